@@ -41,30 +41,34 @@ func (a *asking) mostForBudget(ctx context.Context) error {
 		a.refuse("no_plan_for_the_budget", "", fmt.Sprintf("No plan meets the demands for %s.", a.inWords(asked.Amount)), "")
 		return nil
 	}
-	o, on, spent := a.answer.Outcome, "VMs", vmCost(a.answer.Outcome)
+	o := a.answer.Outcome
+	on, spent := "VMs", o.Cost.Bill
 	if asked.Of == OfTotal {
-		on, spent = "VMs and penalties", o.Cost.Total
+		on, spent = "the bill and the value refused together", o.Cost.Total
 	}
 	left := less(amount, spent)
 	a.say("most_for_budget", "", fmt.Sprintf("For at most %s on %s, %s can be served, on %s.", a.inWords(asked.Amount), on, served(o), words.VMs(o.VMs.Total)),
 		words.Money("budget", amount, a.period()), words.Count("admitted", o.Admitted, "jobs"), words.Count("refused", o.Refused, "jobs"), words.Count("vms", o.VMs.Total, "VMs"))
-	a.say("spent", "", fmt.Sprintf("%s is spent on %s and %s is left.", a.inWords(asked.Asked(&p, spent)), on, words.Cents(asked.Asked(&p, left).Float())),
-		words.Money("spent", spent, a.period()), words.Money("left", left, a.period()))
-	if o.Refused > 0 && asked.Of != OfTotal {
-		a.say("with_penalties", "", fmt.Sprintf("With the penalties of the %s that %s refused the whole costs %s %s.", words.Jobs(o.Refused), words.IsAre(o.Refused), o.Cost.Total, a.period()),
-			words.Money("penalties", o.Cost.Penalties, a.period()), words.Money("total", o.Cost.Total, a.period()))
+	below := fmt.Sprintf("%s is spent on VMs and %s is left.", a.inWords(asked.Asked(&p, spent)), words.Cents(asked.Asked(&p, left).Float()))
+	if asked.Of == OfTotal {
+		below = fmt.Sprintf("Bill and value refused together come to %s, which is %s below it; the bill is %s %s.", a.inWords(asked.Asked(&p, spent)), words.Cents(asked.Asked(&p, left).Float()), o.Cost.Bill, a.period())
+	}
+	a.say("spent", "", below, words.Money("spent", spent, a.period()), words.Money("left", left, a.period()), words.Money("bill", o.Cost.Bill, a.period()))
+	if o.Refused > 0 {
+		a.say("value_refused", "", fmt.Sprintf("The %s that %s refused, which are on no bill, are valued at %s %s.", words.Jobs(o.Refused), words.IsAre(o.Refused), o.Cost.Penalties, a.period()),
+			words.Count("refused", o.Refused, "jobs"), words.Money("value_refused", o.Cost.Penalties, a.period()))
 	}
 	if c := a.answer.Compared; c != nil {
-		saved := less(o.Cost.Total, c.Cost.Total)
-		if saved.IsZero() {
-			a.say("budget_does_not_bind", "", "The budget does not bind: the cheapest plan without it costs as much, "+c.Cost.Total.String()+" "+a.period()+".",
-				words.Money("total_without", c.Cost.Total, a.period()))
+		together := less(o.Cost.Total, c.Cost.Total)
+		without := []capacity.Figure{words.Money("bill", c.Cost.Bill, a.period()), words.Money("value_refused", c.Cost.Penalties, a.period())}
+		if together.IsZero() {
+			a.say("budget_does_not_bind", "", fmt.Sprintf("The budget does not bind: the best plan without it has a bill of %s %s%s.", c.Cost.Bill, a.period(), refusedValue(*c)), without...)
 		} else {
-			a.say("cost_of_the_budget", "", fmt.Sprintf("Without the budget the cheapest plan serves %s for %s %s, of which %s on VMs; so the budget costs %s in all.", served(*c), c.Cost.Total, a.period(), vmCost(*c), saved),
-				words.Money("more", saved, a.period()), words.Money("total_without", c.Cost.Total, a.period()), words.Money("vms_without", vmCost(*c), a.period()))
+			a.say("without_the_budget", "", fmt.Sprintf("Without the budget the best plan serves %s for a bill of %s %s%s; so with the budget, bill and value refused together are %s more.", served(*c), c.Cost.Bill, a.period(), refusedValue(*c), together),
+				append(without, words.Money("together_more", together, a.period()))...)
 		}
 		if o.Refused > 0 && c.Refused > 0 {
-			a.say("refused_without_the_budget", "", fmt.Sprintf("Even without the budget it is cheapest to refuse %s.", words.Jobs(c.Refused)), words.Count("refused", c.Refused, "jobs"))
+			a.say("refused_without_the_budget", "", fmt.Sprintf("Even without the budget it is best to refuse %s.", words.Jobs(c.Refused)), words.Count("refused", c.Refused, "jobs"))
 		}
 	}
 	a.explain(&p, &pl)
@@ -164,18 +168,18 @@ func (a *asking) cheapestForAll(ctx context.Context) error {
 		return nil
 	}
 	o := a.answer.Outcome
-	a.say("cost_of_all", "", fmt.Sprintf("Serving %s costs %s %s, on %s.", served(o), o.Cost.Total, a.period(), words.VMs(o.VMs.Total)),
-		words.Money("cost", o.Cost.Total, a.period()), words.Count("vms", o.VMs.Total, "VMs"))
+	a.say("cost_of_all", "", fmt.Sprintf("Serving %s costs %s %s, on %s.", served(o), o.Cost.Bill, a.period(), words.VMs(o.VMs.Total)),
+		words.Money("bill", o.Cost.Bill, a.period()), words.Count("vms", o.VMs.Total, "VMs"))
 	if c := a.answer.Compared; c != nil {
-		extra := less(o.Cost.Total, c.Cost.Total)
+		extra := less(o.Cost.Bill, c.Cost.Bill)
 		if c.Refused == 0 {
-			a.say("cheapest_serves_all", "", "The cheapest plan serves everything as well.")
+			a.say("best_serves_all", "", "The best plan serves everything as well.")
 		} else {
-			a.say("more_than_cheapest", "", fmt.Sprintf("That is %s more than the cheapest plan, which refuses %s and pays %s in penalties for it.", extra, words.Jobs(c.Refused), c.Cost.Penalties),
-				words.Money("more", extra, a.period()), words.Count("refused", c.Refused, "jobs"), words.Money("penalties", c.Cost.Penalties, a.period()))
+			a.say("more_than_the_best", "", fmt.Sprintf("That is %s more than the bill of the best plan, which refuses %s, valued at %s.", extra, words.Jobs(c.Refused), c.Cost.Penalties),
+				words.Money("bill_more", extra, a.period()), words.Count("refused", c.Refused, "jobs"), words.Money("value_refused", c.Cost.Penalties, a.period()))
 		}
 	}
-	a.say("cost_per_month", "", fmt.Sprintf("A month of 730 hours costs %s %s.", o.Cost.PerMonth, p.Currency), words.Money("cost", o.Cost.PerMonth, p.Currency+" a month"))
+	a.say("bill_per_month", "", fmt.Sprintf("A month of 730 hours costs %s %s.", o.Cost.PerMonth, p.Currency), words.Money("bill", o.Cost.PerMonth, p.Currency+" a month"))
 	a.explain(&p, &pl)
 	return nil
 }
@@ -215,26 +219,33 @@ func (a *asking) oneMoreJob(ctx context.Context) error {
 	}
 	o, was := a.answer.Outcome, *a.answer.Compared
 	extra, vms := less(o.Cost.Total, was.Cost.Total), o.VMs.Total-was.VMs.Total
-	a.say(words.Costs, class.Name, fmt.Sprintf("One more job of class %q costs %s %s.", class.Name, extra, a.period()), words.Money("amount", extra, a.period()),
-		words.Money("bill", less(vmCost(o), vmCost(was)), a.period()), words.Money("value_refused", less(o.Cost.Penalties, was.Cost.Penalties), a.period()),
-		words.Count("vms", vms, "VMs"))
-	a.say("plans_compared", class.Name, fmt.Sprintf("The plan without it costs %s on %s, the plan with it %s on %s.", was.Cost.Total, words.VMs(was.VMs.Total), o.Cost.Total, words.VMs(o.VMs.Total)),
-		words.Money("without", was.Cost.Total, a.period()), words.Money("with", o.Cost.Total, a.period()))
+	bill, given := less(o.Cost.Bill, was.Cost.Bill), less(o.Cost.Penalties, was.Cost.Penalties)
+	costs := fmt.Sprintf("One more job of class %q costs %s %s in VMs", class.Name, bill, a.period())
+	switch given.Sign() {
+	case 1:
+		costs += fmt.Sprintf(", and jobs valued at %s give way: %s together", given, extra)
+	case -1:
+		costs += fmt.Sprintf(", and jobs valued at %s come along: %s together", money.Amount{Decimal: given.Neg()}, extra)
+	}
+	a.say(words.Costs, class.Name, costs+".", words.Money("amount", extra, a.period()),
+		words.Money("bill", bill, a.period()), words.Money("value_refused", given, a.period()), words.Count("vms", vms, "VMs"))
+	a.say("bills_compared", class.Name, fmt.Sprintf("The bill without it is %s on %s, with it %s on %s.", was.Cost.Bill, words.VMs(was.VMs.Total), o.Cost.Bill, words.VMs(o.VMs.Total)),
+		words.Money("without", was.Cost.Bill, a.period()), words.Money("with", o.Cost.Bill, a.period()))
 	if gap := pl.Proof.Gap*math.Abs(pl.Objective.Float()) + before.Proof.Gap*math.Abs(before.Objective.Float()); gap > 0 {
 		bound := money.Round(gap)
 		a.say("uncertainty", class.Name, fmt.Sprintf("The time limit has left it uncertain by %s at most.", bound), words.Money("uncertainty", bound, a.period()))
 	}
 	if beside := pl.Classes[at].Admitted - class.Jobs.Min; beside > 1e-9 {
 		beside = words.Rounded(beside, 3)
-		a.say("room_for_more", class.Name, fmt.Sprintf("The VMs that it needs have room for %s more of the class, and serving those is cheaper than refusing them.", words.Jobs(beside)), words.Count("more", beside, "jobs"))
+		a.say("room_for_more", class.Name, fmt.Sprintf("The VMs that it needs have room for %s more of the class, and serving those is better than refusing them.", words.Jobs(beside)), words.Count("more", beside, "jobs"))
 	}
 	a.displaced(before, pl, at)
 	a.marginal(&before, at, extra)
-	refusing := "so that it pays for itself"
+	refusing := "so that it is worth serving"
 	if extra.GreaterThan(class.Penalty.Decimal) {
 		refusing = "which is less"
 	}
-	a.say("refusal_would_cost", class.Name, fmt.Sprintf("Refusing it would cost %s, %s.", class.Penalty, refusing), words.Money("penalty", class.Penalty, a.period()))
+	a.say("value_refused", class.Name, fmt.Sprintf("Refused, it is valued at %s, %s.", class.Penalty, refusing), words.Money("penalty", class.Penalty, a.period()))
 	a.explain(&p, &pl)
 	return nil
 }
@@ -260,17 +271,17 @@ func (a *asking) marginal(before *capacity.Plan, at int, extra money.Amount) {
 	text, figures := "", []capacity.Figure{}
 	if low != nil {
 		figures = append(figures, words.Money("low", *low, a.period()))
-		text = counted + "a job less saves " + about + words.Cents(low.Float())
+		text = counted + "a job less frees what is worth " + about + words.Cents(low.Float())
 	}
 	if high != nil {
 		figures = append(figures, words.Money("high", *high, a.period()))
 		switch {
 		case low == nil:
-			text = counted + "a job more costs " + about + words.Cents(high.Float())
+			text = counted + "a job more takes what is worth " + about + words.Cents(high.Float())
 		case low.Equal(high.Decimal):
-			text = counted + "a job costs " + about + words.Cents(high.Float())
+			text = counted + "a job takes what is worth " + about + words.Cents(high.Float())
 		default:
-			text += " and a job more costs " + about + words.Cents(high.Float())
+			text += " and a job more takes what is worth " + about + words.Cents(high.Float())
 		}
 		if !high.Equal(extra.Decimal) {
 			text += "; whole VMs make the difference"

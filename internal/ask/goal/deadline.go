@@ -18,8 +18,10 @@ type DeadlineCost struct {
 	Deadline float64         `json:"deadline"` // in seconds, or the common factor of all
 	Earlier  float64         `json:"earlier"`  // than the given one, in per cent of it
 	Status   capacity.Status `json:"status"`
-	Cost     money.Amount    `json:"cost"`  // total per period
-	Extra    money.Amount    `json:"extra"` // over the cost at the given deadline
+	Cost     money.Amount    `json:"cost"`  // bill and value refused together, per period
+	Extra    money.Amount    `json:"extra"` // of it over that at the given deadline
+	Bill     money.Amount    `json:"bill"`
+	Value    money.Amount    `json:"value_refused"`
 	VMs      float64         `json:"vms"`
 }
 
@@ -87,7 +89,7 @@ func (a *asking) cheapestDeadline(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		d := DeadlineCost{What: row.what, Deadline: s.deadline(row.k), Earlier: words.Rounded(100*(1-float64(row.k)/float64(s.grid)), 3), Status: pl.Status, Cost: pl.Cost.Total, VMs: pl.VMs.Total}
+		d := DeadlineCost{What: row.what, Deadline: s.deadline(row.k), Earlier: words.Rounded(100*(1-float64(row.k)/float64(s.grid)), 3), Status: pl.Status, Cost: pl.Cost.Total, Bill: pl.Cost.Bill, Value: pl.Cost.Penalties, VMs: pl.VMs.Total}
 		if feasible(pl) {
 			d.Extra = less(pl.Cost.Total, given.Cost.Total)
 		}
@@ -115,26 +117,29 @@ func (a *asking) cheapestDeadline(ctx context.Context) error {
 func (a *asking) tellDeadlines(s *deadlines, p capacity.Problem, best *capacity.Plan) {
 	rows := a.answer.Deadlines
 	given, cheapest, least := rows[0], rows[1], rows[2]
+	bill := fmt.Sprintf("for a bill of %s %s%s", cheapest.Bill, a.period(), cheapest.refused())
 	kind, unit, promise := "earliest_at_the_cost", "s", ""
 	switch {
 	case cheapest.Deadline == given.Deadline:
-		kind, promise = "no_earlier_deadline", fmt.Sprintf("No earlier deadline can be promised for the %s %s that the given one costs.", given.Cost, a.period())
+		more := ""
 		if a.question.ExtraPercent != nil && *a.question.ExtraPercent > 0 {
-			promise = fmt.Sprintf("No earlier deadline can be promised for %s %% more than the %s %s that the given one costs.", words.Number(*a.question.ExtraPercent), given.Cost, a.period())
+			more = fmt.Sprintf(" by more than %s %%", words.Number(*a.question.ExtraPercent))
 		}
+		kind = "no_earlier_deadline"
+		promise = fmt.Sprintf("No earlier deadline can be promised without raising bill and value refused together%s; the bill at the given one is %s %s.", more, given.Bill, a.period())
 	case s.class != "":
-		promise = fmt.Sprintf("Class %q can be promised within %s s instead of %s s for %s %s.", s.class, words.Number(cheapest.Deadline), words.Number(given.Deadline), cheapest.Cost, a.period())
+		promise = fmt.Sprintf("Class %q can be promised within %s s instead of %s s %s.", s.class, words.Number(cheapest.Deadline), words.Number(given.Deadline), bill)
 	default:
-		promise = fmt.Sprintf("All deadlines can be shortened to %s times themselves for %s %s.", words.Number(cheapest.Deadline), cheapest.Cost, a.period())
+		promise = fmt.Sprintf("All deadlines can be shortened to %s times themselves %s.", words.Number(cheapest.Deadline), bill)
 	}
 	if s.class == "" {
 		unit = "of the given deadlines"
 	}
 	at := func(r *DeadlineCost) []capacity.Figure {
-		return []capacity.Figure{words.Count("deadline", r.Deadline, unit), words.Money("cost", r.Cost, a.period())}
+		return []capacity.Figure{words.Count("deadline", r.Deadline, unit), words.Money("bill", r.Bill, a.period()), words.Money("value_refused", r.Value, a.period())}
 	}
 	a.say(kind, s.class, promise, at(&cheapest)...)
-	a.say("given_deadline", s.class, fmt.Sprintf("The given promise costs %s; the %s admitted now are held to it throughout.", given.Cost, words.Jobs(s.held)),
+	a.say("given_deadline", s.class, fmt.Sprintf("The given promise has a bill of %s%s; the %s admitted now are held to it throughout.", given.Bill, given.refused(), words.Jobs(s.held)),
 		append(at(&given), words.Count("held", s.held, "jobs"))...)
 	for _, r := range rows[3:] {
 		earlier := words.Rounded(r.Earlier, 1)
@@ -144,12 +149,37 @@ func (a *asking) tellDeadlines(s *deadlines, p capacity.Problem, best *capacity.
 			break
 		}
 		if r.Earlier < 25 || r.Earlier > 45 {
-			a.say("earlier_costs", s.class, fmt.Sprintf("Promising %s %% earlier costs %s more.", words.Number(earlier), r.Extra), percent, words.Money("more", r.Extra, a.period()))
+			a.say("earlier_costs", s.class, fmt.Sprintf("Promising %s %% earlier %s.", words.Number(earlier), r.beside(&given)), percent,
+				words.Money("bill_more", less(r.Bill, given.Bill), a.period()), words.Money("value_refused_more", less(r.Value, given.Value), a.period()))
 		}
 	}
-	a.say("earliest_deadline", s.class, fmt.Sprintf("The earliest deadline that can be met at all is %s %s, for %s on %s.", words.Number(least.Deadline), unit, least.Cost, words.VMs(least.VMs)),
+	a.say("earliest_deadline", s.class, fmt.Sprintf("The earliest deadline that can be met at all is %s %s, for a bill of %s%s, on %s.", words.Number(least.Deadline), unit, least.Bill, least.refused(), words.VMs(least.VMs)),
 		append(at(&least), words.Count("vms", least.VMs, "VMs"))...)
 	a.explain(&p, best)
+}
+
+// refused says what refused jobs are valued at, if any are.
+func (d *DeadlineCost) refused() string {
+	if d.Value.IsZero() {
+		return ""
+	}
+	return fmt.Sprintf(" and a value refused of %s", d.Value)
+}
+
+// beside says what promising a deadline costs more or saves, against another one.
+func (d *DeadlineCost) beside(given *DeadlineCost) string {
+	bill, value := less(d.Bill, given.Bill), less(d.Value, given.Value)
+	said := fmt.Sprintf("costs %s more", bill)
+	if bill.IsNegative() {
+		said = fmt.Sprintf("saves %s", money.Amount{Decimal: bill.Neg()})
+	}
+	switch value.Sign() {
+	case 1:
+		said += fmt.Sprintf(", and the value refused rises by %s", value)
+	case -1:
+		said += fmt.Sprintf(", and the value refused falls by %s", money.Amount{Decimal: value.Neg()})
+	}
+	return said
 }
 
 // deadlines are the deadlines of a class, or factors of all, on a grid of equal steps; the given one is number

@@ -4,6 +4,7 @@ package goal
 
 import (
 	"context"
+	"fmt"
 
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
@@ -155,9 +156,12 @@ func served(o plan.Outcome) string {
 	return words.Number(o.Admitted) + " of " + words.Jobs(o.Admitted+o.Refused)
 }
 
-// vmCost returns the cost of an outcome's VMs, idle contracts included.
-func vmCost(o plan.Outcome) money.Amount {
-	return money.Amount{Decimal: o.Cost.Total.Sub(o.Cost.Penalties.Decimal)}
+// refusedValue says what the refused jobs of an outcome are valued at, or nothing where none are.
+func refusedValue(o plan.Outcome) string {
+	if o.Cost.Penalties.IsZero() {
+		return ""
+	}
+	return fmt.Sprintf("; what is refused is valued at %s", o.Cost.Penalties)
 }
 
 // less is one amount minus another.

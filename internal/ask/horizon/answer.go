@@ -138,7 +138,8 @@ func (s *settlement) over(seconds, period int64) *amounts {
 		}
 	}
 	c := &a.cost
-	c.Total.Decimal = decimal.Sum(c.OnDemand.Decimal, c.Spot.Decimal, c.Reserved.Decimal, c.ReservedIdle.Decimal, c.Penalties.Decimal)
+	c.Bill.Decimal = decimal.Sum(c.OnDemand.Decimal, c.Spot.Decimal, c.Reserved.Decimal, c.ReservedIdle.Decimal)
+	c.Total.Decimal = c.Bill.Add(c.Penalties.Decimal)
 	s.amounts[seconds] = a
 	return a
 }

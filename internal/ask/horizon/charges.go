@@ -170,7 +170,7 @@ func (w *charging) settle(period *PeriodAnswer, p stint) bool {
 func (w *charging) closes() bool {
 	t := &w.answer.Total.Cost
 	for _, line := range [...][2]money.Amount{
-		{t.Total, w.total.Total}, {t.OnDemand, w.total.OnDemand}, {t.Spot, w.total.Spot},
+		{t.Total, w.total.Total}, {t.Bill, w.total.Bill}, {t.OnDemand, w.total.OnDemand}, {t.Spot, w.total.Spot},
 		{t.Reserved, w.total.Reserved}, {t.ReservedIdle, w.total.ReservedIdle}, {t.Penalties, w.total.Penalties},
 	} {
 		if !line[0].Equal(line[1].Decimal) {

@@ -86,9 +86,11 @@ type PeriodAnswer struct {
 	Situation int `json:"situation"` // in the answer's situations
 }
 
-// SpanCost is money for some time. Total is the sum of the others.
+// SpanCost is money for some time. Bill, what invoices will say, is the sum of the lines for VMs. Total adds the
+// penalties of refused jobs, which are on no invoice.
 type SpanCost struct {
 	Total        money.Amount `json:"total"`
+	Bill         money.Amount `json:"bill"`
 	OnDemand     money.Amount `json:"on_demand"`
 	Spot         money.Amount `json:"spot,omitzero"`
 	Reserved     money.Amount `json:"reserved"`
@@ -98,7 +100,7 @@ type SpanCost struct {
 
 func (c *SpanCost) add(x *SpanCost) {
 	for _, line := range [...]struct{ to, from *money.Amount }{
-		{&c.Total, &x.Total}, {&c.OnDemand, &x.OnDemand}, {&c.Spot, &x.Spot}, {&c.Reserved, &x.Reserved},
+		{&c.Total, &x.Total}, {&c.Bill, &x.Bill}, {&c.OnDemand, &x.OnDemand}, {&c.Spot, &x.Spot}, {&c.Reserved, &x.Reserved},
 		{&c.ReservedIdle, &x.ReservedIdle}, {&c.Penalties, &x.Penalties},
 	} {
 		if !line.from.IsZero() {

@@ -203,9 +203,9 @@ func TestHorizonLengthsInWords(t *testing.T) {
 		seconds int64
 		want    string
 	}{
-		{1, "From 2026-01-31 20:00 UTC until 2026-01-31 20:00:01 UTC (1 s) VMs"},
-		{3600, "until 2026-01-31 21:00 UTC (1 hour) VMs"},
-		{9000, "until 2026-01-31 22:30 UTC (2.5 hours) VMs"},
+		{1, "From 2026-01-31 20:00 UTC until 2026-01-31 20:00:01 UTC (1 s) the VM bill"},
+		{3600, "until 2026-01-31 21:00 UTC (1 hour) the VM bill"},
+		{9000, "until 2026-01-31 22:30 UTC (2.5 hours) the VM bill"},
 	} {
 		h := Horizon{Problem: oneClass(t, "0.20"), Periods: []HorizonPeriod{{Start: firstHour, Seconds: c.seconds, Jobs: []float64{4}}}}
 		if a := planned(t, h); !strings.Contains(a.Explanation, c.want) {

@@ -19,12 +19,12 @@ func (a *Answer) explain(h *Horizon) {
 		fmt.Fprintf(&b, "The work was ended before it was done; this is the time until %s, of a horizon until %s. ", moment(end), moment(h.End()))
 	}
 	c := &a.Total.Cost
-	fmt.Fprintf(&b, "From %s until %s (%s) VMs and refused jobs cost %s %s", moment(h.Start()), moment(end), hourCount(a.Total.Hours), words.Cents(c.Total.Float()), a.Currency)
+	fmt.Fprintf(&b, "From %s until %s (%s) the VM bill is %s %s", moment(h.Start()), moment(end), hourCount(a.Total.Hours), words.Cents(c.Bill.Float()), a.Currency)
 	var parts []string
 	for _, line := range []struct {
 		amount money.Amount
 		what   string
-	}{{c.OnDemand, "on demand"}, {c.Spot, "for spot VMs"}, {c.Reserved, "for VMs of contracts in use"}, {c.ReservedIdle, "for idle ones"}, {c.Penalties, "in penalties"}} {
+	}{{c.OnDemand, "on demand"}, {c.Spot, "for spot VMs"}, {c.Reserved, "for VMs of contracts in use"}, {c.ReservedIdle, "for idle ones"}} {
 		if !line.amount.IsZero() {
 			parts = append(parts, words.Cents(line.amount.Float())+" "+line.what)
 		}
@@ -34,19 +34,22 @@ func (a *Answer) explain(h *Horizon) {
 	}
 	b.WriteString(".")
 	if !a.Upfront.IsZero() {
-		fmt.Fprintf(&b, " Upfront payments add %s, their share of this time, which makes %s.", words.Cents(a.Upfront.Float()), words.Cents(c.Total.Add(a.Upfront.Decimal).InexactFloat64()))
+		fmt.Fprintf(&b, " Upfront payments add %s, their share of this time, which makes a bill of %s.", words.Cents(a.Upfront.Float()), words.Cents(c.Bill.Add(a.Upfront.Decimal).InexactFloat64()))
+	}
+	if !c.Penalties.IsZero() {
+		fmt.Fprintf(&b, " Refused jobs, which are on no bill, are valued at %s.", words.Cents(c.Penalties.Float()))
 	}
 	if !a.Gap.IsZero() {
-		fmt.Fprintf(&b, " That is at most %s more than necessary.", words.Cents(a.Gap.Float()))
+		fmt.Fprintf(&b, " Bill and value refused together are at most %s more than necessary.", words.Cents(a.Gap.Float()))
 	}
 	if n := len(a.Months); n > 1 {
 		most := 0
 		for i := range a.Months {
-			if a.Months[i].Cost.Total.GreaterThan(a.Months[most].Cost.Total.Decimal) {
+			if a.Months[i].Cost.Bill.GreaterThan(a.Months[most].Cost.Bill.Decimal) {
 				most = i
 			}
 		}
-		fmt.Fprintf(&b, " The dearest month is %s, %s.", a.Months[most].Start.Format("January 2006"), words.Cents(a.Months[most].Cost.Total.Float()))
+		fmt.Fprintf(&b, " The dearest month is %s, with a bill of %s.", a.Months[most].Start.Format("January 2006"), words.Cents(a.Months[most].Cost.Bill.Float()))
 	}
 	for i := range a.Contracts {
 		if t := &a.Contracts[i]; t.Utilisation != nil && i < contractsSaid {

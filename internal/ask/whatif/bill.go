@@ -117,10 +117,13 @@ func (b *bill) total() money.Amount {
 	return money.Amount{Decimal: b.vmCost().Add(b.penalties.Decimal)}
 }
 
+// classLine is a class's share of the VMs in use, and this with its penalties.
+type classLine struct{ bill, all money.Amount }
+
 // byClass shares the VMs in use out by the classes' shares, type by type, and adds the penalties. What is
 // left of the total belongs to no class.
-func (b *bill) byClass(p *capacity.Problem, uses []use, total money.Amount) (classes []money.Amount, shared money.Amount) {
-	classes = make([]money.Amount, len(p.Classes))
+func (b *bill) byClass(p *capacity.Problem, uses []use, total money.Amount) (classes []classLine, shared money.Amount) {
+	classes = make([]classLine, len(p.Classes))
 	rest := total.Decimal
 	for i := range p.Classes {
 		sum := decimal.Zero
@@ -131,8 +134,8 @@ func (b *bill) byClass(p *capacity.Problem, uses []use, total money.Amount) (cla
 			}
 		}
 		refused := decimal.NewFromFloat(p.Classes[i].Jobs.Max - jobsOf(uses, i))
-		classes[i] = money.Amount{Decimal: sum.Add(p.Classes[i].Penalty.Mul(refused).Round(money.Places))}
-		rest = rest.Sub(classes[i].Decimal)
+		classes[i] = classLine{money.Amount{Decimal: sum}, money.Amount{Decimal: sum.Add(p.Classes[i].Penalty.Mul(refused).Round(money.Places))}}
+		rest = rest.Sub(classes[i].all.Decimal)
 	}
 	return classes, money.Amount{Decimal: rest}
 }

@@ -56,7 +56,7 @@ func Compare(from, to Answered) Difference {
 		name     string
 		from, to money.Amount
 	}{
-		{"total", a.Total, b.Total}, {"on_demand", a.OnDemand, b.OnDemand}, {"spot", a.Spot, b.Spot}, {"reserved", a.Reserved, b.Reserved},
+		{"total", a.Total, b.Total}, {"bill", a.Bill, b.Bill}, {"on_demand", a.OnDemand, b.OnDemand}, {"spot", a.Spot, b.Spot}, {"reserved", a.Reserved, b.Reserved},
 		{"reserved_idle", a.ReservedIdle, b.ReservedIdle}, {"penalties", a.Penalties, b.Penalties},
 	} {
 		d.Cost = append(d.Cost, MoneyChange{line.name, line.from, line.to, money.Amount{Decimal: line.to.Sub(line.from.Decimal)}})
@@ -111,24 +111,32 @@ func inputChanges(from, to capacity.Problem) []capacity.FieldChange {
 	return capacity.DifferentMembers(from, to)
 }
 
+// perSeconds names a period of any length.
+func perSeconds(seconds int64) string {
+	if said := words.PerPeriod(seconds); said != "a period" {
+		return said
+	}
+	return fmt.Sprintf("a period of %d s", seconds)
+}
+
 func (d Difference) sentence(a, b capacity.Cost) string {
 	if len(d.Inputs) == 0 && len(d.Classes) == 0 && a.Total.Equal(b.Total.Decimal) && d.VMs[0].Change == 0 {
 		return "Nothing changed."
 	}
 	var parts []string
-	switch change := b.Total.Sub(a.Total.Decimal); {
-	case a.Currency != b.Currency && a.PeriodSeconds != b.PeriodSeconds:
-		parts = append(parts, fmt.Sprintf("The cost per hour was %s %s and is %s %s", a.PerHour, a.Currency, b.PerHour, b.Currency))
-	case a.Currency != b.Currency:
-		parts = append(parts, fmt.Sprintf("The cost was %s %s and is %s %s", a.Total, a.Currency, b.Total, b.Currency))
-	case a.PeriodSeconds != b.PeriodSeconds:
-		parts = append(parts, fmt.Sprintf("The cost per hour was %s %s and is %s", a.PerHour, a.Currency, b.PerHour))
+	comparable := a.Currency == b.Currency && a.PeriodSeconds == b.PeriodSeconds
+	switch change := b.Bill.Sub(a.Bill.Decimal); {
+	case !comparable:
+		parts = append(parts, fmt.Sprintf("The bill was %s %s %s and is %s %s %s", a.Bill, a.Currency, perSeconds(a.PeriodSeconds), b.Bill, b.Currency, perSeconds(b.PeriodSeconds)))
 	case change.IsZero():
-		parts = append(parts, fmt.Sprintf("The cost stays %s %s", b.Total, b.Currency))
+		parts = append(parts, fmt.Sprintf("The bill stays %s %s", b.Bill, b.Currency))
 	case change.IsPositive():
-		parts = append(parts, fmt.Sprintf("The cost rises by %s to %s %s", money.Amount{Decimal: change}, b.Total, b.Currency))
+		parts = append(parts, fmt.Sprintf("The bill rises by %s to %s %s", money.Amount{Decimal: change}, b.Bill, b.Currency))
 	default:
-		parts = append(parts, fmt.Sprintf("The cost falls by %s to %s %s", money.Amount{Decimal: change.Neg()}, b.Total, b.Currency))
+		parts = append(parts, fmt.Sprintf("The bill falls by %s to %s %s", money.Amount{Decimal: change.Neg()}, b.Bill, b.Currency))
+	}
+	if comparable && !a.Penalties.Equal(b.Penalties.Decimal) {
+		parts = append(parts, valueSentence(a.Penalties, b.Penalties))
 	}
 	switch vms := d.VMs[0]; {
 	case vms.Change > 0:

@@ -55,7 +55,7 @@ func TestCompareSaysWhatChangedAndWhy(t *testing.T) {
 	if got := strings.Join(inputs, " "); got != "/classes/a/jobs/max /supply/on_demand/price" {
 		t.Errorf("inputs: got %s", got)
 	}
-	if want := "The cost rises by 1.55 to 2.85 USD, 12 VMs are rented, 1 fewer, 1 job more admitted, 3 jobs fewer admitted."; d.Sentence != want {
+	if want := "The bill rises by 1.10 to 2.40 USD, the value refused rises by 0.45 to 0.45, 12 VMs are rented, 1 fewer, 1 job more admitted, 3 jobs fewer admitted."; d.Sentence != want {
 		t.Errorf("got %q, want %q", d.Sentence, want)
 	}
 	for i, line := range Compare(after, before).Cost {
@@ -66,7 +66,7 @@ func TestCompareSaysWhatChangedAndWhy(t *testing.T) {
 }
 
 func TestCompareAcrossCurrenciesAndPeriods(t *testing.T) {
-	in := func(currency string, seconds int64, total, hour string) Answered {
+	in := func(currency string, seconds int64, bill string) Answered {
 		money := func(text string) money.Amount {
 			m, err := money.Parse(text)
 			if err != nil {
@@ -75,16 +75,16 @@ func TestCompareAcrossCurrenciesAndPeriods(t *testing.T) {
 			return m
 		}
 		p := capacity.Problem{Currency: currency, PeriodSeconds: seconds, Options: capacity.DefaultOptions()}
-		return Answered{p, capacity.Plan{Cost: capacity.Cost{Currency: currency, PeriodSeconds: seconds, Total: money(total), PerHour: money(hour)}}}
+		return Answered{p, capacity.Plan{Cost: capacity.Cost{Currency: currency, PeriodSeconds: seconds, Bill: money(bill)}}}
 	}
-	hourly := in("USD", 3600, "8", "8")
+	hourly := in("USD", 3600, "8")
 	for _, c := range []struct {
 		to   Answered
 		want string
 	}{
-		{in("EUR", 3600, "7", "7"), "The cost was 8.00 USD and is 7.00 EUR, "},
-		{in("USD", 900, "2", "8"), "The cost per hour was 8.00 USD and is 8.00, "},
-		{in("EUR", 900, "2", "8"), "The cost per hour was 8.00 USD and is 8.00 EUR, "},
+		{in("EUR", 3600, "7"), "The bill was 8.00 USD an hour and is 7.00 EUR an hour, "},
+		{in("USD", 900, "2"), "The bill was 8.00 USD an hour and is 2.00 USD a period of 900 s, "},
+		{in("EUR", 900, "2"), "The bill was 8.00 USD an hour and is 2.00 EUR a period of 900 s, "},
 	} {
 		if got := Compare(hourly, c.to).Sentence; !strings.HasPrefix(got, c.want) {
 			t.Errorf("got %q, want it to begin with %q", got, c.want)
@@ -101,7 +101,7 @@ func TestADifferenceWithSpotCloses(t *testing.T) {
 	p.Supply.Spot = &capacity.Spot{Price: plantest.AmountIn(t, "0.05"), MaxShare: 0.5}
 	d := Compare(from, Answered{p, solved(t, p)})
 	sum, vms := money.Amount{}, 0.0
-	for _, line := range d.Cost[1:] {
+	for _, line := range d.Cost[2:] {
 		sum.Decimal = sum.Add(line.Change.Decimal)
 	}
 	for _, line := range d.VMs[1:] {

@@ -28,7 +28,7 @@ type Comparison struct {
 type ScenarioDifference struct {
 	Kept        bool         `json:"kept"`         // the base's decisions can be carried out unchanged
 	KeptBecause []string     `json:"kept_because"` // where they cannot: why, as sentences
-	Cost        []MoneySplit `json:"cost"`         // per period; total first, then the lines it is the sum of
+	Cost        []MoneySplit `json:"cost"`         // per period; the total, the bill, and then the lines that they are sums of
 
 	// Classes is every class's penalties and its share of the VMs; with Shared, which is idle contracts
 	// and the rest of whole VMs that no class fills, they add up to the total. Only beside full plans.
@@ -45,10 +45,19 @@ type MoneySplit struct {
 	To        money.Amount `json:"to"`
 }
 
-// ClassSplit is a class's line, and its jobs.
+// ClassSplit is a class's line, the part of it that is on the bill, and its jobs.
 type ClassSplit struct {
 	MoneySplit
+	Bill     BillSplit `json:"bill"`
 	Admitted JobsSplit `json:"admitted"`
+}
+
+// BillSplit is the part of a line that is on the bill, as MoneySplit has it.
+type BillSplit struct {
+	From      money.Amount `json:"from"`
+	Values    money.Amount `json:"values"`
+	Decisions money.Amount `json:"decisions"`
+	To        money.Amount `json:"to"`
 }
 
 // JobsSplit is a class's admitted jobs: in the base, as far as they can be kept, and in the scenario.
@@ -122,6 +131,7 @@ func (b *Base) difference(p *capacity.Problem, pl *capacity.Plan, full bool) (*S
 		from, kept, to money.Amount
 	}{
 		{"total", from.Total, kept.total(), to.Total},
+		{"bill", from.Bill, money.Amount{Decimal: kept.vmCost()}, to.Bill},
 		{"on_demand", from.OnDemand, kept.onDemand, to.OnDemand},
 		{"spot", from.Spot, kept.spot, to.Spot},
 		{"reserved", from.Reserved, kept.reserved, to.Reserved},
@@ -150,7 +160,9 @@ func (b *Base) splitClasses(d *ScenarioDifference, p *capacity.Problem, pl *capa
 	to, toShared := after.byClass(p, uses, pl.Cost.Total)
 	d.Classes = make([]ClassSplit, len(p.Classes))
 	for i := range p.Classes {
-		d.Classes[i] = ClassSplit{split(p.Classes[i].Name, from[i], middle[i], to[i]), JobsSplit{b.Plan.Classes[i].Admitted, same.jobs(i), pl.Classes[i].Admitted}}
+		bill := split("", from[i].bill, middle[i].bill, to[i].bill)
+		d.Classes[i] = ClassSplit{split(p.Classes[i].Name, from[i].all, middle[i].all, to[i].all), BillSplit{bill.From, bill.Values, bill.Decisions, bill.To},
+			JobsSplit{b.Plan.Classes[i].Admitted, same.jobs(i), pl.Classes[i].Admitted}}
 	}
 	shared := split("shared", fromShared, middleShared, toShared)
 	d.Shared = &shared

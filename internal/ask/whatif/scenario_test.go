@@ -102,7 +102,10 @@ func checkClosed(at func(string, ...any), d *ScenarioDifference, from, to *capac
 			at("the line %s does not close: %+v", line.Name, line)
 		}
 	}
-	for _, line := range d.Cost[1:] {
+	for _, line := range d.Cost[2:] {
+		if line.Name == "penalties" && !equal(sum, d.Cost[1]) {
+			at("the lines of VMs add up to %+v, the bill is %+v", sum, d.Cost[1])
+		}
 		add(&sum, line)
 	}
 	if !equal(sum, d.Cost[0]) {
@@ -232,29 +235,29 @@ func TestSameDecisionsByHand(t *testing.T) {
 	}{
 		{"a longer deadline keeps the VMs until one decides", []ScenarioChange{{What: ChangeDeadline, Factor: factor(2)}}, "0.00", "-3.25", "",
 			// 20 VMs for etl, 5 for adhoc at 0.10, which is less than 0.15
-			"Longer deadlines of all classes save 3.25 USD an hour: 10 VMs fewer on demand, 5 VMs fewer in contracts; nothing is refused any more."},
+			"Longer deadlines of all classes save 2.50 USD an hour: 10 VMs fewer on demand, 5 VMs fewer in contracts; nothing is refused any more; the value refused falls by 0.75 to 0.00."},
 		{"a shorter deadline needs VMs whoever decides", []ScenarioChange{{What: ChangeDeadline, Class: "etl", Factor: factor(0.5)}}, "8.00", "0.00", "The same jobs need 40 VMs more.",
 			`Shorter deadlines of class "etl" cost 8.00 USD an hour more: 40 VMs more on demand; 5 jobs are refused as before.`},
 		{"a price of what is rented", []ScenarioChange{{What: ChangePrice, Value: value("0.30")}}, "1.00", "0.00", "",
 			"A price of 0.30 for VMs on demand costs 1.00 USD an hour more: the same VMs; 5 jobs are refused as before."},
 		{"a price that pays for another decision", []ScenarioChange{{What: ChangePrice, Value: value("0.14")}}, "-0.60", "-0.05", "",
-			"A price of 0.14 for VMs on demand saves 0.65 USD an hour: 5 VMs more on demand; nothing is refused any more."},
+			"A price of 0.14 for VMs on demand costs 0.10 USD an hour more: 5 VMs more on demand; nothing is refused any more; the value refused falls by 0.75 to 0.00."},
 		{"more demand is refused until one decides", []ScenarioChange{{What: ChangeDemand, Class: "etl", Value: value("22")}}, "10.00", "-9.20", "",
 			`A demand of 22 jobs of class "etl" costs 0.80 USD an hour more: 4 VMs more on demand; 5 jobs are refused as before.`},
 		{"less demand leaves VMs empty until one decides", []ScenarioChange{{What: ChangeDemand, Class: "etl", Value: value("15")}}, "0.00", "-2.00", `5 jobs of class "etl" are no longer asked for.`,
 			`A demand of 15 jobs of class "etl" saves 2.00 USD an hour: 10 VMs fewer on demand; 5 jobs are refused as before.`},
 		{"a penalty of who is refused", []ScenarioChange{{What: ChangePenalty, Class: "adhoc", Factor: factor(2)}}, "0.75", "-0.50", "",
-			`Higher penalties of class "adhoc" cost 0.25 USD an hour more: 5 VMs more on demand; nothing is refused any more.`},
+			`Higher penalties of class "adhoc" cost 1.00 USD an hour more: 5 VMs more on demand; nothing is refused any more; the value refused falls by 0.75 to 0.00.`},
 		{"a smaller contract is replaced on demand", []ScenarioChange{{What: ChangeContract, Contract: "reserved", Value: value("20")}}, "1.00", "0.00", "10 VMs can no longer be had from where they came.\nThe same jobs need 10 VMs more.",
 			`20 VMs in contract "reserved" cost 1.00 USD an hour more: 10 VMs more on demand, 10 VMs fewer in contracts; 5 jobs are refused as before.`},
 		{"no contract at all", []ScenarioChange{{What: DropContract, Contract: "reserved"}}, "3.00", "0.00", "30 VMs can no longer be had from where they came.\nThe same jobs need 30 VMs more.",
 			`Dropping contract "reserved" costs 3.00 USD an hour more: 30 VMs more on demand, 30 VMs fewer in contracts; 5 jobs are refused as before.`},
 		{"a quota under what is rented", []ScenarioChange{{What: ChangeQuota, Value: value("4")}}, "13.80", "0.00", "6 VMs can no longer be had from where they came.\nThere is no room any more for 3 jobs of class \"etl\" on the VMs there are.",
-			"A quota of 4 VMs costs 13.80 USD an hour more: 6 VMs fewer on demand; 8 jobs are refused, 3 more than before."},
+			"A quota of 4 VMs saves 1.20 USD an hour: 6 VMs fewer on demand; 8 jobs are refused, 3 more than before; the value refused rises by 15.00 to 15.75."},
 		{"a promise costs nothing until one keeps it", []ScenarioChange{{What: ChangePromised, Class: "adhoc", Value: value("3")}}, "0.00", "0.15", `Of class "adhoc" 3 jobs are promised now, and the plan admitted 0.`,
-			`A promise of 3 jobs of class "adhoc" costs 0.15 USD an hour more: 3 VMs more on demand; 2 jobs are refused, 3 fewer than before.`},
+			`A promise of 3 jobs of class "adhoc" costs 0.60 USD an hour more: 3 VMs more on demand; 2 jobs are refused, 3 fewer than before; the value refused falls by 0.45 to 0.30.`},
 		{"a contract that is paid in any case", []ScenarioChange{{What: AddContract, Add: &AddedSupply{Contract: &capacity.Contract{Name: "new", VMs: 20, Price: plantest.AmountIn(t, "0.05"), Billing: capacity.BilledAlways}}}}, "1.00", "-3.25", "",
-			`Contract "new" saves 2.25 USD an hour: 10 VMs fewer on demand, 15 VMs more in contracts; nothing is refused any more.`},
+			`Contract "new" saves 1.50 USD an hour: 10 VMs fewer on demand, 15 VMs more in contracts; nothing is refused any more; the value refused falls by 0.75 to 0.00.`},
 	} {
 		base, err := NewBase(t.Context(), market2(t), alone)
 		if err != nil {
@@ -302,7 +305,7 @@ func TestScenariosOfInfeasibleProblems(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if a := w.Scenarios[0]; w.Base.Status != capacity.InfeasibleStatus || a.Status != capacity.Optimal || a.Difference != nil || a.Sentence != "No quota on demand makes the demands possible to meet, for 8.75 USD an hour." {
+	if a := w.Scenarios[0]; w.Base.Status != capacity.InfeasibleStatus || a.Status != capacity.Optimal || a.Difference != nil || a.Sentence != "No quota on demand makes the demands possible to meet, for a bill of 8.00 USD an hour and a value refused of 0.75." {
 		t.Errorf("got %+v", w)
 	}
 }

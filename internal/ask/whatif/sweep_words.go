@@ -2,6 +2,7 @@ package whatif
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"headroom/internal/core/capacity"
@@ -36,27 +37,34 @@ func (s *Sweep) explain(a *SweepAnswer) {
 			words.Count("infeasible", float64(missed), "points"))
 	}
 	if len(planned) > 0 {
-		least, most := planned[0], planned[0]
-		for _, i := range planned {
-			if a.Points[i].Cost.Total.LessThan(a.Points[least].Cost.Total.Decimal) {
-				least = i
-			}
-			if a.Points[i].Cost.Total.GreaterThan(a.Points[most].Cost.Total.Decimal) {
-				most = i
-			}
-		}
-		low, high := &a.Points[least], &a.Points[most]
-		cost := words.Money("cost", low.Cost.Total, unit)
-		if low.Cost.Total.Equal(high.Cost.Total.Decimal) {
-			a.Facts.Say("same_cost", "", fmt.Sprintf("The cost is %s %s throughout.", low.Cost.Total, unit), cost)
-		} else {
-			at, to := placeOf(a.Vary, low.Parameters), placeOf(a.Vary, high.Parameters)
-			a.Facts.Say("least_cost", at, fmt.Sprintf("The cost is least, %s %s, at %s.", low.Cost.Total, unit, at), cost)
-			a.Facts.Say("greatest_cost", to, fmt.Sprintf("It is greatest, %s, at %s.", high.Cost.Total, to), words.Money("cost", high.Cost.Total, unit))
+		a.extremes(planned, "bill", "The bill is", unit, func(p *SweepPoint) money.Amount { return p.Cost.Bill })
+		if slices.ContainsFunc(planned, func(i int) bool { return !a.Points[i].Cost.Penalties.IsZero() }) {
+			a.extremes(planned, "together", "Bill and value refused together are", unit, func(p *SweepPoint) money.Amount { return p.Cost.Total })
 		}
 		s.explainEnds(a)
 	}
 	a.Explanation = a.Facts.Text()
+}
+
+// extremes says where an amount is least and greatest among the points with a plan.
+func (a *SweepAnswer) extremes(planned []int, name, subject, unit string, of func(*SweepPoint) money.Amount) {
+	low, high := &a.Points[planned[0]], &a.Points[planned[0]]
+	for _, i := range planned {
+		if p := &a.Points[i]; of(p).LessThan(of(low).Decimal) {
+			low = p
+		}
+		if p := &a.Points[i]; of(p).GreaterThan(of(high).Decimal) {
+			high = p
+		}
+	}
+	least := words.Money(name, of(low), unit)
+	if of(low).Equal(of(high).Decimal) {
+		a.Facts.Say("same_"+name, "", fmt.Sprintf("%s %s %s throughout.", subject, of(low), unit), least)
+		return
+	}
+	lowest, highest := placeOf(a.Vary, low.Parameters), placeOf(a.Vary, high.Parameters)
+	a.Facts.Say("least_"+name, lowest, fmt.Sprintf("%s least, %s %s, at %s,", subject, of(low), unit, lowest), least)
+	a.Facts.Say("greatest_"+name, highest, fmt.Sprintf("and greatest, %s, at %s.", of(high), highest), words.Money(name, of(high), unit))
 }
 
 // explainEnds says what drives the cost at the first and at the last point.

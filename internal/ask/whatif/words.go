@@ -27,11 +27,15 @@ func (b *Base) sentence(s Scenario, a *ScenarioAnswer) string {
 		}
 		return text
 	case a.Difference == nil:
-		return fmt.Sprintf("%s %s the demands possible to meet, for %s %s %s.", subject, verb("makes", "make"), a.Cost.Total, a.Cost.Currency, words.PerPeriod(b.Problem.PeriodSeconds))
+		text := fmt.Sprintf("%s %s the demands possible to meet, for a bill of %s %s %s", subject, verb("makes", "make"), a.Cost.Bill, a.Cost.Currency, words.PerPeriod(b.Problem.PeriodSeconds))
+		if !a.Cost.Penalties.IsZero() {
+			text += fmt.Sprintf(" and a value refused of %s", a.Cost.Penalties)
+		}
+		return text + "."
 	}
-	change := a.Cost.Total.Sub(b.Plan.Cost.Total.Decimal)
 	was := b.Outcome(false)
-	if change.IsZero() && a.VMs == was.VMs && a.Admitted == was.Admitted && a.Refused == was.Refused {
+	change, value := a.Cost.Bill.Sub(was.Cost.Bill.Decimal), a.Cost.Penalties.Sub(was.Cost.Penalties.Decimal)
+	if change.IsZero() && value.IsZero() && a.VMs == was.VMs && a.Admitted == was.Admitted && a.Refused == was.Refused {
 		return subject + " " + verb("changes", "change") + " nothing."
 	}
 	var text string
@@ -44,7 +48,20 @@ func (b *Base) sentence(s Scenario, a *ScenarioAnswer) string {
 	default:
 		text = subject + " " + verb("costs", "cost") + " " + money + " more"
 	}
-	return text + ": " + vmsSentence(was.VMs, a.VMs) + "; " + refusedSentence(was.Refused, a.Refused) + "."
+	text += ": " + vmsSentence(was.VMs, a.VMs) + "; " + refusedSentence(was.Refused, a.Refused)
+	if !value.IsZero() {
+		text += "; " + valueSentence(was.Cost.Penalties, a.Cost.Penalties)
+	}
+	return text + "."
+}
+
+// valueSentence says how the value of refused jobs, which is on no bill, changes.
+func valueSentence(was, is money.Amount) string {
+	change := is.Sub(was.Decimal)
+	if change.IsNegative() {
+		return fmt.Sprintf("the value refused falls by %s to %s", money.Amount{Decimal: change.Neg()}, is)
+	}
+	return fmt.Sprintf("the value refused rises by %s to %s", money.Amount{Decimal: change}, is)
 }
 
 // vmsSentence says where there are more or fewer VMs.

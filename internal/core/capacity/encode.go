@@ -108,6 +108,7 @@ func writeList[T any](t *planText, name string, items []T, item func([]byte, *T)
 
 func appendCost(dst []byte, c *Cost) []byte {
 	dst = money.AppendMoney(append(dst, `{"total":`...), c.Total)
+	dst = money.AppendMoney(append(dst, `,"bill":`...), c.Bill)
 	dst = money.AppendMoney(append(dst, `,"on_demand":`...), c.OnDemand)
 	if !c.Spot.IsZero() {
 		dst = money.AppendMoney(append(dst, `,"spot":`...), c.Spot)

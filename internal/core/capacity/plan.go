@@ -33,9 +33,12 @@ const (
 	InfeasibleStatus Status = "infeasible" // there is no plan; Conflicts says why
 )
 
-// Cost is the plan's money per period. Total = OnDemand + Spot + Reserved + ReservedIdle + Penalties.
+// Cost is the plan's money per period. Bill = OnDemand + Spot + Reserved + ReservedIdle will be on an invoice.
+// Penalties are what refused jobs are worth to the user, on no invoice. Total is both together; so are PerHour and
+// PerMonth.
 type Cost struct {
 	Total         money.Amount `json:"total"`
+	Bill          money.Amount `json:"bill"`
 	OnDemand      money.Amount `json:"on_demand"`
 	Spot          money.Amount `json:"spot,omitzero"`
 	Reserved      money.Amount `json:"reserved"`

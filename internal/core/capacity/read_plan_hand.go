@@ -13,7 +13,7 @@ import (
 
 var (
 	planShape          = strict.NewShape("a plan", []string{"status", "objective", "cost", "vms", "classes", "warnings", "conflicts"}, "stays", "prices", "relaxed", "integer", "layout", "proof", "facts")
-	costShape          = strict.NewShape("a cost", []string{"total", "on_demand", "reserved", "reserved_idle", "penalties", "currency", "period_s", "per_hour", "per_month"}, "spot")
+	costShape          = strict.NewShape("a cost", []string{"total", "on_demand", "reserved", "reserved_idle", "penalties", "currency", "period_s", "per_hour", "per_month"}, "bill", "spot")
 	vmsShape           = strict.NewShape("what is rented", []string{"total", "reserved", "on_demand", "contracts", "rounding"}, "spot", "types")
 	typeVMsShape       = strict.NewShape("what is rented of a type", []string{"name", "total", "reserved", "on_demand", "rounding"}, "spot")
 	contractUseShape   = strict.NewShape("a contract's use", []string{"name", "vms", "used"}, "vm_type")
@@ -137,10 +137,14 @@ func (r *planReader) optionalMoney() *money.Amount {
 func (r *planReader) string(into *string) { *into, _ = r.Text() }
 
 func (r *planReader) cost(c *Cost) {
+	told := false
 	r.Object(costShape, func(name string) {
 		switch name {
 		case "total":
 			money.Read(r.Reader, &c.Total)
+		case "bill":
+			told = true
+			money.Read(r.Reader, &c.Bill)
 		case "on_demand":
 			money.Read(r.Reader, &c.OnDemand)
 		case "spot":
@@ -161,6 +165,9 @@ func (r *planReader) cost(c *Cost) {
 			money.Read(r.Reader, &c.PerMonth)
 		}
 	})
+	if !told { // a plan that was stored before there was this member
+		c.Bill.Decimal = c.Total.Sub(c.Penalties.Decimal)
+	}
 }
 
 // plainWhole reads a whole number that is written as one.

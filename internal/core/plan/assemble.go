@@ -230,15 +230,16 @@ func (m *model) cost(v hourlyCost, penalties, avoided decimal.Decimal) (capacity
 		Penalties: money.Amount{Decimal: penalties.Round(money.Places)},
 		Currency:  m.Currency, PeriodSeconds: m.PeriodSeconds,
 	}
-	total := cost.OnDemand.Add(cost.Reserved.Decimal).Add(cost.ReservedIdle.Decimal).Add(cost.Penalties.Decimal)
+	bill := cost.OnDemand.Add(cost.Reserved.Decimal).Add(cost.ReservedIdle.Decimal)
 	if !v.spot.IsZero() {
 		cost.Spot = perPeriod(v.spot)
-		total = total.Add(cost.Spot.Decimal)
+		bill = bill.Add(cost.Spot.Decimal)
 	}
+	total := bill.Add(cost.Penalties.Decimal)
 	perSecond := func(seconds int64) money.Amount {
 		return money.Amount{Decimal: total.Mul(decimal.NewFromInt(seconds)).DivRound(period, money.Places)}
 	}
-	cost.Total = money.Amount{Decimal: total}
+	cost.Bill, cost.Total = money.Amount{Decimal: bill}, money.Amount{Decimal: total}
 	cost.PerHour, cost.PerMonth = perSecond(3600), perSecond(3600*capacity.HoursPerMonth)
 	exact := v.sum().Mul(period).Sub(avoided.Mul(hour))
 	return cost, money.Amount{Decimal: exact.DivRound(hour, money.Places)}

@@ -25,15 +25,15 @@ func Drivers(p *capacity.Problem, pl *capacity.Plan) words.Facts {
 			continue
 		}
 		worth := pl.Prices.Contracts[k].Worth
-		d.facts.Say("contract_that_binds", use.Name, fmt.Sprintf("Contract %q is used up, and one more VM in it would save %s an hour.", use.Name, d.perHour(worth)),
+		d.facts.Say("contract_that_binds", use.Name, fmt.Sprintf("Contract %q is used up, and one more VM in it would be worth %s an hour.", use.Name, d.perHour(worth)),
 			words.Count("worth", worth.Float()/d.hours, d.unit))
 	}
 	if q := p.Supply.OnDemand.Quota; q != nil && len(p.Supply.VMTypes) == 0 && pl.VMs.OnDemand >= float64(*q) && *q > 0 {
 		d.facts.Say("quota_that_binds", "on_demand", fmt.Sprintf("The quota of %d VMs on demand is used up.", *q), words.Count("quota", float64(*q), "VMs"))
 	}
 	if b := pl.Prices.Budget; b != nil && b.Sign() > 0 {
-		d.facts.Say("budget_worth", "", fmt.Sprintf("One %s more in the budget would save %s%s.", p.Currency, d.about, words.Cents(b.Float())),
-			words.Money("worth", *b, p.Currency+" saved by one "+p.Currency))
+		d.facts.Say("budget_worth", "", fmt.Sprintf("One %s more in the budget would be worth %s%s.", p.Currency, d.about, words.Cents(b.Float())),
+			words.Money("worth", *b, p.Currency+" worth of one "+p.Currency))
 	}
 	return d.facts
 }
@@ -61,13 +61,13 @@ func (d *drivers) vms() {
 			d.facts.Say("no_more_vms", price.Name, fmt.Sprintf("No more VMs%s can be had, and one more would be worth %s %s an hour or more.", of, d.perHour(price.Low), d.p.Currency), low)
 			continue
 		}
-		kind, verb := "vm_price", "costs"
+		kind, verb := "vm_price", "is worth"
 		if budget != nil && budget.Sign() > 0 {
 			kind, verb = "vm_worth", "would be worth"
 		}
 		sentence := fmt.Sprintf("One more VM%s %s %s %s an hour", of, verb, d.perHour(*price.High), d.p.Currency)
 		if !price.High.Equal(price.Low.Decimal) {
-			sentence += fmt.Sprintf(", one VM less saves %s", d.perHour(price.Low))
+			sentence += fmt.Sprintf(", the last one %s", d.perHour(price.Low))
 		}
 		d.facts.Say(kind, price.Name, sentence+".", low, words.Count("high", price.High.Float()/d.hours, d.unit))
 	}
@@ -85,10 +85,10 @@ func (d *drivers) margin() {
 		kind, role = "next_to_be_served", "the next to be served"
 	}
 	period := words.PerPeriod(d.p.PeriodSeconds)
-	of := fmt.Sprintf("Class %q is %s: a refused job of it costs %s %s and ", c.Name, role, class.Penalty, period)
+	of := fmt.Sprintf("Class %q is %s: a refused job of it is valued at %s %s and ", c.Name, role, class.Penalty, period)
 	penalty := words.Money("penalty", class.Penalty, d.p.Currency+" per job "+period)
 	if len(d.pl.Prices.Types) > 0 { // its VMs are of several types, and an hour of each is worth something else
-		d.facts.Say(kind, c.Name, of+fmt.Sprintf("one more to serve %s%s.", d.about, words.Cents(c.BreakEvenPenalty.Float())),
+		d.facts.Say(kind, c.Name, of+fmt.Sprintf("serving one more takes %s%s.", d.about, words.Cents(c.BreakEvenPenalty.Float())),
 			penalty, words.Money("one_more", *c.BreakEvenPenalty, penalty.Unit))
 		return
 	}

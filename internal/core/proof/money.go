@@ -106,10 +106,11 @@ func (m *model) money(pl capacity.Plan, b bill) []string {
 	line("The cost of idle reserved VMs", c.ReservedIdle, b.slack, b.idle)
 	line("The sum of penalties", c.Penalties, b.slack, b.penalties)
 	lines := zero()
-	for _, x := range []money.Amount{c.OnDemand, c.Spot, c.Reserved, c.ReservedIdle, c.Penalties} {
+	for _, x := range []money.Amount{c.OnDemand, c.Spot, c.Reserved, c.ReservedIdle} {
 		lines.Add(lines, amount(x.Decimal))
 	}
-	line("The total", c.Total, b.slack, b.total, lines)
+	line("The bill", c.Bill, b.slack, b.vms, lines)
+	line("The total", c.Total, b.slack, b.total, add(lines, amount(c.Penalties.Decimal)))
 	all := zero() // the penalties of refusing all jobs
 	for i := range m.classes {
 		all.Add(all, mul(m.classes[i].penalty, m.classes[i].max))

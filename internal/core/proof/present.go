@@ -69,7 +69,7 @@ func (m *model) parts(pl capacity.Plan, fleet bool) []string {
 func (m *model) blank(pl capacity.Plan) []string {
 	var f faults
 	c, v := &pl.Cost, &pl.VMs
-	for _, amount := range []money.Amount{pl.Objective, c.Total, c.OnDemand, c.Spot, c.Reserved, c.ReservedIdle, c.Penalties, c.PerHour, c.PerMonth} {
+	for _, amount := range []money.Amount{pl.Objective, c.Total, c.Bill, c.OnDemand, c.Spot, c.Reserved, c.ReservedIdle, c.Penalties, c.PerHour, c.PerMonth} {
 		if !amount.IsZero() {
 			f.addf("There is no plan, and an amount of %s.", amount)
 		}

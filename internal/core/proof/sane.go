@@ -151,7 +151,7 @@ func sane(pl capacity.Plan) []string {
 		}
 	}
 	c := &pl.Cost
-	amounts("The cost", &pl.Objective, &c.Total, &c.OnDemand, &c.Reserved, &c.ReservedIdle, &c.Spot, &c.Penalties, &c.PerHour, &c.PerMonth)
+	amounts("The cost", &pl.Objective, &c.Total, &c.Bill, &c.OnDemand, &c.Reserved, &c.ReservedIdle, &c.Spot, &c.Penalties, &c.PerHour, &c.PerMonth)
 	figure("The rental", pl.VMs.Total, pl.VMs.Reserved, pl.VMs.OnDemand, pl.VMs.Spot, pl.VMs.Rounding)
 	for _, t := range pl.VMs.Types {
 		figure("Type "+t.Name, t.Total, t.Reserved, t.OnDemand, t.Spot, t.Rounding)

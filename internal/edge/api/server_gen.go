@@ -211,6 +211,29 @@ type BatchJob = pack.BatchJob
 // Better A plan that refutes a claim of optimality.
 type Better = proof.Better
 
+// BillSplit The part of a line that is on the bill.
+type BillSplit struct {
+	// Decisions An exact amount per period, such as a cost; it may be negative. Answers write a string, and rows a number where `numbers=float` is asked for.
+	//
+	// Example: -44.80
+	Decisions Amount `json:"decisions"`
+
+	// From An exact amount per period, such as a cost; it may be negative. Answers write a string, and rows a number where `numbers=float` is asked for.
+	//
+	// Example: -44.80
+	From Amount `json:"from"`
+
+	// To An exact amount per period, such as a cost; it may be negative. Answers write a string, and rows a number where `numbers=float` is asked for.
+	//
+	// Example: -44.80
+	To Amount `json:"to"`
+
+	// Values An exact amount per period, such as a cost; it may be negative. Answers write a string, and rows a number where `numbers=float` is asked for.
+	//
+	// Example: -44.80
+	Values Amount `json:"values"`
+}
+
 // Billing Which hours of a contract's VMs are paid: those used, or all.
 type Billing = capacity.Billing
 
@@ -288,7 +311,7 @@ type ClassPlan = capacity.ClassPlan
 // ClassSlots The number of a class's slots on one VM.
 type ClassSlots = capacity.ClassSlots
 
-// ClassSplit A class's line, and its jobs.
+// ClassSplit A class's part of bill and value refused together, the part of it that is on the bill, and its jobs.
 type ClassSplit = whatif.ClassSplit
 
 // Cluster The shared pool being planned.
@@ -318,7 +341,7 @@ type ContractUse = capacity.ContractUse
 // ContractWorth The saving of one more VM in a contract.
 type ContractWorth = capacity.ContractWorth
 
-// Cost The plan's money per period; the first is the sum of the amounts up to the penalties. `spot` is there where it is not 0.
+// Cost The plan's money per period. `bill` is the sum of the lines for VMs, which invoices will have. `penalties` is what refused jobs are worth to you, and stands on no invoice. `total`, `per_hour` and `per_month` are both together. `spot` is there where it is not 0.
 type Cost = capacity.Cost
 
 // CountChange One number in both plans.
@@ -621,7 +644,7 @@ type MoneyChange = whatif.MoneyChange
 // MoneyRange A range of amounts; an end is null where there is none in the legal range.
 type MoneyRange = capacity.MoneyRange
 
-// MoneySplit One line of both bills.
+// MoneySplit One line of both plans' money. `bill` is on invoices, `penalties` is the value of refused jobs, and `total` is both together.
 type MoneySplit = whatif.MoneySplit
 
 // Name One to 200 characters without control characters and without spaces at its ends; not "." and not "..".
@@ -729,7 +752,7 @@ type PlanRequest = planRequest
 // PlanStays The plan's VMs and jobs stay the best while a price stays in its range and all others stay as they are. A range that was not worked out is null.
 type PlanStays = capacity.PlanStays
 
-// PlanSummary A stored plan in one flat row; money is per period.
+// PlanSummary A stored plan in one flat row; money is per period. `bill` is what invoices will say, `penalties` what refused jobs are worth to you, and `total_cost` both together.
 type PlanSummary = plans.PlanSummary
 
 // Policy The rule by which a freed slot is given away. A member of another kind is refused.

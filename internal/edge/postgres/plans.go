@@ -14,7 +14,7 @@ import (
 	"headroom/internal/service/plans"
 )
 
-const planColumns = `p.id, p.number, c.name AS cluster, p.at, p.created_at, p.created_by, p.inputs_version, p.status, p.objective, p.total_cost,
+const planColumns = `p.id, p.number, c.name AS cluster, p.at, p.created_at, p.created_by, p.inputs_version, p.status, p.objective, p.total_cost, p.total_cost - p.penalties AS bill,
 	p.on_demand_cost, p.spot_cost, p.reserved_cost, p.penalties, p.currency, p.period_seconds, p.vms, p.vms_on_demand, p.vms_spot, p.vms_reserved, p.admitted, p.refused, p.gap, coalesce(p.for_now, p.created_at - p.at > interval '-1 second' AND p.created_at - p.at < interval '5 minutes') AS for_now, coalesce(p.why, '') AS why`
 
 // SavePlan numbers and stores a plan, and makes it current (see adopt).

@@ -16,9 +16,9 @@ import (
 
 // spanCost holds the cost of some time, in decimals.
 type spanCost struct {
-	Total, Reserved, Penalties string
-	ReservedIdle               string `json:"reserved_idle"`
-	OnDemand                   string `json:"on_demand"`
+	Total, Bill, Reserved, Penalties string
+	ReservedIdle                     string `json:"reserved_idle"`
+	OnDemand                         string `json:"on_demand"`
 }
 
 // horizonAnswer holds the part of the months ahead that the walk reads.
@@ -134,14 +134,14 @@ func walkContracts(t *testing.T, s *server, browser context.Context) {
 	// Months.
 	do(t, ctx, chromedp.Focus(chromedp.CSS(`[role="tab"][aria-selected="true"]`)), chromedp.KeyEvent(kb.ArrowLeft)) // the last one
 	until(t, ctx, `document.querySelector("h1").textContent.startsWith("From ")`)
-	if got := value[string](t, ctx, `document.querySelector("h1").textContent`); !strings.Contains(got, "VMs and refused jobs cost "+amountOf(t, h.Total.Cost.Total, big.NewRat(1, 1), false)+".") {
-		t.Errorf("the months are said to be %q, the service says %s", got, h.Total.Cost.Total)
+	if got := value[string](t, ctx, `document.querySelector("h1").textContent`); !strings.Contains(got, "the VM bill is "+amountOf(t, h.Total.Cost.Bill, big.NewRat(1, 1), false)) {
+		t.Errorf("the months are said to be %q, the service says %s", got, h.Total.Cost.Bill)
 	}
 	until(t, ctx, `document.querySelector(".axes path.line")`)
 	do(t, ctx, chromedp.Focus(chromedp.CSS(".plot")), chromedp.KeyEvent(kb.ArrowRight), chromedp.KeyEvent(kb.ArrowRight), chromedp.KeyEvent(kb.Enter))
 	second := h.Months[1]
 	until(t, ctx, fmt.Sprintf(`document.querySelector(".readout").textContent.includes("%s · reserved %s · reserved but idle %s")`,
-		amountOf(t, second.Cost.Total, big.NewRat(1, 1), true), amountOf(t, second.Cost.Reserved, big.NewRat(1, 1), true), amountOf(t, second.Cost.ReservedIdle, big.NewRat(1, 1), true)))
+		amountOf(t, second.Cost.Bill, big.NewRat(1, 1), true), amountOf(t, second.Cost.Reserved, big.NewRat(1, 1), true), amountOf(t, second.Cost.ReservedIdle, big.NewRat(1, 1), true)))
 	until(t, ctx, `document.querySelector("#month") && document.querySelector("table.data tbody tr")`)
 	start, err := time.Parse(time.RFC3339, second.Start)
 	if err != nil {
@@ -159,12 +159,12 @@ func walkContracts(t *testing.T, s *server, browser context.Context) {
 	for _, row := range rows[1:] {
 		x, ok := new(big.Rat).SetString(strings.Split(row, ",")[7])
 		if !ok {
-			t.Fatalf("the row %q has no total", row)
+			t.Fatalf("the row %q has no bill", row)
 		}
 		sum.Add(sum, x)
 	}
-	if total, _ := new(big.Rat).SetString(second.Cost.Total); len(rows) != len(of.Periods)+1 || sum.Cmp(total) != 0 {
-		t.Errorf("%d rows of hours come to %s, the service has %d and %s", len(rows)-1, sum.FloatString(9), len(of.Periods), second.Cost.Total)
+	if total, _ := new(big.Rat).SetString(second.Cost.Bill); len(rows) != len(of.Periods)+1 || sum.Cmp(total) != 0 {
+		t.Errorf("%d rows of hours come to %s, the service has %d and %s", len(rows)-1, sum.FloatString(9), len(of.Periods), second.Cost.Bill)
 	}
 	calm(t, ctx, "contracts-months")
 	looks(t, ctx, "contracts-months")

@@ -37,7 +37,7 @@ const saved = `window.saved = ""; URL.createObjectURL = (b) => { b.text().then((
 func walkCurves(t *testing.T, s *server, browser context.Context) {
 	ctx := s.tab(t, browser)
 	s.open(t, ctx, "/c/demo/curves")
-	until(t, ctx, `document.querySelector("h1").textContent.startsWith("Cheapest at 1")`)
+	until(t, ctx, `document.querySelector("h1").textContent.startsWith("Best at 1")`)
 	until(t, ctx, `document.querySelector(".axes path.line")`)
 	const body = `{"curve":true,"vary":[{"what":"deadline","by":"factor","from":"0.5","to":"2","steps":61}]}`
 	var a sweepAnswer
@@ -48,7 +48,7 @@ func walkCurves(t *testing.T, s *server, browser context.Context) {
 
 	// The keys read the points.
 	do(t, ctx, chromedp.Focus(chromedp.CSS(".plot")), chromedp.KeyEvent(kb.Home))
-	until(t, ctx, `document.querySelector(".readout").textContent.startsWith("50 % · $38,928 a month · 119 VMs · 40 jobs served · one more VM is worth about $0.6737 an hour")`)
+	until(t, ctx, `document.querySelector(".readout").textContent.startsWith("50 % · VM bill $38,928 a month · 119 VMs · 40 jobs served · one more VM is worth about $0.6737 an hour")`)
 	do(t, ctx, chromedp.KeyEvent(kb.ArrowRight), chromedp.KeyEvent(kb.ArrowRight))
 	until(t, ctx, `document.querySelector(".readout").textContent.startsWith("55 % · ")`)
 	do(t, ctx, chromedp.KeyEvent(kb.ArrowDown))

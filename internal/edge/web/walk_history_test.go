@@ -204,11 +204,11 @@ func walkHistory(t *testing.T, s *server, browser context.Context) {
 	}
 	press(t, ctx, "Compare plan 1 with plan 3")
 	until(t, ctx, `location.pathname === "/c/past/history/1..3" && document.querySelector(".bridge svg")`)
-	if lead := value[string](t, ctx, `document.querySelector("h1").textContent`); !strings.HasPrefix(lead, "From plan 1 to plan 3 the cost ") {
+	if lead := value[string](t, ctx, `document.querySelector("h1").textContent`); !strings.HasPrefix(lead, "From plan 1 to plan 3 the VM bill ") {
 		t.Errorf("the page leads with %q", lead)
 	}
 	do(t, ctx, chromedp.Click(chromedp.CSS(`.segments label:nth-of-type(1) input`)))
-	until(t, ctx, `document.querySelector("#cost").textContent === "Cost an hour"`)
+	until(t, ctx, `document.querySelector("#cost").textContent === "Bill and value refused an hour"`)
 	var difference struct {
 		Cost    []struct{ Name, From, To, Change string }
 		Classes []struct{ Name string }
@@ -216,7 +216,7 @@ func walkHistory(t *testing.T, s *server, browser context.Context) {
 	}
 	s.get(t, "/v1/clusters/past/plans/diff?from=1&to=3", &difference)
 	rows := value[map[string][]string](t, ctx, `Object.fromEntries([...document.querySelector("#cost").closest("section").querySelectorAll("tbody tr")].map((r) => [r.cells[0].textContent, [...r.cells].slice(1).map((c) => c.textContent)]))`)
-	names := map[string]string{"total": "What the plan keeps lowest", "reserved": "Reserved", "on_demand": "On demand", "penalties": "Refused jobs", "reserved_idle": "Reserved but idle", "spot": "Spot"}
+	names := map[string]string{"total": "Bill and value refused", "bill": "VM bill", "reserved": "Reserved", "on_demand": "On demand", "penalties": "Value refused", "reserved_idle": "Reserved but idle", "spot": "Spot"}
 	for _, c := range difference.Cost {
 		got := rows[names[c.Name]]
 		if amount(t, c.From).Sign() == 0 && amount(t, c.To).Sign() == 0 {

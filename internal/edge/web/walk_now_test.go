@@ -115,7 +115,7 @@ func (c *current) lines(t *testing.T) (bill []line, refused line) {
 			t.Errorf("the service says that a period costs %s, its prices and counts come to %s", said, mine.FloatString(9))
 		}
 	}
-	return bill, line{name: "Cost of refused jobs (on no bill)", hour: penalties}
+	return bill, line{name: "Value refused (on no bill)", hour: penalties}
 }
 
 func vms(n int64) string {
@@ -290,7 +290,7 @@ func (c *current) readSums(t *testing.T, ctx context.Context, of string, bill []
 		t.Errorf("%s: the bill is led by %q, want %q", of, got, want)
 	}
 	sum.Add(sum, read(n+1, refused))
-	if want := []string{"What the plan keeps lowest", dollars(sum)}; !slices.Equal(shown[n+2], want) || dollars(sum) != dollars(total) {
+	if want := []string{"Bill and value refused", dollars(sum)}; !slices.Equal(shown[n+2], want) || dollars(sum) != dollars(total) {
 		t.Errorf("%s: it says %q, its parts come to %q and in truth to %s", of, shown[n+2], want, total.FloatString(9))
 	}
 }

@@ -118,7 +118,7 @@ func walkPlanStates(t *testing.T, s *server, browser context.Context) {
 	// Not proved: the page shows the gap, and offers more time for the search.
 	c := s.current(t, "moody")
 	value[bool](t, ctx, fmt.Sprintf(`window.told = {gap: 0.003, plan: {proof: {gap: 0.003, bound: (%s - 31 / 730).toFixed(9)}}}, `, c.Plan.Objective)+look)
-	until(t, ctx, proof+`.textContent.includes("This plan costs at most 0.3 % more than the best possible one ($31.00 a month). Search longer")`)
+	until(t, ctx, proof+`.textContent.includes("Bill and value refused together are at most 0.3 % above the best possible ($31.00 a month). Search longer")`)
 	until(t, ctx, `document.querySelector("header.top .chip").textContent.includes("Within 0.3 %")`)
 	press(t, ctx, "Search longer")
 	until(t, ctx, proof+`.querySelector("[role=alert]")?.textContent === "Plans of this cluster may take 8 s from now on."`)
@@ -135,7 +135,7 @@ func walkPlanStates(t *testing.T, s *server, browser context.Context) {
 	value[bool](t, ctx, `window.told = {plan: {proof: {agreed: false, engine: "cbc"}}}, `+look)
 	until(t, ctx, proof+`.textContent.includes("CBC gave a dearer plan; ours is shown and was checked. Details")`)
 	press(t, ctx, "Details")
-	until(t, ctx, fmt.Sprintf(`%s.textContent.includes("No plan can cost less than %s a month: that bound was proved by ")`, proof, amountOf(t, c.Plan.Cost.Total, month, true)))
+	until(t, ctx, fmt.Sprintf(`%s.textContent.includes("No plan brings bill and value refused together below %s a month: that bound was proved by ")`, proof, amountOf(t, c.Plan.Cost.Total, month, true)))
 	calm(t, ctx, "now, not proved")
 
 	// A viewer is told whom to ask.

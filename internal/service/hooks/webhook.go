@@ -217,8 +217,10 @@ type EventPlan struct {
 	ID          string          `json:"id"`
 	Status      capacity.Status `json:"status"`
 	VMs         EventVMs        `json:"vms"`
-	CostPerHour money.Amount    `json:"cost_per_hour"` // in all, as the plan's cost.per_hour
-	VMsPerHour  money.Amount    `json:"vms_per_hour"`  // the part for VMs; the rest are penalties
+	CostPerHour money.Amount    `json:"cost_per_hour"` // bill and value refused together, as the plan's cost.per_hour
+	VMsPerHour  money.Amount    `json:"vms_per_hour"`  // the bill
+	Bill        money.Amount    `json:"bill_per_hour"`
+	Value       money.Amount    `json:"value_refused_per_hour"`
 	Currency    string          `json:"currency"`
 }
 
@@ -269,9 +271,10 @@ func EventOf(s plans.PlanSummary) EventPlan {
 	perHour := func(cost decimal.Decimal) money.Amount {
 		return money.Amount{Decimal: cost.Mul(decimal.NewFromInt(3600)).DivRound(decimal.NewFromInt(max(1, s.PeriodSeconds)), money.Places)}
 	}
+	bill := perHour(s.TotalCost.Sub(s.Penalties.Decimal))
 	return EventPlan{
 		Number: s.Number, ID: s.ID, Status: s.Status, Currency: s.Currency,
 		VMs:         EventVMs{Total: s.VMs, Reserved: s.VMsReserved, OnDemand: s.VMsOnDemand, Spot: s.VMsSpot},
-		CostPerHour: perHour(s.TotalCost.Decimal), VMsPerHour: perHour(s.TotalCost.Sub(s.Penalties.Decimal)),
+		CostPerHour: perHour(s.TotalCost.Decimal), VMsPerHour: bill, Bill: bill, Value: perHour(s.Penalties.Decimal),
 	}
 }

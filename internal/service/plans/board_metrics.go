@@ -16,7 +16,7 @@ type boardMetrics struct{ *Board }
 
 var (
 	planVMs         = telemetry.ClusterMetric("headroom_plan_vms", "VMs of the current plan.", "purchase")
-	planCost        = telemetry.ClusterMetric("headroom_plan_cost_per_hour", "What the current plan costs an hour; reserved includes what is paid and not used.", "component", "currency")
+	planCost        = telemetry.ClusterMetric("headroom_plan_cost_per_hour", "The current plan's money an hour: the bill on demand and reserved, with what is paid and not used, and the value of refused jobs as penalty, which is on no bill.", "component", "currency")
 	planGenerated   = telemetry.ClusterMetric("headroom_plan_generated_timestamp_seconds", "When the current plan was made.")
 	planConfirmed   = telemetry.ClusterMetric("headroom_plan_confirmed_timestamp_seconds", "When the current plan was last seen to be the answer to the inputs.")
 	planPeriod      = telemetry.ClusterMetric("headroom_plan_period_seconds", "The period that the current plan is for.")

@@ -20,7 +20,8 @@ type PlanSummary struct {
 	InputsVersion int64           `json:"inputs_version"` // the cluster's, when its inputs were read
 	Status        capacity.Status `json:"status"`
 	Objective     money.Amount    `json:"objective"`
-	TotalCost     money.Amount    `json:"total_cost"` // per period, as all of these
+	TotalCost     money.Amount    `json:"total_cost"` // bill and penalties together, per period, as all of these
+	Bill          money.Amount    `json:"bill"`
 	OnDemandCost  money.Amount    `json:"on_demand_cost"`
 	SpotCost      money.Amount    `json:"spot_cost"`
 	ReservedCost  money.Amount    `json:"reserved_cost"` // used and idle
@@ -41,7 +42,7 @@ type PlanSummary struct {
 // Summarize fills the columns of a summary that come from the plan itself.
 func Summarize(p capacity.Plan) PlanSummary {
 	s := PlanSummary{
-		Status: p.Status, Objective: p.Objective, TotalCost: p.Cost.Total, OnDemandCost: p.Cost.OnDemand, SpotCost: p.Cost.Spot,
+		Status: p.Status, Objective: p.Objective, TotalCost: p.Cost.Total, Bill: p.Cost.Bill, OnDemandCost: p.Cost.OnDemand, SpotCost: p.Cost.Spot,
 		ReservedCost: money.Amount{Decimal: p.Cost.Reserved.Add(p.Cost.ReservedIdle.Decimal)}, Penalties: p.Cost.Penalties,
 		Currency: p.Cost.Currency, PeriodSeconds: p.Cost.PeriodSeconds,
 		VMs: p.VMs.Total, VMsOnDemand: p.VMs.OnDemand, VMsSpot: p.VMs.Spot, VMsReserved: p.VMs.Reserved,

@@ -29,7 +29,8 @@ func (f *figureSheet) cost(c *horizon.SpanCost, currency string) {
 	for _, line := range []struct {
 		what     string
 		amountOf *money.Amount
-	}{{"on demand", &c.OnDemand}, {"spot", &c.Spot}, {"contracts, used hours", &c.Reserved}, {"contracts, idle hours", &c.ReservedIdle}, {"penalties", &c.Penalties}, {"total", &c.Total}} {
+	}{{"VM bill", new(less(c.Total, c.Penalties))}, {"on demand", &c.OnDemand}, {"spot", &c.Spot}, {"contracts, used hours", &c.Reserved}, {"contracts, idle hours", &c.ReservedIdle},
+		{"value of refused jobs, on no bill", &c.Penalties}, {"bill and value refused together", &c.Total}} {
 		f.add(line.what, "", amount(line.amountOf), currency)
 	}
 }
@@ -61,8 +62,8 @@ func horizonSummary(f *figureSheet, a horizon.Answer) {
 	f.add("end", "", Time(t.Start.Add(time.Duration(t.Hours*float64(time.Hour)))), "UTC")
 	f.cost(&t.Cost, a.Currency)
 	f.add("upfront payments, share in the horizon", "", amount(&a.Upfront), a.Currency)
-	f.add("total with upfront payments", "", amount(&money.Amount{Decimal: t.Cost.Total.Add(a.Upfront.Decimal)}), a.Currency)
-	f.add("saving still possible at most", "", amount(&a.Gap), a.Currency)
+	f.add("VM bill with upfront payments", "", amount(&money.Amount{Decimal: less(t.Cost.Total, t.Cost.Penalties).Add(a.Upfront.Decimal)}), a.Currency)
+	f.add("bill and value refused together could be less by at most", "", amount(&a.Gap), a.Currency)
 	for _, line := range []struct {
 		what, unit string
 		value      float64
@@ -111,10 +112,11 @@ func horizonAssumptions(h horizon.Horizon, a horizon.Answer) *figureSheet {
 	f.add("different problems solved", "", whole(int64(a.Solved)), "")
 	for _, rule := range []string{
 		"Days and months are those of UTC.",
-		"An upfront payment counts with the share of its term's seconds that lie in the horizon, and is in no total but where upfront is named.",
-		"Refused jobs cost penalties, which nobody invoices.",
-		"Hours without a plan are in no total.",
-		"A class's cost is its share of the VMs that run, and of the upfront payments for those that are used; what nobody uses stands by itself.",
+		"A bill is what invoices will say: VMs that run, and idle ones of contracts that are paid as well.",
+		"An upfront payment counts with the share of its term's seconds that lie in the horizon, and is in no bill but where upfront is named.",
+		"Refused jobs have a value, their penalties, which nobody invoices.",
+		"Hours without a plan are in no sum.",
+		"A class's bill is its share of the VMs that run, and of the upfront payments for those that are used; what nobody uses stands by itself.",
 		"Spreadsheets keep 15 digits; the CSV and JSON forms have all of them.",
 	} {
 		f.add("rule", "", text(rule), "")
@@ -148,11 +150,11 @@ func problemAssumptions(f *figureSheet, p *capacity.Problem) {
 			f.add("budget for VMs", "", amount(b.VMCost), p.Currency+" per period")
 		}
 		if b.Total != nil {
-			f.add("budget with penalties", "", amount(b.Total), p.Currency+" per period")
+			f.add("budget for bill and value refused together", "", amount(b.Total), p.Currency+" per period")
 		}
 	}
 	for _, c := range p.Classes {
-		f.add("penalty of a refused job", c.Name, amount(&c.Penalty), p.Currency+" per period")
+		f.add("value of a refused job", c.Name, amount(&c.Penalty), p.Currency+" per period")
 		if c.DeadlineSeconds > 0 {
 			f.add("deadline", c.Name, number(c.DeadlineSeconds), "s")
 		}
@@ -247,10 +249,10 @@ func PlanWorkbook(w io.Writer, p capacity.Problem, pl capacity.Plan) error {
 
 func planSummary(f *figureSheet, pl *capacity.Plan) {
 	c := &pl.Cost
-	f.add("costs are for", "", whole(c.PeriodSeconds), "s")
-	f.cost(&horizon.SpanCost{Total: c.Total, OnDemand: c.OnDemand, Spot: c.Spot, Reserved: c.Reserved, ReservedIdle: c.ReservedIdle, Penalties: c.Penalties}, c.Currency)
-	f.add("total an hour", "", amount(&c.PerHour), c.Currency)
-	f.add("total a month of "+strconv.Itoa(capacity.HoursPerMonth)+" h", "", amount(&c.PerMonth), c.Currency)
+	f.add("amounts are for", "", whole(c.PeriodSeconds), "s")
+	f.cost(planCost(c), c.Currency)
+	f.add("bill and value refused together an hour", "", amount(&c.PerHour), c.Currency)
+	f.add("bill and value refused together a month of "+strconv.Itoa(capacity.HoursPerMonth)+" h", "", amount(&c.PerMonth), c.Currency)
 	for _, line := range []struct {
 		what  string
 		value float64
@@ -280,8 +282,8 @@ func planContracts(p *capacity.Problem, pl *capacity.Plan) Table {
 	for _, c := range pl.VMs.Contracts {
 		used[c.Name] = c.Used
 	}
-	saved := strings.ReplaceAll(plan.About(p.Options.Integrality), " ", "_") + "saving_of_one_more_vm_per_period"
-	t := Table{Columns: []string{"contract", "vm_type", "vms", "used_vms", "idle_vms", "price_per_vm_h" + in, "billed", "cost_per_period" + in, saved + in}}
+	worthOf := strings.ReplaceAll(plan.About(p.Options.Integrality), " ", "_") + "worth_of_one_more_vm_per_period"
+	t := Table{Columns: []string{"contract", "vm_type", "vms", "used_vms", "idle_vms", "price_per_vm_h" + in, "billed", billColumn + "_per_period" + in, worthOf + in}}
 	for _, of := range p.Supply.Types() {
 		for _, c := range of.Contracts {
 			row := []Cell{text(c.Name), text(of.Name), whole(c.VMs), {"", true}, {"", true}, amount(&c.Price), text(string(c.Billing)), {"", true}, {"", true}}

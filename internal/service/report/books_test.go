@@ -85,9 +85,9 @@ func checkHorizonSheets(t *testing.T, sheets map[string][][]string, a *horizon.A
 		what      string
 		got, want float64
 	}{
-		{"months", columnSum(t, sheets["months"], "total_EUR"), whole}, {"days", columnSum(t, sheets["days"], "total_EUR"), whole}, {"periods", columnSum(t, sheets["periods"], "total_EUR"), whole},
-		{"contracts", columnSum(t, sheets["contracts"], "total_EUR"), a.Total.Cost.Reserved.Add(a.Total.Cost.ReservedIdle.Decimal).Add(a.Upfront.Decimal).InexactFloat64()},
-		{"classes", columnSum(t, sheets["classes"], "cost_with_upfront_EUR") + columnSum(t, sheets["classes"], "penalties_EUR"), whole + a.Upfront.Float()},
+		{"months", columnSum(t, sheets["months"], "bill_and_value_refused_EUR"), whole}, {"days", columnSum(t, sheets["days"], "bill_and_value_refused_EUR"), whole}, {"periods", columnSum(t, sheets["periods"], "bill_and_value_refused_EUR"), whole},
+		{"contracts", columnSum(t, sheets["contracts"], "bill_EUR"), a.Total.Cost.Reserved.Add(a.Total.Cost.ReservedIdle.Decimal).Add(a.Upfront.Decimal).InexactFloat64()},
+		{"classes", columnSum(t, sheets["classes"], "bill_with_upfront_EUR") + columnSum(t, sheets["classes"], "value_refused_EUR"), whole + a.Upfront.Float()},
 		{"VM hours of classes", columnSum(t, sheets["classes"], "vm_hours"), a.Total.VMHours},
 	} {
 		if math.Abs(line.got-line.want) > 1e-9*(1+line.want) {
@@ -108,8 +108,8 @@ func TestHorizonWorkbook(t *testing.T) {
 		t.Error(diff)
 	}
 	checkHorizonSheets(t, sheets, &a)
-	if got := figureIn(t, sheets["summary"], "total with upfront payments", ""); got != 9.9 {
-		t.Errorf("got the total %g, want 9.9", got)
+	if got := figureIn(t, sheets["summary"], "VM bill with upfront payments", ""); got != 5.9 {
+		t.Errorf("got the bill %g, want 5.9", got)
 	}
 	if got := figureIn(t, sheets["assumptions"], "upfront payment, in full", "+signed"); got != 3 {
 		t.Errorf("got %g paid upfront, want 3", got)
@@ -163,8 +163,8 @@ func TestPurchaseWorkbook(t *testing.T) {
 		}
 	}
 	for what, got := range map[string]float64{
-		"bought": columnSum(t, sheets["offers"], "buy_vms") - 10, "saved": columnSum(t, sheets["bill by month"], "bill_saved_EUR"), "avoided": columnSum(t, sheets["bill by month"], "penalties_avoided_EUR") - 4,
-		"paid": columnSum(t, sheets["bill by month"], "paid_upfront_EUR") - 2.4, "regret": columnSum(t, sheets["regret"], "regret_EUR"),
+		"bought": columnSum(t, sheets["offers"], "buy_vms") - 10, "saved": columnSum(t, sheets["bill by month"], "bill_saved_EUR"), "avoided": columnSum(t, sheets["bill by month"], "value_refused_less_EUR") - 4,
+		"paid": columnSum(t, sheets["bill by month"], "paid_upfront_EUR") - 2.4, "regret": columnSum(t, sheets["regret"], "regret_bill_and_value_refused_EUR"),
 		"curve": columnSum(t, sheets["curves"], "vms") - 30,
 	} {
 		if math.Abs(got) > 1e-9 {
@@ -189,10 +189,10 @@ func TestPlanWorkbook(t *testing.T) {
 		t.Error(diff)
 	}
 	want := pl.Cost.Reserved.Add(pl.Cost.ReservedIdle.Decimal).InexactFloat64()
-	if got := columnSum(t, sheets["contracts"], "cost_per_period_EUR"); math.Abs(got-want) > 1e-9 || want == 0 {
+	if got := columnSum(t, sheets["contracts"], "bill_per_period_EUR"); math.Abs(got-want) > 1e-9 || want == 0 {
 		t.Errorf("contracts cost %g, want %g", got, want)
 	}
-	if got := figureIn(t, sheets["summary"], "total", ""); got != pl.Cost.Total.Float() {
+	if got := figureIn(t, sheets["summary"], "bill and value refused together", ""); got != pl.Cost.Total.Float() {
 		t.Errorf("got the total %g, want %v", got, pl.Cost.Total)
 	}
 	quota := int64(1)
@@ -339,7 +339,7 @@ func TestLibreOfficeReadsReportsOfThePast(t *testing.T) {
 	}
 	sheets := officeSheets(t, b.Bytes())
 	want := p.Total[0].TotalCost.Float()
-	if got := columnSum(t, sheets["hours"], "total_cost"); math.Abs(got-want) > 1e-6 || figureIn(t, sheets["summary"], "total", "EUR") != want || want == 0 {
+	if got := columnSum(t, sheets["hours"], "bill_and_value_refused"); math.Abs(got-want) > 1e-6 || figureIn(t, sheets["summary"], "bill and value refused together", "EUR") != want || want == 0 {
 		t.Errorf("the hours come to %v, want %v", got, want)
 	}
 	if got := sheets["summary"][1][2]; got != "=shop" {

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -58,9 +59,19 @@ func spans(items []horizon.SpanTotal, currency string) Table {
 	})
 }
 
-// costColumns name a cost's amounts with their currency, the total first.
+// Columns of money. The bill is the sum of those for VMs; the value of refused jobs is on no bill.
+const (
+	billColumn     = "bill"
+	valueColumn    = "value_refused"
+	togetherColumn = "bill_and_value_refused"
+)
+
+// costNames are the columns of a cost, the bill first.
+var costNames = []string{billColumn, "on_demand", "spot", "reserved", "reserved_idle", valueColumn, togetherColumn}
+
+// costColumns name a cost's amounts with their currency.
 func costColumns(currency string) []string {
-	names := []string{"total", "on_demand", "spot", "reserved", "reserved_idle", "penalties"}
+	names := slices.Clone(costNames)
 	for i := range names {
 		names[i] += "_" + currency
 	}
@@ -68,14 +79,23 @@ func costColumns(currency string) []string {
 }
 
 func costCells(c *horizon.SpanCost) []Cell {
-	return []Cell{amount(&c.Total), amount(&c.OnDemand), amount(&c.Spot), amount(&c.Reserved), amount(&c.ReservedIdle), amount(&c.Penalties)}
+	bill := less(c.Total, c.Penalties) // as in answers that were kept before they had a bill of their own
+	return []Cell{amount(&bill), amount(&c.OnDemand), amount(&c.Spot), amount(&c.Reserved), amount(&c.ReservedIdle), amount(&c.Penalties), amount(&c.Total)}
 }
+
+// planCost is a plan's cost as one for some time.
+func planCost(c *capacity.Cost) *horizon.SpanCost {
+	return &horizon.SpanCost{Total: c.Total, OnDemand: c.OnDemand, Spot: c.Spot, Reserved: c.Reserved, ReservedIdle: c.ReservedIdle, Penalties: c.Penalties}
+}
+
+// less is one amount minus another.
+func less(a, b money.Amount) money.Amount { return money.Amount{Decimal: a.Sub(b.Decimal)} }
 
 // HorizonContracts returns a row for each contract: its used and idle hours, and its cost.
 func HorizonContracts(a horizon.Answer) Table {
 	in := "_" + a.Currency
 	columns := []string{"contract", "vm_type", "vms", "hours_in_force", "used_vm_hours", "idle_vm_hours", "utilisation", "idle_share",
-		"reserved" + in, "reserved_idle" + in, "upfront_share" + in, "total" + in}
+		"reserved" + in, "reserved_idle" + in, "upfront_share" + in, billColumn + in}
 	return tableOf(columns, a.Contracts, func(c horizon.ContractTotal) []Cell {
 		total := money.Amount{Decimal: decimal.Sum(c.Reserved.Decimal, c.ReservedIdle.Decimal, c.Upfront.Decimal)}
 		return []Cell{text(c.Name), text(c.VMType), whole(c.VMs), number(c.Hours), number(c.UsedHours), number(c.IdleHours),
@@ -87,7 +107,7 @@ func HorizonContracts(a horizon.Answer) Table {
 // included, the rows add up to the answer. An answer without a plan for every hour has no costs by class.
 func HorizonClasses(h horizon.Horizon, a horizon.Answer) (Table, error) {
 	in := "_" + a.Currency
-	t := Table{Columns: []string{"class", "vm_hours", "admitted_job_hours", "refused_job_hours", "cost_with_upfront" + in, "penalties" + in}}
+	t := Table{Columns: []string{"class", "vm_hours", "admitted_job_hours", "refused_job_hours", "bill_with_upfront" + in, valueColumn + in}}
 	type sums struct {
 		vms, admitted, refused float64
 		cost, penalties        decimal.Decimal
@@ -191,7 +211,7 @@ func brief(t Table, per, currency string) Table {
 			keep[name] = keep[name] || row[j].Text != "" && row[j].Text != "0" && row[j].Text != "0.00"
 		}
 	}
-	keep["gap"], keep["total_"+currency] = false, true
+	keep["gap"], keep[billColumn+"_"+currency] = false, true
 	short := t.only(keep)
 	for i, row := range short.Rows {
 		for j, c := range row {

@@ -11,7 +11,7 @@ import (
 
 // Past lists the plans that were current, in a row for each hour and currency; hours without a plan have a row too.
 func Past(p plans.Past) Table {
-	t := Table{Columns: []string{"hour", "plans", "currency", "hours_with_plan", "vm_hours", "on_demand_vm_hours", "refused_job_hours", "vm_cost", "penalties", "total_cost", "observed_vms", "observations"}}
+	t := Table{Columns: []string{"hour", "plans", "currency", "hours_with_plan", "vm_hours", "on_demand_vm_hours", "refused_job_hours", billColumn, valueColumn, togetherColumn, "observed_vms", "observations"}}
 	for _, h := range p.Hours {
 		numbers := make([]string, len(h.Plans))
 		for i, n := range h.Plans {
@@ -54,19 +54,19 @@ func PastWorkbook(w io.Writer, cluster string, p plans.Past) error {
 		f.add("VMs", s.Currency, number(s.VMHours), "VM h")
 		f.add("VMs on demand", s.Currency, number(s.OnDemandHours), "VM h")
 		f.add("refused jobs", s.Currency, number(s.RefusedHours), "job h")
-		f.add("cost of VMs", s.Currency, amount(&s.VMCost), s.Currency)
-		f.add("penalties", s.Currency, amount(&s.Penalties), s.Currency)
-		f.add("total", s.Currency, amount(&s.TotalCost), s.Currency)
+		f.add("VM bill", s.Currency, amount(&s.VMCost), s.Currency)
+		f.add("value of refused jobs, on no bill", s.Currency, amount(&s.Penalties), s.Currency)
+		f.add("bill and value refused together", s.Currency, amount(&s.TotalCost), s.Currency)
 	}
 	f.add("without a plan that is on record", "", number(max(0, length-covered)), "h")
 	if len(p.Total) == 0 {
 		f.add("note", "", text("No plan held in this time, or none is on record: which plans held is kept for 100 days."), "")
 	}
 	for _, rule := range []string{
-		"Costs are what the plans that held say, in the time that they held; invoices may differ.",
-		"Penalties are for refused jobs, and nobody invoices them.",
+		"Bills are what the plans that held say, in the time that they held; invoices may differ.",
+		"Refused jobs have a value, their penalties, which nobody invoices.",
 		"Observed VMs are the mean of what was observed in an hour.",
-		"Hours are those of UTC. Costs are rounded once an hour, and add up.",
+		"Hours are those of UTC. Amounts are rounded once an hour, and add up.",
 		"Spreadsheets keep 15 digits; the CSV and JSON forms have all of them.",
 	} {
 		assumed.add("rule", "", text(rule), "")

@@ -161,7 +161,7 @@ func Headline(pl capacity.Plan) string {
 	if pl.VMs.Total == 0 {
 		rent = "Rent no VMs"
 	}
-	cost := money.Amount{Decimal: pl.Cost.OnDemand.Add(pl.Cost.Spot.Decimal).Add(pl.Cost.Reserved.Decimal).Add(pl.Cost.ReservedIdle.Decimal)}
+	bill := less(pl.Cost.Total, pl.Cost.Penalties)
 	var admitted, refused float64
 	for _, c := range pl.Classes {
 		admitted += c.Admitted
@@ -172,10 +172,10 @@ func Headline(pl capacity.Plan) string {
 	case admitted+refused == 0:
 		jobs = "no jobs are asked for"
 	case refused > 0:
-		jobs = fmt.Sprintf("%s of %s admitted, refusing %s costs %s %s in penalties",
+		jobs = fmt.Sprintf("%s of %s admitted, and %s refused, valued at %s %s",
 			rounded(admitted, 4), count(admitted+refused, "job", "jobs"), rounded(refused, 4), pl.Cost.Penalties, pl.Cost.Currency)
 	}
-	return fmt.Sprintf("%s for %s %s %s; %s. %s", rent, cost, pl.Cost.Currency, period(pl.Cost.PeriodSeconds), jobs, quality(pl))
+	return fmt.Sprintf("%s for %s %s %s; %s. %s", rent, bill, pl.Cost.Currency, period(pl.Cost.PeriodSeconds), jobs, quality(pl))
 }
 
 // quality tells the proved quality of the plan.
@@ -258,12 +258,12 @@ func classTable(p capacity.Problem, pl capacity.Plan) Table {
 	return t
 }
 
-// supplyTable closes: its amounts add up to the total.
+// supplyTable closes: its amounts add up to the bill.
 func supplyTable(p capacity.Problem, pl capacity.Plan) Table {
 	inMoney := func(m money.Amount) Cell { return Cell{m.String() + " " + p.Currency, true} }
 	price := func(m money.Amount) Cell { return Cell{m.String() + " " + p.Currency + "/h", true} }
 	none := Cell{"", true}
-	t := Table{Columns: []string{"Supply", "Price per VM", "VMs", "Used", "Cost " + period(p.PeriodSeconds)}}
+	t := Table{Columns: []string{"Supply", "Price per VM", "VMs", "Used", "Amount " + period(p.PeriodSeconds)}}
 	types := p.Supply.Types()
 	prices := map[string]money.Amount{}
 	for _, of := range types {
@@ -311,8 +311,12 @@ func supplyTable(p capacity.Problem, pl capacity.Plan) Table {
 		}
 	}
 	t.Rows = append(t.Rows,
-		[]Cell{text("Penalties"), none, none, none, inMoney(pl.Cost.Penalties)},
-		[]Cell{text("Total"), none, none, figure(pl.VMs.Total, 4, ""), inMoney(pl.Cost.Total)})
+		[]Cell{text("VM bill"), none, none, figure(pl.VMs.Total, 4, ""), inMoney(less(pl.Cost.Total, pl.Cost.Penalties))})
+	if !pl.Cost.Penalties.IsZero() {
+		t.Rows = append(t.Rows,
+			[]Cell{text("Value refused"), none, none, none, inMoney(pl.Cost.Penalties)},
+			[]Cell{text("Bill and value"), none, none, none, inMoney(pl.Cost.Total)})
+	}
 	return t
 }
 
@@ -336,9 +340,9 @@ func reasons(b *strings.Builder, pl capacity.Plan) {
 }
 
 func proofLine(objective money.Amount, p capacity.Proof, currency string) string {
-	s := fmt.Sprintf("Proof: VM cost minus penalties avoided is %s %s, and no plan's is lower, by %s", objective, currency, p.Method)
+	s := fmt.Sprintf("Proof: the bill less the value of all admitted jobs is %s %s, and no plan's is lower, by %s", objective, currency, p.Method)
 	if p.Gap > 0 {
-		s = fmt.Sprintf("Proof: VM cost minus penalties avoided is %s %s, and no plan's is below %s (gap %s %%), by %s", objective, currency, p.Bound, percent(p.Gap), p.Method)
+		s = fmt.Sprintf("Proof: the bill less the value of all admitted jobs is %s %s, and no plan's is below %s (gap %s %%), by %s", objective, currency, p.Bound, percent(p.Gap), p.Method)
 	}
 	switch {
 	case p.Agreed == nil && p.Engine != "":

@@ -15,7 +15,7 @@ import (
 // Purchase returns a row for each offer: the number of VMs to buy, their cost and their utilization.
 func Purchase(a horizon.PurchaseAnswer) Table {
 	in := "_" + a.Currency
-	columns := []string{"offer", "buy_vms", "max_vms", "paid_upfront" + in, "upfront_share" + in, "reserved" + in, "reserved_idle" + in, "total" + in, "term_in_horizon", "utilisation"}
+	columns := []string{"offer", "buy_vms", "max_vms", "paid_upfront" + in, "upfront_share" + in, "reserved" + in, "reserved_idle" + in, billColumn + in, "term_in_horizon", "utilisation"}
 	return tableOf(columns, a.Offers, func(o horizon.OfferAnswer) []Cell {
 		total := money.Amount{Decimal: decimal.Sum(o.Upfront.Decimal, o.Reserved.Decimal, o.Idle.Decimal)}
 		return []Cell{text(o.Name), whole(o.VMs), whole(o.Most), amount(&o.Paid), amount(&o.Upfront), amount(&o.Reserved), amount(&o.Idle), amount(&total),
@@ -27,7 +27,7 @@ func Purchase(a horizon.PurchaseAnswer) Table {
 // start. Then come the reduction of refused jobs' value and the balance that includes it.
 func PurchaseMonths(a horizon.PurchaseAnswer) Table {
 	in := "_" + a.Currency
-	columns := []string{"month", "bill_saved" + in, "paid_upfront" + in, "bill_balance" + in, "penalties_avoided" + in, "balance_with_penalties" + in}
+	columns := []string{"month", "bill_saved" + in, "paid_upfront" + in, "bill_balance" + in, "value_refused_less" + in, "bill_and_value_refused_balance" + in}
 	return tableOf(columns, a.Months, func(m horizon.SavingMonth) []Cell {
 		avoided := money.Amount{Decimal: m.Saved.Sub(m.BillSaved.Decimal)}
 		return []Cell{Time(m.Month), amount(&m.BillSaved), amount(&m.Paid), amount(&m.BillBalance), amount(&avoided), amount(&m.Balance)}
@@ -37,7 +37,7 @@ func PurchaseMonths(a horizon.PurchaseAnswer) Table {
 // PurchaseCurve returns a row for each tried number of VMs of an offer, the others as recommended.
 func PurchaseCurve(a horizon.PurchaseAnswer) Table {
 	in := "_" + a.Currency
-	t := Table{Columns: []string{"offer", "vms", "bill" + in, "bill_saving" + in, "penalties" + in, "cost" + in, "recommended", "exact"}}
+	t := Table{Columns: []string{"offer", "vms", billColumn + in, "bill_saving" + in, valueColumn + in, togetherColumn + in, "recommended", "exact"}}
 	for k, c := range a.Curves {
 		for _, p := range c.Points {
 			t.Rows = append(t.Rows, []Cell{text(c.Offer), whole(p.VMs), amount(p.Bill), amount(p.BillSaving), amount(valued(p.Cost, p.Bill)), amount(p.Cost), flag(p.VMs == a.Offers[k].VMs), flag(c.Exact)})
@@ -49,7 +49,7 @@ func PurchaseCurve(a horizon.PurchaseAnswer) Table {
 // PurchaseRegret returns a row for each demand at which the recommendation was tried, beside the best purchase there.
 func PurchaseRegret(a horizon.PurchaseAnswer) Table {
 	in := "_" + a.Currency
-	columns := []string{"demand_factor", "today_bill" + in, "bill" + in, "best_bill" + in, "today_cost" + in, "cost" + in, "best_cost" + in, "regret" + in, "best_cost_gap"}
+	columns := []string{"demand_factor", "today_bill" + in, "bill" + in, "best_bill" + in, "today_" + togetherColumn + in, togetherColumn + in, "best_" + togetherColumn + in, "regret_" + togetherColumn + in, "best_gap"}
 	for _, o := range a.Offers {
 		columns = append(columns, "best_vms "+o.Name)
 	}
@@ -127,7 +127,7 @@ func offersBrief(a horizon.PurchaseAnswer) Table {
 
 // costsBrief returns the recommendation beside today and on-demand alone.
 func costsBrief(a horizon.PurchaseAnswer) Table {
-	t := Table{Columns: []string{"Cost in " + a.Currency, "On demand", "Contracts", "Idle", "Upfront", "VM bill", "Refused jobs", "Together"}}
+	t := Table{Columns: []string{"In " + a.Currency, "On demand", "Contracts", "Idle", "Upfront", "VM bill", "Value refused", "Together"}}
 	for _, line := range []struct {
 		name string
 		cost *horizon.PurchaseCost
@@ -146,7 +146,7 @@ func costsBrief(a horizon.PurchaseAnswer) Table {
 }
 
 func curveBrief(a horizon.PurchaseAnswer) Table {
-	t := Table{Columns: []string{"Offer", "VMs", "VM bill " + a.Currency, "Bill falls by " + a.Currency, "Refused jobs " + a.Currency, "Together " + a.Currency, ""}}
+	t := Table{Columns: []string{"Offer", "VMs", "VM bill " + a.Currency, "Bill falls by " + a.Currency, "Value refused " + a.Currency, "Together " + a.Currency, ""}}
 	for k, c := range a.Curves {
 		for _, p := range c.Points {
 			t.Rows = append(t.Rows, []Cell{text(c.Offer), whole(p.VMs), billCents(p, p.Bill), billCents(p, p.BillSaving), billCents(p, valued(p.Cost, p.Bill)), maybeCents(p.Cost), text(pick(p.VMs == a.Offers[k].VMs, "recommended", ""))})
@@ -156,7 +156,7 @@ func curveBrief(a horizon.PurchaseAnswer) Table {
 }
 
 func regretBrief(a horizon.PurchaseAnswer) Table {
-	return tableOf([]string{"Demand", "Bill today " + a.Currency, "Bill " + a.Currency, "Best bill " + a.Currency, "Together today " + a.Currency, "Together " + a.Currency, "Best " + a.Currency, "Regret " + a.Currency, "Best purchase"}, a.Regret, func(r horizon.RegretPoint) []Cell {
+	return tableOf([]string{"Demand", "Bill today " + a.Currency, "Bill " + a.Currency, "Best bill " + a.Currency, "Together today " + a.Currency, "Together " + a.Currency, "Together at best " + a.Currency, "Together more " + a.Currency, "Best purchase"}, a.Regret, func(r horizon.RegretPoint) []Cell {
 		var best []string
 		for k, n := range r.Best {
 			if n > 0 {

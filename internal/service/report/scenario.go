@@ -2,10 +2,10 @@ package report
 
 import (
 	"encoding/json"
+	"slices"
 
 	"headroom/internal/ask/whatif"
 	"headroom/internal/core/capacity"
-	"headroom/internal/core/money"
 	"headroom/internal/core/plan"
 )
 
@@ -22,8 +22,9 @@ func Scenarios(items []whatif.Scenario) Table {
 
 // WhatIf returns a row for the base and one for each scenario.
 func WhatIf(w whatif.Comparison) Table {
-	columns := []string{"name", "status", "currency", "total", "on_demand", "spot", "reserved", "reserved_idle", "penalties",
-		"vms", "vms_on_demand", "vms_reserved", "vms_spot", "admitted", "refused", "gap", "change", "values", "decisions", "kept", "sentence"}
+	columns := slices.Concat([]string{"name", "status", "currency"}, costNames, []string{
+		"vms", "vms_on_demand", "vms_reserved", "vms_spot", "admitted", "refused", "gap",
+		"bill_change", "bill_values", "bill_decisions", "value_refused_change", "kept", "sentence"})
 	rows := append([]whatif.ScenarioAnswer{{Outcome: w.Base}}, w.Scenarios...)
 	t := tableOf(columns, rows, func(a whatif.ScenarioAnswer) []Cell {
 		row := []Cell{text(a.Name), text(string(a.Status)), text(a.Cost.Currency)}
@@ -33,18 +34,16 @@ func WhatIf(w whatif.Comparison) Table {
 			}
 			return append(row, text(a.Sentence))
 		}
-		for _, m := range []money.Amount{a.Cost.Total, a.Cost.OnDemand, a.Cost.Spot, a.Cost.Reserved, a.Cost.ReservedIdle, a.Cost.Penalties} {
-			row = append(row, amount(&m))
-		}
+		row = append(row, costCells(planCost(&a.Cost))...)
 		for _, x := range []float64{a.VMs.Total, a.VMs.OnDemand, a.VMs.Reserved, a.VMs.Spot, a.Admitted, a.Refused, a.Gap} {
 			row = append(row, number(x))
 		}
 		if a.Difference == nil {
-			return append(row, Cell{"", true}, Cell{"", true}, Cell{"", true}, Cell{"", true}, text(a.Sentence))
+			return append(row, Cell{"", true}, Cell{"", true}, Cell{"", true}, Cell{"", true}, Cell{"", true}, text(a.Sentence))
 		}
-		total := a.Difference.Cost[0]
-		change := money.Amount{Decimal: total.To.Sub(total.From.Decimal)}
-		return append(row, amount(&change), amount(&total.Values), amount(&total.Decisions), flag(a.Difference.Kept), text(a.Sentence))
+		bill, value := splitLine(a.Difference, billColumn), splitLine(a.Difference, valueColumn)
+		change, changed := less(bill.To, bill.From), less(value.To, value.From)
+		return append(row, amount(&change), amount(&bill.Values), amount(&bill.Decisions), amount(&changed), flag(a.Difference.Kept), text(a.Sentence))
 	})
 	if t.Rows[0][0].Text == "" {
 		t.Rows[0][0] = text("base")
@@ -52,12 +51,30 @@ func WhatIf(w whatif.Comparison) Table {
 	return t
 }
 
+// splitLine returns a difference's line for a column of money.
+func splitLine(d *whatif.ScenarioDifference, column string) whatif.MoneySplit {
+	name := map[string]string{togetherColumn: "total", valueColumn: "penalties"}[column]
+	if name == "" {
+		name = column
+	}
+	for _, line := range d.Cost {
+		if line.Name == name {
+			return line
+		}
+	}
+	if column != billColumn || len(d.Cost) == 0 {
+		return whatif.MoneySplit{Name: name}
+	}
+	total, value := splitLine(d, togetherColumn), splitLine(d, valueColumn) // as in answers that were kept before they had a bill of their own
+	return whatif.MoneySplit{Name: name, From: less(total.From, value.From), Values: less(total.Values, value.Values),
+		Decisions: less(total.Decisions, value.Decisions), To: less(total.To, value.To)}
+}
+
 // ScenarioLines returns the bills of up to a few scenarios side by side, with a row for each line. Each scenario has
 // its bill, the additional cost of the same decisions at its figures, and the cost of adapting.
 func ScenarioLines(w whatif.Comparison) Table {
 	t := Table{Columns: []string{"", "base"}}
-	names := []string{"total", "on_demand", "spot", "reserved", "reserved_idle", "penalties"}
-	base := []money.Amount{w.Base.Cost.Total, w.Base.Cost.OnDemand, w.Base.Cost.Spot, w.Base.Cost.Reserved, w.Base.Cost.ReservedIdle, w.Base.Cost.Penalties}
+	base := costCells(planCost(&w.Base.Cost))
 	counts := []struct {
 		name string
 		of   func(plan.Outcome) float64
@@ -67,13 +84,13 @@ func ScenarioLines(w whatif.Comparison) Table {
 		{"jobs admitted", func(o plan.Outcome) float64 { return o.Admitted }}, {"jobs refused", func(o plan.Outcome) float64 { return o.Refused }},
 	}
 	feasible := w.Base.Status != capacity.InfeasibleStatus
-	cell := func(ok bool, m money.Amount) Cell {
+	cell := func(ok bool, c Cell) Cell {
 		if !ok {
 			return Cell{"", true}
 		}
-		return amount(&m)
+		return c
 	}
-	for i, name := range names {
+	for i, name := range costNames {
 		t.Rows = append(t.Rows, []Cell{text(name), cell(feasible, base[i])})
 	}
 	for _, c := range counts {
@@ -85,16 +102,16 @@ func ScenarioLines(w whatif.Comparison) Table {
 			name = "scenario " + rounded(float64(i+1), 0)
 		}
 		t.Columns = append(t.Columns, name, "values", "decisions")
-		cost := []money.Amount{a.Cost.Total, a.Cost.OnDemand, a.Cost.Spot, a.Cost.Reserved, a.Cost.ReservedIdle, a.Cost.Penalties}
-		for k := range names {
+		cost := costCells(planCost(&a.Cost))
+		for k, name := range costNames {
 			var d whatif.MoneySplit
 			if a.Difference != nil {
-				d = a.Difference.Cost[k]
+				d = splitLine(a.Difference, name)
 			}
-			t.Rows[k] = append(t.Rows[k], cell(a.Status != capacity.InfeasibleStatus, cost[k]), cell(a.Difference != nil, d.Values), cell(a.Difference != nil, d.Decisions))
+			t.Rows[k] = append(t.Rows[k], cell(a.Status != capacity.InfeasibleStatus, cost[k]), cell(a.Difference != nil, amount(&d.Values)), cell(a.Difference != nil, amount(&d.Decisions)))
 		}
 		for k, c := range counts {
-			t.Rows[len(names)+k] = append(t.Rows[len(names)+k], counted(a.Outcome, c.of), Cell{"", true}, Cell{"", true})
+			t.Rows[len(costNames)+k] = append(t.Rows[len(costNames)+k], counted(a.Outcome, c.of), Cell{"", true}, Cell{"", true})
 		}
 	}
 	return t

@@ -227,12 +227,13 @@ func Weekdays(w inputs.WeekDays, places int) Table {
 
 // Plans returns a row for each plan.
 func Plans(items []plans.PlanSummary) Table {
-	names := []string{"id", "number", "cluster", "at", "created_at", "created_by", "inputs_version", "status", "objective", "total_cost", "on_demand_cost",
-		"reserved_cost", "penalties", "currency", "period_s", "vms", "vms_on_demand", "vms_reserved", "admitted", "refused", "gap", "spot_cost", "vms_spot", "why"}
+	names := []string{"id", "number", "cluster", "at", "created_at", "created_by", "inputs_version", "status", "objective", billColumn, "on_demand_cost",
+		"reserved_cost", valueColumn, togetherColumn, "currency", "period_s", "vms", "vms_on_demand", "vms_reserved", "admitted", "refused", "gap", "spot_cost", "vms_spot", "why"}
 	return tableOf(names, items, func(p plans.PlanSummary) []Cell {
+		bill := less(p.TotalCost, p.Penalties)
 		return []Cell{
 			text(p.ID), whole(p.Number), text(p.Cluster), Time(p.At), Time(p.CreatedAt), text(p.CreatedBy), whole(p.InputsVersion), text(string(p.Status)),
-			amount(&p.Objective), amount(&p.TotalCost), amount(&p.OnDemandCost), amount(&p.ReservedCost), amount(&p.Penalties), text(p.Currency), whole(p.PeriodSeconds),
+			amount(&p.Objective), amount(&bill), amount(&p.OnDemandCost), amount(&p.ReservedCost), amount(&p.Penalties), amount(&p.TotalCost), text(p.Currency), whole(p.PeriodSeconds),
 			number(p.VMs), number(p.VMsOnDemand), number(p.VMsReserved), number(p.Admitted), number(p.Refused), number(p.Gap), amount(&p.SpotCost), number(p.VMsSpot), text(p.Why),
 		}
 	})

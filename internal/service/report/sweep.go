@@ -8,7 +8,6 @@ import (
 	"headroom/internal/ask/goal"
 	"headroom/internal/ask/whatif"
 	"headroom/internal/core/capacity"
-	"headroom/internal/core/money"
 	"headroom/internal/core/words"
 )
 
@@ -18,7 +17,7 @@ func Sweep(a whatif.SweepAnswer) Table {
 	for i := range a.Vary {
 		t.Columns = append(t.Columns, whatif.ParameterName(a.Vary[i]))
 	}
-	t.Columns = append(t.Columns, "status", "currency", "total", "on_demand", "spot", "reserved", "reserved_idle", "penalties",
+	t.Columns = append(append(append(t.Columns, "status", "currency"), costNames...),
 		"vms", "vms_on_demand", "vms_reserved", "vms_spot", "admitted", "refused", "gap", "vm_price_low", "vm_price_high", "conflict")
 	none := Cell{"", true}
 	for i := range a.Points {
@@ -35,9 +34,7 @@ func Sweep(a whatif.SweepAnswer) Table {
 			t.Rows = append(t.Rows, append(row, text(p.Conflict)))
 			continue
 		}
-		for _, m := range []money.Amount{p.Cost.Total, p.Cost.OnDemand, p.Cost.Spot, p.Cost.Reserved, p.Cost.ReservedIdle, p.Cost.Penalties} {
-			row = append(row, amount(&m))
-		}
+		row = append(row, costCells(planCost(&p.Cost))...)
 		for _, x := range []float64{p.VMs.Total, p.VMs.OnDemand, p.VMs.Reserved, p.VMs.Spot, p.Admitted, p.Refused, p.Gap} {
 			row = append(row, number(x))
 		}
@@ -53,7 +50,7 @@ func Sweep(a whatif.SweepAnswer) Table {
 
 // Curve returns a row for each end of a straight line.
 func Curve(a whatif.SweepAnswer) Table {
-	t := Table{Columns: []string{whatif.ParameterName(a.Vary[0]), "cost", "slope", "changes"}}
+	t := Table{Columns: []string{whatif.ParameterName(a.Vary[0]), togetherColumn, "slope", "changes"}}
 	for _, p := range a.Curve.Points {
 		t.Rows = append(t.Rows, []Cell{number(p.At), amount(&p.Cost), amount(p.Slope), text(p.Margin)})
 	}
@@ -74,7 +71,7 @@ func facts(all words.Facts) Table {
 // SweepText writes a sweep for a terminal.
 func SweepText(w io.Writer, a whatif.SweepAnswer) error {
 	short := Sweep(a)
-	keep := map[string]bool{"status": true, "total": true, "penalties": true, "vms": true, "admitted": true, "refused": true, "vm_price_high": true, "conflict": true}
+	keep := map[string]bool{"status": true, billColumn: true, valueColumn: true, "vms": true, "admitted": true, "refused": true, "vm_price_high": true, "conflict": true}
 	for i := range a.Vary {
 		keep[short.Columns[i]] = true
 	}
@@ -82,7 +79,7 @@ func SweepText(w io.Writer, a whatif.SweepAnswer) error {
 		return err
 	}
 	if c := a.Curve; c != nil {
-		title := fmt.Sprintf("The linear program's cost, %s:", c.Shape)
+		title := fmt.Sprintf("Bill and value refused together, by the linear program, %s:", c.Shape)
 		if len(c.Points) == 0 {
 			title = "The linear program has no plan at any of these values either, so that there is no curve."
 		}
@@ -139,12 +136,12 @@ func about(explanation string) Sheet {
 // Question returns a row for each class, or for each deadline if the question was about these.
 func Question(a goal.Answer) Table {
 	if len(a.Deadlines) > 0 {
-		return tableOf([]string{"what", "deadline", "earlier_percent", "status", "cost", "extra", "vms"}, a.Deadlines, func(d goal.DeadlineCost) []Cell {
+		return tableOf([]string{"what", "deadline", "earlier_percent", "status", billColumn, valueColumn, togetherColumn, "together_more_than_given", "vms"}, a.Deadlines, func(d goal.DeadlineCost) []Cell {
 			row := []Cell{text(d.What), number(d.Deadline), number(d.Earlier), text(string(d.Status))}
 			if d.Status == capacity.InfeasibleStatus {
-				return append(row, Cell{"", true}, Cell{"", true}, Cell{"", true})
+				return append(row, Cell{"", true}, Cell{"", true}, Cell{"", true}, Cell{"", true}, Cell{"", true})
 			}
-			return append(row, amount(&d.Cost), amount(&d.Extra), number(d.VMs))
+			return append(row, amount(&d.Bill), amount(&d.Value), amount(&d.Cost), amount(&d.Extra), number(d.VMs))
 		})
 	}
 	return tableOf([]string{"class", "admitted", "refused", "before", "verdict"}, a.Classes, func(c goal.ServedClass) []Cell {

@@ -29,9 +29,9 @@ func TestSweepTables(t *testing.T) {
 	if err := Sweep(a).CSV(&b); err != nil {
 		t.Fatal(err)
 	}
-	want := "demand =evil factor,status,currency,total,on_demand,spot,reserved,reserved_idle,penalties,vms,vms_on_demand,vms_reserved,vms_spot,admitted,refused,gap,vm_price_low,vm_price_high,conflict\n" +
-		"0.5,optimal,USD,0.00,0.00,0.00,0.00,0.00,0.00,3,0,0,0,0,0,0,0.20,0.20,\n" +
-		"2,infeasible,USD,,,,,,,,,,,,,,,,'=no\n"
+	want := "demand =evil factor,status,currency,bill,on_demand,spot,reserved,reserved_idle,value_refused,bill_and_value_refused,vms,vms_on_demand,vms_reserved,vms_spot,admitted,refused,gap,vm_price_low,vm_price_high,conflict\n" +
+		"0.5,optimal,USD,0.00,0.00,0.00,0.00,0.00,0.00,0.00,3,0,0,0,0,0,0,0.20,0.20,\n" +
+		"2,infeasible,USD,,,,,,,,,,,,,,,,,'=no\n"
 	if diff := cmp.Diff(want, b.String()); diff != "" {
 		t.Error(diff)
 	}
@@ -47,7 +47,7 @@ func TestSweepTables(t *testing.T) {
 	if diff := cmp.Diff([]string{"points", "curve", "about", "facts"}, f.GetSheetList()); diff != "" {
 		t.Error(diff)
 	}
-	if got, _ := f.GetCellValue("points", "S3"); got != "=no" {
+	if got, _ := f.GetCellValue("points", "T3"); got != "=no" {
 		t.Errorf("got %q", got)
 	}
 }

@@ -76,7 +76,7 @@ func planDifference(w io.Writer, d whatif.Difference) error {
 		if m.From.IsZero() && m.To.IsZero() && m.Name != "total" {
 			continue
 		}
-		sums.Rows = append(sums.Rows, []tables.Cell{{Text: "cost, " + words(m.Name)}, {Text: m.From.String(), Number: true},
+		sums.Rows = append(sums.Rows, []tables.Cell{{Text: moneyLine(m.Name)}, {Text: m.From.String(), Number: true},
 			{Text: m.To.String(), Number: true}, {Text: signed(m.Change), Number: true}})
 	}
 	for _, n := range d.VMs {
@@ -142,7 +142,7 @@ func planDifferenceRows(d whatif.Difference) tables.Table {
 			{Text: to, Number: number}})
 	}
 	for _, m := range d.Cost {
-		add("cost", m.Name, "", m.From.String(), m.To.String(), true)
+		add("money", moneyLine(m.Name), "", m.From.String(), m.To.String(), true)
 	}
 	for _, n := range d.VMs {
 		add("vms", n.Name, "", plain(n.From), plain(n.To), true)
@@ -184,4 +184,17 @@ func signed(m money.Amount) string {
 		return "+" + m.String()
 	}
 	return m.String()
+}
+
+// moneyLine is what a line of money is called: what is on the bill, and what is not.
+func moneyLine(name string) string {
+	switch name {
+	case "total":
+		return "bill and value refused"
+	case "penalties":
+		return "value refused"
+	case "bill":
+		return name
+	}
+	return "bill, " + words(name)
 }

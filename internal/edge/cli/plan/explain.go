@@ -10,6 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/shopspring/decimal"
+
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/money"
 	"headroom/internal/core/plan"
@@ -269,13 +271,13 @@ func capacitySentences(p capacity.Problem, pl capacity.Plan) string {
 	}
 	for _, c := range prices.Contracts {
 		if c.Worth.IsZero() {
-			s = append(s, fmt.Sprintf("More VMs in contract %s would save nothing.", c.Name))
+			s = append(s, fmt.Sprintf("More VMs in contract %s would be worth nothing.", c.Name))
 		} else {
-			s = append(s, fmt.Sprintf("One VM more in contract %s would save %s %s.", c.Name, near(c.Worth), per))
+			s = append(s, fmt.Sprintf("One VM more in contract %s would be worth %s %s.", c.Name, near(c.Worth), per))
 		}
 	}
 	if b := prices.Budget; b != nil && b.Sign() > 0 {
-		s = append(s, fmt.Sprintf("One %s more in the budget would save %s.", p.Currency, near(*b)))
+		s = append(s, fmt.Sprintf("One %s more in the budget would be worth %s.", p.Currency, near(*b)))
 	}
 	return strings.Join(append(s, "(From the relaxation.)"), " ")
 }
@@ -285,22 +287,23 @@ func priceSentence(of string, price capacity.CapacityPrice, per, about string) s
 	low := about + short(price.Low)
 	switch {
 	case price.High == nil && of == "capacity":
-		return fmt.Sprintf("No more capacity can be had; having one VM less would cost %s %s.", low, per)
+		return fmt.Sprintf("No more capacity can be had; the last VM is worth %s %s.", low, per)
 	case price.High == nil:
-		return fmt.Sprintf("No more VMs of %s can be had; having one less would cost %s %s.", of, low, per)
+		return fmt.Sprintf("No more VMs of %s can be had; the last one is worth %s %s.", of, low, per)
 	case low == about+short(*price.High):
 		return fmt.Sprintf("One VM of %s is worth %s %s.", of, low, per)
 	}
-	return fmt.Sprintf("The last VM of %s is worth %s %s, and one more costs %s.", of, low, per, about+short(*price.High))
+	return fmt.Sprintf("The last VM of %s is worth %s %s, and one more %s.", of, low, per, about+short(*price.High))
 }
 
 // mostPenalties bounds the classes whose penalties are named.
 const mostPenalties = 5
 
-// moneyLines says where the money goes; the amounts add up to the total.
+// moneyLines says what is on the bill, whose amounts add up to it, and what refused jobs are valued at.
 func moneyLines(p capacity.Problem, pl capacity.Plan) (lines []string) {
-	lines = append(lines, fmt.Sprintf("In all %s %s %s, which is %s a month of %d hours:", pl.Cost.Total, p.Currency,
-		periodWord(p.PeriodSeconds), pl.Cost.PerMonth, capacity.HoursPerMonth))
+	month := pl.Cost.Bill.Mul(decimal.NewFromInt(3600*capacity.HoursPerMonth)).DivRound(decimal.NewFromInt(p.PeriodSeconds), money.Places)
+	lines = append(lines, fmt.Sprintf("The VM bill is %s %s %s, which is %s a month of %d hours:", pl.Cost.Bill, p.Currency,
+		periodWord(p.PeriodSeconds), money.Amount{Decimal: month}, capacity.HoursPerMonth))
 	line := func(amount money.Amount, format string, values ...any) {
 		if !amount.IsZero() {
 			lines = append(lines, fmt.Sprintf("  %s for ", amount)+fmt.Sprintf(format, values...))
@@ -360,9 +363,11 @@ func moneyLines(p capacity.Problem, pl capacity.Plan) (lines []string) {
 	if more := len(shares) - mostPenalties; more > 0 {
 		refused = append(refused, fmt.Sprintf("and %d classes more", more))
 	}
-	line(pl.Cost.Penalties, "jobs refused (%s)", strings.Join(refused, ", "))
 	if len(lines) == 1 {
 		lines[0] = strings.TrimSuffix(lines[0], ":") + "."
+	}
+	if !pl.Cost.Penalties.IsZero() {
+		lines = append(lines, fmt.Sprintf("Refused jobs, which are on no bill, are valued at %s (%s).", pl.Cost.Penalties, strings.Join(refused, ", ")))
 	}
 	return lines
 }
@@ -371,7 +376,7 @@ func moneyLines(p capacity.Problem, pl capacity.Plan) (lines []string) {
 func proofSentences(p capacity.Problem, pl capacity.Plan) string {
 	proof := *pl.Proof
 	var s []string
-	claim := fmt.Sprintf("VM cost less the penalties avoided is %s %s", pl.Objective, p.Currency)
+	claim := fmt.Sprintf("The bill less the value of all admitted jobs is %s %s", pl.Objective, p.Currency)
 	if proof.Gap == 0 {
 		s = append(s, claim+", and no plan's is lower.")
 	} else {

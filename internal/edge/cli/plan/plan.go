@@ -204,7 +204,7 @@ func planListCommand(to *remote.Connection) *cobra.Command {
 	}
 	return to.Command(c, func(c *cobra.Command, s *remote.Service, args []string) error {
 		return remote.WriteList(c, s, out, remote.List{
-			As: reflect.TypeFor[plans.PlanSummary](), Columns: []string{"number", "at", "status", "total_cost", "currency", "vms", "admitted",
+			As: reflect.TypeFor[plans.PlanSummary](), Columns: []string{"number", "at", "status", "bill", "penalties", "currency", "vms", "admitted",
 				"refused", "created_by", "why"},
 			Most: most, None: fmt.Sprintf("Cluster %s has no plan yet; \"headroom plan create %s\" makes one.", shell.Shown(args[0]),
 				shell.Shown(args[0])),

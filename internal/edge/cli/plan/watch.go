@@ -260,12 +260,12 @@ func (w *planWatch) row(p plans.PlanSummary, stale string) string {
 	const form = "%-20s %6s %10s %9s %14s %13s  %s"
 	vms, cost, heading := "", "", ""
 	if b := w.before; b.ID != "" {
-		vms, cost = more(number(p.VMs-b.VMs)), signed(money.Amount{Decimal: p.TotalCost.Sub(b.TotalCost.Decimal)})
+		vms, cost = more(number(p.VMs-b.VMs)), signed(money.Amount{Decimal: p.Bill.Sub(b.Bill.Decimal)})
 	} else {
-		heading = fmt.Sprintf(form, "Made", "Plan", "VMs", "+/-", "Cost", "+/-", "Status") + "\n"
+		heading = fmt.Sprintf(form, "Made", "Plan", "VMs", "+/-", "VM bill", "+/-", "Status") + "\n"
 	}
 	return heading + fmt.Sprintf(form, p.CreatedAt.UTC().Format(time.RFC3339), strconv.FormatInt(p.Number, 10), number(p.VMs), vms,
-		p.TotalCost.String()+" "+shell.Shown(p.Currency), cost, shell.Shown(string(p.Status))+stale)
+		p.Bill.String()+" "+shell.Shown(p.Currency), cost, shell.Shown(string(p.Status))+stale)
 }
 
 // number is a figure without what float64 adds to it.

@@ -145,6 +145,13 @@ export type Better = {
   vms: number;
 };
 
+export type BillSplit = {
+  decisions: Amount;
+  from: Amount;
+  to: Amount;
+  values: Amount;
+};
+
 export type Billing = "used" | "always";
 
 export type BoundsAnswer = (PhaseAnswer | TwoJobsAnswer | SharedPhaseAnswer | JobAnswer);
@@ -403,6 +410,7 @@ export type ClassSlots = {
 
 export type ClassSplit = {
   admitted: JobsSplit;
+  bill: BillSplit;
   decisions: Amount;
   from: Amount;
   name: string;
@@ -600,6 +608,7 @@ export type CorePolicy = {
 };
 
 export type Cost = {
+  bill: Amount;
   currency: string;
   on_demand: Amount;
   penalties: Amount;
@@ -695,11 +704,13 @@ export type DataSource = {
 export type DayJobs = Array<number | null>;
 
 export type DeadlineCost = {
+  bill: Amount;
   cost: Amount;
   deadline: number;
   earlier: number;
   extra: Amount;
   status: Status;
+  value_refused: Amount;
   vms: number;
   what: "given" | "cheapest" | "least" | "earlier";
 };
@@ -810,11 +821,13 @@ export type Estimate = {
 export type Event = "plan.changed" | "plan.failed" | "run.finished" | "report.made" | "ping";
 
 export type EventPlan = {
+  bill_per_hour: Amount;
   cost_per_hour: Amount;
   currency: string;
   id: string;
   number: number;
   status: Status;
+  value_refused_per_hour: Amount;
   vms: EventVMs;
   vms_per_hour: Amount;
 };
@@ -2058,6 +2071,7 @@ export type PlanStays = {
 export type PlanSummary = {
   admitted: number;
   at: string;
+  bill: Amount;
   cluster: string;
   created_at: string;
   created_by: string;
@@ -3238,6 +3252,7 @@ export type SlotsOnVM = {
 export type SlotsPerVM = (Record<string, SlotsOnVM> | SlotsOnVM);
 
 export type SpanCost = {
+  bill: Amount;
   on_demand: Amount;
   penalties: Amount;
   reserved: Amount;

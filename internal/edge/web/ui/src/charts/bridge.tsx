@@ -8,13 +8,13 @@ export interface Step {
   kind: "reserved" | "demand" | "refused" | "values";
 }
 
-/** costLines are what the lines of a cost are called, and how they are drawn. */
+/** costLines are what the lines of the bill and the value refused are called, and how they are drawn. */
 export const costLines: Record<string, { name: string; kind: Step["kind"] }> = {
   reserved: { name: "Reserved", kind: "reserved" },
   reserved_idle: { name: "Reserved but idle", kind: "reserved" },
   on_demand: { name: "On demand", kind: "demand" },
   spot: { name: "Spot", kind: "demand" },
-  penalties: { name: "Refused jobs", kind: "refused" },
+  penalties: { name: "Value refused", kind: "refused" },
 };
 
 /** difference writes a change with its sign. */
@@ -91,7 +91,7 @@ function Level({ x, y, wide, name, text }: { x: number; y: number; wide: number;
   );
 }
 
-/** Rows is the bridge where there is no room for it: what saves to the left of the middle, what costs to the right. */
+/** Rows is the bridge where there is no room for it: what falls to the left of the middle, what rises to the right. */
 function Rows({ steps, currency, width }: { steps: Step[]; currency: string; width: number }) {
   const most = Math.max(...steps.map((s) => Math.abs(Number(s.change))), 1);
   const half = width / 2;

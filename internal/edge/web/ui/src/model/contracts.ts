@@ -13,7 +13,7 @@ export interface Held {
   used: number | null;
   /** What its idle VMs cost in a month; null is not known. */
   idle: Units | null;
-  /** What one more VM in it saves in a month; null is not known. */
+  /** What one more VM in it is worth in a month; null is not known. */
   worth: Units | null;
 }
 
@@ -50,7 +50,7 @@ export function nextEnd(contracts: Contract[], at: number): Contract | null {
 export function without(w: WhatIf): string {
   const s = w.scenarios[0]!;
   if (s.status === "infeasible") return "Without it no plan keeps every promise.";
-  const bill = (c: typeof s.cost) => units(c.per_month) - scaled(units(c.penalties), monthHours * 3600n, BigInt(c.period_s));
+  const bill = (c: typeof s.cost) => scaled(units(c.bill), monthHours * 3600n, BigInt(c.period_s));
   const more = bill(s.cost) - bill(w.base.cost);
   const change = more === 0n ? "the bill stays the same" : more > 0n ? `the bill rises by ${headline(more, s.cost.currency)} a month` : `the bill falls by ${headline(-more, s.cost.currency)} a month`;
   const refused = s.refused - w.base.refused;
@@ -80,9 +80,9 @@ export function date(moment: string): string {
 /** monthsSaid is the sentence about the months ahead. */
 export function monthsSaid(h: Horizon): string {
   const end = new Date(Date.parse(h.total.start) + h.total.hours * 3_600_000).toISOString();
-  const dearest = h.months.reduce<SpanTotal | null>((m, x) => (!m || units(x.cost.total) > units(m.cost.total) ? x : m), null);
+  const dearest = h.months.reduce<SpanTotal | null>((m, x) => (!m || units(x.cost.bill) > units(m.cost.bill) ? x : m), null);
   const none = h.total.infeasible_hours ?? 0;
-  return `From ${date(h.total.start)} to ${date(end)} VMs and refused jobs cost ${headline(units(h.total.cost.total), h.currency)}.${dearest && h.months.length > 1 ? ` The dearest month is ${monthName(dearest.start)}, ${headline(units(dearest.cost.total), h.currency)}.` : ""}${none > 0 ? ` In ${count(none, "hour", "hours")} no plan keeps every promise.` : ""}`;
+  return `From ${date(h.total.start)} to ${date(end)} the VM bill is ${headline(units(h.total.cost.bill), h.currency)}${units(h.total.cost.penalties) > 0n ? `; refused jobs, on no bill, are valued at ${headline(units(h.total.cost.penalties), h.currency)}` : ""}.${dearest && h.months.length > 1 ? ` The dearest month is ${monthName(dearest.start)}, with a bill of ${headline(units(dearest.cost.bill), h.currency)}.` : ""}${none > 0 ? ` In ${count(none, "hour", "hours")} no plan keeps every promise.` : ""}`;
 }
 
 /** paysBack is in which month from now the bill has fallen by what was paid; null is not in this time. */

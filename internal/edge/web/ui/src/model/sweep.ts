@@ -30,7 +30,7 @@ const most = 200; // classes that are offered one by one
 /** parameters are what a problem can be varied in. */
 export function parameters(p: Problem): Parameter[] {
   const factor = (what: Parameter["what"], name: string, label: string, from = 50, to = 200): Parameter => ({ key: name ? `${what}:${name}` : what, label, what, name, by: "factor", unit: "%", now: 100, from, to });
-  const out = [factor("deadline", "", "Deadline of all classes"), factor("demand", "", "Jobs of all classes"), factor("penalty", "", "Cost of refusing, all classes", 0)];
+  const out = [factor("deadline", "", "Deadline of all classes"), factor("demand", "", "Jobs of all classes"), factor("penalty", "", "Value of a refused job, all classes", 0)];
   if (p.supply.on_demand) {
     out.push(factor("price", "", "On-demand price"));
     const quota = p.supply.on_demand.quota ?? null;
@@ -41,7 +41,7 @@ export function parameters(p: Problem): Parameter[] {
   out.push({ key: "budget", label: "Limit of the VM bill", what: "budget", name: "", by: "value", unit: "a month", now: budget, from: 0, to: budget ? 2 * budget : 20_000 });
   for (const c of p.classes.slice(0, most)) {
     if (c.deadline_s) out.push({ ...factor("deadline", c.name, `Deadline of ${c.name}`), seconds: c.deadline_s });
-    out.push(factor("demand", c.name, `Jobs of ${c.name}`), factor("penalty", c.name, `Cost of refusing ${c.name}`, 0));
+    out.push(factor("demand", c.name, `Jobs of ${c.name}`), factor("penalty", c.name, `Value of a refused job of ${c.name}`, 0));
   }
   return out;
 }
@@ -112,7 +112,7 @@ export function withEdits(edits: Edit[], more: Edit[]): Edit[] {
 
 export const metrics = ["cost", "vms", "served", "worth"] as const;
 export type Metric = (typeof metrics)[number];
-export const metricTexts: Record<Metric, string> = { cost: "Cost", vms: "VMs", served: "Jobs served", worth: "Price of one more VM, about" };
+export const metricTexts: Record<Metric, string> = { cost: "Bill and value refused", vms: "VMs", served: "Jobs served", worth: "Price of one more VM, about" };
 
 export const possible = (p: SweepPoint): boolean => p.status !== "infeasible";
 
@@ -150,10 +150,10 @@ export function readPoint(of: Parameter[], s: Sweep, p: SweepPoint): string {
   if (!possible(p)) return `${where} · no plan: ${p.conflict}`;
   const worth = p.price?.high == null ? "" : ` · one more VM is worth about ${price(hourly(p.price.high, s.period_s), s.currency)} an hour`;
   const gap = p.gap > 0 ? ` · at most ${percent(p.gap)} above the best` : "";
-  return `${where} · ${headline(units(p.cost.per_month), s.currency)} a month · ${p.vms.total} VMs · ${p.admitted} jobs served${worth}${gap}`;
+  return `${where} · VM bill ${headline(monthly(p.cost.bill, s.period_s), s.currency)} a month${units(p.cost.penalties) > 0n ? `, value refused ${headline(monthly(p.cost.penalties, s.period_s), s.currency)}` : ""} · ${p.vms.total} VMs · ${p.admitted} jobs served${worth}${gap}`;
 }
 
-/** cheapest is the first of the points that cost least. */
+/** cheapest is the first of the points where bill and value refused together are least. */
 export function cheapest(points: SweepPoint[]): SweepPoint | null {
   let best: SweepPoint | null = null;
   for (const p of points) if (possible(p) && (!best || units(p.cost.total) < units(best.cost.total))) best = p;
@@ -184,8 +184,12 @@ export function said(of: Parameter[], s: Sweep, today: Units | null): string {
   const cost = units(best.cost.per_month);
   const where = best.parameters.map((x, i) => place(of[i]!, shownOf(of[i]!, x, s.period_s), s.currency)).join(", ");
   const change = today === null ? 0n : cost - today;
-  const against = today === null ? "" : change === 0n ? ", as today" : `, ${headline(change < 0n ? -change : change, s.currency)} ${change < 0n ? "less" : "more"} than today`;
-  const lead = `Cheapest at ${where}: ${headline(cost, s.currency)} a month${against}.`;
+  const against = today === null ? "" : change === 0n ? "; together that is as today" : `; together that is ${headline(change < 0n ? -change : change, s.currency)} ${change < 0n ? "less" : "more"} than today`;
+  const value = units(best.cost.penalties);
+  const lead =
+    value === 0n
+      ? `Best at ${where}: a VM bill of ${headline(monthly(best.cost.bill, s.period_s), s.currency)} a month, and nothing refused.`
+      : `Best at ${where}: a VM bill of ${headline(monthly(best.cost.bill, s.period_s), s.currency)} a month, and jobs refused that are valued at ${headline(monthly(best.cost.penalties, s.period_s), s.currency)}${against}.`;
   if (of.length > 1) {
     const none = s.points.filter((p) => !possible(p)).length;
     return none === 0 ? lead : `${lead} At ${none} of ${s.points.length} points no plan keeps every promise.`;
@@ -213,12 +217,13 @@ export function columnsOf(of: Parameter[], s: Sweep): Column<SweepPoint>[] {
     ...of.map((o, i): Column<SweepPoint> => ({ key: nameOf(s.vary[i]!), title: o.label, number: true, value: (p) => p.parameters[i]!, show: (p) => place(o, shownOf(o, p.parameters[i]!, s.period_s), s.currency) })),
     { key: "status", title: "Plan", value: (p) => p.status, show: (p) => (!possible(p) ? "none" : p.gap > 0 ? `at most ${percent(p.gap)} above the best` : "proved") },
     { key: "currency", title: "Currency", value: () => s.currency, inFilesOnly: true },
-    { key: "total", title: "Cost a month", number: true, value: ok((p) => p.cost.total), show: (p) => figure("cost", p) },
+    { key: "bill", title: "VM bill a month", number: true, value: ok((p) => p.cost.bill), show: (p) => (possible(p) ? headline(monthly(p.cost.bill, s.period_s), s.currency) : "no") },
     file("on_demand", ok((p) => p.cost.on_demand)),
     file("spot", ok((p) => none(p.cost.spot))),
     file("reserved", ok((p) => p.cost.reserved)),
     file("reserved_idle", ok((p) => p.cost.reserved_idle)),
-    file("penalties", ok((p) => p.cost.penalties)),
+    { key: "value_refused", title: "Value refused a month", number: true, value: ok((p) => p.cost.penalties), show: (p) => (possible(p) ? headline(monthly(p.cost.penalties, s.period_s), s.currency) : "no") },
+    file("bill_and_value_refused", ok((p) => p.cost.total)),
     { key: "vms", title: "VMs", number: true, value: ok((p) => p.vms.total) },
     file("vms_on_demand", ok((p) => p.vms.on_demand)),
     file("vms_reserved", ok((p) => p.vms.reserved)),

@@ -22,7 +22,7 @@ export function subject(edits: Edit[], p: Problem): string {
     case "promised":
       return c ? `Promising ${count(Math.round(more(c.jobs.min)), "job", "jobs")} of ${name} instead of ${c.jobs.min}` : "Changing all promises";
     case "penalty":
-      return c ? `Raising or lowering the cost of refusing ${name} to ${money(String(more(Number(c.penalty))), p)}`.replace("Raising or lowering", more(Number(c.penalty)) >= Number(c.penalty) ? "Raising" : "Lowering") : "Changing all costs of refusing";
+      return c ? `Raising or lowering the value of a refused job of ${name} to ${money(String(more(Number(c.penalty))), p)}`.replace("Raising or lowering", more(Number(c.penalty)) >= Number(c.penalty) ? "Raising" : "Lowering") : "Changing the values of all refused jobs";
     case "price":
       return `Paying ${e.op === "=" ? money(e.value, p) : `${e.value} times as much`} an hour for a VM ${e.name === "spot" ? "on spot" : "on demand"}`;
     case "contract_price":
@@ -48,7 +48,8 @@ export function leadOf(edits: Edit[], p: Problem, was: ScenarioOutcome, is: Scen
   const what = subject(edits, p);
   if (is.status === "infeasible") return `${what} leaves no plan that keeps every promise.`;
   const per = (amount: string) => perPeriod(amount, is.cost.period_s, period);
-  const by = per(is.cost.total) - per(was.cost.total);
+  const by = per(is.cost.bill) - per(was.cost.bill);
+  const value = per(is.cost.penalties) - per(was.cost.penalties);
   const vms = is.vms.total - was.vms.total;
   const served = is.admitted - was.admitted;
   const effects = [
@@ -56,8 +57,9 @@ export function leadOf(edits: Edit[], p: Problem, was: ScenarioOutcome, is: Scen
     served !== 0 && `${count(Math.abs(served), "job", "jobs")} ${served > 0 ? "more" : "fewer"} served`,
   ].filter(Boolean);
   const besides = effects.length > 0 ? `, with ${effects.join(" and ")}` : "";
-  if (by === 0n) return `${what} ${effects.length > 0 ? `costs the same${besides}` : "changes nothing"}.`;
-  return `${what} ${by < 0n ? "saves" : "costs"} ${headline(by < 0n ? -by : by, is.cost.currency)} ${each[period]}${by < 0n ? "" : " more"}${besides}.`;
+  const valued = value === 0n ? "" : ` Refused jobs are valued at ${headline(value < 0n ? -value : value, is.cost.currency)} ${value < 0n ? "less" : "more"}.`;
+  if (by === 0n) return effects.length === 0 && value === 0n ? `${what} changes nothing.` : `${what} costs the same${besides}.${valued}`;
+  return `${what} ${by < 0n ? "saves" : "costs"} ${headline(by < 0n ? -by : by, is.cost.currency)} ${each[period]}${by < 0n ? "" : " more"}${besides}.${valued}`;
 }
 
 /** Cure is what to type so that a conflict goes away. */

@@ -23,8 +23,8 @@ export function lead(p: CurrentPlan): string {
   const impossible = p.plan.classes.filter((c) => c.verdict === "impossible").reduce((n, c) => n + c.refused, 0);
   const refused = count(p.refused, "job is refused", "jobs are refused");
   if (impossible === p.refused) return `${runs} ${refused} because it cannot be done in time.`.replace("because it", p.refused === 1 ? "because it" : "because they");
-  if (impossible > 0) return `${runs} ${refused} because serving them costs more, or cannot be done in time.`;
-  return `${runs} ${refused} because serving ${p.refused === 1 ? "it" : "them"} costs more.`;
+  if (impossible > 0) return `${runs} ${refused} because serving them costs more than they are valued at, or cannot be done in time.`;
+  return `${runs} ${refused} because serving ${p.refused === 1 ? "it costs more than it is" : "them costs more than they are"} valued at.`;
 }
 
 /** proof is what the chip beside every cost says. */
@@ -49,8 +49,8 @@ export function percent(part: number): string {
 export function proved(p: CurrentPlan): string {
   const by = p.plan.proof;
   if (!by) return "This plan was not proved.";
-  const how = by.gap === 0 ? `No plan can cost less: proved in ${milliseconds(by.solve_ms)} by our own exact method` : `No plan can cost ${percent(by.gap)} less: that much was proved in ${milliseconds(by.solve_ms)}`;
-  const other = by.agreed === true ? `, and ${by.engine.toUpperCase()} found the same cost.` : ".";
+  const how = by.gap === 0 ? `No plan is better: proved in ${milliseconds(by.solve_ms)} by our own exact method` : `No plan is better by ${percent(by.gap)}: that much was proved in ${milliseconds(by.solve_ms)}`;
+  const other = by.agreed === true ? `, and ${by.engine.toUpperCase()} found the same.` : ".";
   return how + other + (by.checked ? " Every limit was checked again in exact decimals." : "");
 }
 

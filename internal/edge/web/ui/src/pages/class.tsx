@@ -82,7 +82,7 @@ function Opened({ of, name, opened }: { of: string; name: string; opened: { valu
               <Name of={name} />: <Lead edited={value} />
             </>
           ) : (
-            "A new class: what one job looks like, what is promised, and what refusing costs."
+            "A new class: what one job looks like, what is promised, and what a refused job is worth."
           )}
         </h1>
         <span class="actions">
@@ -133,7 +133,7 @@ function Opened({ of, name, opened }: { of: string; name: string; opened: { valu
               <h2>Promise</h2>
               <Fields of={editing} entries={groups.promise} />
               <h2>Money</h2>
-              <Fields of={editing} entries={groups.money.map((e) => ({ ...e, unit: cluster.value?.currency ?? "", hint: `What not serving one job costs in ${duration(cluster.value?.period_s ?? 3600)}.` }))} />
+              <Fields of={editing} entries={groups.money.map((e) => ({ ...e, unit: cluster.value?.currency ?? "", hint: `What you value a refused job at, in ${duration(cluster.value?.period_s ?? 3600)}.` }))} />
               <Save of={editing} text={name ? "Save" : "Add the class"} />
             </fieldset>
           </form>

@@ -130,7 +130,7 @@ function Table({ of, all, file, classes }: { of: string; all: Class[]; file: str
     { key: "deadline_s", title: "Deadline", number: true, value: (c) => c.deadline_s ?? null, show: deadlineOf },
     { key: "jobs_min", title: "Promised", number: true, inFilesOnly: true, value: (c) => c.jobs.min },
     { key: "jobs_max", title: "Jobs", number: true, value: (c) => c.jobs.max, show: (c) => `${c.jobs.min}–${c.jobs.max}` },
-    { key: "penalty", title: "Cost of refusing", number: true, value: (c) => c.penalty, show: (c) => text(units(c.penalty), currency, 2) },
+    { key: "penalty", title: "Value refused", number: true, value: (c) => c.penalty, show: (c) => text(units(c.penalty), currency, 2) },
     { key: "vms_per_job", title: "VMs per job", number: true, value: (c) => planned.get(c.name)?.vms_per_job ?? (c.vms_per_job ? Number(c.vms_per_job) : null), show: (c) => planned.get(c.name)?.vms_per_job.toFixed(2) ?? c.vms_per_job ?? "–" },
     {
       key: "verdict",

@@ -1,4 +1,4 @@
-// What the months ahead cost, and the hours that a month is made of.
+// The bill of the months ahead, and the hours that a month is made of.
 import { useEffect } from "preact/hooks";
 import { useSignal } from "@preact/signals";
 import type { Horizon, SpanTotal } from "../api/contract.ts";
@@ -26,7 +26,7 @@ export function Months() {
   return (
     <>
       <div class="headed">
-        <h1>{h ? monthsSaid(h) : "What the months ahead cost"}</h1>
+        <h1>{h ? monthsSaid(h) : "The bill of the months ahead"}</h1>
         <div class="actions">
           <Ahead />
           <Export kept={h ? kept(h) : []} />
@@ -80,13 +80,13 @@ function Bars({ h }: { h: Horizon }) {
     { key: "start", title: "Month", value: (m) => m.start, show: (m) => monthName(m.start) },
     { key: "hours", title: "Hours", number: true, value: (m) => m.hours },
     ...shown.map((p): Column<SpanTotal> => ({ key: p.key, title: p.title, number: true, value: (m) => m.cost[p.key] ?? "0.00", show: (m) => money(m.cost[p.key]) })),
-    { key: "penalties", title: "Refused jobs", number: true, value: (m) => m.cost.penalties, show: (m) => money(m.cost.penalties) },
-    { key: "total", title: "In all", number: true, value: (m) => m.cost.total, show: (m) => money(m.cost.total) },
+    { key: "bill", title: "VM bill", number: true, value: (m) => m.cost.bill, show: (m) => money(m.cost.bill) },
+    { key: "value_refused", title: "Value refused", number: true, value: (m) => m.cost.penalties, show: (m) => money(m.cost.penalties) },
     { key: "vm_hours", title: "VM-hours", number: true, value: (m) => m.vm_hours, inFilesOnly: true },
     { key: "refused_job_hours", title: "Refused job-hours", number: true, value: (m) => m.refused_job_hours, inFilesOnly: true },
     { key: "infeasible_hours", title: "Hours without a plan", number: true, value: (m) => m.infeasible_hours ?? 0 },
   ];
-  const read = months.map((m) => `${monthName(m.start)} · ${money(m.cost.total)} · ${shown.map((p) => `${p.title.toLowerCase()} ${money(m.cost[p.key])}`).join(" · ")} · refused jobs ${money(m.cost.penalties)}${m.infeasible_hours ? ` · ${m.infeasible_hours} hours without a plan` : ""}`);
+  const read = months.map((m) => `${monthName(m.start)} · VM bill ${money(m.cost.bill)} · ${shown.map((p) => `${p.title.toLowerCase()} ${money(m.cost[p.key])}`).join(" · ")} · value refused ${money(m.cost.penalties)}${m.infeasible_hours ? ` · ${m.infeasible_hours} hours without a plan` : ""}`);
   const at = cursor.value?.point ?? -1;
   // A chart shows shape; the exact figures stand in the table.
   const stacks = months.map((m) => {
@@ -101,7 +101,7 @@ function Bars({ h }: { h: Horizon }) {
   };
   return (
     <>
-      <Figure title="Cost of each month" said={`The VM bill by how VMs are paid, and beside it what refused jobs cost, which stands on no bill. A click, or Enter, shows the hours of a month.${narrow.value && h.months.length > 6 ? " The first six months; the table has all." : ""}`} columns={columns} rows={h.months} name={(m) => m.start} points={[read]} file="months" cursor={cursor} open={open}>
+      <Figure title="VM bill of each month" said={`The VM bill by how VMs are paid, and beside it what refused jobs are valued at, which stands on no bill. A click, or Enter, shows the hours of a month.${narrow.value && h.months.length > 6 ? " The first six months; the table has all." : ""}`} columns={columns} rows={h.months} name={(m) => m.start} points={[read]} file="months" cursor={cursor} open={open}>
         {() => (
           <Plot
             x={names(months.map((m) => monthName(m.start, true)))}
@@ -127,7 +127,7 @@ function Bars({ h }: { h: Horizon }) {
             {p.title}
           </span>
         ))}
-        <span><span class="patch refused" />Refused jobs, as a line</span>
+        <span><span class="patch refused" />Value refused, as a line</span>
       </p>
     </>
   );
@@ -159,7 +159,7 @@ function Month({ h }: { h: Horizon }) {
         <button class="quiet" onClick={() => choose("month", null)}>Close</button>
       </header>
       <p>
-        {headline(lines[0]! + lines[1]! + lines[2]! + lines[3]!, h.currency)} on VMs and {headline(lines[4]!, h.currency)} for refused jobs, in {count(Math.round(m.hours), "hour", "hours")}. Hours that follow each other and are alike are one row.
+        {headline(lines[0]! + lines[1]! + lines[2]! + lines[3]!, h.currency)} on VMs, and refused jobs valued at {headline(lines[4]!, h.currency)}, in {count(Math.round(m.hours), "hour", "hours")}. Hours that follow each other and are alike are one row.
       </p>
       <Asking of={hours} />
       {of && <div class="hours"><DataTable caption={`Hours of ${monthName(m.start)}`} columns={hourColumns(h.currency, of.periods)} rows={of.periods} name={(p) => p.start} file={[route.value.cluster, m.start.slice(0, 7)]} /></div>}

@@ -46,7 +46,8 @@ export function hourColumns(currency: string, rows: PeriodAnswer[]): Column<Peri
     number("on_demand_vms", "On demand", (p) => p.vms.on_demand),
     number("admitted_jobs", "Jobs served", (p) => p.admitted),
     number("refused_jobs", "Refused", (p) => p.refused),
-    money("total", "Cost of the time", (p) => p.cost.total),
+    money("bill", "VM bill", (p) => p.cost.bill),
+    money("value_refused", "Value refused", (p) => p.cost.penalties),
     { key: "conflict", title: "Why there is no plan", value: (p) => p.conflict || null, show: (p) => p.conflict, inFilesOnly: !rows.some((p) => p.conflict) },
   ];
 }

@@ -1,4 +1,4 @@
-// Contracts: which there are and what becomes of them, what to buy, and what the months ahead cost.
+// Contracts: which there are and what becomes of them, what to buy, and what the bill of the months ahead is.
 import { useEffect } from "preact/hooks";
 import { useSignal } from "@preact/signals";
 import { ask, list } from "../api/client.ts";
@@ -75,7 +75,7 @@ function Held({ rows, ahead: h }: { rows: Held[]; ahead: Horizon | null }) {
     { key: "until", title: "Until", value: (r) => r.contract.until, show: (r) => date(r.contract.until) },
     { key: "used_share", title: "Used ahead", number: true, value: (r) => r.used, show: (r) => share(r.used) },
     { key: "idle_month", title: "Idle, a month", number: true, value: (r) => (r.idle === null ? null : decimal(r.idle)), show: (r) => (r.idle === null ? "–" : text(r.idle, currency, 2)) },
-    { key: "worth_month", title: "One more VM saves, a month", number: true, value: (r) => (r.worth === null ? null : decimal(r.worth)), show: (r) => (r.worth === null ? "–" : about(current.value?.problem) + text(r.worth, currency, 2)) },
+    { key: "worth_month", title: "One more VM is worth, a month", number: true, value: (r) => (r.worth === null ? null : decimal(r.worth)), show: (r) => (r.worth === null ? "–" : about(current.value?.problem) + text(r.worth, currency, 2)) },
   ];
   return (
     <>
@@ -84,7 +84,7 @@ function Held({ rows, ahead: h }: { rows: Held[]; ahead: Horizon | null }) {
         <DataTable caption="Contracts" columns={columns} rows={rows} name={(r) => r.contract.name} file={[route.value.cluster, "contracts"]} />
         {h && (
           <p class="small muted">
-            Used and idle are those of the {count(Math.round(h.total.hours), "hour", "hours")} ahead, from {date(h.total.start)}; what one more VM saves is that of this hour. A month is 730 hours.
+            Used and idle are those of the {count(Math.round(h.total.hours), "hour", "hours")} ahead, from {date(h.total.start)}; what one more VM is worth is that of this hour. A month is 730 hours.
           </p>
         )}
       </section>

@@ -1,4 +1,4 @@
-// A curve: the proved plans as points, the relaxed cost as a line, where decisions change, and where there is no plan.
+// A curve: the proved plans as points, the relaxed sum as a line, where decisions change, and where there is no plan.
 import { useSignal } from "@preact/signals";
 import { useMemo } from "preact/hooks";
 import type { Sweep, SweepPoint } from "../api/contract.ts";
@@ -46,7 +46,7 @@ export function CurveFigure({ sweep: s, of }: { sweep: Sweep; of: Parameter[] })
       <Segments label="What is shown" name="show" words={metrics} texts={metricTexts} value={metric} choose={(w) => choose("show", w === "cost" ? null : w)} />
       <Figure
         title={`${metricTexts[metric]} by ${lower(p.label)}`}
-        said={`${metric === "cost" ? "What the plan keeps lowest in a month: the VM bill and the cost of refused jobs." : metric === "worth" ? "What one more VM is worth for an hour." : metric === "vms" ? "VMs that the plan rents." : "Jobs that the plan serves at once."}${best ? ` Cheapest at ${place(p, shownOf(p, best.parameters[0]!, s.period_s), s.currency)}.` : ""}`}
+        said={`${metric === "cost" ? "What the plan keeps lowest in a month: the VM bill and the value refused together." : metric === "worth" ? "What one more VM is worth for an hour." : metric === "vms" ? "VMs that the plan rents." : "Jobs that the plan serves at once."}${best ? ` Best at ${place(p, shownOf(p, best.parameters[0]!, s.period_s), s.currency)}.` : ""}`}
         columns={columnsOf(of, s)}
         rows={points}
         name={(x) => x.parameters.join()}
@@ -132,7 +132,7 @@ function Curve({ s, p, points, relaxed, metric, read, at, press }: CurveProps) {
               <path key={r.x} class="diamond" d={`M${a.x(r.x)} ${a.y(r.y) - 6}l5 6l-5 6l-5 -6z`} />
             ))}
           {p.now !== null && p.now >= along.from && p.now <= along.to && <Mark of={a} x={p.now} word="now" look="muted" />}
-          {best && <Mark of={a} x={x(best)} word="cheapest" look="accent" up={near ? 14 : 0} />}
+          {best && <Mark of={a} x={x(best)} word="best" look="accent" up={near ? 14 : 0} />}
           {chosenPoint && <Dots of={a} points={[chosenPoint]} look="read" size={7} />}
         </>
       )}

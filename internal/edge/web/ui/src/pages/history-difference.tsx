@@ -80,7 +80,7 @@ interface Line {
   to: Units;
 }
 
-/** linesOf are the lines of both plans' costs, for the period that is shown: whole cents, so that all figures of the
+/** linesOf are the lines of both plans' bills and of the value refused, for the period that is shown: whole cents, so that all figures of the
  *  page agree. */
 function linesOf({ from, to }: Two): Line[] {
   const per = period();
@@ -105,14 +105,17 @@ function sentence(two: Two): string {
   const head = `From plan ${numbered(from.number)} to plan ${numbered(to.number)}`;
   if (from.currency !== to.currency) return `${head} the currency changed from ${from.currency} to ${to.currency}.`;
   const lines = linesOf(two);
-  const was = sum(lines.map((l) => l.from));
-  const change = sum(lines.map((l) => l.to)) - was;
+  const paid = lines.filter((l) => l.kind !== "refused");
+  const was = sum(paid.map((l) => l.from));
+  const change = sum(paid.map((l) => l.to)) - was;
+  const value = sum(lines.filter((l) => l.kind === "refused").map((l) => l.to - l.from));
   const jobs = to.refused - from.refused;
   const refused = jobs === 0 ? "" : jobs < 0 ? `, and ${count(-jobs, "job fewer is refused", "jobs fewer are refused")}` : `, and ${count(jobs, "job more is refused", "jobs more are refused")}`;
   const vms = to.vms - from.vms;
   const rented = vms === 0 ? `${count(to.vms, "VM is", "VMs are")} rented as before` : `${count(to.vms, "VM is", "VMs are")} rented, ${Math.abs(vms)} ${vms < 0 ? "fewer" : "more"}`;
-  const cost = change === 0n ? "the cost stays the same" : `the cost ${change < 0n ? "falls" : "rises"} by ${headline(change < 0n ? -change : change, to.currency)} ${each[period()]}${was === 0n ? "" : ` (${percent(Math.abs(Number(change)) / Number(was))})`}`;
-  return `${head} ${cost}: ${rented}${refused}.`;
+  const bill = change === 0n ? "the VM bill stays the same" : `the VM bill ${change < 0n ? "falls" : "rises"} by ${headline(change < 0n ? -change : change, to.currency)} ${each[period()]}${was === 0n ? "" : ` (${percent(Math.abs(Number(change)) / Number(was))})`}`;
+  const valued = value === 0n ? "" : ` The value refused ${value < 0n ? "falls" : "rises"} by ${headline(value < 0n ? -value : value, to.currency)}.`;
+  return `${head} ${bill}: ${rented}${refused}.${valued}`;
 }
 
 function Costs({ two }: { two: Two }) {
@@ -122,29 +125,30 @@ function Costs({ two }: { two: Two }) {
   const lines = linesOf(two);
   const was = sum(lines.map((l) => l.from));
   const is = sum(lines.map((l) => l.to));
+  const paid = lines.filter((l) => l.kind !== "refused");
   const steps = lines.filter((l) => l.from !== l.to).map((l) => ({ name: l.name, kind: l.kind, change: l.to - l.from }));
   const names: [string, string] = [`Plan ${numbered(from.number)}`, `Plan ${numbered(to.number)}`];
   const money = (u: Units) => text(u, currency, 2);
   return (
     <section class="card" aria-labelledby="cost">
-      <h2 id="cost">Cost {each[period()]}</h2>
+      <h2 id="cost">Bill and value refused {each[period()]}</h2>
       {steps.length > 0 ? (
         <Bridge from={was} to={is} names={names} steps={steps} currency={currency} said={`From ${headline(was, currency)} to ${headline(is, currency)}: ${steps.map((s) => `${s.name} ${difference(s.change, currency)}`).join(", ")}.`} />
       ) : (
-        <p>No line of the cost changes.</p>
+        <p>No line changes.</p>
       )}
       <div class="wide" role="region" aria-labelledby="cost" tabIndex={0}>
         <table>
           <thead>
             <tr>
-              <th scope="col">Cost, {currency}</th>
+              <th scope="col">Line, {currency}</th>
               <th scope="col" class="number">{names[0]}</th>
               <th scope="col" class="number">{names[1]}</th>
               <th scope="col" class="number">Change</th>
             </tr>
           </thead>
           <tbody>
-            {[...lines, { name: "What the plan keeps lowest", from: was, to: is }].map((l) => (
+            {[...paid, { name: "VM bill", from: sum(paid.map((l) => l.from)), to: sum(paid.map((l) => l.to)) }, ...lines.filter((l) => l.kind === "refused"), { name: "Bill and value refused", from: was, to: is }].map((l) => (
               <tr key={l.name}>
                 <td>{l.name}</td>
                 <td class="number">{money(l.from)}</td>
@@ -161,7 +165,7 @@ function Costs({ two }: { two: Two }) {
 
 /** said are members of a problem in the page's words. */
 const said: Record<string, string> = {
-  classes: "Class", penalty: "cost of refusing a job", deadline_s: "deadline", jobs: "jobs at once", min: "promised", max: "at most", vms_per_job: "VMs per job", supply: "VMs",
+  classes: "Class", penalty: "value of a refused job", deadline_s: "deadline", jobs: "jobs at once", min: "promised", max: "at most", vms_per_job: "VMs per job", supply: "VMs",
   on_demand: "on demand", contracts: "contract", vm_types: "VM type", spot: "spot", max_share: "largest share", price: "price of a VM-hour", quota: "quota", vms: "VMs", budget: "budget", profile: "profile",
   slots_per_vm: "slots of a VM", map: "map", reduce: "reduce", options: "settings", bound: "which time is counted on", demand: "work",
 };

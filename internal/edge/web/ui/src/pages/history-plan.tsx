@@ -103,7 +103,7 @@ export function Chosen({ plan }: { plan: PlanSummary }) {
 export function verdict(plan: PlanSummary, r: Report): string {
   const held = r.checks.filter((c) => c.outcome === "ok").length;
   const per = period();
-  const bound = r.bound === undefined ? "" : ` No plan costs less than ${headline(perPeriod(r.bound, plan.period_s, per), plan.currency)} ${each[per]}.`;
+  const bound = r.bound === undefined ? "" : ` No plan's bill less the value of its jobs is below ${headline(perPeriod(r.bound, plan.period_s, per), plan.currency)} ${each[per]}.`;
   switch (r.outcome) {
     case "ok":
       return `Plan ${numbered(plan.number)} was proved again by code that shares nothing with the code that planned: ${count(held, "check holds", "checks hold")}.`;

@@ -23,12 +23,12 @@ export function period(): Period {
 }
 
 export function Periods() {
-  return <Segments label="Costs for each" name="per" words={shown} texts={periodTexts} value={period()} choose={(w) => choose("per", w === "month" ? null : w)} />;
+  return <Segments label="Amounts for each" name="per" words={shown} texts={periodTexts} value={period()} choose={(w) => choose("per", w === "month" ? null : w)} />;
 }
 
-/** bill is what a plan pays for VMs; what refusing costs is on no bill. */
+/** bill is what a plan pays for VMs; what refused jobs are valued at is on no bill. */
 export function bill(p: PlanSummary, per: Period): Units {
-  return perPeriod(p.total_cost, p.period_s, per) - perPeriod(p.penalties, p.period_s, per);
+  return perPeriod(p.bill, p.period_s, per);
 }
 
 /** why says what a plan was made for. */

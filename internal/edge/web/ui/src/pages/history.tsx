@@ -175,7 +175,7 @@ function Costs({ plans }: { plans: PlanSummary[] }) {
   const big = useSignal(500);
   const held = useMemo(() => plans.slice(0, big.value).filter((p) => p.currency === plans[0]!.currency).reverse(), [plans, big.value]);
   const points = useMemo(
-    () => held.map((p) => `Plan ${numbered(p.number)}, ${moment(p.created_at)}: ${headline(bill(p, per), p.currency)} ${each[per]} on ${count(p.vms, "VM", "VMs")}, ${headline(all(p, per), p.currency)} with what refusing ${count(p.refused, "job", "jobs")} costs`),
+    () => held.map((p) => `Plan ${numbered(p.number)}, ${moment(p.created_at)}: ${headline(bill(p, per), p.currency)} ${each[per]} on ${count(p.vms, "VM", "VMs")}, ${headline(all(p, per), p.currency)} with the value of ${count(p.refused, "refused job", "refused jobs")}`),
     [held, per],
   );
   if (held.length === 0) return null;
@@ -193,7 +193,7 @@ function Costs({ plans }: { plans: PlanSummary[] }) {
       </Figure>
       <p class="legend">
         <span><span class="patch reserved" />VM bill</span>
-        <span><span class="patch refused" />with the cost of refused jobs, dashed</span>
+        <span><span class="patch refused" />with the value refused, dashed</span>
       </p>
     </section>
   );

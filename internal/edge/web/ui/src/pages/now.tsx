@@ -58,7 +58,7 @@ function Proof({ plan }: { plan: CurrentPlan }) {
   const said = useSignal("");
   const by = plan.plan.proof;
   const { cost } = plan.plan;
-  // The bound is one of the objective, which leaves out what refusing every job would cost.
+  // The bound is one of the objective, which leaves out what all jobs are valued at.
   const worse = by ? perPeriod(plan.plan.objective, cost.period_s, "month") - perPeriod(by.bound, cost.period_s, "month") : 0n;
   const longer = async () => {
     said.value = "";
@@ -79,18 +79,18 @@ function Proof({ plan }: { plan: CurrentPlan }) {
       <h2 id="proof" tabIndex={-1}>Proof</h2>
       {by && by.gap > 0 && (
         <p>
-          This plan costs at most {percent(by.gap)} more than the best possible one ({headline(worse, cost.currency)} a month). <button class="quiet" onClick={() => void longer()}>Search longer</button>
+          Bill and value refused together are at most {percent(by.gap)} above the best possible ({headline(worse, cost.currency)} a month). <button class="quiet" onClick={() => void longer()}>Search longer</button>
         </p>
       )}
       {by?.agreed === false && (
         <p>
-          {by.engine.toUpperCase()} gave a dearer plan; ours is shown and was checked.{" "}
+          {by.engine.toUpperCase()} gave a worse plan; ours is shown and was checked.{" "}
           <button class="quiet" aria-expanded={details.value} onClick={() => (details.value = !details.value)}>Details</button>
         </p>
       )}
       {details.value && by && (
         <p class="small muted">
-          No plan can cost less than {text(perPeriod(cost.total, cost.period_s, "month") - worse, cost.currency, 2)} a month: that bound was proved by {by.method}, which needs no other solver. {by.checked ? "Every limit of the plan was checked again in exact decimals." : ""}
+          No plan brings bill and value refused together below {text(perPeriod(cost.total, cost.period_s, "month") - worse, cost.currency, 2)} a month: that bound was proved by {by.method}, which needs no other solver. {by.checked ? "Every limit of the plan was checked again in exact decimals." : ""}
         </p>
       )}
       <p>
@@ -119,7 +119,7 @@ function Money({ plan, problem }: { plan: CurrentPlan; problem: Problem }) {
     <section class="card span-5" aria-labelledby="money">
       <header>
         <h2 id="money">Money</h2>
-        <Segments label="Costs for each" name="per" words={shownPeriods} texts={periodTexts} value={period} choose={(w) => choose("per", w === "month" ? null : w)} />
+        <Segments label="Amounts for each" name="per" words={shownPeriods} texts={periodTexts} value={period} choose={(w) => choose("per", w === "month" ? null : w)} />
       </header>
       <p>
         <span class="big">{headline(sum, cost.currency)}</span> <span class="unit">{each[period]} on VMs</span>
@@ -141,12 +141,12 @@ function Money({ plan, problem }: { plan: CurrentPlan; problem: Problem }) {
         <div>
           <dt>
             <span class="patch refused" />
-            Cost of refused jobs (on no bill)
+            Value refused (on no bill)
           </dt>
           <dd>{money(refused)}</dd>
         </div>
         <div class="total">
-          <dt>What the plan keeps lowest</dt>
+          <dt>Bill and value refused</dt>
           <dd>{money(sum + refused)}</dd>
         </div>
       </dl>
@@ -178,7 +178,7 @@ function Forecast({ cluster, version }: { cluster: string; version: number }) {
   return (
     <>
       {" "}
-      Forecast for the rest of {name}: {headline(units(month.cost.total) - units(month.cost.penalties), rest.currency)} (<a href={`${addressOf(cluster, "contracts")}?tab=months`}>Contracts, Months</a>).
+      Forecast for the rest of {name}: {headline(units(month.cost.bill), rest.currency)} (<a href={`${addressOf(cluster, "contracts")}?tab=months`}>Contracts, Months</a>).
     </>
   );
 }
@@ -234,10 +234,10 @@ function VMs({ plan, problem }: { plan: CurrentPlan; problem: Problem }) {
   );
 }
 
-/** Change is the cost of refusing at which a class's decision changes; exact where plans were made anew for it. */
+/** Change is the value of a refused job at which a class's decision changes; exact where plans were made anew for it. */
 type Change = { name: string; at: string; up: boolean; exact: boolean };
 
-/** nearest is the class whose decision changes with the smallest change of its cost of refusing. */
+/** nearest is the class whose decision changes with the smallest change of what its refused jobs are valued at. */
 function nearest(plan: CurrentPlan, classes: Map<string, ProblemClass>): Change | null {
   let best: Change | null = null;
   let least = Infinity;
@@ -282,7 +282,7 @@ function Facts({ plan, problem }: { plan: CurrentPlan; problem: Problem }) {
         {worth && units(worth.worth) > 0n && (
           <div>
             <p class="small muted">
-              One more VM in contract <bdi>{worth.name}</bdi> saves
+              One more VM in contract <bdi>{worth.name}</bdi> is worth
             </p>
             <p>
               <span class="value">{near}{text(perPeriod(worth.worth, cost.period_s, "month"), cost.currency, 2)}</span> <span class="muted small">a month</span>
@@ -302,7 +302,7 @@ function Facts({ plan, problem }: { plan: CurrentPlan; problem: Problem }) {
               </span>
             </p>
             <p class="small muted">
-              Around that cost of refusing, the plan decides otherwise. <a href={tryIt(plan, change)}>Try it</a>
+              Around that value of a refused job, the plan decides otherwise. <a href={tryIt(plan, change)}>Try it</a>
             </p>
           </div>
         )}

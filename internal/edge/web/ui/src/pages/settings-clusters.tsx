@@ -24,7 +24,7 @@ const start: Entry[] = [
 const kept: Entry[] = [
   { pointer: "/description", kind: "text", label: "Description" },
   ...start.slice(1),
-  { pointer: "/period_s", kind: "duration", label: "Costs are for each", hint: "Usually 1 h." },
+  { pointer: "/period_s", kind: "duration", label: "Amounts are for each", hint: "Usually 1 h." },
   { pointer: "/hold_s", kind: "duration", label: "Hold decreases back for" },
   { pointer: "/budget/vm_cost", kind: "money", label: "VM bill of a period, at most", hint: "Empty is no limit." },
   { pointer: "/budget/total", kind: "money", label: "VM bill and refused jobs, at most", hint: "Empty is no limit." },

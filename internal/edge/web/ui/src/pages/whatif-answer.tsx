@@ -1,4 +1,4 @@
-// What came of the changes: a sentence, the cost line by line, and the decisions that change.
+// What came of the changes: a sentence, the money line by line, and the decisions that change.
 import type { ClassPlan, MoneySplit } from "../api/contract.ts";
 import { Bridge, costLines, difference, type Step } from "../charts/bridge.tsx";
 import { Figure } from "../charts/figure.tsx";
@@ -16,7 +16,8 @@ import { choose, chosen } from "../state/route.ts";
 import { type Answered, answered, stopped, wrong } from "../state/whatif.ts";
 
 interface Figures {
-  total: MoneySplit;
+  total: MoneySplit; // bill and value refused together
+  bill: MoneySplit;
   rest: MoneySplit[];
   per: (amount: string) => Units;
   change: Units;
@@ -31,7 +32,8 @@ function figuresOf(a: Answered | null): Figures | null {
   const period = chosen<Period>("per", periods);
   const per = (amount: string) => perPeriod(amount, cost.period_s, period);
   const total = d.cost.find((c) => c.name === "total")!;
-  return { total, rest: d.cost.filter((c) => costLines[c.name]), per, change: per(total.to) - per(total.from), period, currency: cost.currency };
+  const bill = d.cost.find((c) => c.name === "bill")!;
+  return { total, bill, rest: d.cost.filter((c) => costLines[c.name]), per, change: per(bill.to) - per(bill.from), period, currency: cost.currency };
 }
 
 const tone = (gap: number) => ({ tone: gap === 0 ? ("good" as const) : ("warning" as const), text: gap === 0 ? "Proved optimal" : `Within ${percent(gap)}` });
@@ -50,7 +52,7 @@ export function Strip() {
           </span>
           <Chip {...tone(a.scenario.gap)} />
           <span class="small muted">
-            {headline(f.per(f.total.from), f.currency)} now, {headline(f.per(f.total.to), f.currency)} what if · {count(a.scenario.vms.total, "VM", "VMs")}
+            VM bill {headline(f.per(f.bill.from), f.currency)} now, {headline(f.per(f.bill.to), f.currency)} what if · {count(a.scenario.vms.total, "VM", "VMs")}
           </span>
         </>
       ) : (
@@ -97,7 +99,7 @@ function Answer() {
         <span>
           <Chip {...(f ? tone(scenario.gap) : { tone: "bad" as const, text: "No plan possible" })} /> <span class="small muted">{Math.round(a.milliseconds)} ms</span>
         </span>
-        <Segments label="Costs for each" name="per" words={shownPeriods} texts={periodTexts} value={period} choose={(w) => choose("per", w === "month" ? null : w)} />
+        <Segments label="Amounts for each" name="per" words={shownPeriods} texts={periodTexts} value={period} choose={(w) => choose("per", w === "month" ? null : w)} />
       </header>
       {said}
       {stopped.value && <Banner said="Stopped. These are the figures of before; move something to ask again." />}
@@ -107,7 +109,7 @@ function Answer() {
 }
 
 function Costs({ a, f }: { a: Answered; f: Figures }) {
-  const { total, rest, per, change, currency, period } = f;
+  const { total, bill, rest, per, change, currency, period } = f;
   const values = rest.reduce((sum, c) => sum + per(c.values), 0n);
   const steps: Step[] = [];
   if (values !== 0n) steps.push({ name: "Same decisions", change: values, kind: "values" });
@@ -115,7 +117,8 @@ function Costs({ a, f }: { a: Answered; f: Figures }) {
     const by = per(c.decisions);
     if (by !== 0n || (c.name !== "spot" && c.name !== "reserved_idle")) steps.push({ ...costLines[c.name]!, change: by });
   }
-  const part = Number(per(total.from)) === 0 ? 0 : Number(change) / Number(per(total.from));
+  const part = Number(per(bill.from)) === 0 ? 0 : Number(change) / Number(per(bill.from));
+  const value = rest.filter((c) => c.name === "penalties").reduce((sum, c) => sum + per(c.to) - per(c.from), 0n);
   const money = (amount: string) => text(per(amount), currency, 2);
   const column = (key: string, title: string, of: (c: MoneySplit) => Units, signed: boolean): Column<MoneySplit> => ({
     key,
@@ -128,19 +131,19 @@ function Costs({ a, f }: { a: Answered; f: Figures }) {
   return (
     <>
       <p>
-        <span class="big">{difference(change, currency)}</span> <span class="unit">{change === 0n ? "" : `${each[period]}, ${percent(Math.abs(part))} ${change < 0n ? "less" : "more"}`}</span>
+        <span class="big">{difference(change, currency)}</span> <span class="unit">{change === 0n ? "" : `${each[period]}, ${percent(Math.abs(part))} ${change < 0n ? "less" : "more"}`} on the VM bill{value === 0n ? "" : `; value refused ${difference(value, currency)}`}</span>
       </p>
       <Figure
         title="What the difference is made of"
-        said={values === 0n ? "From now to what if, by kind of cost." : "First what the same decisions cost at the new figures, then how the plan adapts, by kind of cost."}
+        said={values === 0n ? "From now to what if, line by line of bill and value refused." : "First what the same decisions come to at the new figures, then how the plan adapts, line by line of bill and value refused."}
         columns={[
-          { key: "cost", title: "Cost", value: (c) => costLines[c.name]?.name ?? "In all" },
+          { key: "cost", title: "Line", value: (c) => costLines[c.name]?.name ?? (c.name === "bill" ? "VM bill" : "Bill and value refused") },
           column("from", "Now", (c) => per(c.from), false),
           column("values", "Same decisions", (c) => per(c.values), true),
           column("decisions", "The plan adapts", (c) => per(c.decisions), true),
           column("to", "What if", (c) => per(c.to), false),
         ]}
-        rows={[...rest, total]}
+        rows={[...rest, bill, total]}
         name={(c) => c.name}
         points={[[`Now · ${headline(per(total.from), currency)}`, ...steps.map((s) => `${s.name} · ${difference(s.change, currency)}`), `What if · ${headline(per(total.to), currency)}`]]}
         file="what-if"
@@ -192,8 +195,10 @@ export function changesTable(a: Answered, plan: number): { columns: Column<Class
       column("jobs_what_if", (c) => c.admitted),
       column("vms_now", (c) => was.get(c.name)?.vms ?? null),
       column("vms_what_if", (c) => c.vms),
-      column("cost_now", (c) => money.get(c.name)?.from ?? null),
-      column("cost_what_if", (c) => money.get(c.name)?.to ?? null),
+      column("bill_now", (c) => money.get(c.name)?.bill.from ?? null),
+      column("bill_what_if", (c) => money.get(c.name)?.bill.to ?? null),
+      column("bill_and_value_refused_now", (c) => money.get(c.name)?.from ?? null),
+      column("bill_and_value_refused_what_if", (c) => money.get(c.name)?.to ?? null),
       column("currency", () => a.scenario.cost.currency, false),
       column("period_s", () => a.scenario.cost.period_s),
       column("why", (c) => c.reason, false),

@@ -39,7 +39,7 @@ function Knobs() {
     flips: new Map(plan?.classes.map((c) => [c.name, { deadline: c.flips.deadline_s, penalty: c.flips.penalty === null ? null : Number(c.flips.penalty) }]) ?? []),
     vms: plan?.vms.total ?? 0,
     onDemand: plan?.vms.on_demand ?? 0,
-    bill: plan ? Number((perPeriod(plan.cost.total, plan.cost.period_s, "month") - perPeriod(plan.cost.penalties, plan.cost.period_s, "month")) / 10_000_000n) / 100 : 0,
+    bill: plan ? Number(perPeriod(plan.cost.bill, plan.cost.period_s, "month") / 10_000_000n) / 100 : 0,
   };
   const all = knobs(from.problem, known);
   const penalty = new Map(from.problem.classes.map((c) => [c.name, Number(c.penalty)]));

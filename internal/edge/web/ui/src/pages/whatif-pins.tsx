@@ -11,7 +11,7 @@ import { answered, keyOfEdits, summaries } from "../state/whatif.ts";
 interface Figures {
   title: string;
   status: string;
-  cost: { total: string; penalties: string; period_s: number; currency: string };
+  cost: { total: string; bill: string; penalties: string; period_s: number; currency: string };
   vms: { total: number };
   admitted: number;
   refused: number;
@@ -70,7 +70,7 @@ function Card({ of }: { of: Figures | null }) {
   if (of.status === "infeasible") return <p>No plan possible</p>;
   return (
     <>
-      <p>{headline(perPeriod(of.cost.total, of.cost.period_s, period), of.cost.currency)}</p>
+      <p>VM bill {headline(perPeriod(of.cost.bill, of.cost.period_s, period), of.cost.currency)}</p>
       <p class="small muted">
         {count(of.vms.total, "VM", "VMs")} · {of.refused} refused
       </p>
@@ -78,14 +78,14 @@ function Card({ of }: { of: Figures | null }) {
   );
 }
 
-/** Compared has a row for each figure and a column for each scenario; the smallest cost is bold. */
+/** Compared has a row for each figure and a column for each scenario; the smallest amount is bold. */
 function Compared({ all }: { all: Figures[] }) {
   const period = chosen<Period>("per", periods);
   const per = (f: Figures, amount: string): Units => perPeriod(amount, f.cost.period_s, period);
   const money: { title: string; of: (f: Figures) => Units }[] = [
-    { title: "VM bill", of: (f) => per(f, f.cost.total) - per(f, f.cost.penalties) },
-    { title: "Cost of refused jobs", of: (f) => per(f, f.cost.penalties) },
-    { title: "What the plan keeps lowest", of: (f) => per(f, f.cost.total) },
+    { title: "VM bill", of: (f) => per(f, f.cost.bill) },
+    { title: "Value refused", of: (f) => per(f, f.cost.penalties) },
+    { title: "Bill and value refused", of: (f) => per(f, f.cost.total) },
   ];
   const counts: { title: string; of: (f: Figures) => number }[] = [
     { title: "VMs", of: (f) => f.vms.total },

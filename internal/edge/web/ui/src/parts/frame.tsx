@@ -173,7 +173,7 @@ function Speaker() {
 /** spoken is a change of the plan in a breath. */
 function spoken(was: CurrentPlan, is: CurrentPlan): string {
   const { cost } = is.plan;
-  const bill = perPeriod(cost.total, cost.period_s, "month") - perPeriod(cost.penalties, cost.period_s, "month");
+  const bill = perPeriod(cost.bill, cost.period_s, "month");
   const served = is.admitted - was.admitted;
   const jobs = served === 0 ? "as many jobs served" : `${count(Math.abs(served), served > 0 ? "more job" : "job fewer", served > 0 ? "more jobs" : "jobs fewer")} served`;
   return `Plan ${number(is.number)}: ${headline(bill, cost.currency)} a month, ${jobs}`;

@@ -61,7 +61,7 @@ export function MakeOfHistory({ cluster }: { cluster: string }) {
   return (
     <section class="card" aria-labelledby="of-history">
       <h2 id="of-history">Make classes of {count(usable.length, "recorded job", "recorded jobs")}</h2>
-      <p class="small muted">Each gets a profile of its runs, one and a half times their median as its deadline, one job at once and a cost of refusing of 1. Change them afterwards as you like.</p>
+      <p class="small muted">Each gets a profile of its runs, one and a half times their median as its deadline, one job at once and a value of 1 when refused. Change them afterwards as you like.</p>
       <Shown of={jobs} what="jobs">
         {() => (
           <DataTable

@@ -25,7 +25,7 @@ export const columnsToEdit: Entry[] = [
   { pointer: "/deadline_s", kind: "duration", label: "Deadline", required: true },
   { pointer: "/jobs/max", kind: "count", label: "Jobs at once, at most", required: true },
   { pointer: "/jobs/min", kind: "count", label: "Promised jobs", required: true },
-  { pointer: "/penalty", kind: "money", label: "Cost of refusing a job", required: true },
+  { pointer: "/penalty", kind: "money", label: "Value of a refused job", required: true },
 ];
 
 const figures: [key: string, label: string, kind: "count" | "duration"][] = [
