@@ -7,12 +7,14 @@ import (
 	"headroom/internal/core/fault"
 	"headroom/internal/core/money"
 	"headroom/internal/core/plan"
+	"headroom/internal/core/words"
 )
 
 // ScenarioAnswer is a scenario's outcome beside the base's.
 type ScenarioAnswer struct {
 	plan.Outcome
 	Sentence   string              `json:"sentence"`   // the difference for people
+	Facts      words.Facts         `json:"facts"`      // the sentence, for programs
 	Difference *ScenarioDifference `json:"difference"` // null where the base or the scenario is infeasible
 }
 
@@ -111,7 +113,8 @@ func (b *Base) Answer(ctx context.Context, s Scenario, full bool) (ScenarioAnswe
 			return ScenarioAnswer{}, err
 		}
 	}
-	a.Sentence = b.sentence(s, &a)
+	fact := Tell(s, b.Outcome(false), &a)
+	a.Sentence, a.Facts = fact.Claim, words.Facts{fact}
 	return a, nil
 }
 

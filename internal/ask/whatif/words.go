@@ -10,8 +10,9 @@ import (
 	"headroom/internal/core/words"
 )
 
-// sentence says what a scenario comes to.
-func (b *Base) sentence(s Scenario, a *ScenarioAnswer) string {
+// Tell states the outcome of a scenario beside the base's, as a fact. It is made of the answer's figures alone, so
+// whoever has checked them can say its sentence again.
+func Tell(s Scenario, base plan.Outcome, a *ScenarioAnswer) capacity.Fact {
 	subject, plural := subjectOf(s)
 	verb := func(one, many string) string {
 		if plural {
@@ -19,40 +20,58 @@ func (b *Base) sentence(s Scenario, a *ScenarioAnswer) string {
 		}
 		return one
 	}
+	cost := &a.Cost
+	period := words.PerPeriod(cost.PeriodSeconds)
+	var f words.Facts
 	switch {
 	case a.Status == capacity.InfeasibleStatus:
 		text := subject + " " + verb("makes", "make") + " the demands impossible to meet."
 		if len(a.Conflicts) > 0 {
 			text += " " + a.Conflicts[0].Detail
 		}
-		return text
+		f.Say("scenario_is_impossible", s.Name, text)
+		return f[0]
 	case a.Difference == nil:
-		text := fmt.Sprintf("%s %s the demands possible to meet, for a bill of %s %s %s", subject, verb("makes", "make"), a.Cost.Bill, a.Cost.Currency, words.PerPeriod(b.Problem.PeriodSeconds))
-		if !a.Cost.Penalties.IsZero() {
-			text += fmt.Sprintf(" and a value refused of %s", a.Cost.Penalties)
+		text := fmt.Sprintf("%s %s the demands possible to meet, for a bill of %s %s %s", subject, verb("makes", "make"), cost.Bill, cost.Currency, period)
+		if !cost.Penalties.IsZero() {
+			text += fmt.Sprintf(" and a value refused of %s", cost.Penalties)
 		}
-		return text + "."
+		unit := cost.Currency + " " + period
+		f.Say("scenario_is_possible", s.Name, text+".", words.Money("bill", cost.Bill, unit), words.Money("value_refused", cost.Penalties, unit))
+		return f[0]
 	}
-	was := b.Outcome(false)
-	change, value := a.Cost.Bill.Sub(was.Cost.Bill.Decimal), a.Cost.Penalties.Sub(was.Cost.Penalties.Decimal)
-	if change.IsZero() && value.IsZero() && a.VMs == was.VMs && a.Admitted == was.Admitted && a.Refused == was.Refused {
-		return subject + " " + verb("changes", "change") + " nothing."
-	}
-	var text string
-	money := fmt.Sprintf("%s %s %s", money.Amount{Decimal: change.Abs()}, a.Cost.Currency, words.PerPeriod(b.Problem.PeriodSeconds))
+	kind, text := "scenario_changes", ""
+	change, value := cost.Bill.Sub(base.Cost.Bill.Decimal), cost.Penalties.Sub(base.Cost.Penalties.Decimal)
+	by := fmt.Sprintf("%s %s %s", money.Amount{Decimal: change.Abs()}, cost.Currency, period)
 	switch {
+	case change.IsZero() && value.IsZero() && a.VMs == base.VMs && a.Admitted == base.Admitted && a.Refused == base.Refused:
+		kind, text = "scenario_changes_nothing", subject+" "+verb("changes", "change")+" nothing"
 	case change.IsZero():
 		text = subject + " " + verb("costs", "cost") + " as much as before"
 	case change.IsNegative():
-		text = subject + " " + verb("saves", "save") + " " + money
+		text = subject + " " + verb("saves", "save") + " " + by
 	default:
-		text = subject + " " + verb("costs", "cost") + " " + money + " more"
+		text = subject + " " + verb("costs", "cost") + " " + by + " more"
 	}
-	text += ": " + vmsSentence(was.VMs, a.VMs) + "; " + refusedSentence(was.Refused, a.Refused)
-	if !value.IsZero() {
-		text += "; " + valueSentence(was.Cost.Penalties, a.Cost.Penalties)
+	if kind == "scenario_changes" {
+		text += ": " + vmsSentence(base.VMs, a.VMs) + "; " + refusedSentence(base.Refused, a.Refused)
+		if !value.IsZero() {
+			text += "; " + valueSentence(base.Cost.Penalties, cost.Penalties)
+		}
 	}
-	return text + "."
+	f.Say(kind, s.Name, text+".", compared(base, a)...)
+	return f[0]
+}
+
+// compared returns the figures of both outcomes.
+func compared(base plan.Outcome, a *ScenarioAnswer) []capacity.Figure {
+	unit := a.Cost.Currency + " " + words.PerPeriod(a.Cost.PeriodSeconds)
+	return []capacity.Figure{
+		words.Money("bill_before", base.Cost.Bill, unit), words.Money("bill", a.Cost.Bill, unit),
+		words.Money("value_refused_before", base.Cost.Penalties, unit), words.Money("value_refused", a.Cost.Penalties, unit),
+		words.Count("vms_before", base.VMs.Total, "VMs"), words.Count("vms", a.VMs.Total, "VMs"),
+		words.Count("refused_before", base.Refused, "jobs"), words.Count("refused", a.Refused, "jobs"),
+	}
 }
 
 // valueSentence says how the value of refused jobs, which is on no bill, changes.

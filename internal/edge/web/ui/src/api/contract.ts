@@ -2974,6 +2974,7 @@ export type ScenarioAnswer = {
   conflicts: Array<Finding>;
   cost: Cost;
   difference: (ScenarioDifference) | null;
+  facts: Array<Fact>;
   gap: number;
   name: string;
   plan?: (Plan);
