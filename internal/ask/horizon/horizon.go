@@ -115,12 +115,15 @@ type SpanTotal struct {
 	Hours           float64   `json:"hours"`
 	InfeasibleHours float64   `json:"infeasible_hours,omitzero"`
 	Cost            SpanCost  `json:"cost"`
-	VMHours         float64   `json:"vm_hours"`
-	OnDemandHours   float64   `json:"on_demand_vm_hours"`
-	ReservedHours   float64   `json:"reserved_vm_hours"`
-	IdleHours       float64   `json:"reserved_idle_vm_hours"`
-	AdmittedHours   float64   `json:"admitted_job_hours"` // jobs running at once, times hours
-	RefusedHours    float64   `json:"refused_job_hours"`
+	// The hours in which some class counts with its own jobs.max, because there is no forecast of it, and their bill.
+	UnforecastHours float64      `json:"hours_without_forecast,omitzero"`
+	UnforecastBill  money.Amount `json:"bill_without_forecast,omitzero"`
+	VMHours         float64      `json:"vm_hours"`
+	OnDemandHours   float64      `json:"on_demand_vm_hours"`
+	ReservedHours   float64      `json:"reserved_vm_hours"`
+	IdleHours       float64      `json:"reserved_idle_vm_hours"`
+	AdmittedHours   float64      `json:"admitted_job_hours"` // jobs running at once, times hours
+	RefusedHours    float64      `json:"refused_job_hours"`
 }
 
 // ContractTotal adds up the use of a contract over the hours in which it was in force and there was a plan.

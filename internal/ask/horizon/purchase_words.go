@@ -29,6 +29,7 @@ func (a *PurchaseAnswer) tell(q *PurchaseQuestion) {
 	a.Answer = a.advice(span)
 	var b strings.Builder
 	b.WriteString(a.Answer)
+	a.tellTerms(&b)
 	a.tellCosts(&b)
 	a.tellUse(&b)
 	for i := range a.Curves {
@@ -38,10 +39,11 @@ func (a *PurchaseAnswer) tell(q *PurchaseQuestion) {
 		}
 	}
 	a.tellRegret(&b)
+	a.tellEndings(&b)
 	if a.Proof.Gap < provedCents {
-		b.WriteString(" No purchase costs less, which is proved.")
+		b.WriteString(" No purchase brings bill and value refused together lower, which is proved.")
 	} else {
-		fmt.Fprintf(&b, " No purchase costs less than %s, so this one is within %s of the best.", words.Cents(a.Proof.Bound.Float()), gapShare(a.Proof.Gap))
+		fmt.Fprintf(&b, " No purchase brings bill and value refused together below %s, so this one is within %s of the best.", words.Cents(a.Proof.Bound.Float()), gapShare(a.Proof.Gap))
 	}
 	a.fact("gap", "", plainFigure(a.Proof.Gap), "share of the total")
 	if !a.Complete {
@@ -64,7 +66,7 @@ func (a *PurchaseAnswer) advice(span string) string {
 		}
 	}
 	if len(buy) == 0 {
-		return fmt.Sprintf("Buy none of the offers: %s the VM bill stays at %s %s; no number of them lowers bill and refused jobs together.", span, words.Cents(a.Recommended.Bill.Float()), a.Currency)
+		return fmt.Sprintf("Buy none of the offers: %s the VM bill stays at %s %s; no number of them lowers bill and value refused together.", span, words.Cents(a.Recommended.Bill.Float()), a.Currency)
 	}
 	sentence := "Buy " + words.List(buy)
 	bill := fmt.Sprintf("%s the VM bill is then %s %s", span, words.Cents(a.Recommended.Bill.Float()), a.Currency)
@@ -74,11 +76,7 @@ func (a *PurchaseAnswer) advice(span string) string {
 	case a.Saving == nil:
 		return sentence + ", without which today's contracts do not serve all promised jobs; " + bill + "."
 	}
-	sentence += ": " + span + " " + a.billSentence()
-	if was, is := a.Today.Cost.Penalties, a.Recommended.Cost.Penalties; !was.Equal(is.Decimal) {
-		before, after, _ := closing(was, is)
-		sentence += fmt.Sprintf("; refused jobs, which are on no bill, are valued at %s instead of %s", after, before)
-	}
+	sentence += ": " + span + " that " + a.billSentence() + a.servedSentence()
 	if a.Saving.Amount.IsNegative() {
 		sentence += fmt.Sprintf("; together that is %s more than today, which is within the gap", words.Cents(-a.Saving.Amount.Float()))
 	}
@@ -90,13 +88,43 @@ func (a *PurchaseAnswer) billSentence() string {
 	was, is, by := closing(a.Today.Bill, a.Recommended.Bill)
 	switch fall := a.BillSaving.Amount.Float(); {
 	case fall < 0 && a.Today.Bill.Sign() <= 0:
-		return fmt.Sprintf("the VM bill rises by %s %s, from %s to %s", by, a.Currency, was, is)
+		return fmt.Sprintf("raises the VM bill by %s %s, from %s to %s", by, a.Currency, was, is)
 	case fall < 0:
-		return fmt.Sprintf("the VM bill rises by %s %s (%s), from %s to %s", by, a.Currency, words.Percent(-a.BillSaving.Share), was, is)
+		return fmt.Sprintf("raises the VM bill by %s %s (%s), from %s to %s", by, a.Currency, words.Percent(-a.BillSaving.Share), was, is)
 	case fall == 0:
-		return fmt.Sprintf("the VM bill stays at %s %s", is, a.Currency)
+		return fmt.Sprintf("leaves the VM bill at %s %s", is, a.Currency)
 	}
-	return fmt.Sprintf("the VM bill falls by %s %s (%s), from %s to %s", by, a.Currency, words.Percent(a.BillSaving.Share), was, is)
+	return fmt.Sprintf("cuts the VM bill by %s %s (%s), from %s to %s", by, a.Currency, words.Percent(a.BillSaving.Share), was, is)
+}
+
+// servedSentence says what a purchase serves more or less than today, and at what the user values it.
+func (a *PurchaseAnswer) servedSentence() string {
+	value, served := a.Avoided.Decimal, *a.ServedMore
+	if value.IsZero() && math.Abs(served) < 1e-9 {
+		return ""
+	}
+	a.fact("served_more", "", plainFigure(served), "job-hours")
+	more := "more"
+	if served < 0 {
+		more = "fewer"
+	}
+	valued := words.Cents(value.Abs().InexactFloat64())
+	switch {
+	case math.Abs(served) < 1e-9 && value.IsPositive():
+		return fmt.Sprintf(", and refuses other jobs, which you value at %s less", valued)
+	case math.Abs(served) < 1e-9:
+		return fmt.Sprintf(", and refuses other jobs, which you value at %s more", valued)
+	}
+	said := fmt.Sprintf(", and serves %s %s job-hours", plainHours(math.Abs(served)), more)
+	switch {
+	case value.IsZero():
+		return said + ", without a change of the value refused"
+	case value.IsPositive() == (served > 0):
+		return said + ", which you value at " + valued
+	case value.IsPositive():
+		return said + fmt.Sprintf("; what is refused is valued at %s less", valued)
+	}
+	return said + fmt.Sprintf("; what is refused is valued at %s more", valued)
 }
 
 // closing writes two amounts and their distance with as many places as it takes for the three to add up and for the
@@ -120,7 +148,7 @@ func (a *PurchaseAnswer) tellCosts(b *strings.Builder) {
 		name, what string
 	}{{&a.Recommended, "recommended", "this purchase"}, {&a.Today, "today", "today's contracts"}, {&a.OnDemandOnly, "on_demand_only", "VMs on demand only"}}
 	if only := all[2].cost; only.Status != capacity.InfeasibleStatus {
-		fmt.Fprintf(b, " With %s the VM bill is %s %s, and refused jobs are valued at %s.", all[2].what, words.Cents(only.Bill.Float()), a.Currency, words.Cents(only.Cost.Penalties.Float()))
+		fmt.Fprintf(b, " With %s the VM bill is %s %s, and the value refused is %s.", all[2].what, words.Cents(only.Bill.Float()), a.Currency, words.Cents(only.Cost.Penalties.Float()))
 	}
 	var together []string
 	for _, of := range all {
@@ -135,7 +163,7 @@ func (a *PurchaseAnswer) tellCosts(b *strings.Builder) {
 	if !a.Recommended.Upfront.IsZero() || !a.Today.Upfront.IsZero() {
 		b.WriteString(" The bill counts upfront payments by their share of this time.")
 	}
-	fmt.Fprintf(b, " Bill and refused jobs together come to %s.", words.List(together))
+	fmt.Fprintf(b, " Bill and value refused together come to %s.", words.List(together))
 	for _, s := range []struct {
 		saving *Saving
 		name   string
@@ -164,7 +192,7 @@ func (a *PurchaseAnswer) tellUse(b *strings.Builder) {
 	case lower:
 		b.WriteString(" In this time it does not pay for itself: what is paid upfront is for a longer term.")
 	case a.Avoided.IsPositive():
-		b.WriteString(" It does not lower the bill; it pays by what refused jobs are valued at.")
+		b.WriteString(" It does not lower the bill; it is worth it by the value of the jobs that it serves.")
 	}
 	for _, month := range []struct {
 		name string
@@ -214,16 +242,16 @@ func (a *PurchaseAnswer) flatness(c *SavingCurve) string {
 	case low == 0 && high == n && n > 0:
 		said = fmt.Sprintf("Of %q any number up to %d comes to nearly the same, within %s", c.Offer, c.Points[n].VMs, words.Percent(nearlyBest))
 	case low < high:
-		said = fmt.Sprintf("Of %q any number looked at from %d to %d costs at most %s more", c.Offer, c.Points[low].VMs, c.Points[high].VMs, words.Percent(nearlyBest))
+		said = fmt.Sprintf("Of %q any number looked at from %d to %d leaves bill and value refused together within %s", c.Offer, c.Points[low].VMs, c.Points[high].VMs, words.Percent(nearlyBest))
 	default:
-		said = fmt.Sprintf("Of %q the number matters: of those looked at, already the next ones cost more than %s more", c.Offer, words.Percent(nearlyBest))
+		said = fmt.Sprintf("Of %q the number matters: of those looked at, with already the next ones bill and value refused together are more than %s higher", c.Offer, words.Percent(nearlyBest))
 	}
 	if none := c.Points[0]; c.Bought > 0 && none.VMs == 0 {
 		switch {
 		case none.Cost == nil:
 			said += "; without any of it promised jobs are not served"
 		case none.Cost.Float() > best:
-			said += fmt.Sprintf("; without any of it bill and refused jobs together come to %s more", words.Cents(none.Cost.Float()-best))
+			said += fmt.Sprintf("; without any of it bill and value refused together come to %s more", words.Cents(none.Cost.Float()-best))
 		}
 	}
 	for i := range a.Offers {
@@ -254,7 +282,7 @@ func (a *PurchaseAnswer) tellRegret(b *strings.Builder) {
 			case p.Regret.Float() < 0.005:
 				said = append(said, fmt.Sprintf("with %s demand than expected it is as good as any", change))
 			default:
-				said = append(said, fmt.Sprintf("with %s demand than expected it costs %s more than the best purchase for that", change, words.Cents(p.Regret.Float())))
+				said = append(said, fmt.Sprintf("with %s demand than expected bill and value refused together are %s above those of the best purchase for that", change, words.Cents(p.Regret.Float())))
 			}
 		case p.Best != nil:
 			said = append(said, fmt.Sprintf("with %s demand it does not serve all promised jobs, and another purchase would", change))

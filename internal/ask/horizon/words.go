@@ -33,6 +33,10 @@ func (a *Answer) explain(h *Horizon) {
 		b.WriteString(": " + words.List(parts))
 	}
 	b.WriteString(".")
+	if !a.Total.UnforecastBill.IsZero() {
+		fmt.Fprintf(&b, " Of it %s (%s) rest on %s in which a class has no forecast and counts with the most jobs it may have at once.",
+			words.Cents(a.Total.UnforecastBill.Float()), words.Percent(a.Total.UnforecastBill.Float()/c.Bill.Float()), hourCount(a.Total.UnforecastHours))
+	}
 	if !a.Upfront.IsZero() {
 		fmt.Fprintf(&b, " Upfront payments add %s, their share of this time, which makes a bill of %s.", words.Cents(a.Upfront.Float()), words.Cents(c.Bill.Add(a.Upfront.Decimal).InexactFloat64()))
 	}

@@ -88,6 +88,17 @@ export type Assignment = {
   task: number;
 };
 
+export type AssumedAnswer = {
+  assume: "last_week_repeats" | "last_month_repeats" | "flat" | "ends";
+  best: Array<number> | null;
+  best_bill: MaybeAmount;
+  best_value_refused: MaybeAmount;
+  gap: number;
+  obligation: (Amount);
+  recommended_bill: MaybeAmount;
+  recommended_cost: (MaybeAmount);
+};
+
 export type Attempt = {
   at: string;
   conflicts?: Array<Finding>;
@@ -464,6 +475,7 @@ export type ClusterPoolProblem = {
 };
 
 export type ClusterPurchaseRequest = {
+  assume?: "last_week_repeats" | "last_month_repeats" | "flat" | "ends";
   detail?: "summary" | "periods" | "classes";
   factors?: Array<number>;
   from?: string;
@@ -813,6 +825,20 @@ export type Drift = {
 
 export type Empty = unknown;
 
+export type EndPoint = {
+  best: Array<number> | null;
+  best_bill: (MaybeAmount);
+  best_cost: MaybeAmount;
+  bill: (MaybeAmount);
+  cost: MaybeAmount;
+  ends: string;
+  factor: number;
+  gap: number;
+  regret: MaybeAmount;
+  today_bill: (MaybeAmount);
+  today_cost: MaybeAmount;
+};
+
 export type Estimate = {
   half_width: number | null;
   mean: number;
@@ -1132,6 +1158,7 @@ export type HorizonPeriod = {
   seconds?: number;
   spot_price?: Money;
   start: string;
+  without_forecast?: boolean;
 };
 
 export type HorizonRequest = {
@@ -1665,6 +1692,12 @@ export type MoneySplit = {
   values: Amount;
 };
 
+export type MoreOffered = {
+  bill_saving: (Amount);
+  obligation: (Amount);
+  value_refused_less: (Amount);
+};
+
 export type Name = string;
 
 export type Near = {
@@ -1779,8 +1812,11 @@ export type ObservationRequest = {
 };
 
 export type OfferAnswer = {
+  forecast_share: number;
   max: number;
   name: string;
+  obligation: (Amount);
+  one_more: (MoreOffered) | null;
   paid: Amount;
   reserved: Amount;
   reserved_idle: Amount;
@@ -2632,6 +2668,8 @@ export type Proof = {
 
 export type Purchase = {
   answer: string;
+  assume?: "last_week_repeats" | "last_month_repeats" | "flat" | "ends";
+  assumptions: Array<AssumedAnswer>;
   bill_break_even_month: string | null;
   bill_saving: (Saving) | null;
   bill_saving_against_on_demand: (Saving) | null;
@@ -2640,10 +2678,13 @@ export type Purchase = {
   coverage: number | null;
   currency: string;
   curves: Array<SavingCurve>;
+  demand_ends: Array<EndPoint>;
   explanation: string;
   facts: Array<Fact>;
+  forecast_until: string;
   horizon: (Horizon);
   months: Array<SavingMonth>;
+  obligation: (Amount);
   offers: Array<OfferAnswer>;
   on_demand_only: (PurchaseCost);
   penalties_avoided: (Amount) | null;
@@ -2652,7 +2693,8 @@ export type Purchase = {
   regret: Array<RegretPoint>;
   saving: (Saving) | null;
   saving_against_on_demand: (Saving) | null;
-  status: Status;
+  served_more_job_hours: number | null;
+  status: "optimal" | "feasible" | "infeasible";
   today: (PurchaseCost);
   utilisation: number | null;
   warnings: Array<Warning>;
@@ -2685,6 +2727,7 @@ export type PurchaseProof = {
 };
 
 export type PurchaseRequest = {
+  assume?: "last_week_repeats" | "last_month_repeats" | "flat" | "ends";
   contracts?: Array<TermContract>;
   detail?: "summary" | "periods" | "classes";
   factors?: Array<number>;
@@ -3256,8 +3299,10 @@ export type SpanCost = {
 
 export type SpanTotal = {
   admitted_job_hours: number;
+  bill_without_forecast?: (Amount);
   cost: SpanCost;
   hours: number;
+  hours_without_forecast?: number;
   infeasible_hours?: number;
   on_demand_vm_hours: number;
   refused_job_hours: number;
