@@ -175,6 +175,10 @@ func (c *calendar) answer(settled []settlement, contracts []ContractTotal, stint
 		month := time.Date(p.start.Year(), p.start.Month(), 1, 0, 0, 0, 0, time.UTC)
 		for _, span := range [...]*SpanTotal{spanFor(&a.Days, day), spanFor(&a.Months, month), &a.Total} {
 			span.add(s, m, contracts, hours)
+			if h.Periods[p.period].Unforecast && s.status != capacity.InfeasibleStatus {
+				span.UnforecastHours += hours
+				span.UnforecastBill.Decimal = span.UnforecastBill.Add(m.cost.Bill.Decimal)
+			}
 		}
 		for k := range contracts {
 			contracts[k].add(s, m, k, hours)
@@ -210,7 +214,7 @@ func (c *calendar) answer(settled []settlement, contracts []ContractTotal, stint
 			t.Utilisation, t.IdleShare = &used, &idle
 		}
 	}
-	a.explain(h)
+	a.explain(h.Start(), h.End())
 	return a
 }
 

@@ -52,6 +52,9 @@ type HorizonPeriod struct {
 	OnDemandPrice *money.Amount           `json:"on_demand_price,omitempty"`
 	SpotPrice     *money.Amount           `json:"spot_price,omitempty"`
 	Prices        map[string]PeriodPrices `json:"prices,omitempty"`
+	// Unforecast says that some class counts with its own jobs.max, because a cluster has no forecast of it here. Jobs
+	// is null where that is so of all classes.
+	Unforecast bool `json:"without_forecast,omitzero"`
 }
 
 // PeriodPrices is the prices of a VM type in a period; null is the problem's.

@@ -13,6 +13,7 @@ import (
 	"headroom/internal/core/fault"
 	"headroom/internal/core/money"
 	"headroom/internal/core/plan"
+	"headroom/internal/core/words"
 )
 
 // Answer is a plan for every period of a horizon, and what they add up to. All money is for the time
@@ -23,6 +24,7 @@ type Answer struct {
 	Complete    bool               `json:"complete"` // false: everything ends before the horizon does, because the work was ended
 	Currency    string             `json:"currency"`
 	Explanation string             `json:"explanation"`
+	Facts       words.Facts        `json:"facts"` // the sentences of the explanation, with their figures
 	Total       SpanTotal          `json:"total"`
 	Upfront     money.Amount       `json:"upfront"` // of all contracts, the share that lies in the time answered; not in the totals
 	Gap         money.Amount       `json:"gap"`     // all periods together cost at most so much more than necessary
@@ -115,12 +117,15 @@ type SpanTotal struct {
 	Hours           float64   `json:"hours"`
 	InfeasibleHours float64   `json:"infeasible_hours,omitzero"`
 	Cost            SpanCost  `json:"cost"`
-	VMHours         float64   `json:"vm_hours"`
-	OnDemandHours   float64   `json:"on_demand_vm_hours"`
-	ReservedHours   float64   `json:"reserved_vm_hours"`
-	IdleHours       float64   `json:"reserved_idle_vm_hours"`
-	AdmittedHours   float64   `json:"admitted_job_hours"` // jobs running at once, times hours
-	RefusedHours    float64   `json:"refused_job_hours"`
+	// The hours in which some class counts with its own jobs.max, because there is no forecast of it, and their bill.
+	UnforecastHours float64      `json:"hours_without_forecast,omitzero"`
+	UnforecastBill  money.Amount `json:"bill_without_forecast,omitzero"`
+	VMHours         float64      `json:"vm_hours"`
+	OnDemandHours   float64      `json:"on_demand_vm_hours"`
+	ReservedHours   float64      `json:"reserved_vm_hours"`
+	IdleHours       float64      `json:"reserved_idle_vm_hours"`
+	AdmittedHours   float64      `json:"admitted_job_hours"` // jobs running at once, times hours
+	RefusedHours    float64      `json:"refused_job_hours"`
 }
 
 // ContractTotal adds up the use of a contract over the hours in which it was in force and there was a plan.

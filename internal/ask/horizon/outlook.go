@@ -108,9 +108,9 @@ func (o *Outlook) addPeriods(h *Horizon, lists []priceList, demand *demandReader
 		if len(cuts) > 0 && cuts[0].Before(end) {
 			end = cuts[0]
 		}
-		next := HorizonPeriod{Start: at, Jobs: demand.at(at.Unix() / 3600)}
+		next := HorizonPeriod{Start: at, Jobs: demand.at(at.Unix() / 3600), Unforecast: demand.missing}
 		setPrices(&next, lists, at, typed)
-		if seconds == 0 || !slices.Equal(next.Jobs, last.Jobs) || (next.Jobs == nil) != (last.Jobs == nil) || next.PriceKey() != last.PriceKey() {
+		if seconds == 0 || !slices.Equal(next.Jobs, last.Jobs) || (next.Jobs == nil) != (last.Jobs == nil) || next.Unforecast != last.Unforecast || next.PriceKey() != last.PriceKey() {
 			flush()
 			last, seconds = next, 0
 			if n := len(h.Periods) + 1; n > MaxPeriods || n*len(h.Problem.Classes) > MaxHorizonLoad {
@@ -144,6 +144,8 @@ type demandReader struct {
 	holes []int64
 	hours int64
 	last  int64
+
+	missing bool // whether some class with jobs has no forecast in the hour that was looked at last
 }
 
 func newDemandReader(o *Outlook, p *capacity.Problem) *demandReader {
@@ -164,6 +166,7 @@ func newDemandReader(o *Outlook, p *capacity.Problem) *demandReader {
 // at returns the jobs in an hour, or nil without a forecast. It reuses one slice.
 func (d *demandReader) at(hour int64) []float64 {
 	any := false
+	d.missing = false
 	again := d.hours > 0 && hour == d.last // a price changes within the hour
 	if d.last = hour; !again {
 		d.hours++
@@ -171,12 +174,14 @@ func (d *demandReader) at(hour int64) []float64 {
 	for i, s := range d.series {
 		d.row[i] = d.own[i]
 		if s == nil {
+			d.missing = d.missing || d.own[i] > 0
 			continue
 		}
 		for d.next[i] < len(s.Hours) && s.Hours[d.next[i]] < hour {
 			d.next[i]++
 		}
 		if d.next[i] == len(s.Hours) || s.Hours[d.next[i]] != hour {
+			d.missing = d.missing || d.own[i] > 0
 			if d.first[i] < 0 {
 				d.first[i] = hour
 			}

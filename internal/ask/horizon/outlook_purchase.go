@@ -34,7 +34,7 @@ func (o Outlook) Purchase(q ClusterPurchaseQuestion) (PurchaseQuestion, []capaci
 	if q.Gap != nil {
 		h.Problem.Options.Gap = *q.Gap
 	}
-	return PurchaseQuestion{Horizon: h, Offers: q.Offers, Factors: q.Factors, Detail: q.Detail}, append(left, warnings...), nil
+	return PurchaseQuestion{Horizon: h, Offers: q.Offers, Assume: q.Assume, Factors: q.Factors, Detail: q.Detail}, append(left, warnings...), nil
 }
 
 // TypeToBuy returns the name of the VM type that a question is about: the named one, or the only one in use.

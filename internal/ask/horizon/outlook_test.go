@@ -218,6 +218,11 @@ func TestAPurchaseIsAboutOneType(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	var empty *fault.InputError // nobody has forecast anything
+	if err := q.Check(); !errors.As(err, &empty) || empty.Findings[0].Code != "no_forecast" {
+		t.Errorf("got %v, want a word on the forecasts that are missing", err)
+	}
+	q.Periods[0].Unforecast, q.Assume = false, FlatDemand
 	if err := q.Check(); err != nil {
 		t.Fatal(err)
 	}

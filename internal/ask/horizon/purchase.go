@@ -18,44 +18,53 @@ import (
 
 // PurchaseAnswer says how many VMs of each offer to buy, and what that saves.
 type PurchaseAnswer struct {
-	Answer       string             `json:"answer"`      // one sentence
-	Explanation  string             `json:"explanation"` // the sentence and what it rests on, as one paragraph that can be forwarded
-	Status       capacity.Status    `json:"status"`      // infeasible where not even all offers serve the promised jobs
-	Complete     bool               `json:"complete"`    // false: curves or regret are missing, because the work was ended
-	Currency     string             `json:"currency"`
-	Offers       []OfferAnswer      `json:"offers"`
-	Recommended  PurchaseCost       `json:"recommended"`
-	Today        PurchaseCost       `json:"today"`          // without any offer
-	OnDemandOnly PurchaseCost       `json:"on_demand_only"` // without any contract either
-	BillSaving   *Saving            `json:"bill_saving"`    // of the VM bill, against today; negative where it rises; null where today is infeasible
-	BillOnly     *Saving            `json:"bill_saving_against_on_demand"`
-	Avoided      *money.Amount      `json:"penalties_avoided"` // today's penalties less those of the recommendation, which are on no bill
-	Saving       *Saving            `json:"saving"`            // both together
-	SavingOnly   *Saving            `json:"saving_against_on_demand"`
-	Coverage     *float64           `json:"coverage"`    // VM-hours on contracts and offers, of all
-	Utilisation  *float64           `json:"utilisation"` // VM-hours used of those bought; null where nothing is
-	Months       []SavingMonth      `json:"months"`
-	BillEven     *time.Time         `json:"bill_break_even_month"` // from the end of which on the bill's balance is never negative; null: not in the horizon
-	BreakEven    *time.Time         `json:"break_even_month"`      // the same of the balance that counts penalties
-	Curves       []SavingCurve      `json:"curves"`
-	Regret       []RegretPoint      `json:"regret"`
-	Proof        PurchaseProof      `json:"proof"`
-	Facts        words.Facts        `json:"facts"` // the figures of the explanation
-	Warnings     []capacity.Warning `json:"warnings"`
-	Horizon      Answer             `json:"horizon"` // with the recommendation; the offers stand among its contracts
+	Answer        string             `json:"answer"`      // one sentence
+	Explanation   string             `json:"explanation"` // the sentence and what it rests on, as one paragraph that can be forwarded
+	Status        capacity.Status    `json:"status"`      // infeasible where not even all offers serve the promised jobs
+	Complete      bool               `json:"complete"`    // false: curves or regret are missing, because the work was ended
+	Currency      string             `json:"currency"`
+	Offers        []OfferAnswer      `json:"offers"`
+	Recommended   PurchaseCost       `json:"recommended"`
+	Today         PurchaseCost       `json:"today"`          // without any offer
+	OnDemandOnly  PurchaseCost       `json:"on_demand_only"` // without any contract either
+	BillSaving    *Saving            `json:"bill_saving"`    // of the VM bill, against today; negative where it rises; null where today is infeasible
+	BillOnly      *Saving            `json:"bill_saving_against_on_demand"`
+	Avoided       *money.Amount      `json:"penalties_avoided"` // today's penalties less those of the recommendation, which are on no bill
+	Saving        *Saving            `json:"saving"`            // both together
+	SavingOnly    *Saving            `json:"saving_against_on_demand"`
+	Obligation    money.Amount       `json:"obligation"` // all that the purchase commits to over its whole terms, used or not
+	Assume        Assumption         `json:"assume,omitempty"`
+	ForecastUntil time.Time          `json:"forecast_until"`        // from then on the assumption holds
+	Assumptions   []AssumedAnswer    `json:"assumptions"`           // where one is made: each that the forecast is long enough for
+	Ends          []EndPoint         `json:"demand_ends"`           // demands that end early
+	ServedMore    *float64           `json:"served_more_job_hours"` // than today; null where today is infeasible
+	Coverage      *float64           `json:"coverage"`              // VM-hours on contracts and offers, of all
+	Utilisation   *float64           `json:"utilisation"`           // VM-hours used of those bought; null where nothing is
+	Months        []SavingMonth      `json:"months"`
+	BillEven      *time.Time         `json:"bill_break_even_month"` // from the end of which on the bill's balance is never negative; null: not in the horizon
+	BreakEven     *time.Time         `json:"break_even_month"`      // the same of the balance that counts penalties
+	Curves        []SavingCurve      `json:"curves"`
+	Regret        []RegretPoint      `json:"regret"`
+	Proof         PurchaseProof      `json:"proof"`
+	Facts         words.Facts        `json:"facts"` // the sentences of the explanation, with their figures
+	Warnings      []capacity.Warning `json:"warnings"`
+	Horizon       Answer             `json:"horizon"` // with the recommendation; the offers stand among its contracts
 }
 
 // OfferAnswer is one offer in the recommendation.
 type OfferAnswer struct {
-	Name        string       `json:"name"`
-	VMs         int64        `json:"vms"`
-	Most        int64        `json:"max"`
-	Share       float64      `json:"share"`   // of its term that lies in the horizon
-	Paid        money.Amount `json:"paid"`    // upfront, in full
-	Upfront     money.Amount `json:"upfront"` // the share of it that counts
-	Reserved    money.Amount `json:"reserved"`
-	Idle        money.Amount `json:"reserved_idle"`
-	Utilisation *float64     `json:"utilisation"`
+	Name          string       `json:"name"`
+	VMs           int64        `json:"vms"`
+	Most          int64        `json:"max"`
+	Share         float64      `json:"share"`   // of its term that lies in the horizon
+	Paid          money.Amount `json:"paid"`    // upfront, in full
+	Upfront       money.Amount `json:"upfront"` // the share of it that counts
+	Reserved      money.Amount `json:"reserved"`
+	Idle          money.Amount `json:"reserved_idle"`
+	Utilisation   *float64     `json:"utilisation"`
+	Obligation    money.Amount `json:"obligation"`     // all that it commits to over its whole term, used or not
+	ForecastShare float64      `json:"forecast_share"` // of its term that the forecast covers
+	OneMore       *MoreOffered `json:"one_more"`       // where all that is on offer is bought
 }
 
 // PurchaseCost holds the cost of the horizon. Total is its cost and the upfront payments' share. Bill is Total without
@@ -142,6 +151,11 @@ func Weigh(ctx context.Context, q PurchaseQuestion, solve plan.Planner, crew Cre
 		q.Problem.Options.Engine = capacity.EngineExact
 		solve = plan.NewSeries(q.Problem, nil).Solve
 	}
+	known, shares := q.Horizon, make([]float64, len(q.Offers))
+	for k := range q.Offers {
+		shares[k] = q.forecastShare(&q.Offers[k])
+	}
+	q.Horizon = q.Weighed()
 	steps := newSteps(&q, progress)
 	w, err := newWeighing(ctx, &q, crew)
 	if err != nil {
@@ -153,7 +167,7 @@ func Weigh(ctx context.Context, q PurchaseQuestion, solve plan.Planner, crew Cre
 		return PurchaseAnswer{}, err
 	}
 	a := PurchaseAnswer{Currency: q.Problem.Currency, Offers: []OfferAnswer{}, Months: []SavingMonth{}, Curves: []SavingCurve{},
-		Regret: []RegretPoint{}, Facts: words.Facts{}, Warnings: []capacity.Warning{}}
+		Assume: q.Assume, ForecastUntil: known.End(), Assumptions: []AssumedAnswer{}, Ends: []EndPoint{}, Regret: []RegretPoint{}, Facts: words.Facts{}, Warnings: []capacity.Warning{}}
 	bought := found.bought
 	var today, alone Answer
 	for _, part := range [...]struct {
@@ -169,19 +183,22 @@ func Weigh(ctx context.Context, q PurchaseQuestion, solve plan.Planner, crew Cre
 	a.Recommended, a.Today, a.OnDemandOnly = costOf(&a.Horizon), costOf(&today), costOf(&alone)
 	if math.IsInf(found.cost, 1) || a.Horizon.Status == capacity.InfeasibleStatus {
 		a.Status, a.Complete = capacity.InfeasibleStatus, true
-		a.tell(&q)
+		a.tell(q.Start(), q.End())
 		steps.end()
 		return a, nil
 	}
 	if err := a.prove(w, &found); err != nil {
 		return PurchaseAnswer{}, err
 	}
-	a.describe(&q, bought)
+	a.describe(&q, bought, shares)
+	if a.Saving != nil {
+		a.ServedMore = new(a.Horizon.Total.AdmittedHours - today.Total.AdmittedHours)
+	}
 	a.follow(&q, &today)
-	err = a.compare(ctx, w, &found, steps)
+	err = a.compare(ctx, w, known, &found, steps)
 	a.settle(bought)
 	a.Complete = err == nil
-	a.tell(&q)
+	a.tell(q.Start(), q.End())
 	if err == nil {
 		steps.end()
 	}
@@ -189,7 +206,11 @@ func Weigh(ctx context.Context, q PurchaseQuestion, solve plan.Planner, crew Cre
 }
 
 // compare adds what other numbers of each offer come to, and other demands.
-func (a *PurchaseAnswer) compare(ctx context.Context, w *weighing, found *choiceOfOffers, steps *steps) error {
+func (a *PurchaseAnswer) compare(ctx context.Context, w *weighing, known Horizon, found *choiceOfOffers, steps *steps) (err error) {
+	w.told = nil // these few costs are no part that is counted
+	if err := w.oneMore(ctx, a, found.bought); err != nil {
+		return err
+	}
 	for k := range w.question.Offers {
 		w.told = steps.begin(curveSteps)
 		curve, err := w.curve(ctx, found.bought, k)
@@ -206,7 +227,15 @@ func (a *PurchaseAnswer) compare(ctx context.Context, w *weighing, found *choice
 		}
 		a.Regret = append(a.Regret, point)
 	}
-	return nil
+	w.told = steps.begin(regretSteps)
+	if a.Assumptions, err = w.assumed(ctx, known, found); err != nil {
+		return err
+	}
+	if len(w.question.Factors) > 0 { // nobody who wants no other demand wants demands that end
+		w.told = steps.begin(regretSteps)
+		a.Ends, err = w.ended(ctx, found)
+	}
+	return err
 }
 
 // settle makes the money of the curves and of other demands close. The search adds up in floats. So the recommendation
@@ -246,7 +275,9 @@ func (a *PurchaseAnswer) Bought(q *PurchaseQuestion) Horizon {
 	for k := range a.Offers {
 		bought[k] = a.Offers[k].VMs
 	}
-	return withOffers(q, bought)
+	weighed := *q
+	weighed.Horizon = q.Weighed()
+	return withOffers(&weighed, bought)
 }
 
 // How much of the work the parts of a question are, roughly: what its progress counts.
@@ -265,7 +296,7 @@ type steps struct {
 }
 
 func newSteps(q *PurchaseQuestion, tell func(done, total int)) *steps {
-	s := &steps{tell: tell, done: -1, total: searchSteps + 3*horizonSteps + curveSteps*len(q.Offers) + regretSteps*len(q.Factors)}
+	s := &steps{tell: tell, done: -1, total: searchSteps + 3*horizonSteps + curveSteps*len(q.Offers) + regretSteps*(len(q.Factors)+1+min(1, len(q.Factors)))}
 	s.show(0)
 	return s
 }
@@ -356,7 +387,8 @@ func (a *PurchaseAnswer) prove(w *weighing, found *choiceOfOffers) error {
 	return nil
 }
 
-func (a *PurchaseAnswer) describe(q *PurchaseQuestion, bought []int64) {
+func (a *PurchaseAnswer) describe(q *PurchaseQuestion, bought []int64, shares []float64) {
+	a.Obligation = q.obligations(bought)
 	whole := term{q.Start(), q.End()}
 	contracts := a.Horizon.Contracts[len(a.Horizon.Contracts)-len(q.Offers):]
 	used, all := 0.0, 0.0
@@ -367,6 +399,7 @@ func (a *PurchaseAnswer) describe(q *PurchaseQuestion, bought []int64) {
 			Name: o.Name, VMs: bought[k], Most: o.Max, Share: float64(t.within(whole)) / float64(until.Unix()-from.Unix()),
 			Paid: money.Amount{Decimal: o.Upfront.Mul(decimal.NewFromInt(bought[k]))}, Upfront: c.Upfront,
 			Reserved: c.Reserved, Idle: c.ReservedIdle, Utilisation: c.Utilisation,
+			Obligation: obligation(&o, whole.from, bought[k]), ForecastShare: shares[k],
 		})
 		used, all = used+c.UsedHours, all+c.UsedHours+c.IdleHours
 	}
@@ -481,32 +514,31 @@ func (w *weighing) regret(ctx context.Context, factor float64, recommended *choi
 		q := *w.question
 		q.Horizon = q.Scaled(factor)
 		var err error
-		if there, err = newWeighing(ctx, &q, w.crew); err != nil {
-			return point, err
-		}
-		there.told = w.told
-		if best, err = there.search(ctx, quickEffort, q.Problem.Options.Gap, recommended.bought); err != nil {
+		if there, best, err = w.elsewhere(ctx, &q, recommended); err != nil {
 			return point, err
 		}
 	}
+	return point, point.fill(ctx, there, &best, recommended)
+}
+
+// fill sets the costs of the recommendation, of buying nothing and of the best purchase at another demand.
+func (p *RegretPoint) fill(ctx context.Context, there *weighing, best, recommended *choiceOfOffers) error {
 	if math.IsInf(best.cost, 1) {
-		return point, nil
+		return nil
 	}
 	var each [3]plan.Spent
 	for i, bought := range [][]int64{recommended.bought, make([]int64, len(recommended.bought)), best.bought} {
 		var err error
 		if each[i], err = there.exactAll(ctx, bought); err != nil {
-			return point, err
+			return err
 		}
 	}
 	this, today := each[0], each[1]
-	point.Best, point.BestCost, point.Cost, point.TodayCost = best.bought, money.Finite(best.cost), money.Finite(this.Cost), money.Finite(today.Cost)
-	point.BestBill, point.Bill, point.TodayBill = billOf(each[2]), billOf(this), billOf(today)
-	if point.Cost != nil {
-		point.Regret = money.Finite(this.Cost - best.cost)
+	p.Best, p.BestCost, p.Cost, p.TodayCost = best.bought, money.Finite(best.cost), money.Finite(this.Cost), money.Finite(today.Cost)
+	p.BestBill, p.Bill, p.TodayBill = billOf(each[2]), billOf(this), billOf(today)
+	if p.Cost != nil {
+		p.Regret = &money.Amount{Decimal: p.Cost.Sub(p.BestCost.Decimal)}
 	}
-	if best.cost > 0 {
-		point.Gap = max(0, best.cost-best.bound) / best.cost
-	}
-	return point, nil
+	p.Gap = best.gap()
+	return nil
 }

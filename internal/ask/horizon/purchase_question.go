@@ -15,6 +15,7 @@ import (
 type PurchaseQuestion struct {
 	Horizon
 	Offers  []capacity.Offer `json:"offers"`
+	Assume  Assumption       `json:"assume,omitempty"` // the demand after the periods, until the longest offer ends
 	Factors []float64        `json:"factors,omitzero"` // demands at which the recommendation is tried; null is −30 to +30 %, empty is none
 	Detail  Detail           `json:"detail,omitempty"`
 }

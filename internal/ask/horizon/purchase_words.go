@@ -3,6 +3,7 @@ package horizon
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -14,75 +15,86 @@ import (
 	"headroom/internal/core/words"
 )
 
-// tell says what to buy and what that rests on, and lists the figures in it.
-func (a *PurchaseAnswer) tell(q *PurchaseQuestion) {
-	span := fmt.Sprintf("from %s until %s", moment(q.Start()), moment(q.End()))
+// Retold is the answer with its sentences and facts made anew from its figures, for whoever has checked those.
+func (a PurchaseAnswer) Retold(start, end time.Time) PurchaseAnswer {
+	a.Facts, a.Curves = words.Facts{}, slices.Clone(a.Curves)
+	a.tell(start, end)
+	return a
+}
+
+// tell says what to buy and what that rests on, every sentence as a fact.
+func (a *PurchaseAnswer) tell(start, end time.Time) {
+	span := fmt.Sprintf("from %s until %s", moment(start), moment(end))
 	if a.Status == capacity.InfeasibleStatus {
 		a.Answer = fmt.Sprintf("Whatever is bought, %s not all promised jobs can be served.", span)
 		if len(a.Horizon.Infeasible) > 0 {
 			first := &a.Horizon.Infeasible[0]
 			a.Answer += fmt.Sprintf(" The first hour is %s: %s", moment(first.Start), first.Conflict)
 		}
-		a.Explanation = a.Answer
+		a.Facts.Say("no_purchase_serves_the_promises", "", a.Answer)
+		a.Explanation = a.Facts.Text()
 		return
 	}
-	a.Answer = a.advice(span)
-	var b strings.Builder
-	b.WriteString(a.Answer)
-	a.tellCosts(&b)
-	a.tellUse(&b)
+	a.advise(span)
+	a.Answer = a.Facts[0].Claim
+	a.tellTerms()
+	a.tellCosts()
+	a.tellUse()
 	for i := range a.Curves {
 		c := &a.Curves[i]
-		if c.Means = a.flatness(c); c.Bought > 0 {
-			b.WriteString(" " + c.Means)
+		c.Means = ""
+		if f := a.flatness(c); f != nil {
+			if c.Means = f.Claim; c.Bought > 0 {
+				a.Facts = append(a.Facts, *f)
+			}
 		}
 	}
-	a.tellRegret(&b)
+	a.tellRegret()
+	a.tellEndings()
+	figures := []capacity.Figure{words.Money("bound", a.Proof.Bound, a.Currency), words.Count("gap", a.Proof.Gap, "share of bill and value refused")}
 	if a.Proof.Gap < provedCents {
-		b.WriteString(" No purchase costs less, which is proved.")
+		a.Facts.Say("proved_best", "", "No purchase brings bill and value refused together lower, which is proved.", figures...)
 	} else {
-		fmt.Fprintf(&b, " No purchase costs less than %s, so this one is within %s of the best.", words.Cents(a.Proof.Bound.Float()), gapShare(a.Proof.Gap))
+		a.Facts.Say("within_of_the_best", "", fmt.Sprintf("No purchase brings bill and value refused together below %s, so this one is within %s of the best.", words.Cents(a.Proof.Bound.Float()), gapShare(a.Proof.Gap)), figures...)
 	}
-	a.fact("gap", "", plainFigure(a.Proof.Gap), "share of the total")
 	if !a.Complete {
-		b.WriteString(" The work was ended before all curves and other demands were looked at.")
+		a.Facts.Say("incomplete", "", "The work was ended before all curves and other demands were looked at.")
 	}
-	a.Explanation = b.String()
+	a.Explanation = a.Facts.Text()
 }
 
-func (a *PurchaseAnswer) fact(name, of, value, unit string) {
-	a.Facts.Say(name, of, "", capacity.Figure{Name: "value", Value: value, Unit: unit})
-}
-
-// advice says what to buy, and the effect on the VM bill. The value of refused jobs is on no bill and stands beside it.
-func (a *PurchaseAnswer) advice(span string) string {
+// advise says what to buy, and the effect on the VM bill. The value of refused jobs is on no bill and stands beside it.
+func (a *PurchaseAnswer) advise(span string) {
 	var buy []string
+	figures := []capacity.Figure{words.Money("bill", a.Recommended.Bill, a.Currency)}
 	for i := range a.Offers {
 		if o := &a.Offers[i]; o.VMs > 0 {
 			buy = append(buy, fmt.Sprintf("%s of %q", words.VMs(float64(o.VMs)), o.Name))
-			a.fact("buy", o.Name, strconv.FormatInt(o.VMs, 10), "VMs")
+			figures = append(figures, words.Count(o.Name, float64(o.VMs), "VMs"))
 		}
 	}
+	if a.BillSaving != nil {
+		figures = append(figures, words.Money("bill_today", a.Today.Bill, a.Currency), words.Money("bill_saving", a.BillSaving.Amount, a.Currency),
+			words.Money("value_refused_less", *a.Avoided, a.Currency), words.Count("served_more", *a.ServedMore, "job-hours"))
+	}
 	if len(buy) == 0 {
-		return fmt.Sprintf("Buy none of the offers: %s the VM bill stays at %s %s; no number of them lowers bill and refused jobs together.", span, words.Cents(a.Recommended.Bill.Float()), a.Currency)
+		a.Facts.Say("buy_nothing", "", fmt.Sprintf("Buy none of the offers: %s the VM bill stays at %s %s; no number of them lowers bill and value refused together.", span, words.Cents(a.Recommended.Bill.Float()), a.Currency), figures...)
+		return
 	}
 	sentence := "Buy " + words.List(buy)
 	bill := fmt.Sprintf("%s the VM bill is then %s %s", span, words.Cents(a.Recommended.Bill.Float()), a.Currency)
 	switch {
 	case a.Saving == nil && a.SavingOnly == nil:
-		return sentence + ": without them not all promised jobs can be served; " + bill + "."
+		sentence += ": without them not all promised jobs can be served; " + bill
 	case a.Saving == nil:
-		return sentence + ", without which today's contracts do not serve all promised jobs; " + bill + "."
+		sentence += ", without which today's contracts do not serve all promised jobs; " + bill
+	default:
+		sentence += ": " + span + " that " + a.billSentence() + a.servedSentence()
+		if a.Saving.Amount.IsNegative() {
+			sentence += fmt.Sprintf("; together that is %s more than today, which is within the gap", words.Cents(-a.Saving.Amount.Float()))
+		}
 	}
-	sentence += ": " + span + " " + a.billSentence()
-	if was, is := a.Today.Cost.Penalties, a.Recommended.Cost.Penalties; !was.Equal(is.Decimal) {
-		before, after, _ := closing(was, is)
-		sentence += fmt.Sprintf("; refused jobs, which are on no bill, are valued at %s instead of %s", after, before)
-	}
-	if a.Saving.Amount.IsNegative() {
-		sentence += fmt.Sprintf("; together that is %s more than today, which is within the gap", words.Cents(-a.Saving.Amount.Float()))
-	}
-	return sentence + "."
+	a.Facts.Say("buy", "", sentence+".", figures...)
 }
 
 // billSentence says what a purchase does to the VM bill, against today.
@@ -90,13 +102,42 @@ func (a *PurchaseAnswer) billSentence() string {
 	was, is, by := closing(a.Today.Bill, a.Recommended.Bill)
 	switch fall := a.BillSaving.Amount.Float(); {
 	case fall < 0 && a.Today.Bill.Sign() <= 0:
-		return fmt.Sprintf("the VM bill rises by %s %s, from %s to %s", by, a.Currency, was, is)
+		return fmt.Sprintf("raises the VM bill by %s %s, from %s to %s", by, a.Currency, was, is)
 	case fall < 0:
-		return fmt.Sprintf("the VM bill rises by %s %s (%s), from %s to %s", by, a.Currency, words.Percent(-a.BillSaving.Share), was, is)
+		return fmt.Sprintf("raises the VM bill by %s %s (%s), from %s to %s", by, a.Currency, words.Percent(-a.BillSaving.Share), was, is)
 	case fall == 0:
-		return fmt.Sprintf("the VM bill stays at %s %s", is, a.Currency)
+		return fmt.Sprintf("leaves the VM bill at %s %s", is, a.Currency)
 	}
-	return fmt.Sprintf("the VM bill falls by %s %s (%s), from %s to %s", by, a.Currency, words.Percent(a.BillSaving.Share), was, is)
+	return fmt.Sprintf("cuts the VM bill by %s %s (%s), from %s to %s", by, a.Currency, words.Percent(a.BillSaving.Share), was, is)
+}
+
+// servedSentence says what a purchase serves more or less than today, and at what the user values it.
+func (a *PurchaseAnswer) servedSentence() string {
+	value, served := a.Avoided.Decimal, *a.ServedMore
+	if value.IsZero() && math.Abs(served) < 1e-9 {
+		return ""
+	}
+	more := "more"
+	if served < 0 {
+		more = "fewer"
+	}
+	valued := words.Cents(value.Abs().InexactFloat64())
+	switch {
+	case math.Abs(served) < 1e-9 && value.IsPositive():
+		return fmt.Sprintf(", and refuses other jobs, which you value at %s less", valued)
+	case math.Abs(served) < 1e-9:
+		return fmt.Sprintf(", and refuses other jobs, which you value at %s more", valued)
+	}
+	said := fmt.Sprintf(", and serves %s %s job-hours", plainHours(math.Abs(served)), more)
+	switch {
+	case value.IsZero():
+		return said + ", without a change of the value refused"
+	case value.IsPositive() == (served > 0):
+		return said + ", which you value at " + valued
+	case value.IsPositive():
+		return said + fmt.Sprintf("; what is refused is valued at %s less", valued)
+	}
+	return said + fmt.Sprintf("; what is refused is valued at %s more", valued)
 }
 
 // closing writes two amounts and their distance with as many places as it takes for the three to add up and for the
@@ -114,82 +155,70 @@ func closing(was, is money.Amount) (first, second, by string) {
 
 // tellCosts sets the costs beside each other: the bill first, then what was made as low as possible, which counts
 // refused jobs as well.
-func (a *PurchaseAnswer) tellCosts(b *strings.Builder) {
-	all := []struct {
-		cost       *PurchaseCost
-		name, what string
-	}{{&a.Recommended, "recommended", "this purchase"}, {&a.Today, "today", "today's contracts"}, {&a.OnDemandOnly, "on_demand_only", "VMs on demand only"}}
-	if only := all[2].cost; only.Status != capacity.InfeasibleStatus {
-		fmt.Fprintf(b, " With %s the VM bill is %s %s, and refused jobs are valued at %s.", all[2].what, words.Cents(only.Bill.Float()), a.Currency, words.Cents(only.Cost.Penalties.Float()))
-	}
-	var together []string
-	for _, of := range all {
-		if of.cost.Status == capacity.InfeasibleStatus {
-			continue
+func (a *PurchaseAnswer) tellCosts() {
+	if only := &a.OnDemandOnly; only.Status != capacity.InfeasibleStatus {
+		figures := []capacity.Figure{words.Money("bill", only.Bill, a.Currency), words.Money("value_refused", only.Cost.Penalties, a.Currency)}
+		if a.BillOnly != nil {
+			figures = append(figures, words.Money("bill_saving", a.BillOnly.Amount, a.Currency))
 		}
-		a.fact("bill_"+of.name, "", of.cost.Bill.String(), a.Currency)
-		a.fact("penalties_"+of.name, "", of.cost.Cost.Penalties.String(), a.Currency)
-		a.fact("cost_"+of.name, "", of.cost.Total.String(), a.Currency)
-		together = append(together, fmt.Sprintf("%s with %s", words.Cents(of.cost.Total.Float()), of.what))
+		a.Facts.Say("on_demand_only", "", fmt.Sprintf("With VMs on demand only the VM bill is %s %s, and the value refused is %s.", words.Cents(only.Bill.Float()), a.Currency, words.Cents(only.Cost.Penalties.Float())), figures...)
 	}
 	if !a.Recommended.Upfront.IsZero() || !a.Today.Upfront.IsZero() {
-		b.WriteString(" The bill counts upfront payments by their share of this time.")
+		a.Facts.Say("upfront_share", "", "The bill counts upfront payments by their share of this time.", words.Money("recommended", a.Recommended.Upfront, a.Currency), words.Money("today", a.Today.Upfront, a.Currency))
 	}
-	fmt.Fprintf(b, " Bill and refused jobs together come to %s.", words.List(together))
-	for _, s := range []struct {
-		saving *Saving
-		name   string
-	}{{a.BillSaving, "bill_saving"}, {a.BillOnly, "bill_saving_against_on_demand"}, {a.Saving, "saving"}, {a.SavingOnly, "saving_against_on_demand"}} {
-		if s.saving != nil {
-			a.fact(s.name, "", s.saving.Amount.String(), a.Currency)
+	var together []string
+	var figures []capacity.Figure
+	for _, of := range []struct {
+		cost       *PurchaseCost
+		name, what string
+	}{{&a.Recommended, "recommended", "this purchase"}, {&a.Today, "today", "today's contracts"}, {&a.OnDemandOnly, "on_demand_only", "VMs on demand only"}} {
+		if of.cost.Status != capacity.InfeasibleStatus {
+			together = append(together, fmt.Sprintf("%s with %s", words.Cents(of.cost.Total.Float()), of.what))
+			figures = append(figures, words.Money(of.name, of.cost.Total, a.Currency))
 		}
 	}
+	a.Facts.Say("bill_and_value_refused", "", fmt.Sprintf("Bill and value refused together come to %s.", words.List(together)), figures...)
 }
 
-func (a *PurchaseAnswer) tellUse(b *strings.Builder) {
-	bought, paid := false, 0.0
+func (a *PurchaseAnswer) tellUse() {
+	bought, paid := false, money.Amount{}
 	for i := range a.Offers {
-		bought, paid = bought || a.Offers[i].VMs > 0, paid+a.Offers[i].Paid.Float()
+		bought, paid.Decimal = bought || a.Offers[i].VMs > 0, paid.Add(a.Offers[i].Paid.Decimal)
 	}
-	if bought && paid > 0 {
-		fmt.Fprintf(b, " %s is paid upfront.", words.Cents(paid))
+	if bought && paid.IsPositive() {
+		a.Facts.Say("paid_upfront", "", fmt.Sprintf("%s is paid upfront.", words.Cents(paid.Float())), words.Money("upfront", paid, a.Currency))
 	}
 	lower := a.BillSaving != nil && a.BillSaving.Amount.IsPositive()
 	switch {
 	case !bought || a.BillSaving == nil:
-	case a.BillEven != nil && paid > 0:
-		fmt.Fprintf(b, " By the end of %s that has paid for itself, by the bill alone.", a.BillEven.Format("January 2006"))
-	case a.BillEven != nil && lower:
-		fmt.Fprintf(b, " From %s on the bill is lower.", a.BillEven.Format("January 2006"))
+	case a.BillEven != nil && (paid.IsPositive() || lower):
+		month := capacity.Figure{Name: "month", Value: a.BillEven.Format("2006-01"), Unit: "month"}
+		if paid.IsPositive() {
+			a.Facts.Say("paid_for_itself", "", fmt.Sprintf("By the end of %s that has paid for itself, by the bill alone.", a.BillEven.Format("January 2006")), month)
+		} else {
+			a.Facts.Say("bill_is_lower_from", "", fmt.Sprintf("From %s on the bill is lower.", a.BillEven.Format("January 2006")), month)
+		}
 	case lower:
-		b.WriteString(" In this time it does not pay for itself: what is paid upfront is for a longer term.")
+		a.Facts.Say("not_paid_for_itself", "", "In this time it does not pay for itself: what is paid upfront is for a longer term.")
 	case a.Avoided.IsPositive():
-		b.WriteString(" It does not lower the bill; it pays by what refused jobs are valued at.")
+		a.Facts.Say("bill_is_not_lower", "", "It does not lower the bill; it is worth it by the value of the jobs that it serves.")
 	}
-	for _, month := range []struct {
-		name string
-		at   *time.Time
-	}{{"bill_break_even_month", a.BillEven}, {"break_even_month", a.BreakEven}} {
-		if bought && month.at != nil {
-			a.fact(month.name, "", month.at.Format("2006-01"), "month")
-		}
+	if a.Coverage == nil {
+		return
 	}
-	if a.Coverage != nil {
-		fmt.Fprintf(b, " Contracts and offers cover %s of all VM-hours", words.Percent(*a.Coverage))
-		a.fact("coverage", "", plainFigure(*a.Coverage), "share of VM-hours")
-		if a.Utilisation != nil {
-			fmt.Fprintf(b, ", and %s of the hours bought are used", words.Percent(*a.Utilisation))
-			a.fact("utilisation", "", plainFigure(*a.Utilisation), "share of VM-hours bought")
-		}
-		b.WriteString(".")
+	said, figures := fmt.Sprintf("Contracts and offers cover %s of all VM-hours", words.Percent(*a.Coverage)), []capacity.Figure{words.Count("coverage", *a.Coverage, "share of VM-hours")}
+	if a.Utilisation != nil {
+		said += fmt.Sprintf(", and %s of the hours bought are used", words.Percent(*a.Utilisation))
+		figures = append(figures, words.Count("utilisation", *a.Utilisation, "share of VM-hours bought"))
 	}
+	a.Facts.Say("coverage", "", said+".", figures...)
 }
 
 // nearlyBest is the extra cost, relative to the recommendation, up to which a number of VMs counts as equally good.
 const nearlyBest = 0.005
 
 // flatness says what a curve shows: over which numbers the cost hardly changes, and what none would cost.
-func (a *PurchaseAnswer) flatness(c *SavingCurve) string {
+func (a *PurchaseAnswer) flatness(c *SavingCurve) *capacity.Fact {
 	at, best := -1, 0.0
 	for i, p := range c.Points {
 		if p.VMs == c.Bought && p.Cost != nil {
@@ -197,7 +226,7 @@ func (a *PurchaseAnswer) flatness(c *SavingCurve) string {
 		}
 	}
 	if at < 0 {
-		return ""
+		return nil
 	}
 	nearly := func(i int) bool {
 		return c.Points[i].Cost != nil && c.Points[i].Cost.Float() <= best+nearlyBest*math.Abs(best)
@@ -214,16 +243,16 @@ func (a *PurchaseAnswer) flatness(c *SavingCurve) string {
 	case low == 0 && high == n && n > 0:
 		said = fmt.Sprintf("Of %q any number up to %d comes to nearly the same, within %s", c.Offer, c.Points[n].VMs, words.Percent(nearlyBest))
 	case low < high:
-		said = fmt.Sprintf("Of %q any number looked at from %d to %d costs at most %s more", c.Offer, c.Points[low].VMs, c.Points[high].VMs, words.Percent(nearlyBest))
+		said = fmt.Sprintf("Of %q any number looked at from %d to %d leaves bill and value refused together within %s", c.Offer, c.Points[low].VMs, c.Points[high].VMs, words.Percent(nearlyBest))
 	default:
-		said = fmt.Sprintf("Of %q the number matters: of those looked at, already the next ones cost more than %s more", c.Offer, words.Percent(nearlyBest))
+		said = fmt.Sprintf("Of %q the number matters: of those looked at, with already the next ones bill and value refused together are more than %s higher", c.Offer, words.Percent(nearlyBest))
 	}
 	if none := c.Points[0]; c.Bought > 0 && none.VMs == 0 {
 		switch {
 		case none.Cost == nil:
 			said += "; without any of it promised jobs are not served"
 		case none.Cost.Float() > best:
-			said += fmt.Sprintf("; without any of it bill and refused jobs together come to %s more", words.Cents(none.Cost.Float()-best))
+			said += fmt.Sprintf("; without any of it bill and value refused together come to %s more", words.Cents(none.Cost.Float()-best))
 		}
 	}
 	for i := range a.Offers {
@@ -231,30 +260,33 @@ func (a *PurchaseAnswer) flatness(c *SavingCurve) string {
 			said += "; it is all that is on offer"
 		}
 	}
-	return said + "."
+	return &capacity.Fact{Kind: "nearly_as_good", Subject: c.Offer, Claim: said + ".", Figures: []capacity.Figure{
+		words.Count("bought", float64(c.Bought), "VMs"), words.Count("low", float64(c.Points[low].VMs), "VMs"), words.Count("high", float64(c.Points[high].VMs), "VMs"),
+	}}
 }
 
-func (a *PurchaseAnswer) tellRegret(b *strings.Builder) {
+func (a *PurchaseAnswer) tellRegret() {
 	var said []string
+	var figures []capacity.Figure
 	for i := range a.Regret {
 		p := &a.Regret[i]
 		if p.Factor == 1 {
 			continue
 		}
-		of := plainFigure(p.Factor)
+		of := words.Decimal(p.Factor)
 		change := fmt.Sprintf("%s more", words.Percent(p.Factor-1))
 		if p.Factor < 1 {
 			change = fmt.Sprintf("%s less", words.Percent(1-p.Factor))
 		}
 		switch {
 		case p.Regret != nil:
-			a.fact("regret", "demand "+of, p.Regret.String(), a.Currency)
+			figures = append(figures, words.Money("demand_"+of, *p.Regret, a.Currency))
 			switch {
 			case i > 0 && i < len(a.Regret)-1:
 			case p.Regret.Float() < 0.005:
 				said = append(said, fmt.Sprintf("with %s demand than expected it is as good as any", change))
 			default:
-				said = append(said, fmt.Sprintf("with %s demand than expected it costs %s more than the best purchase for that", change, words.Cents(p.Regret.Float())))
+				said = append(said, fmt.Sprintf("with %s demand than expected bill and value refused together are %s above those of the best purchase for that", change, words.Cents(p.Regret.Float())))
 			}
 		case p.Best != nil:
 			said = append(said, fmt.Sprintf("with %s demand it does not serve all promised jobs, and another purchase would", change))
@@ -262,7 +294,7 @@ func (a *PurchaseAnswer) tellRegret(b *strings.Builder) {
 	}
 	if len(said) > 0 {
 		text := words.List(said)
-		b.WriteString(" " + strings.ToUpper(text[:1]) + text[1:] + ".")
+		a.Facts.Say("regret", "", strings.ToUpper(text[:1])+text[1:]+".", figures...)
 	}
 }
 
@@ -272,5 +304,3 @@ const provedCents = 1e-6
 func gapShare(gap float64) string {
 	return strconv.FormatFloat(100*gap, 'g', 2, 64) + " %"
 }
-
-func plainFigure(x float64) string { return money.Round(x).Decimal.String() }

@@ -52,6 +52,7 @@ type ClusterPurchaseQuestion struct {
 	VMType   string           `json:"vm_type,omitempty"`   // which the offers are of; needed where several are in use
 	Offers   []capacity.Offer `json:"offers,omitempty"`    // null is those that the cluster has,
 	Named    []string         `json:"named,omitempty"`     // or of those the named ones
+	Assume   Assumption       `json:"assume,omitempty"`    // as in PurchaseQuestion
 	Factors  []float64        `json:"factors,omitzero"`    // as in PurchaseQuestion
 	Gap      *float64         `json:"gap,omitempty"`       // null is DefaultPurchaseGap
 	LeaveOut []LeftOut        `json:"leave_out,omitempty"` // what the cluster has and purchases are not weighed with
@@ -116,11 +117,11 @@ func (s Span) check(c *strict.Checker) {
 
 var (
 	horizonShape         = strict.NewShape("a horizon", []string{"problem", "periods"}, "contracts", "detail")
-	purchaseShape        = strict.NewShape("a question about offers", []string{"problem", "periods", "offers"}, "contracts", "factors", "detail")
+	purchaseShape        = strict.NewShape("a question about offers", []string{"problem", "periods", "offers"}, "contracts", "assume", "factors", "detail")
 	clusterHorizonShape  = strict.NewShape("a horizon", nil, "from", "until", "detail")
-	clusterPurchaseShape = strict.NewShape("a question about offers", nil, "from", "until", "vm_type", "offers", "named", "factors", "gap", "leave_out", "detail")
+	clusterPurchaseShape = strict.NewShape("a question about offers", nil, "from", "until", "vm_type", "offers", "named", "assume", "factors", "gap", "leave_out", "detail")
 	termContractShape    = strict.NewShape("a contract", []string{"name", "vms", "price", "from", "until"}, "billing", "vm_type", "upfront")
-	periodShape          = strict.NewShape("a period", []string{"start"}, "hours", "seconds", "jobs", "on_demand_price", "spot_price", "prices")
+	periodShape          = strict.NewShape("a period", []string{"start"}, "hours", "seconds", "jobs", "on_demand_price", "spot_price", "prices", "without_forecast")
 	periodPricesShape    = strict.NewShape("the prices of a VM type", nil, "on_demand", "spot")
 	offerShape           = strict.NewShape("an offer", []string{"name", "max"}, "price", "upfront", "billing", "from", "term_hours", "term_years")
 )
@@ -170,6 +171,8 @@ func ReadPurchase(data []byte, limits capacity.Limits, overrides ...func(*capaci
 			readDetail(r, &q.Detail)
 		case "offers":
 			q.Offers = readOffers(r)
+		case "assume":
+			strict.Word(r, &q.Assume, assumptions)
 		case "factors":
 			q.Factors = readFactors(r)
 		default:
@@ -192,7 +195,13 @@ func (q *PurchaseQuestion) Check() error { return strict.Check(q.checkAsked) }
 func (q *PurchaseQuestion) checkAsked(c *strict.Checker) {
 	q.check(c)
 	checkFree(c, q.Offers)
-	q.Horizon.checkDetail(c, &q.Detail)
+	q.checkAssumption(c)
+	if len(c.Findings) > 0 {
+		q.Horizon.checkDetail(c, &q.Detail)
+		return
+	}
+	weighed := q.Weighed()
+	weighed.checkDetail(c, &q.Detail)
 }
 
 // ReadClusterHorizon reads a question about a cluster.
@@ -232,6 +241,8 @@ func ReadClusterPurchase(data []byte) (ClusterPurchaseQuestion, error) {
 			if len(q.Named) == 0 && len(r.Findings) == before {
 				r.Found("missing", "No offer is named; name at least one, or leave this out for all of them.", nil)
 			}
+		case "assume":
+			strict.Word(r, &q.Assume, assumptions)
 		case "factors":
 			q.Factors = readFactors(r)
 		case "gap":
@@ -410,6 +421,8 @@ func readPeriod(r *strict.Reader, p *HorizonPeriod, limits capacity.Limits) {
 		case "spot_price":
 			p.SpotPrice = new(money.Amount)
 			money.Read(r, p.SpotPrice)
+		case "without_forecast":
+			r.Flag(&p.Unforecast)
 		case "prices":
 			p.Prices = strict.Named(r, "of prices by VM type", "VM type", limits.VMTypes, readPeriodPrices)
 		}

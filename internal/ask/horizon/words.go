@@ -3,23 +3,30 @@ package horizon
 import (
 	"fmt"
 	"math"
-	"strings"
 	"time"
 
 	"headroom/internal/core/money"
 	"headroom/internal/core/words"
 )
 
-// explain says in a paragraph what a horizon comes to.
-func (a *Answer) explain(h *Horizon) {
-	var b strings.Builder
-	end := h.End()
+// Retold is the answer with its sentences and facts made anew from its figures, for whoever has checked those. start and
+// end are those of the horizon.
+func (a Answer) Retold(start, end time.Time) Answer {
+	a.explain(start, end)
+	return a
+}
+
+// explain says in a paragraph what a horizon comes to, every sentence as a fact.
+func (a *Answer) explain(start, end time.Time) {
+	a.Facts = words.Facts{}
+	say := a.Facts.Say
+	until := end
 	if !a.Complete {
-		end = h.Start().Add(time.Duration(math.Round(a.Total.Hours*3600)) * time.Second)
-		fmt.Fprintf(&b, "The work was ended before it was done; this is the time until %s, of a horizon until %s. ", moment(end), moment(h.End()))
+		until = start.Add(time.Duration(math.Round(a.Total.Hours*3600)) * time.Second)
+		say("incomplete", "", fmt.Sprintf("The work was ended before it was done; this is the time until %s, of a horizon until %s.", moment(until), moment(end)))
 	}
 	c := &a.Total.Cost
-	fmt.Fprintf(&b, "From %s until %s (%s) the VM bill is %s %s", moment(h.Start()), moment(end), hourCount(a.Total.Hours), words.Cents(c.Bill.Float()), a.Currency)
+	bill := fmt.Sprintf("From %s until %s (%s) the VM bill is %s %s", moment(start), moment(until), hourCount(a.Total.Hours), words.Cents(c.Bill.Float()), a.Currency)
 	var parts []string
 	for _, line := range []struct {
 		amount money.Amount
@@ -30,18 +37,32 @@ func (a *Answer) explain(h *Horizon) {
 		}
 	}
 	if len(parts) > 0 {
-		b.WriteString(": " + words.List(parts))
+		bill += ": " + words.List(parts)
 	}
-	b.WriteString(".")
+	say("bill", "", bill+".", words.Money("bill", c.Bill, a.Currency), words.Money("on_demand", c.OnDemand, a.Currency), words.Money("spot", c.Spot, a.Currency),
+		words.Money("reserved", c.Reserved, a.Currency), words.Money("reserved_idle", c.ReservedIdle, a.Currency), words.Count("hours", a.Total.Hours, "hours"))
+	if rests := a.Total.UnforecastBill; !rests.IsZero() {
+		say("bill_without_forecast", "", fmt.Sprintf("Of it %s (%s) rest on %s in which a class has no forecast and counts with the most jobs it may have at once.",
+			words.Cents(rests.Float()), words.Percent(rests.Float()/c.Bill.Float()), hourCount(a.Total.UnforecastHours)), words.Money("bill", rests, a.Currency), words.Count("hours", a.Total.UnforecastHours, "hours"))
+	}
 	if !a.Upfront.IsZero() {
-		fmt.Fprintf(&b, " Upfront payments add %s, their share of this time, which makes a bill of %s.", words.Cents(a.Upfront.Float()), words.Cents(c.Bill.Add(a.Upfront.Decimal).InexactFloat64()))
+		with := money.Amount{Decimal: c.Bill.Add(a.Upfront.Decimal)}
+		say("upfront", "", fmt.Sprintf("Upfront payments add %s, their share of this time, which makes a bill of %s.", words.Cents(a.Upfront.Float()), words.Cents(with.Float())),
+			words.Money("upfront", a.Upfront, a.Currency), words.Money("bill", with, a.Currency))
 	}
 	if !c.Penalties.IsZero() {
-		fmt.Fprintf(&b, " Refused jobs, which are on no bill, are valued at %s.", words.Cents(c.Penalties.Float()))
+		say("value_refused", "", fmt.Sprintf("Refused jobs, which are on no bill, are valued at %s.", words.Cents(c.Penalties.Float())), words.Money("value_refused", c.Penalties, a.Currency))
 	}
 	if !a.Gap.IsZero() {
-		fmt.Fprintf(&b, " Bill and value refused together are at most %s more than necessary.", words.Cents(a.Gap.Float()))
+		say("gap", "", fmt.Sprintf("Bill and value refused together are at most %s more than necessary.", words.Cents(a.Gap.Float())), words.Money("gap", a.Gap, a.Currency))
 	}
+	a.explainParts()
+	a.Explanation = a.Facts.Text()
+}
+
+// explainParts tells of months, contracts, refused jobs and hours without a plan.
+func (a *Answer) explainParts() {
+	say := a.Facts.Say
 	if n := len(a.Months); n > 1 {
 		most := 0
 		for i := range a.Months {
@@ -49,21 +70,22 @@ func (a *Answer) explain(h *Horizon) {
 				most = i
 			}
 		}
-		fmt.Fprintf(&b, " The dearest month is %s, with a bill of %s.", a.Months[most].Start.Format("January 2006"), words.Cents(a.Months[most].Cost.Bill.Float()))
+		m := &a.Months[most]
+		say("dearest_month", m.Start.Format("2006-01"), fmt.Sprintf("The dearest month is %s, with a bill of %s.", m.Start.Format("January 2006"), words.Cents(m.Cost.Bill.Float())), words.Money("bill", m.Cost.Bill, a.Currency))
 	}
 	for i := range a.Contracts {
 		if t := &a.Contracts[i]; t.Utilisation != nil && i < contractsSaid {
-			fmt.Fprintf(&b, " Contract %q is used %s of its VM-hours.", t.Name, words.Percent(*t.Utilisation))
+			say("utilisation", t.Name, fmt.Sprintf("Contract %q is used %s of its VM-hours.", t.Name, words.Percent(*t.Utilisation)), words.Count("used", *t.Utilisation, "share of its VM-hours"))
 		}
 	}
 	if a.Total.RefusedHours > 0 {
-		fmt.Fprintf(&b, " %s of %s job-hours are refused.", plainHours(a.Total.RefusedHours), plainHours(a.Total.RefusedHours+a.Total.AdmittedHours))
+		all := a.Total.RefusedHours + a.Total.AdmittedHours
+		say("refused", "", fmt.Sprintf("%s of %s job-hours are refused.", plainHours(a.Total.RefusedHours), plainHours(all)), words.Count("refused", a.Total.RefusedHours, "job-hours"), words.Count("asked", all, "job-hours"))
 	}
 	if len(a.Infeasible) > 0 {
 		first := &a.Infeasible[0]
-		fmt.Fprintf(&b, " For %s there is no plan, and no figure counts that time; it begins at %s: %s", hourCount(a.Total.InfeasibleHours), moment(first.Start), first.Conflict)
+		say("no_plan", moment(first.Start), fmt.Sprintf("For %s there is no plan, and no figure counts that time; it begins at %s: %s", hourCount(a.Total.InfeasibleHours), moment(first.Start), first.Conflict), words.Count("hours", a.Total.InfeasibleHours, "hours"))
 	}
-	a.Explanation = b.String()
 }
 
 // contractsSaid bounds the contracts that a paragraph tells of.

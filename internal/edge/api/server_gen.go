@@ -212,27 +212,7 @@ type BatchJob = pack.BatchJob
 type Better = proof.Better
 
 // BillSplit The part of a line that is on the bill.
-type BillSplit struct {
-	// Decisions An exact amount per period, such as a cost; it may be negative. Answers write a string, and rows a number where `numbers=float` is asked for.
-	//
-	// Example: -44.80
-	Decisions Amount `json:"decisions"`
-
-	// From An exact amount per period, such as a cost; it may be negative. Answers write a string, and rows a number where `numbers=float` is asked for.
-	//
-	// Example: -44.80
-	From Amount `json:"from"`
-
-	// To An exact amount per period, such as a cost; it may be negative. Answers write a string, and rows a number where `numbers=float` is asked for.
-	//
-	// Example: -44.80
-	To Amount `json:"to"`
-
-	// Values An exact amount per period, such as a cost; it may be negative. Answers write a string, and rows a number where `numbers=float` is asked for.
-	//
-	// Example: -44.80
-	Values Amount `json:"values"`
-}
+type BillSplit = whatif.BillSplit
 
 // Billing Which hours of a contract's VMs are paid: those used, or all.
 type Billing = capacity.Billing
@@ -341,7 +321,7 @@ type ContractUse = capacity.ContractUse
 // ContractWorth The saving of one more VM in a contract.
 type ContractWorth = capacity.ContractWorth
 
-// Cost The plan's money per period. `bill` is the sum of the lines for VMs, which invoices will have. `penalties` is what refused jobs are worth to you, and stands on no invoice. `total`, `per_hour` and `per_month` are both together. `spot` is there where it is not 0.
+// Cost The plan's money per period. `bill` is the sum of the lines for VMs, which invoices will have. `penalties` is the value of refused jobs to you, and stands on no invoice. `total`, `per_hour` and `per_month` are both together. `spot` is there where it is not 0.
 type Cost = capacity.Cost
 
 // CountChange One number in both plans.
@@ -752,7 +732,7 @@ type PlanRequest = planRequest
 // PlanStays The plan's VMs and jobs stay the best while a price stays in its range and all others stay as they are. A range that was not worked out is null.
 type PlanStays = capacity.PlanStays
 
-// PlanSummary A stored plan in one flat row; money is per period. `bill` is what invoices will say, `penalties` what refused jobs are worth to you, and `total_cost` both together.
+// PlanSummary A stored plan in one flat row; money is per period. `bill` will be on invoices, `penalties` is the value of refused jobs to you, and `total_cost` is both together.
 type PlanSummary = plans.PlanSummary
 
 // Policy The rule by which a freed slot is given away. A member of another kind is refused.

@@ -69,9 +69,22 @@ func (d *Desk) clusterPurchase(ctx context.Context, cluster string, q horizon.Cl
 			return AskedPurchase{}, err
 		}
 	}
+	if q.Assume != "" { // which says what follows the forecasts
+		o.EndWithForecasts()
+	}
 	question, warnings, err := o.Purchase(q)
 	if err != nil {
 		return AskedPurchase{}, err
+	}
+	if weighed := question.Weighed(); weighed.End().After(question.End()) {
+		later, err := d.Inputs.Outlook(ctx, cluster, question.Start(), weighed.End())
+		if err != nil {
+			return AskedPurchase{}, err
+		}
+		o.Contracts = later.Contracts // also those that begin after the forecasts
+		if question, _, err = o.Purchase(q); err != nil {
+			return AskedPurchase{}, err
+		}
 	}
 	compared(&question.Problem)
 	asked := AskedPurchase{question, append(notes, warnings...)}

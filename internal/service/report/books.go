@@ -61,6 +61,7 @@ func horizonSummary(f *figureSheet, a horizon.Answer) {
 	f.add("begin", "", Time(t.Start), "UTC")
 	f.add("end", "", Time(t.Start.Add(time.Duration(t.Hours*float64(time.Hour)))), "UTC")
 	f.cost(&t.Cost, a.Currency)
+	f.add("VM bill of hours in which a class has no forecast", "", amount(&t.UnforecastBill), a.Currency)
 	f.add("upfront payments, share in the horizon", "", amount(&a.Upfront), a.Currency)
 	f.add("VM bill with upfront payments", "", amount(&money.Amount{Decimal: less(t.Cost.Total, t.Cost.Penalties).Add(a.Upfront.Decimal)}), a.Currency)
 	f.add("bill and value refused together could be less by at most", "", amount(&a.Gap), a.Currency)
@@ -68,7 +69,7 @@ func horizonSummary(f *figureSheet, a horizon.Answer) {
 		what, unit string
 		value      float64
 	}{
-		{"length", "h", t.Hours}, {"without a plan", "h", t.InfeasibleHours}, {"VMs", "VM h", t.VMHours}, {"VMs on demand", "VM h", t.OnDemandHours},
+		{"length", "h", t.Hours}, {"without a plan", "h", t.InfeasibleHours}, {"without a forecast of some class", "h", t.UnforecastHours}, {"VMs", "VM h", t.VMHours}, {"VMs on demand", "VM h", t.OnDemandHours},
 		{"VMs of contracts", "VM h", t.ReservedHours}, {"admitted jobs", "job h", t.AdmittedHours}, {"refused jobs", "job h", t.RefusedHours},
 	} {
 		f.add(line.what, "", number(line.value), line.unit)
@@ -195,6 +196,11 @@ func PurchaseWorkbook(w io.Writer, q horizon.PurchaseQuestion, a horizon.Purchas
 		f.add("upfront payments, share in the horizon", line.of, amount(&line.cost.Upfront), a.Currency)
 		f.add("bill and refused jobs together", line.of, amount(&line.cost.Total), a.Currency)
 	}
+	f.add("obligation over the whole terms, used or not", "recommended", amount(&a.Obligation), a.Currency)
+	f.add("forecast until", "", Time(a.ForecastUntil), "UTC")
+	if a.Assume != "" {
+		f.add("assumed after the forecast", "", text(string(a.Assume)), "")
+	}
 	f.add("share of VM hours on contracts", "recommended", optional(a.Coverage), "")
 	f.add("utilisation of what is bought", "recommended", optional(a.Utilisation), "")
 	f.add("paid for itself by the end of the month of", "recommended", MaybeTime(a.BillEven), "UTC")
@@ -205,7 +211,7 @@ func PurchaseWorkbook(w io.Writer, q horizon.PurchaseQuestion, a horizon.Purchas
 	if a.Status == capacity.InfeasibleStatus { // then there are no numbers to buy, and no costs of classes
 		bought, a.Horizon.Status = q.Horizon, capacity.InfeasibleStatus
 	}
-	sheets := []Sheet{f.sheet("summary"), {"offers", Purchase(a)}, {"bill by month", PurchaseMonths(a)}, {"curves", PurchaseCurve(a)}, {"regret", PurchaseRegret(a)}}
+	sheets := []Sheet{f.sheet("summary"), {"offers", Purchase(a)}, {"bill by month", PurchaseMonths(a)}, {"curves", PurchaseCurve(a)}, {"regret", PurchaseRegret(a)}, {"assumptions of demand", PurchaseAssumptions(a)}}
 	rest, err := horizonSheets(bought, a.Horizon)
 	if err != nil {
 		return err

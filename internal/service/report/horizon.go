@@ -50,12 +50,13 @@ func Horizon(a horizon.Answer, per Span) Table {
 
 func spans(items []horizon.SpanTotal, currency string) Table {
 	columns := append([]string{"start", "hours", "hours_without_plan", "vm_hours", "on_demand_vm_hours", "reserved_vm_hours", "reserved_idle_vm_hours", "admitted_job_hours", "refused_job_hours"}, costColumns(currency)...)
+	columns = append(columns, "hours_without_forecast", "bill_without_forecast_"+currency)
 	return tableOf(columns, items, func(s horizon.SpanTotal) []Cell {
 		row := []Cell{Time(s.Start)}
 		for _, x := range []float64{s.Hours, s.InfeasibleHours, s.VMHours, s.OnDemandHours, s.ReservedHours, s.IdleHours, s.AdmittedHours, s.RefusedHours} {
 			row = append(row, number(x))
 		}
-		return append(row, costCells(&s.Cost)...)
+		return append(append(row, costCells(&s.Cost)...), number(s.UnforecastHours), amount(&s.UnforecastBill))
 	})
 }
 

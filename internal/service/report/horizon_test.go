@@ -108,12 +108,12 @@ func TestHorizonTables(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	want := `start,hours,hours_without_plan,vm_hours,on_demand_vm_hours,reserved_vm_hours,reserved_idle_vm_hours,admitted_job_hours,refused_job_hours,bill_EUR,on_demand_EUR,spot_EUR,reserved_EUR,reserved_idle_EUR,value_refused_EUR,bill_and_value_refused_EUR
-2026-01-01T00:00:00Z,2,0,9,2,7,1,6,0,1.20,0.40,0.00,0.70,0.10,0.00,1.20
-2026-02-01T00:00:00Z,1,0,24,20,4,0,16,4,4.40,4.00,0.00,0.40,0.00,4.00,8.40
-start,hours,hours_without_plan,vm_hours,on_demand_vm_hours,reserved_vm_hours,reserved_idle_vm_hours,admitted_job_hours,refused_job_hours,bill_EUR,on_demand_EUR,spot_EUR,reserved_EUR,reserved_idle_EUR,value_refused_EUR,bill_and_value_refused_EUR
-2026-01-31T00:00:00Z,2,0,9,2,7,1,6,0,1.20,0.40,0.00,0.70,0.10,0.00,1.20
-2026-02-01T00:00:00Z,1,0,24,20,4,0,16,4,4.40,4.00,0.00,0.40,0.00,4.00,8.40
+	want := `start,hours,hours_without_plan,vm_hours,on_demand_vm_hours,reserved_vm_hours,reserved_idle_vm_hours,admitted_job_hours,refused_job_hours,bill_EUR,on_demand_EUR,spot_EUR,reserved_EUR,reserved_idle_EUR,value_refused_EUR,bill_and_value_refused_EUR,hours_without_forecast,bill_without_forecast_EUR
+2026-01-01T00:00:00Z,2,0,9,2,7,1,6,0,1.20,0.40,0.00,0.70,0.10,0.00,1.20,0,0.00
+2026-02-01T00:00:00Z,1,0,24,20,4,0,16,4,4.40,4.00,0.00,0.40,0.00,4.00,8.40,0,0.00
+start,hours,hours_without_plan,vm_hours,on_demand_vm_hours,reserved_vm_hours,reserved_idle_vm_hours,admitted_job_hours,refused_job_hours,bill_EUR,on_demand_EUR,spot_EUR,reserved_EUR,reserved_idle_EUR,value_refused_EUR,bill_and_value_refused_EUR,hours_without_forecast,bill_without_forecast_EUR
+2026-01-31T00:00:00Z,2,0,9,2,7,1,6,0,1.20,0.40,0.00,0.70,0.10,0.00,1.20,0,0.00
+2026-02-01T00:00:00Z,1,0,24,20,4,0,16,4,4.40,4.00,0.00,0.40,0.00,4.00,8.40,0,0.00
 start,hours,status,vms,on_demand_vms,reserved_vms,spot_vms,admitted_jobs,refused_jobs,gap,bill_EUR,on_demand_EUR,spot_EUR,reserved_EUR,reserved_idle_EUR,value_refused_EUR,bill_and_value_refused_EUR,conflict
 2026-01-31T22:00:00Z,1,optimal,6,2,4,0,4,0,0,0.80,0.40,0.00,0.40,0.00,0.00,0.80,
 2026-01-31T23:00:00Z,1,optimal,3,0,3,0,2,0,0,0.40,0.00,0.00,0.30,0.10,0.00,0.40,
@@ -139,34 +139,38 @@ func TestPurchaseInWords(t *testing.T) {
 	if err := PurchaseText(&b, a); err != nil {
 		t.Fatal(err)
 	}
-	want := `Buy 10 VMs of "day": from 2026-01-31 22:00 UTC until 2026-02-01 01:00 UTC the VM bill rises by 0.30 EUR (5.1 %), from 5.90 to 6.20; refused jobs, which are on no bill, are valued at 0.00 instead of 4.00. With VMs on demand only the VM bill is 5.80 EUR, and refused jobs are valued at 7.00. The bill counts upfront payments by their share of this time. Bill and refused jobs together come to 6.20 with this purchase, 9.90 with today's contracts and 12.80 with VMs on demand only. 2.40 is paid upfront. It does not lower the bill; it pays by what refused jobs are valued at. Contracts and offers cover 59 % of all VM-hours, and 40 % of the hours bought are used. Of "day" the number matters: of those looked at, already the next ones cost more than 0.5 % more; without any of it bill and refused jobs together come to 3.70 more; it is all that is on offer. With 100 % more demand than expected it is as good as any. No purchase costs less, which is proved.
+	want := `Buy 10 VMs of "day": from 2026-01-31 22:00 UTC until 2026-02-01 01:00 UTC that raises the VM bill by 0.30 EUR (5.1 %), from 5.90 to 6.20, and serves 4 more job-hours, which you value at 4.00. Over its whole term "day" commits to 12.00 EUR, used or not; the forecast covers 12.5 % of that term. All of "day" that is on offer is bought, 10; one more would save 0.05 of the bill. With VMs on demand only the VM bill is 5.80 EUR, and the value refused is 7.00. The bill counts upfront payments by their share of this time. Bill and value refused together come to 6.20 with this purchase, 9.90 with today's contracts and 12.80 with VMs on demand only. 2.40 is paid upfront. It does not lower the bill; it is worth it by the value of the jobs that it serves. Contracts and offers cover 59 % of all VM-hours, and 40 % of the hours bought are used. Of "day" the number matters: of those looked at, with already the next ones bill and value refused together are more than 0.5 % higher; without any of it bill and value refused together come to 3.70 more; it is all that is on offer. With 100 % more demand than expected it is as good as any. If demand ends on 2026-02-01, the VM bill is 3.00; the best for that would be to buy 2 of "day", with a VM bill of 1.80. No purchase brings bill and value refused together lower, which is proved.
 
-Offer  Buy  Of at most  Paid upfront EUR  Counted here  By the hour EUR    Used
-day     10          10              2.40          0.30             1.20  40.0 %
+Offer  Buy  Of at most  Paid upfront EUR  Counted here  By the hour EUR    Used  Obligation EUR  Forecast
+day     10          10              2.40          0.30             1.20  40.0 %           12.00    12.5 %
 
-Cost in EUR     On demand  Contracts  Idle  Upfront  VM bill  Refused jobs  Together
-Recommended          3.20       1.58  0.82     0.60     6.20          0.00      6.20
-Today                4.40       1.10  0.10     0.30     5.90          4.00      9.90
-On demand only       5.80       0.00  0.00     0.00     5.80          7.00     12.80
+In EUR          On demand  Contracts  Idle  Upfront  VM bill  Value refused  Together
+Recommended          3.20       1.58  0.82     0.60     6.20           0.00      6.20
+Today                4.40       1.10  0.10     0.30     5.90           4.00      9.90
+On demand only       5.80       0.00  0.00     0.00     5.80           7.00     12.80
 
 Month by month, upfront payments when they are due:
-Month    bill saved EUR  paid upfront EUR  bill balance EUR  penalties avoided EUR  balance with penalties EUR
-2026-01           -0.40              2.40             -2.80                   0.00                       -2.80
-2026-02            0.40              0.00             -2.40                   4.00                        1.60
+Month    bill saved EUR  paid upfront EUR  bill balance EUR  value refused less EUR  bill and value refused balance EUR
+2026-01           -0.40              2.40             -2.80                    0.00                               -2.80
+2026-02            0.40              0.00             -2.40                    4.00                                1.60
 
 Other numbers of VMs of each offer:
-Offer  VMs  VM bill EUR  Bill falls by EUR  Refused jobs EUR  Together EUR
-day      0         5.90               0.00              4.00          9.90
-day      2         5.80               0.10              3.00          8.80
-day      4         5.90               0.00              2.00          7.90
-day      6         6.40              -0.50              0.00          6.40
-day      8         6.30              -0.40              0.00          6.30
-day     10         6.20              -0.30              0.00          6.20  recommended
+Offer  VMs  VM bill EUR  Bill falls by EUR  Value refused EUR  Together EUR
+day      0         5.90               0.00               4.00          9.90
+day      2         5.80               0.10               3.00          8.80
+day      4         5.90               0.00               2.00          7.90
+day      6         6.40              -0.50               0.00          6.40
+day      8         6.30              -0.40               0.00          6.30
+day     10         6.20              -0.30               0.00          6.20  recommended
 
 The recommendation at other demands, beside the best purchase there:
-Demand  Bill today EUR  Bill EUR  Best bill EUR  Together today EUR  Together EUR  Best EUR  Regret EUR  Best purchase
- 100 %            5.90      6.20           6.20                9.90          6.20      6.20        0.00  10 of "day"
- 200 %            7.50      6.80           6.80               31.50         24.80     24.80        0.00  10 of "day"
+Demand  Bill today EUR  Bill EUR  Best bill EUR  Together today EUR  Together EUR  Together at best EUR  Together more EUR  Best purchase
+ 100 %            5.90      6.20           6.20                9.90          6.20                  6.20               0.00  10 of "day"
+ 200 %            7.50      6.80           6.80               31.50         24.80                 24.80               0.00  10 of "day"
+
+Where demand goes on or ends otherwise:
+Demand           VM bill EUR  Best bill EUR  Its obligation EUR  Best purchase
+ends 2026-02-01         3.00           1.80                      2 of "day"
 `
 	if diff := cmp.Diff(want, b.String()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -188,7 +192,7 @@ func TestPurchasesWithoutAnything(t *testing.T) {
 		q    horizon.PurchaseQuestion
 		want string
 	}{
-		{dear, "Buy none of the offers: from 2026-01-31 22:00 UTC until 2026-02-01 01:00 UTC the VM bill stays at 5.90 EUR; no number of them lowers bill and refused jobs together."},
+		{dear, "Buy none of the offers: from 2026-01-31 22:00 UTC until 2026-02-01 01:00 UTC the VM bill stays at 5.90 EUR; no number of them lowers bill and value refused together."},
 		{short, "Whatever is bought, from 2026-01-31 22:00 UTC until 2026-02-01 01:00 UTC not all promised jobs can be served. The first hour is 2026-02-01: The promised jobs need 30 VMs and there are 25."},
 	} {
 		a, err := horizon.Purchase(t.Context(), c.q, nil, 1, nil)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/shopspring/decimal"
 
@@ -15,11 +16,11 @@ import (
 // Purchase returns a row for each offer: the number of VMs to buy, their cost and their utilization.
 func Purchase(a horizon.PurchaseAnswer) Table {
 	in := "_" + a.Currency
-	columns := []string{"offer", "buy_vms", "max_vms", "paid_upfront" + in, "upfront_share" + in, "reserved" + in, "reserved_idle" + in, billColumn + in, "term_in_horizon", "utilisation"}
+	columns := []string{"offer", "buy_vms", "max_vms", "paid_upfront" + in, "upfront_share" + in, "reserved" + in, "reserved_idle" + in, billColumn + in, "term_in_horizon", "utilisation", "obligation" + in, "forecast_share_of_term"}
 	return tableOf(columns, a.Offers, func(o horizon.OfferAnswer) []Cell {
 		total := money.Amount{Decimal: decimal.Sum(o.Upfront.Decimal, o.Reserved.Decimal, o.Idle.Decimal)}
 		return []Cell{text(o.Name), whole(o.VMs), whole(o.Most), amount(&o.Paid), amount(&o.Upfront), amount(&o.Reserved), amount(&o.Idle), amount(&total),
-			number(o.Share), optional(o.Utilisation)}
+			number(o.Share), optional(o.Utilisation), amount(&o.Obligation), number(o.ForecastShare)}
 	})
 }
 
@@ -42,6 +43,37 @@ func PurchaseCurve(a horizon.PurchaseAnswer) Table {
 		for _, p := range c.Points {
 			t.Rows = append(t.Rows, []Cell{text(c.Offer), whole(p.VMs), amount(p.Bill), amount(p.BillSaving), amount(valued(p.Cost, p.Bill)), amount(p.Cost), flag(p.VMs == a.Offers[k].VMs), flag(c.Exact)})
 		}
+	}
+	return t
+}
+
+// PurchaseAssumptions returns a row for each assumption about the demand after the forecast, and for each moment at
+// which demand may end.
+func PurchaseAssumptions(a horizon.PurchaseAnswer) Table {
+	in := "_" + a.Currency
+	columns := []string{"demand", billColumn + in, "best_bill" + in, "best_" + valueColumn + in, "best_obligation" + in}
+	for _, o := range a.Offers {
+		columns = append(columns, "best_vms "+o.Name)
+	}
+	t := Table{Columns: columns}
+	add := func(what string, bill, best, value, obligation *money.Amount, vms []int64) {
+		row := []Cell{text(what), amount(bill), amount(best), amount(value), amount(obligation)}
+		for k := range a.Offers {
+			if k < len(vms) {
+				row = append(row, whole(vms[k]))
+			} else {
+				row = append(row, Cell{"", true})
+			}
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	for i := range a.Assumptions {
+		s := &a.Assumptions[i]
+		add(string(s.Assume)+" after the forecast", s.RecommendedBill, s.BestBill, s.BestValue, &s.Obligation, s.Best)
+	}
+	for i := range a.Ends {
+		p := &a.Ends[i]
+		add("ends "+p.Ends.UTC().Format(time.DateOnly), p.Bill, p.BestBill, valued(p.BestCost, p.BestBill), nil, p.Best)
 	}
 	return t
 }
@@ -91,6 +123,7 @@ func PurchaseText(w io.Writer, a horizon.PurchaseAnswer) error {
 			{"Month by month, upfront payments when they are due:", brief(renamed(PurchaseMonths(a), "month", "start"), "Month", a.Currency)},
 			{"Other numbers of VMs of each offer:", curveBrief(a)},
 			{"The recommendation at other demands, beside the best purchase there:", regretBrief(a)},
+			{"Where demand goes on or ends otherwise:", assumedBrief(a)},
 		}...)
 	}
 	for _, t := range tables {
@@ -119,9 +152,9 @@ func renamed(t Table, from, to string) Table {
 }
 
 func offersBrief(a horizon.PurchaseAnswer) Table {
-	return tableOf([]string{"Offer", "Buy", "Of at most", "Paid upfront " + a.Currency, "Counted here", "By the hour " + a.Currency, "Used"}, a.Offers, func(o horizon.OfferAnswer) []Cell {
+	return tableOf([]string{"Offer", "Buy", "Of at most", "Paid upfront " + a.Currency, "Counted here", "By the hour " + a.Currency, "Used", "Obligation " + a.Currency, "Forecast"}, a.Offers, func(o horizon.OfferAnswer) []Cell {
 		hourly := money.Amount{Decimal: o.Reserved.Add(o.Idle.Decimal)}
-		return []Cell{text(o.Name), whole(o.VMs), whole(o.Most), {cents(o.Paid), true}, {cents(o.Upfront), true}, {cents(hourly), true}, share(o.Utilisation)}
+		return []Cell{text(o.Name), whole(o.VMs), whole(o.Most), {cents(o.Paid), true}, {cents(o.Upfront), true}, {cents(hourly), true}, share(o.Utilisation), {cents(o.Obligation), true}, share(&o.ForecastShare)}
 	})
 }
 
@@ -157,17 +190,36 @@ func curveBrief(a horizon.PurchaseAnswer) Table {
 
 func regretBrief(a horizon.PurchaseAnswer) Table {
 	return tableOf([]string{"Demand", "Bill today " + a.Currency, "Bill " + a.Currency, "Best bill " + a.Currency, "Together today " + a.Currency, "Together " + a.Currency, "Together at best " + a.Currency, "Together more " + a.Currency, "Best purchase"}, a.Regret, func(r horizon.RegretPoint) []Cell {
-		var best []string
-		for k, n := range r.Best {
-			if n > 0 {
-				best = append(best, fmt.Sprintf("%d of %q", n, visible(a.Offers[k].Name, 30)))
-			}
-		}
-		if best == nil {
-			best = []string{"nothing"}
-		}
-		return []Cell{{fmt.Sprintf("%.0f %%", 100*r.Factor), true}, maybeCents(r.TodayBill), maybeCents(r.Bill), maybeCents(r.BestBill), maybeCents(r.TodayCost), maybeCents(r.Cost), maybeCents(r.BestCost), maybeCents(r.Regret), text(strings.Join(best, ", "))}
+		return []Cell{{fmt.Sprintf("%.0f %%", 100*r.Factor), true}, maybeCents(r.TodayBill), maybeCents(r.Bill), maybeCents(r.BestBill), maybeCents(r.TodayCost), maybeCents(r.Cost), maybeCents(r.BestCost), maybeCents(r.Regret), text(bestBuy(a, r.Best))}
 	})
+}
+
+// assumedBrief returns what would be bought, its bill and its obligation, for each demand after or before the end.
+func assumedBrief(a horizon.PurchaseAnswer) Table {
+	t := Table{Columns: []string{"Demand", "VM bill " + a.Currency, "Best bill " + a.Currency, "Its obligation " + a.Currency, "Best purchase"}}
+	for i := range a.Assumptions {
+		s := &a.Assumptions[i]
+		t.Rows = append(t.Rows, []Cell{text(strings.ReplaceAll(string(s.Assume), "_", " ")), maybeCents(s.RecommendedBill), maybeCents(s.BestBill), {cents(s.Obligation), true}, text(bestBuy(a, s.Best))})
+	}
+	for i := range a.Ends {
+		p := &a.Ends[i]
+		t.Rows = append(t.Rows, []Cell{text("ends " + p.Ends.UTC().Format(time.DateOnly)), maybeCents(p.Bill), maybeCents(p.BestBill), {"", true}, text(bestBuy(a, p.Best))})
+	}
+	return t
+}
+
+// bestBuy says how many VMs of each offer a purchase has.
+func bestBuy(a horizon.PurchaseAnswer, vms []int64) string {
+	var best []string
+	for k, n := range vms {
+		if n > 0 {
+			best = append(best, fmt.Sprintf("%d of %q", n, visible(a.Offers[k].Name, 30)))
+		}
+	}
+	if best == nil {
+		return "nothing"
+	}
+	return strings.Join(best, ", ")
 }
 
 // billCents returns a part of the cost of a number of VMs, unknown to curves that are not exact.

@@ -100,6 +100,7 @@ func withoutOffers(data []byte) []byte {
 	}
 	delete(members, "offers")
 	delete(members, "factors")
+	delete(members, "assume")
 	if rest, err := json.Marshal(members); err == nil {
 		return rest
 	}
@@ -120,7 +121,7 @@ func monthsCommand() *cobra.Command {
 	var f monthsFlags
 	c := &cobra.Command{
 		Use:   "months [FILE|-]",
-		Short: "Say what the coming months cost, by month, day and contract",
+		Short: "Say what the bill of the coming months is, by month, day and contract",
 		Long: `Plans every hour of a time and adds up what it comes to: by month and day of the calendar (UTC), by contract with
 what of it is used and idle, by class of jobs.
 
@@ -155,4 +156,4 @@ and focus has rows in the shape of FOCUS 1.2 for cost tools.` + remote.Connectio
 }
 
 // monthsOrigins lists the flags of questions about months and purchases.
-var monthsOrigins = remote.FlagOrigins("from", "until", "detail", "gap", "vm-type", "leave-out")
+var monthsOrigins = remote.FlagOrigins("from", "until", "detail", "gap", "assume", "vm-type", "leave-out")

@@ -28,14 +28,19 @@ func purchaseCommand() *cobra.Command {
 	var factors []float64
 	var leaveOut []string
 	var vmType string
+	var assume horizon.Assumption
 	c := &cobra.Command{
 		Use:   "purchase [FILE|-]",
 		Short: "Say how many VMs of each offer to buy, and what that does to the bill",
 		Long: `Weighs contracts that may be bought (for a year, three years, paid upfront or by the hour) for a time, and says how
-many VMs of each to buy: what the VM bill falls or rises by against today, what refused jobs, which are on no bill, are
-valued at before and after, in which month it has paid for itself, how much of it is used, what other numbers would
-come to, and what it costs more than the best purchase if demand turns out 30 % lower to 30 % higher. The cost made as
-low as possible is that of VMs and refused jobs together. The answer says how far from the cheapest it can be.
+many VMs of each to buy: what the VM bill falls or rises by against today, how many more jobs are served and what you
+value these at, what the contracts commit to over their whole terms, in which month it has paid for itself, how much of
+it is used, and what other numbers would come to. It looks at demand that is 30 % lower to 30 % higher, and at demand
+that ends early. Bill and value refused together are made as low as possible; the answer says how far they can be from
+the least.
+
+Where the forecast covers less than a quarter of a contract's term, say with --assume what follows it: last_week_repeats,
+last_month_repeats, flat (its average) or ends. The answer is then shown under the other assumptions as well.
 
 FILE has a problem, its periods and contracts as for "months", and offers, unless --offer gives them. An offer is
 written name=…,price=…,upfront=…,term_years=1,billing=always,max=50: the price by the VM-hour, the upfront payment by
@@ -50,6 +55,8 @@ the VM; term_hours, from and billing=used are for what is not bought by the year
 	c.Flags().StringArrayVar(&named, "named", nil, "with --cluster: weigh the cluster's offer of this `name`; give it again for each")
 	c.Flags().Float64SliceVar(&factors, "factors", nil, "demands at which the recommendation is tried, as `numbers` such as 0.7,1.3")
 	c.Flags().StringVar(&vmType, "vm-type", "", "with --cluster: which VM `type` the offers are of, where several are in use")
+	shell.AddChoice(c, &assume, "assume", "", "what follows the forecast", horizon.LastWeekRepeats, horizon.LastMonthRepeats,
+		horizon.FlatDemand, horizon.DemandEnds)
 	c.Flags().StringSliceVar(&leaveOut, "leave-out", nil,
 		"with --cluster: leave out what purchases are not weighed with, as a `word`: spot, budget")
 	var offers []capacity.Offer
@@ -77,7 +84,7 @@ the VM; term_hours, from and billing=used are for what is not bought by the year
 	}
 	v.Send = func(c *cobra.Command, cluster, format string) (openapi.Request, any, error) {
 		q := horizon.ClusterPurchaseQuestion{Span: horizon.Span{From: f.start, Until: f.end}, VMType: vmType, Offers: offers,
-			Named: named, Factors: factors, Detail: f.detail}
+			Named: named, Assume: assume, Factors: factors, Detail: f.detail}
 		for _, what := range leaveOut {
 			q.LeaveOut = append(q.LeaveOut, horizon.LeftOut(what))
 		}
@@ -93,6 +100,9 @@ the VM; term_hours, from and billing=used are for what is not bought by the year
 		}
 		if c.Flags().Changed("factors") {
 			more = withMember(more, "factors", factors)
+		}
+		if assume != "" {
+			more = withMember(more, "assume", assume)
 		}
 		data, label, err := f.document(c, args, more)
 		if err != nil {

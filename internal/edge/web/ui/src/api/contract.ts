@@ -88,6 +88,17 @@ export type Assignment = {
   task: number;
 };
 
+export type AssumedAnswer = {
+  assume: "last_week_repeats" | "last_month_repeats" | "flat" | "ends";
+  best: Array<number> | null;
+  best_bill: MaybeAmount;
+  best_value_refused: MaybeAmount;
+  gap: number;
+  obligation: (Amount);
+  recommended_bill: MaybeAmount;
+  recommended_cost: (MaybeAmount);
+};
+
 export type Attempt = {
   at: string;
   conflicts?: Array<Finding>;
@@ -464,6 +475,7 @@ export type ClusterPoolProblem = {
 };
 
 export type ClusterPurchaseRequest = {
+  assume?: "last_week_repeats" | "last_month_repeats" | "flat" | "ends";
   detail?: "summary" | "periods" | "classes";
   factors?: Array<number>;
   from?: string;
@@ -813,6 +825,20 @@ export type Drift = {
 
 export type Empty = unknown;
 
+export type EndPoint = {
+  best: Array<number> | null;
+  best_bill: (MaybeAmount);
+  best_cost: MaybeAmount;
+  bill: (MaybeAmount);
+  cost: MaybeAmount;
+  ends: string;
+  factor: number;
+  gap: number;
+  regret: MaybeAmount;
+  today_bill: (MaybeAmount);
+  today_cost: MaybeAmount;
+};
+
 export type Estimate = {
   half_width: number | null;
   mean: number;
@@ -1118,6 +1144,7 @@ export type Horizon = {
   days: Array<SpanTotal>;
   detail: "summary" | "periods" | "classes";
   explanation: string;
+  facts: Array<Fact>;
   gap: Amount;
   infeasible: Array<InfeasibleSpan>;
   months: Array<SpanTotal>;
@@ -1138,6 +1165,7 @@ export type HorizonPeriod = {
   seconds?: number;
   spot_price?: Money;
   start: string;
+  without_forecast?: boolean;
 };
 
 export type HorizonRequest = {
@@ -1671,6 +1699,12 @@ export type MoneySplit = {
   values: Amount;
 };
 
+export type MoreOffered = {
+  bill_saving: (Amount);
+  obligation: (Amount);
+  value_refused_less: (Amount);
+};
+
 export type Name = string;
 
 export type Near = {
@@ -1785,8 +1819,11 @@ export type ObservationRequest = {
 };
 
 export type OfferAnswer = {
+  forecast_share: number;
   max: number;
   name: string;
+  obligation: (Amount);
+  one_more: (MoreOffered) | null;
   paid: Amount;
   reserved: Amount;
   reserved_idle: Amount;
@@ -2639,6 +2676,8 @@ export type Proof = {
 
 export type Purchase = {
   answer: string;
+  assume?: "last_week_repeats" | "last_month_repeats" | "flat" | "ends";
+  assumptions: Array<AssumedAnswer>;
   bill_break_even_month: string | null;
   bill_saving: (Saving) | null;
   bill_saving_against_on_demand: (Saving) | null;
@@ -2647,10 +2686,13 @@ export type Purchase = {
   coverage: number | null;
   currency: string;
   curves: Array<SavingCurve>;
+  demand_ends: Array<EndPoint>;
   explanation: string;
   facts: Array<Fact>;
+  forecast_until: string;
   horizon: (Horizon);
   months: Array<SavingMonth>;
+  obligation: (Amount);
   offers: Array<OfferAnswer>;
   on_demand_only: (PurchaseCost);
   penalties_avoided: (Amount) | null;
@@ -2659,7 +2701,8 @@ export type Purchase = {
   regret: Array<RegretPoint>;
   saving: (Saving) | null;
   saving_against_on_demand: (Saving) | null;
-  status: Status;
+  served_more_job_hours: number | null;
+  status: "optimal" | "feasible" | "infeasible";
   today: (PurchaseCost);
   utilisation: number | null;
   warnings: Array<Warning>;
@@ -2692,6 +2735,7 @@ export type PurchaseProof = {
 };
 
 export type PurchaseRequest = {
+  assume?: "last_week_repeats" | "last_month_repeats" | "flat" | "ends";
   contracts?: Array<TermContract>;
   detail?: "summary" | "periods" | "classes";
   factors?: Array<number>;
@@ -3264,8 +3308,10 @@ export type SpanCost = {
 
 export type SpanTotal = {
   admitted_job_hours: number;
+  bill_without_forecast?: (Amount);
   cost: SpanCost;
   hours: number;
+  hours_without_forecast?: number;
   infeasible_hours?: number;
   on_demand_vm_hours: number;
   refused_job_hours: number;

@@ -82,7 +82,7 @@ export function monthsSaid(h: Horizon): string {
   const end = new Date(Date.parse(h.total.start) + h.total.hours * 3_600_000).toISOString();
   const dearest = h.months.reduce<SpanTotal | null>((m, x) => (!m || units(x.cost.bill) > units(m.cost.bill) ? x : m), null);
   const none = h.total.infeasible_hours ?? 0;
-  return `From ${date(h.total.start)} to ${date(end)} the VM bill is ${headline(units(h.total.cost.bill), h.currency)}${units(h.total.cost.penalties) > 0n ? `; refused jobs, on no bill, are valued at ${headline(units(h.total.cost.penalties), h.currency)}` : ""}.${dearest && h.months.length > 1 ? ` The dearest month is ${monthName(dearest.start)}, with a bill of ${headline(units(dearest.cost.bill), h.currency)}.` : ""}${none > 0 ? ` In ${count(none, "hour", "hours")} no plan keeps every promise.` : ""}`;
+  return `From ${date(h.total.start)} to ${date(end)} the VM bill is ${headline(units(h.total.cost.bill), h.currency)}${h.total.bill_without_forecast ? `, of which ${headline(units(h.total.bill_without_forecast), h.currency)} rest on hours without a forecast of some class` : ""}${units(h.total.cost.penalties) > 0n ? `; refused jobs, on no bill, are valued at ${headline(units(h.total.cost.penalties), h.currency)}` : ""}.${dearest && h.months.length > 1 ? ` The dearest month is ${monthName(dearest.start)}, with a bill of ${headline(units(dearest.cost.bill), h.currency)}.` : ""}${none > 0 ? ` In ${count(none, "hour", "hours")} no plan keeps every promise.` : ""}`;
 }
 
 /** paysBack is in which month from now the bill has fallen by what was paid; null is not in this time. */
@@ -95,7 +95,7 @@ export function paysBack(p: Purchase): number | null {
 export function buy(p: Purchase): string {
   if (p.status === "infeasible") return "No purchase keeps every promise.";
   const bought = p.offers.filter((o) => o.vms > 0);
-  if (bought.length === 0) return "Buy nothing. No offer lowers what the bill and refused jobs come to together.";
+  if (bought.length === 0) return "Buy nothing. No offer lowers bill and value refused together.";
   const what = `Buy ${bought.map((o) => `${o.vms} ${inText(o.name)}`).join(" and ")}.`;
   if (!p.bill_saving || !p.penalties_avoided) return what;
   const monthly = (amount: Units) => headline(perMonth(amount, p.horizon.total.hours), p.currency);
@@ -105,8 +105,16 @@ export function buy(p: Purchase): string {
   const month = paysBack(p);
   const back = fall <= 0n ? "" : month === null ? ", which does not pay back in this time" : `, which pays back in month ${month}`;
   const avoided = units(p.penalties_avoided);
-  const refused = avoided === 0n ? "" : ` Refused jobs, on no bill, are valued at ${monthly(avoided < 0n ? -avoided : avoided)} a month ${avoided > 0n ? "less" : "more"}.`;
+  const served = p.served_more_job_hours ?? 0;
+  const value = `${monthly(avoided < 0n ? -avoided : avoided)} a month`;
+  const hours = count(Math.round(Math.abs(served)), "job-hour", "job-hours");
+  const refused = avoided === 0n ? "" : served !== 0 && served > 0 === avoided > 0n ? ` It serves ${hours} ${served > 0 ? "more" : "fewer"}, which you value at ${value}.` : ` The value refused ${avoided > 0n ? "falls" : "rises"} by ${value}.`;
   return `${what} ${bill}${back}.${refused}`;
 }
 
 export const share = (x: number | null): string => (x === null ? "–" : x === 0 ? "0 %" : percent(x));
+
+/** assumptions are what may be said to follow the forecasts; none is nothing. */
+export const assumptions = ["", "last_week_repeats", "last_month_repeats", "flat", "ends"] as const;
+export type Assumption = (typeof assumptions)[number];
+export const assumptionTexts: Record<Assumption, string> = { "": "nothing is assumed", last_week_repeats: "the last week repeats", last_month_repeats: "the last 28 days repeat", flat: "demand stays at its average", ends: "demand ends" };

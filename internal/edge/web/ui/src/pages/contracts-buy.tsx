@@ -6,7 +6,7 @@ import type { PeriodAnswer, Purchase, RegretPoint, SavingCurve, StandingOffer } 
 import { type Cursor, Figure } from "../charts/figure.tsx";
 import { Dots, Level, Line, Mark, Plot, type Point } from "../charts/plot.tsx";
 import { number } from "../charts/scale.ts";
-import { buy, monthName, paysBack, perMonth, share } from "../model/contracts.ts";
+import { type Assumption, assumptionTexts, buy, date, monthName, paysBack, perMonth, share } from "../model/contracts.ts";
 import { headline, price, short, units } from "../model/money.ts";
 import { fileName, save } from "../model/files.ts";
 import type { Column } from "../model/table.ts";
@@ -23,7 +23,7 @@ import { type Fetched, useFetched } from "../state/fetched.ts";
 import { narrow } from "../state/narrow.ts";
 import { chooseAll, query, route } from "../state/route.ts";
 import { fileOf, stopped } from "../state/asked.ts";
-import { Ahead, hourColumns, warned } from "./contracts-parts.tsx";
+import { Ahead, Assumed, hourColumns, warned } from "./contracts-parts.tsx";
 
 export function Buy() {
   const cluster = route.value.cluster;
@@ -51,7 +51,9 @@ export function Buy() {
       <section class="card" aria-labelledby="offers">
         <header>
           <h2 id="offers">Offers</h2>
-          <Ahead />
+          <span>
+            <Ahead /> <Assumed />
+          </span>
         </header>
         <Shown of={offers} what="offers">{(found) => <Offers all={found} of={offers} />}</Shown>
       </section>
@@ -174,11 +176,13 @@ function Answer({ p }: { p: Purchase }) {
       <section class="card" aria-label="Answer">
         <div class="figures">
           <Fact name={p.bill_saving && units(p.bill_saving.amount) < 0n ? "The VM bill rises by" : "The VM bill falls by"} value={p.bill_saving ? headline(perMonth(size(p.bill_saving.amount), hoursAhead), p.currency) : "–"} more={p.bill_saving ? `a month, ${share(Math.abs(p.bill_saving.share))}; ${headline(size(p.bill_saving.amount), p.currency)} in all, from ${headline(units(p.today.bill), p.currency)} to ${headline(units(p.recommended.bill), p.currency)}` : "today has no plan"} />
-          <Fact name="Refused jobs are valued at" value={headline(perMonth(units(p.recommended.cost.penalties), hoursAhead), p.currency)} more={`a month, on no bill${p.penalties_avoided ? `; today ${headline(perMonth(units(p.today.cost.penalties), hoursAhead), p.currency)}` : ""}`} />
+          <Fact name="Commits to" value={bought ? headline(units(p.obligation), p.currency) : "–"} more="over the whole terms, used or not" />
+          <Fact name="Value refused" value={headline(perMonth(units(p.recommended.cost.penalties), hoursAhead), p.currency)} more={`a month, on no bill${p.penalties_avoided ? `; today ${headline(perMonth(units(p.today.cost.penalties), hoursAhead), p.currency)}` : ""}`} />
           <Fact name="Pays back" value={!bought ? "–" : month === null ? "not in this time" : `month ${month}`} more={p.bill_break_even_month && bought ? monthName(p.bill_break_even_month) : "by the bill alone"} />
           <Fact name="Coverage" value={share(p.coverage)} more="of all VM-hours are on contracts" />
           <Fact name="Utilisation" value={share(p.utilisation)} more="of the VM-hours bought are used" />
         </div>
+        {(p.assumptions.length > 0 || p.demand_ends.length > 0) && <Otherwise p={p} />}
         <details>
           <summary>The answer with what it rests on</summary>
           <p>{p.explanation}</p>
@@ -226,6 +230,42 @@ function Answer({ p }: { p: Purchase }) {
   );
 }
 
+/** Otherwise is what would be bought, and what the bill would be, if demand goes on or ends otherwise. */
+function Otherwise({ p }: { p: Purchase }) {
+  const money = (amount: string | null) => (amount === null ? "no plan" : headline(units(amount), p.currency));
+  const numbers = (best: number[] | null) => (best === null ? "nothing fits" : best.map((n, i) => ({ n, offer: p.offers[i]?.name ?? "" })).filter((x) => x.n > 0).map((x) => `${x.n} ${x.offer}`).join(", ") || "nothing");
+  const rows = [
+    ...p.assumptions.map((a) => ({ what: `After ${date(p.forecast_until)} ${assumptionTexts[a.assume as Assumption]}`, bill: a.recommended_bill, best: a.best, bestBill: a.best_bill, obligation: a.obligation as string | null })),
+    ...p.demand_ends.map((e) => ({ what: `Demand ends on ${date(e.ends)}`, bill: e.bill, best: e.best, bestBill: e.best_bill, obligation: null as string | null })),
+  ];
+  return (
+    <div class="wide" role="region" aria-label="If demand goes on or ends otherwise" tabIndex={0}>
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Demand</th>
+            <th scope="col" class="number">VM bill with this purchase</th>
+            <th scope="col">The best purchase then</th>
+            <th scope="col" class="number">Its VM bill</th>
+            <th scope="col" class="number">Its obligation</th>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((r) => (
+            <tr key={r.what}>
+              <th scope="row">{r.what}</th>
+              <td class="number">{money(r.bill)}</td>
+              <td>{numbers(r.best)}</td>
+              <td class="number">{money(r.bestBill)}</td>
+              <td class="number">{r.obligation === null ? "–" : money(r.obligation)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
 function Fact({ name, value, more }: { name: string; value: string; more: string }) {
   return (
     <div>
@@ -257,12 +297,12 @@ function Others({ curve, currency }: { curve: SavingCurve; currency: string }) {
           { key: "bill_saving", title: "The bill falls by", number: true, value: (p) => p.bill_saving, show: (p) => (p.bill_saving === null ? "–" : money(p.bill_saving)) },
         ] satisfies Column<SavingCurve["points"][number]>[])
       : []),
-    { key: "cost", title: "Bill and refused jobs", number: true, value: (p) => p.cost, show: (p) => money(p.cost) },
+    { key: "cost", title: "Bill and value refused", number: true, value: (p) => p.cost, show: (p) => money(p.cost) },
     { key: "less", title: "Together less than today", number: true, value: (p) => p.saving, show: (p) => money(p.saving) },
   ];
-  const said = (p: SavingCurve["points"][number]) => `${p.vms} bought${p.bill === null ? "" : ` · the VM bill is ${money(p.bill)}`} · with refused jobs ${money(p.saving)} less than today`;
+  const said = (p: SavingCurve["points"][number]) => `${p.vms} bought${p.bill === null ? "" : ` · the VM bill is ${money(p.bill)}`} · bill and value refused together ${money(p.saving)} less than today`;
   return (
-    <Figure title={`How much less bill and refused jobs come to with more or fewer of ${curve.offer}`} said={`A point is a number that was weighed; the line between is drawn, not computed.${curve.exact ? "" : " Parts of VMs and jobs are allowed, so that it is a little lower."}`} columns={columns} rows={curve.points} name={(p) => String(p.vms)} points={[known.map(said)]} file="numbers" cursor={cursor}>
+    <Figure title={`How much less bill and value refused come to with more or fewer of ${curve.offer}`} said={`A point is a number that was weighed; the line between is drawn, not computed.${curve.exact ? "" : " Parts of VMs and jobs are allowed, so that it is a little lower."}`} columns={columns} rows={curve.points} name={(p) => String(p.vms)} points={[known.map(said)]} file="numbers" cursor={cursor}>
       {() => (
         <Plot x={number(line.map(([x]) => x), String, { exact: true, whole: true })} y={number([0, ...line.map(([, y]) => y)], short(currency))} height={narrow.value ? 220 : 300} top={28} at={nearest}>
           {(a) => (
@@ -315,7 +355,7 @@ function Regret({ p }: { p: Purchase }) {
           {row("The VM bill falls by", (r) => less(r.today_bill, r.bill))}
           {row("With the best choice there by", (r) => less(r.today_bill, r.best_bill))}
           {row("The best choice there", best)}
-          {row("Bill and refused jobs fall by", (r) => less(r.today_cost, r.cost))}
+          {row("Bill and value refused fall by", (r) => less(r.today_cost, r.cost))}
           {row("Both with the best choice there by", (r) => less(r.today_cost, r.best_cost))}
           {row("This choice comes to more than it by", (r) => money(r.regret))}
         </tbody>

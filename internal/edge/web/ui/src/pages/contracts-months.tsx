@@ -81,6 +81,7 @@ function Bars({ h }: { h: Horizon }) {
     { key: "hours", title: "Hours", number: true, value: (m) => m.hours },
     ...shown.map((p): Column<SpanTotal> => ({ key: p.key, title: p.title, number: true, value: (m) => m.cost[p.key] ?? "0.00", show: (m) => money(m.cost[p.key]) })),
     { key: "bill", title: "VM bill", number: true, value: (m) => m.cost.bill, show: (m) => money(m.cost.bill) },
+    ...(h.total.bill_without_forecast ? [{ key: "bill_without_forecast", title: "of it without a forecast", number: true, value: (m: SpanTotal) => m.bill_without_forecast ?? "0.00", show: (m: SpanTotal) => money(m.bill_without_forecast) }] : []),
     { key: "value_refused", title: "Value refused", number: true, value: (m) => m.cost.penalties, show: (m) => money(m.cost.penalties) },
     { key: "vm_hours", title: "VM-hours", number: true, value: (m) => m.vm_hours, inFilesOnly: true },
     { key: "refused_job_hours", title: "Refused job-hours", number: true, value: (m) => m.refused_job_hours, inFilesOnly: true },

@@ -1,5 +1,6 @@
 // What the tabs of Contracts share.
 import type { PeriodAnswer, SpanTotal, Warning } from "../api/contract.ts";
+import { type Assumption, assumptions, assumptionTexts } from "../model/contracts.ts";
 import { headline, units } from "../model/money.ts";
 import type { Column } from "../model/table.ts";
 import { clock } from "../model/time.ts";
@@ -26,6 +27,22 @@ export function Ahead() {
         {spans.map((s) => (
           <option key={s} value={s}>
             {texts[s]}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+/** Assumed chooses what follows the forecasts. */
+export function Assumed() {
+  return (
+    <label class="small">
+      After the forecasts:{" "}
+      <select value={chosen<Assumption>("assume", assumptions)} onChange={(e) => choose("assume", e.currentTarget.value || null)}>
+        {assumptions.map((a) => (
+          <option key={a} value={a}>
+            {assumptionTexts[a]}
           </option>
         ))}
       </select>

@@ -3,7 +3,8 @@ import { computed, effect, untracked } from "@preact/signals";
 import type { ClusterPurchaseRequest, Horizon, Purchase, StandingOffer } from "../api/contract.ts";
 import { Asked } from "./asked.ts";
 import { current } from "./cluster.ts";
-import { query, route } from "./route.ts";
+import { type Assumption, assumptions } from "../model/contracts.ts";
+import { chosen as inAddress, query, route } from "./route.ts";
 
 export const ahead = new Asked<Horizon>("horizon");
 export const purchase = new Asked<Purchase>("purchase");
@@ -68,6 +69,8 @@ export function question(offers: StandingOffer[]): ClusterPurchaseRequest | null
   if (p.supply.spot || p.supply.vm_types?.some((t) => t.spot)) leave.push("spot");
   if (p.budget) leave.push("budget");
   const body: ClusterPurchaseRequest = { ...time(span()), named: chosen.filter((o) => o.vm_type === type).slice(0, 8).map((o) => o.name), detail: "periods" };
+  const assume = inAddress<Assumption>("assume", assumptions);
+  if (assume) body.assume = assume;
   if (p.supply.vm_types) body.vm_type = type;
   if (leave.length > 0) body.leave_out = leave;
   return body;
@@ -80,4 +83,4 @@ export function weigh(offers: StandingOffer[]): void {
 }
 
 /** weighOnce answers which to buy once the offers are known. */
-export const weighOnce = (offers: () => StandingOffer[]): (() => void) => askOnce(purchase, () => (offers().length > 0 ? `${route.value.cluster} ${span()}` : ""), () => weigh(offers()));
+export const weighOnce = (offers: () => StandingOffer[]): (() => void) => askOnce(purchase, () => (offers().length > 0 ? `${route.value.cluster} ${span()} ${query.value.get("assume") ?? ""}` : ""), () => weigh(offers()));

@@ -1,0 +1,199 @@
+package horizon
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
+	"headroom/internal/core/plan"
+	"headroom/internal/test/plantest"
+)
+
+// What follows a forecast is what the assumption says, hour by hour, to the end of the longest term.
+func TestAssumedDemandHourByHour(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(27, 3))
+	for range plantest.Trials(30, 300) {
+		known := 700 + r.IntN(300)
+		jobs := make([]float64, known)
+		for i := range jobs {
+			jobs[i] = float64(r.IntN(4))
+		}
+		q := PurchaseQuestion{Horizon: Horizon{Problem: oneClass(t, "0.20"), Periods: hoursFrom(firstHour, jobs...)}}
+		longest := known + 1 + r.IntN(2000)
+		q.Offers = []capacity.Offer{{Name: "long", TermHours: int64(longest)}, {Name: "short", TermHours: 1}}
+		for _, q.Assume = range assumptions {
+			h := q.Weighed()
+			if got := h.End().Sub(h.Start()); got != time.Duration(longest)*time.Hour {
+				t.Fatalf("%s lasts %v, want %d hours", q.Assume, got, longest)
+			}
+			p := 0
+			for hour := range longest {
+				at := firstHour.Add(time.Duration(hour) * time.Hour)
+				for !h.Periods[p].End().After(at) {
+					p++
+				}
+				want := 0.0
+				switch {
+				case hour < known:
+					want = jobs[hour]
+				case q.Assume == FlatDemand:
+					sum := new(big.Rat)
+					for _, x := range jobs {
+						sum.Add(sum, big.NewRat(int64(x), int64(known)))
+					}
+					mean, _ := sum.Float64()
+					want = math.Ceil(mean)
+				case q.Assume != DemandEnds:
+					cycle := map[Assumption]int{LastWeekRepeats: 7 * 24, LastMonthRepeats: 28 * 24}[q.Assume]
+					want = jobs[known-cycle+(hour-known)%cycle]
+				}
+				if got := h.JobsIn(p, 0).Max; got != want {
+					t.Fatalf("%s: hour %d of %d has %g jobs, want %g", q.Assume, hour, known, got, want)
+				}
+			}
+		}
+	}
+}
+
+// Under every assumption, and where demand ends early, the best purchase is that of enumeration, and the recommendation
+// comes to what it comes to there.
+func TestPurchasesUnderAssumptions(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(27, 4))
+	for i := range plantest.Trials(12, 200) {
+		q := PurchaseQuestion{Horizon: Horizon{Problem: oneClass(t, fmt.Sprintf("0.%d", 20+r.IntN(40)))}, Factors: []float64{1}, Assume: assumptions[i%4]}
+		jobs := make([]float64, 28*24)
+		for k := range jobs {
+			jobs[k] = float64((k/(24*(1+i%5)) + i) % 3)
+		}
+		q.Periods = hoursFrom(firstHour, jobs...)
+		q.Problem.Options.Gap = 0
+		for k := range 2 {
+			o := capacity.Offer{Name: fmt.Sprintf("offer-%d", k), Price: plantest.Hundredths(5 + r.IntN(40)), Upfront: plantest.Hundredths(r.IntN(3000)), Max: 1 + r.Int64N(4), Billing: capacity.BilledAlways, TermHours: 800 + r.Int64N(700)}
+			if k == 1 {
+				o.Billing = capacity.BilledUsed
+			}
+			q.Offers = append(q.Offers, o)
+		}
+		a, err := Purchase(t.Context(), q, nil, 2, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(a.Assumptions) != 4 || len(a.Ends) == 0 {
+			t.Fatalf("%d assumptions and %d endings, want 4 and some", len(a.Assumptions), len(a.Ends))
+		}
+		numbers := make([]int64, len(a.Offers))
+		for k := range a.Offers {
+			numbers[k] = a.Offers[k].VMs
+		}
+		there := func(what string, h Horizon, best []int64, cost, least float64) {
+			other := q
+			other.Horizon = h
+			b := &byHours{&other, map[string]float64{}}
+			if want := b.cost(numbers); !costsAlike(cost, want) {
+				t.Errorf("%d, %s: the recommendation comes to %g, want %g", i, what, cost, want)
+			}
+			if want := b.best(); !costsAlike(least, want) || !costsAlike(b.cost(best), want) {
+				t.Errorf("%d, %s: %v is said to be best at %g, want %g", i, what, best, least, want)
+			}
+		}
+		for _, s := range a.Assumptions {
+			there(string(s.Assume), q.Horizon.extended(q.wholeTerm(), s.Assume), s.Best, s.RecommendedBoth.Float(), s.BestBill.Float()+s.BestValue.Float())
+			if s.Assume == q.Assume && !costsAlike(s.RecommendedBoth.Float(), a.Recommended.Total.Float()) {
+				t.Errorf("%d: under its own assumption the recommendation comes to %v, want %v", i, s.RecommendedBoth, a.Recommended.Total)
+			}
+		}
+		for _, p := range a.Ends {
+			there("ends "+p.Ends.String(), q.Weighed().endedAt(p.Ends), p.Best, p.Cost.Float(), p.BestCost.Float())
+		}
+		for k, o := range a.Offers { // by the hour, for all the hours of the term
+			want := float64(o.VMs) * q.Offers[k].Upfront.Float()
+			if k == 0 {
+				want += float64(o.VMs) * q.Offers[k].Price.Float() * float64(q.Offers[k].TermHours)
+			}
+			if share := 672 / float64(q.Offers[k].TermHours); !costsAlike(o.Obligation.Float(), want) || math.Abs(o.ForecastShare-share) > 1e-12 {
+				t.Errorf("%d: %s commits to %v and is forecast to %g, want %g and %g", i, o.Name, o.Obligation, o.ForecastShare, want, share)
+			}
+		}
+	}
+}
+
+// One more than all that is on offer does to the bill what a plan with one more does.
+func TestOneMoreThanOffered(t *testing.T) {
+	t.Parallel()
+	for _, most := range []int64{1, 3, 7, 8} {
+		p := oneClass(t, "0.40")
+		p.Supply.OnDemand.Quota = new(int64(2))
+		q := PurchaseQuestion{Horizon: Horizon{Problem: p, Periods: hoursFrom(firstHour, 1, 4, 4, 2)}, Factors: []float64{}}
+		q.Offers = []capacity.Offer{{Name: "all", Price: plantest.AmountIn(t, "0.15"), Billing: capacity.BilledAlways, TermHours: 4, Max: most}}
+		a := recommended(t, q)
+		o := a.Offers[0]
+		if (o.OneMore != nil) != (o.VMs == most) {
+			t.Fatalf("%d of %d are bought, and one more: %+v", o.VMs, most, o.OneMore)
+		}
+		if o.OneMore == nil {
+			continue
+		}
+		total := func(bought int64) SpanCost {
+			h := withOffers(&q, []int64{bought})
+			hours, err := planWith(t.Context(), h, plan.NewSeries(h.Problem, nil).Solve, Crew{Workers: 1}, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return hours.Total.Cost
+		}
+		is, with := total(most), total(most+1)
+		if !o.OneMore.BillSaving.Equal(is.Bill.Sub(with.Bill.Decimal)) || !o.OneMore.ValueRefused.Equal(is.Penalties.Sub(with.Penalties.Decimal)) {
+			t.Errorf("of %d one more takes %v off the bill and %v off the value refused, want %v and %v", most, o.OneMore.BillSaving, o.OneMore.ValueRefused,
+				is.Bill.Sub(with.Bill.Decimal), is.Penalties.Sub(with.Penalties.Decimal))
+		}
+		if !strings.Contains(a.Explanation, fmt.Sprintf("All of \"all\" that is on offer is bought, %d; one more would ", most)) {
+			t.Errorf("got %q", a.Explanation)
+		}
+	}
+}
+
+// Below a quarter of a term nothing is recommended unless it is said what follows, and only what the forecast is long
+// enough for may follow.
+func TestRecommendationsRestOnAQuarterOfTheTerm(t *testing.T) {
+	t.Parallel()
+	ask := func(hours int, term int64, assume Assumption) string {
+		q := PurchaseQuestion{Horizon: Horizon{Problem: oneClass(t, "0.20"), Periods: hoursFrom(firstHour, slices.Repeat([]float64{1}, hours)...)}, Assume: assume}
+		q.Offers = []capacity.Offer{{Name: "long", Price: plantest.AmountIn(t, "0.10"), Billing: capacity.BilledAlways, TermHours: term, Max: 1}}
+		var input *fault.InputError
+		if err := q.Check(); errors.As(err, &input) {
+			return fmt.Sprint(input.Findings[0].Pointer, " ", input.Findings[0].Code, " ", input.Findings[0].Hint.Value)
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		return ""
+	}
+	for _, c := range []struct {
+		hours  int
+		term   int64
+		assume Assumption
+		want   string
+	}{
+		{25, 100, "", ""},
+		{24, 100, "", "/assume missing flat"},
+		{200, 8760, "", "/assume missing last_week_repeats"},
+		{24, 100, FlatDemand, ""},
+		{24, 100, DemandEnds, ""},
+		{167, 8760, LastWeekRepeats, "/assume range flat"},
+		{168, 8760, LastWeekRepeats, ""},
+		{671, 8760, LastMonthRepeats, "/assume range flat"},
+	} {
+		if got := ask(c.hours, c.term, c.assume); got != c.want {
+			t.Errorf("%d hours of a term of %d, assuming %q: got %q, want %q", c.hours, c.term, c.assume, got, c.want)
+		}
+	}
+}
