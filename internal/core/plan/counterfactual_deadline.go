@@ -83,3 +83,49 @@ func (k *counterfactual) saves(f *other, i int) bool {
 	above := f.bill.Add(f.others).InexactFloat64() - served
 	return above < -max(k.margin, 1e-15*math.Abs(served))
 }
+
+// leastDeadline is the shortest deadline, at most so long, with which jobs of a class fit; nil where not even that one is
+// enough, or any is. There are about so many VMs for each job.
+func leastDeadline(c *class, vms, most float64, fits func(deadline float64) bool) *float64 {
+	if !fits(most) {
+		return nil
+	}
+	fixed := c.shape.work.FixedSeconds
+	low, high := max(0, fixed), most
+	if fits(low) {
+		return nil
+	}
+	// Real slots say about where it is; whole ones need a little more time.
+	if vms > 0 && !c.shape.idle() {
+		free := c.shape
+		free.slack = 1
+		about := fixed + free.gamma()/vms
+		for step := 1e-4; about > low && about < most && step < 1; step *= 16 {
+			if below := about - step*(about-fixed); below > low && !fits(below) {
+				low = below
+				break
+			}
+		}
+		for step := 1e-4; about > low && about < most && step < 100; step *= 16 {
+			if above := about + step*(about-fixed); above > low && above < most && fits(above) {
+				high = above
+				break
+			}
+		}
+	}
+	for range 200 {
+		middle := low + (high-low)/2
+		if middle <= low || middle >= high || high-low <= closeDeadline*(high-fixed) {
+			break
+		}
+		if fits(middle) {
+			high = middle
+		} else {
+			low = middle
+		}
+	}
+	return &high
+}
+
+// closeDeadline is the largest error of a deadline that is found, relative to the time for the work.
+const closeDeadline = 1e-11

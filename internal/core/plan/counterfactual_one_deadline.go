@@ -59,52 +59,11 @@ func (b *besideOne) fits(i int, jobs, room int64, deadline float64) bool {
 	return b.units(&c, jobs) <= room
 }
 
-// carried is the shortest deadline, at most so long, with which so much room carries jobs of a class; nil where not
-// even that one does.
+// carried is the shortest deadline, at most so long, with which so much room carries jobs of a class; nil where any does.
 func (b *besideOne) carried(i int, jobs, room int64, most float64) *float64 {
-	if !b.fits(i, jobs, room, most) {
-		return nil
-	}
-	c := &b.classes[i]
-	fixed := c.shape.work.FixedSeconds
-	low, high := max(0, fixed), most
-	if b.fits(i, jobs, room, low) {
-		return nil // any time is enough
-	}
-	// Real slots say about where it is; whole ones need a little more time.
-	if vms := float64(room) / float64(b.front.PerVM()) / float64(jobs); vms > 0 && !c.shape.idle() {
-		free := c.shape
-		free.slack = 1
-		about := fixed + free.gamma()/vms
-		for step := 1e-4; about > low && about < most && step < 1; step *= 16 {
-			if below := about - step*(about-fixed); below > low && !b.fits(i, jobs, room, below) {
-				low = below
-				break
-			}
-		}
-		for step := 1e-4; about > low && about < most && step < 100; step *= 16 {
-			if above := about + step*(about-fixed); above > low && above < most && b.fits(i, jobs, room, above) {
-				high = above
-				break
-			}
-		}
-	}
-	for range 200 {
-		middle := low + (high-low)/2
-		if middle <= low || middle >= high || high-low <= closeDeadline*(high-fixed) {
-			break
-		}
-		if b.fits(i, jobs, room, middle) {
-			high = middle
-		} else {
-			low = middle
-		}
-	}
-	return &high
+	vms := float64(room) / float64(b.front.PerVM()) / float64(jobs)
+	return leastDeadline(&b.classes[i], vms, most, func(deadline float64) bool { return b.fits(i, jobs, room, deadline) })
 }
-
-// closeDeadline is the largest error of a deadline that is found, relative to the time for the work.
-const closeDeadline = 1e-11
 
 // later: at a deadline with which the plan's own jobs need a VM less, or one more job fits, at least one plan is better.
 // A little room that made another plan better for the class before does so most often here.
