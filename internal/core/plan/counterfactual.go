@@ -35,6 +35,7 @@ type counterfactual struct {
 	jobs   []int64         // of each class in the plan
 	spent  decimal.Decimal // on the plan's VMs per period, not rounded
 	margin float64         // what a proof can be off by
+	gap    float64         // by how much the plan may cost more than the best; 0 where it is proved
 	out    []classChanges
 	plan   *capacity.PlanStays
 }
@@ -43,6 +44,8 @@ type counterfactual struct {
 type neighbour interface {
 	// best is the best plan with a class changed; it is not proved where that takes too long.
 	best(v variant) other
+	// between bounds the cost of the best plan with a class changed above this one: at least and at most.
+	between(v variant) (least, most float64)
 	// possible says that some number of slots meets another deadline of a class.
 	possible(class int, deadline float64) bool
 	// shortest is the shortest deadline of a class with which the plan's VMs carry its jobs; nil where any is enough.
@@ -68,13 +71,19 @@ type other struct {
 	vms              float64         // what it has more; where there is no plan, the VMs that are missing
 	// from is the shortest deadline of the changed class, at most so long, with which the plan's VMs carry it.
 	from func(most float64) *float64
+	// least and most bound what the best plan costs above this one, where it is not proved.
+	least, most float64
 }
 
 // classChanges holds the changes of a class. One that was not worked out is nil.
 type classChanges struct {
-	more, less *capacity.JobChange
-	stays      capacity.Stays
+	more, less             *capacity.JobChange
+	moreWithin, lessWithin *within // where there is no exact change
+	stays                  capacity.Stays
 }
+
+// within bounds what a job more costs or one less saves; high is nil where no plan with it is known.
+type within struct{ low, high *money.Amount }
 
 // nearest is the classes that are worked out, those first that are nearest to a flip.
 func nearest(classes int, distance func(class int) float64) []int {
@@ -135,6 +144,7 @@ func (k *counterfactual) oneMore(i int) *capacity.JobChange {
 	f := k.best(v)
 	switch {
 	case !f.proved:
+		k.out[i].moreWithin = k.moreWithin(i, f.least, f.most)
 		return nil
 	case !f.feasible && f.vms > 0:
 		return &capacity.JobChange{Exact: true, VMs: &f.vms}
@@ -158,6 +168,7 @@ func (k *counterfactual) oneLess(i int) *capacity.JobChange {
 	v := k.oneLessOf(i)
 	f := k.best(v)
 	if !f.proved || !f.feasible {
+		k.out[i].lessWithin = k.lessWithin(i, f.least, f.most)
 		return nil
 	}
 	return k.change(&f, i, v.high, true)
@@ -168,6 +179,70 @@ func (k *counterfactual) oneLessOf(i int) variant {
 	v.high = k.jobs[i] - 1
 	v.low = min(v.low, v.high)
 	return v
+}
+
+// moreWithin bounds what a job more costs. Without it the changed plan would be one of this problem, so that the cost is
+// not negative.
+func (k *counterfactual) moreWithin(i int, least, most float64) *within {
+	p := k.classes[i].penalty
+	if b := k.Budget; b != nil && b.Total != nil && !(k.spent.Add(k.refusedValue()).InexactFloat64()+most+p < b.Total.Float()-k.margin) {
+		most = math.Inf(1)
+	}
+	return k.bounded(max(least+p, -k.gap), most+p+k.gap)
+}
+
+// lessWithin bounds what a job less saves.
+func (k *counterfactual) lessWithin(i int, least, most float64) *within {
+	p := k.classes[i].penalty
+	return k.bounded(max(p-most-k.gap, -k.gap), p-least)
+}
+
+// bounded rounds bounds away from each other, by what their sums may be off as well.
+func (k *counterfactual) bounded(low, high float64) *within {
+	if math.IsInf(low, 0) || math.IsNaN(low) || math.IsNaN(high) || low < -money.Max {
+		return nil
+	}
+	off := k.margin + 1e-12*math.Abs(low)
+	w := &within{low: &money.Amount{Decimal: decimal.NewFromFloat(low - off).RoundFloor(money.Places)}}
+	if low == 0 {
+		w.low = &money.Amount{}
+	}
+	if high <= money.Max {
+		w.high = &money.Amount{Decimal: decimal.NewFromFloat(high + k.margin + 1e-12*math.Abs(high)).RoundCeil(money.Places)}
+	}
+	return w
+}
+
+// rest bounds the changes that were not worked out.
+func (k *counterfactual) rest() {
+	for i := range k.out {
+		c, known := &k.classes[i], &k.out[i]
+		if c.impossible {
+			continue
+		}
+		if known.more == nil && known.moreWithin == nil && c.Jobs.Max < capacity.MaxJobs {
+			least, most := k.between(k.oneMoreOf(i))
+			known.moreWithin = k.moreWithin(i, least, most)
+		}
+		if known.less == nil && known.lessWithin == nil && k.jobs[i] > 0 {
+			least, most := k.between(k.oneLessOf(i))
+			known.lessWithin = k.lessWithin(i, least, most)
+		}
+	}
+}
+
+// relaxedWithin is the relaxation's figure of a change, moved to where it is proved to be.
+func (w *within) relaxedWithin(c *capacity.JobChange) *capacity.JobChange {
+	if w == nil || c == nil || c.Exact || w.high == nil && !c.Fits {
+		return c
+	}
+	moved := capacity.JobChange{Fits: true, Amount: c.Amount, Low: w.low, High: w.high}
+	if w.high != nil && (c.Amount == nil || c.Amount.GreaterThan(w.high.Decimal)) {
+		moved.Amount = w.high
+	} else if c.Amount.LessThan(w.low.Decimal) {
+		moved.Amount = w.low
+	}
+	return &moved
 }
 
 // change is the difference to the plan; beyond the jobs wanted, those of the class itself count as others do.
@@ -194,7 +269,7 @@ func (k *counterfactual) affords(f *other, i int, wanted int64) bool {
 	return k.spent.Add(k.refusedValue()).Add(more).LessThanOrEqual(k.Budget.Total.Decimal)
 }
 
-// refusedValue is what the jobs are worth that the plan refuses.
+// refusedValue adds up the worth of the jobs that the plan refuses.
 func (k *counterfactual) refusedValue() (sum decimal.Decimal) {
 	for i := range k.classes {
 		sum = sum.Add(k.refusedOf(i))
@@ -303,10 +378,10 @@ func (m *model) besideRelaxed(out *capacity.ClassPlan, c *class, r *relaxation) 
 // the best. A class that is served in full breaks even at the lower end of its penalties, another at the upper end.
 func (k *counterfactual) tell(i int, out *capacity.ClassPlan) {
 	c, known := &k.classes[i], &k.out[i]
-	if known.more != nil {
+	if out.OneMore = known.moreWithin.relaxedWithin(out.OneMore); known.more != nil {
 		out.OneMore = known.more
 	}
-	if known.less != nil && known.less.Fits {
+	if out.OneLess = known.lessWithin.relaxedWithin(out.OneLess); known.less != nil && known.less.Fits {
 		out.OneLess = known.less
 	}
 	if known.stays != (capacity.Stays{}) {

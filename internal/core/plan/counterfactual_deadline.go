@@ -27,7 +27,7 @@ func (k *counterfactual) deadlines(i int) *capacity.Range {
 	return &r
 }
 
-// later is how far beyond a deadline the next one is tried: more than what plans may be late by.
+// later is the relative step beyond a deadline at which the next one is tried: more than plans may be late.
 const later = 4e-9
 
 // latest is the deadline from which on another plan costs less; nil where there is none up to the longest that may be.

@@ -26,7 +26,7 @@ type besideFleet struct {
 	plan   *fleetPlan
 	nu     []float64
 	mu     float64
-	bound  float64 // of the plan's problem, at these prices
+	bound  float64 // of the plan's problem, at these prices; +Inf before it is needed
 	margin float64 // what a proof can be off by
 	left   int     // work that may still be done
 }
@@ -36,7 +36,7 @@ func (d *fleetDecision) lookBeside(ctx context.Context, best *fleetPlan, root *t
 	if len(d.classes) > maxClasses {
 		return
 	}
-	b := &besideFleet{ctx: ctx, plan: best, nu: root.nu, mu: root.mu, left: max(besideLeast, besideShare*d.work)}
+	b := &besideFleet{ctx: ctx, plan: best, nu: root.nu, mu: root.mu, bound: math.Inf(1), left: max(besideLeast, besideShare*d.work)}
 	if b.fleet = d.roomier(); b.fleet == nil || !slices.Equal(b.loaded(best.jobs), best.vms) {
 		return
 	}
@@ -47,20 +47,23 @@ func (d *fleetDecision) lookBeside(ctx context.Context, best *fleetPlan, root *t
 			jobs[i] += h
 		}
 	}
-	if d.gap > b.margin { // the search has ended within the gap that the options allow
-		if f := b.found(b.fleet, -1); !f.proved || f.plan.cost < best.cost-b.margin {
-			return
-		}
-	}
 	k := &counterfactual{
 		neighbour: b, model: d.model, ctx: ctx, jobs: jobs, spent: b.spentOn(b.fleet, best), margin: b.margin,
 		out: make([]classChanges, len(d.classes)),
 	}
 	d.beside = k // when the time is up, what was found until then is told
+	defer k.rest()
+	if d.gap > b.margin { // the search has ended within the gap that the options allow
+		if f := b.found(b.fleet, -1); !f.proved || f.plan.cost < best.cost-b.margin {
+			k.gap = d.gap
+			return
+		}
+	}
 	k.look(nearest(len(d.classes), d.fromFlip))
+	k.plan = b.supplies(k)
 }
 
-// fromFlip is how far a class's penalty is from what its jobs cost where they cost least.
+// fromFlip returns the distance of a class's penalty from the cost of its jobs where that is least.
 func (d *fleetDecision) fromFlip(i int) float64 {
 	_, cost := d.cheapestOn(i, d.relaxed.nu)
 	if d.classes[i].impossible || math.IsInf(cost, 1) || cost == 0 {
@@ -152,16 +155,42 @@ func (b *besideFleet) starts(g *fleet, class int) (list [][][]int64) {
 // best is the best plan with a class changed.
 func (b *besideFleet) best(v variant) other {
 	g := b.with(v)
-	if g == nil || v.low > v.high {
-		return other{proved: v.low > v.high}
+	if v.low > v.high {
+		return other{proved: true}
 	}
 	f := b.found(g, v.class)
-	o := other{proved: f.proved}
+	o := other{most: math.Inf(1)}
 	if f.plan != nil {
 		o = b.seen(g, f.plan, v.class)
-		o.proved = f.proved
+		o.most = f.plan.cost - b.plan.cost
+	}
+	if o.proved = f.proved; !f.proved {
+		least, _ := b.between(v)
+		o.least = max(least, f.bound-b.plan.cost)
 	}
 	return o
+}
+
+// between: the prices of the plan bound the cost from below, and the plan with the class changed as little as may be
+// bounds it from above.
+func (b *besideFleet) between(v variant) (least, most float64) {
+	g := b.with(v)
+	if b.bound > b.plan.cost {
+		root := b.everything()
+		b.bound = b.boundAt(&root, b.weigher(&root), b.nu, b.mu, false)
+	}
+	_, _, was, _ := b.cheapest(v.class, pricing{b.nu, b.penalty[v.class], nil})
+	_, _, is, ok := g.cheapest(v.class, pricing{b.nu, g.penalty[v.class], nil})
+	if least = b.bound - was + is - b.plan.cost; !ok {
+		least = math.Inf(-1)
+	}
+	most = math.Inf(1)
+	for _, jobs := range b.starts(g, v.class) {
+		if p := g.evaluate(jobs); p != nil {
+			most = min(most, p.cost-b.plan.cost)
+		}
+	}
+	return least, most
 }
 
 // seen is another plan as it is seen from this one.
@@ -197,7 +226,7 @@ func (b *besideFleet) spentOn(g *fleet, p *fleetPlan) decimal.Decimal {
 	return g.spend(vms).Mul(decimal.NewFromInt(g.PeriodSeconds)).Div(decimal.NewFromInt(3600))
 }
 
-// with is the fleet with a class changed; nil where too many VMs would be needed to count.
+// with is the fleet with a class changed.
 func (b *besideFleet) with(v variant) *fleet {
 	g := *b.fleet
 	if v.deadline != b.classes[v.class].DeadlineSeconds {

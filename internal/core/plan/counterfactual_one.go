@@ -35,7 +35,7 @@ type besideOne struct {
 // lookBeside works out what would change the plan, if it is proved and its VMs are the sum of its loads.
 func (d *decision) lookBeside(ctx context.Context) {
 	terrain, ok := d.front.(integer.Terrain)
-	if !ok || d.brief() || len(d.classes) > maxClasses || d.best.Gap > d.complete() || d.best.VMs != integer.VMsFor(d.front, d.best.Jobs) {
+	if !ok || d.brief() || len(d.classes) > maxClasses || d.best.VMs != integer.VMsFor(d.front, d.best.Jobs) {
 		return
 	}
 	b := &besideOne{decision: d, ctx: ctx, plan: d.best, bills: map[int64]decimal.Decimal{}}
@@ -53,11 +53,16 @@ func (d *decision) lookBeside(ctx context.Context) {
 		out: make([]classChanges, len(d.classes)),
 	}
 	d.beside = k // when the time is up, what was found until then is told
+	defer k.rest()
+	if d.best.Gap > d.complete() {
+		k.gap = d.best.Gap
+		return
+	}
 	k.look(nearest(len(d.classes), b.fromFlip))
 	if len(d.classes) <= allClasses && ctx.Err() == nil {
 		prices := pricesBeside{k, b}
-		if r := prices.onDemand(); r != nil {
-			k.plan = &capacity.PlanStays{OnDemandPrice: r}
+		if stays := (capacity.PlanStays{OnDemandPrice: prices.onDemand(), Quota: prices.quotas()}); stays.OnDemandPrice != nil || stays.Quota != nil {
+			k.plan = &stays
 		}
 	}
 }
@@ -75,7 +80,7 @@ func highest(classes []class) []int64 {
 	return jobs
 }
 
-// fromFlip is how far a class's penalty is from what its VMs are worth.
+// fromFlip returns the distance of a class's penalty from the worth of its VMs.
 func (b *besideOne) fromFlip(i int) float64 {
 	c, r := &b.classes[i], b.relaxed
 	if c.impossible || c.gamma == 0 {
@@ -92,6 +97,9 @@ func (b *besideOne) fromFlip(i int) float64 {
 func (b *besideOne) best(v variant) other {
 	f := b.find(v)
 	o := other{feasible: f.Feasible, proved: f.Proved, jobs: f.Jobs, vms: float64(f.VMs)}
+	if !f.Proved {
+		o.least, o.most = b.between(v)
+	}
 	if !f.Feasible {
 		return o
 	}
@@ -102,6 +110,14 @@ func (b *besideOne) best(v variant) other {
 	}
 	o.from = func(most float64) *float64 { return b.from(&f, v.class, most) }
 	return o
+}
+
+func (b *besideOne) between(v variant) (least, most float64) {
+	own, ok := b.own(v)
+	if !ok {
+		return math.Inf(-1), math.Inf(1)
+	}
+	return b.beside.Between(own)
 }
 
 func (b *besideOne) find(v variant) integer.Found {

@@ -39,6 +39,10 @@ func (k *pricesBeside) price(limit decimal.Decimal) (at *money.Amount, known boo
 		return nil, true
 	}
 	try, refused := limit, k.refusedValue()
+	var breaks []decimal.Decimal
+	for _, c := range k.Supply.Contracts {
+		breaks = append(breaks, c.Price.Decimal)
+	}
 	for range maxPricePlans {
 		changed, _ := k.atPrice(try)
 		other, err := k.series.Solve(k.besideOne.ctx, *changed)
@@ -59,7 +63,7 @@ func (k *pricesBeside) price(limit decimal.Decimal) (at *money.Amount, known boo
 		if is, _ := better(try); !is {
 			return at, true
 		}
-		good := k.meets(own, try, better)
+		good := meets(own, try, breaks, k.Budget == nil, better)
 		at = &money.Amount{Decimal: good}
 		if good.Equal(own) || try.Equal(good) {
 			return at, true
@@ -70,10 +74,10 @@ func (k *pricesBeside) price(limit decimal.Decimal) (at *money.Amount, known boo
 }
 
 // meets is the last price, on the way from one at which this plan is the better to one at which another is, at which it
-// still is. Between the prices of two contracts both plans cost what lines say.
-func (k *pricesBeside) meets(good, bad decimal.Decimal, better func(price decimal.Decimal) (is bool, by decimal.Decimal)) decimal.Decimal {
-	for _, c := range k.Supply.Contracts {
-		if price := c.Price.Decimal; price.Sub(good).Mul(price.Sub(bad)).Sign() < 0 {
+// still is. Between the prices at which other VMs are cheaper, both plans cost what lines say, unless there is a budget.
+func meets(good, bad decimal.Decimal, breaks []decimal.Decimal, lines bool, better func(price decimal.Decimal) (is bool, by decimal.Decimal)) decimal.Decimal {
+	for _, price := range breaks {
+		if price.Sub(good).Mul(price.Sub(bad)).Sign() < 0 {
 			if is, _ := better(price); is {
 				bad = price
 			} else {
@@ -82,7 +86,7 @@ func (k *pricesBeside) meets(good, bad decimal.Decimal, better func(price decima
 		}
 	}
 	_, from := better(good)
-	if _, to := better(bad); k.Budget == nil && from.Sign() <= 0 && to.Sign() > 0 {
+	if _, to := better(bad); lines && from.Sign() <= 0 && to.Sign() > 0 {
 		return good.Add(bad.Sub(good).Mul(from.Neg()).Div(to.Sub(from))).Round(money.Places)
 	}
 	two := decimal.NewFromInt(2)
@@ -109,7 +113,7 @@ func (k *pricesBeside) atPrice(price decimal.Decimal) (*capacity.Problem, *model
 	return &changed, m
 }
 
-// total is what so many VMs and the refused jobs cost by a model's prices, and whether the budgets pay for it.
+// total returns the cost of so many VMs and the refused jobs by a model's prices. It says if the budgets pay for it.
 func (k *pricesBeside) total(m *model, vms int64, refused decimal.Decimal) (total decimal.Decimal, affordable bool) {
 	total = m.unrounded(m.hourly(m.vms(float64(vms)))).Add(refused)
 	b := m.Budget

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"context"
 	"errors"
 	"math"
 	"math/rand/v2"
@@ -74,10 +75,10 @@ func (a *anew) total(change func(p *capacity.Problem)) (decimal.Decimal, bool) {
 		admitted[i] = a.pl.Classes[m.classes[i].index].Admitted
 	}
 	cost, _ := m.money(m.vms(a.pl.VMs.Total), admitted)
-	return cost.Total.Decimal, within(&p, cost)
+	return cost.Total.Decimal, pays(&p, cost)
 }
 
-func within(p *capacity.Problem, cost capacity.Cost) bool {
+func pays(p *capacity.Problem, cost capacity.Cost) bool {
 	return p.Budget == nil || (p.Budget.Total == nil || cost.Total.LessThanOrEqual(p.Budget.Total.Decimal)) &&
 		(p.Budget.VMCost == nil || cost.Total.Sub(cost.Penalties.Decimal).LessThanOrEqual(p.Budget.VMCost.Decimal))
 }
@@ -138,7 +139,7 @@ func (a *anew) fleetTotal(p *capacity.Problem) (decimal.Decimal, bool) {
 		hourly = hourly.add(t.hourly(t.rented(vms[v], true)))
 	}
 	cost, _ := f.cost(hourly, penalties, decimal.Zero)
-	return cost.Total.Decimal, within(p, cost)
+	return cost.Total.Decimal, pays(p, cost)
 }
 
 // stays checks one end of a range: just inside, the plan is as good as the best; just beyond, it is not.
@@ -170,7 +171,7 @@ func (a *anew) stays(name string, class int, end, other, now float64, turn func(
 func (a *anew) check() {
 	for i := range a.p.Classes {
 		c, k := &a.pl.Classes[i], &a.p.Classes[i]
-		if more := c.OneMore; more != nil && more.Exact {
+		if more := c.OneMore; more != nil && (more.Exact || more.Low != nil) {
 			best, proved := a.solve(func(p *capacity.Problem) {
 				p.Classes[i].Jobs = capacity.JobRange{Min: c.Admitted + 1, Max: k.Jobs.Max + 1}
 			})
@@ -178,7 +179,7 @@ func (a *anew) check() {
 		} else {
 			a.count["one more not exact"]++
 		}
-		if less := c.OneLess; less != nil && less.Exact {
+		if less := c.OneLess; less != nil && (less.Exact || less.Low != nil) {
 			best, proved := a.solve(func(p *capacity.Problem) {
 				p.Classes[i].Jobs = capacity.JobRange{Min: min(k.Jobs.Min, c.Admitted-1), Max: c.Admitted - 1}
 			})
@@ -197,9 +198,48 @@ func (a *anew) check() {
 			a.ends("deadline", i, r.Low, r.High, k.DeadlineSeconds, turn, 1e-3, capacity.MaxSeconds)
 		}
 	}
-	if s := a.pl.Stays; s != nil && s.OnDemandPrice != nil {
-		turn := func(p *capacity.Problem, to float64) { p.Supply.OnDemand.Price = money.Round(to) }
-		a.ends("price", -1, ofMoney(s.OnDemandPrice.Low), ofMoney(s.OnDemandPrice.High), a.p.Supply.OnDemand.Price.Float(), turn, 0, money.Max)
+	s := a.pl.Stays
+	if s == nil {
+		return
+	}
+	a.supply(s.OnDemandPrice, s.Quota, a.pl.VMs.OnDemand, func(p *capacity.Problem) *capacity.OnDemand { return &p.Supply.OnDemand })
+	for v, of := range s.Types {
+		a.supply(of.OnDemandPrice, of.Quota, a.pl.VMs.Types[v].OnDemand, func(p *capacity.Problem) *capacity.OnDemand {
+			p.Supply.VMTypes = slices.Clone(p.Supply.VMTypes)
+			return &p.Supply.VMTypes[v].OnDemand
+		})
+	}
+}
+
+// supply checks the ranges of a price on demand and of a quota.
+func (a *anew) supply(price *capacity.MoneyRange, quota *capacity.Range, used float64, of func(p *capacity.Problem) *capacity.OnDemand) {
+	if price != nil {
+		turn := func(p *capacity.Problem, to float64) { of(p).Price = money.Round(to) }
+		a.ends("price", -1, ofMoney(price.Low), ofMoney(price.High), of(&a.p).Price.Float(), turn, 0, money.Max)
+	} else {
+		a.count["price not known"]++
+	}
+	if quota == nil {
+		a.count["quota not known"]++
+		return
+	}
+	if low := quota.Low; (low == nil) != (used == 0) || low != nil && *low != used {
+		a.wrong("the plan rents %v VMs on demand, and stays the best from a quota of %v on", used, low)
+	}
+	for beyond := range 2 {
+		var to *int64
+		if quota.High != nil {
+			q := int64(*quota.High) + int64(beyond)
+			to = &q
+		} else if beyond == 1 {
+			return
+		}
+		best, proved := a.solve(func(p *capacity.Problem) { of(p).Quota = to })
+		if a.count["quota"]++; !proved {
+			a.count["unproved"]++
+		} else if cheaper := best.Cost.Total.LessThan(a.pl.Cost.Total.Sub(decimal.New(1, -8))); cheaper != (beyond == 1) {
+			a.wrong("%d beyond a quota of %+v: a cheaper plan: %t (%v, not %v)", beyond, quota, cheaper, best.Cost.Total, a.pl.Cost.Total)
+		}
 	}
 }
 
@@ -228,6 +268,16 @@ func (a *anew) ends(name string, class int, low, high *float64, now float64, tur
 func (a *anew) change(name string, i int, said *capacity.JobChange, best capacity.Plan, proved bool, sign int64) {
 	if !proved {
 		a.count["unproved"]++
+		return
+	}
+	if !said.Exact {
+		is := best.Cost.Total.Sub(a.pl.Cost.Total.Decimal).Mul(decimal.NewFromInt(sign))
+		if best.Status == capacity.InfeasibleStatus && said.High == nil {
+			return
+		}
+		if a.count[name+" bounded"]++; best.Status == capacity.InfeasibleStatus || is.LessThan(said.Low.Decimal) || said.High != nil && is.GreaterThan(said.High.Decimal) {
+			a.wrong("class %d: %s costs %v (%s), is said to cost from %v to %v", i, name, is, best.Status, said.Low, said.High)
+		}
 		return
 	}
 	a.count[name]++
@@ -321,4 +371,51 @@ func TestChangesOfFleetsAgreeWithPlansMadeAnew(t *testing.T) {
 		}
 	}
 	t.Log(count)
+}
+
+// countdown is a context whose time is up after it has been asked so many times.
+type countdown struct {
+	context.Context
+	left *int
+}
+
+func (c countdown) Err() error {
+	if *c.left--; *c.left < 0 {
+		return context.DeadlineExceeded
+	}
+	return nil
+}
+
+// TestBoundsOfChangesHold plans anew what plans bound whose time was up before all was worked out.
+func TestBoundsOfChangesHold(t *testing.T) {
+	r := rand.New(rand.NewPCG(27, 13))
+	count := map[string]int{}
+	for trial := range plantest.Trials(200, 4000) {
+		p := plantest.DrawProblem(t, r, 1+r.IntN(6), []capacity.Integrality{capacity.Integer, capacity.Executable}[trial%2])
+		if trial%3 > 0 {
+			p = plantest.DrawFleet(r, plantest.FleetKinds[fleetsOfChanges[trial%len(fleetsOfChanges)]], 1+r.IntN(4), 1+r.IntN(5))
+		}
+		p.Options.Engine = capacity.EngineExact
+		left := r.IntN(60)
+		pl, err := Solve(countdown{t.Context(), &left}, p, nil)
+		if errors.Is(err, fault.Busy) || pl.Status == capacity.InfeasibleStatus {
+			continue
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		if pl.Proof.Gap > 0 {
+			count["with a gap"]++
+		}
+		a := anew{t, p, pl, count}
+		if a.check(); t.Failed() {
+			return
+		}
+		if r := proof.Verify(p, pl, proof.Options{}); r.Outcome == proof.Failed {
+			a.wrong("%v", r)
+			return
+		}
+	}
+	if t.Log(count); count["one more bounded"] == 0 || count["one less bounded"] == 0 {
+		t.Error("no change was bounded")
+	}
 }

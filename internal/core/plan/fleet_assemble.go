@@ -250,7 +250,7 @@ func (d *fleetDecision) reasonOf(i int, out *capacity.ClassPlan, kind int, more 
 	if where != "" {
 		where = " " + where
 	}
-	if out.OneMore.Told() {
+	if out.OneMore.Told() || out.OneMore.Bounded() && d.classes[i].Jobs.Max > 0 {
 		return words.Reason(d.Problem, d.classes[i].Class, out, 0) + where
 	}
 	c := &d.classes[i]

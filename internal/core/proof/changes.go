@@ -69,9 +69,7 @@ func (k *changes) check(a answer) {
 	for i := range pl.Classes {
 		k.class(i)
 	}
-	if s := pl.Stays; s != nil && s.OnDemandPrice != nil {
-		k.prices(s.OnDemandPrice)
-	}
+	k.supplies()
 	if k.tested+k.passed == 0 && len(k.faults) == 0 {
 		return
 	}
@@ -206,18 +204,28 @@ func (c *class) phasesOf(was *class) {
 func (k *changes) class(i int) {
 	c, stated := &k.m.classes[i], &k.pl.Classes[i]
 	penalty := c.penalty
-	if more := stated.OneMore; more != nil && more.Exact {
+	if more := stated.OneMore; more != nil && (more.Exact || more.Low != nil || more.High != nil) {
 		jobs := capacity.JobRange{Min: float64(k.jobs[i] + 1), Max: k.m.problem.Classes[i].Jobs.Max + 1}
 		m := k.with(i, func(c *capacity.Class) { c.Jobs = jobs })
-		k.change(stated.Name+": one job more costs", m, more, 1, func(x *big.Rat) *big.Rat { return sub(add(k.bill.objective, x), penalty) })
+		at := func(x *big.Rat) *big.Rat { return sub(add(k.bill.objective, x), penalty) }
+		if what := stated.Name + ": one job more costs"; more.Exact {
+			k.change(what, m, more, 1, at)
+		} else {
+			k.within(what, m, more.Low, more.High, at)
+		}
 	}
-	if less := stated.OneLess; less != nil && less.Exact {
+	if less := stated.OneLess; less != nil && (less.Exact || less.Low != nil || less.High != nil) {
 		if k.jobs[i] == 0 {
 			k.addf("%s: no job runs, and one less is said to save something.", stated.Name)
+			return
+		}
+		most := float64(k.jobs[i] - 1)
+		m := k.with(i, func(c *capacity.Class) { c.Jobs = capacity.JobRange{Min: min(c.Jobs.Min, most), Max: most} })
+		at := func(x *big.Rat) *big.Rat { return add(sub(k.bill.objective, x), penalty) }
+		if what := stated.Name + ": one job less saves"; less.Exact {
+			k.change(what, m, less, -1, at)
 		} else {
-			most := float64(k.jobs[i] - 1)
-			m := k.with(i, func(c *capacity.Class) { c.Jobs = capacity.JobRange{Min: min(c.Jobs.Min, most), Max: most} })
-			k.change(stated.Name+": one job less saves", m, less, -1, func(x *big.Rat) *big.Rat { return add(sub(k.bill.objective, x), penalty) })
+			k.within(what, m, less.High, less.Low, at)
 		}
 	}
 	if stated.Stays == nil {
@@ -257,6 +265,21 @@ func (k *changes) change(what string, m changed, stated *capacity.JobChange, sig
 	then, ok := k.m.rent(vms)
 	if vms.Sign() < 0 || !vms.IsInt() || !ok || abs(sub(mul(whole(sign), sub(then, now)), amount(stated.Bill.Decimal))).Cmp(mul(whole(8), smallest)) > 0 {
 		k.addf("%s %s in VMs, which %v VMs do not.", what, stated.Bill, *stated.VMs)
+	}
+}
+
+// within checks bounds of what a job more or less changes: no plan is better than best says, and one is as good as worst.
+func (k *changes) within(what string, m changed, best, worst *money.Amount, objective func(*big.Rat) *big.Rat) {
+	for side, x := range [...]*money.Amount{best, worst} {
+		if x == nil || k.passes() {
+			continue
+		}
+		at := objective(amount(x.Decimal))
+		outcome := k.none
+		if side == 1 {
+			outcome = k.some
+		}
+		k.decide(outcome(m, at), "%s an amount beyond the bound of %s.", what, x)
 	}
 }
 
@@ -406,37 +429,16 @@ func (k *changes) weight() *big.Rat {
 	vms, jobs := number(k.pl.VMs.Total), zero()
 	for i := range k.m.classes {
 		c := &k.m.classes[i]
-		vms.Add(vms, add(mul(c.highest, c.max), whole(4))) // whole slots and VMs of its own
 		jobs.Add(jobs, c.max)
+		highest := c.highest
+		if k.f != nil {
+			for v := range k.f.types {
+				highest = larger(highest, k.f.types[v].classes[i].highest)
+			}
+		}
+		vms.Add(vms, add(mul(highest, c.max), whole(4))) // whole slots and VMs of its own
 	}
 	return add(jobs, mul(vms, add(whole(1), k.m.hours)))
-}
-
-func (k *changes) prices(r *capacity.MoneyRange) {
-	now := amount(k.m.problem.Supply.OnDemand.Price.Decimal)
-	ends := moneyEnds(r, now, quo(mul(whole(4), k.tolerance()), k.m.hours))
-	if ends == nil {
-		k.addf("The range of prices on demand in which the plan stays the best leaves out its own.")
-		return
-	}
-	avoided := sub(k.bill.vms, k.bill.objective)
-	vms := func(price *big.Rat) *big.Rat {
-		free := k.priced(price)
-		free.problem.Budget = nil
-		cost, _ := free.supplied().rent(number(k.pl.VMs.Total))
-		return cost
-	}
-	at := func(price *big.Rat) (changed, *big.Rat) { return k.priced(price).supplied(), sub(vms(price), avoided) }
-	k.ends(ends, at, func(price *big.Rat) *big.Rat { return add(vms(price), k.bill.penalties) }, vms, func(price *big.Rat) {
-		k.addf("The plan does not stay the best as long as the price on demand is said to let it: at %s.", amountOf(price))
-	})
-}
-
-// priced is the problem with another price on demand.
-func (k *changes) priced(price *big.Rat) *model {
-	m := *k.m
-	m.problem.Supply.OnDemand.Price = amountOf(price)
-	return &m
 }
 
 // deadlines checks a range of deadlines. With a tighter one the plan's VMs no longer carry the class; with a later one

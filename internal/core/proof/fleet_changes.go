@@ -93,9 +93,26 @@ func (f *faults) relaxedJob(stated *capacity.ClassPlan, what string, shown *capa
 	if shown == nil || shown.Exact {
 		return
 	}
-	switch none := exact == nil; {
-	case shown.Bill != nil || shown.ValueRefused != nil || shown.VMs != nil:
+	none := exact == nil
+	if shown.Bill != nil || shown.ValueRefused != nil || shown.VMs != nil {
 		f.addf("%s: one job %s has parts that only planning anew gives.", stated.Name, what)
+		return
+	}
+	if low, high := shown.Low, shown.High; low != nil || high != nil { // the figure stands between them
+		if low == nil || high == nil && none || high != nil && high.LessThan(low.Decimal) {
+			f.addf("%s: one job %s is bounded by %v and %v.", stated.Name, what, orNone(low), orNone(high))
+			return
+		}
+		if high != nil && (none || less(amount(high.Decimal), exact)) {
+			none, exact = false, amount(high.Decimal)
+		} else if less(exact, amount(low.Decimal)) {
+			exact = amount(low.Decimal)
+		}
+		if slack == nil {
+			slack = zero()
+		}
+	}
+	switch {
 	case none != (shown.Amount == nil) || none == shown.Fits:
 		f.addf("%s: one job %s is said to change %v.", stated.Name, what, orNone(shown.Amount))
 	case !none && abs(sub(amount(shown.Amount.Decimal), exact)).Cmp(slack) > 0:

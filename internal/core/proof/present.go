@@ -147,8 +147,8 @@ func (m *model) maker(p *capacity.Proof) []string {
 }
 
 // flips checks that flips are the ends of the ranges in which the plan stays the best. Where there are none it checks the
-// penalties of a fleet's classes by the linear program: the one from which one more job is worth its VMs on their
-// cheapest type, and the one that changes a decision.
+// penalties of a fleet's classes by the linear program. One is that from which one more job is worth its VMs on their
+// cheapest type, the other changes a decision.
 func (f *fleet) flips(pl capacity.Plan) []string {
 	var all faults
 	if pl.Relaxed == nil || pl.Prices == nil || len(pl.Relaxed.Jobs) != len(f.classes) || f.named && len(pl.Prices.Types) != len(f.types) {

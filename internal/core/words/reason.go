@@ -4,6 +4,8 @@ import (
 	"math"
 	"strconv"
 
+	"github.com/shopspring/decimal"
+
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/money"
 )
@@ -35,12 +37,26 @@ func Reason(p *capacity.Problem, class *capacity.Class, out *capacity.ClassPlan,
 		return "Its jobs take no VMs."
 	case r.more.Told():
 		return r.exact(class.Penalty) + floor
+	case r.more.Bounded():
+		return "One more job costs between " + bound(*r.more.Low, -1) + " and " + bound(*r.more.High, 1) + " " + r.period + ", refusing it " + Cents(r.penalty) + "." + floor
 	case margin == nil && r.full:
 		return "Refusing one costs " + Cents(r.penalty) + " " + r.period + ", and there is no more capacity to be had."
 	case margin == nil:
 		return "All VMs are in use by jobs that cost more to refuse (" + Cents(r.penalty) + " " + r.period + " here)." + floor
 	}
 	return Compared(margin.Float(), r.penalty, r.about, r.period, " in VMs", true) + floor
+}
+
+// bound writes the end of a range with as many places as Cents, rounded outwards.
+func bound(end money.Amount, side int) string {
+	places := int32(2)
+	for !end.IsZero() && places < money.Places && end.Abs().LessThan(decimal.New(1, -places)) {
+		places += 2
+	}
+	if side < 0 {
+		return end.RoundFloor(places).StringFixed(places)
+	}
+	return end.RoundCeil(places).StringFixed(places)
 }
 
 // reasoning holds what the sentence about a class is made of.

@@ -160,6 +160,26 @@ func (b *Beside) Best(own Own) Found {
 	return found
 }
 
+// Between bounds the cost of the best plan, where the class is as given, above that of the solved problem's. The least is
+// the bound at the Lagrangian point. The most is the cost of the solved problem's plan with as few changes to the class
+// as may be; it is infinite where that does not fit.
+func (b *Beside) Between(own Own) (least, most float64) {
+	v := varied{Terrain: b.front, beside: b, own: &own}
+	if own.Low > own.High || !v.stand() {
+		return math.Inf(-1), math.Inf(1)
+	}
+	at := own.Class
+	standing := b.front.standing()[at]
+	was := b.kink.perUnit*float64(b.front.Units(at, standing)) - own.Penalty*float64(standing)
+	least = v.least - was - (b.extra + b.kink.excess(b.load)) - b.slack
+	first := min(max(b.jobs[at], own.Low), own.High)
+	before, after := CeilDiv(b.load, b.kink.grid), CeilDiv(b.load-b.front.Units(at, b.jobs[at])+own.Units(first), b.kink.grid)
+	if after > b.kink.Most() {
+		return least, math.Inf(1)
+	}
+	return least, b.kink.between(before, after) - own.Penalty*float64(first-b.jobs[at])
+}
+
 // shed finds a first plan where the base needs more VMs than there are: moves that take load away, the cheapest first.
 func (s *Search) shed() {
 	over := s.base - s.kink.Most()*s.kink.grid
