@@ -1080,14 +1080,7 @@ type Times = capacity.Times
 type TypePrice = capacity.TypePrice
 
 // TypeStays The ranges of one VM type in which the plan's VMs and jobs stay the best.
-type TypeStays struct {
-	// OnDemandPrice A range of amounts; an end is null where there is none in the legal range.
-	OnDemandPrice *MoneyRange `json:"on_demand_price"`
-
-	// Quota A range of numbers; an end is null where there is none in the legal range.
-	Quota  *NumberRange `json:"quota"`
-	VmType string       `json:"vm_type"`
-}
+type TypeStays = capacity.TypeStays
 
 // TypeVMs The rented VMs of one type.
 type TypeVMs = capacity.TypeVMs
