@@ -10,6 +10,7 @@ import (
 
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/money"
+	"headroom/internal/core/plan/integer"
 )
 
 // What would change a plan is found by planning anew: with one job more of a class or one less, with another penalty,
@@ -60,6 +61,7 @@ type variant struct {
 	low, high int64
 	penalty   decimal.Decimal
 	deadline  float64
+	near      *other // a plan to begin at, if one is known
 }
 
 // other is the best plan of a changed problem, seen from this plan.
@@ -71,6 +73,8 @@ type other struct {
 	vms              float64         // what it has more; where there is no plan, the VMs that are missing
 	// from is the shortest deadline of the changed class, at most so long, with which the plan's VMs carry it.
 	from func(most float64) *float64
+	one  integer.Found // the plan itself, of one VM type
+	many *fleetPlan    // or of a fleet
 	// least and most bound what the best plan costs above this one, where it is not proved.
 	least, most float64
 }
@@ -80,6 +84,7 @@ type classChanges struct {
 	more, less             *capacity.JobChange
 	moreWithin, lessWithin *within // where there is no exact change
 	stays                  capacity.Stays
+	withMore, withLess     *other // the plans with them
 }
 
 // within bounds what a job more costs or one less saves; high is nil where no plan with it is known.
@@ -113,7 +118,7 @@ func (k *counterfactual) look(order []int) {
 
 func (k *counterfactual) variant(i int) variant {
 	c := &k.classes[i]
-	return variant{i, int64(c.low), int64(c.high), c.Penalty.Decimal, c.DeadlineSeconds}
+	return variant{class: i, low: int64(c.low), high: int64(c.high), penalty: c.Penalty.Decimal, deadline: c.DeadlineSeconds}
 }
 
 func (k *counterfactual) oneJob(i int) {
@@ -142,6 +147,7 @@ func (k *counterfactual) oneMore(i int) *capacity.JobChange {
 		return nil
 	}
 	f := k.best(v)
+	k.out[i].withMore = &f
 	switch {
 	case !f.proved:
 		k.out[i].moreWithin = k.moreWithin(i, f.least, f.most)
@@ -167,6 +173,7 @@ func (k *counterfactual) oneLess(i int) *capacity.JobChange {
 	}
 	v := k.oneLessOf(i)
 	f := k.best(v)
+	k.out[i].withLess = &f
 	if !f.proved || !f.feasible {
 		k.out[i].lessWithin = k.lessWithin(i, f.least, f.most)
 		return nil
@@ -318,8 +325,13 @@ func (k *counterfactual) meet(i int, side int64) (at *decimal.Decimal, known boo
 	if v.low > v.high {
 		return nil, true
 	}
-	for range maxMeets {
-		f := k.best(v)
+	var f other
+	for step := range maxMeets {
+		if known := k.first(i, side, v.high); step == 0 && known != nil {
+			f = *known
+		} else {
+			f = k.best(v)
+		}
 		switch {
 		case !f.proved:
 			return nil, false
@@ -334,9 +346,21 @@ func (k *counterfactual) meet(i int, side int64) (at *decimal.Decimal, known boo
 			return nil, true // not even for nothing is it refused
 		}
 		at = &meets
-		v.penalty = decimal.Max(decimal.Zero, meets)
+		v.penalty, v.near = decimal.Max(decimal.Zero, meets), &f
 	}
 	return nil, false
+}
+
+// first is the best plan with more (1) or fewer (-1) jobs of a class at its own penalty, if a job more or less has found
+// it. With one more there may be a job more in all than are wanted.
+func (k *counterfactual) first(i int, side, most int64) *other {
+	if side < 0 {
+		return k.out[i].withLess
+	}
+	if f := k.out[i].withMore; f != nil && (!f.proved || f.jobs <= most) {
+		return f
+	}
+	return nil
 }
 
 // meetNoise is less than two penalties at which plans meet differ by.

@@ -54,7 +54,7 @@ func (d *fleetDecision) lookBeside(ctx context.Context, best *fleetPlan, root *t
 	d.beside = k // when the time is up, what was found until then is told
 	defer k.rest()
 	if d.gap > b.margin { // the search has ended within the gap that the options allow
-		if f := b.found(b.fleet, -1); !f.proved || f.plan.cost < best.cost-b.margin {
+		if f := b.found(b.fleet, b.itself()); !f.proved || f.plan.cost < best.cost-b.margin {
 			k.gap = d.gap
 			return
 		}
@@ -106,14 +106,14 @@ type besides struct {
 	bound  float64
 }
 
-// found searches a changed fleet, beginning at this plan; a changed class begins at as many of its jobs as may be.
-func (b *besideFleet) found(g *fleet, class int) besides {
+// found searches a changed fleet, beginning at plans that are known.
+func (b *besideFleet) found(g *fleet, starts [][][]int64) besides {
 	s := g.newSearch(b.ctx, func(float64) float64 { return 0 }, b.nu)
 	s.effort = s.work + min(b.left, besideMost)
 	s.patience, s.most = s.effort, s.effort
 	before := s.work
 	if b.left > 0 {
-		for _, jobs := range b.starts(g, class) {
+		for _, jobs := range starts {
 			s.consider(jobs)
 		}
 		s.run()
@@ -125,12 +125,12 @@ func (b *besideFleet) found(g *fleet, class int) besides {
 // besideSetup is the work of beginning a search, for each class.
 const besideSetup = 20
 
+// itself is this plan alone.
+func (b *besideFleet) itself() [][][]int64 { return [][][]int64{b.plan.jobs} }
+
 // starts is this plan with the jobs of a class within its limits: those that are too many go where they are, and those
 // that are missing come to each type in turn.
 func (b *besideFleet) starts(g *fleet, class int) (list [][][]int64) {
-	if class < 0 {
-		return [][][]int64{b.plan.jobs}
-	}
 	with := func(v int, by int64) {
 		jobs := slices.Clone(b.plan.jobs)
 		jobs[class] = slices.Clone(jobs[class])
@@ -144,7 +144,7 @@ func (b *besideFleet) starts(g *fleet, class int) (list [][][]int64) {
 	}
 	by := min(max(total, g.low[class]), g.high[class]) - total
 	if by == 0 {
-		return [][][]int64{b.plan.jobs}
+		return b.itself()
 	}
 	for _, v := range g.on[class] {
 		with(v, by)
@@ -158,7 +158,11 @@ func (b *besideFleet) best(v variant) other {
 	if v.low > v.high {
 		return other{proved: true}
 	}
-	f := b.found(g, v.class)
+	starts := b.starts(g, v.class)
+	if v.near != nil && v.near.many != nil {
+		starts = append(starts, v.near.many.jobs)
+	}
+	f := b.found(g, starts)
 	o := other{most: math.Inf(1)}
 	if f.plan != nil {
 		o = b.seen(g, f.plan, v.class)
@@ -195,7 +199,7 @@ func (b *besideFleet) between(v variant) (least, most float64) {
 
 // seen is another plan as it is seen from this one.
 func (b *besideFleet) seen(g *fleet, p *fleetPlan, class int) other {
-	o := other{feasible: true, bill: b.spentOn(g, p).Sub(b.spentOn(b.fleet, b.plan))}
+	o := other{feasible: true, many: p, bill: b.spentOn(g, p).Sub(b.spentOn(b.fleet, b.plan))}
 	for v := range p.vms {
 		o.vms += float64(p.vms[v] - b.plan.vms[v])
 	}

@@ -96,7 +96,7 @@ func (b *besideOne) fromFlip(i int) float64 {
 // best is the best plan with a class changed; it is not proved where that takes too long.
 func (b *besideOne) best(v variant) other {
 	f := b.find(v)
-	o := other{feasible: f.Feasible, proved: f.Proved, jobs: f.Jobs, vms: float64(f.VMs)}
+	o := other{feasible: f.Feasible, proved: f.Proved, jobs: f.Jobs, vms: float64(f.VMs), one: f}
 	if !f.Proved {
 		o.least, o.most = b.between(v)
 	}
@@ -123,7 +123,11 @@ func (b *besideOne) between(v variant) (least, most float64) {
 func (b *besideOne) find(v variant) integer.Found {
 	own, ok := b.own(v)
 	if ok {
-		if f := b.beside.Best(own); f.Proved {
+		known := integer.Found{}
+		if v.near != nil {
+			known = v.near.one
+		}
+		if f := b.beside.Best(own, known); f.Proved {
 			return f
 		}
 	}

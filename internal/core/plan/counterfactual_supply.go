@@ -118,7 +118,7 @@ func (b *besideFleet) quotasOf(k *counterfactual, v int) *capacity.Range {
 	t := &b.types[v]
 	return quotas(t.Supply.OnDemand.Quota, float64(t.onDemandOf(b.plan.vms[v])), func(quota *int64) (least int64, better, known bool) {
 		g := b.supplied(v, func(s *capacity.OnDemand) { s.Quota = quota })
-		f := b.found(g, -1)
+		f := b.found(g, b.itself())
 		if !f.proved || f.plan == nil {
 			return 0, false, false
 		}
@@ -206,7 +206,7 @@ func (p *typePrices) high() (at *money.Amount, known bool) {
 	if used > 0 && fewer >= 0 {
 		r := &g.types[p.v].rental
 		r.most, r.limit = min(r.most, fewer), min(r.limit, fewer)
-		f := p.found(g, -1)
+		f := p.found(g, p.itself())
 		if !f.proved {
 			return nil, false
 		}
@@ -228,7 +228,7 @@ func (p *typePrices) until(limit decimal.Decimal, f *fleetPlan) (at *money.Amoun
 	}
 	for try, step := limit, 0; step < maxPricePlans; step++ {
 		if f == nil || step > 0 {
-			s := p.found(p.at(try), -1)
+			s := p.found(p.at(try), p.itself())
 			if f = s.plan; !s.proved || f == nil {
 				return nil, false
 			}
