@@ -13,12 +13,18 @@ type JobChange struct {
 	Bill         *money.Amount `json:"bill,omitempty"`
 	ValueRefused *money.Amount `json:"value_refused,omitempty"`
 	VMs          *float64      `json:"vms,omitempty"`
+	// Of one that is not exact: the exact amount is proved to be no less than Low and, if High is there, no more.
+	Low  *money.Amount `json:"low,omitempty"`
+	High *money.Amount `json:"high,omitempty"`
 }
 
 // Told reports whether the change was found by planning anew and has all its parts.
 func (c *JobChange) Told() bool {
 	return c != nil && c.Exact && (!c.Fits || c.Amount != nil && c.Bill != nil && c.ValueRefused != nil)
 }
+
+// Bounded reports whether the change is not exact, and stands between two proved figures.
+func (c *JobChange) Bounded() bool { return c != nil && !c.Exact && c.Low != nil && c.High != nil }
 
 // Stays tells how far figures of a class may move, each alone, while the VMs and the jobs of the plan stay the best.
 // A range that was not worked out is null.
@@ -55,8 +61,17 @@ func (r *Range) Nearest(to float64) *float64 {
 	return r.Low
 }
 
-// PlanStays tells how far prices may move, each alone, while the plan's VMs and jobs stay the best. A range that was
-// not worked out is null.
+// PlanStays tells how far prices and quotas may move, each alone, while the plan's VMs and jobs stay the best. A range
+// that was not worked out is null. With several VM types each has its own.
 type PlanStays struct {
 	OnDemandPrice *MoneyRange `json:"on_demand_price"`
+	Quota         *Range      `json:"quota"` // whole numbers
+	Types         []TypeStays `json:"types,omitempty"`
+}
+
+// TypeStays holds the ranges of one VM type.
+type TypeStays struct {
+	VMType        string      `json:"vm_type"`
+	OnDemandPrice *MoneyRange `json:"on_demand_price"`
+	Quota         *Range      `json:"quota"`
 }

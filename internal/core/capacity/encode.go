@@ -55,6 +55,10 @@ func (t *planText) plan(p *Plan) {
 	writeList(t, `,"classes":`, p.Classes, appendClassPlan)
 	if p.Stays != nil {
 		t.text = appendMoneyRange(append(t.text, `,"stays":{"on_demand_price":`...), p.Stays.OnDemandPrice)
+		t.text = appendRange(append(t.text, `,"quota":`...), p.Stays.Quota)
+		if len(p.Stays.Types) > 0 {
+			t.text = appendList(append(t.text, `,"types":`...), p.Stays.Types, appendTypeStays)
+		}
 		t.text = append(t.text, '}')
 	}
 	if p.Prices != nil {
@@ -182,14 +186,7 @@ func appendClassPlan(dst []byte, c *ClassPlan) []byte {
 	}
 	if c.Stays != nil {
 		dst = appendMoneyRange(append(dst, `,"stays":{"penalty":`...), c.Stays.Penalty)
-		dst = append(dst, `,"deadline_s":`...)
-		if d := c.Stays.DeadlineSeconds; d == nil {
-			dst = append(dst, "null"...)
-		} else {
-			dst = appendOptional(append(dst, `{"low":`...), d.Low)
-			dst = appendOptional(append(dst, `,"high":`...), d.High)
-			dst = append(dst, '}')
-		}
+		dst = appendRange(append(dst, `,"deadline_s":`...), c.Stays.DeadlineSeconds)
 		dst = append(dst, '}')
 	}
 	if len(c.Types) > 0 {
@@ -211,6 +208,28 @@ func appendJobChange(dst []byte, c *JobChange) []byte {
 	if c.VMs != nil {
 		dst = strict.AppendNumber(append(dst, `,"vms":`...), *c.VMs)
 	}
+	if c.Low != nil {
+		dst = money.AppendMoney(append(dst, `,"low":`...), *c.Low)
+	}
+	if c.High != nil {
+		dst = money.AppendMoney(append(dst, `,"high":`...), *c.High)
+	}
+	return append(dst, '}')
+}
+
+func appendTypeStays(dst []byte, s *TypeStays) []byte {
+	dst = strict.AppendText(append(dst, `{"vm_type":`...), s.VMType)
+	dst = appendMoneyRange(append(dst, `,"on_demand_price":`...), s.OnDemandPrice)
+	dst = appendRange(append(dst, `,"quota":`...), s.Quota)
+	return append(dst, '}')
+}
+
+func appendRange(dst []byte, r *Range) []byte {
+	if r == nil {
+		return append(dst, "null"...)
+	}
+	dst = appendOptional(append(dst, `{"low":`...), r.Low)
+	dst = appendOptional(append(dst, `,"high":`...), r.High)
 	return append(dst, '}')
 }
 

@@ -22,9 +22,10 @@ var (
 	planSlotsShape     = strict.NewShape("a number of slots", []string{"map", "reduce"})
 	timesShape         = strict.NewShape("a predicted time", []string{"lower", "average", "upper"}, "calibrated")
 	flipsShape         = strict.NewShape("what would change a decision", []string{"penalty", "deadline_s", "on_demand_price"})
-	jobChangeShape     = strict.NewShape("what a job more or less changes", []string{"exact", "fits", "amount"}, "bill", "value_refused", "vms")
+	jobChangeShape     = strict.NewShape("what a job more or less changes", []string{"exact", "fits", "amount"}, "bill", "value_refused", "vms", "low", "high")
 	staysShape         = strict.NewShape("where the plan stays the best", []string{"penalty", "deadline_s"})
-	planStaysShape     = strict.NewShape("where the plan stays the best", []string{"on_demand_price"})
+	planStaysShape     = strict.NewShape("where the plan stays the best", []string{"on_demand_price"}, "quota", "types")
+	typeStaysShape     = strict.NewShape("where the plan stays the best by a VM type", []string{"vm_type", "on_demand_price", "quota"})
 	rangeShape         = strict.NewShape("a range", []string{"low", "high"})
 	pricesShape        = strict.NewShape("the list of prices", []string{"capacity", "contracts"}, "types", "budget")
 	capacityPriceShape = strict.NewShape("a price", []string{"low", "high"})
@@ -298,12 +299,38 @@ func (r *planReader) jobChange(c *JobChange) {
 			c.ValueRefused = r.optionalMoney()
 		case "vms":
 			c.VMs = r.optionalFloat()
+		case "low":
+			c.Low = r.optionalMoney()
+		case "high":
+			c.High = r.optionalMoney()
 		}
 	})
 }
 
 func (r *planReader) planStays(s *PlanStays) {
-	r.Object(planStaysShape, func(string) { s.OnDemandPrice = orNull(r, new(MoneyRange), r.moneyRange) })
+	r.Object(planStaysShape, func(name string) {
+		switch name {
+		case "on_demand_price":
+			s.OnDemandPrice = orNull(r, new(MoneyRange), r.moneyRange)
+		case "quota":
+			s.Quota = orNull(r, new(Range), r.numberRange)
+		case "types":
+			s.Types = listOrNull(r.Reader, r.typeStays)
+		}
+	})
+}
+
+func (r *planReader) typeStays(s *TypeStays) {
+	r.Object(typeStaysShape, func(name string) {
+		switch name {
+		case "vm_type":
+			r.string(&s.VMType)
+		case "on_demand_price":
+			s.OnDemandPrice = orNull(r, new(MoneyRange), r.moneyRange)
+		case "quota":
+			s.Quota = orNull(r, new(Range), r.numberRange)
+		}
+	})
 }
 
 func (r *planReader) stays(s *Stays) {

@@ -26,100 +26,33 @@ const (
 	maxClasses = 5_000
 	// maxMeets bounds how often a line is met before the search is given up.
 	maxMeets = 60
-	// maxAnew bounds the plans that are made from nothing, where no search beside the plan's own decides.
-	maxAnew = 30
-	// maxStates bounds the states of all searches together.
-	maxStates = 400_000
 )
 
-// counterfactual works out what would change a whole plan of one VM type.
+// counterfactual works out what would change a whole plan.
 type counterfactual struct {
-	*decision
+	neighbour
+	*model
 	ctx    context.Context
-	plan   integer.Result
-	beside *integer.Beside
-	series *Series // for plans made from nothing
-	anew   int     // how many of those there were
-	slack  int64   // by how much a load may exceed its VMs on the plan's grid
-	hint   int64   // less load of a class that lately let a better plan in
-	bills  map[int64]decimal.Decimal
+	jobs   []int64         // of each class in the plan
+	spent  decimal.Decimal // on the plan's VMs per period, not rounded
+	margin float64         // what a proof can be off by
+	gap    float64         // by how much the plan may cost more than the best; 0 where it is proved
 	out    []classChanges
-	prices *capacity.MoneyRange
+	plan   *capacity.PlanStays
 }
 
-// classChanges holds the changes of a class. One that was not worked out is nil.
-type classChanges struct {
-	more, less *capacity.JobChange
-	stays      capacity.Stays
-}
-
-// lookBeside works out what would change the plan, if it is proved and its VMs are the sum of its loads.
-func (d *decision) lookBeside(ctx context.Context) {
-	terrain, ok := d.front.(integer.Terrain)
-	if !ok || d.brief() || len(d.classes) > maxClasses || d.best.Gap > d.complete() || d.best.VMs != integer.VMsFor(d.front, d.best.Jobs) {
-		return
-	}
-	k := &counterfactual{decision: d, ctx: ctx, plan: d.best, bills: map[int64]decimal.Decimal{}, out: make([]classChanges, len(d.classes))}
-	most := int64(integer.MaxLoad) / d.front.PerVM() // so many VMs' loads can be counted
-	if most < 2*integer.VMsFor(d.front, highest(d.classes))+mostRounding {
-		return
-	}
-	k.beside = integer.NewBeside(terrain, integer.NewSupply(d.tiers).UpTo(most), d.best.Jobs, d.complete(), maxStates, integer.Expired(ctx))
-	base := *d.Problem
-	base.Options.Gap, base.Options.Engine, base.Options.Near = 0, capacity.EngineExact, nil
-	k.series = NewSeries(base, nil)
-	k.slack = -d.front.Load(make([]int64, len(d.classes)))
-	d.beside = k // when the time is up, what was found until then is told
-	order := k.nearest()
-	for _, look := range [...]func(i int){k.jobs, k.penalty, k.deadline} { // the first ones get more of the effort
-		for _, i := range order {
-			if ctx.Err() != nil {
-				return
-			}
-			look(i)
-		}
-	}
-	if len(k.classes) <= allClasses {
-		k.prices = k.onDemandPrices()
-	}
-}
-
-// complete is the gap at which nothing is left to prove.
-func (d *decision) complete() float64 {
-	return max(integer.ProofResolution/10*integer.Yardstick(d.best.Objective, d.wanted()), money.Smallest, integer.GapNoise*d.wanted())
-}
-
-func highest(classes []class) []int64 {
-	jobs := make([]int64, len(classes))
-	for i := range classes {
-		jobs[i] = int64(classes[i].high)
-	}
-	return jobs
-}
-
-// nearest is the classes that are worked out, those first whose penalty is nearest to what their VMs are worth.
-func (k *counterfactual) nearest() []int {
-	order := make([]int, len(k.classes))
-	for i := range order {
-		order[i] = i
-	}
-	r := k.relaxed
-	distance := func(i int) float64 {
-		c := &k.classes[i]
-		if c.impossible || c.gamma == 0 {
-			return math.Inf(1)
-		}
-		worth := r.nuLow
-		if r.jobs[i] >= c.high && !math.IsInf(r.nuHigh, 1) {
-			worth = r.nuHigh
-		}
-		return math.Abs(r.theta[i]-worth) / max(worth, r.theta[i])
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(distance(a), distance(b)) })
-	if len(order) > allClasses {
-		order = order[:nearestClasses]
-	}
-	return order
+// neighbour finds the best plans of problems that differ in one class.
+type neighbour interface {
+	// best is the best plan with a class changed; it is not proved where that takes too long.
+	best(v variant) other
+	// between bounds the cost of the best plan with a class changed above this one: at least and at most.
+	between(v variant) (least, most float64)
+	// possible says that some number of slots meets another deadline of a class.
+	possible(class int, deadline float64) bool
+	// shortest is the shortest deadline of a class with which the plan's VMs carry its jobs; nil where any is enough.
+	shortest(class int) *float64
+	// later is a deadline with which another plan is better, if one is known, and the one that is to be tried first.
+	later(class int) (known *float64, try float64)
 }
 
 // variant is a class as it is, or with something changed.
@@ -128,75 +61,67 @@ type variant struct {
 	low, high int64
 	penalty   decimal.Decimal
 	deadline  float64
+	near      *other // a plan to begin at, if one is known
+}
+
+// other is the best plan of a changed problem, seen from this plan.
+type other struct {
+	feasible, proved bool
+	jobs             int64           // of the changed class
+	bill             decimal.Decimal // what its VMs cost more
+	others           decimal.Decimal // what the jobs of other classes are worth that give way, less those that come along
+	vms              float64         // what it has more; where there is no plan, the VMs that are missing
+	// from is the shortest deadline of the changed class, at most so long, with which the plan's VMs carry it.
+	from func(most float64) *float64
+	one  integer.Found // the plan itself, of one VM type
+	many *fleetPlan    // or of a fleet
+	// least and most bound what the best plan costs above this one, where it is not proved.
+	least, most float64
+}
+
+// classChanges holds the changes of a class. One that was not worked out is nil.
+type classChanges struct {
+	more, less             *capacity.JobChange
+	moreWithin, lessWithin *within // where there is no exact change
+	stays                  capacity.Stays
+	withMore, withLess     *other // the plans with them
+}
+
+// within bounds what a job more costs or one less saves; high is nil where no plan with it is known.
+type within struct{ low, high *money.Amount }
+
+// nearest is the classes that are worked out, those first that are nearest to a flip.
+func nearest(classes int, distance func(class int) float64) []int {
+	order := make([]int, classes)
+	away := make([]float64, classes)
+	for i := range order {
+		order[i], away[i] = i, distance(i)
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(away[a], away[b]) })
+	if len(order) > allClasses {
+		order = order[:nearestClasses]
+	}
+	return order
+}
+
+// look works out the changes of classes, until the time is up.
+func (k *counterfactual) look(order []int) {
+	for _, look := range [...]func(i int){k.oneJob, k.penalty, k.deadline} { // the first ones get more of the effort
+		for _, i := range order {
+			if k.ctx.Err() != nil {
+				return
+			}
+			look(i)
+		}
+	}
 }
 
 func (k *counterfactual) variant(i int) variant {
 	c := &k.classes[i]
-	return variant{i, int64(c.low), int64(c.high), c.Penalty.Decimal, c.DeadlineSeconds}
+	return variant{class: i, low: int64(c.low), high: int64(c.high), penalty: c.Penalty.Decimal, deadline: c.DeadlineSeconds}
 }
 
-// best is the best plan with a class changed; it is not proved where that takes too long.
-func (k *counterfactual) best(v variant) integer.Found {
-	own, ok := k.own(v)
-	if ok {
-		if f := k.beside.Best(own); f.Proved {
-			return f
-		}
-	}
-	return k.planAnew(v)
-}
-
-// own is the class as the search beside sees it; false where its load cannot be counted on the plan's grid.
-func (k *counterfactual) own(v variant) (integer.Own, bool) {
-	i := v.class
-	own := integer.Own{Class: i, Low: v.low, High: v.high, Penalty: v.penalty.InexactFloat64()}
-	if v.deadline == k.classes[i].DeadlineSeconds {
-		own.PerJob = k.beside.PerJob(i)
-		own.Units = func(jobs int64) int64 { return k.front.Units(i, jobs) }
-		return own, true
-	}
-	c, possible := k.with(i, v.deadline)
-	if !possible || !k.countable() {
-		return own, false
-	}
-	own.PerJob = c.gamma
-	own.Units = func(jobs int64) int64 { return k.units(&c, jobs) }
-	return own, true
-}
-
-// planAnew plans the problem with the class changed from nothing.
-func (k *counterfactual) planAnew(v variant) integer.Found {
-	if k.anew++; k.anew > maxAnew || len(k.classes) > allClasses {
-		return integer.Found{}
-	}
-	p := k.series.base
-	p.Classes = slices.Clone(p.Classes)
-	c := &p.Classes[k.classes[v.class].index]
-	c.Jobs = capacity.JobRange{Min: float64(v.low), Max: float64(v.high)}
-	c.Penalty, c.DeadlineSeconds = money.Amount{Decimal: v.penalty.Round(money.Places)}, v.deadline
-	if p.Budget != nil { // the total is compared by whoever asks
-		p.Budget = &capacity.Budget{VMCost: p.Budget.VMCost}
-	}
-	pl, err := k.series.Solve(k.ctx, p)
-	switch {
-	case err != nil:
-		return integer.Found{}
-	case pl.Status == capacity.InfeasibleStatus:
-		return integer.Found{Proved: true}
-	}
-	f := integer.Found{Feasible: true, Proved: pl.Proof.Gap == 0, VMs: int64(pl.VMs.Total)}
-	for j := range k.classes {
-		jobs := int64(pl.Classes[k.classes[j].index].Admitted)
-		if j == v.class {
-			f.Jobs = jobs
-		} else if jobs != k.plan.Jobs[j] {
-			f.Others = append(f.Others, integer.Moved{Class: j, Jobs: jobs})
-		}
-	}
-	return f
-}
-
-func (k *counterfactual) jobs(i int) {
+func (k *counterfactual) oneJob(i int) {
 	if !k.classes[i].impossible {
 		k.out[i].more, k.out[i].less = k.oneMore(i), k.oneLess(i)
 	}
@@ -210,71 +135,127 @@ func (k *counterfactual) penalty(i int) {
 
 func (k *counterfactual) deadline(i int) { k.out[i].stays.DeadlineSeconds = k.deadlines(i) }
 
-// bill returns the cost of so many VMs per period, not rounded: a plan rounds each of its lines.
-func (k *counterfactual) bill(vms int64) decimal.Decimal {
-	known, ok := k.bills[vms]
-	if !ok {
-		known = k.unrounded(k.hourly(k.vms(float64(vms))))
-		k.bills[vms] = known
-	}
-	return known
-}
-
 // unrounded turns a cost per hour into one per period.
 func (m *model) unrounded(h hourlyCost) decimal.Decimal {
 	return h.sum().Mul(decimal.NewFromInt(m.PeriodSeconds)).Div(decimal.NewFromInt(3600))
 }
 
-// above returns by how much another plan costs more than this one, in VMs and in jobs of other classes.
-func (k *counterfactual) above(f *integer.Found) (bill, others decimal.Decimal) {
-	bill = k.bill(f.VMs).Sub(k.bill(k.plan.VMs))
-	for _, m := range f.Others {
-		others = others.Add(k.classes[m.Class].Penalty.Mul(decimal.NewFromInt(k.plan.Jobs[m.Class] - m.Jobs)))
-	}
-	return bill, others
-}
-
 // oneMore is one job more asked for, and one more than now promised.
 func (k *counterfactual) oneMore(i int) *capacity.JobChange {
-	v := k.variant(i)
-	v.low, v.high = k.plan.Jobs[i]+1, v.high+1
+	v := k.oneMoreOf(i)
 	if v.high > capacity.MaxJobs {
 		return nil
 	}
 	f := k.best(v)
-	if !f.Proved {
-		return nil
-	}
+	k.out[i].withMore = &f
 	switch {
-	case !f.Feasible && f.VMs > 0:
-		missing := float64(f.VMs)
-		return &capacity.JobChange{Exact: true, VMs: &missing}
-	case !f.Feasible, !k.affords(&f, i, v.low):
+	case !f.proved:
+		k.out[i].moreWithin = k.moreWithin(i, f.least, f.most)
+		return nil
+	case !f.feasible && f.vms > 0:
+		return &capacity.JobChange{Exact: true, VMs: &f.vms}
+	case !f.feasible, !k.affords(&f, i, v.low):
 		return &capacity.JobChange{Exact: true}
 	}
 	return k.change(&f, i, v.low, false)
 }
 
+func (k *counterfactual) oneMoreOf(i int) variant {
+	v := k.variant(i)
+	v.low, v.high = k.jobs[i]+1, v.high+1
+	return v
+}
+
 // oneLess is one job less asked for, and one less than now admitted at most.
 func (k *counterfactual) oneLess(i int) *capacity.JobChange {
-	v := k.variant(i)
-	v.high = k.plan.Jobs[i] - 1
-	if v.high < 0 {
-		return &capacity.JobChange{Exact: true}
+	if k.jobs[i] == 0 {
+		return nil
 	}
-	v.low = min(v.low, v.high)
+	v := k.oneLessOf(i)
 	f := k.best(v)
-	if !f.Proved || !f.Feasible {
+	k.out[i].withLess = &f
+	if !f.proved || !f.feasible {
+		k.out[i].lessWithin = k.lessWithin(i, f.least, f.most)
 		return nil
 	}
 	return k.change(&f, i, v.high, true)
 }
 
+func (k *counterfactual) oneLessOf(i int) variant {
+	v := k.variant(i)
+	v.high = k.jobs[i] - 1
+	v.low = min(v.low, v.high)
+	return v
+}
+
+// moreWithin bounds what a job more costs. Without it the changed plan would be one of this problem, so that the cost is
+// not negative.
+func (k *counterfactual) moreWithin(i int, least, most float64) *within {
+	p := k.classes[i].penalty
+	if b := k.Budget; b != nil && b.Total != nil && !(k.spent.Add(k.refusedValue()).InexactFloat64()+most+p < b.Total.Float()-k.margin) {
+		most = math.Inf(1)
+	}
+	return k.bounded(max(least+p, -k.gap), most+p+k.gap)
+}
+
+// lessWithin bounds what a job less saves.
+func (k *counterfactual) lessWithin(i int, least, most float64) *within {
+	p := k.classes[i].penalty
+	return k.bounded(max(p-most-k.gap, -k.gap), p-least)
+}
+
+// bounded rounds bounds away from each other, by what their sums may be off as well.
+func (k *counterfactual) bounded(low, high float64) *within {
+	if math.IsInf(low, 0) || math.IsNaN(low) || math.IsNaN(high) || low < -money.Max {
+		return nil
+	}
+	off := k.margin + 1e-12*math.Abs(low)
+	w := &within{low: &money.Amount{Decimal: decimal.NewFromFloat(low - off).RoundFloor(money.Places)}}
+	if low == 0 {
+		w.low = &money.Amount{}
+	}
+	if high <= money.Max {
+		w.high = &money.Amount{Decimal: decimal.NewFromFloat(high + k.margin + 1e-12*math.Abs(high)).RoundCeil(money.Places)}
+	}
+	return w
+}
+
+// rest bounds the changes that were not worked out.
+func (k *counterfactual) rest() {
+	for i := range k.out {
+		c, known := &k.classes[i], &k.out[i]
+		if c.impossible {
+			continue
+		}
+		if known.more == nil && known.moreWithin == nil && c.Jobs.Max < capacity.MaxJobs {
+			least, most := k.between(k.oneMoreOf(i))
+			known.moreWithin = k.moreWithin(i, least, most)
+		}
+		if known.less == nil && known.lessWithin == nil && k.jobs[i] > 0 {
+			least, most := k.between(k.oneLessOf(i))
+			known.lessWithin = k.lessWithin(i, least, most)
+		}
+	}
+}
+
+// relaxedWithin is the relaxation's figure of a change, moved to where it is proved to be.
+func (w *within) relaxedWithin(c *capacity.JobChange) *capacity.JobChange {
+	if w == nil || c == nil || c.Exact || w.high == nil && !c.Fits {
+		return c
+	}
+	moved := capacity.JobChange{Fits: true, Amount: c.Amount, Low: w.low, High: w.high}
+	if w.high != nil && (c.Amount == nil || c.Amount.GreaterThan(w.high.Decimal)) {
+		moved.Amount = w.high
+	} else if c.Amount.LessThan(w.low.Decimal) {
+		moved.Amount = w.low
+	}
+	return &moved
+}
+
 // change is the difference to the plan; beyond the jobs wanted, those of the class itself count as others do.
-func (k *counterfactual) change(f *integer.Found, i int, wanted int64, saved bool) *capacity.JobChange {
-	bill, others := k.above(f)
-	others = others.Add(k.classes[i].Penalty.Mul(decimal.NewFromInt(wanted - f.Jobs)))
-	vms := float64(f.VMs - k.plan.VMs)
+func (k *counterfactual) change(f *other, i int, wanted int64, saved bool) *capacity.JobChange {
+	bill, vms := f.bill, f.vms
+	others := f.others.Add(k.classes[i].Penalty.Mul(decimal.NewFromInt(wanted - f.jobs)))
 	if saved {
 		bill, others, vms = bill.Neg(), others.Neg(), -vms
 	}
@@ -287,17 +268,25 @@ func (k *counterfactual) change(f *integer.Found, i int, wanted int64, saved boo
 }
 
 // affords says that the budget for everything, if there is one, pays for a plan.
-func (k *counterfactual) affords(f *integer.Found, i int, wanted int64) bool {
+func (k *counterfactual) affords(f *other, i int, wanted int64) bool {
 	if k.Budget == nil || k.Budget.Total == nil {
 		return true
 	}
-	bill, others := k.above(f)
-	total := k.bill(k.plan.VMs).Add(bill).Add(others).Add(k.classes[i].Penalty.Mul(decimal.NewFromInt(wanted - f.Jobs)))
-	for j := range k.classes {
-		c := &k.classes[j]
-		total = total.Add(c.Penalty.Mul(decimal.NewFromInt(int64(c.Jobs.Max) - k.plan.Jobs[j])))
+	more := f.bill.Add(f.others).Add(k.classes[i].Penalty.Mul(decimal.NewFromInt(wanted - f.jobs)))
+	return k.spent.Add(k.refusedValue()).Add(more).LessThanOrEqual(k.Budget.Total.Decimal)
+}
+
+// refusedValue adds up the worth of the jobs that the plan refuses.
+func (k *counterfactual) refusedValue() (sum decimal.Decimal) {
+	for i := range k.classes {
+		sum = sum.Add(k.refusedOf(i))
 	}
-	return total.LessThanOrEqual(k.Budget.Total.Decimal)
+	return sum
+}
+
+func (k *counterfactual) refusedOf(i int) decimal.Decimal {
+	c := &k.classes[i]
+	return c.Penalty.Mul(decimal.NewFromInt(int64(c.Jobs.Max) - k.jobs[i]))
 }
 
 // penalties is the range of the class's penalty in which the plan stays the best.
@@ -326,7 +315,7 @@ func (k *counterfactual) penalties(i int) *capacity.MoneyRange {
 // meet is the penalty nearest to the class's own, in one direction, beyond which a plan with more (1) or fewer (-1) of
 // its jobs is better; nil where there is none.
 func (k *counterfactual) meet(i int, side int64) (at *decimal.Decimal, known bool) {
-	now := k.plan.Jobs[i]
+	now := k.jobs[i]
 	v := k.variant(i)
 	if side > 0 {
 		v.low = now + 1
@@ -336,16 +325,20 @@ func (k *counterfactual) meet(i int, side int64) (at *decimal.Decimal, known boo
 	if v.low > v.high {
 		return nil, true
 	}
-	for range maxMeets {
-		f := k.best(v)
+	var f other
+	for step := range maxMeets {
+		if known := k.first(i, side, v.high); step == 0 && known != nil {
+			f = *known
+		} else {
+			f = k.best(v)
+		}
 		switch {
-		case !f.Proved:
+		case !f.proved:
 			return nil, false
-		case !f.Feasible:
+		case !f.feasible:
 			return at, true
 		}
-		bill, others := k.above(&f)
-		meets := bill.Add(others).Div(decimal.NewFromInt(f.Jobs - now))
+		meets := f.bill.Add(f.others).Div(decimal.NewFromInt(f.jobs - now))
 		if at != nil && (side > 0 && meets.GreaterThanOrEqual(at.Sub(meetNoise)) || side < 0 && meets.LessThanOrEqual(at.Add(meetNoise))) {
 			return at, true
 		}
@@ -353,9 +346,21 @@ func (k *counterfactual) meet(i int, side int64) (at *decimal.Decimal, known boo
 			return nil, true // not even for nothing is it refused
 		}
 		at = &meets
-		v.penalty = decimal.Max(decimal.Zero, meets)
+		v.penalty, v.near = decimal.Max(decimal.Zero, meets), &f
 	}
 	return nil, false
+}
+
+// first is the best plan with more (1) or fewer (-1) jobs of a class at its own penalty, if a job more or less has found
+// it. With one more there may be a job more in all than are wanted.
+func (k *counterfactual) first(i int, side, most int64) *other {
+	if side < 0 {
+		return k.out[i].withLess
+	}
+	if f := k.out[i].withMore; f != nil && (!f.proved || f.jobs <= most) {
+		return f
+	}
+	return nil
 }
 
 // meetNoise is less than two penalties at which plans meet differ by.
@@ -364,17 +369,11 @@ var meetNoise = decimal.New(1, -9)
 // penaltyWithin is the penalty beyond which refused jobs cost more than the budget for everything pays for.
 func (k *counterfactual) penaltyWithin(i int) *decimal.Decimal {
 	c := &k.classes[i]
-	refused := int64(c.Jobs.Max) - k.plan.Jobs[i]
+	refused := int64(c.Jobs.Max) - k.jobs[i]
 	if k.Budget == nil || k.Budget.Total == nil || refused == 0 {
 		return nil
 	}
-	left := k.Budget.Total.Sub(k.bill(k.plan.VMs))
-	for j := range k.classes {
-		if j != i {
-			c := &k.classes[j]
-			left = left.Sub(c.Penalty.Mul(decimal.NewFromInt(int64(c.Jobs.Max) - k.plan.Jobs[j])))
-		}
-	}
+	left := k.Budget.Total.Sub(k.spent).Sub(k.refusedValue()).Add(k.refusedOf(i))
 	most := left.Div(decimal.NewFromInt(refused))
 	return &most
 }
@@ -403,10 +402,10 @@ func (m *model) besideRelaxed(out *capacity.ClassPlan, c *class, r *relaxation) 
 // the best. A class that is served in full breaks even at the lower end of its penalties, another at the upper end.
 func (k *counterfactual) tell(i int, out *capacity.ClassPlan) {
 	c, known := &k.classes[i], &k.out[i]
-	if known.more != nil {
+	if out.OneMore = known.moreWithin.relaxedWithin(out.OneMore); known.more != nil {
 		out.OneMore = known.more
 	}
-	if known.less != nil && known.less.Fits {
+	if out.OneLess = known.lessWithin.relaxedWithin(out.OneLess); known.less != nil && known.less.Fits {
 		out.OneLess = known.less
 	}
 	if known.stays != (capacity.Stays{}) {
@@ -422,7 +421,7 @@ func (k *counterfactual) tell(i int, out *capacity.ClassPlan) {
 	if r := known.stays.DeadlineSeconds; r != nil {
 		out.Flips.DeadlineSeconds = r.Nearest(c.DeadlineSeconds)
 	}
-	if k.prices != nil {
-		out.Flips.OnDemandPrice = k.prices.Nearest(k.Supply.OnDemand.Price)
+	if k.plan != nil && k.plan.OnDemandPrice != nil {
+		out.Flips.OnDemandPrice = k.plan.OnDemandPrice.Nearest(k.Supply.OnDemand.Price)
 	}
 }

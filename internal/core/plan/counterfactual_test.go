@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"context"
+	"errors"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -9,7 +11,9 @@ import (
 	"github.com/shopspring/decimal"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 	"headroom/internal/core/money"
+	"headroom/internal/core/proof"
 	"headroom/internal/test/plantest"
 )
 
@@ -28,7 +32,9 @@ func (a *anew) solve(change func(p *capacity.Problem)) (capacity.Plan, bool) {
 	change(&p)
 	p.Options.Gap = 0
 	pl, err := NewSeries(p, nil).Solve(a.t.Context(), p)
-	if err != nil {
+	if errors.Is(err, fault.Busy) {
+		return pl, false
+	} else if err != nil {
 		a.t.Fatalf("%v\n%s", err, plantest.Text(p))
 	}
 	return pl, pl.Status == capacity.InfeasibleStatus || pl.Proof.Gap == 0
@@ -44,6 +50,9 @@ func (a *anew) total(change func(p *capacity.Problem)) (decimal.Decimal, bool) {
 	p := a.p
 	p.Classes = slices.Clone(p.Classes)
 	change(&p)
+	if isFleet(&p) {
+		return a.fleetTotal(&p)
+	}
 	admitted := make([]float64, len(p.Classes))
 	served, _ := a.solve(func(p *capacity.Problem) {
 		change(p)
@@ -66,9 +75,71 @@ func (a *anew) total(change func(p *capacity.Problem)) (decimal.Decimal, bool) {
 		admitted[i] = a.pl.Classes[m.classes[i].index].Admitted
 	}
 	cost, _ := m.money(m.vms(a.pl.VMs.Total), admitted)
-	affordable := p.Budget == nil || (p.Budget.Total == nil || cost.Total.LessThanOrEqual(p.Budget.Total.Decimal)) &&
+	return cost.Total.Decimal, pays(&p, cost)
+}
+
+func pays(p *capacity.Problem, cost capacity.Cost) bool {
+	return p.Budget == nil || (p.Budget.Total == nil || cost.Total.LessThanOrEqual(p.Budget.Total.Decimal)) &&
 		(p.Budget.VMCost == nil || cost.Total.Sub(cost.Penalties.Decimal).LessThanOrEqual(p.Budget.VMCost.Decimal))
-	return cost.Total.Decimal, affordable
+}
+
+// fleetTotal plans each type alone with this plan's jobs on it: it must do with this plan's VMs.
+func (a *anew) fleetTotal(p *capacity.Problem) (decimal.Decimal, bool) {
+	f, err := newFleet(p)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	penalties, vms := decimal.Zero, make([]float64, len(f.types))
+	for i, c := range a.pl.Classes {
+		penalties = penalties.Add(p.Classes[i].Penalty.Mul(decimal.NewFromFloat(p.Classes[i].Jobs.Max - c.Admitted)))
+	}
+	for v := range f.types {
+		own := *f.types[v].Problem
+		own.Options.Gap, own.Budget, own.Supply.Contracts, own.Supply.Spot = 0, nil, nil, nil
+		own.Supply.OnDemand = capacity.OnDemand{Price: money.Round(1)}
+		own.Classes = slices.Clone(own.Classes)
+		vms[v] = a.pl.VMs.Total
+		if f.named() {
+			vms[v] = a.pl.VMs.Types[v].Total
+		}
+		kept := own.Classes[:0]
+		for i := range own.Classes {
+			jobs := a.pl.Classes[i].Admitted
+			if f.named() {
+				jobs = 0
+				for _, on := range a.pl.Classes[i].Types {
+					if on.VMType == f.types[v].name {
+						jobs = on.Admitted
+					}
+				}
+			}
+			if jobs > 0 {
+				c := own.Classes[i]
+				c.Jobs = capacity.JobRange{Min: jobs, Max: jobs}
+				kept = append(kept, c)
+			}
+		}
+		if own.Classes = kept; len(kept) == 0 {
+			continue
+		}
+		pl, err := NewSeries(own, nil).Solve(a.t.Context(), own)
+		if err != nil {
+			a.t.Fatal(err)
+		}
+		if pl.Status == capacity.InfeasibleStatus || pl.VMs.Total > vms[v] {
+			return decimal.Zero, false
+		}
+	}
+	hourly := hourlyCost{}
+	for v := range f.types {
+		t := &f.types[v]
+		if vms[v] > float64(t.rental.most) {
+			return decimal.Zero, false
+		}
+		hourly = hourly.add(t.hourly(t.rented(vms[v], true)))
+	}
+	cost, _ := f.cost(hourly, penalties, decimal.Zero)
+	return cost.Total.Decimal, pays(p, cost)
 }
 
 // stays checks one end of a range: just inside, the plan is as good as the best; just beyond, it is not.
@@ -100,7 +171,7 @@ func (a *anew) stays(name string, class int, end, other, now float64, turn func(
 func (a *anew) check() {
 	for i := range a.p.Classes {
 		c, k := &a.pl.Classes[i], &a.p.Classes[i]
-		if more := c.OneMore; more != nil && more.Exact {
+		if more := c.OneMore; more != nil && (more.Exact || more.Low != nil) {
 			best, proved := a.solve(func(p *capacity.Problem) {
 				p.Classes[i].Jobs = capacity.JobRange{Min: c.Admitted + 1, Max: k.Jobs.Max + 1}
 			})
@@ -108,7 +179,7 @@ func (a *anew) check() {
 		} else {
 			a.count["one more not exact"]++
 		}
-		if less := c.OneLess; less != nil && less.Exact {
+		if less := c.OneLess; less != nil && (less.Exact || less.Low != nil) {
 			best, proved := a.solve(func(p *capacity.Problem) {
 				p.Classes[i].Jobs = capacity.JobRange{Min: min(k.Jobs.Min, c.Admitted-1), Max: c.Admitted - 1}
 			})
@@ -127,9 +198,48 @@ func (a *anew) check() {
 			a.ends("deadline", i, r.Low, r.High, k.DeadlineSeconds, turn, 1e-3, capacity.MaxSeconds)
 		}
 	}
-	if s := a.pl.Stays; s != nil && s.OnDemandPrice != nil {
-		turn := func(p *capacity.Problem, to float64) { p.Supply.OnDemand.Price = money.Round(to) }
-		a.ends("price", -1, ofMoney(s.OnDemandPrice.Low), ofMoney(s.OnDemandPrice.High), a.p.Supply.OnDemand.Price.Float(), turn, 0, money.Max)
+	s := a.pl.Stays
+	if s == nil {
+		return
+	}
+	a.supply(s.OnDemandPrice, s.Quota, a.pl.VMs.OnDemand, func(p *capacity.Problem) *capacity.OnDemand { return &p.Supply.OnDemand })
+	for v, of := range s.Types {
+		a.supply(of.OnDemandPrice, of.Quota, a.pl.VMs.Types[v].OnDemand, func(p *capacity.Problem) *capacity.OnDemand {
+			p.Supply.VMTypes = slices.Clone(p.Supply.VMTypes)
+			return &p.Supply.VMTypes[v].OnDemand
+		})
+	}
+}
+
+// supply checks the ranges of a price on demand and of a quota.
+func (a *anew) supply(price *capacity.MoneyRange, quota *capacity.Range, used float64, of func(p *capacity.Problem) *capacity.OnDemand) {
+	if price != nil {
+		turn := func(p *capacity.Problem, to float64) { of(p).Price = money.Round(to) }
+		a.ends("price", -1, ofMoney(price.Low), ofMoney(price.High), of(&a.p).Price.Float(), turn, 0, money.Max)
+	} else {
+		a.count["price not known"]++
+	}
+	if quota == nil {
+		a.count["quota not known"]++
+		return
+	}
+	if low := quota.Low; (low == nil) != (used == 0) || low != nil && *low != used {
+		a.wrong("the plan rents %v VMs on demand, and stays the best from a quota of %v on", used, low)
+	}
+	for beyond := range 2 {
+		var to *int64
+		if quota.High != nil {
+			q := int64(*quota.High) + int64(beyond)
+			to = &q
+		} else if beyond == 1 {
+			return
+		}
+		best, proved := a.solve(func(p *capacity.Problem) { of(p).Quota = to })
+		if a.count["quota"]++; !proved {
+			a.count["unproved"]++
+		} else if cheaper := best.Cost.Total.LessThan(a.pl.Cost.Total.Sub(decimal.New(1, -8))); cheaper != (beyond == 1) {
+			a.wrong("%d beyond a quota of %+v: a cheaper plan: %t (%v, not %v)", beyond, quota, cheaper, best.Cost.Total, a.pl.Cost.Total)
+		}
 	}
 }
 
@@ -158,6 +268,16 @@ func (a *anew) ends(name string, class int, low, high *float64, now float64, tur
 func (a *anew) change(name string, i int, said *capacity.JobChange, best capacity.Plan, proved bool, sign int64) {
 	if !proved {
 		a.count["unproved"]++
+		return
+	}
+	if !said.Exact {
+		is := best.Cost.Total.Sub(a.pl.Cost.Total.Decimal).Mul(decimal.NewFromInt(sign))
+		if best.Status == capacity.InfeasibleStatus && said.High == nil {
+			return
+		}
+		if a.count[name+" bounded"]++; best.Status == capacity.InfeasibleStatus || is.LessThan(said.Low.Decimal) || said.High != nil && is.GreaterThan(said.High.Decimal) {
+			a.wrong("class %d: %s costs %v (%s), is said to cost from %v to %v", i, name, is, best.Status, said.Low, said.High)
+		}
 		return
 	}
 	a.count[name]++
@@ -210,6 +330,92 @@ func TestChangesAgreeWithPlansMadeAnew(t *testing.T) {
 		if a.check(); t.Failed() {
 			return
 		}
+		if trial%4 == 0 {
+			r := proof.Verify(p, pl, proof.Options{})
+			if count["verified "+string(r.Outcome)]++; r.Outcome == proof.Failed {
+				a.wrong("%v", r)
+				return
+			}
+		}
 	}
 	t.Log(count)
+}
+
+// fleetsOfChanges is the families of fleets whose changes are planned anew.
+var fleetsOfChanges = []string{"quota", "contract", "spot", "types", "mixed"}
+
+// TestChangesOfFleetsAgreeWithPlansMadeAnew does the same for problems of several types, of spot VMs and with budgets.
+func TestChangesOfFleetsAgreeWithPlansMadeAnew(t *testing.T) {
+	r := rand.New(rand.NewPCG(27, 12))
+	count := map[string]int{}
+	for trial := range plantest.Trials(150, 5000) {
+		kind := plantest.FleetKinds[fleetsOfChanges[trial%len(fleetsOfChanges)]]
+		p := plantest.DrawFleet(r, kind, 1+r.IntN(4), 1+r.IntN(5))
+		pl, err := Solve(t.Context(), p, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if pl.Status == capacity.InfeasibleStatus {
+			continue
+		}
+		a := anew{t, p, pl, count}
+		if a.check(); t.Failed() {
+			return
+		}
+		if trial%4 == 0 {
+			r := proof.Verify(p, pl, proof.Options{})
+			if count["verified "+string(r.Outcome)]++; r.Outcome == proof.Failed {
+				a.wrong("%v", r)
+				return
+			}
+		}
+	}
+	t.Log(count)
+}
+
+// countdown is a context whose time is up after it has been asked so many times.
+type countdown struct {
+	context.Context
+	left *int
+}
+
+func (c countdown) Err() error {
+	if *c.left--; *c.left < 0 {
+		return context.DeadlineExceeded
+	}
+	return nil
+}
+
+// TestBoundsOfChangesHold plans anew what plans bound whose time was up before all was worked out.
+func TestBoundsOfChangesHold(t *testing.T) {
+	r := rand.New(rand.NewPCG(27, 13))
+	count := map[string]int{}
+	for trial := range plantest.Trials(200, 4000) {
+		p := plantest.DrawProblem(t, r, 1+r.IntN(6), []capacity.Integrality{capacity.Integer, capacity.Executable}[trial%2])
+		if trial%3 > 0 {
+			p = plantest.DrawFleet(r, plantest.FleetKinds[fleetsOfChanges[trial%len(fleetsOfChanges)]], 1+r.IntN(4), 1+r.IntN(5))
+		}
+		p.Options.Engine = capacity.EngineExact
+		left := r.IntN(60)
+		pl, err := Solve(countdown{t.Context(), &left}, p, nil)
+		if errors.Is(err, fault.Busy) || pl.Status == capacity.InfeasibleStatus {
+			continue
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		if pl.Proof.Gap > 0 {
+			count["with a gap"]++
+		}
+		a := anew{t, p, pl, count}
+		if a.check(); t.Failed() {
+			return
+		}
+		if r := proof.Verify(p, pl, proof.Options{}); r.Outcome == proof.Failed {
+			a.wrong("%v", r)
+			return
+		}
+	}
+	if t.Log(count); count["one more bounded"] == 0 || count["one less bounded"] == 0 {
+		t.Error("no change was bounded")
+	}
 }

@@ -30,8 +30,8 @@ func (m *model) explain(pl *capacity.Plan, r *relaxation, beside *counterfactual
 		}
 	}
 	m.tellReasons(pl)
-	if beside != nil && beside.prices != nil {
-		pl.Stays = &capacity.PlanStays{OnDemandPrice: beside.prices}
+	if beside != nil {
+		pl.Stays = beside.plan
 	}
 	prices := &capacity.Prices{Capacity: r.capacityPrice()}
 	prices.Contracts = make([]capacity.ContractWorth, len(m.Supply.Contracts))

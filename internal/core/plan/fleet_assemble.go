@@ -214,7 +214,27 @@ func (d *fleetDecision) price(pl *capacity.Plan) {
 				out.Flips.Penalty = money.Finite(more)
 			}
 		}
+		if d.Options.Integrality != capacity.Relaxed && !c.impossible {
+			d.besideRelaxed(i, out)
+		}
+		if d.beside != nil {
+			d.beside.tell(i, out)
+		}
 		out.Reason = d.reasonOf(i, out, kind, more)
+	}
+	if d.beside != nil {
+		pl.Stays = d.beside.plan
+	}
+	pl.Facts = words.Planned(d.Problem, pl.Classes)
+}
+
+// besideRelaxed writes the relaxation's figures of a job more or less, until planning anew gives better ones.
+func (d *fleetDecision) besideRelaxed(i int, out *capacity.ClassPlan) {
+	_, more := d.cheapestOn(i, d.relaxed.nuHigh)
+	out.OneMore = &capacity.JobChange{Fits: !math.IsInf(more, 1), Amount: money.Finite(more)}
+	if out.Admitted > 0 {
+		_, less := d.cheapestOn(i, d.relaxed.nuLow)
+		out.OneLess = &capacity.JobChange{Fits: true, Amount: money.Finite(less)}
 	}
 }
 
@@ -227,6 +247,13 @@ func (d *fleetDecision) total(jobs []float64) (sum float64) {
 
 // reasonOf says in a sentence or two why a class got what it got, and why on these types.
 func (d *fleetDecision) reasonOf(i int, out *capacity.ClassPlan, kind int, more float64) string {
+	where := d.whereOf(i, out)
+	if where != "" {
+		where = " " + where
+	}
+	if out.OneMore.Told() || out.OneMore.Bounded() && d.classes[i].Jobs.Max > 0 {
+		return words.ReasonOf(d.Problem, d.classes[i].Class, out, 0).String() + where
+	}
 	c := &d.classes[i]
 	period, penalty := words.PerPeriod(d.PeriodSeconds), words.Cents(c.penalty)
 	in := "in VMs"
@@ -255,10 +282,7 @@ func (d *fleetDecision) reasonOf(i int, out *capacity.ClassPlan, kind int, more 
 	if out.Verdict == capacity.VerdictMinimum {
 		said += " Only the promised jobs run."
 	}
-	if where := d.whereOf(i, out); where != "" {
-		said += " " + where
-	}
-	return said
+	return said + where
 }
 
 // whereOf says why the class runs on its types: what a job costs there and on the next best type.

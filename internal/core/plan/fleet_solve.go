@@ -113,6 +113,7 @@ type fleetDecision struct {
 	second   second
 	warnings []capacity.Warning
 	layouts  [][]capacity.VMLayout // of each type
+	beside   *counterfactual       // what would change the plan; nil where that was not worked out
 }
 
 func (d *fleetDecision) takeRelaxed() {
@@ -154,6 +155,7 @@ func (d *fleetDecision) takeWhole(ctx context.Context, solver lp.Solver) (decide
 	for _, n := range best.vms {
 		d.vms = append(d.vms, float64(n))
 	}
+	d.lookBeside(ctx, best, s.root)
 	return true
 }
 

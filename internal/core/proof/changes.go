@@ -20,6 +20,8 @@ type changes struct {
 	*Report
 	faults
 	m      *model
+	f      *fleet   // with several prices of capacity; nil otherwise
+	on     []answer // of the fleet's types
 	pl     capacity.Plan
 	bill   bill
 	jobs   []int64
@@ -39,10 +41,21 @@ const (
 	fewClasses    = 20
 	fewClassNodes = defaultNodes
 	manyNodes     = 10_000
+	// A search over several types weighs each class's jobs on each of them.
+	maxFleetLooks     = 600
+	fleetLooksByClass = 6000
 )
 
 func (r *Report) changes(m *model, pl capacity.Plan, a answer, b bill, o Options) {
-	k := &changes{Report: r, m: m, pl: pl, bill: b, o: o, looks: min(maxLooks, looksByClass/max(1, len(pl.Classes)))}
+	(&changes{Report: r, m: m, pl: pl, bill: b, o: o}).check(a)
+}
+
+func (k *changes) check(a answer) {
+	r, pl, o := k.Report, k.pl, k.o
+	k.looks = min(maxLooks, looksByClass/max(1, len(pl.Classes)))
+	if k.f != nil {
+		k.looks = min(maxFleetLooks, fleetLooksByClass/max(1, len(pl.Classes)*len(k.f.types)))
+	}
 	k.needs = make([]*[2]*big.Rat, len(pl.Classes))
 	k.o.Nodes = nodesFor(len(pl.Classes), o)
 	for i := range pl.Classes {
@@ -54,9 +67,7 @@ func (r *Report) changes(m *model, pl capacity.Plan, a answer, b bill, o Options
 	for i := range pl.Classes {
 		k.class(i)
 	}
-	if s := pl.Stays; s != nil && s.OnDemandPrice != nil {
-		k.prices(s.OnDemandPrice)
-	}
+	k.supplies()
 	if k.tested+k.passed == 0 && len(k.faults) == 0 {
 		return
 	}
@@ -110,14 +121,25 @@ func (k *changes) decide(outcome Outcome, format string, args ...any) {
 	}
 }
 
+// changed is a problem with something changed: a *model or a *fleet.
+type changed interface{ base() *model }
+
+func (m *model) base() *model { return m }
+
 // look searches a changed problem for a plan below a threshold.
-func (k *changes) look(m *model, threshold *big.Rat) (found bool, outcome Outcome) {
+func (k *changes) look(c changed, threshold *big.Rat) (found bool, outcome Outcome) {
 	k.looks--
-	lp := m.relax(zero())
-	if !lp.feasible {
-		return false, OK
+	var f finding
+	switch x := c.(type) {
+	case *fleet:
+		f, _ = x.look(threshold, k.o.Nodes)
+	case *model:
+		lp := x.relax(zero())
+		if !lp.feasible {
+			return false, OK
+		}
+		f, _ = k.Report.look(x, lp, threshold, k.o)
 	}
-	f, _ := k.Report.look(m, lp, threshold, k.o)
 	switch {
 	case f.better != nil:
 		return true, OK
@@ -128,7 +150,7 @@ func (k *changes) look(m *model, threshold *big.Rat) (found bool, outcome Outcom
 }
 
 // none says whether no plan of a problem costs less than an objective.
-func (k *changes) none(m *model, objective *big.Rat) Outcome {
+func (k *changes) none(m changed, objective *big.Rat) Outcome {
 	found, outcome := k.look(m, sub(objective, k.tolerance()))
 	if found {
 		return Failed
@@ -137,7 +159,7 @@ func (k *changes) none(m *model, objective *big.Rat) Outcome {
 }
 
 // some says whether a plan of a problem costs an objective at most.
-func (k *changes) some(m *model, objective *big.Rat) Outcome {
+func (k *changes) some(m changed, objective *big.Rat) Outcome {
 	found, outcome := k.look(m, add(objective, k.tolerance()))
 	if !found && outcome == OK {
 		return Failed
@@ -156,38 +178,60 @@ func worst(a, b Outcome) Outcome {
 }
 
 // with is the problem with a class changed.
-func (k *changes) with(i int, change func(c *capacity.Class)) *model {
-	m := *k.m
+func (k *changes) with(i int, change func(c *capacity.Class)) changed {
+	if k.f != nil {
+		return k.f.with(i, change)
+	}
+	return k.m.with(i, change)
+}
+
+func (was *model) with(i int, change func(c *capacity.Class)) *model {
+	m := *was
 	m.problem.Classes = slices.Clone(m.problem.Classes)
 	in := &m.problem.Classes[i]
 	change(in)
 	m.classes = slices.Clone(m.classes)
 	c := newClass(in, m.bound, m.problem.Options.OneSlotPerJob)
-	if was := &k.m.classes[i]; !c.given && !c.impossible && !was.impossible && (c.hasMap != was.hasMap || c.hasReduce != was.hasReduce) {
-		c.hasMap, c.hasReduce = was.hasMap, was.hasReduce // as the plan reads a demand without work
-		c.convert()
-	}
+	c.phasesOf(&was.classes[i])
 	m.classes[i] = c
 	m.byWorth = slices.Clone(m.byWorth)
 	m.rank()
 	return &m
 }
 
+// phasesOf gives a class the phases of another one: as a plan reads a demand without work.
+func (c *class) phasesOf(was *class) {
+	if !c.given && !c.impossible && !was.impossible && (c.hasMap != was.hasMap || c.hasReduce != was.hasReduce) {
+		c.hasMap, c.hasReduce = was.hasMap, was.hasReduce
+		c.convert()
+	}
+}
+
 func (k *changes) class(i int) {
 	c, stated := &k.m.classes[i], &k.pl.Classes[i]
 	penalty := c.penalty
-	if more := stated.OneMore; more != nil && more.Exact {
+	if more := stated.OneMore; more != nil && (more.Exact || more.Low != nil || more.High != nil) {
 		jobs := capacity.JobRange{Min: float64(k.jobs[i] + 1), Max: k.m.problem.Classes[i].Jobs.Max + 1}
 		m := k.with(i, func(c *capacity.Class) { c.Jobs = jobs })
-		k.change(stated.Name+": one job more costs", m, more, 1, func(x *big.Rat) *big.Rat { return sub(add(k.bill.objective, x), penalty) })
+		at := func(x *big.Rat) *big.Rat { return sub(add(k.bill.objective, x), penalty) }
+		if what := stated.Name + ": one job more costs"; more.Exact {
+			k.change(what, m, more, 1, at)
+		} else {
+			k.within(what, m, more.Low, more.High, at)
+		}
 	}
-	if less := stated.OneLess; less != nil && less.Exact {
+	if less := stated.OneLess; less != nil && (less.Exact || less.Low != nil || less.High != nil) {
 		if k.jobs[i] == 0 {
 			k.addf("%s: no job runs, and one less is said to save something.", stated.Name)
+			return
+		}
+		most := float64(k.jobs[i] - 1)
+		m := k.with(i, func(c *capacity.Class) { c.Jobs = capacity.JobRange{Min: min(c.Jobs.Min, most), Max: most} })
+		at := func(x *big.Rat) *big.Rat { return add(sub(k.bill.objective, x), penalty) }
+		if what := stated.Name + ": one job less saves"; less.Exact {
+			k.change(what, m, less, -1, at)
 		} else {
-			most := float64(k.jobs[i] - 1)
-			m := k.with(i, func(c *capacity.Class) { c.Jobs = capacity.JobRange{Min: min(c.Jobs.Min, most), Max: most} })
-			k.change(stated.Name+": one job less saves", m, less, -1, func(x *big.Rat) *big.Rat { return add(sub(k.bill.objective, x), penalty) })
+			k.within(what, m, less.High, less.Low, at)
 		}
 	}
 	if stated.Stays == nil {
@@ -202,24 +246,9 @@ func (k *changes) class(i int) {
 }
 
 // change checks what a job more or less changes; objective is that of the changed problem if it changes by an amount.
-func (k *changes) change(what string, m *model, stated *capacity.JobChange, sign int64, objective func(*big.Rat) *big.Rat) {
-	total := k.m.problem.Budget
+func (k *changes) change(what string, m changed, stated *capacity.JobChange, sign int64, objective func(*big.Rat) *big.Rat) {
 	if !stated.Fits {
-		outcome := OK
-		s := m.shortage()
-		if stated.Amount != nil || stated.Bill != nil || stated.ValueRefused != nil || stated.VMs != nil && !s.lacks(number(*stated.VMs)) {
-			outcome = Failed
-		} else if !s.short() && len(s.impossible) == 0 {
-			if outcome = NotProved; k.passes() {
-				return
-			}
-			if total != nil && total.Total != nil { // more than the budget pays for
-				outcome = k.none(m, sub(amount(total.Total.Decimal), m.refusals()))
-			} else if s.enough() {
-				outcome = Failed
-			}
-		}
-		k.decide(outcome, "%s nothing, for no plan is said to serve it; one does.", what)
+		k.unserved(what, m, stated)
 		return
 	}
 	if stated.Amount == nil || stated.Bill == nil || stated.ValueRefused == nil || stated.VMs == nil {
@@ -234,12 +263,64 @@ func (k *changes) change(what string, m *model, stated *capacity.JobChange, sign
 	if sum := add(amount(stated.Bill.Decimal), amount(stated.ValueRefused.Decimal)); abs(sub(sum, x)).Cmp(add(smallest, smallest)) > 0 {
 		k.addf("%s %s, and its parts add up to %s.", what, stated.Amount, amountOf(sum))
 	}
+	if k.f != nil { // how many VMs of which type come or go is not told
+		return
+	}
 	now, _ := k.m.rent(number(k.pl.VMs.Total))
 	vms := add(number(k.pl.VMs.Total), mul(whole(sign), number(*stated.VMs)))
 	then, ok := k.m.rent(vms)
 	if vms.Sign() < 0 || !vms.IsInt() || !ok || abs(sub(mul(whole(sign), sub(then, now)), amount(stated.Bill.Decimal))).Cmp(mul(whole(8), smallest)) > 0 {
 		k.addf("%s %s in VMs, which %v VMs do not.", what, stated.Bill, *stated.VMs)
 	}
+}
+
+// within checks bounds of what a job more or less changes: no plan is better than best says, and one is as good as worst.
+func (k *changes) within(what string, m changed, best, worst *money.Amount, objective func(*big.Rat) *big.Rat) {
+	for side, x := range [...]*money.Amount{best, worst} {
+		if x == nil || k.passes() {
+			continue
+		}
+		at := objective(amount(x.Decimal))
+		outcome := k.none
+		if side == 1 {
+			outcome = k.some
+		}
+		k.decide(outcome(m, at), "%s an amount beyond the bound of %s.", what, x)
+	}
+}
+
+// unserved checks that no plan within the limits serves a job more.
+func (k *changes) unserved(what string, c changed, stated *capacity.JobChange) {
+	outcome := OK
+	parts := stated.Amount != nil || stated.Bill != nil || stated.ValueRefused != nil
+	switch m := c.(type) {
+	case *fleet:
+		if parts || stated.VMs != nil {
+			outcome = Failed
+			break
+		}
+		if k.passes() {
+			return
+		}
+		k.looks -= most
+		there, _ := m.exists(k.o.Nodes, zero().Neg(roundings))
+		outcome = map[likelihood]Outcome{no: OK, yes: Failed, open: NotProved}[there]
+	case *model:
+		s := m.shortage()
+		if parts || stated.VMs != nil && !s.lacks(number(*stated.VMs)) {
+			outcome = Failed
+		} else if !s.short() && len(s.impossible) == 0 {
+			if outcome = NotProved; k.passes() {
+				return
+			}
+			if m.limited() { // more than the budget pays for
+				outcome = k.none(m, sub(amount(m.problem.Budget.Total.Decimal), m.refusals()))
+			} else if s.enough() {
+				outcome = Failed
+			}
+		}
+	}
+	k.decide(outcome, "%s nothing, for no plan is said to serve it; one does.", what)
 }
 
 // lacks reports whether so many VMs are missing.
@@ -294,10 +375,10 @@ func (k *changes) penalties(i int, stated *capacity.ClassPlan, r *capacity.Money
 		return
 	}
 	// at is the problem with another penalty, and what this plan costs there.
-	at := func(penalty *big.Rat) (*model, *big.Rat) {
+	at := func(penalty *big.Rat) (changed, *big.Rat) {
 		m := k.with(i, func(*capacity.Class) {})
-		m.classes[i].penalty = penalty
-		m.rank()
+		m.base().classes[i].penalty = penalty
+		m.base().rank()
 		return m, sub(k.bill.objective, mul(sub(penalty, k.m.classes[i].penalty), whole(k.jobs[i])))
 	}
 	refused := sub(k.m.classes[i].max, whole(k.jobs[i]))
@@ -310,7 +391,7 @@ func (k *changes) penalties(i int, stated *capacity.ClassPlan, r *capacity.Money
 
 // ends checks the ends of a range of a figure. At one of them the plan is the best, and it pays for itself out of the
 // budgets; beyond it, another plan is better or a budget does not pay for this one.
-func (k *changes) ends(ends []end, at func(*big.Rat) (*model, *big.Rat), total, vms func(*big.Rat) *big.Rat, wrong func(*big.Rat)) {
+func (k *changes) ends(ends []end, at func(*big.Rat) (changed, *big.Rat), total, vms func(*big.Rat) *big.Rat, wrong func(*big.Rat)) {
 	affords := func(x *big.Rat, slack *big.Rat) bool {
 		b := k.m.problem.Budget
 		return b == nil || (b.Total == nil || total == nil || sub(total(x), amount(b.Total.Decimal)).Cmp(slack) <= 0) &&
@@ -354,37 +435,16 @@ func (k *changes) weight() *big.Rat {
 	vms, jobs := number(k.pl.VMs.Total), zero()
 	for i := range k.m.classes {
 		c := &k.m.classes[i]
-		vms.Add(vms, add(mul(c.highest, c.max), whole(4))) // whole slots and VMs of its own
 		jobs.Add(jobs, c.max)
+		highest := c.highest
+		if k.f != nil {
+			for v := range k.f.types {
+				highest = larger(highest, k.f.types[v].classes[i].highest)
+			}
+		}
+		vms.Add(vms, add(mul(highest, c.max), whole(4))) // whole slots and VMs of its own
 	}
 	return add(jobs, mul(vms, add(whole(1), k.m.hours)))
-}
-
-func (k *changes) prices(r *capacity.MoneyRange) {
-	now := amount(k.m.problem.Supply.OnDemand.Price.Decimal)
-	ends := moneyEnds(r, now, quo(mul(whole(4), k.tolerance()), k.m.hours))
-	if ends == nil {
-		k.addf("The range of prices on demand in which the plan stays the best leaves out its own.")
-		return
-	}
-	avoided := sub(k.bill.vms, k.bill.objective)
-	vms := func(price *big.Rat) *big.Rat {
-		free := k.priced(price)
-		free.problem.Budget = nil
-		cost, _ := free.supplied().rent(number(k.pl.VMs.Total))
-		return cost
-	}
-	at := func(price *big.Rat) (*model, *big.Rat) { return k.priced(price).supplied(), sub(vms(price), avoided) }
-	k.ends(ends, at, func(price *big.Rat) *big.Rat { return add(vms(price), k.bill.penalties) }, vms, func(price *big.Rat) {
-		k.addf("The plan does not stay the best as long as the price on demand is said to let it: at %s.", amountOf(price))
-	})
-}
-
-// priced is the problem with another price on demand.
-func (k *changes) priced(price *big.Rat) *model {
-	m := *k.m
-	m.problem.Supply.OnDemand.Price = amountOf(price)
-	return &m
 }
 
 // deadlines checks a range of deadlines. With a tighter one the plan's VMs no longer carry the class; with a later one
@@ -398,22 +458,22 @@ func (k *changes) deadlines(i int, stated *capacity.ClassPlan, r *capacity.Range
 		k.addf("%s: the range of deadlines in which the plan stays the best leaves out its own.", stated.Name)
 		return
 	}
-	at := func(deadline float64) *model {
+	at := func(deadline float64) changed {
 		return k.with(i, func(c *capacity.Class) { c.DeadlineSeconds = deadline })
 	}
-	fixed := 0.0
-	if c := &k.m.classes[i]; !c.given {
-		fixed = float(c.plan.c)
-	}
+	fixed := k.fixed(i)
 	off := func(deadline float64) float64 {
 		return 1e-7*math.Abs(deadline-fixed) + 4e-9*math.Max(deadline, fixed) + 4e-9
 	}
 	carried := func(deadline float64) Outcome {
-		m := at(deadline)
-		if k.jobs[i] > 0 && m.classes[i].impossible {
+		c := at(deadline)
+		if k.jobs[i] > 0 && c.base().classes[i].impossible {
 			return Failed
 		}
-		return k.carries(m, i)
+		if f, ok := c.(*fleet); ok {
+			return k.carriesAll(f, i)
+		}
+		return k.carries(c.base(), i)
 	}
 	k.tested += 2
 	switch {
@@ -459,6 +519,52 @@ func (k *changes) deadlines(i int, stated *capacity.ClassPlan, r *capacity.Range
 	case NotProved:
 		k.open++
 	}
+}
+
+// fixed is the time of a class that no slots shorten, on the type where it is longest of those that run its jobs.
+func (k *changes) fixed(i int) float64 {
+	if k.m.classes[i].given {
+		return 0
+	}
+	if k.f == nil {
+		return float(k.m.classes[i].plan.c)
+	}
+	longest := float(k.m.classes[i].plan.c)
+	for v, a := range k.on {
+		if a[i].jobs.Sign() > 0 {
+			longest = math.Max(longest, float(k.f.types[v].classes[i].plan.c))
+		}
+	}
+	return longest
+}
+
+// carriesAll says whether the VMs of each type carry the plan's jobs on it where class i is changed.
+func (k *changes) carriesAll(f *fleet, i int) Outcome {
+	outcome := OK
+	for v, a := range k.on {
+		t := &f.types[v]
+		low, high := zero(), zero()
+		for j := range a {
+			if a[j].jobs.Sign() == 0 {
+				continue
+			}
+			l, h, _, ok := t.needs(j, a[j].jobs.Num().Int64())
+			if !ok {
+				return Failed
+			}
+			low.Add(low, l)
+			high.Add(high, h)
+		}
+		possibly, surely := t.lacking()
+		vms := number(k.part(v).VMs.Total)
+		switch {
+		case sub(low, possibly).Cmp(vms) > 0:
+			return Failed
+		case sub(high, surely).Cmp(vms) > 0:
+			outcome = NotProved
+		}
+	}
+	return outcome
 }
 
 // carries says whether the plan's VMs carry its jobs where class i is changed.

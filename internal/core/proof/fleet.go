@@ -196,5 +196,9 @@ func (r *Report) fleet(p capacity.Problem, pl capacity.Plan, o Options) {
 	if pl.Prices != nil {
 		r.pricesFleet(f, *pl.Prices, lp)
 	}
-	r.add(FlipsCheck, f.flips(pl), "Penalties that would change a decision are right.")
+	r.changesFleet(f, pl, whole, answers, b, o)
+	if !o.Brief {
+		r.add(ReasonsCheck, f.reasons(pl), "Each reason that tells exact figures says what they say.")
+	}
+	r.add(FlipsCheck, f.flips(pl), "Penalties, deadlines and prices that would change a decision are right.")
 }

@@ -155,25 +155,13 @@ func (m *model) flips(pl capacity.Plan) []string {
 	for i := range m.classes {
 		c, stated := &m.classes[i], &pl.Classes[i]
 		decided := !(math.Floor(float(c.max)+1e-9) > math.Floor(float(c.min)+1e-9))
-		stays := capacity.Stays{}
-		if stated.Stays != nil {
-			stays = *stated.Stays
-		}
-		if r := stays.Penalty; r != nil {
-			f.nearest(stated, "penalty", stated.Flips.Penalty, r.Nearest(m.problem.Classes[i].Penalty))
-			breaksEven := r.High
-			if stated.Verdict == capacity.VerdictFull {
-				breaksEven = r.Low
-			}
-			f.nearest(stated, "break-even penalty", stated.BreakEvenPenalty, breaksEven)
-		} else {
+		penalty, deadline := f.rangesOf(&m.problem.Classes[i], stated)
+		if !penalty {
 			k.breakEven(&f, i, stated, pl.Prices.Capacity.High)
 			k.penalty(&f, i, stated, decided)
 		}
-		if r := stays.DeadlineSeconds; r == nil {
+		if !deadline {
 			k.deadline(&f, i, stated, decided)
-		} else if at, shown := r.Nearest(m.problem.Classes[i].DeadlineSeconds), stated.Flips.DeadlineSeconds; (at == nil) != (shown == nil) || at != nil && *at != *shown {
-			f.addf("%s: the deadline that flips it is %v, and the nearer end of its range is %v.", stated.Name, orNone(shown), orNone(at))
 		}
 		if pl.Stays != nil && pl.Stays.OnDemandPrice != nil {
 			f.nearest(stated, "price on demand", stated.Flips.OnDemandPrice, pl.Stays.OnDemandPrice.Nearest(m.problem.Supply.OnDemand.Price))
@@ -196,28 +184,16 @@ func (f *faults) nearest(stated *capacity.ClassPlan, what string, shown, end *mo
 func (k *market) relaxedJobs(f *faults, i int, stated *capacity.ClassPlan, price capacity.CapacityPrice) {
 	c := &k.m.classes[i]
 	check := func(what string, shown *capacity.JobChange, price *money.Amount) {
-		if shown == nil || shown.Exact {
+		if price == nil && c.low.Sign() > 0 {
+			f.relaxedJob(stated, what, shown, nil, nil)
 			return
 		}
-		none := price == nil && c.low.Sign() > 0
-		switch {
-		case shown.Bill != nil || shown.ValueRefused != nil || shown.VMs != nil:
-			f.addf("%s: one job %s has parts that only planning anew gives.", stated.Name, what)
-		case none != (shown.Amount == nil) || none == shown.Fits:
-			f.addf("%s: one job %s is said to change %v.", stated.Name, what, orNone(shown.Amount))
-		case !none:
-			exact := zero()
-			if price != nil {
-				exact = mul(c.low, amount(price.Decimal))
-			}
-			slack := add(add(halfUnit, mul(halfUnit, c.low)), mul(relative, exact))
-			if price != nil {
-				slack.Add(slack, mul(c.doubt(), amount(price.Decimal)))
-			}
-			if abs(sub(amount(shown.Amount.Decimal), exact)).Cmp(slack) > 0 {
-				f.addf("%s: one job %s changes %s in the linear program, not %s.", stated.Name, what, amountOf(exact), shown.Amount)
-			}
+		exact, slack := zero(), add(halfUnit, mul(halfUnit, c.low))
+		if price != nil {
+			exact = mul(c.low, amount(price.Decimal))
+			slack.Add(slack, mul(c.doubt(), amount(price.Decimal)))
 		}
+		f.relaxedJob(stated, what, shown, exact, add(slack, mul(relative, exact)))
 	}
 	check("more", stated.OneMore, price.High)
 	check("less", stated.OneLess, &price.Low)

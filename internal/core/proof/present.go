@@ -44,12 +44,12 @@ func (m *model) parts(pl capacity.Plan, fleet bool) []string {
 			f.addf("%s: one_more or one_less is missing, and other classes have it.", c.Name)
 		}
 		exact := c.OneMore != nil && c.OneMore.Exact || c.OneLess != nil && c.OneLess.Exact || c.Stays != nil
-		if exact && (fleet || m.integrality == capacity.Relaxed) {
-			f.addf("%s: one_more, one_less or stays is there, and only whole plans of one price of capacity have them.", c.Name)
+		if exact && m.integrality == capacity.Relaxed {
+			f.addf("%s: one_more, one_less or stays is there, and only whole plans have them.", c.Name)
 		}
 	}
-	if pl.Stays != nil && (fleet || m.integrality == capacity.Relaxed) {
-		f.addf("stays is there, and only whole plans of one price of capacity have it.")
+	if pl.Stays != nil && m.integrality == capacity.Relaxed {
+		f.addf("stays is there, and only whole plans have it.")
 	}
 	without := fleet || m.integrality == capacity.Relaxed
 	switch {
@@ -146,8 +146,9 @@ func (m *model) maker(p *capacity.Proof) []string {
 	return f
 }
 
-// flips checks the penalties of a fleet's classes: the one from which one more job is worth its VMs on their cheapest
-// type, and the one that changes a decision. Several types have no other flips.
+// flips checks that flips are the ends of the ranges in which the plan stays the best. Where there are none it checks the
+// penalties of a fleet's classes by the linear program. One is that from which one more job is worth its VMs on their
+// cheapest type, the other changes a decision.
 func (f *fleet) flips(pl capacity.Plan) []string {
 	var all faults
 	if pl.Relaxed == nil || pl.Prices == nil || len(pl.Relaxed.Jobs) != len(f.classes) || f.named && len(pl.Prices.Types) != len(f.types) {
@@ -161,8 +162,19 @@ func (f *fleet) flips(pl capacity.Plan) []string {
 	}
 	for i := range f.classes {
 		c, stated := &f.classes[i], &pl.Classes[i]
-		if stated.Flips.DeadlineSeconds != nil || stated.Flips.OnDemandPrice != nil {
-			all.addf("%s: with several prices of capacity only the penalty that would change its jobs is known.", stated.Name)
+		penalty, deadline := all.rangesOf(&f.problem.Classes[i], stated)
+		if !deadline && stated.Flips.DeadlineSeconds != nil {
+			all.addf("%s: with several prices of capacity the linear program knows no deadline that would change its jobs.", stated.Name)
+		}
+		var prices *capacity.MoneyRange
+		if pl.Stays != nil {
+			prices = pl.Stays.OnDemandPrice
+		}
+		switch {
+		case prices != nil:
+			all.nearest(stated, "price on demand", stated.Flips.OnDemandPrice, prices.Nearest(f.problem.Supply.OnDemand.Price))
+		case stated.Flips.OnDemandPrice != nil:
+			all.addf("%s: with several prices of capacity the linear program knows no price on demand that would change its jobs.", stated.Name)
 		}
 		var low, high, slack *big.Rat // of a job's VMs on their cheapest type; high nil if there are no more
 		lowest := func(to **big.Rat, x *big.Rat) {
@@ -186,6 +198,16 @@ func (f *fleet) flips(pl capacity.Plan) []string {
 				lowest(&high, highest)
 			}
 			slack = add(slack, add(mul(halfUnit, on.low), add(mul(relative, highest), mul(on.doubt(), add(whole(1), amount(p.Low.Decimal))))))
+		}
+		if !c.impossible && f.integrality != capacity.Relaxed {
+			all.relaxedJob(stated, "more", stated.OneMore, high, slack)
+			all.relaxedJob(stated, "less", stated.OneLess, low, slack)
+		}
+		if c.impossible && (stated.OneMore != nil || stated.OneLess != nil) {
+			all.addf("%s: no job can run, and one more or less is said to change something.", stated.Name)
+		}
+		if penalty {
+			continue
 		}
 		shown := stated.BreakEvenPenalty
 		none := c.impossible || high == nil

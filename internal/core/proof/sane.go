@@ -143,6 +143,16 @@ func sane(pl capacity.Plan) []string {
 			f.addf("%s has a figure that is no proper number.", what)
 		}
 	}
+	ranged := func(what string, r *capacity.Range) {
+		if r == nil {
+			return
+		}
+		for _, x := range [...]*float64{r.Low, r.High} {
+			if x != nil {
+				figure(what, *x)
+			}
+		}
+	}
 	amounts := func(what string, ms ...*money.Amount) {
 		for _, m := range ms {
 			if m != nil && !modest(m.Decimal) {
@@ -170,7 +180,7 @@ func sane(pl capacity.Plan) []string {
 		}
 		for _, change := range []*capacity.JobChange{c.OneMore, c.OneLess} {
 			if change != nil {
-				amounts("A job more or less of class "+c.Name, change.Amount, change.Bill, change.ValueRefused)
+				amounts("A job more or less of class "+c.Name, change.Amount, change.Bill, change.ValueRefused, change.Low, change.High)
 				if change.VMs != nil {
 					figure("A job more or less of class "+c.Name, *change.VMs)
 				}
@@ -181,13 +191,7 @@ func sane(pl capacity.Plan) []string {
 			if r.Penalty != nil {
 				amounts("Class "+c.Name, r.Penalty.Low, r.Penalty.High)
 			}
-			if d := r.DeadlineSeconds; d != nil {
-				for _, x := range []*float64{d.Low, d.High} {
-					if x != nil {
-						figure("Class "+c.Name, *x)
-					}
-				}
-			}
+			ranged("Class "+c.Name, r.DeadlineSeconds)
 		}
 		for _, s := range slots {
 			if s != nil {
@@ -205,8 +209,13 @@ func sane(pl capacity.Plan) []string {
 			}
 		}
 	}
-	if s := pl.Stays; s != nil && s.OnDemandPrice != nil {
-		amounts("The range of prices", s.OnDemandPrice.Low, s.OnDemandPrice.High)
+	if s := pl.Stays; s != nil {
+		for _, of := range append([]capacity.TypeStays{{OnDemandPrice: s.OnDemandPrice, Quota: s.Quota}}, s.Types...) {
+			if r := of.OnDemandPrice; r != nil {
+				amounts("The range of prices", r.Low, r.High)
+			}
+			ranged("The range of quotas", of.Quota)
+		}
 	}
 	if p := pl.Prices; p != nil {
 		amounts("The prices", &p.Capacity.Low, p.Capacity.High, p.Budget)

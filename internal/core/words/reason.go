@@ -4,6 +4,8 @@ import (
 	"math"
 	"strconv"
 
+	"github.com/shopspring/decimal"
+
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/money"
 )
@@ -17,6 +19,7 @@ const (
 	DoesNotFit         = "one_more_does_not_fit"    // no plan within the limits serves one more
 	CostsAsRefusal     = "one_more_costs_a_refusal" // a tie
 	Costs              = "one_more_costs"           // against what refusing it costs
+	CostsBetween       = "one_more_costs_between"   // the same, of which bounds are proved
 	CostsAbout         = "one_more_costs_about"     // the same by the relaxation, beside a whole plan
 	DearerJobs         = "vms_used_by_dearer_jobs"
 	PromisedOnly       = "promised_only"
@@ -58,6 +61,8 @@ func ReasonOf(p *capacity.Problem, class *capacity.Class, out *capacity.ClassPla
 		r.kind = TakesNoVMs
 	case out.OneMore.Told():
 		r.told(out.OneMore)
+	case out.OneMore.Bounded():
+		r.kind, r.change = CostsBetween, out.OneMore
 	case margin == nil && r.full:
 		r.kind = RefusalCosts
 	case margin == nil:
@@ -118,10 +123,24 @@ func (r *Reason) say() string {
 		return "All VMs are in use by jobs that cost more to refuse (" + penalty + " here)."
 	case CostsAsRefusal:
 		return "One more job costs " + penalty + r.made() + ", as much as refusing it: a tie."
+	case CostsBetween:
+		return "One more job costs between " + bound(*r.change.Low, -1) + " and " + bound(*r.change.High, 1) + " " + r.period + ", refusing it " + Cents(r.penalty.Float()) + "."
 	case CostsAbout:
 		return Compared(r.amount.Float(), r.penalty.Float(), "about ", r.period, r.made(), true)
 	}
 	return Compared(r.amount.Float(), r.penalty.Float(), "", r.period, r.made(), r.full || r.change == nil)
+}
+
+// bound writes the end of a range with as many places as Cents, rounded outwards.
+func bound(end money.Amount, side int) string {
+	places := int32(2)
+	for !end.IsZero() && places < money.Places && end.Abs().LessThan(decimal.New(1, -places)) {
+		places += 2
+	}
+	if side < 0 {
+		return end.RoundFloor(places).StringFixed(places)
+	}
+	return end.RoundCeil(places).StringFixed(places)
 }
 
 // Compared sets what one more job costs against refusing it. If only is set, it stresses a refusal that is cheaper.
@@ -178,6 +197,9 @@ func (r Reason) Facts(class string) Facts {
 			add("bill", r.change.Bill.String(), r.unit)
 			add("value_refused", r.change.ValueRefused.String(), r.unit)
 		}
+	case CostsBetween:
+		add("low", r.change.Low.String(), r.unit)
+		add("high", r.change.High.String(), r.unit)
 	case RefusalCosts, DoesNotFit:
 		if r.limits && r.change.VMs != nil {
 			add("vms_missing", Decimal(*r.change.VMs), "VMs")
@@ -212,6 +234,18 @@ func Reasons(p *capacity.Problem, classes []capacity.ClassPlan, fixed func(class
 		said[i], listed = facts.Text(), append(listed, facts...)
 	}
 	return said, listed
+}
+
+// Planned lists the reasons, of a plan of several VM types, that rest on plans made anew. The others rest on prices of
+// several types.
+func Planned(p *capacity.Problem, classes []capacity.ClassPlan) Facts {
+	var listed Facts
+	for i := range classes {
+		if c := &classes[i]; p.Classes[i].Jobs.Max > 0 && (c.OneMore.Told() || c.OneMore.Bounded()) {
+			listed = append(listed, ReasonOf(p, &p.Classes[i], c, 0).Facts(c.Name)...)
+		}
+	}
+	return listed
 }
 
 // Tied says that two amounts are the same but for the noise of float64.

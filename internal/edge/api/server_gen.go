@@ -497,7 +497,7 @@ type IntegerPlan = capacity.IntegerPlan
 // Interval From low to high.
 type Interval = perf.Interval
 
-// JobChange The cost of one job more of the class, or the saving of one less, per period. One more is asked for, and one more than now is served; one less is asked for, and one less than now is served at most. An exact figure is the difference of two proved plans. Otherwise the relaxation gives it, and only comes near it. Of an exact one, `bill` is the change of the bill for VMs. `value_refused` is the value of other jobs that give way, less that of jobs that come along.
+// JobChange The cost of one job more of the class, or the saving of one less, per period. One more is asked for, and one more than now is served; one less is asked for, and one less than now is served at most. An exact figure is the difference of two proved plans. Otherwise the relaxation gives it, and only comes near it; the exact one is then proved to be no less than `low` and no more than `high`, where those are there. Of an exact one, `bill` is the change of the bill for VMs. `value_refused` is the value of other jobs that give way, less that of jobs that come along.
 type JobChange = capacity.JobChange
 
 // JobFit The fit to the measurements of a job and kind. It has the one of `power`, `task_time`, `rate` and `usage` that its kind is, or none where nothing could be fitted yet.
@@ -729,7 +729,7 @@ type PlanRecord = plans.PlanRecord
 // PlanRequest Which moment to plan for.
 type PlanRequest = planRequest
 
-// PlanStays The plan's VMs and jobs stay the best while a price stays in its range and all others stay as they are. A range that was not worked out is null.
+// PlanStays The plan's VMs and jobs stay the best while a price or a quota stays in its range and all others stay as they are. A range that was not worked out is null, as are prices of several types under a budget for VMs. With several VM types each has its own ranges, and those of all are null. A quota ranges from the VMs that the plan rents on demand to the last with which no cheaper plan is possible; an end is null if there is none.
 type PlanStays = capacity.PlanStays
 
 // PlanSummary A stored plan in one flat row; money is per period. `bill` will be on invoices, `penalties` is the value of refused jobs to you, and `total_cost` is both together.
@@ -1087,6 +1087,9 @@ type Times = capacity.Times
 
 // TypePrice The worth of one VM of a type.
 type TypePrice = capacity.TypePrice
+
+// TypeStays The ranges of one VM type in which the plan's VMs and jobs stay the best.
+type TypeStays = capacity.TypeStays
 
 // TypeVMs The rented VMs of one type.
 type TypeVMs = capacity.TypeVMs

@@ -90,8 +90,9 @@ func byExtra(a, b lead) int {
 // PerJob is the VMs that a job of the class takes at least.
 func (b *Beside) PerJob(class int) float64 { return b.front.PerJob(class) }
 
-// Best finds the best plan where the class is as given.
-func (b *Beside) Best(own Own) Found {
+// Best finds the best plan where the class is as given. The search begins at the solved problem's plan or at another one
+// that is known, whichever is better once the class's jobs are within its limits.
+func (b *Beside) Best(own Own, known Found) Found {
 	if own.Low > own.High {
 		return Found{Proved: true}
 	}
@@ -107,12 +108,12 @@ func (b *Beside) Best(own Own) Found {
 	s := newSearch(&v, b.kink, others+v.units, b.slack, b.done)
 	s.halves, s.nodes, s.layers = b.room.halves, b.room.nodes, b.room.layers
 	defer func() { b.room = *s }()
-	// The solved problem's plan, with as many jobs of the class as may be, is a first one.
-	first := min(max(b.jobs[at], own.Low), own.High)
-	load := b.load - b.front.Units(at, b.jobs[at]) + own.Units(first)
-	gap := b.extra + max(0, v.worth(first)-v.least) + b.kink.excess(load)
-	if b.jobs[at] != b.front.standing()[at] {
-		gap -= b.front.extra(at, b.jobs[at])
+	first := Found{Jobs: b.jobs[at]}
+	load, gap := b.started(&v, &first)
+	if known.Feasible {
+		if l, g := b.started(&v, &known); g < gap {
+			first, load, gap = known, l, g
+		}
 	}
 	kept := gap < s.gap
 	if kept {
@@ -135,7 +136,7 @@ func (b *Beside) Best(own Own) Found {
 	}
 	found := Found{Feasible: true, Proved: s.bestGap() <= b.enough, Jobs: v.jobs}
 	if kept && len(s.moves) == 0 {
-		found.Jobs, found.VMs = first, CeilDiv(load, b.kink.grid)
+		found.Jobs, found.Others, found.VMs = first.Jobs, first.Others, CeilDiv(load, b.kink.grid)
 		return found
 	}
 	load = s.base
@@ -158,6 +159,48 @@ func (b *Beside) Best(own Own) Found {
 	}
 	found.VMs = CeilDiv(load, b.kink.grid)
 	return found
+}
+
+// started is the load and the gap of a plan, whose jobs of the class are moved within its limits.
+func (b *Beside) started(v *varied, f *Found) (load int64, gap float64) {
+	at := v.own.Class
+	f.Jobs = min(max(f.Jobs, v.own.Low), v.own.High)
+	load = b.load - b.front.Units(at, b.jobs[at]) + v.own.Units(f.Jobs)
+	gap = b.extra + max(0, v.worth(f.Jobs)-v.least)
+	standing := b.front.standing()
+	if b.jobs[at] != standing[at] {
+		gap -= b.front.extra(at, b.jobs[at])
+	}
+	for _, m := range f.Others {
+		load += b.front.Units(m.Class, m.Jobs) - b.front.Units(m.Class, b.jobs[m.Class])
+		if b.jobs[m.Class] != standing[m.Class] {
+			gap -= b.front.extra(m.Class, b.jobs[m.Class])
+		}
+		if m.Jobs != standing[m.Class] {
+			gap += b.front.extra(m.Class, m.Jobs)
+		}
+	}
+	return load, gap + b.kink.excess(load)
+}
+
+// Between bounds the cost of the best plan, where the class is as given, above that of the solved problem's. The least is
+// the bound at the Lagrangian point. The most is the cost of the solved problem's plan with as few changes to the class
+// as may be; it is infinite where that does not fit.
+func (b *Beside) Between(own Own) (least, most float64) {
+	v := varied{Terrain: b.front, beside: b, own: &own}
+	if own.Low > own.High || !v.stand() {
+		return math.Inf(-1), math.Inf(1)
+	}
+	at := own.Class
+	standing := b.front.standing()[at]
+	was := b.kink.perUnit*float64(b.front.Units(at, standing)) - own.Penalty*float64(standing)
+	least = v.least - was - (b.extra + b.kink.excess(b.load)) - b.slack
+	first := min(max(b.jobs[at], own.Low), own.High)
+	before, after := CeilDiv(b.load, b.kink.grid), CeilDiv(b.load-b.front.Units(at, b.jobs[at])+own.Units(first), b.kink.grid)
+	if after > b.kink.Most() {
+		return least, math.Inf(1)
+	}
+	return least, b.kink.between(before, after) - own.Penalty*float64(first-b.jobs[at])
 }
 
 // shed finds a first plan where the base needs more VMs than there are: moves that take load away, the cheapest first.

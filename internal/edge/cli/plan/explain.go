@@ -109,10 +109,16 @@ func explainPlan(p capacity.Problem, r record) []explanation {
 	if pl.Prices != nil {
 		said = append(said, explanation{"capacity", "", capacitySentences(p, pl)})
 	}
-	if s := pl.Stays; s != nil && s.OnDemandPrice != nil {
-		r := s.OnDemandPrice
-		said = append(said, explanation{"capacity", "", "These VMs and jobs stay the best with " +
-			rangeWords("price on demand", r.Low, r.High, inCurrency(p)) + " a VM and hour."})
+	if s := pl.Stays; s != nil {
+		types := s.Types
+		if len(types) == 0 {
+			types = []capacity.TypeStays{{OnDemandPrice: s.OnDemandPrice, Quota: s.Quota}}
+		}
+		for v, offer := range p.Supply.Types() {
+			if words := supplyWords(p, offer.OnDemand.Quota != nil, types[min(v, len(types)-1)]); words != "" {
+				said = append(said, explanation{"capacity", "", words})
+			}
+		}
 	}
 	for _, line := range moneyLines(p, pl) {
 		said = append(said, explanation{"money", "", line})
@@ -213,6 +219,24 @@ func staysWords(p capacity.Problem, c *capacity.ClassPlan) (words []string) {
 		words = append(words, rangeWords("deadline", r.Low, r.High, func(x float64) string { return shell.Figure(x) + " s" }))
 	}
 	return words
+}
+
+// supplyWords is the range of prices in which the plan stays the best, and that of quotas where there is one.
+func supplyWords(p capacity.Problem, quota bool, of capacity.TypeStays) string {
+	var known []string
+	if r := of.OnDemandPrice; r != nil {
+		known = append(known, rangeWords("price on demand", r.Low, r.High, inCurrency(p))+" a VM and hour")
+	}
+	if r := of.Quota; r != nil && quota {
+		known = append(known, rangeWords("quota", r.Low, r.High, vms))
+	}
+	if len(known) == 0 {
+		return ""
+	}
+	if of.VMType != "" {
+		of.VMType = " for type " + of.VMType
+	}
+	return "These VMs and jobs stay the best" + of.VMType + " with " + shell.Listed(known) + "."
 }
 
 func inCurrency(p capacity.Problem) func(money.Amount) string {

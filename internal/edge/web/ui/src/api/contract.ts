@@ -1320,6 +1320,8 @@ export type JobChange = {
   bill?: Amount;
   exact: boolean;
   fits: boolean;
+  high?: Amount;
+  low?: Amount;
   value_refused?: Amount;
   vms?: number;
 };
@@ -2103,6 +2105,8 @@ export type PlanRequest = {
 
 export type PlanStays = {
   on_demand_price: MoneyRange;
+  quota?: NumberRange;
+  types?: Array<TypeStays>;
 };
 
 export type PlanSummary = {
@@ -3575,6 +3579,12 @@ export type TypePrice = {
   high: MaybeAmount;
   low: Amount;
   name: string;
+};
+
+export type TypeStays = {
+  on_demand_price: MoneyRange;
+  quota: NumberRange;
+  vm_type: string;
 };
 
 export type TypeVMs = {
