@@ -149,8 +149,9 @@ var (
 	skipsShape      = strict.NewShape("skipped turns", []string{"job"}, "times", "reduces")
 )
 
-// ReadDecide reads a question of who gets a slot, as strictly as ReadProblem reads a problem.
-func ReadDecide(data []byte) (DecideQuestion, error) {
+// ReadDecide reads a question of who gets a slot, as strictly as ReadProblem reads a problem. Each complete changes
+// it before it is checked.
+func ReadDecide(data []byte, complete ...func(*DecideQuestion)) (DecideQuestion, error) {
 	q := DecideQuestion{Slot: FreeSlot{Kind: MapTask}}
 	for _, kind := range PolicyKinds {
 		q.Policies = append(q.Policies, PolicyConfig{Kind: kind})
@@ -178,6 +179,9 @@ func ReadDecide(data []byte) (DecideQuestion, error) {
 		}
 	})
 	r.End()
+	for _, change := range complete {
+		change(&q)
+	}
 	if err := r.Result(q.check); err != nil {
 		return DecideQuestion{}, err
 	}

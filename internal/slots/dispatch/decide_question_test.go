@@ -91,8 +91,11 @@ func TestAPromiseIsCountedByHand(t *testing.T) {
 
 // Mistakes are named with their places.
 func TestQuestionsToRulesThatMakeNoSense(t *testing.T) {
-	decide, judge := reads(ReadDecide), reads(ReadJudge)
-	learn, classify := reads(ReadLearn), reads(ReadClassify)
+	decide := func(text []byte) error { _, err := ReadDecide(text); return err }
+	judge := func(text []byte) error { _, err := ReadJudge(text); return err }
+	learn := func(text []byte) error { _, err := ReadLearn(text); return err }
+	classify := func(text []byte) error { _, err := ReadClassify(text); return err }
+	learned := func(text []byte) error { _, err := ReadLearned(text); return err }
 	for _, c := range []struct {
 		read          func([]byte) error
 		text, pointer string
@@ -145,6 +148,8 @@ func TestQuestionsToRulesThatMakeNoSense(t *testing.T) {
 		{learn, `{"lessons":[{"good":true}],"knowledge":{"kind":"naive_bayes","counts":{"outcomes":[0,-1]}}}`, "/knowledge/counts/outcomes/1"},
 		{learn, `{"lessons":[{"good":true}],"knowledge":{"kind":"naive_bayes","counts":{"outcomes":[0,0]}}}`, "/policy"},
 		{learn, `{"lessons":[{"good":true}],"knowledge":{"kind":"perceptron","counts":{"outcomes":[0,0],"weights":[1e300]}}}`, "/knowledge/counts/weights/0"},
+		{learned, `{}`, "/knowledge"},
+		{learned, `{"knowledge":{"kind":"forest","counts":{"outcomes":[0,0]}}}`, "/knowledge/kind"},
 		{classify, `{"cases":[]}`, "/cases"},
 		{classify, `{"cases":[{"name":"a"},{"name":"a"}]}`, "/cases/1/name"},
 		{classify, `{"cases":[{"name":"a","kind":"shuffle"}]}`, "/cases/0/kind"},
@@ -160,10 +165,6 @@ func TestQuestionsToRulesThatMakeNoSense(t *testing.T) {
 			t.Errorf("%s:\n%v, want a finding at %s", c.text, err, c.pointer)
 		}
 	}
-}
-
-func reads[T any](read func([]byte) (T, error)) func([]byte) error {
-	return func(text []byte) error { _, err := read(text); return err }
 }
 
 // The largest questions are answered within a few seconds.

@@ -146,6 +146,7 @@ func ClassifyCases(q ClassifyQuestion) (ClassifyAnswer, error) {
 var (
 	learnShape    = strict.NewShape("a question of what is learned", []string{"lessons"}, "policy", "knowledge")
 	classifyShape = strict.NewShape("a question of what is good", []string{"cases"}, "policy", "knowledge", "running_tasks")
+	learnedShape  = strict.NewShape("what was learned", []string{"knowledge"}, "lessons", "good", "bad", "mistaken")
 	featureNames  = []string{"usage", "load1", "cpus", "running", "cpu_pct", "numbers", "words"}
 	lessonShape   = strict.NewShape("a lesson", nil, append(slices.Clone(featureNames), "good", "then")...)
 	caseShape     = strict.NewShape("a case", []string{"name"}, append(slices.Clone(featureNames),
@@ -155,8 +156,8 @@ var (
 	countsShape    = strict.NewShape("the counts", []string{"outcomes"}, "ranges", "weights", "bias")
 )
 
-// ReadLearn reads a question of what a classifier learns.
-func ReadLearn(data []byte) (LearnQuestion, error) {
+// ReadLearn reads a question of what a classifier learns. Each complete changes it before it is checked.
+func ReadLearn(data []byte, complete ...func(*LearnQuestion)) (LearnQuestion, error) {
 	q := LearnQuestion{Policy: PolicyConfig{Kind: PolicyLearned}}
 	r := strict.NewReader(data)
 	r.Object(learnShape, func(name string) {
@@ -171,6 +172,9 @@ func ReadLearn(data []byte) (LearnQuestion, error) {
 		}
 	})
 	r.End()
+	for _, change := range complete {
+		change(&q)
+	}
 	if err := r.Result(q.check); err != nil {
 		return LearnQuestion{}, err
 	}
@@ -210,8 +214,8 @@ func readFeature(r *strict.Reader, f *Features, name string) {
 	}
 }
 
-// ReadClassify reads a question of which choices are good.
-func ReadClassify(data []byte) (ClassifyQuestion, error) {
+// ReadClassify reads a question of which choices are good. Each complete changes it before it is checked.
+func ReadClassify(data []byte, complete ...func(*ClassifyQuestion)) (ClassifyQuestion, error) {
 	q := ClassifyQuestion{Policy: PolicyConfig{Kind: PolicyLearned}}
 	r := strict.NewReader(data)
 	r.Object(classifyShape, func(name string) {
@@ -237,10 +241,32 @@ func ReadClassify(data []byte) (ClassifyQuestion, error) {
 		}
 	})
 	r.End()
+	for _, change := range complete {
+		change(&q)
+	}
 	if err := r.Result(q.check); err != nil {
 		return ClassifyQuestion{}, err
 	}
 	return q, nil
+}
+
+// ReadLearned reads the knowledge in an answer of Learn.
+func ReadLearned(data []byte) (*Knowledge, error) {
+	k := new(Knowledge)
+	r := strict.NewReader(data)
+	r.Object(learnedShape, func(name string) {
+		if name == "knowledge" {
+			readKnowledge(r, k)
+		} else {
+			r.Skip()
+		}
+	})
+	r.End()
+	return k, r.Result(func(c *strict.Checker) {
+		c.Enter("knowledge")
+		k.check(c)
+		c.Leave()
+	})
 }
 
 func (q *LearnQuestion) check(c *strict.Checker) {
