@@ -15,7 +15,7 @@ type DecideQuestion struct {
 	Snapshot
 	Slot     FreeSlot        `json:"slot"`
 	Policies []PolicyConfig  `json:"policies,omitempty"` // default: all rules with their usual settings
-	Shares   []ClassShare    `json:"shares,omitempty"`   // under fair and capacity; an unnamed class has none
+	Shares   []SnapshotShare    `json:"shares,omitempty"`   // under fair and capacity; an unnamed class has none
 	History  DecisionHistory `json:"history,omitzero"`
 }
 
@@ -25,8 +25,8 @@ type FreeSlot struct {
 	Kind TaskKind `json:"kind"`           // of separate slots; default map
 }
 
-// ClassShare holds the part of the slots that a class gets. Reduces, if given, is that of separate reduce slots.
-type ClassShare struct {
+// SnapshotShare holds the part of the slots that a class gets. Reduces, if given, is that of separate reduce slots.
+type SnapshotShare struct {
 	Class string `json:"class"`
 	SlotsShare
 	Reduces *SlotsShare `json:"reduces,omitempty"`
@@ -102,7 +102,7 @@ func (q *DecideQuestion) policy(config PolicyConfig) (Policy, *scene, error) {
 	return p, c, q.History.recall(config.Kind, p, c)
 }
 
-func (s *ClassShare) share() (all Share) {
+func (s *SnapshotShare) share() (all Share) {
 	reduces := &s.SlotsShare
 	if s.Reduces != nil {
 		reduces = s.Reduces
@@ -190,7 +190,7 @@ func ReadDecide(data []byte, complete ...func(*DecideQuestion)) (DecideQuestion,
 
 func readSkipped(r *strict.Reader, s *SkippedTurns) { r.Fields(skipsShape, s) }
 
-func readClassShare(r *strict.Reader, s *ClassShare) {
+func readClassShare(r *strict.Reader, s *SnapshotShare) {
 	r.Object(classShareShape, func(name string) {
 		if name == "reduces" {
 			s.Reduces = new(SlotsShare)
@@ -205,7 +205,7 @@ func (q *DecideQuestion) check(c *strict.Checker) {
 	nodes, jobs := q.Snapshot.check(c)
 	jobNames := slices.Sorted(maps.Keys(jobs))
 	if len(q.Jobs) == 0 {
-		c.Refuse("jobs", "missing", "There is no job that could get the slot; give at least one.")
+		c.Refuse("jobs", "too_few", "There is no job that could get the slot; give at least one.")
 	}
 	c.Enter("slot")
 	strict.OneOf(c, "kind", q.Slot.Kind, taskKindWords)
@@ -215,10 +215,10 @@ func (q *DecideQuestion) check(c *strict.Checker) {
 	}
 	c.Leave()
 	if len(q.Policies) == 0 {
-		c.Refuse("policies", "missing", "There is no policy; give at least one, or leave the list out for all.")
+		c.Refuse("policies", "too_few", "There is no policy; give at least one, or leave the list out for all.")
 	}
 	named := map[string]bool{}
-	strict.Each(c, "shares", q.Shares, func(s *ClassShare) {
+	strict.Each(c, "shares", q.Shares, func(s *SnapshotShare) {
 		c.Label("class", s.Class)
 		if named[s.Class] {
 			c.Refuse("class", "duplicate", "The class %q is there twice; keep one.", fault.Clip(s.Class))

@@ -144,7 +144,7 @@ func TestQuestionsToRulesThatMakeNoSense(t *testing.T) {
 		{learn, `{"policy":{"kind":"fifo"},"lessons":[{"good":true}]}`, "/policy/kind"},
 		{learn, `{"policy":{"kind":"learned","target":-1},"lessons":[{"good":true}]}`, "/policy/target"},
 		{learn, `{"lessons":[{"good":true,"cpus":0}]}`, "/lessons/0/cpus"},
-		{learn, `{"lessons":[{"good":true,"usage":{"cpu":0.5}}]}`, "/lessons/0/usage/cpu"},
+		{learn, `{"lessons":[{"good":true,"usage":{"cpu":-0.5}}]}`, "/lessons/0/usage/cpu"},
 		{learn, `{"lessons":[{"good":true}],"knowledge":{"kind":"naive_bayes","counts":{"outcomes":[0,-1]}}}`, "/knowledge/counts/outcomes/1"},
 		{learn, `{"lessons":[{"good":true}],"knowledge":{"kind":"naive_bayes","counts":{"outcomes":[0,0]}}}`, "/policy"},
 		{learn, `{"lessons":[{"good":true}],"knowledge":{"kind":"perceptron","counts":{"outcomes":[0,0],"weights":[1e300]}}}`, "/knowledge/counts/weights/0"},

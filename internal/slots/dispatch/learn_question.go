@@ -20,8 +20,24 @@ type LearnQuestion struct {
 // rules say it.
 type Lesson struct {
 	Features
-	Good *bool    `json:"good,omitempty"`
-	Then *Metrics `json:"then,omitempty"`
+	Good *bool       `json:"good,omitempty"`
+	Then *LaterState `json:"then,omitempty"`
+}
+
+// LaterState is the state of a node when a choice is judged.
+type LaterState struct {
+	Load1           float64 `json:"load1"`
+	CPUPercent      float64 `json:"cpu_pct"`
+	MemoryPercent   float64 `json:"mem_pct"`
+	NetMBPerSecond  float64 `json:"net_mb_s"`
+	DiskMBPerSecond float64 `json:"disk_mb_s"`
+	Cores           float64 `json:"cpus"` // default 1
+}
+
+// metrics returns the state as rules read it.
+func (s *LaterState) metrics() *Metrics {
+	return &Metrics{Report{Load1: s.Load1, CPUPercent: s.CPUPercent, MemoryPercent: s.MemoryPercent, NetMBPerSecond: s.NetMBPerSecond,
+		DiskMBPerSecond: s.DiskMBPerSecond}, s.Cores}
 }
 
 // LearnAnswer holds the knowledge after the lessons.
@@ -92,7 +108,7 @@ func Learn(q LearnQuestion) (LearnAnswer, error) {
 		if l.Good != nil {
 			taken.Good = *l.Good
 		} else {
-			taken.Good = !overloaded(d.policy.Rules, l.Then)
+			taken.Good = !overloaded(d.policy.Rules, l.Then.metrics())
 		}
 		if taken.Good {
 			a.Good++
@@ -189,7 +205,7 @@ func readLesson(r *strict.Reader, l *Lesson) {
 			l.Good = new(bool)
 			r.Flag(l.Good)
 		case "then":
-			l.Then = &Metrics{Cores: 1}
+			l.Then = &LaterState{Cores: 1}
 			r.Fields(thenShape, l.Then)
 		default:
 			readFeature(r, &l.Features, name)
@@ -272,7 +288,7 @@ func ReadLearned(data []byte) (*Knowledge, error) {
 func (q *LearnQuestion) check(c *strict.Checker) {
 	checkLearned(c, q.Policy, q.Knowledge)
 	if len(q.Lessons) == 0 {
-		c.Refuse("lessons", "missing", "There is no lesson; give at least one.")
+		c.Refuse("lessons", "too_few", "There is no lesson; give at least one.")
 	}
 	strict.Each(c, "lessons", q.Lessons, func(l *Lesson) {
 		l.Features.check(c)
@@ -284,8 +300,9 @@ func (q *LearnQuestion) check(c *strict.Checker) {
 		}
 		if l.Then != nil {
 			c.Enter("then")
-			l.Then.Report.check(c)
-			strict.Above(c, "cpus", "The number of processors", &l.Then.Cores, maxCores)
+			m := l.Then.metrics()
+			m.check(c)
+			strict.Above(c, "cpus", "The number of processors", &m.Cores, maxCores)
 			c.Leave()
 		}
 	})
@@ -295,7 +312,7 @@ func (q *ClassifyQuestion) check(c *strict.Checker) {
 	checkLearned(c, q.Policy, q.Knowledge)
 	c.Whole("running_tasks", "The number of running tasks", "", q.Running, 0, MaxSnapshotTasks)
 	if len(q.Cases) == 0 {
-		c.Refuse("cases", "missing", "There is no case; give at least one.")
+		c.Refuse("cases", "too_few", "There is no case; give at least one.")
 	}
 	named := strict.Names{}
 	strict.Each(c, "cases", q.Cases, func(x *Case) {
@@ -305,8 +322,9 @@ func (q *ClassifyQuestion) check(c *strict.Checker) {
 		strict.OneOf(c, "kind", x.Kind, taskKindWords)
 		c.Number("age_s", "The age", "s", x.AgeSeconds, MaxSnapshotSeconds)
 		c.Whole("maps", "The number of maps", "", x.Maps, 0, MaxSnapshotTasks)
-		if x.Maps >= 0 {
-			c.Whole("maps_done", "The number of maps that are done", "", x.MapsDone, 0, min(x.Maps, MaxSnapshotTasks))
+		c.Whole("maps_done", "The number of maps that are done", "", x.MapsDone, 0, MaxSnapshotTasks)
+		if x.Maps >= 0 && x.MapsDone > x.Maps {
+			c.Refuse("maps_done", "premise", "%d maps are done of %d; correct one of the two.", x.MapsDone, x.Maps)
 		}
 		c.Whole("held", "The number of running tasks of the job", "", x.Held, 0, MaxSnapshotTasks)
 		if x.Held > q.Running && q.Running >= 0 {
@@ -326,7 +344,7 @@ func checkLearned(c *strict.Checker, p PolicyConfig, k *Knowledge) {
 	c.Enter("policy")
 	defer c.Leave()
 	if p.Kind != PolicyLearned {
-		c.Refuse("kind", "choice", "The policy %q does not learn; leave the policy out, or give one of the kind learned.",
+		c.Refuse("kind", "premise", "The policy %q does not learn; leave the policy out, or give one of the kind learned.",
 			fault.Clip(string(p.Kind)))
 		return
 	}

@@ -137,7 +137,8 @@ func TestTheDoorsLearnAsThePolicy(t *testing.T) {
 			node.Report = Report{Load1: 4 * r.Float64(), CPUPercent: 100 * r.Float64(), Numbers: map[string]float64{"gpu": r.Float64()}, Words: map[string]string{"rack": []string{"a", "b", "c"}[r.IntN(3)]}}
 			d.Note(Event{What: Reported, Now: now, Node: node})
 			for _, judged := range d.Judged() {
-				q.Lessons = append(q.Lessons, Lesson{Features: judged.Features, Then: &Metrics{Report: judged.Judgement.Metrics.Report, Cores: judged.Judgement.Metrics.Cores}})
+				m := judged.Judgement.Metrics
+				q.Lessons = append(q.Lessons, Lesson{Features: judged.Features, Then: &LaterState{Load1: m.Load1, CPUPercent: m.CPUPercent, Cores: m.Cores}})
 			}
 			known := d.Knowledge()
 			slot := Slot{Number: beat, Node: node}

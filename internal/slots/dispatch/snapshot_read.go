@@ -222,7 +222,7 @@ func checkTaskTime(c *strict.Checker, member string, t *perf.TaskTime) {
 	sound = c.Number("most_residual", "The largest part of a node", "", t.MaxResidual, 1) && sound
 	for _, r := range []float64{0, 0.5, 1} {
 		if s := t.Seconds(r); sound && !(s > 0 && s <= maxTaskSeconds) {
-			c.Refuse("", "range", "With the part %g of a node a task takes %g s; it must be above 0 and at most %g. A constant time has a alone.",
+			c.Refuse("", "premise", "With the part %g of a node a task takes %g s; it must be above 0 and at most %g. A constant time has a alone.",
 				r, s, maxTaskSeconds)
 			return
 		}
@@ -242,13 +242,17 @@ func (j *SnapshotJob) check(c *strict.Checker, now float64) {
 	for k, t := range [Kinds]*SnapshotTasks{&j.Maps, &j.Reduces} {
 		c.Enter(tasksMembers[k])
 		c.Whole("total", "The number of tasks", "", t.Total, 0, MaxSnapshotTasks)
-		if t.Total >= 0 {
-			c.Whole("done", "The number of tasks that are done", "", t.Done, 0, min(t.Total, MaxSnapshotTasks))
+		c.Whole("done", "The number of tasks that are done", "", t.Done, 0, MaxSnapshotTasks)
+		if t.Ready != nil {
+			c.Whole("ready", "The number of tasks that could start", "", *t.Ready, 0, MaxSnapshotTasks)
+		}
+		if t.Total >= 0 && t.Done > t.Total {
+			c.Refuse("done", "premise", "%d tasks are done of %d; correct one of the two.", t.Done, t.Total)
 		}
 		c.Leave()
 	}
 	if j.Maps.Total == 0 && j.Reduces.Total == 0 {
-		c.Refuse("maps", "missing", "The job has no tasks; give the total of its maps or reduces.")
+		c.Refuse("maps", "premise", "The job has no tasks; give the total of its maps or reduces.")
 	}
 	strict.Above(c, "weight", "The weight", &j.Weight, maxWish)
 	c.Number("min_share", "The least share", "", j.MinShare, 1)
@@ -265,9 +269,7 @@ func (j *SnapshotJob) check(c *strict.Checker, now float64) {
 
 func (u *Usage) check(c *strict.Checker) {
 	for i, member := range []string{"cpu", "memory", "disk", "network"} {
-		if x := u.values()[i]; x != 0 && !(x >= 1 && x <= usageBins) {
-			c.Refuse(member, "range", "The usage is from 1 (next to nothing) to 10 (everything), or 0 where it is not known; it is not %v.", x)
-		}
+		c.Number(member, "The usage", "", u.values()[i], usageBins)
 	}
 }
 
@@ -316,7 +318,7 @@ func (s *Snapshot) checkNode(c *strict.Checker, name string, nodes strict.Names,
 	switch _, there := nodes[name]; {
 	case there, name == "" && len(s.Nodes) == 0:
 	case name == "":
-		c.Refuse("node", "missing", "The node is missing; name one of the snapshot's.")
+		c.Refuse("node", "premise", "The node is missing; name one of the snapshot's.")
 	default:
 		unknown(c, "node", "node", name, known)
 	}
@@ -332,8 +334,8 @@ func (j *SnapshotJob) checkRunning(c *strict.Checker, running [Kinds]int64) {
 		case left < 0:
 			c.Refuse("total", "premise", "Of the job's %d tasks %d are done and %d run; give a total of %d at least.", of.Total, of.Done, running[k],
 				of.Done+running[k])
-		case of.Ready != nil:
-			c.Whole("ready", "The number of tasks that could start", "", *of.Ready, 0, left)
+		case of.Ready != nil && *of.Ready > left:
+			c.Refuse("ready", "premise", "%d tasks could start, and %d neither run nor are done; correct one of the two.", *of.Ready, left)
 		}
 		c.Leave()
 	}

@@ -115,7 +115,7 @@ func (x *exporter) export(now float64, s dispatch.Slot) (q dispatch.DecideQuesti
 			return dispatch.SlotsShare{Weight: share.Weight[k], Min: share.Min[k], Most: int64(share.Most[k]), MaxPerJob: int64(share.MaxPerJob[k])}
 		}
 		reduces := part(dispatch.Reduce)
-		q.Shares = append(q.Shares, dispatch.ClassShare{Class: fmt.Sprintf("class %d", i), SlotsShare: part(dispatch.Map), Reduces: &reduces})
+		q.Shares = append(q.Shares, dispatch.SnapshotShare{Class: fmt.Sprintf("class %d", i), SlotsShare: part(dispatch.Map), Reduces: &reduces})
 	}
 	for _, t := range x.held {
 		q.Running = append(q.Running, t)
