@@ -15,7 +15,7 @@ type DecideQuestion struct {
 	Snapshot
 	Slot     FreeSlot        `json:"slot"`
 	Policies []PolicyConfig  `json:"policies,omitempty"` // default: all rules with their usual settings
-	Shares   []SnapshotShare    `json:"shares,omitempty"`   // under fair and capacity; an unnamed class has none
+	Shares   []SnapshotShare `json:"shares,omitempty"`   // under fair and capacity; an unnamed class has none
 	History  DecisionHistory `json:"history,omitzero"`
 }
 

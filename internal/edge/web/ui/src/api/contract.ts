@@ -1103,6 +1103,12 @@ export type HeartbeatNote = {
   detail: string;
 };
 
+export type HeldShares = {
+  jobs: Array<SharedJob>;
+  least_share: number;
+  total: number;
+};
+
 export type Hint = {
   detail: string;
   pointer?: string;
@@ -3200,6 +3206,7 @@ export type Session = {
 };
 
 export type SharePlan = {
+  held?: HeldShares;
   jobs: Array<SharedJob>;
   least_share: number;
   share_bound: number;
@@ -3246,6 +3253,7 @@ export type SharedType = {
 };
 
 export type SharingJob = {
+  holds?: Record<string, number>;
   name: Name;
   rates: Record<string, number>;
   weight?: number;
