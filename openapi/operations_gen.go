@@ -12,6 +12,7 @@ type ListAuditQuery struct {
 
 func ListAudit(query *ListAuditQuery) List  { return List{to("GET", "/v1/audit").with(query)} }
 func Bounds() Request                       { return to("POST", "/v1/bounds") }
+func ClassifyTasks() Request                { return to("POST", "/v1/classify") }
 func ListClusters() List                    { return List{to("GET", "/v1/clusters")} }
 func CreateCluster() Request                { return to("POST", "/v1/clusters") }
 func DeleteCluster(cluster string) Request  { return to("DELETE", "/v1/clusters/{cluster}", cluster) }
@@ -637,6 +638,8 @@ type ClusterWhatIfQuery struct {
 func ClusterWhatIf(cluster string, query *ClusterWhatIfQuery) Request {
 	return to("POST", "/v1/clusters/{cluster}/what-if", cluster).with(query)
 }
+func DecideSlot() Request      { return to("POST", "/v1/decide") }
+func FitMeasurements() Request { return to("POST", "/v1/fit") }
 
 type HorizonQuery struct {
 	Format string `query:"format"`
@@ -646,9 +649,11 @@ type HorizonQuery struct {
 func Horizon(query *HorizonQuery) Request { return to("POST", "/v1/horizons").with(query) }
 func GetInstanceTypes() Request           { return to("GET", "/v1/instance-types") }
 func EstimateInterference() Request       { return to("POST", "/v1/interference/estimate") }
+func JudgePromise() Request               { return to("POST", "/v1/judge") }
 func ListKeys() List                      { return List{to("GET", "/v1/keys")} }
 func CreateKey() Request                  { return to("POST", "/v1/keys") }
 func RevokeKey(id string) Request         { return to("DELETE", "/v1/keys/{id}", id) }
+func LearnLessons() Request               { return to("POST", "/v1/learn") }
 
 type PackQuery struct {
 	Compare bool   `query:"compare"`

@@ -231,7 +231,7 @@ func (p SharePlanProblem) check(c *strict.Checker) {
 	if pairs := len(p.Jobs) * len(p.Types); pairs > MaxPoolPairs {
 		c.Refuse("", "too_many", "%d jobs on %d node types are %d pairs; at most %d are planned.", len(p.Jobs), len(p.Types), pairs, MaxPoolPairs)
 	}
-	jobs := make(strict.Names, len(p.Jobs))
+	jobs, held := make(strict.Names, len(p.Jobs)), map[string]int64{}
 	for i, j := range p.Jobs {
 		c.Element(i)
 		c.Name(j.Name)
@@ -244,8 +244,27 @@ func (p SharePlanProblem) check(c *strict.Checker) {
 		for _, t := range p.Types {
 			runs = runs || t.Slots > 0 && j.Rates[t.Name] > 0
 		}
+		c.Enter("holds")
+		for _, name := range slices.Sorted(maps.Keys(j.Holds)) {
+			if _, is := types[name]; !is {
+				strict.UnknownName(c, name, "node type", name, known)
+			} else {
+				c.Whole(name, "The number of slots", "", j.Holds[name], 0, MaxSharedSlots)
+				held[name] += min(max(j.Holds[name], 0), MaxSharedSlots)
+			}
+		}
+		c.Leave()
 		if !runs {
 			c.Refuse("rates", "no_type", "The job works on none of the slots; give it a rate above 0 on a type that has some.")
+		}
+		c.Leave()
+	}
+	c.Leave()
+	c.Enter("types")
+	for i, t := range p.Types {
+		c.Element(i)
+		if held[t.Name] > t.Slots && t.Slots >= 0 {
+			c.Refuse("slots", "premise", "The jobs hold %d slots of %q, and there are %d; correct one of the two.", held[t.Name], fault.Clip(t.Name), t.Slots)
 		}
 		c.Leave()
 	}

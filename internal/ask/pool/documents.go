@@ -192,6 +192,8 @@ type SharingJob struct {
 	Name   string             `json:"name"`
 	Weight float64            `json:"weight"` // default 1
 	Rates  map[string]float64 `json:"rates"`  // of a slot, by type; 0 for an unnamed type
+	// Holds counts the slots that it holds now, by type; they are told apart from the plan.
+	Holds map[string]int64 `json:"holds,omitempty"`
 }
 
 // SharePlan assigns slots of each type to jobs.
@@ -202,7 +204,15 @@ type SharePlan struct {
 	Total      float64            `json:"total"`       // of the progress shares; taking turns yields 1
 	TotalBound float64            `json:"total_bound"` // no plan with this smallest share has a larger one
 	Jobs       []SharedJob        `json:"jobs"`
+	Held       *HeldShares        `json:"held,omitempty"` // nil if no job holds anything
 	Warnings   []capacity.Warning `json:"warnings"`
+}
+
+// HeldShares tells what the slots that jobs hold come to.
+type HeldShares struct {
+	MinShare float64     `json:"least_share"` // the smallest progress share by weight
+	Total    float64     `json:"total"`
+	Jobs     []SharedJob `json:"jobs"`
 }
 
 // SharedJob holds the slots of one job.

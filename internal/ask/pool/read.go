@@ -19,7 +19,7 @@ var (
 	poolAcceleratorShape = strict.NewShape("accelerators", []string{"type", "count"}, "hours", "cost")
 	sharePlanShape       = strict.NewShape("a share plan's problem", []string{"types", "jobs"}, "options")
 	sharedTypeShape      = strict.NewShape("a node type", []string{"name", "slots"})
-	sharingJobShape      = strict.NewShape("a job", []string{"name", "rates"}, "weight")
+	sharingJobShape      = strict.NewShape("a job", []string{"name", "rates"}, "weight", "holds")
 )
 
 // ReadPool reads and checks a pool problem, as strictly as ReadProblem. fill, if given, adds a cluster's data before
@@ -124,9 +124,12 @@ func ReadSharePlan(data []byte, limits capacity.Limits) (SharePlanProblem, error
 			p.Jobs = strict.List(r, "of jobs", MaxPoolJobs, func(r *strict.Reader, j *SharingJob) {
 				j.Weight = 1
 				r.Object(sharingJobShape, func(name string) {
-					if name == "rates" {
+					switch name {
+					case "rates":
 						j.Rates = strict.Named(r, "of rates by node type", "node type", MaxPoolTypes, (*strict.Reader).Float)
-					} else {
+					case "holds":
+						j.Holds = strict.Named(r, "of slots by node type", "node type", MaxPoolTypes, (*strict.Reader).Whole)
+					default:
 						r.Field(j, name)
 					}
 				})

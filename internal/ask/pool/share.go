@@ -207,15 +207,35 @@ func (s *shares) plan(a sharing, bound, total float64) SharePlan {
 			out.TotalBound, out.Status = a.total, PoolOptimal
 		}
 	}
-	for j, job := range s.Jobs {
-		x := SharedJob{Name: job.Name, Slots: map[string]int64{}}
-		for i, t := range s.Types {
-			if n := a.slots[j][i]; n > 0 {
-				x.Slots[t.Name] = n
-				x.ProgressShare += float64(n) * s.adds[j][i]
-			}
-		}
-		out.Jobs = append(out.Jobs, x)
+	for j := range s.Jobs {
+		out.Jobs = append(out.Jobs, s.shared(j, func(i int) int64 { return a.slots[j][i] }))
 	}
+	out.Held = s.held()
 	return out
+}
+
+// shared returns a job with a number of slots of each type.
+func (s *shares) shared(j int, slots func(i int) int64) SharedJob {
+	x := SharedJob{Name: s.Jobs[j].Name, Slots: map[string]int64{}}
+	for i, t := range s.Types {
+		if n := slots(i); n > 0 {
+			x.Slots[t.Name] = n
+			x.ProgressShare += float64(n) * s.adds[j][i]
+		}
+	}
+	return x
+}
+
+// held returns what the jobs hold, or nil if they hold nothing.
+func (s *shares) held() *HeldShares {
+	h, some := &HeldShares{MinShare: math.Inf(1), Jobs: []SharedJob{}}, false
+	for j, job := range s.Jobs {
+		some = some || len(job.Holds) > 0
+		x := s.shared(j, func(i int) int64 { return job.Holds[s.Types[i].Name] })
+		h.MinShare, h.Total, h.Jobs = min(h.MinShare, x.ProgressShare/job.Weight), h.Total+x.ProgressShare, append(h.Jobs, x)
+	}
+	if !some {
+		return nil
+	}
+	return h
 }

@@ -5,6 +5,9 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"headroom/internal/core/fault"
+	"headroom/internal/slots/dispatch"
 )
 
 func sharePlan() SharePlanProblem {
@@ -127,5 +130,54 @@ func TestMoreJobsThanSlots(t *testing.T) {
 	}
 	if a.Status != PoolOptimal || a.MinShare != 0 || math.Abs(a.Total-(0.5+17.0/18)) > 1e-9 {
 		t.Errorf("got %+v", a)
+	}
+}
+
+// What jobs hold comes to the shares of the paper's example, which are those that the policy progress-share weighs.
+func TestHeldSharesAreThoseOfThePolicy(t *testing.T) {
+	for fast, want := range [][3]float64{{.3, .5, .8}, {.5, .5, 1}, {.7, .5, 1.2}} { // of the paper, A with so many of N1
+		p := sharePlan()
+		p.Types[0].Slots, p.Types[1].Slots = 2, 4
+		p.Jobs[0].Holds = map[string]int64{"N1": int64(fast), "N2": int64(3 - fast)}
+		p.Jobs[1].Holds = map[string]int64{"N1": int64(2 - fast), "N2": int64(1 + fast)}
+		a, err := Share(t.Context(), p, cbc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if wrong := RecheckShare(p, a); len(wrong) > 0 {
+			t.Fatal(wrong)
+		}
+		if h := a.Held; math.Abs(h.Jobs[0].ProgressShare-want[0]) > 1e-12 || math.Abs(h.Jobs[1].ProgressShare-want[1]) > 1e-12 || math.Abs(h.Total-want[2]) > 1e-12 || h.MinShare != min(h.Jobs[0].ProgressShare, h.Jobs[1].ProgressShare) {
+			t.Errorf("%d: %+v, want %v", fast, h, want)
+		}
+		for j, job := range p.Jobs { // alone with a task that waits, a job is weighed with its share
+			q := dispatch.DecideQuestion{Policies: []dispatch.PolicyConfig{{Kind: dispatch.PolicyProgressShare}}, Slot: dispatch.FreeSlot{Node: "N2"}}
+			q.Jobs = []dispatch.SnapshotJob{{Name: job.Name, Weight: 1, Maps: dispatch.SnapshotTasks{Total: 9}}}
+			class := dispatch.SnapshotClass{Name: job.Name}
+			for _, kind := range p.Types {
+				q.Nodes = append(q.Nodes, dispatch.SnapshotNode{Name: kind.Name, Type: kind.Name, Cores: 1, Residual: 1, Slots: dispatch.SnapshotSlots{Map: kind.Slots}})
+				class.Rates = append(class.Rates, dispatch.TypeTasks{Type: kind.Name, Tasks: 1, MeanSeconds: 30 / job.Rates[kind.Name]})
+				q.Running = append(q.Running, dispatch.RunningTasks{Job: job.Name, Kind: dispatch.MapTask, Node: kind.Name, Tasks: job.Holds[kind.Name]})
+			}
+			q.Classes = []dispatch.SnapshotClass{class}
+			d, err := dispatch.Decide(q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if f := d.Decisions[0].Figures[0]; f.Name != "progress_share" || math.Abs(f.Value-want[j]) > 1e-9 {
+				t.Errorf("%d: the policy weighs %s with %+v, want %g", fast, job.Name, f, want[j])
+			}
+		}
+	}
+	p := sharePlan()
+	p.Types[0].Slots, p.Types[1].Slots = 2, 4
+	for _, c := range []struct {
+		holds   map[string]int64
+		pointer string
+	}{{map[string]int64{"N3": 1}, "/jobs/0/holds/N3"}, {map[string]int64{"N1": -1}, "/jobs/0/holds/N1"}, {map[string]int64{"N1": 3}, "/types/0/slots"}} {
+		p.Jobs[0].Holds = c.holds
+		if f := fault.Findings(p.Validate()); len(f) != 1 || f[0].Pointer != c.pointer {
+			t.Errorf("%v: %v", c.holds, f)
+		}
 	}
 }

@@ -63,5 +63,26 @@ func Share(p pool.SharePlanProblem, a pool.SharePlan) (findings []fault.Finding)
 	if a.Status == pool.PoolOptimal && (!poolAlike(a.ShareBound, lowest) || !poolAlike(a.TotalBound, total)) {
 		wrong("/status", "the plan is called optimal with bounds of %g and %g", a.ShareBound, a.TotalBound)
 	}
+	return append(findings, held(p, a.Held)...)
+}
+
+// held checks what the slots come to that jobs hold.
+func held(p pool.SharePlanProblem, a *pool.HeldShares) (findings []fault.Finding) {
+	lowest, total, holds := math.Inf(1), 0.0, false
+	for i, job := range p.Jobs {
+		has, all := 0.0, 0.0
+		for _, t := range p.Types {
+			has += float64(job.Holds[t.Name]) * job.Rates[t.Name]
+			all += float64(t.Slots) * job.Rates[t.Name]
+		}
+		holds = holds || len(job.Holds) > 0
+		lowest, total = min(lowest, has/all/job.Weight), total+has/all
+		if a != nil && (i >= len(a.Jobs) || a.Jobs[i].Name != job.Name || !poolAlike(a.Jobs[i].ProgressShare, has/all)) {
+			findings = append(findings, fault.Finding{Pointer: fmt.Sprintf("/held/jobs/%d", i), Code: "share", Detail: fmt.Sprintf("the share of what %q holds is %g.", job.Name, has/all)})
+		}
+	}
+	if holds != (a != nil) || a != nil && (!poolAlike(a.MinShare, lowest) || !poolAlike(a.Total, total)) {
+		findings = append(findings, fault.Finding{Pointer: "/held", Code: "share", Detail: fmt.Sprintf("what jobs hold has a least share of %g and %g together.", lowest, total)})
+	}
 	return findings
 }

@@ -67,32 +67,35 @@ type JobMeasurement struct {
 }
 
 // CheckMeasurements reads the measurements sent at a moment, below the member "measurements".
-func CheckMeasurements(sent []MeasurementRequest, now time.Time) ([]JobMeasurement, error) {
-	all := make([]JobMeasurement, 0, len(sent))
-	err := strict.Check(func(k *strict.Checker) {
-		type series struct {
-			job  string
-			kind FitKind
-		}
-		several := map[series]bool{}
-		k.Enter("measurements")
-		for i, m := range sent {
-			k.Element(i)
-			all = append(all, checkJobMeasurement(k, m, now))
-			k.Leave()
-			several[series{m.Job, m.Kind}] = true
-		}
-		k.Leave()
-		switch {
-		case len(sent) == 0:
-			k.Refuse("measurements", "too_few", "There is no measurement; give at least one.")
-		case len(sent) > MaxSentMeasurements:
-			k.Refuse("measurements", "too_many", "There are %d measurements; at most %d are taken at once.", len(sent), MaxSentMeasurements)
-		case len(several) > MaxSentSeries:
-			k.Refuse("measurements", "too_many", "The measurements are of %d jobs, kinds counted apart; at most %d are taken at once.", len(several), MaxSentSeries)
-		}
-	})
+func CheckMeasurements(sent []MeasurementRequest, now time.Time) (all []JobMeasurement, err error) {
+	err = strict.Check(func(k *strict.Checker) { all = checkMeasurements(k, sent, now) })
 	return all, err
+}
+
+func checkMeasurements(k *strict.Checker, sent []MeasurementRequest, now time.Time) []JobMeasurement {
+	all := make([]JobMeasurement, 0, len(sent))
+	type series struct {
+		job  string
+		kind FitKind
+	}
+	several := map[series]bool{}
+	k.Enter("measurements")
+	for i, m := range sent {
+		k.Element(i)
+		all = append(all, checkJobMeasurement(k, m, now))
+		k.Leave()
+		several[series{m.Job, m.Kind}] = true
+	}
+	k.Leave()
+	switch {
+	case len(sent) == 0:
+		k.Refuse("measurements", "too_few", "There is no measurement; give at least one.")
+	case len(sent) > MaxSentMeasurements:
+		k.Refuse("measurements", "too_many", "There are %d measurements; at most %d are taken at once.", len(sent), MaxSentMeasurements)
+	case len(several) > MaxSentSeries:
+		k.Refuse("measurements", "too_many", "The measurements are of %d jobs, kinds counted apart; at most %d are taken at once.", len(several), MaxSentSeries)
+	}
+	return all
 }
 
 func checkJobMeasurement(c *strict.Checker, m MeasurementRequest, now time.Time) JobMeasurement {

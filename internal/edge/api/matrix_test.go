@@ -386,6 +386,8 @@ func (s *service) perform(token, operation, method, path string, i int) answered
 		body = `{"kind":"phase","tasks":3,"mean_s":1,"max_s":2,"slots":2}`
 	case operation == "estimateInterference":
 		body = smallInterference
+	case ruleQuestions[operation] != "":
+		body = ruleQuestions[operation]
 	case operation == "createKey":
 		body = fmt.Sprintf(`{"name":%q,"role":"viewer"}`, name)
 	case operation == "revokeKey":

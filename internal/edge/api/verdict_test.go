@@ -17,6 +17,7 @@ import (
 	"headroom/internal/core/fault"
 	"headroom/internal/core/perf"
 	"headroom/internal/data/inputs"
+	"headroom/internal/slots/dispatch"
 	"headroom/internal/slots/sim"
 )
 
@@ -137,7 +138,7 @@ func monthsReaders(t *testing.T) map[string]handReader {
 	typed := strings.Replace(fleetProblem, `"currency"`, `"period_s":3600,"currency"`, 1)
 	interference := handReader{"InterferenceRequest", func(text []byte) error { _, err := sim.ReadInterference(text); return err }}
 	readers := map[string]handReader{}
-	for i, r := range []struct {
+	all := []struct {
 		text string
 		handReader
 	}{
@@ -150,7 +151,20 @@ func monthsReaders(t *testing.T) map[string]handReader {
 		{`{"interactive":{"per_second":300,"service":{"kind":"exponential","mean_ms":2}},"policies":[{"kind":"fair","slice_ms":10},{"kind":"anti_starvation","window_ms":1000,"floor_ms":50}],"host":{"cgroup":"/sys/fs/cgroup/a","ceiling_cores":2,"interactive_weight":50},"requests":1000,"seed":3}`, interference},
 		{`{"interactive":{"per_second":3,"service":{"kind":"samples","samples_ms":[1,2.5]}}}`, interference},
 		{`{"data_nodes":{"count":4,"cap_mb_s":60,"readers":[{"name":"terasort","read_mb_s":50,"normed":1.6},{"name":"pi","read_mb_s":0}]}}`, interference},
+	}
+	for operation, reader := range map[string]handReader{
+		"decideSlot":      {"DecideRequest", func(text []byte) error { _, err := dispatch.ReadDecide(text); return err }},
+		"judgePromise":    {"JudgeRequest", func(text []byte) error { _, err := dispatch.ReadJudge(text); return err }},
+		"learnLessons":    {"LearnRequest", func(text []byte) error { _, err := dispatch.ReadLearn(text); return err }},
+		"classifyTasks":   {"ClassifyRequest", func(text []byte) error { _, err := dispatch.ReadClassify(text); return err }},
+		"fitMeasurements": {"FitRequest", func(text []byte) error { _, err := perf.ReadFit(text); return err }},
 	} {
+		all = append(all, struct {
+			text string
+			handReader
+		}{ruleQuestions[operation], reader})
+	}
+	for i, r := range all {
 		if err := r.read([]byte(r.text)); err != nil {
 			t.Fatalf("%s: %v", r.text, err)
 		}
@@ -211,7 +225,8 @@ func sayable(f fault.Finding) bool {
 	case "syntax", "unknown_member", "duplicate_member", "type", "null", "not_finite", "choice", "time", "not_here":
 		return true
 	case "missing":
-		return !strings.HasSuffix(f.Pointer, "/deadline_s") && !strings.HasSuffix(f.Pointer, "/slots_per_vm") && !strings.HasSuffix(f.Pointer, "/term_years") && !strings.HasSuffix(f.Pointer, "/hours")
+		return !strings.HasSuffix(f.Pointer, "/deadline_s") && !strings.HasSuffix(f.Pointer, "/slots_per_vm") && !strings.HasSuffix(f.Pointer, "/term_years") && !strings.HasSuffix(f.Pointer, "/hours") &&
+			!strings.Contains(f.Detail, "A measurement of the kind") // on which its members depend
 	case "range":
 		// amounts may be strings, whose size no pattern bounds
 		// nor is there a word for a speed of 0 or from 0.001

@@ -2,7 +2,6 @@ package clusters
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -111,23 +110,7 @@ func (d *Desk) FitOf(ctx context.Context, cluster, job string, kind perf.FitKind
 	if f.Power == nil && f.TaskTime == nil && f.Rate == nil && f.Usage == nil {
 		return f, fmt.Errorf("nothing can be fitted to what was measured of %q of the kind %s: %s: %w", job, kind, f.Refused, fault.NotFound)
 	}
-	var input *fault.InputError
-	if ask.VMs != nil {
-		var p perf.PowerPrediction
-		if p, err = perf.PredictPower(*f.Power, *ask.VMs); err == nil {
-			f.Predicted = &p
-		}
-	}
-	if ask.Residual != nil {
-		var p perf.TaskTimePrediction
-		if p, err = perf.PredictTaskTime(*f.TaskTime, *ask.Residual); err == nil {
-			f.PredictedAt = &p
-		}
-	}
-	if errors.As(err, &input) {
-		return f, input
-	}
-	return f, err
+	return f, f.Predict(ask.VMs, ask.Residual)
 }
 
 // MeasurementsOf returns all stored measurements of a job and kind.

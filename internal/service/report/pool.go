@@ -119,6 +119,12 @@ func SharePlan(w io.Writer, a pool.SharePlan) error {
 	if err := SharedJobs(a).Text(&b); err != nil {
 		return err
 	}
+	if h := a.Held; h != nil {
+		fmt.Fprintf(&b, "\nOf what the jobs hold now the least share is %s, all together are %s.\n\n", rounded(h.MinShare, 4), rounded(h.Total, 4))
+		if err := SharedJobs(pool.SharePlan{Jobs: h.Jobs}).Text(&b); err != nil {
+			return err
+		}
+	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }

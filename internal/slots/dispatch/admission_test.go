@@ -19,7 +19,7 @@ func rounds(few, many int) int {
 }
 
 // maps returns the times of a job that has maps alone.
-func maps(t *perf.TaskTime) [Kinds]*perf.TaskTime { return [Kinds]*perf.TaskTime{t} }
+func mapsOf(t *perf.TaskTime) [Kinds]*perf.TaskTime { return [Kinds]*perf.TaskTime{t} }
 
 // randomRoom returns a room that is neither empty nor far too full, and a job to judge.
 func randomRoom(r *rand.Rand, mode AdmissionMode) (*Room, Commitment) {
@@ -241,8 +241,8 @@ func TestPromisesAreMonotone(t *testing.T) {
 // As printed the rule is not monotone. Due in 10 s, the job passes an accepted one due in 11 s, which it makes late.
 // Due in 11 s it no longer passes that one and is refused.
 func TestThePapersRuleIsNotMonotone(t *testing.T) {
-	room := Room{Mode: AdmissionPaper, Slots: [Kinds][]Free{{{1, 1}}}, Accepted: []Commitment{{ID: "a", Name: "a", DueSeconds: 11, Tasks: [Kinds]int{8}, Times: maps(Constant(1))}}}
-	c := Commitment{DueSeconds: 10, Tasks: [Kinds]int{5}, Times: maps(Constant(1))}
+	room := Room{Mode: AdmissionPaper, Slots: [Kinds][]Free{{{1, 1}}}, Accepted: []Commitment{{ID: "a", Name: "a", DueSeconds: 11, Tasks: [Kinds]int{8}, Times: mapsOf(Constant(1))}}}
+	c := Commitment{DueSeconds: 10, Tasks: [Kinds]int{5}, Times: mapsOf(Constant(1))}
 	v := room.Judge(c)
 	if !v.Kept || len(v.Missed) != 1 || v.Missed[0].LateSeconds != 2 || v.Missed[0].AnywaySeconds != 0 {
 		t.Errorf("due in 10 s: %+v", v)
@@ -257,8 +257,8 @@ func TestRefusalsForADeadlineSayWhatHelps(t *testing.T) {
 	slots := [Kinds][]Free{{{1, 2}, {0.5, 2}, {0.04, 10}}}
 	mixed := &perf.TaskTime{A: 40, B: -2 * math.Ln2} // 40·¼ = 10 s dedicated, 20 s at half
 	accepted := []Commitment{
-		{ID: "1", Name: "hourly 7", DueSeconds: 100, Tasks: [Kinds]int{20}, Times: maps(mixed)},
-		{ID: "2", Name: "nightly", DueSeconds: 300, Tasks: [Kinds]int{40}, Times: maps(mixed)},
+		{ID: "1", Name: "hourly 7", DueSeconds: 100, Tasks: [Kinds]int{20}, Times: mapsOf(mixed)},
+		{ID: "2", Name: "nightly", DueSeconds: 300, Tasks: [Kinds]int{40}, Times: mapsOf(mixed)},
 	}
 	for name, c := range map[string]struct {
 		room Room
@@ -266,18 +266,18 @@ func TestRefusalsForADeadlineSayWhatHelps(t *testing.T) {
 		code RefusalReason
 		want string
 	}{
-		"late itself": {Room{AdmissionStrict, Shared, slots, accepted}, Commitment{DueSeconds: 120, Tasks: [Kinds]int{24}, Times: maps(mixed)}, DeadlineMissed,
+		"late itself": {Room{AdmissionStrict, Shared, slots, accepted}, Commitment{DueSeconds: 120, Tasks: [Kinds]int{24}, Times: mapsOf(mixed)}, DeadlineMissed,
 			"It would be 45 s late: with the accepted jobs due no later it needs 165 s of all 4 usable slots, and it is due in 120 s. 1 accepted job due later would be too late: \"nightly\" by 15 s. " +
 				"It would be admitted with a deadline in 315 s, beside 2 more dedicated slots or with at most 12 maps."},
-		"later ones": {Room{AdmissionStrict, Shared, slots, accepted}, Commitment{DueSeconds: 200, Tasks: [Kinds]int{24}, Times: maps(mixed)}, DeadlineMissed,
+		"later ones": {Room{AdmissionStrict, Shared, slots, accepted}, Commitment{DueSeconds: 200, Tasks: [Kinds]int{24}, Times: mapsOf(mixed)}, DeadlineMissed,
 			"1 accepted job due later would be too late: \"nightly\" by 15 s. It would be admitted with a deadline in 315 s, beside 1 more dedicated slot or with at most 20 maps."},
-		"too few seconds for a task": {Room{AdmissionStrict, Shared, slots, nil}, Commitment{DueSeconds: 9, Tasks: [Kinds]int{1}, Times: maps(mixed)}, DeadlineMissed,
+		"too few seconds for a task": {Room{AdmissionStrict, Shared, slots, nil}, Commitment{DueSeconds: 9, Tasks: [Kinds]int{1}, Times: mapsOf(mixed)}, DeadlineMissed,
 			"Even with all 4 usable slots to itself it would need 10 s, and it is due in 9 s. It would be admitted with a deadline in 10 s."},
-		"assumed times": {Room{AdmissionStrict, Shared, slots, nil}, Commitment{DueSeconds: 9, Tasks: [Kinds]int{40}, Times: maps(Constant(1)), Sources: [Kinds]TimesSource{{From: TimesOfProfile}}}, DeadlineMissed,
+		"assumed times": {Room{AdmissionStrict, Shared, slots, nil}, Commitment{DueSeconds: 9, Tasks: [Kinds]int{40}, Times: mapsOf(Constant(1)), Sources: [Kinds]TimesSource{{From: TimesOfProfile}}}, DeadlineMissed,
 			"Even with all 4 usable slots to itself it would need 10 s, and it is due in 9 s. It would be admitted with a deadline in 10 s, beside 1 more dedicated slot or with at most 36 maps. " +
 				"Its task times are the mean of the class's profile, the same on every slot, because they have not been measured by load."},
 		// The lateness counts both jobs together, not the new one alone.
-		"late alone, and more behind others": {Room{AdmissionStrict, Shared, slots, accepted[:1]}, Commitment{DueSeconds: 110, Tasks: [Kinds]int{27}, Times: maps(Constant(20))}, DeadlineMissed,
+		"late alone, and more behind others": {Room{AdmissionStrict, Shared, slots, accepted[:1]}, Commitment{DueSeconds: 110, Tasks: [Kinds]int{27}, Times: mapsOf(Constant(20))}, DeadlineMissed,
 			"It would be 100 s late: with the accepted jobs due no later it needs 210 s of all 4 usable slots, and it is due in 110 s. Even with all of them to itself it would need 140 s. " +
 				"It would be admitted with a deadline in 210 s, beside 4 more dedicated slots or with at most 7 maps."},
 		"separate slots": {Room{AdmissionStrict, Separate, [Kinds][]Free{{{1, 2}}, {{1, 1}}}, nil}, Commitment{DueSeconds: 60, Tasks: [Kinds]int{4, 6}, Times: [Kinds]*perf.TaskTime{Constant(10), Constant(20)}}, DeadlineMissed,
@@ -286,10 +286,10 @@ func TestRefusalsForADeadlineSayWhatHelps(t *testing.T) {
 		"no slots for its reduces": {Room{AdmissionStrict, Separate, [Kinds][]Free{{{1, 2}}}, nil}, Commitment{DueSeconds: 60, Tasks: [Kinds]int{4, 6}, Times: [Kinds]*perf.TaskTime{Constant(10), Constant(20)}}, NoSlots,
 			"No usable slot is known, so no deadline can be promised. Register the cluster's nodes, or find out why no known node is alive, has slots for such tasks and leaves them a twentieth of its processors. " +
 				"Or ask without a deadline: then the plan alone decides."},
-		"no slots":   {Room{Mode: AdmissionStrict}, Commitment{DueSeconds: 9, Tasks: [Kinds]int{1}, Times: maps(mixed)}, NoSlots, ""},
-		"unusable":   {Room{Mode: AdmissionStrict, Slots: [Kinds][]Free{slots[0][2:]}}, Commitment{DueSeconds: 9, Tasks: [Kinds]int{1}, Times: maps(mixed)}, NoSlots, ""},
+		"no slots":   {Room{Mode: AdmissionStrict}, Commitment{DueSeconds: 9, Tasks: [Kinds]int{1}, Times: mapsOf(mixed)}, NoSlots, ""},
+		"unusable":   {Room{Mode: AdmissionStrict, Slots: [Kinds][]Free{slots[0][2:]}}, Commitment{DueSeconds: 9, Tasks: [Kinds]int{1}, Times: mapsOf(mixed)}, NoSlots, ""},
 		"unmeasured": {Room{Mode: AdmissionPaper, Slots: slots}, Commitment{DueSeconds: 9, Tasks: [Kinds]int{1}}, Unmeasured, ""},
-		"absurd":     {Room{Mode: AdmissionStrict, Slots: slots}, Commitment{DueSeconds: 9, Tasks: [Kinds]int{1}, Times: maps(Constant(math.NaN()))}, Unmeasured, ""},
+		"absurd":     {Room{Mode: AdmissionStrict, Slots: slots}, Commitment{DueSeconds: 9, Tasks: [Kinds]int{1}, Times: mapsOf(Constant(math.NaN()))}, Unmeasured, ""},
 	} {
 		v := c.room.Judge(c.job)
 		if got := v.Reason("etl"); v.Code() != c.code || c.want != "" && got != c.want {
@@ -306,9 +306,9 @@ func BenchmarkPromise(b *testing.B) {
 		room.Slots[0] = append(room.Slots[0], Free{0.1 + 0.9*r.Float64(), 4})
 	}
 	for i := range 200 {
-		room.Accepted = append(room.Accepted, Commitment{ID: fmt.Sprint(i), DueSeconds: 36_000 * r.Float64(), Tasks: [Kinds]int{1_000}, Times: maps(&perf.TaskTime{A: 100 + float64(i%20), B: -2})})
+		room.Accepted = append(room.Accepted, Commitment{ID: fmt.Sprint(i), DueSeconds: 36_000 * r.Float64(), Tasks: [Kinds]int{1_000}, Times: mapsOf(&perf.TaskTime{A: 100 + float64(i%20), B: -2})})
 	}
-	job := Commitment{DueSeconds: 300, Tasks: [Kinds]int{100_000}, Times: maps(&perf.TaskTime{A: 100, B: -2})}
+	job := Commitment{DueSeconds: 300, Tasks: [Kinds]int{100_000}, Times: mapsOf(&perf.TaskTime{A: 100, B: -2})}
 	b.Run("admits", func(b *testing.B) {
 		for b.Loop() {
 			room.Admits(job)

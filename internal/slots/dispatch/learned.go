@@ -355,8 +355,20 @@ func (d *Learned) judge(w *watched, now float64) {
 func (d *Learned) learn(c classifier, p *Decision) {
 	p.Judgement.Good = !overloaded(d.policy.Rules, &p.Judgement.Metrics)
 	p.Judgement.Rules = d.versions.Rules
-	d.scratch = d.encoding.node(d.scratch, &p.Features)
-	c.learn(d.encoding.task(&p.Features.Usage), d.scratch, p.Judgement.Good)
+	d.lesson(c, &p.Features, p.Judgement.Good)
+}
+
+// lesson lets a classifier learn an outcome.
+func (d *Learned) lesson(c classifier, f *Features, good bool) {
+	d.scratch = d.encoding.node(d.scratch, f)
+	c.learn(d.encoding.task(&f.Usage), d.scratch, good)
+}
+
+// good returns the probability that a choice with these features is a good one.
+func (d *Learned) good(f *Features) float64 {
+	d.scratch = d.encoding.node(d.scratch, f)
+	d.classifier.look(d.scratch)
+	return d.classifier.good(d.encoding.task(&f.Usage))
 }
 
 // Judged returns the choices that the last event, a report, judged. They are valid until the next event.
@@ -390,11 +402,19 @@ func (d *Learned) Recall(memory []byte) error {
 	if err := json.Unmarshal(memory, &k); err != nil {
 		return fmt.Errorf("recall what was learned: %w", err)
 	}
+	if err := d.take(&k); err != nil {
+		return fmt.Errorf("recall what was learned: %w: learn again from its decisions", err)
+	}
+	return nil
+}
+
+// take makes knowledge the policy's own.
+func (d *Learned) take(k *Knowledge) error {
 	if k.Kind != d.policy.Classifier {
-		return fmt.Errorf("recall what was learned: it is of %s, and the policy learns by %s: learn again from its decisions", k.Kind, d.policy.Classifier)
+		return fmt.Errorf("it is of %s, and the policy learns by %s", k.Kind, d.policy.Classifier)
 	}
 	if err := d.classifier.recall(k.Counts); err != nil {
-		return fmt.Errorf("recall what was learned: %w: learn again from its decisions", err)
+		return err
 	}
 	d.versions, d.decisions, d.judgements, d.usage = k.Versions, k.Decisions, k.Judgements, k.Usage
 	d.settle()

@@ -37,6 +37,7 @@ var Operations = []Operation{
 		{Name: "If-None-Match", In: "header", About: "The ETag last seen; where nothing has changed the answer is 304.", Shape: &Shape{Kind: Text, Rules: "min=1,max=4000"}},
 	}},
 	{ID: "bounds", Method: "POST", Path: "/v1/bounds", Role: "planner", Bulk: true, Sends: true, Needs: true},
+	{ID: "classifyTasks", Method: "POST", Path: "/v1/classify", Role: "planner", Bulk: true, Sends: true, Needs: true},
 	{ID: "listClusters", Method: "GET", Path: "/v1/clusters", Role: "viewer", Parameters: []Parameter{
 		{Name: "limit", In: "query", About: "The maximum number of items on a page.", Shape: &Shape{Kind: Whole, Rules: "whole,int64,gte=1,lte=1000"}},
 		{Name: "cursor", In: "query", About: "The `next_cursor` of the page before.", Shape: &Shape{Kind: Text, Rules: "min=1,max=1000"}},
@@ -803,6 +804,8 @@ var Operations = []Operation{
 		{Name: "cluster", In: "path", Required: true, About: "The cluster's name.", Shape: &Shape{Kind: Text, Rules: "min=1,max=63,matches=^[a-z0-9]([a-z0-9-]*[a-z0-9])?$", About: "The cluster's name."}},
 		{Name: "format", In: "query", About: "The form of the list.", Shape: &Shape{Kind: Text, Rules: "oneof=json csv"}},
 	}, Sends: true, Needs: true},
+	{ID: "decideSlot", Method: "POST", Path: "/v1/decide", Role: "planner", Bulk: true, Sends: true, Needs: true},
+	{ID: "fitMeasurements", Method: "POST", Path: "/v1/fit", Role: "planner", Bulk: true, Sends: true, Needs: true},
 	{ID: "horizon", Method: "POST", Path: "/v1/horizons", Role: "planner", KeyAsync: true, Bulk: true, Parameters: []Parameter{
 		{Name: "format", In: "query", About: "The form of the answer: a document, a table, a spreadsheet, or rows in the shape of FOCUS 1.2 (CSV).", Shape: &Shape{Kind: Text, Rules: "oneof=json csv xlsx focus"}},
 		{Name: "per", In: "query", About: "The time or thing that a row of a horizon's table stands for.", Shape: &Shape{Kind: Text, Rules: "oneof=period day month"}},
@@ -813,6 +816,7 @@ var Operations = []Operation{
 		{Name: "If-None-Match", In: "header", About: "The ETag last seen; where nothing has changed the answer is 304.", Shape: &Shape{Kind: Text, Rules: "min=1,max=4000"}},
 	}},
 	{ID: "estimateInterference", Method: "POST", Path: "/v1/interference/estimate", Role: "planner", Bulk: true, Sends: true, Needs: true},
+	{ID: "judgePromise", Method: "POST", Path: "/v1/judge", Role: "planner", Bulk: true, Sends: true, Needs: true},
 	{ID: "listKeys", Method: "GET", Path: "/v1/keys", Role: "admin", AllClusters: true, Parameters: []Parameter{
 		{Name: "limit", In: "query", About: "The maximum number of items on a page.", Shape: &Shape{Kind: Whole, Rules: "whole,int64,gte=1,lte=1000"}},
 		{Name: "cursor", In: "query", About: "The `next_cursor` of the page before.", Shape: &Shape{Kind: Text, Rules: "min=1,max=1000"}},
@@ -825,6 +829,7 @@ var Operations = []Operation{
 	{ID: "revokeKey", Method: "DELETE", Path: "/v1/keys/{id}", Role: "admin", AllClusters: true, Parameters: []Parameter{
 		{Name: "id", In: "path", Required: true, About: "The key's id.", Shape: &Shape{Kind: Text, Rules: "min=1,max=200"}},
 	}},
+	{ID: "learnLessons", Method: "POST", Path: "/v1/learn", Role: "planner", Bulk: true, Sends: true, Needs: true},
 	{ID: "pack", Method: "POST", Path: "/v1/packings", Role: "planner", KeyAsync: true, Bulk: true, Parameters: []Parameter{
 		{Name: "compare", In: "query", About: "Pack by every algorithm: `compared` instead of `packing`. The swarm is left out of batches of more than 60 jobs.", Shape: &Shape{Kind: Bool}},
 		{Name: "one_more", In: "query", About: "Say as well what one more machine makes of it.", Shape: &Shape{Kind: Bool}},
@@ -1256,7 +1261,7 @@ var (
 		{"kind", &Shape{Kind: Text, Rules: "oneof=power rate task_time usage"}},
 		{"node_type", &Shape{Kind: Text, Rules: "max=200"}},
 		{"residual", &Shape{Kind: Number, Rules: "gte=0,lte=1"}},
-		{"seconds", &Shape{Kind: Number, Rules: "gt=0"}},
+		{"seconds", &Shape{Kind: Number, Rules: "gt=0,lte=1e+07"}},
 		{"utilization", &Shape{Kind: Number, Rules: "gte=0,lte=1"}},
 		{"vms", &Shape{Kind: Number, Rules: "gte=1,lte=1e+09"}},
 	}, Required: []string{"job", "kind"}, Closed: true}

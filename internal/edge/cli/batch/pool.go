@@ -87,10 +87,10 @@ func poolShareCommand() *cobra.Command {
 		Short: "Share slots on different nodes so that the least progress share is as large as it can be",
 		Long: `A job's progress share is the rate at which it works on its slots as a share of the rate at which it would on all.
 Reads node types with their slots, and jobs with their rates, and answers who gets how many slots of which
-type. For whole nodes give nodes as slots.
+type. For whole nodes give nodes as slots. Of jobs that say what they hold it says what that comes to as well.
 
   {"types": [{"name": "gpu", "slots": 2}, {"name": "plain", "slots": 4}],
-   "jobs": [{"name": "ciphers", "rates": {"gpu": 3, "plain": 1}}, {"name": "sort", "rates": {"gpu": 1, "plain": 1}}]}`,
+   "jobs": [{"name": "ciphers", "rates": {"gpu": 3, "plain": 1}}, {"name": "sort", "rates": {"gpu": 1, "plain": 1}, "holds": {"gpu": 2}}]}`,
 		Example: "  headroom pool share shares.json",
 	}
 	return question.FileCommand(c, kinds.Shares, func(data []byte) (pool.SharePlanProblem, error) { return pool.ReadSharePlan(data, shell.Limits) })

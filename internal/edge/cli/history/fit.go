@@ -1,6 +1,7 @@
 package history
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -9,8 +10,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"headroom/internal/core/perf"
+	"headroom/internal/edge/cli/question"
 	"headroom/internal/edge/cli/remote"
 	"headroom/internal/edge/cli/shell"
+	kinds "headroom/internal/service/question"
 	tables "headroom/internal/service/report"
 	"headroom/openapi"
 )
@@ -22,7 +25,7 @@ Whenever measurements come ("headroom measurement"), what they concern is fitted
 else is a new version.`)
 	var to remote.Connection
 	to.AddFlags(c)
-	c.AddCommand(fitListCommand(&to), fitGetCommand(&to), fitVersionsCommand(&to))
+	c.AddCommand(fitListCommand(&to), fitGetCommand(&to), fitVersionsCommand(&to), fitMeasurementsCommand())
 	return c
 }
 
@@ -116,5 +119,35 @@ such a part of a node.`,
 		}
 		return out.Write(c, map[string]shell.Form{"table": func(w io.Writer) error { return tables.FitText(w, f) },
 			"json": remote.Indented(a.Body)})
+	})
+}
+
+func fitMeasurementsCommand() *cobra.Command {
+	var vms, residual float64
+	var methods perf.ChosenMethods
+	c := &cobra.Command{
+		Use: "measurements [FILE|-]", Short: "Fit measurements in a file here, without a server",
+		Long: `Reads measurements as JSON, as "headroom measurement add" sends them, and answers the fit of each job and kind: of
+power the time on a number of VMs, of task_time the time of a task by what is left of its node, of rate the speeds
+of types of nodes, of usage how busy a job is. Nothing is stored.
+
+  {"measurements": [{"job": "sort", "kind": "power", "vms": 2, "seconds": 900},
+                    {"job": "sort", "kind": "power", "vms": 8, "seconds": 260}]}`,
+		Example: "  headroom fit measurements measured.json --vms 12\n  headroom fit measurements measured.json --power nls -o json",
+	}
+	c.Flags().Float64Var(&vms, "vms", 0, "predict the times of jobs on so many VMs")
+	c.Flags().Float64Var(&residual, "residual", 0, "predict the times of tasks with such a `part` of a node")
+	shell.AddChoice(c, &methods.Power, "power", "", "how times on VMs are fitted", perf.LogChoice, perf.NLSChoice)
+	shell.AddChoice(c, &methods.TaskTime, "task-time", "", "how times of tasks are fitted", perf.ConstrainedChoice, perf.UnconstrainedChoice)
+	return question.FileCommand(c, kinds.Fitting, func(data []byte) (perf.FitQuestion, error) {
+		return perf.ReadFit(data, func(q *perf.FitQuestion) {
+			if c.Flags().Changed("vms") {
+				q.VMs = &vms
+			}
+			if c.Flags().Changed("residual") {
+				q.Residual = &residual
+			}
+			q.Methods.Power, q.Methods.TaskTime = cmp.Or(methods.Power, q.Methods.Power), cmp.Or(methods.TaskTime, q.Methods.TaskTime)
+		})
 	})
 }

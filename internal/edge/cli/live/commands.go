@@ -5,9 +5,10 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Commands returns the commands about jobs at work: live clusters, agents and admission.
+// Commands returns the commands about jobs at work, and those that ask their rules about a case in a file.
 func Commands() []*cobra.Command {
 	return []*cobra.Command{
 		liveCommand(), agentCommand(), admissionCommand(),
+		decideCommand(), judgeCommand(), learnCommand(), classifyCommand(),
 	}
 }

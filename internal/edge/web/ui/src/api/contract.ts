@@ -266,6 +266,26 @@ export type CapacityPrice = {
   low: Amount;
 };
 
+export type Case = {
+  age_s?: number;
+  balance?: number;
+  cpu_pct?: number;
+  cpus?: number;
+  held?: number;
+  kind?: "map" | "reduce";
+  load1?: number;
+  maps?: number;
+  maps_done?: number;
+  name: string;
+  numbers?: Record<string, number>;
+  promised?: number;
+  revenue?: number;
+  running?: number;
+  usage?: TaskUsage;
+  words?: Record<string, string>;
+  worth?: number;
+};
+
 export type CatalogueType = {
   accelerator: boolean;
   compute_units?: number;
@@ -435,6 +455,25 @@ export type ClassTotal = {
   penalties: Amount;
   refused_job_hours: number;
   vm_hours: number;
+};
+
+export type ClassifiedCase = {
+  expected_utility: number;
+  good: boolean;
+  name: string;
+  p_good: number;
+  utility: number;
+};
+
+export type ClassifyAnswer = {
+  cases: Array<ClassifiedCase>;
+};
+
+export type ClassifyRequest = {
+  cases: Array<Case>;
+  knowledge?: PriorKnowledge;
+  policy?: Policy;
+  running_tasks?: number;
 };
 
 export type Cluster = {
@@ -750,11 +789,33 @@ export type DeadlineVerdict = {
   usable_slots: number;
 };
 
+export type DecideAnswer = {
+  decisions: Array<SlotDecision>;
+};
+
+export type DecideRequest = {
+  classes?: Array<SnapshotClass>;
+  history?: DecisionHistory;
+  jobs: Array<SnapshotJob>;
+  nodes?: Array<SnapshotNode>;
+  now_s?: number;
+  policies?: Array<Policy>;
+  running?: Array<RunningTasks>;
+  separate?: boolean;
+  shares?: Array<SnapshotShare>;
+  slot: FreeSlot;
+};
+
 export type Decimal = (string);
 
 export type DecisionFigure = {
   name: string;
   value: number;
+};
+
+export type DecisionHistory = {
+  knowledge?: PriorKnowledge;
+  skips?: Array<SkippedTurns>;
 };
 
 export type Deleted = {
@@ -972,6 +1033,22 @@ export type FinishedTask = {
   seconds?: number;
 };
 
+export type FitAnswer = {
+  fits: Array<JobFit>;
+};
+
+export type FitMethods = {
+  power?: "log" | "nls";
+  task_time?: "constrained" | "unconstrained";
+};
+
+export type FitRequest = {
+  measurements: Array<NewMeasurement>;
+  methods?: FitMethods;
+  residual?: number;
+  vms?: number;
+};
+
 export type Flips = {
   deadline_s: number | null;
   on_demand_price: MaybeAmount;
@@ -1025,6 +1102,11 @@ export type ForecastRows = {
   rows: Array<Forecast>;
 };
 
+export type FreeSlot = {
+  kind?: "map" | "reduce";
+  node?: string;
+};
+
 export type Freshness = {
   confirmed_at: string;
   inputs_changed_at: string;
@@ -1064,6 +1146,12 @@ export type HeartbeatNote = {
   assignment?: number;
   code: string;
   detail: string;
+};
+
+export type HeldShares = {
+  jobs: Array<SharedJob>;
+  least_share: number;
+  total: number;
 };
 
 export type Hint = {
@@ -1395,6 +1483,23 @@ export type JobsSplit = {
   to: number;
 };
 
+export type JudgeAnswer = {
+  code?: RefusalReason;
+  reason: string;
+  verdict: DeadlineVerdict;
+};
+
+export type JudgeRequest = {
+  classes?: Array<SnapshotClass>;
+  job: SnapshotJob;
+  jobs?: Array<SnapshotJob>;
+  mode?: "paper" | "strict";
+  nodes: Array<SnapshotNode>;
+  now_s?: number;
+  running?: Array<RunningTasks>;
+  separate?: boolean;
+};
+
 export type KeptPacking = {
   algorithm: "sequential" | "pair" | "multi" | "pso";
   batch: Batch;
@@ -1455,6 +1560,29 @@ export type LateJob = {
   name: string;
 };
 
+export type LaterState = {
+  cpu_pct?: number;
+  cpus?: number;
+  disk_mb_s?: number;
+  load1?: number;
+  mem_pct?: number;
+  net_mb_s?: number;
+};
+
+export type LearnAnswer = {
+  bad: number;
+  good: number;
+  knowledge: Knowledge;
+  lessons: Array<LessonTaken>;
+  mistaken: number;
+};
+
+export type LearnRequest = {
+  knowledge?: PriorKnowledge;
+  lessons: Array<Lesson>;
+  policy?: Policy;
+};
+
 export type LearnedCounts = {
   bias?: number;
   outcomes: Array<number>;
@@ -1490,6 +1618,23 @@ export type LeftOut = {
   retried?: number;
   speculative?: number;
   unfinished?: number;
+};
+
+export type Lesson = {
+  cpu_pct?: number;
+  cpus?: number;
+  good?: boolean;
+  load1?: number;
+  numbers?: Record<string, number>;
+  running?: number;
+  then?: LaterState;
+  usage?: TaskUsage;
+  words?: Record<string, string>;
+};
+
+export type LessonTaken = {
+  good: boolean;
+  p_good: number;
 };
 
 export type LiveDecision = {
@@ -2597,6 +2742,23 @@ export type PriceList = {
   next_cursor: NextCursor;
 };
 
+export type PriorCounts = {
+  bias?: number;
+  outcomes: Array<number>;
+  ranges?: Array<Array<Array<number>>>;
+  weights?: Array<number>;
+};
+
+export type PriorKnowledge = {
+  classifier?: number;
+  counts: PriorCounts;
+  decisions?: number;
+  judgements?: number;
+  kind: "naive_bayes" | "perceptron";
+  rules?: number;
+  usage?: Array<Array<Array<number>>>;
+};
+
 export type Problem = {
   budget?: Budget;
   classes: Array<ProblemClass>;
@@ -2943,6 +3105,13 @@ export type RunProgress = {
 
 export type RunState = "queued" | "running" | "succeeded" | "failed" | "cancelled";
 
+export type RunningTasks = {
+  job: string;
+  kind?: "map" | "reduce";
+  node?: string;
+  tasks?: number;
+};
+
 export type Saving = {
   amount: Amount;
   share: number;
@@ -3107,6 +3276,7 @@ export type Session = {
 };
 
 export type SharePlan = {
+  held?: HeldShares;
   jobs: Array<SharedJob>;
   least_share: number;
   share_bound: number;
@@ -3153,6 +3323,7 @@ export type SharedType = {
 };
 
 export type SharingJob = {
+  holds?: Record<string, number>;
   name: Name;
   rates: Record<string, number>;
   weight?: number;
@@ -3269,6 +3440,21 @@ export type SituationAnswer = {
   types?: Array<TypeVMs>;
 };
 
+export type SkippedTurns = {
+  job: string;
+  reduces?: number;
+  times?: number;
+};
+
+export type SlotDecision = {
+  figures?: Array<DecisionFigure>;
+  job: string;
+  kind?: "map" | "reduce";
+  policy: Policy;
+  reason: string;
+  rule: string;
+};
+
 export type SlotPools = {
   map: number;
   reduce?: number;
@@ -3299,6 +3485,91 @@ export type SlotsOnVM = {
 };
 
 export type SlotsPerVM = (Record<string, SlotsOnVM> | SlotsOnVM);
+
+export type SlotsShare = {
+  min?: number;
+  most?: number;
+  most_per_job?: number;
+  weight?: number;
+};
+
+export type SnapshotClass = {
+  name: string;
+  rates?: Array<TypeTasks>;
+  reduce_task_time?: SnapshotTaskTime;
+  task_time?: SnapshotTaskTime;
+};
+
+export type SnapshotJob = {
+  balance?: number;
+  class?: string;
+  deadline_s?: number;
+  maps?: SnapshotTasks;
+  min_share?: number;
+  name: string;
+  promised?: number;
+  read_mb_s?: number;
+  reduces?: SnapshotTasks;
+  revenue?: number;
+  submitted_s?: number;
+  usage?: SnapshotUsage;
+  weight?: number;
+  worth?: number;
+};
+
+export type SnapshotNode = {
+  compute_units?: number;
+  cores?: number;
+  name: string;
+  report?: SnapshotReport;
+  residual?: number;
+  slots?: SnapshotSlots;
+  type?: string;
+};
+
+export type SnapshotReport = {
+  cpu_pct?: number;
+  disk_mb_s?: number;
+  load1?: number;
+  mem_pct?: number;
+  net_mb_s?: number;
+  numbers?: Record<string, number>;
+  words?: Record<string, string>;
+};
+
+export type SnapshotShare = {
+  class: string;
+  min?: number;
+  most?: number;
+  most_per_job?: number;
+  reduces?: SlotsShare;
+  weight?: number;
+};
+
+export type SnapshotSlots = {
+  map?: number;
+  reduce?: number;
+};
+
+export type SnapshotTaskTime = {
+  a: number;
+  b?: number;
+  c?: number;
+  d?: number;
+  least_residual?: number;
+  most_residual?: number;
+};
+
+export type SnapshotTasks = {
+  done?: number;
+  ready?: number;
+  total: number;
+};
+
+export type SnapshotUsage = {
+  map?: TaskUsage;
+  reduce?: TaskUsage;
+};
 
 export type SpanCost = {
   bill: Amount;
@@ -3585,6 +3856,12 @@ export type TypeStays = {
   on_demand_price: MoneyRange;
   quota: NumberRange;
   vm_type: string;
+};
+
+export type TypeTasks = {
+  mean_s: number;
+  tasks?: number;
+  type: string;
 };
 
 export type TypeVMs = {
@@ -3992,6 +4269,7 @@ export interface Operations {
   "DELETE /v1/allowed-hosts/{id}": { path: { id: string; }; query: { }; body: never; answer: never };
   "GET /v1/audit": { path: { }; query: { limit?: number; cursor?: string; format?: "json" | "csv" | "xlsx"; cluster?: string; }; body: never; answer: AuditList };
   "POST /v1/bounds": { path: { }; query: { }; body: BoundsQuestion; answer: BoundsAnswer };
+  "POST /v1/classify": { path: { }; query: { }; body: ClassifyRequest; answer: ClassifyAnswer };
   "GET /v1/clusters": { path: { }; query: { limit?: number; cursor?: string; format?: "json" | "csv" | "xlsx"; }; body: never; answer: ClusterList };
   "POST /v1/clusters": { path: { }; query: { }; body: Cluster; answer: Cluster };
   "DELETE /v1/clusters/{cluster}": { path: { cluster: string; }; query: { }; body: never; answer: never };
@@ -4132,12 +4410,16 @@ export interface Operations {
   "GET /v1/clusters/{cluster}/vm-types/{name}": { path: { cluster: string; name: string; }; query: { }; body: never; answer: VMType };
   "PUT /v1/clusters/{cluster}/vm-types/{name}": { path: { cluster: string; name: string; }; query: { }; body: VMType; answer: VMType };
   "POST /v1/clusters/{cluster}/what-if": { path: { cluster: string; }; query: { format?: "json" | "csv"; }; body: ClusterWhatIfRequest; answer: WhatIf };
+  "POST /v1/decide": { path: { }; query: { }; body: DecideRequest; answer: DecideAnswer };
+  "POST /v1/fit": { path: { }; query: { }; body: FitRequest; answer: FitAnswer };
   "POST /v1/horizons": { path: { }; query: { format?: "json" | "csv" | "xlsx" | "focus"; per?: "period" | "day" | "month"; }; body: HorizonRequest; answer: Horizon | Run };
   "GET /v1/instance-types": { path: { }; query: { }; body: never; answer: InstanceCatalogues };
   "POST /v1/interference/estimate": { path: { }; query: { }; body: InterferenceRequest; answer: InterferenceAnswer };
+  "POST /v1/judge": { path: { }; query: { }; body: JudgeRequest; answer: JudgeAnswer };
   "GET /v1/keys": { path: { }; query: { limit?: number; cursor?: string; format?: "json" | "csv" | "xlsx"; }; body: never; answer: KeyList };
   "POST /v1/keys": { path: { }; query: { }; body: NewKey; answer: CreatedKey };
   "DELETE /v1/keys/{id}": { path: { id: string; }; query: { }; body: never; answer: never };
+  "POST /v1/learn": { path: { }; query: { }; body: LearnRequest; answer: LearnAnswer };
   "POST /v1/packings": { path: { }; query: { compare?: boolean; one_more?: boolean; by_hours?: number; format?: "json" | "csv"; }; body: Batch; answer: PackingAnswer | Run };
   "POST /v1/pools": { path: { }; query: { }; body: PoolProblem; answer: PoolPlan | Run };
   "POST /v1/pools/evaluate": { path: { }; query: { }; body: PoolProblem; answer: PoolEvaluation };
