@@ -1,0 +1,180 @@
+package recheck
+
+import (
+	"encoding/json"
+	"math/big"
+	"slices"
+
+	"headroom/internal/core/capacity"
+	"headroom/internal/core/proof"
+)
+
+// The linear program's cost is convex in the numbers bought. Its value and slopes at the recommendation bound the cost
+// of every purchase from below. Only purchases whose bound is below the stated one are looked at by themselves.
+
+// tangent is the linear program's cost of a purchase, and how it changes with each VM bought.
+type tangent struct {
+	at    []int64
+	cost  *big.Rat
+	slope []*big.Rat
+}
+
+// mostPurchases bounds the purchases that are looked at one by one.
+const mostPurchases = 300
+
+// bound checks that no purchase costs less than the bound, and what follows from it.
+func (b *buying) bound() {
+	a := &b.a
+	p := &a.Proof
+	total, bound := a.Recommended.Total.Rat(), p.Bound.Rat()
+	allowed := add(mul(big.NewRat(1, 1e8), add(whole(1), abs(total))), big.NewRat(int64(len(b.calendar.cells)*(len(b.calendar.contracts)+2)), 1e9))
+	if sub(bound, total).Cmp(new(big.Rat)) > 0 {
+		b.wrong("/proof/bound", "is %s, and the recommendation costs %s", p.Bound, a.Recommended.Total)
+	}
+	if total.Sign() > 0 {
+		gap := quo(sub(total, bound), total)
+		if off := quo(allowed, total); abs(sub(number(p.Gap), gap)).Cmp(add(off, big.NewRat(1, 1e9))) > 0 {
+			b.wrong("/proof/gap", "is %v, and the bound is %s below the cost", p.Gap, trimmed(sub(total, bound)))
+		}
+	}
+	good := number(p.Gap).Cmp(add(number(b.q.Problem.Options.Gap), big.NewRat(1, 1e8))) <= 0
+	surely := number(p.Gap).Cmp(number(b.q.Problem.Options.Gap)) <= 0
+	if a.Status == capacity.Optimal && !good || a.Status == capacity.Feasible && surely || a.Status != capacity.Optimal && a.Status != capacity.Feasible {
+		b.wrong("/status", "is %s with a gap of %v, and %v is allowed", a.Status, p.Gap, b.q.Problem.Options.Gap)
+	}
+	if p.PriceBound.Rat().Cmp(add(bound, allowed)) > 0 {
+		b.wrong("/proof/price_bound", "is %s, and the bound %s", p.PriceBound, p.Bound)
+	}
+	if p.Situations != len(b.calendar.cases) {
+		b.wrong("/proof/situations", "is %d, and there are %d", p.Situations, len(b.calendar.cases))
+	}
+	below := sub(bound, allowed)
+	near := append(neighbours(b.bought, b.q.Offers), make([]int64, len(b.bought)))
+	b.noneBelow("/proof/bound", b.q.Horizon, near, below)
+	open := b.below(below)
+	if open == nil || !b.noneBelow("/proof/bound", b.q.Horizon, open, below) {
+		b.doubt("/proof/bound", "is %s: no purchase tried here is cheaper, and not all could be tried", p.Bound)
+	}
+	b.end(BoundCheck, "No purchase costs less than the bound: the linear program's slopes rule out all but %d, which were tried.", len(open))
+}
+
+// below lists the purchases that the linear program leaves below an amount; nil where they are too many.
+func (b *buying) below(bound *big.Rat) [][]int64 {
+	best := [][]int64{}
+	for k, share := range []*big.Rat{new(big.Rat), big.NewRat(1, 2), whole(1)} {
+		t := b.tangent(b.bought, share)
+		if t == nil {
+			return nil
+		}
+		if all := b.under(t, bound); all != nil && (k == 0 || len(all) < len(best)) {
+			best = all
+		} else if k == 0 {
+			best = nil
+		}
+	}
+	return best
+}
+
+// under lists the purchases at which a tangent is below an amount; nil where they are too many.
+func (b *buying) under(t *tangent, bound *big.Rat) [][]int64 {
+	all, n := [][]int64{}, len(t.at)
+	rest := make([]*big.Rat, n+1) // the least that the offers from one on can change
+	rest[n] = new(big.Rat)
+	for k := n - 1; k >= 0; k-- {
+		far := whole(-t.at[k])
+		if t.slope[k].Sign() < 0 {
+			far = whole(b.q.Offers[k].Max - t.at[k])
+		}
+		rest[k] = add(rest[k+1], mul(t.slope[k], far))
+	}
+	purchase := make([]int64, n)
+	var try func(k int, cost *big.Rat) bool
+	try = func(k int, cost *big.Rat) bool {
+		if add(cost, rest[k]).Cmp(bound) >= 0 {
+			return true
+		}
+		if k == n {
+			all = append(all, slices.Clone(purchase))
+			return len(all) <= mostPurchases
+		}
+		// From the end that is cheapest, as far as anything below is left.
+		step, from := int64(1), int64(0)
+		if t.slope[k].Sign() < 0 {
+			step, from = -1, b.q.Offers[k].Max
+		}
+		for purchase[k] = from; purchase[k] >= 0 && purchase[k] <= b.q.Offers[k].Max; purchase[k] += step {
+			then := add(cost, mul(t.slope[k], whole(purchase[k]-t.at[k])))
+			if add(then, rest[k+1]).Cmp(bound) >= 0 {
+				return true
+			}
+			if !try(k+1, then) {
+				return false
+			}
+		}
+		return true
+	}
+	if !try(0, t.cost) {
+		return nil
+	}
+	return all
+}
+
+// tangent touches the linear program's cost at a purchase; share says which of the two prices of capacity counts.
+func (b *buying) tangent(bought []int64, share *big.Rat) *tangent {
+	h := b.with(b.q.Horizon, bought)
+	k := cut(&h)
+	t := &tangent{at: bought, cost: new(big.Rat), slope: make([]*big.Rat, len(bought))}
+	own := len(k.contracts) - len(bought)
+	for i := range k.contracts {
+		t.cost.Add(t.cost, k.share(i, k.seconds(len(k.cells))))
+	}
+	for i := range bought {
+		one := &k.contracts[own+i]
+		inside := max(0, min(one.until.Unix(), k.cells[0].start.Unix()+k.seconds(len(k.cells)))-max(one.from.Unix(), k.cells[0].start.Unix()))
+		t.slope[i] = mul(b.q.Offers[i].Upfront.Rat(), big.NewRat(inside, one.until.Unix()-one.from.Unix()))
+	}
+	lengths := make([]int64, len(k.cases))
+	for _, x := range k.cells {
+		lengths[x.situation] += x.seconds
+	}
+	for s := range k.cases {
+		times := big.NewRat(lengths[s], h.Problem.PeriodSeconds)
+		cost, low, high := b.relaxation(&k.cases[s].problem)
+		if cost == nil {
+			return nil
+		}
+		price := low
+		if high != nil && high.Cmp(low) > 0 {
+			price = add(low, mul(share, sub(high, low)))
+		}
+		t.cost.Add(t.cost, mul(times, cost))
+		for i := range bought {
+			if !k.cases[s].inForce[own+i] {
+				continue
+			}
+			paid := mul(b.q.Offers[i].Price.Rat(), big.NewRat(h.Problem.PeriodSeconds, 3600))
+			switch saved := sub(price, paid); {
+			case b.q.Offers[i].Billing == capacity.BilledAlways:
+				t.slope[i] = add(t.slope[i], mul(times, sub(paid, price)))
+			case saved.Sign() > 0:
+				t.slope[i] = sub(t.slope[i], mul(times, saved))
+			}
+		}
+	}
+	t.cost = sub(t.cost, mul(big.NewRat(1, 1e9), add(whole(1), abs(t.cost)))) // plans may use tolerances of deadlines
+	return t
+}
+
+func (b *buying) relaxation(p *capacity.Problem) (cost, low, high *big.Rat) {
+	key, err := json.Marshal(p)
+	if err != nil {
+		return nil, nil, nil
+	}
+	known, seen := b.lp[string(key)]
+	if !seen {
+		cost, low, high := proof.Relaxation(*p)
+		known = [3]*big.Rat{cost, low, high}
+		b.lp[string(key)] = known
+	}
+	return known[0], known[1], known[2]
+}
