@@ -15,8 +15,9 @@ import (
 // calendar is a horizon cut into cells in which nothing changes, and no midnight (UTC) lies.
 type calendar struct {
 	h         *horizon.Horizon
-	contracts []signed // the problem's own first
-	own       int      // so many of them
+	contracts []signed  // the problem's own first
+	own       int       // so many of them
+	most      []float64 // the classes' own jobs
 	cells     []cell
 	rows      int // cells of a period and a situation that follow each other
 	cases     []situation
@@ -50,6 +51,9 @@ func cut(h *horizon.Horizon) *calendar {
 		}
 	}
 	k.own = len(k.contracts)
+	for i := range h.Problem.Classes {
+		k.most = append(k.most, h.Problem.Classes[i].Jobs.Max)
+	}
 	edges := map[int64]bool{}
 	for _, c := range h.Contracts {
 		k.contracts = append(k.contracts, signed{c.Contract, c.VMType, c.Upfront.Rat(), c.From, c.Until})
@@ -76,7 +80,7 @@ func cut(h *horizon.Horizon) *calendar {
 		}
 		c := cell{start: time.Unix(at, 0).UTC(), seconds: inside[i+1] - at, period: period}
 		inForce := k.inForce(c.start)
-		key := keyOf(&h.Periods[period], inForce)
+		key := k.keyOf(&h.Periods[period], inForce)
 		at, seen := known[key]
 		if !seen {
 			at = len(k.cases)
@@ -104,8 +108,12 @@ func (k *calendar) inForce(at time.Time) []bool {
 }
 
 // keyOf returns a text that periods of the same situation share.
-func keyOf(p *horizon.HorizonPeriod, inForce []bool) string {
-	text := fmt.Sprint(p.Jobs, inForce)
+func (k *calendar) keyOf(p *horizon.HorizonPeriod, inForce []bool) string {
+	jobs := p.Jobs
+	if jobs == nil {
+		jobs = k.most
+	}
+	text := fmt.Sprint(jobs, inForce)
 	write := func(prices ...*money.Amount) {
 		for _, x := range prices {
 			if text += " -"; x != nil {

@@ -695,17 +695,26 @@ func (c *checking) span(k *calendar) *spanned {
 		return s
 	}
 	var month time.Time
+	var seconds [][]int64 // by month and situation
+	rounded := make([]int64, 0)
 	for _, x := range k.cells {
-		if at := time.Date(x.start.Year(), x.start.Month(), 1, 0, 0, 0, 0, time.UTC); at.After(month) || len(s.months) == 0 {
+		if at := time.Date(x.start.Year(), x.start.Month(), 1, 0, 0, 0, 0, time.UTC); at.After(month) || len(seconds) == 0 {
 			month = at
-			s.months = append(s.months, proof.Least{Low: new(big.Rat), High: new(big.Rat), Slack: new(big.Rat)})
+			seconds, rounded = append(seconds, make([]int64, len(k.cases))), append(rounded, 0)
 		}
-		if s.none[x.situation] {
-			continue
+		if !s.none[x.situation] {
+			seconds[len(seconds)-1][x.situation] += x.seconds
+			rounded[len(rounded)-1] += int64(len(k.contracts) + len(k.h.Problem.Classes) + 2)
 		}
-		l := known[x.situation]
-		l.Slack = add(l.Slack, mul(big.NewRat(int64(len(k.contracts)+len(k.h.Problem.Classes)+2), 1e9), big.NewRat(k.h.Problem.PeriodSeconds, x.seconds)))
-		s.months[len(s.months)-1].Add(l, big.NewRat(x.seconds, k.h.Problem.PeriodSeconds))
+	}
+	for m := range seconds {
+		sum := proof.Least{Low: new(big.Rat), High: new(big.Rat), Slack: big.NewRat(rounded[m], 1e9)}
+		for i, n := range seconds[m] {
+			if n > 0 {
+				sum.Add(known[i], big.NewRat(n, k.h.Problem.PeriodSeconds))
+			}
+		}
+		s.months = append(s.months, sum)
 	}
 	for _, m := range s.months {
 		s.total.Add(m, whole(1))

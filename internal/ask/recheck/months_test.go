@@ -104,8 +104,8 @@ func mutations(t *testing.T, answer []byte, try func(at string, mutated []byte))
 	walk("", root, func(any) {})
 }
 
-// allMutationsFail says that each mutation of an answer fails, but for those of some places.
-func allMutationsFail(t *testing.T, question, answer []byte, but ...string) {
+// allMutationsFail says that each mutation of an answer fails, or one of so many, but for those of some places.
+func allMutationsFail(t *testing.T, question, answer []byte, every int, but ...string) {
 	t.Helper()
 	n, known := 0, map[string]proof.Least{}
 	mutations(t, answer, func(at string, mutated []byte) {
@@ -114,7 +114,9 @@ func allMutationsFail(t *testing.T, question, answer []byte, but ...string) {
 				return
 			}
 		}
-		n++
+		if n++; n%every != 0 {
+			return
+		}
 		r, err := check(question, mutated, Options{Limits: capacity.DefaultLimits(), Looks: defaultLooks}, known)
 		if err == nil && r.Accepted() {
 			t.Errorf("%s passes:\n%s", at, r)
@@ -134,7 +136,7 @@ func TestMonths(t *testing.T) {
 			if r.Outcome != proof.OK {
 				t.Errorf("%s\n%s", r, a)
 			}
-			allMutationsFail(t, q, a, map[horizon.Detail][]string{
+			allMutationsFail(t, q, a, 1, map[horizon.Detail][]string{
 				horizon.DetailPeriods: {"/classes/0/vm_hours", "/classes/1/vm_hours"},
 				horizon.DetailSummary: {"/classes/0/vm_hours", "/classes/1/vm_hours", "/gap"},
 			}[detail]...)

@@ -353,8 +353,13 @@ func (c *checking) curve(q whatif.SweepQuestion, curve *plan.Curve) {
 	}
 	linear := q.Problem
 	linear.Options.Integrality = capacity.Relaxed
-	if (curve.Conflict != "") != (len(curve.Points) == 0) || curve.Shape != "convex" && curve.Shape != "concave" {
+	if (curve.Conflict != "") != (len(curve.Points) == 0) || !slices.Contains([]string{"convex", "concave", "decreasing"}, curve.Shape) {
 		c.wrong("/curve", "is %s with %d points and the conflict %q", curve.Shape, len(curve.Points), curve.Conflict)
+	}
+	for i := 1; i < len(curve.Points) && curve.Shape == "decreasing"; i++ {
+		if a, b := curve.Points[i-1].Cost, curve.Points[i].Cost; a.LessThan(b.Decimal) {
+			c.wrong("/curve/shape", "is decreasing, and goes from %s to %s", a, b)
+		}
 	}
 	for i := 2; i < len(curve.Points) && curve.Exact; i++ {
 		a, b := curve.Points[i-2].Slope, curve.Points[i-1].Slope

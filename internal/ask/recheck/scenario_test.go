@@ -70,7 +70,7 @@ func TestWhatIf(t *testing.T) {
 			if r := verified(t, q, a); r.Outcome != proof.OK {
 				t.Fatalf("%s\n%s", r, a)
 			}
-			allMutationsFail(t, q, a, c.but...)
+			allMutationsFail(t, q, a, 2, c.but...)
 		})
 	}
 }
@@ -104,7 +104,7 @@ func TestSweep(t *testing.T) {
 		if r := verified(t, q, a); r.Outcome != proof.OK {
 			t.Fatalf("%s\n%s", r, a)
 		}
-		allMutationsFail(t, q, a, "/facts/", "/exact", "/margin")
+		allMutationsFail(t, q, a, 1, "/facts/", "/exact", "/margin")
 	}
 }
 
@@ -142,7 +142,7 @@ func TestGoal(t *testing.T) {
 			if r := verified(t, q, a); r.Outcome != proof.OK {
 				t.Fatalf("%s\n%s", r, a)
 			}
-			allMutationsFail(t, q, a, "/facts/", "/conflicts/", "/vms:")
+			allMutationsFail(t, q, a, 1, "/facts/", "/conflicts/", "/vms:")
 		})
 	}
 }

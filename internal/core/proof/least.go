@@ -74,7 +74,11 @@ func (d *descent) try(below *big.Rat) (found bool) {
 	d.Looks++
 	f := d.look(sub(below, d.refusing))
 	if f.bound != nil {
-		if low := add(f.bound, d.refusing); d.Low == nil || less(d.Low, low) {
+		low := add(f.bound, d.refusing)
+		if d.Low != nil {
+			low = smaller(low, below) // the search leaves out what only dearer plans can use
+		}
+		if d.Low == nil || less(d.Low, low) {
 			d.Low = low
 		}
 	}
@@ -94,6 +98,7 @@ func (d *descent) off(cost *big.Rat) *big.Rat {
 }
 
 func (d *descent) run(near, gap *big.Rat) {
+	d.try(whole(-1)) // less than anything costs, so that nothing is searched
 	if near != nil {
 		d.Slack = d.off(near)
 		if d.try(add(near, d.Slack)) {
@@ -120,9 +125,6 @@ func (d *descent) run(near, gap *big.Rat) {
 
 // climb looks for any plan, each time with more room.
 func (d *descent) climb() {
-	if d.Low == nil {
-		d.try(zero())
-	}
 	if d.Low == nil {
 		return
 	}
