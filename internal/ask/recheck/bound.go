@@ -17,10 +17,16 @@ type tangent struct {
 	at    []int64
 	cost  *big.Rat
 	slope []*big.Rat
+
+	slopes []float64
+	tried  bool // the purchase was looked at by itself
 }
 
-// mostPurchases bounds the purchases that are looked at one by one.
-const mostPurchases = 300
+// Limits of the purchases that are looked at: by slopes of their own, and by those of others.
+const (
+	mostPurchases = 500
+	mostVisits    = 2_000_000
+)
 
 // bound checks that no purchase costs less than the bound, and what follows from it.
 func (b *buying) bound() {
@@ -51,72 +57,82 @@ func (b *buying) bound() {
 	below := sub(bound, allowed)
 	near := append(neighbours(b.bought, b.q.Offers), make([]int64, len(b.bought)))
 	b.noneBelow("/proof/bound", b.q.Horizon, near, below)
-	open := b.below(below)
-	if open == nil || !b.noneBelow("/proof/bound", b.q.Horizon, open, below) {
+	tried, all := b.below(below)
+	if !all {
 		b.doubt("/proof/bound", "is %s: no purchase tried here is cheaper, and not all could be tried", p.Bound)
 	}
-	b.end(BoundCheck, "No purchase costs less than the bound: the linear program's slopes rule out all but %d, which were tried.", len(open))
+	b.end(BoundCheck, "No purchase costs less than the bound: the linear program's slopes rule out all but %d, which were tried.", tried)
 }
 
-// below lists the purchases that the linear program leaves below an amount; nil where they are too many.
-func (b *buying) below(bound *big.Rat) [][]int64 {
-	best := [][]int64{}
-	for k, share := range []*big.Rat{new(big.Rat), big.NewRat(1, 2), whole(1)} {
-		t := b.tangent(b.bought, share)
-		if t == nil {
-			return nil
-		}
-		if all := b.under(t, bound); all != nil && (k == 0 || len(all) < len(best)) {
-			best = all
-		} else if k == 0 {
-			best = nil
+// below tries each purchase that the linear program leaves below an amount; its slopes there rule out others. It reports
+// whether all were tried and none was below.
+func (b *buying) below(bound *big.Rat) (tried int, all bool) {
+	var tangents []*tangent
+	for _, share := range []*big.Rat{new(big.Rat), big.NewRat(1, 2), whole(1)} {
+		if t := b.tangent(b.bought, share); t != nil {
+			tangents = append(tangents, t)
 		}
 	}
-	return best
+	all = len(tangents) > 0
+	for n := 0; all; n++ {
+		next, done := b.under(tangents, float(bound))
+		if next == nil {
+			return tried, done
+		}
+		t := b.tangent(next, big.NewRat(1, 2))
+		if n == mostPurchases || t == nil {
+			return tried, false
+		}
+		if t.cost.Cmp(bound) < 0 {
+			tried++
+			all = b.noneBelow("/proof/bound", b.q.Horizon, [][]int64{next}, bound)
+			t.tried = true
+		}
+		tangents = append(tangents, t)
+	}
+	return tried, all
 }
 
-// under lists the purchases at which a tangent is below an amount; nil where they are too many.
-func (b *buying) under(t *tangent, bound *big.Rat) [][]int64 {
-	all, n := [][]int64{}, len(t.at)
-	rest := make([]*big.Rat, n+1) // the least that the offers from one on can change
-	rest[n] = new(big.Rat)
-	for k := n - 1; k >= 0; k-- {
-		far := whole(-t.at[k])
-		if t.slope[k].Sign() < 0 {
-			far = whole(b.q.Offers[k].Max - t.at[k])
-		}
-		rest[k] = add(rest[k+1], mul(t.slope[k], far))
+// under is a purchase at which all tangents are below an amount, and which was not tried; nil where there is none. It is not
+// done if there are too many to go through.
+func (b *buying) under(tangents []*tangent, bound float64) (purchase []int64, done bool) {
+	n, visits := len(b.bought), 0
+	purchase = make([]int64, n)
+	values := make([][]float64, n+1) // of the tangents, the offers before one decided and the others at their best
+	for k := range values {
+		values[k] = make([]float64, len(tangents))
 	}
-	purchase := make([]int64, n)
-	var try func(k int, cost *big.Rat) bool
-	try = func(k int, cost *big.Rat) bool {
-		if add(cost, rest[k]).Cmp(bound) >= 0 {
-			return true
+	for i, t := range tangents {
+		values[0][i] = float(t.cost)
+		for k := range n {
+			t.slopes = append(t.slopes[:k], float(t.slope[k]))
+			values[0][i] += min(t.slopes[k]*float64(-t.at[k]), t.slopes[k]*float64(b.q.Offers[k].Max-t.at[k]))
 		}
+	}
+	var try func(k int) bool
+	try = func(k int) bool {
 		if k == n {
-			all = append(all, slices.Clone(purchase))
-			return len(all) <= mostPurchases
+			return !slices.ContainsFunc(tangents, func(t *tangent) bool { return t.tried && slices.Equal(t.at, purchase) })
 		}
-		// From the end that is cheapest, as far as anything below is left.
-		step, from := int64(1), int64(0)
-		if t.slope[k].Sign() < 0 {
-			step, from = -1, b.q.Offers[k].Max
-		}
-		for purchase[k] = from; purchase[k] >= 0 && purchase[k] <= b.q.Offers[k].Max; purchase[k] += step {
-			then := add(cost, mul(t.slope[k], whole(purchase[k]-t.at[k])))
-			if add(then, rest[k+1]).Cmp(bound) >= 0 {
+		most := b.q.Offers[k].Max
+		for purchase[k] = 0; purchase[k] <= most && visits <= mostVisits; purchase[k]++ {
+			fits := true
+			visits++
+			for i, t := range tangents {
+				lowest := min(t.slopes[k]*float64(-t.at[k]), t.slopes[k]*float64(most-t.at[k]))
+				values[k+1][i] = values[k][i] - lowest + t.slopes[k]*float64(purchase[k]-t.at[k])
+				fits = fits && values[k+1][i] < bound
+			}
+			if fits && try(k+1) {
 				return true
 			}
-			if !try(k+1, then) {
-				return false
-			}
 		}
-		return true
+		return false
 	}
-	if !try(0, t.cost) {
-		return nil
+	if try(0) {
+		return purchase, true
 	}
-	return all
+	return nil, visits <= mostVisits
 }
 
 // tangent touches the linear program's cost at a purchase; share says which of the two prices of capacity counts.

@@ -28,9 +28,6 @@ func (c *checking) months(q horizon.HorizonQuestion, a horizon.Answer, got any) 
 		c.NotChecked = append([]string{"the counts of VMs and jobs and the cost of a span, but for its sums and for the cost of the cheapest plans",
 			"how much less than the gap the answer may be off"}, c.NotChecked...)
 	}
-	if a.Detail != q.Detail && !(q.Detail == "" && a.Detail == horizon.DetailSummary) {
-		c.doubt("/detail", "is %q and %q was asked for", a.Detail, q.Detail)
-	}
 	c.horizon("", &q.Horizon, a, got)
 }
 

@@ -1,6 +1,7 @@
 package recheck
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -126,6 +127,38 @@ func allMutationsFail(t *testing.T, question, answer []byte, every int, but ...s
 		t.Fatalf("only %d mutations", n)
 	}
 	t.Logf("%d mutations", n)
+}
+
+// Plans that are not proved have gaps, which add up.
+func TestMonthsWithGaps(t *testing.T) {
+	q, err := horizon.ReadHorizon([]byte(monthsText), capacity.DefaultLimits())
+	if err != nil {
+		t.Fatal(err)
+	}
+	unproved := func(ctx context.Context, p capacity.Problem) (capacity.Plan, error) {
+		pl, err := solve(ctx, p)
+		if pl.Proof != nil {
+			below := big.NewRat(1, 20)
+			pl.Status, pl.Proof.Bound.Decimal = capacity.Feasible, decimalOf(sub(pl.Objective.Rat(), below))
+			pl.Proof.Gap = float(quo(below, least(abs(pl.Objective.Rat()), pl.Cost.Total.Rat())))
+		}
+		return pl, err
+	}
+	a, err := horizon.Plan(t.Context(), q.Horizon, unproved, 1, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	question, answer := marshalled(q), marshalled(a)
+	if r := verified(t, question, answer); r.Outcome != proof.OK {
+		t.Fatalf("%s\n%s", r, answer)
+	}
+	mutations(t, answer, func(at string, mutated []byte) {
+		if strings.HasPrefix(at, "/gap") || strings.HasPrefix(at, "/status") {
+			if verified(t, question, mutated).Accepted() {
+				t.Errorf("%s passes", at)
+			}
+		}
+	})
 }
 
 func TestMonths(t *testing.T) {
