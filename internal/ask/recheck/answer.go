@@ -204,17 +204,22 @@ type checking struct {
 }
 
 func (c *checking) wrong(at, sentence string, values ...any) {
-	c.faults = append(c.faults, at+" "+fmt.Sprintf(sentence, values...)+".")
+	c.faults = append(c.faults, sentenceAbout(at, sentence, values))
 }
 
 func (c *checking) doubt(at, sentence string, values ...any) {
-	c.doubts = append(c.doubts, at+" "+fmt.Sprintf(sentence, values...)+".")
+	c.doubts = append(c.doubts, sentenceAbout(at, sentence, values))
+}
+
+// sentenceAbout is a sentence about a place, which another sentence may end.
+func sentenceAbout(at, sentence string, values []any) string {
+	return strings.TrimSpace(at+" "+strings.TrimSuffix(fmt.Sprintf(sentence, values...), ".")) + "."
 }
 
 // end closes a check.
 func (c *checking) end(name, fine string, values ...any) {
 	if c.passed > 0 {
-		c.doubt("Here", "%d problems were not looked at, since there are many", c.passed)
+		c.doubt("", "%d problems were not looked at, since there are many", c.passed)
 	}
 	c.Record(name, c.faults, c.doubts, fmt.Sprintf(fine, values...))
 	c.faults, c.doubts, c.passed = nil, nil, 0

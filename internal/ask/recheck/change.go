@@ -151,19 +151,19 @@ func (x change) supply() bool {
 	s := &x.Problem.Supply
 	if len(s.VMTypes) == 0 {
 		one := capacity.VMTypeSupply{Contracts: s.Contracts, OnDemand: s.OnDemand, Spot: s.Spot}
-		found := x.type1(&one)
+		found := x.oneType(&one)
 		s.Contracts, s.OnDemand, s.Spot = one.Contracts, one.OnDemand, one.Spot
 		return found
 	}
 	found := false
 	for i := range s.VMTypes {
-		found = x.type1(&s.VMTypes[i]) || found
+		found = x.oneType(&s.VMTypes[i]) || found
 	}
 	return found
 }
 
-// type1 changes one type; false says that it has no such thing.
-func (x change) type1(t *capacity.VMTypeSupply) bool {
+// oneType changes one type; false says that it has no such thing.
+func (x change) oneType(t *capacity.VMTypeSupply) bool {
 	of := x.of
 	if of.VMType != "" && of.VMType != t.Name {
 		return false

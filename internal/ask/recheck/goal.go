@@ -213,7 +213,7 @@ func (c *checking) deadlines(q goal.ProblemQuestion, a goal.Answer, p capacity.P
 			k.Jobs.Min = max(k.Jobs.Min, *a.Classes[i].Before)
 		}
 	}
-	step := func(n int64) (there capacity.Problem, figure float64) {
+	return c.rows(q, a, &p, given, grid, func(n int64) (there capacity.Problem, figure float64) {
 		there = p
 		there.Classes = slices.Clone(p.Classes)
 		part := func(x float64) float64 {
@@ -228,7 +228,12 @@ func (c *checking) deadlines(q goal.ProblemQuestion, a goal.Answer, p capacity.P
 			}
 		}
 		return there, part(given)
-	}
+	})
+}
+
+// rows checks the rows of deadlines on a grid; step gives the problem and the figure of one.
+func (c *checking) rows(q goal.ProblemQuestion, a goal.Answer, p *capacity.Problem, given float64, grid int64,
+	step func(n int64) (there capacity.Problem, figure float64)) capacity.Problem {
 	var costs [2]*big.Rat // given, and cheapest
 	var best capacity.Problem
 	names := map[string]int64{}

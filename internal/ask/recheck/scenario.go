@@ -64,7 +64,10 @@ func (c *checking) whatIf(q whatif.WhatIfQuestion, a whatif.Comparison, got any)
 		}
 		c.outcomes(&problems[i], outcomeOf(at(i, "scenarios"), scenarios[i], s.Outcome), s.Plan, full)
 	}
-	c.end(PlansCheck, "The base and each scenario have such a plan, and none that is cheaper by more than its gap.")
+	sound := len(c.faults) == 0
+	if c.end(PlansCheck, "The base and each scenario have such a plan, and none that is cheaper by more than its gap."); !sound {
+		return // nothing can be told from wrong plans
+	}
 	for i := range a.Scenarios {
 		if s := &a.Scenarios[i]; problems[i].Classes != nil {
 			if comparable := a.Base.Status != capacity.InfeasibleStatus && s.Status != capacity.InfeasibleStatus; comparable != (s.Difference != nil) {
