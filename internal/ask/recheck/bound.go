@@ -33,7 +33,8 @@ func (b *buying) bound() {
 	a := &b.a
 	p := &a.Proof
 	total, bound := a.Recommended.Total.Rat(), p.Bound.Rat()
-	allowed := add(mul(big.NewRat(1, 1e8), add(whole(1), abs(total))), big.NewRat(int64(len(b.calendar.cells)*(len(b.calendar.contracts)+2)), 1e9))
+	roundings := len(b.calendar.cells) * (len(b.calendar.contracts) + 2)
+	allowed := add(mul(big.NewRat(1, 1e8), add(whole(1), abs(total))), big.NewRat(int64(roundings), 1e9))
 	if sub(bound, total).Cmp(new(big.Rat)) > 0 {
 		b.wrong("/proof/bound", "is %s, and the recommendation costs %s", p.Bound, a.Recommended.Total)
 	}
@@ -45,7 +46,7 @@ func (b *buying) bound() {
 	}
 	good := number(p.Gap).Cmp(add(number(b.q.Problem.Options.Gap), big.NewRat(1, 1e8))) <= 0
 	surely := number(p.Gap).Cmp(number(b.q.Problem.Options.Gap)) <= 0
-	if a.Status == capacity.Optimal && !good || a.Status == capacity.Feasible && surely || a.Status != capacity.Optimal && a.Status != capacity.Feasible {
+	if s := a.Status; s == capacity.Optimal && !good || s == capacity.Feasible && surely || s != capacity.Optimal && s != capacity.Feasible {
 		b.wrong("/status", "is %s with a gap of %v, and %v is allowed", a.Status, p.Gap, b.q.Problem.Options.Gap)
 	}
 	if p.PriceBound.Rat().Cmp(add(bound, allowed)) > 0 {

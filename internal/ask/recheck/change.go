@@ -212,7 +212,8 @@ func (x change) addType() bool {
 		}
 	}
 	if len(s.VMTypes) == 0 {
-		*s = capacity.Supply{VMTypes: []capacity.VMTypeSupply{{Name: whatif.SoleVMType, Contracts: s.Contracts, OnDemand: s.OnDemand, Spot: s.Spot}}}
+		sole := capacity.VMTypeSupply{Name: whatif.SoleVMType, Contracts: s.Contracts, OnDemand: s.OnDemand, Spot: s.Spot}
+		*s = capacity.Supply{VMTypes: []capacity.VMTypeSupply{sole}}
 	}
 	for i := range x.Classes {
 		c := &x.Classes[i]

@@ -87,7 +87,8 @@ func (c *checking) rates(at string, k *calendar, x *situation, s *settled, types
 	s.none = row.Status == capacity.InfeasibleStatus
 	s.used, s.idle = make([]*big.Rat, n), make([]*big.Rat, n)
 	if s.none {
-		if row.VMs.Total != 0 || row.Admitted != 0 || row.Refused != 0 || row.Gap != 0 || len(s.classes)+len(types) > 0 || slices.Max(append(row.Used, 0)) != 0 {
+		used := slices.Max(append(slices.Clone(row.Used), 0))
+		if max(row.VMs.Total, row.Admitted, row.Refused, row.Gap, used) != 0 || len(s.classes)+len(types) > 0 {
 			c.wrong(at, "has no plan, and figures of one")
 		}
 		return true
@@ -114,7 +115,8 @@ func (c *checking) rates(at string, k *calendar, x *situation, s *settled, types
 			}
 			sum.Total, sum.Reserved, sum.OnDemand, sum.Spot = sum.Total+t.Total, sum.Reserved+t.Reserved, sum.OnDemand+t.OnDemand, sum.Spot+t.Spot
 		}
-		if v := &row.VMs; !alike(sum.Total, v.Total) || !alike(sum.Reserved, v.Reserved) || !alike(sum.OnDemand, v.OnDemand) || !alike(sum.Spot, v.Spot) {
+		v := &row.VMs
+		if !alike(sum.Total, v.Total) || !alike(sum.Reserved, v.Reserved) || !alike(sum.OnDemand, v.OnDemand) || !alike(sum.Spot, v.Spot) {
 			c.wrong(at+"/vms", "are not the sums of the VM types'")
 		}
 	}
@@ -179,7 +181,8 @@ func (c *checking) served(at string, p *capacity.Problem, s *settled, detailed b
 		admitted, refused, shares := 0.0, 0.0, 0.0
 		for i, x := range s.classes {
 			jobs := &p.Classes[i].Jobs
-			if !alike(x.Admitted+x.Refused, jobs.Max) || x.Admitted < jobs.Min-1e-9*(1+jobs.Min) || x.Refused < -1e-9 || len(x.VMs) != len(p.Supply.Types()) {
+			few := x.Admitted < jobs.Min-1e-9*(1+jobs.Min) || x.Refused < -1e-9
+			if few || !alike(x.Admitted+x.Refused, jobs.Max) || len(x.VMs) != len(p.Supply.Types()) {
 				c.wrong(at, "has %v admitted and %v refused jobs of %s", x.Admitted, x.Refused, p.Classes[i].Name)
 				return false
 			}
@@ -191,7 +194,8 @@ func (c *checking) served(at string, p *capacity.Problem, s *settled, detailed b
 			}
 		}
 		if !alike(admitted, row.Admitted) || !alike(refused, row.Refused) || shares > row.VMs.Total*(1+1e-9)+1e-6 {
-			c.wrong(at, "has %v admitted and %v refused jobs on %v VMs, and its classes %v and %v on %v", row.Admitted, row.Refused, row.VMs.Total, admitted, refused, shares)
+			c.wrong(at, "has %v admitted and %v refused jobs on %v VMs, and its classes %v and %v on %v",
+				row.Admitted, row.Refused, row.VMs.Total, admitted, refused, shares)
 		}
 	}
 	rate := new(big.Rat)
@@ -206,10 +210,16 @@ func (c *checking) served(at string, p *capacity.Problem, s *settled, detailed b
 	}
 	s.cost = add(mul(rate, hours), penalties)
 	s.yardstick, s.gap = spread(row.Gap, s.cost, refusing, mul(rate, hours))
-	if row.Gap < 0 || row.Status == capacity.Optimal && s.gap.Cmp(add(big.NewRat(2, 1e8), mul(add(number(p.Options.Gap), big.NewRat(1, 1e9)), s.yardstick))) > 0 {
-		c.wrong(at+"/gap", "is %v, and the plan is called %s", row.Gap, row.Status)
-	}
+	c.allowed(at, p, row.Status, row.Gap, s.gap, s.yardstick)
 	return true
+}
+
+// allowed checks that a plan which is called optimal has no larger gap than its problem allows.
+func (c *checking) allowed(at string, p *capacity.Problem, status capacity.Status, gap float64, amount, yardstick *big.Rat) {
+	most := add(big.NewRat(2, 1e8), mul(add(number(p.Options.Gap), big.NewRat(1, 1e9)), yardstick))
+	if gap < 0 || status == capacity.Optimal && amount.Cmp(most) > 0 {
+		c.wrong(at+"/gap", "is %v, and the plan is called %s", gap, status)
+	}
 }
 
 // spread is the amount that a relative gap stands for, and what it is a share of: the objective, or the whole cost where

@@ -13,7 +13,8 @@ import (
 	"headroom/internal/core/words"
 )
 
-var goalNotChecked = []string{"answers and explanations", "facts of other names than the costs' and budgets'", "conflicts, but for what cures those of the outcome",
+var goalNotChecked = []string{"answers and explanations", "facts of other names than the costs' and budgets'",
+	"conflicts, but for what cures those of the outcome",
 	"which classes are served, but for the cost of serving just them",
 	"how costs of the VMs fall to types, contracts and spot where there are several types or spot VMs"}
 
@@ -70,7 +71,7 @@ func (c *checking) goal(q goal.ProblemQuestion, a goal.Answer, got any) {
 			c.end(DeadlinesCheck, "")
 			return
 		}
-		c.end(DeadlinesCheck, "Each deadline costs what is said; a step before the earliest there is no plan, and before the cheapest none for the cost.")
+		c.end(DeadlinesCheck, "Each deadline costs what is said. A step before the earliest no plan is there, and before the cheapest none for it.")
 	}
 	c.outcome(&asked, outcomeOf("/outcome", members["outcome"], a.Outcome))
 	if a.Status == capacity.InfeasibleStatus {
@@ -86,9 +87,12 @@ func (c *checking) goal(q goal.ProblemQuestion, a goal.Answer, got any) {
 
 // budgetOf is a budget for a period, rounded down.
 func budgetOf(b *goal.AskedBudget, p *capacity.Problem) *big.Rat {
-	part := map[goal.BudgetPeriod]*big.Rat{goal.PerMonth: big.NewRat(p.PeriodSeconds, 730*3600), goal.PerHour: big.NewRat(p.PeriodSeconds, 3600)}[b.Per]
-	if part == nil {
-		part = whole(1)
+	part := whole(1)
+	switch b.Per {
+	case goal.PerMonth:
+		part = big.NewRat(p.PeriodSeconds, 730*3600)
+	case goal.PerHour:
+		part = big.NewRat(p.PeriodSeconds, 3600)
 	}
 	units := mul(mul(b.Amount.Rat(), part), whole(1_000_000_000))
 	return big.NewRat(0, 1).SetFrac(new(big.Int).Div(units.Num(), units.Denom()), big.NewInt(1_000_000_000))
@@ -120,7 +124,8 @@ func (c *checking) serving(p, asked *capacity.Problem, a goal.Answer) {
 			}
 		}
 		if x.Name != k.Name || !alike(x.Admitted+x.Refused, k.Jobs.Max) || x.Admitted < k.Jobs.Min-1e-6 || x.Refused < -1e-6 {
-			c.wrong(at, "has %v admitted and %v refused jobs of %s, and %v to %v are asked for", x.Admitted, x.Refused, x.Name, k.Jobs.Min, k.Jobs.Max)
+			c.wrong(at, "has %v admitted and %v refused jobs of %s, and %v to %v are asked for",
+				x.Admitted, x.Refused, x.Name, k.Jobs.Min, k.Jobs.Max)
 			return
 		}
 		promised.Classes[i].Jobs.Min = x.Admitted

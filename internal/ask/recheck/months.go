@@ -21,7 +21,8 @@ func (c *checking) months(q horizon.HorizonQuestion, a horizon.Answer, got any) 
 		c.NotChecked = append([]string{"the classes' VM hours"}, monthsNotChecked...)
 	}
 	if a.Detail == horizon.DetailSummary {
-		c.NotChecked = append([]string{"the counts of VMs and jobs and the cost of a span, but for its sums and for the cost of the cheapest plans",
+		c.NotChecked = append([]string{
+			"the counts of VMs and jobs and the cost of a span, but for its sums and for the cost of the cheapest plans",
 			"how much less than the gap the answer may be off"}, c.NotChecked...)
 	}
 	c.horizon("", &q.Horizon, a, got)

@@ -87,7 +87,8 @@ func (b *buying) term(i int) (from, until time.Time) {
 		from = *o.From
 	}
 	if o.TermYears > 0 {
-		return from, time.Date(from.Year()+int(o.TermYears), from.Month(), from.Day(), from.Hour(), from.Minute(), from.Second(), 0, from.Location())
+		hour, minute, second := from.Clock()
+		return from, time.Date(from.Year()+int(o.TermYears), from.Month(), from.Day(), hour, minute, second, 0, from.Location())
 	}
 	return from, from.Add(time.Duration(o.TermHours) * time.Hour)
 }
@@ -97,8 +98,9 @@ func (b *buying) costs() {
 	a := &b.a
 	t := &a.Horizon.Total.Cost
 	total := add(t.Total.Rat(), a.Horizon.Upfront.Rat())
-	b.differ("/recommended", b.member("recommended"), map[string]any{"status": string(a.Horizon.Status), "upfront": exact(a.Horizon.Upfront.Rat()),
-		"total": exact(total), "bill": exact(sub(total, t.Penalties.Rat())), "cost": tree(marshalled(t))})
+	b.differ("/recommended", b.member("recommended"), map[string]any{
+		"status": string(a.Horizon.Status), "upfront": exact(a.Horizon.Upfront.Rat()), "total": exact(total),
+		"bill": exact(sub(total, t.Penalties.Rat())), "cost": tree(marshalled(t))})
 	if a.Currency != b.q.Problem.Currency {
 		b.wrong("/currency", "is %s, and the question is in %s", a.Currency, b.q.Problem.Currency)
 	}
@@ -248,7 +250,8 @@ func (b *buying) months(want map[string]any) {
 				since[k] = start
 			}
 		}
-		months = append(months, map[string]any{"month": start, "paid": exact(paid), "bill_balance": exact(balances[0]), "balance": exact(balances[1])})
+		months = append(months, map[string]any{"month": start, "paid": exact(paid),
+			"bill_balance": exact(balances[0]), "balance": exact(balances[1])})
 	}
 	if slices.Max(append(b.bought, 0)) == 0 {
 		since = [2]any{}
@@ -319,8 +322,10 @@ func (b *buying) curves() {
 				b.saved(at, "saving", p.Saving, p.Cost, a.Today.Total)
 				b.saved(at, "bill_saving", p.BillSaving, p.Bill, a.Today.Bill)
 				b.dearer(at+"/bill", p.Bill, p.Cost)
-			} else if l, looked := b.purchased(b.q.Horizon, other); looked && p.Cost != nil && l.High != nil && p.Cost.Rat().Cmp(add(l.High, l.Slack)) > 0 {
-				b.wrong(at+"/cost", "is %s, and there are plans for %s", p.Cost, trimmed(l.High))
+			} else if l, looked := b.purchased(b.q.Horizon, other); looked && p.Cost != nil && l.High != nil {
+				if p.Cost.Rat().Cmp(add(l.High, l.Slack)) > 0 {
+					b.wrong(at+"/cost", "is %s, and there are plans for %s", p.Cost, trimmed(l.High))
+				}
 			}
 			if !curve.Exact && p.Bill != nil {
 				b.wrong(at+"/bill", "stands on a curve that is not exact")
@@ -346,7 +351,11 @@ func (b *buying) saved(at, name string, said, cost *money.Amount, today money.Am
 
 // dearer checks that a bill is no higher than the cost that it is part of.
 func (b *buying) dearer(at string, bill, cost *money.Amount) {
-	if (bill == nil) != (cost == nil) || bill != nil && bill.Rat().Cmp(add(cost.Rat(), mul(big.NewRat(1, 1e8), add(whole(1), cost.Rat())))) > 0 {
+	var most *big.Rat
+	if cost != nil {
+		most = add(cost.Rat(), mul(big.NewRat(1, 1e8), add(whole(1), cost.Rat())))
+	}
+	if (bill == nil) != (most == nil) || bill != nil && bill.Rat().Cmp(most) > 0 {
 		b.wrong(at, "does not go with a cost of %v", cost)
 	}
 }
@@ -386,15 +395,7 @@ func (b *buying) regrets() {
 			b.wrong(at+"/regret", "is %v, and does not follow from the costs", p.Regret)
 		}
 		if p.Factor == 1 {
-			for name, same := range map[string][2]*money.Amount{"today_cost": {p.TodayCost, &a.Today.Total}, "today_bill": {p.TodayBill, &a.Today.Bill},
-				"cost": {p.Cost, &a.Recommended.Total}, "bill": {p.Bill, &a.Recommended.Bill}, "best_bill": {p.BestBill, &a.Recommended.Bill}} {
-				if name == "best_bill" && !slices.Equal(p.Best, b.bought) {
-					continue
-				}
-				if today := len(name) > 4 && name[:5] == "today"; same[0] != nil && !(today && a.Today.Status == capacity.InfeasibleStatus) && !same[0].Equal(same[1].Decimal) {
-					b.wrong(at+"/"+name, "is %s, and %s without another demand", same[0], same[1])
-				}
-			}
+			b.unscaled(at, p)
 		}
 		if p.Gap < 0 || p.Gap > 1 {
 			b.wrong(at+"/gap", "is %v", p.Gap)
@@ -403,6 +404,24 @@ func (b *buying) regrets() {
 		b.noneBelow(at+"/best_cost", h, neighbours(p.Best, b.q.Offers), claimed)
 	}
 	b.end(RegretCheck, "At other demands the recommendation and the best purchase cost what is said, and no neighbour of the best is better.")
+}
+
+// unscaled checks that without another demand the costs are those of the answer itself.
+func (b *buying) unscaled(at string, p *horizon.RegretPoint) {
+	a, best := &b.a, slices.Equal(p.Best, b.bought)
+	for _, same := range []struct {
+		name string
+		said *money.Amount
+		of   *horizon.PurchaseCost
+		is   money.Amount
+		all  bool
+	}{{"today_cost", p.TodayCost, &a.Today, a.Today.Total, true}, {"today_bill", p.TodayBill, &a.Today, a.Today.Bill, true},
+		{"cost", p.Cost, &a.Recommended, a.Recommended.Total, true}, {"bill", p.Bill, &a.Recommended, a.Recommended.Bill, true},
+		{"best_bill", p.BestBill, &a.Recommended, a.Recommended.Bill, best}} {
+		if same.all && same.said != nil && same.of.Status != capacity.InfeasibleStatus && !same.said.Equal(same.is.Decimal) {
+			b.wrong(at+"/"+same.name, "is %s, and %s without another demand", same.said, same.is)
+		}
+	}
 }
 
 // neighbours are purchases near one: a VM of each offer more and less, none and all.

@@ -23,7 +23,7 @@ var whatIfNotChecked = []string{
 
 // outcomeOf reads the outcome of a scenario or a goal.
 func outcomeOf(at string, got any, o plan.Outcome) outcome {
-	return outcome{at: at, got: got, status: o.Status, cost: o.Cost, vms: [4]float64{o.VMs.Total, o.VMs.OnDemand, o.VMs.Reserved, o.VMs.Spot},
+	return outcome{at: at, got: got, status: o.Status, cost: o.Cost, vms: o.VMs,
 		admitted: o.Admitted, refused: o.Refused, gap: o.Gap, conflicts: o.Conflicts}
 }
 
@@ -70,7 +70,8 @@ func (c *checking) whatIf(q whatif.WhatIfQuestion, a whatif.Comparison, got any)
 	}
 	for i := range a.Scenarios {
 		if s := &a.Scenarios[i]; problems[i].Classes != nil {
-			if comparable := a.Base.Status != capacity.InfeasibleStatus && s.Status != capacity.InfeasibleStatus; comparable != (s.Difference != nil) {
+			comparable := a.Base.Status != capacity.InfeasibleStatus && s.Status != capacity.InfeasibleStatus
+			if comparable != (s.Difference != nil) {
 				c.wrong(at(i, "scenarios")+"/difference", "is missing, or stands beside no plan")
 			} else if comparable {
 				c.difference(at(i, "scenarios")+"/difference", &q.Problem, &problems[i], &a.Base, s, full)
@@ -138,7 +139,8 @@ func (c *checking) kept(at string, before, after *capacity.Problem, base *plan.O
 	}
 	same := true
 	for i := range after.Classes {
-		same = same && after.Classes[i].Penalty.Equal(before.Classes[i].Penalty.Decimal) && after.Classes[i].Jobs.Max == before.Classes[i].Jobs.Max
+		now, then := &after.Classes[i], &before.Classes[i]
+		same = same && now.Penalty.Equal(then.Penalty.Decimal) && now.Jobs.Max == then.Jobs.Max
 	}
 	switch penalties := new(big.Rat); {
 	case same:
@@ -156,7 +158,8 @@ func (c *checking) kept(at string, before, after *capacity.Problem, base *plan.O
 	if len(before.Supply.VMTypes)+len(after.Supply.VMTypes) > 0 || before.Supply.Spot != nil || after.Supply.Spot != nil {
 		return
 	}
-	c.differ(at+"/cost/on_demand kept", kept["on_demand"].FloatString(9), near(mul(mul(after.Supply.OnDemand.Price.Rat(), number(base.VMs.OnDemand)), hours)))
+	onDemand := mul(mul(after.Supply.OnDemand.Price.Rat(), number(base.VMs.OnDemand)), hours)
+	c.differ(at+"/cost/on_demand kept", kept["on_demand"].FloatString(9), near(onDemand))
 	// Which contracts are used, cheapest first; where prices are alike that may be otherwise, as the base's lines show.
 	contracts := slices.Clone(before.Supply.Contracts)
 	slices.SortStableFunc(contracts, func(x, y capacity.Contract) int { return marginal(x).Cmp(marginal(y)) })
@@ -253,7 +256,8 @@ func shareOf(p *capacity.Problem, pl *capacity.Plan, class int) *big.Rat {
 	return sum
 }
 
-var sweepNotChecked = []string{"explanations and facts", "the sentences of conflicts", "where a curve bends, what changes there, and whether it could be exact",
+var sweepNotChecked = []string{"explanations and facts", "the sentences of conflicts",
+	"where a curve bends, what changes there, and whether it could be exact",
 	"prices of capacity where there are several types or spot VMs"}
 
 // sweep checks a problem over a range of figures.
@@ -306,7 +310,8 @@ func values(v *whatif.Vary) (all []*big.Rat) {
 		return all
 	}
 	from, to := v.From.Rat(), v.To.Rat()
-	counted := v.By == whatif.ByValue && slices.Contains([]whatif.What{whatif.ChangeDemand, whatif.ChangePromised, whatif.ChangeQuota, whatif.ChangeContract}, v.What)
+	whats := []whatif.What{whatif.ChangeDemand, whatif.ChangePromised, whatif.ChangeQuota, whatif.ChangeContract}
+	counted := v.By == whatif.ByValue && slices.Contains(whats, v.What)
 	for k := range v.Steps {
 		share := big.NewRat(k, v.Steps-1)
 		x := add(from, mul(sub(to, from), share))
@@ -332,7 +337,7 @@ func (c *checking) point(at string, p capacity.Problem, changes []whatif.Scenari
 		}
 		return
 	}
-	o := outcome{at: at, got: got, status: said.Status, cost: said.Cost, vms: [4]float64{said.VMs.Total, said.VMs.OnDemand, said.VMs.Reserved, said.VMs.Spot},
+	o := outcome{at: at, got: got, status: said.Status, cost: said.Cost, vms: said.VMs,
 		admitted: said.Admitted, refused: said.Refused, gap: said.Gap}
 	if c.outcome(&there, o); said.Status == capacity.InfeasibleStatus {
 		return
