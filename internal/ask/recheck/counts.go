@@ -43,10 +43,7 @@ func (c *checking) settle(at string, k *calendar, a horizon.Answer) []settled {
 		return nil
 	}
 	plans := make([]settled, cases)
-	lengths := make([]int64, last.row+1)
-	for _, x := range k.cells {
-		lengths[x.row] += x.seconds
-	}
+	lengths := k.lengths()
 	for i, x := range k.cells {
 		if i > 0 && k.cells[i-1].row == x.row {
 			continue
@@ -60,15 +57,17 @@ func (c *checking) settle(at string, k *calendar, a horizon.Answer) []settled {
 			c.wrong(where+"/used", "has %d contracts, and there are %d", len(row.Used), len(k.contracts))
 			return nil
 		}
-		if s := &plans[x.situation]; s.row != nil {
-			if f := s.row; f.Status != row.Status || f.VMs != row.VMs || !slices.Equal(f.Used, row.Used) || f.Admitted != row.Admitted ||
+		s := &plans[x.situation]
+		if f := s.row; f != nil {
+			if f.Status != row.Status || f.VMs != row.VMs || !slices.Equal(f.Used, row.Used) || f.Admitted != row.Admitted ||
 				f.Refused != row.Refused || f.Gap != row.Gap || f.Conflict != row.Conflict {
 				c.wrong(where, "is planned otherwise than other times of the same situation")
 			}
+		}
+		if s.row != nil && s.seconds >= lengths[x.row] {
 			continue
 		}
-		s := &plans[x.situation]
-		s.row, s.seconds = row, lengths[x.row]
+		*s = settled{row: row, seconds: lengths[x.row]} // the longest, whose amounts are the most exact
 		var types []capacity.TypeVMs
 		if a.Detail == horizon.DetailClasses {
 			s.classes, types = a.Situations[x.situation].Classes, a.Situations[x.situation].Types
@@ -78,6 +77,15 @@ func (c *checking) settle(at string, k *calendar, a horizon.Answer) []settled {
 		}
 	}
 	return plans
+}
+
+// lengths are the seconds of the rows.
+func (k *calendar) lengths() []int64 {
+	all := make([]int64, k.rows)
+	for _, x := range k.cells {
+		all[x.row] += x.seconds
+	}
+	return all
 }
 
 // rates checks the counts of a plan and prices them.

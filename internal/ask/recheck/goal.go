@@ -10,10 +10,9 @@ import (
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/money"
 	"headroom/internal/core/proof"
-	"headroom/internal/core/words"
 )
 
-var goalNotChecked = []string{"answers and explanations", "facts of other names than the costs' and budgets'",
+var goalNotChecked = []string{"answers and explanations", "facts about anything but costs, budgets, jobs, VMs and deadlines of outcomes",
 	"conflicts, but for what cures those of the outcome",
 	"which classes are served, but for the cost of serving just them",
 	"how costs of the VMs fall to types, contracts and spot where there are several types or spot VMs"}
@@ -81,8 +80,9 @@ func (c *checking) goal(q goal.ProblemQuestion, a goal.Answer, got any) {
 	c.differ("/status", string(a.Status), string(a.Outcome.Status))
 	c.serving(&p, &asked, a)
 	c.end(PlansCheck, "There is such a plan, and none that is cheaper by more than its gap.")
-	c.facts(q, a, &p)
-	c.end(FactsCheck, "The figures that are listed follow from the costs.")
+	if a.Status != capacity.InfeasibleStatus {
+		c.listed(a.Facts, factsOf(&q, &a, &p))
+	}
 }
 
 // budgetOf is a budget for a period, rounded down.
@@ -152,56 +152,6 @@ func (c *checking) serving(p, asked *capacity.Problem, a goal.Answer) {
 	}
 }
 
-// facts checks the figures of these names; in relaxed plans they are off like sums of floats.
-func (c *checking) facts(q goal.ProblemQuestion, a goal.Answer, p *capacity.Problem) {
-	if a.Status == capacity.InfeasibleStatus {
-		return
-	}
-	o, want := &a.Outcome, map[string]*big.Rat{}
-	total, penalties := o.Cost.Total.Rat(), o.Cost.Penalties.Rat()
-	compared := func(name string) {
-		if a.Compared != nil {
-			want[name] = sub(total, a.Compared.Cost.Total.Rat())
-		}
-	}
-	switch q.Question.Question {
-	case goal.AskMostForBudget:
-		spent := sub(total, penalties)
-		if q.Budget.Of == goal.OfTotal {
-			spent = total
-		}
-		budget := budgetOf(q.Budget, p)
-		want["budget"], want["spent"], want["left"], want["penalties"] = budget, spent, sub(budget, spent), penalties
-		compared("cost_of_the_budget")
-	case goal.AskCheapestForAll:
-		want["cost"], want["cost_per_month"] = total, o.Cost.PerMonth.Rat()
-		compared("extra_over_cheapest")
-	case goal.AskOneMoreJob:
-		compared("cost")
-		if i := slices.IndexFunc(p.Classes, func(k capacity.Class) bool { return k.Name == q.Class }); a.Compared != nil {
-			want["vms"], want["penalty"] = sub(number(o.VMs.Total), number(a.Compared.VMs.Total)), p.Classes[i].Penalty.Rat()
-		}
-	default:
-		for _, d := range a.Deadlines {
-			if d.What != "earlier" {
-				want[d.What+"_deadline"], want[d.What+"_cost"] = number(d.Deadline), d.Cost.Rat()
-			}
-		}
-	}
-	for name, is := range want {
-		at := slices.IndexFunc(a.Facts, func(f words.Fact) bool { return f.Name == name })
-		if at < 0 {
-			c.wrong("/facts", "have no %s", name)
-			continue
-		}
-		off := big.NewRat(1, 1e8)
-		if name == "vms" || a.Question == goal.AskCheapestDeadline { // in words
-			off = mul(big.NewRat(1, 1e3), add(whole(1), abs(is)))
-		}
-		c.differ(fmt.Sprintf("/facts/%d/value", at), a.Facts[at].Value, figure{is, off})
-	}
-}
-
 // deadlines checks the rows of deadlines, and returns the problem that the answer's plan is of.
 func (c *checking) deadlines(q goal.ProblemQuestion, a goal.Answer, p capacity.Problem) capacity.Problem {
 	given, grid := 1.0, int64(1000)
@@ -241,7 +191,7 @@ func (c *checking) rows(q goal.ProblemQuestion, a goal.Answer, p *capacity.Probl
 	step func(n int64) (there capacity.Problem, figure float64)) capacity.Problem {
 	var costs [2]*big.Rat // given, and cheapest
 	var best capacity.Problem
-	names := map[string]int64{}
+	names, earlier := map[string]int64{}, map[int64]bool{}
 	slack := new(big.Rat)
 	for i, d := range a.Deadlines {
 		at := fmt.Sprintf("/deadlines/%d", i)
@@ -252,6 +202,11 @@ func (c *checking) rows(q goal.ProblemQuestion, a goal.Answer, p *capacity.Probl
 			return capacity.Problem{}
 		}
 		c.differ(at, tree(marshalled(d)), map[string]any{"earlier": about(number(math.Round((1-float64(n)/float64(grid))*1e5) / 1e3))})
+		if d.What == "earlier" { // by 10, 20, … 50 %
+			earlier[grid-n] = true
+		} else if !slices.Contains([]string{"given", "cheapest", "least"}, d.What) {
+			c.wrong(at+"/what", "is %q", d.What)
+		}
 		if names[d.What] = n; d.Status == capacity.InfeasibleStatus {
 			c.differ(at, tree(marshalled(d)), map[string]any{"cost": nothing(), "extra": nothing(), "vms": nothing()})
 			c.nowhere(at, &there)
@@ -268,6 +223,11 @@ func (c *checking) rows(q goal.ProblemQuestion, a goal.Answer, p *capacity.Probl
 			slack = gap
 		}
 		c.holds(at+"/cost", &there, cost, gap, new(big.Rat))
+	}
+	for percent := 10; percent <= 50; percent += 10 {
+		if !earlier[int64(math.Round(float64(grid)*float64(percent)/100))] {
+			c.wrong("/deadlines", "have no row %d %% earlier", percent)
+		}
 	}
 	for _, name := range []string{"given", "cheapest", "least"} {
 		if names[name] == 0 {

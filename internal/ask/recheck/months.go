@@ -60,7 +60,7 @@ func (c *checking) horizon(at string, h *horizon.Horizon, a horizon.Answer, got 
 		c.end(SumsCheck, "")
 		return
 	}
-	c.differ(at, got, monthsOf(k, a.Detail, plans))
+	c.differ(at, got, monthsOf(k, &a, plans))
 	c.end(SumsCheck, "Every sum of %s in %d situations follows from the counts, prices and times.", spans(cells), len(plans))
 	for i := range plans {
 		c.planned(fmt.Sprintf("%s situation %d", at, i), &k.cases[i].problem, &plans[i])

@@ -17,7 +17,7 @@ import (
 )
 
 var purchaseNotChecked = append([]string{
-	"answers, means and facts",
+	"answers, means, and facts about months and regret",
 	"the bound by prices alone, but for being no higher than the bound",
 	"gaps of the best purchases at other demands, but by trying their neighbours",
 	"whether a curve could be exact",
@@ -56,6 +56,7 @@ func (c *checking) purchase(q horizon.PurchaseQuestion, a horizon.PurchaseAnswer
 	b.curves()
 	b.regrets()
 	b.bound()
+	c.listed(a.Facts, purchaseFacts(&a))
 }
 
 // buying checks a purchase.

@@ -40,5 +40,5 @@ func TestPurchase(t *testing.T) {
 	if r.Outcome != proof.OK {
 		t.Errorf("%s\n%s", r, a)
 	}
-	allMutationsFail(t, q, a, 4, "/horizon/", "/facts/", "/exact", "/proof/price_bound", "/regret/0/bill", "/regret/2/bill", "today_bill", "best_bill", "/gap")
+	allMutationsFail(t, q, a, 4, "/horizon/", "/kind", "/subject", "/unit", "/figures/0/name", "/exact", "/proof/price_bound", "/regret/0/bill", "/regret/2/bill", "today_bill", "best_bill", "/gap")
 }

@@ -256,7 +256,7 @@ func shareOf(p *capacity.Problem, pl *capacity.Plan, class int) *big.Rat {
 	return sum
 }
 
-var sweepNotChecked = []string{"explanations and facts", "the sentences of conflicts",
+var sweepNotChecked = []string{"explanations, and facts about the ends of a range", "the sentences of conflicts",
 	"where a curve bends, what changes there, and whether it could be exact",
 	"prices of capacity where there are several types or spot VMs"}
 
@@ -299,6 +299,7 @@ func (c *checking) sweep(q whatif.SweepQuestion, a whatif.SweepAnswer, got any) 
 	if a.Curve != nil || q.Curve {
 		c.curve(q, a.Curve)
 	}
+	c.listed(a.Facts, sweepFacts(&a))
 }
 
 // values are the numbers of a parameter: a list, or equal steps or ratios.

@@ -52,6 +52,8 @@ func (s *span) document() map[string]any {
 type tally struct {
 	k          *calendar
 	plans      []settled
+	stated     []horizon.PeriodAnswer // the rows as they stand
+	lengths    []int64                // and their seconds
 	total      *span
 	months     []*span
 	days       []*span
@@ -64,8 +66,9 @@ type tally struct {
 }
 
 // monthsOf returns the answer that follows from the plans of the situations.
-func monthsOf(k *calendar, detail horizon.Detail, plans []settled) map[string]any {
-	t := &tally{k: k, plans: plans, total: newSpan(k.cells[0].start), gap: nothing(), status: capacity.Optimal, infeasible: []any{}}
+func monthsOf(k *calendar, a *horizon.Answer, plans []settled) map[string]any {
+	t := &tally{k: k, plans: plans, stated: a.Periods, lengths: k.lengths(),
+		total: newSpan(k.cells[0].start), gap: nothing(), status: capacity.Optimal, infeasible: []any{}}
 	for range k.contracts {
 		t.contracts = append(t.contracts, newSpan(time.Time{}))
 	}
@@ -81,7 +84,7 @@ func monthsOf(k *calendar, detail horizon.Detail, plans []settled) map[string]an
 	}
 	return map[string]any{"status": string(t.status), "total": t.total.document(), "months": documents(t.months), "days": documents(t.days),
 		"periods": rows, "infeasible": t.infeasible, "gap": t.gap, "solved": exact(whole(int64(len(plans)))),
-		"contracts": k.contractsOf(t.contracts), "classes": k.classesOf(t.classes, detail == horizon.DetailClasses)}
+		"contracts": k.contractsOf(t.contracts), "classes": k.classesOf(t.classes, a.Detail == horizon.DetailClasses)}
 }
 
 // cell adds a cell to all that it is part of.
@@ -125,13 +128,14 @@ func (t *tally) cell(i int) {
 }
 
 // said is a cell's part of an amount of its row, for what follows from nothing else.
-func said(x *cell, s *settled, amount money.Amount) figure {
-	return figure{mul(amount.Rat(), big.NewRat(x.seconds, s.seconds)), big.NewRat(1, 1e8)}
+func (t *tally) said(x *cell, amount money.Amount) figure {
+	return figure{mul(amount.Rat(), big.NewRat(x.seconds, t.lengths[x.row])), big.NewRat(1, 1e8)}
 }
 
 // costs prices the VMs of a cell, line by line. It also returns the VMs of contracts that are not used.
 func (t *tally) costs(x *cell, s *settled, hours *big.Rat) (cost [len(lines)]figure, idle *big.Rat) {
-	cost[0], cost[1] = said(x, s, s.row.Cost.OnDemand), said(x, s, s.row.Cost.Spot)
+	row := &t.stated[x.row].Cost
+	cost[0], cost[1] = t.said(x, row.OnDemand), t.said(x, row.Spot)
 	if s.onDemand != nil {
 		cost[0], cost[1] = exact(cents(mul(s.onDemand, hours))), exact(cents(mul(s.spot, hours)))
 	}
@@ -158,7 +162,7 @@ func (t *tally) costs(x *cell, s *settled, hours *big.Rat) (cost [len(lines)]fig
 // penalties adds the classes of a cell up, and returns their penalties.
 func (t *tally) penalties(x *cell, s *settled, hours, period *big.Rat) figure {
 	if s.classes == nil {
-		return said(x, s, s.row.Cost.Penalties)
+		return t.said(x, t.stated[x.row].Cost.Penalties)
 	}
 	sum := nothing()
 	for n, share := range s.classes {
