@@ -1,4 +1,5 @@
-// Package recheck checks packings and pools again from their documents. It calls nothing of the work it checks.
+// Package recheck checks packings, pools and the answers to questions again from their documents. It calls nothing of
+// the work it checks, and asks package proof for plans.
 package recheck
 
 import (

@@ -46,6 +46,10 @@ func (m *master) cost(j int) float64 {
 	return m.top[(-j-1)/2]
 }
 
+// mostPivots bounds the steps of one solve. Pieces come one at a time, so that few are needed. With figures of very
+// different sizes floats may lead in circles; whatever point is reached then has a bound of its own.
+const mostPivots = 300
+
 // solve returns the point, its height, and the amount by which the pieces' mixture breaks the rows.
 func (m *master) solve() (point []float64, height, broken float64) {
 	rows := len(m.top) + 1
@@ -61,7 +65,7 @@ func (m *master) solve() (point []float64, height, broken float64) {
 	}
 	price := make([]float64, rows)
 	var entries []float64
-	for range 50 * (rows + len(m.cuts)) {
+	for range mostPivots {
 		if !m.invert() {
 			break
 		}

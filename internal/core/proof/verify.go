@@ -190,12 +190,17 @@ func (r *Report) add(name string, faults []string, fine string) bool {
 		r.note(name, OK, fine)
 		return true
 	}
-	detail := strings.Join(faults[:min(len(faults), maxFaults)], " ")
-	if more := len(faults) - maxFaults; more > 0 {
-		detail += fmt.Sprintf(" And %d more.", more)
-	}
-	r.note(name, Failed, detail)
+	r.note(name, Failed, listed(faults))
 	return false
+}
+
+// listed joins the first sentences of a list.
+func listed(sentences []string) string {
+	text := strings.Join(sentences[:min(len(sentences), maxFaults)], " ")
+	if more := len(sentences) - maxFaults; more > 0 {
+		text += fmt.Sprintf(" And %d more.", more)
+	}
+	return text
 }
 
 func (r *Report) note(name string, o Outcome, detail string) {

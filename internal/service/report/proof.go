@@ -17,14 +17,14 @@ func Checks(r proof.Report) Table {
 	return t
 }
 
-// Verdict writes the result of a plan's check for a terminal.
-func Verdict(w io.Writer, r proof.Report) error {
-	said := "The plan is right: every check passed."
+// Verdict writes the result of the check of a plan, or of an answer, for a terminal.
+func Verdict(w io.Writer, what string, r proof.Report) error {
+	said := "The " + what + " is right: every check passed."
 	switch r.Outcome {
 	case proof.Failed:
-		said = "The plan is wrong:"
+		said = "The " + what + " is wrong:"
 	case proof.NotProved:
-		said = "Nothing speaks against the plan, but not everything could be proved."
+		said = "Nothing speaks against the " + what + ", but not everything could be proved."
 	}
 	if _, err := fmt.Fprintf(w, "%s\n\n", said); err != nil {
 		return err

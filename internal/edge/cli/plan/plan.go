@@ -272,7 +272,7 @@ that made it. A plan that is wrong ends with exit code 1.`,
 			return err
 		}
 		if err := out.Write(c, map[string]shell.Form{
-			"table": func(w io.Writer) error { return tables.Verdict(w, r) },
+			"table": func(w io.Writer) error { return tables.Verdict(w, "plan", r) },
 			"json":  remote.Indented(a.Body),
 			"csv":   tables.Checks(r).CSV,
 		}); err != nil {

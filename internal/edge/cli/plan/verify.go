@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"headroom/internal/ask/recheck"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/proof"
 	"headroom/internal/edge/cli/question"
@@ -20,10 +21,14 @@ func verifyCommand() *cobra.Command {
 	var to remote.Connection
 	var all bool
 	c := &cobra.Command{
-		Use:   "verify PROBLEM [PLAN|-] | --all [CLUSTER...]",
-		Short: "Check a plan against its problem, or every stored plan, exactly and independently",
+		Use:   "verify PROBLEM [PLAN|-] | QUESTION [ANSWER|-] | --all [CLUSTER...]",
+		Short: "Check a plan against its problem, an answer against its question, or every stored plan, exactly and independently",
 		Long: `Checks a plan (from a file or standard input) against the problem it answers with code that shares
 nothing with the code that made it. A plan that is wrong ends with exit code 1.
+
+In the same way it checks answers in JSON to questions that bring their problem along: about months, purchases, scenarios,
+sweeps and goals. QUESTION is the body that the server takes, such as that of POST /v1/horizons. It adds up what
+time, counts and prices come to, and looks for cheaper plans itself, in bounded work: what was not looked at is said.
 
 The plan is read strictly: a member that is missing, unknown, given twice or written in other capitals is
 refused with its path. Of the record of a stored plan the plan alone is read. What no check looks at is
@@ -68,25 +73,51 @@ each answers, and checks them here: the server is asked for what is stored and b
 		if err != nil {
 			return err
 		}
-		problem, err := capacity.ReadProblem(data, shell.Limits)
-		if err != nil {
-			return shell.Labelled(label, err)
+		what, to := "plan", "problem"
+		var r proof.Report
+		if recheck.IsQuestion(data) {
+			what, to = "answer", "question"
+			r, label, err = verifyAnswer(c, data, label, shell.FileArgument(args[1:]))
+		} else {
+			r, label, err = verifyPlan(c, data, label, shell.FileArgument(args[1:]))
 		}
-		pl, label, err := question.ReadPlan(c, shell.FileArgument(args[1:]))
 		if err != nil {
 			return err
 		}
-		r := proof.Verify(problem, pl, proof.Options{})
 		if err := out.Write(c, map[string]shell.Form{
-			"table": func(w io.Writer) error { return tables.Verdict(w, r) },
+			"table": func(w io.Writer) error { return tables.Verdict(w, what, r) },
 			"json":  shell.AsJSON(r),
 			"csv":   tables.Checks(r).CSV,
 		}); err != nil {
 			return err
 		}
 		if !r.Accepted() {
-			return fmt.Errorf("%s: The plan does not answer the problem rightly", label)
+			return fmt.Errorf("%s: The %s does not answer the %s rightly", label, what, to)
 		}
 		return nil
 	})
+}
+
+func verifyPlan(c *cobra.Command, data []byte, label, file string) (proof.Report, string, error) {
+	problem, err := capacity.ReadProblem(data, shell.Limits)
+	if err != nil {
+		return proof.Report{}, label, shell.Labelled(label, err)
+	}
+	pl, label, err := question.ReadPlan(c, file)
+	if err != nil {
+		return proof.Report{}, label, err
+	}
+	return proof.Verify(problem, pl, proof.Options{}), label, nil
+}
+
+func verifyAnswer(c *cobra.Command, asked []byte, label, file string) (proof.Report, string, error) {
+	answer, from, err := shell.Read(c.Context(), file, c.InOrStdin(), c.ErrOrStderr())
+	if err != nil {
+		return proof.Report{}, from, err
+	}
+	r, err := recheck.Answer(asked, answer, recheck.Options{Limits: shell.Limits})
+	if unread := (*recheck.UnreadError)(nil); errors.As(err, &unread) {
+		return r, from, shell.Labelled(from, unread.Err)
+	}
+	return r, from, shell.Labelled(label, err)
 }

@@ -1,0 +1,336 @@
+package recheck
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math/big"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"headroom/internal/ask/goal"
+	"headroom/internal/ask/horizon"
+	"headroom/internal/ask/whatif"
+	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
+	"headroom/internal/core/proof"
+	"headroom/internal/core/strict"
+)
+
+// The names of the checks of answers.
+const (
+	DocumentCheck   = "document"   // every member is there once, and none is unknown
+	SumsCheck       = "sums"       // every sum follows from the counts and prices
+	PlansCheck      = "plans"      // the plans exist, and none is cheaper by more than their gaps
+	CostsCheck      = "costs"      // the costs of a purchase and of others
+	SavingsCheck    = "savings"    // what a purchase saves, by month and in all
+	CurvesCheck     = "curves"     // other numbers of VMs
+	RegretCheck     = "regret"     // other demands
+	BoundCheck      = "bound"      // no purchase costs less than the bound
+	DifferenceCheck = "difference" // what changes from one plan to the other
+	DeadlinesCheck  = "deadlines"  // the rows of deadlines
+	FactsCheck      = "facts"      // the figures that are listed
+)
+
+// Options limits the work on an answer.
+type Options struct {
+	Limits capacity.Limits
+	Looks  int    // most searches for plans; 0 stands for 20,000
+	Pause  func() // called between searches; may be nil
+}
+
+const defaultLooks = 20_000
+
+// UnreadError says that the answer cannot be read; other errors speak of the question.
+type UnreadError struct{ Err error }
+
+func (e *UnreadError) Error() string { return "read the answer: " + e.Err.Error() }
+
+// Unwrap returns what is wrong with the answer.
+func (e *UnreadError) Unwrap() error { return e.Err }
+
+// IsQuestion reports whether a document is a question that Answer knows, and no problem.
+func IsQuestion(question []byte) bool { return kindOf(question, nil) != "" }
+
+// Answer checks the answer to a question about months, a purchase, scenarios, a sweep or a goal against its question.
+// It shares no code with what made it: it cuts time, adds up and changes problems itself, and asks proof for plans. An
+// error says that the question or the answer cannot be read.
+func Answer(question, answer []byte, o Options) (proof.Report, error) {
+	if o.Looks == 0 {
+		o.Looks = defaultLooks
+	}
+	return check(question, answer, o, map[string]proof.Least{})
+}
+
+// check is Answer with brackets that are known.
+func check(question, answer []byte, o Options, known map[string]proof.Least) (proof.Report, error) {
+	c := &checking{Report: &proof.Report{Outcome: proof.OK}, options: o, looks: o.Looks, known: known}
+	if err := strict.CheckSyntax(answer); err != nil {
+		return *c.Report, &UnreadError{err}
+	}
+	var err error
+	switch kindOf(question, answer) {
+	case "months":
+		var q horizon.HorizonQuestion
+		if q, err = horizon.ReadHorizon(without(question, "offers", "factors"), o.Limits); err == nil {
+			err = checkAs(c, answer, func(a horizon.Answer, got any) { c.months(q, a, got) })
+		}
+	case "purchase":
+		var q horizon.PurchaseQuestion
+		if q, err = horizon.ReadPurchase(question, o.Limits); err == nil {
+			err = checkAs(c, answer, func(a horizon.PurchaseAnswer, got any) { c.purchase(q, a, got) })
+		}
+	case "what-if":
+		var q whatif.WhatIfQuestion
+		if q, err = whatif.ReadWhatIf(question, o.Limits); err == nil {
+			err = checkAs(c, answer, func(a whatif.Comparison, got any) { c.whatIf(q, a, got) })
+		}
+	case "sweep":
+		var q whatif.SweepQuestion
+		if q, err = whatif.ReadSweep(question, o.Limits); err == nil {
+			err = checkAs(c, answer, func(a whatif.SweepAnswer, got any) { c.sweep(q, a, got) })
+		}
+	case "goal":
+		var q goal.ProblemQuestion
+		if q, err = goal.ReadQuestion(question, o.Limits); err == nil {
+			err = checkAs(c, answer, func(a goal.Answer, got any) { c.goal(q, a, got) })
+		}
+	default:
+		err = &fault.InputError{Findings: []fault.Finding{{Code: "unknown_member",
+			Detail: "This is no question that can be checked: it has neither periods, offers, scenarios, vary nor question."}}}
+	}
+	return *c.Report, err
+}
+
+// kindOf tells questions apart by their members. A question about a purchase is one about months as well.
+func kindOf(question, answer []byte) string {
+	var q, a map[string]json.RawMessage
+	_, _ = json.Unmarshal(question, &q), json.Unmarshal(answer, &a)
+	switch {
+	case q["offers"] != nil && (a == nil || a["recommended"] != nil):
+		return "purchase"
+	case q["periods"] != nil:
+		return "months"
+	case q["scenarios"] != nil:
+		return "what-if"
+	case q["vary"] != nil:
+		return "sweep"
+	case q["question"] != nil:
+		return "goal"
+	}
+	return ""
+}
+
+func without(document []byte, members ...string) []byte {
+	var all map[string]json.RawMessage
+	if json.Unmarshal(document, &all) != nil || all["offers"] == nil {
+		return document // the strict reader says what is wrong
+	}
+	for _, name := range members {
+		delete(all, name)
+	}
+	rest, err := json.Marshal(all)
+	if err != nil {
+		return document
+	}
+	return rest
+}
+
+// checkAs reads an answer of a type and checks it, if it has just the members of its type.
+func checkAs[T any](c *checking, answer []byte, check func(a T, got any)) error {
+	var a T
+	if err := json.Unmarshal(answer, &a); err != nil {
+		return &UnreadError{&fault.InputError{Findings: []fault.Finding{{Code: "type", Detail: "This is no such answer: " + err.Error() + "."}}}}
+	}
+	again, err := json.Marshal(a)
+	if err != nil {
+		return err
+	}
+	got := tree(answer)
+	c.members("", got, tree(again))
+	if sound := len(c.faults) == 0; !sound {
+		c.end(DocumentCheck, "")
+		return nil
+	}
+	c.end(DocumentCheck, "Every member is there once, and none is unknown.")
+	check(a, got)
+	return nil
+}
+
+// tree reads a document as it stands, with its numbers as they are written.
+func tree(data []byte) (x any) {
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.UseNumber()
+	_ = d.Decode(&x) // the syntax has been checked
+	return x
+}
+
+// members compares the members of two documents.
+func (c *checking) members(at string, got, want any) {
+	switch want := want.(type) {
+	case map[string]any:
+		got, _ := got.(map[string]any)
+		for _, name := range slices.Sorted(maps.Keys(got)) {
+			if w, known := want[name]; known {
+				c.members(at+"/"+name, got[name], w)
+			} else {
+				c.wrong(at+"/"+name, "is no member of such an answer")
+			}
+		}
+		for _, name := range slices.Sorted(maps.Keys(want)) {
+			if _, there := got[name]; !there {
+				c.wrong(at+"/"+name, "is missing")
+			}
+		}
+	case []any:
+		got, _ := got.([]any)
+		for i := range min(len(got), len(want)) {
+			c.members(fmt.Sprintf("%s/%d", at, i), got[i], want[i])
+		}
+	}
+}
+
+// checking collects what is wrong with an answer, check by check.
+type checking struct {
+	*proof.Report
+	options        Options
+	faults, doubts []string
+	looks          int // searches that may still be made
+	passed         int // problems that were not searched
+	known          map[string]proof.Least
+}
+
+func (c *checking) wrong(at, sentence string, values ...any) {
+	c.faults = append(c.faults, sentenceAbout(at, sentence, values))
+}
+
+func (c *checking) doubt(at, sentence string, values ...any) {
+	c.doubts = append(c.doubts, sentenceAbout(at, sentence, values))
+}
+
+// sentenceAbout is a sentence about a place, which another sentence may end.
+func sentenceAbout(at, sentence string, values []any) string {
+	return strings.TrimSpace(at+" "+strings.TrimSuffix(fmt.Sprintf(sentence, values...), ".")) + "."
+}
+
+// end closes a check.
+func (c *checking) end(name, fine string, values ...any) {
+	if c.passed > 0 {
+		c.doubt("", "%d problems were not looked at, since there are many", c.passed)
+	}
+	c.Record(name, c.faults, c.doubts, fmt.Sprintf(fine, values...))
+	c.faults, c.doubts, c.passed = nil, nil, 0
+}
+
+// differ compares a part of the answer with what follows from the rest. Members that want does not have are not looked
+// at; a member that is missing is zero.
+func (c *checking) differ(at string, got, want any) {
+	switch want := want.(type) {
+	case map[string]any:
+		got, ok := got.(map[string]any)
+		if !ok {
+			c.wrong(at, "is no object")
+			return
+		}
+		for _, name := range slices.Sorted(maps.Keys(want)) {
+			c.differ(at+"/"+name, got[name], want[name])
+		}
+	case []any:
+		got, _ := got.([]any)
+		if len(got) != len(want) {
+			c.wrong(at, "has %d entries, and there are %d", len(got), len(want))
+			return
+		}
+		for i := range want {
+			c.differ(fmt.Sprintf("%s/%d", at, i), got[i], want[i])
+		}
+	case figure:
+		if x := parsed(got); x == nil || abs(sub(x, want.is)).Cmp(want.off) > 0 {
+			c.wrong(at, "is %v, and %s follows from the rest", shown(got), trimmed(want.is))
+		}
+	case time.Time:
+		text, _ := got.(string)
+		if t, err := time.Parse(time.RFC3339, text); err != nil || !t.Equal(want) {
+			c.wrong(at, "is %v, and %s follows from the rest", shown(got), want.UTC().Format(time.RFC3339))
+		}
+	default:
+		if !reflect.DeepEqual(got, want) {
+			c.wrong(at, "is %v, and %v follows from the rest", shown(got), shown(want))
+		}
+	}
+}
+
+func shown(x any) string {
+	if x == nil {
+		return "null"
+	}
+	return fault.Clip(fmt.Sprint(x))
+}
+
+// figure is a number that follows from others; a stated one may be off by so much.
+type figure struct{ is, off *big.Rat }
+
+// exact is an amount that is the same to the last place.
+func exact(x *big.Rat) figure { return figure{x, new(big.Rat)} }
+
+// about is a number that went through floating point.
+func about(x *big.Rat) figure {
+	return figure{x, add(big.NewRat(1, 1e9), mul(big.NewRat(1, 1e9), abs(x)))}
+}
+
+func (f *figure) add(x figure) { *f = figure{add(f.is, x.is), add(f.off, x.off)} }
+
+func nothing() figure { return exact(new(big.Rat)) }
+
+// parsed is a number of a document, an amount or not; one that is missing is zero.
+func parsed(x any) *big.Rat {
+	if x == nil {
+		return new(big.Rat)
+	}
+	text := fmt.Sprint(x)
+	if r, ok := new(big.Rat).SetString(text); ok && len(text) < 400 && !strings.Contains(text, "/") {
+		return r
+	}
+	return nil
+}
+
+// trimmed is a number for a sentence.
+func trimmed(x *big.Rat) string {
+	text := x.FloatString(9)
+	if strings.Contains(text, ".") {
+		text = strings.TrimRight(strings.TrimRight(text, "0"), ".")
+	}
+	return text
+}
+
+// cents rounds to the places of money, halves away from zero.
+func cents(x *big.Rat) *big.Rat {
+	r, _ := new(big.Rat).SetString(x.FloatString(9))
+	return r
+}
+
+func add(x, y *big.Rat) *big.Rat { return new(big.Rat).Add(x, y) }
+func sub(x, y *big.Rat) *big.Rat { return new(big.Rat).Sub(x, y) }
+func mul(x, y *big.Rat) *big.Rat { return new(big.Rat).Mul(x, y) }
+func quo(x, y *big.Rat) *big.Rat { return new(big.Rat).Quo(x, y) }
+func abs(x *big.Rat) *big.Rat    { return new(big.Rat).Abs(x) }
+func whole(n int64) *big.Rat     { return new(big.Rat).SetInt64(n) }
+
+func least(x, y *big.Rat) *big.Rat {
+	if y.Cmp(x) < 0 {
+		return y
+	}
+	return x
+}
+
+// number is a float as it is written.
+func number(x float64) *big.Rat {
+	r, ok := new(big.Rat).SetString(fmt.Sprint(x))
+	if !ok {
+		return new(big.Rat)
+	}
+	return r
+}

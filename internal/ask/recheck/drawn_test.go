@@ -1,0 +1,218 @@
+package recheck
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"headroom/internal/ask/goal"
+	"headroom/internal/ask/horizon"
+	"headroom/internal/ask/whatif"
+	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
+	"headroom/internal/core/money"
+	"headroom/internal/core/proof"
+	"headroom/internal/test/plantest"
+)
+
+// drawn draws a problem of some kind: of one kind of VM or of two, with spot, quotas and budgets at times.
+func drawn(t *testing.T, r *rand.Rand, simple bool) capacity.Problem {
+	integrality := []capacity.Integrality{capacity.Executable, capacity.Integer, capacity.Relaxed}[r.IntN(3)]
+	p := plantest.Sample{Classes: 3, Width: 4, Slots: 4, Integrality: integrality, Sharing: []capacity.Sharing{capacity.Shared, capacity.Dedicated}[r.IntN(4)/3]}.Problem(r)
+	p.PeriodSeconds = []int64{3600, 1800, 5400}[r.IntN(3)]
+	if simple {
+		return p
+	}
+	if r.IntN(4) == 0 {
+		p.Supply.Spot = &capacity.Spot{Price: plantest.Hundredths(r.IntN(30)), MaxShare: float64(r.IntN(5)) / 4}
+	}
+	if s := p.Supply; r.IntN(4) == 0 && p.Options.Sharing == capacity.Shared {
+		p.Supply = capacity.Supply{VMTypes: []capacity.VMTypeSupply{{Name: "x", Contracts: s.Contracts, OnDemand: s.OnDemand, Spot: s.Spot},
+			{Name: "y", OnDemand: capacity.OnDemand{Price: plantest.Hundredths(20 + r.IntN(40))}}}}
+		for i := range p.Classes {
+			if r.IntN(2) == 0 {
+				p.Classes[i].Speed = capacity.Speed{"y": 1.5}
+			}
+		}
+	}
+	if r.IntN(5) == 0 {
+		p.Budget = &capacity.Budget{VMCost: new(plantest.Hundredths(r.IntN(600)))}
+	}
+	if r.IntN(8) == 0 {
+		p.Budget = &capacity.Budget{Total: new(plantest.Hundredths(r.IntN(2500)))}
+	}
+	if p.Validate() != nil {
+		return drawn(t, r, simple)
+	}
+	return p
+}
+
+func drawnHorizon(t *testing.T, r *rand.Rand, simple bool) horizon.Horizon {
+	h := horizon.Horizon{Problem: drawn(t, r, simple)}
+	types := h.Problem.Supply.Types()
+	at := time.Date(2026, 1, 31, 20, 0, 0, 0, time.UTC)
+	start := at
+	for range 2 + r.IntN(5) {
+		p := horizon.HorizonPeriod{Start: at, Hours: 1 + r.Int64N(5)}
+		if r.IntN(5) == 0 {
+			p.Hours, p.Seconds = 0, 1+r.Int64N(10000)
+			if p.Seconds%3600 == 0 {
+				p.Seconds++
+			}
+		}
+		if r.IntN(3) > 0 {
+			for _, c := range h.Problem.Classes {
+				p.Jobs = append(p.Jobs, float64(r.IntN(int(c.Jobs.Max)+2)))
+			}
+		}
+		if r.IntN(3) == 0 && len(h.Problem.Supply.VMTypes) == 0 {
+			p.OnDemandPrice = new(plantest.Hundredths(r.IntN(60)))
+		}
+		h.Periods = append(h.Periods, p)
+		at = at.Add(time.Duration(3600*p.Hours+p.Seconds) * time.Second)
+	}
+	for k := range r.IntN(3) {
+		from := start.Add(time.Duration(r.IntN(40)-10) * 30 * time.Minute)
+		h.Contracts = append(h.Contracts, horizon.TermContract{VMType: types[r.IntN(len(types))].Name, Upfront: plantest.Hundredths(r.IntN(500)), From: from,
+			Until: from.Add(time.Duration(1+r.IntN(30)) * time.Hour), Contract: capacity.Contract{Name: fmt.Sprintf("signed-%d", k), VMs: r.Int64N(5),
+				Price: plantest.Hundredths(r.IntN(40)), Billing: []capacity.Billing{capacity.BilledUsed, capacity.BilledAlways}[r.IntN(2)]}})
+	}
+	if h.Validate() != nil {
+		return drawnHorizon(t, r, simple)
+	}
+	return h
+}
+
+// judged counts what is said of true answers.
+type judged map[proof.Outcome]int
+
+func (j judged) answer(t *testing.T, question, answer any) {
+	t.Helper()
+	report := verified(t, marshalled(question), marshalled(answer))
+	if j[report.Outcome]++; !report.Accepted() {
+		t.Errorf("%s\n%s\n%s", report, marshalled(question), marshalled(answer))
+	}
+}
+
+func TestDrawnAnswersAreRight(t *testing.T) {
+	for name, ask := range map[string]func(t *testing.T, r *rand.Rand, j judged){
+		"months": func(t *testing.T, r *rand.Rand, j judged) {
+			q := horizon.HorizonQuestion{Horizon: drawnHorizon(t, r, false), Detail: []horizon.Detail{horizon.DetailSummary, horizon.DetailPeriods, horizon.DetailClasses}[r.IntN(3)]}
+			a, err := horizon.Plan(t.Context(), q.Horizon, nil, 1, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			a.Show(q.Detail)
+			j.answer(t, q, a)
+		},
+		"purchase": func(t *testing.T, r *rand.Rand, j judged) {
+			q := horizon.PurchaseQuestion{Horizon: drawnHorizon(t, r, true), Detail: horizon.DetailPeriods, Factors: []float64{0.7, 1}}
+			for k := range 1 + r.IntN(2) {
+				q.Offers = append(q.Offers, capacity.Offer{Name: fmt.Sprintf("offer-%d", k), Price: plantest.Hundredths(1 + r.IntN(40)), Upfront: plantest.Hundredths(r.IntN(200)),
+					Billing: []capacity.Billing{capacity.BilledUsed, capacity.BilledAlways}[r.IntN(2)], TermHours: 1 + r.Int64N(60), Max: r.Int64N(4)})
+			}
+			if q.Check() != nil {
+				return
+			}
+			a, err := horizon.Purchase(t.Context(), q, nil, 1, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			a.Horizon.Show(q.Detail)
+			j.answer(t, q, a)
+		},
+		"what-if": func(t *testing.T, r *rand.Rand, j judged) {
+			q := whatif.WhatIfQuestion{Problem: drawn(t, r, false), Detail: []whatif.Detail{whatif.DetailFull, whatif.DetailSummary}[r.IntN(2)]}
+			var scenarios []whatif.Scenario
+			for range 3 {
+				s := whatif.Scenario{Changes: drawnChanges(r, &q.Problem)}
+				if _, err := s.Apply(q.Problem); err == nil {
+					scenarios = append(scenarios, s)
+					q.Scenarios = append(q.Scenarios, whatif.AskedScenario{Changes: s.Changes})
+				}
+			}
+			if len(scenarios) == 0 {
+				return
+			}
+			a, err := whatif.CompareScenarios(t.Context(), q.Problem, scenarios, q.Detail == whatif.DetailFull, solve)
+			if err != nil {
+				t.Fatal(err)
+			}
+			j.answer(t, q, a)
+		},
+		"sweep": func(t *testing.T, r *rand.Rand, j judged) {
+			ch := drawnChanges(r, &whatIfProblem)[0]
+			q := whatif.SweepQuestion{Problem: drawn(t, r, false)}
+			q.Vary = []whatif.Vary{{What: ch.What, By: whatif.ByFactor, From: plantest.Number(0.3), To: plantest.Number(2.1), Steps: 5, Spacing: []whatif.Spacing{whatif.Linear, whatif.Geometric}[r.IntN(2)]}}
+			if !slices.Contains([]whatif.What{whatif.ChangeDeadline, whatif.ChangeDemand, whatif.ChangePenalty, whatif.ChangePrice, whatif.ChangeQuota}, ch.What) {
+				return
+			}
+			for _, curve := range []bool{true, false} {
+				if q.Curve = curve; whatif.CheckVaried(q.Vary, curve) == nil && q.Check() == nil {
+					s := whatif.NewSweep(q)
+					if err := s.Work(t.Context(), solve, solve); err != nil {
+						t.Fatal(err)
+					}
+					if a, err := s.Answer(); err == nil {
+						j.answer(t, q, a)
+					}
+				}
+			}
+		},
+		"goal": func(t *testing.T, r *rand.Rand, j judged) {
+			p := drawn(t, r, false)
+			for _, q := range []goal.Question{
+				{Question: goal.AskMostForBudget, Budget: &goal.AskedBudget{Amount: plantest.Hundredths(r.IntN(900))}}, {Question: goal.AskCheapestForAll},
+				{Question: goal.AskOneMoreJob, Class: p.Classes[r.IntN(len(p.Classes))].Name}, {Question: goal.AskCheapestDeadline}} {
+				asked := goal.ProblemQuestion{Problem: p, Question: q}
+				if asked.Question.Check() != nil || asked.Question.CheckFor(&p) != nil {
+					continue
+				}
+				a, err := goal.Ask(t.Context(), p, asked.Question, solve)
+				if fault.Findings(err) != nil {
+					continue
+				} else if err != nil {
+					t.Fatal(err)
+				}
+				j.answer(t, asked, a)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r, j := rand.New(rand.NewPCG(27, 104)), judged{}
+			for i := 0; i < plantest.Trials(60, 1000) && !t.Failed(); i++ {
+				ask(t, r, j)
+			}
+			t.Logf("%v", j)
+			if j[proof.OK] < 4*j[proof.NotProved] {
+				t.Errorf("too much is left open: %v", j)
+			}
+		})
+	}
+}
+
+var whatIfProblem = func() (p capacity.Problem) {
+	_ = json.Unmarshal([]byte(`{"classes": [{"name": "a"}]}`), &p)
+	return p
+}()
+
+// drawnChanges draws one or two changes of a problem.
+func drawnChanges(r *rand.Rand, p *capacity.Problem) (all []whatif.ScenarioChange) {
+	for range 1 + r.IntN(2) {
+		factor, value := float64(50+r.IntN(100))/100, money.Amount{Decimal: plantest.Hundredths(100 * r.IntN(12)).Decimal}
+		class := []string{"", p.Classes[0].Name}[r.IntN(2)]
+		half := factor / 2
+		all = append(all, []whatif.ScenarioChange{
+			{What: whatif.ChangeDeadline, Class: class, Factor: &factor}, {What: whatif.ChangeDemand, Class: class, Factor: &factor},
+			{What: whatif.ChangePenalty, Class: class, Factor: &factor}, {What: whatif.ChangePrice, Factor: &factor},
+			{What: whatif.ChangeQuota, Value: &value}, {What: whatif.ChangePromised, Class: class, Factor: &half},
+			{What: whatif.ChangeBudget, Value: &value}, {What: whatif.ChangeBound, Bound: capacity.UpperBound},
+			{What: whatif.AddContract, Add: &whatif.AddedSupply{Contract: &capacity.Contract{Name: "added", VMs: 3, Price: plantest.Hundredths(9), Billing: capacity.BilledAlways}}},
+			{What: whatif.AddVMType, Add: &whatif.AddedSupply{VMType: &capacity.VMTypeSupply{Name: "z", OnDemand: capacity.OnDemand{Price: plantest.Hundredths(15)}}, Speed: map[string]float64{p.Classes[0].Name: 1.2}}},
+		}[r.IntN(10)])
+	}
+	return all
+}

@@ -1,0 +1,247 @@
+package recheck
+
+import (
+	"fmt"
+	"math/big"
+	"slices"
+	"strings"
+
+	"headroom/internal/ask/horizon"
+	"headroom/internal/core/capacity"
+)
+
+var monthsNotChecked = []string{
+	"explanations, warnings and the sentences of conflicts",
+	"the classes' shares of the VMs, but for their sums",
+}
+
+// months checks the answer about a horizon.
+func (c *checking) months(q horizon.HorizonQuestion, a horizon.Answer, got any) {
+	if c.NotChecked = monthsNotChecked; a.Detail != horizon.DetailClasses {
+		c.NotChecked = append([]string{"the classes' VM hours"}, monthsNotChecked...)
+	}
+	if a.Detail == horizon.DetailSummary {
+		c.NotChecked = append([]string{
+			"the counts of VMs and jobs and the cost of a span, but for its sums and for the cost of the cheapest plans",
+			"how much less than the gap the answer may be off"}, c.NotChecked...)
+	}
+	c.horizon("", &q.Horizon, a, got)
+}
+
+// horizon checks an answer about a horizon that stands somewhere in a document.
+func (c *checking) horizon(at string, h *horizon.Horizon, a horizon.Answer, got any) {
+	k := cut(h)
+	cells := len(k.cells)
+	if !a.Complete {
+		for n, left := 0, a.Total.Hours-1e-6; n < len(k.cells); n++ {
+			if left <= 0 {
+				cells = n
+				break
+			}
+			left -= float64(k.cells[n].seconds) / 3600
+		}
+		if cells == len(k.cells) {
+			c.wrong(at+"/complete", "is false, and nothing is missing")
+		}
+	}
+	if cells == 0 {
+		c.wrong(at+"/total/hours", "is %v: nothing is answered", a.Total.Hours)
+		c.end(SumsCheck, "")
+		return
+	}
+	k.cells = k.cells[:cells]
+	c.closed(at, k, &a, got)
+	if a.Detail == horizon.DetailSummary {
+		c.summary(at, k, a, got)
+		return
+	}
+	plans := c.settle(at, k, a)
+	if plans == nil {
+		c.end(SumsCheck, "")
+		return
+	}
+	c.differ(at, got, monthsOf(k, &a, plans))
+	c.end(SumsCheck, "Every sum of %s in %d situations follows from the counts, prices and times.", spans(cells), len(plans))
+	for i := range plans {
+		c.planned(fmt.Sprintf("%s situation %d", at, i), &k.cases[i].problem, &plans[i])
+	}
+	c.end(PlansCheck, "Each situation has such a plan, and none that is cheaper by more than its gap.")
+}
+
+func spans(n int) string { return fmt.Sprintf("%d spans of time", n) }
+
+// closed checks the sums that close whatever the detail: lines to totals, days to months, months to all, and contracts
+// and classes to all.
+func (c *checking) closed(at string, k *calendar, a *horizon.Answer, got any) {
+	member := func(x any, name string) any { m, _ := x.(map[string]any); return m[name] }
+	list := func(x any, name string) []any { l, _ := member(x, name).([]any); return l }
+	adds := func(at string, x any, parts []any, names ...string) { // names of x, or pairs of names, which add up those of parts
+		for _, name := range names {
+			to, from, pair := strings.Cut(name, "=")
+			if !pair {
+				from = to
+			}
+			want := nothing()
+			for _, p := range parts {
+				if y := parsed(member(p, from)); y != nil {
+					want.add(exact(y))
+				}
+			}
+			if strings.HasSuffix(to, "hours") {
+				want = about(want.is)
+			}
+			c.differ(at+"/"+to, member(x, to), want)
+		}
+	}
+	own := func(at string, x any) {
+		cost := member(x, "cost")
+		want := nothing()
+		for _, line := range lines {
+			want.add(exact(parsed(member(cost, line))))
+		}
+		c.differ(at+"/cost/total", member(cost, "total"), want)
+	}
+	spanned := func(at string, x any, parts []any) {
+		own(at, x)
+		adds(at, x, parts, "hours", "infeasible_hours", "vm_hours", "on_demand_vm_hours", "reserved_vm_hours", "reserved_idle_vm_hours",
+			"admitted_job_hours", "refused_job_hours")
+		inside := []any{}
+		for _, p := range parts {
+			inside = append(inside, member(p, "cost"))
+		}
+		adds(at+"/cost", member(x, "cost"), inside, append(lines[:], "total")...)
+	}
+	months, days, total := list(got, "months"), list(got, "days"), member(got, "total")
+	spanned(at+"/total", total, months)
+	for i, m := range months {
+		start, _ := member(m, "start").(string)
+		spanned(fmt.Sprintf("%s/months/%d", at, i), m, slices.DeleteFunc(slices.Clone(days), func(d any) bool {
+			day, _ := member(d, "start").(string)
+			return len(day) < 8 || len(start) < 8 || day[:7] != start[:7]
+		}))
+	}
+	for i, d := range days {
+		own(fmt.Sprintf("%s/days/%d", at, i), d)
+	}
+	adds(at, got, list(got, "contracts"), "upfront")
+	adds(at+"/total", total, list(got, "contracts"), "reserved_vm_hours=used_vm_hours", "reserved_idle_vm_hours=idle_vm_hours")
+	adds(at+"/total/cost", member(total, "cost"), list(got, "contracts"), "reserved", "reserved_idle")
+	adds(at+"/total", total, list(got, "classes"), "admitted_job_hours", "refused_job_hours")
+	adds(at+"/total/cost", member(total, "cost"), list(got, "classes"), "penalties")
+	for i := range a.Contracts {
+		if i < len(k.contracts) {
+			c.differ(fmt.Sprintf("%s/contracts/%d", at, i), list(got, "contracts")[i], k.contracts[i].use(&a.Contracts[i]))
+		}
+	}
+	classes := []any{}
+	for i := range k.h.Problem.Classes {
+		classes = append(classes, map[string]any{"name": k.h.Problem.Classes[i].Name})
+	}
+	c.differ(at, got, map[string]any{"classes": classes, "currency": k.h.Problem.Currency})
+	if !slices.Contains([]horizon.Detail{horizon.DetailSummary, horizon.DetailPeriods, horizon.DetailClasses}, a.Detail) {
+		c.wrong(at+"/detail", "is %q, which is none", a.Detail)
+	}
+}
+
+// use returns the figures of a contract that follow from its hours, used and idle.
+func (s *signed) use(t *horizon.ContractTotal) map[string]any {
+	used, idle := number(t.UsedHours), number(t.IdleHours)
+	off := add(big.NewRat(1, 1e5), mul(big.NewRat(1, 1e9), s.Price.Rat())) // each span rounds once
+	want := map[string]any{"used_vm_hours": about(sub(mul(whole(t.VMs), number(t.Hours)), idle)), "utilisation": nil, "idle_share": nil,
+		"reserved": figure{mul(s.Price.Rat(), used), off}, "reserved_idle": nothing()}
+	if all := add(used, idle); all.Sign() > 0 {
+		want["utilisation"], want["idle_share"] = about(quo(used, all)), about(quo(idle, all))
+	}
+	if s.Billing == capacity.BilledAlways {
+		want["reserved_idle"] = figure{mul(s.Price.Rat(), idle), off}
+	}
+	return want
+}
+
+func costLines(s *horizon.SpanCost) [6]*big.Rat {
+	return [6]*big.Rat{s.Total.Rat(), s.OnDemand.Rat(), s.Spot.Rat(), s.Reserved.Rat(), s.ReservedIdle.Rat(), s.Penalties.Rat()}
+}
+
+// summary checks an answer without its periods: its sums, its times, and its cost against that of the cheapest plans.
+func (c *checking) summary(at string, k *calendar, a horizon.Answer, got any) {
+	if len(a.Periods)+len(a.Situations) > 0 {
+		c.wrong(at+"/periods", "stand in a summary")
+	}
+	s := c.span(k)
+	total := newSpan(k.cells[0].start)
+	var months, days []*span
+	cases, spot, contracts := 0, false, []any{}
+	for _, t := range k.h.Problem.Supply.Types() {
+		spot = spot || t.Spot != nil
+	}
+	inForce := make([]*big.Rat, len(k.contracts))
+	for i := range inForce {
+		inForce[i] = new(big.Rat)
+	}
+	for _, x := range k.cells {
+		cases = max(cases, x.situation+1)
+		if s.all && !s.none[x.situation] {
+			for i, in := range k.cases[x.situation].inForce {
+				if in {
+					inForce[i].Add(inForce[i], big.NewRat(x.seconds, 3600))
+				}
+			}
+			for _, class := range k.cases[x.situation].problem.Classes {
+				asked := exact(mul(number(class.Jobs.Max), big.NewRat(x.seconds, 3600)))
+				for _, t := range []*span{total, of(&months, x.start, 1), of(&days, x.start, x.start.Day())} {
+					t.admitted.add(asked)
+				}
+			}
+		}
+		for _, t := range []*span{total, of(&months, x.start, 1), of(&days, x.start, x.start.Day())} {
+			if t.hours = add(t.hours, big.NewRat(x.seconds, 3600)); s.all && s.none[x.situation] {
+				t.infeasible = add(t.infeasible, big.NewRat(x.seconds, 3600))
+			}
+		}
+	}
+	for i, seconds := 0, k.seconds(len(k.cells)); i < len(k.contracts); i++ {
+		one := map[string]any{"name": k.contracts[i].Name, "vms": exact(whole(k.contracts[i].VMs)), "upfront": exact(k.share(i, seconds))}
+		if contracts = append(contracts, one); s.all {
+			one["hours"] = about(inForce[i])
+		}
+	}
+	spans := func(mine []*span, stated []horizon.SpanTotal) any {
+		all := []any{}
+		for i, t := range mine {
+			if len(mine) == len(stated) {
+				all = append(all, t.times(&stated[i], s.all, spot))
+			}
+		}
+		return all
+	}
+	c.differ(at, got, map[string]any{"total": total.times(&a.Total, s.all, spot), "contracts": contracts, "solved": exact(whole(int64(cases))),
+		"months": spans(months, a.Months), "days": spans(days, a.Days)})
+	c.end(SumsCheck, "The sums close, and the times are right; which counts they come from does not stand in a summary.")
+	if !s.all {
+		c.end(PlansCheck, "")
+		return
+	}
+	for i := range s.months {
+		if i < len(a.Months) && a.Gap.IsZero() {
+			c.judge(fmt.Sprintf("%s/months/%d/cost/total", at, i), s.months[i], a.Months[i].Cost.Total.Rat(), new(big.Rat))
+		}
+	}
+	c.judge(at+"/total/cost/total", s.total, a.Total.Cost.Total.Rat(), a.Gap.Rat())
+	if infeasible := total.infeasible.Sign() > 0; infeasible != (a.Status == capacity.InfeasibleStatus) {
+		c.wrong(at+"/status", "is %s, and %v hours have no plan", a.Status, trimmed(total.infeasible))
+	}
+	c.end(PlansCheck, "The cheapest plans of %d situations cost so much, within the gap.", cases)
+}
+
+// times returns the figures of a span that are known without its plans.
+func (s *span) times(stated *horizon.SpanTotal, known, spot bool) map[string]any {
+	m := map[string]any{"start": s.start, "hours": about(s.hours)}
+	if known {
+		m["infeasible_hours"] = about(s.infeasible)
+		m["refused_job_hours"] = about(sub(s.admitted.is, number(stated.AdmittedHours)))
+	}
+	if !spot {
+		m["vm_hours"] = about(add(number(stated.OnDemandHours), number(stated.ReservedHours)))
+	}
+	return m
+}

@@ -1,0 +1,44 @@
+package recheck
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"headroom/internal/ask/horizon"
+	"headroom/internal/core/capacity"
+	"headroom/internal/core/proof"
+)
+
+// purchaseText is the horizon of the months, longer, with two offers.
+var purchaseText = strings.NewReplacer(`"hours": 24}`, `"hours": 24}`, `"hours": 40,`, `"hours": 1000,`).Replace(monthsText[:len(monthsText)-1]) + `,
+	"offers": [{"name": "long", "price": "0.05", "upfront": "30", "billing": "always", "term_years": 1, "max": 9},
+	           {"name": "short", "price": "0.12", "upfront": "0.4", "billing": "used", "term_hours": 500, "from": "2026-02-02T00:00:00Z", "max": 20}],
+	"factors": [0.8, 1, 1.25]}`
+
+func answerPurchase(t *testing.T, question string) (asked, answer []byte) {
+	t.Helper()
+	asked = []byte(strings.Replace(question, `{"problem"`, `{"detail": "classes", "problem"`, 1))
+	q, err := horizon.ReadPurchase(asked, capacity.DefaultLimits())
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := horizon.Purchase(t.Context(), q, nil, 1, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.Horizon.Show(q.Detail)
+	if answer, err = json.Marshal(a); err != nil {
+		t.Fatal(err)
+	}
+	return asked, answer
+}
+
+func TestPurchase(t *testing.T) {
+	q, a := answerPurchase(t, purchaseText)
+	r := verified(t, q, a)
+	if r.Outcome != proof.OK {
+		t.Errorf("%s\n%s", r, a)
+	}
+	allMutationsFail(t, q, a, 4, "/horizon/", "/kind", "/subject", "/unit", "/figures/0/name", "/exact", "/proof/price_bound", "/regret/0/bill", "/regret/2/bill", "today_bill", "best_bill", "/gap")
+}

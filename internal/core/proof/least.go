@@ -1,0 +1,224 @@
+package proof
+
+import (
+	"cmp"
+	"math/big"
+
+	"headroom/internal/core/capacity"
+)
+
+// Least brackets what the cheapest plan of a problem costs in a period, penalties included. The answers of other
+// questions rest on many such plans: sums of brackets bound their sums.
+type Least struct {
+	None  bool     // there is certainly no plan
+	Low   *big.Rat // no plan costs less; nil where that is not known
+	High  *big.Rat // there is a plan for so much; nil where none was found
+	Slack *big.Rat // by how much an amount may miss them, from rounding
+	Looks int      // searches made
+}
+
+// Figures of how the cheapest plan is looked for where nothing says what it costs.
+const (
+	mostDescents = 12 // searches for a cheaper plan
+	mostClimbs   = 24 // searches for the first plan, each with more room
+)
+
+// Cheapest brackets the cost of a problem's cheapest plan. It looks first just above near and just below near - gap,
+// the cost that a plan states and its gap. Without near it looks further until both sides meet.
+func Cheapest(p capacity.Problem, near, gap *big.Rat, o Options) Least {
+	o.Nodes = cmp.Or(max(o.Nodes, 0), manyNodes)
+	d := descent{Least: Least{Slack: zero()}, budget: p.Budget}
+	if len(readable(p)) > 0 {
+		return d.Least
+	}
+	r := &Report{pause: o.Pause}
+	if isFleet(p) {
+		f := newFleet(p)
+		d.refusing = f.refusals()
+		there, _ := f.promised(o.Nodes, true)
+		if d.None = there == no || len(f.impossible()) > 0; d.None {
+			return d.Least
+		}
+		d.look = func(threshold *big.Rat) finding { found, _ := f.look(threshold, o.Nodes); return found }
+		d.step = f.dearest()
+	} else {
+		m := newModel(p)
+		m.pause = o.Pause
+		d.refusing = m.refusals()
+		s := m.shortage()
+		if d.None = m.overspent || len(s.impossible) > 0 || s.short(); d.None {
+			return d.Least
+		}
+		lp := m.relax(zero())
+		if !lp.feasible {
+			return d.Least
+		}
+		d.look = func(threshold *big.Rat) finding { found, _ := r.look(m, lp, threshold, o); return found }
+		d.step = m.dearest()
+	}
+	d.run(near, gap)
+	return d.Least
+}
+
+// descent looks for the cheapest plan.
+type descent struct {
+	Least
+	look     func(threshold *big.Rat) finding // of objectives
+	refusing *big.Rat                         // what refusing all jobs costs
+	step     *big.Rat                         // about what a VM costs
+	budget   *capacity.Budget
+}
+
+// try looks for a plan that costs less than an amount, and learns from what is found.
+func (d *descent) try(below *big.Rat) (found bool) {
+	d.Looks++
+	f := d.look(sub(below, d.refusing))
+	if f.bound != nil {
+		low := add(f.bound, d.refusing)
+		if d.Low != nil {
+			low = smaller(low, below) // the search leaves out what only dearer plans can use
+		}
+		if d.Low == nil || less(d.Low, low) {
+			d.Low = low
+		}
+	}
+	if f.better == nil {
+		return false
+	}
+	if high := add(f.better.objective, d.refusing); d.High == nil || less(high, d.High) {
+		d.High = high
+	}
+	return true
+}
+
+// off returns the error of a cost, from rounding.
+func (d *descent) off(cost *big.Rat) *big.Rat {
+	size := smaller(abs(sub(cost, d.refusing)), abs(cost))
+	return add(add(smallest, smallest), add(mul(relative, size), mul(digits, d.refusing)))
+}
+
+func (d *descent) run(near, gap *big.Rat) {
+	d.try(whole(-1)) // less than anything costs, so that nothing is searched
+	if near != nil {
+		d.Slack = d.off(near)
+		if d.try(add(near, d.Slack)) {
+			d.try(sub(sub(near, gap), d.Slack))
+		}
+	}
+	if d.High == nil {
+		d.climb()
+		for k := 0; near == nil && d.High != nil && k < mostDescents; k++ {
+			d.Slack = d.off(d.High)
+			if !d.try(sub(d.High, d.Slack)) {
+				break
+			}
+		}
+	}
+	if b := d.budget; b != nil && b.Total != nil && d.Low != nil {
+		highest := amount(b.Total.Decimal)
+		d.None = less(add(highest, add(d.Slack, roundings)), d.Low)
+		if d.High != nil && less(highest, sub(d.High, d.Slack)) {
+			d.High = nil // that is a plan without the budget alone
+		}
+	}
+}
+
+// climb looks for any plan, each time with more room.
+func (d *descent) climb() {
+	if d.Low == nil {
+		return
+	}
+	room := d.step
+	for k := 0; d.High == nil && k < mostClimbs; k++ {
+		d.try(add(d.Low, room))
+		room = mul(room, whole(4))
+	}
+	if d.High != nil {
+		d.Slack = d.off(d.High)
+	}
+}
+
+// dearest returns the highest price of a VM in a period, or a little where VMs are free.
+func (m *model) dearest() *big.Rat {
+	price := big.NewRat(1, 1000)
+	for _, s := range m.supply {
+		price = larger(price, s.price)
+	}
+	return price
+}
+
+func (f *fleet) dearest() *big.Rat {
+	price := zero()
+	for v := range f.types {
+		price = larger(price, f.types[v].dearest())
+	}
+	return price
+}
+
+// Holds says whether a plan for a cost can exist and none is cheaper by more than a gap; a nil gap claims nothing
+// about cheaper ones.
+func (l Least) Holds(cost, gap *big.Rat) Outcome {
+	switch {
+	case l.None:
+		return Failed
+	case l.Low != nil && less(add(cost, l.Slack), l.Low):
+		return Failed
+	case gap != nil && l.High != nil && less(add(l.High, l.Slack), sub(cost, gap)):
+		return Failed
+	case l.Low == nil || l.High == nil || less(add(cost, l.Slack), l.High):
+		return NotProved
+	case gap != nil && less(add(l.Low, l.Slack), sub(cost, gap)):
+		return NotProved
+	}
+	return OK
+}
+
+// Add adds a bracket that counts so many times.
+func (l *Least) Add(x Least, times *big.Rat) {
+	if l.Slack == nil {
+		*l = Least{Low: zero(), High: zero(), Slack: zero()}
+	}
+	l.None = l.None || x.None
+	for _, side := range [...]struct{ to, from **big.Rat }{{&l.Low, &x.Low}, {&l.High, &x.High}} {
+		if *side.to != nil && *side.from != nil {
+			*side.to = add(*side.to, mul(*side.from, times))
+		} else {
+			*side.to = nil
+		}
+	}
+	l.Slack = add(l.Slack, mul(x.Slack, times))
+	l.Looks += x.Looks
+}
+
+// Relaxation returns the linear program's cost of a problem of one kind of VM, penalties included, or nil without an
+// answer. It also returns the price of one VM of capacity, one less and one more. The latter is nil if there is no more.
+func Relaxation(p capacity.Problem) (cost, low, high *big.Rat) {
+	if isFleet(p) || len(readable(p)) > 0 {
+		return nil, nil, nil
+	}
+	m := newModel(p)
+	lp := m.relax(zero())
+	if !lp.feasible {
+		return nil, nil, nil
+	}
+	return add(lp.objective, m.refusals()), lp.low, lp.high
+}
+
+// Record adds a check of an answer to a report: failed with faults, not proved with doubts alone.
+func (r *Report) Record(name string, faults, doubts []string, fine string) {
+	if len(faults) == 0 && len(doubts) > 0 {
+		r.note(name, NotProved, listed(doubts))
+		return
+	}
+	r.add(name, faults, fine)
+}
+
+// PriceFaults lists what is wrong with the price of one VM of capacity of a problem of one kind of VM.
+func PriceFaults(p capacity.Problem, price capacity.CapacityPrice) []string {
+	if isFleet(p) || len(readable(p)) > 0 {
+		return nil
+	}
+	m := newModel(p)
+	m.problem.Supply.Contracts = nil // their VMs are in the supply already; what they are worth is not asked
+	return m.prices(capacity.Prices{Capacity: price}, m.relax(zero()))
+}

@@ -1,0 +1,73 @@
+package proof
+
+import (
+	"math/big"
+	"math/rand/v2"
+	"testing"
+
+	"headroom/internal/core/capacity"
+	"headroom/internal/test/plantest"
+)
+
+// The cheapest plan of small problems is also found by trying all jobs.
+func TestTheCheapestPlanIsBracketed(t *testing.T) {
+	r := rand.New(rand.NewPCG(104, 27))
+	open, none := 0, 0
+	trials := plantest.Trials(400, 10_000)
+	for range trials {
+		integrality := []capacity.Integrality{capacity.Executable, capacity.Integer}[r.IntN(2)]
+		sharing := []capacity.Sharing{capacity.Shared, capacity.Dedicated}[r.IntN(4)/3]
+		p := plantest.Sample{Classes: 3, Width: 4, Slots: 4, Integrality: integrality, Sharing: sharing}.Problem(r)
+		objective, _, feasible := plantest.NewBrute(p).Best()
+		m := newModel(p)
+		cost := add(big.NewRat(objective, 1_000_000), m.refusals())
+		for _, near := range []*big.Rat{nil, cost, mul(cost, big.NewRat(9, 10)), mul(add(cost, whole(1)), big.NewRat(11, 10))} {
+			l := Cheapest(p, near, zero(), Options{})
+			if l.None != !feasible {
+				t.Fatalf("feasible is %t, and the bracket says %+v of\n%s", feasible, l, plantest.Text(p))
+			}
+			if !feasible {
+				none++
+				break
+			}
+			if l.Low == nil || l.High == nil {
+				open++
+				continue
+			}
+			if sub(l.Low, l.Slack).Cmp(cost) > 0 || add(l.High, l.Slack).Cmp(cost) < 0 {
+				t.Fatalf("%v is not between %v and %v, near %v, of\n%s", cost, l.Low, l.High, near, plantest.Text(p))
+			}
+			if less(add(l.Low, mul(whole(2), l.Slack)), l.High) && (near == nil || near == cost) {
+				open++
+			}
+			for _, off := range []*big.Rat{big.NewRat(-1, 10_000), big.NewRat(1, 10_000)} {
+				if l.Holds(add(cost, off), zero()) == OK {
+					t.Fatalf("%v holds, and the cheapest plan costs %v of\n%s", add(cost, off), cost, plantest.Text(p))
+				}
+			}
+		}
+	}
+	if open > trials/50 || none == 0 || none > trials/2 {
+		t.Fatalf("%d of %d brackets are open, and %d problems have no plan", open, 4*trials, none)
+	}
+}
+
+func TestBracketsAddUp(t *testing.T) {
+	var sum Least
+	sum.Add(Least{Low: whole(1), High: whole(2), Slack: zero()}, whole(3))
+	sum.Add(Least{Low: whole(2), High: whole(2), Slack: whole(1)}, big.NewRat(1, 2))
+	if sum.Low.Cmp(whole(4)) != 0 || sum.High.Cmp(whole(7)) != 0 || sum.Slack.Cmp(big.NewRat(1, 2)) != 0 || sum.None {
+		t.Fatalf("got %+v, want 4 to 7", sum)
+	}
+	for _, c := range []struct {
+		cost, gap int64
+		want      Outcome
+	}{{3, 0, Failed}, {5, 0, NotProved}, {7, 3, OK}, {9, 1, Failed}, {8, 4, OK}} {
+		if got := sum.Holds(whole(c.cost), whole(c.gap)); got != c.want {
+			t.Errorf("a cost of %d with a gap of %d: got %s, want %s", c.cost, c.gap, got, c.want)
+		}
+	}
+	if sum.Add(Least{Slack: zero()}, whole(1)); sum.Low != nil || sum.Holds(whole(7), nil) != NotProved {
+		t.Error("a sum with something unknown is known")
+	}
+}
