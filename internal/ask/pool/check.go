@@ -264,7 +264,8 @@ func (p SharePlanProblem) check(c *strict.Checker) {
 	for i, t := range p.Types {
 		c.Element(i)
 		if held[t.Name] > t.Slots && t.Slots >= 0 {
-			c.Refuse("slots", "premise", "The jobs hold %d slots of %q, and there are %d; correct one of the two.", held[t.Name], fault.Clip(t.Name), t.Slots)
+			c.Refuse("slots", "premise", "The jobs hold %d slots of %q, and there are %d; correct one of the two.", held[t.Name],
+				fault.Clip(t.Name), t.Slots)
 		}
 		c.Leave()
 	}

@@ -78,11 +78,13 @@ func held(p pool.SharePlanProblem, a *pool.HeldShares) (findings []fault.Finding
 		holds = holds || len(job.Holds) > 0
 		lowest, total = min(lowest, has/all/job.Weight), total+has/all
 		if a != nil && (i >= len(a.Jobs) || a.Jobs[i].Name != job.Name || !poolAlike(a.Jobs[i].ProgressShare, has/all)) {
-			findings = append(findings, fault.Finding{Pointer: fmt.Sprintf("/held/jobs/%d", i), Code: "share", Detail: fmt.Sprintf("the share of what %q holds is %g.", job.Name, has/all)})
+			findings = append(findings, fault.Finding{Pointer: fmt.Sprintf("/held/jobs/%d", i), Code: "share",
+				Detail: fmt.Sprintf("the share of what %q holds is %g.", job.Name, has/all)})
 		}
 	}
 	if holds != (a != nil) || a != nil && (!poolAlike(a.MinShare, lowest) || !poolAlike(a.Total, total)) {
-		findings = append(findings, fault.Finding{Pointer: "/held", Code: "share", Detail: fmt.Sprintf("what jobs hold has a least share of %g and %g together.", lowest, total)})
+		findings = append(findings, fault.Finding{Pointer: "/held", Code: "share",
+			Detail: fmt.Sprintf("what jobs hold has a least share of %g and %g together.", lowest, total)})
 	}
 	return findings
 }

@@ -30,9 +30,10 @@ func DecisionsText(w io.Writer, a dispatch.DecideAnswer) error {
 // Promise returns the verdict as a row.
 func Promise(a dispatch.JudgeAnswer) Table {
 	v := a.Verdict
-	return Table{Columns: []string{"kept", "code", "mode", "deadline_s", "demand_s", "late_s", "alone_s", "task_s", "usable_slots", "accepted", "missed", "reason"},
-		Rows: [][]Cell{{flag(v.Kept), text(string(a.Code)), text(string(v.Mode)), number(v.DeadlineSeconds), number(v.DemandSeconds), number(v.LateSeconds),
-			number(v.AloneSeconds), number(v.TaskSeconds), whole(v.UsableSlots), whole(v.Accepted), whole(int64(len(v.Missed))), text(a.Reason)}}}
+	return Table{Columns: []string{"kept", "code", "mode", "deadline_s", "demand_s", "late_s", "alone_s", "task_s", "usable_slots", "accepted",
+		"missed", "reason"},
+		Rows: [][]Cell{{flag(v.Kept), text(string(a.Code)), text(string(v.Mode)), number(v.DeadlineSeconds), number(v.DemandSeconds),
+			number(v.LateSeconds), number(v.AloneSeconds), number(v.TaskSeconds), whole(v.UsableSlots), whole(v.Accepted), whole(int64(len(v.Missed))), text(a.Reason)}}}
 }
 
 // PromiseText writes the verdict for people.
@@ -69,7 +70,7 @@ func ClassifiedText(w io.Writer, a dispatch.ClassifyAnswer) error {
 		if c.Good {
 			class = "good"
 		}
-		return []Cell{text(c.Name), {rounded(c.PGood, 4), true}, text(class), {rounded(c.Utility, 4), true}, {rounded(c.ExpectedUtility, 4), true}}
+		return []Cell{text(c.Name), figure(c.PGood, 4, ""), text(class), figure(c.Utility, 4, ""), figure(c.ExpectedUtility, 4, "")}
 	}).Text(w)
 }
 
