@@ -33,7 +33,7 @@ type besideFleet struct {
 
 // lookBeside works out what would change a fleet's whole plan.
 func (d *fleetDecision) lookBeside(ctx context.Context, best *fleetPlan, root *treeNode) {
-	if len(d.classes) > maxClasses {
+	if d.ofSeries || len(d.classes) > maxClasses {
 		return
 	}
 	b := &besideFleet{ctx: ctx, plan: best, nu: root.nu, mu: root.mu, bound: math.Inf(1), left: max(besideLeast, besideShare*d.work)}
