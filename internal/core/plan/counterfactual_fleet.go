@@ -26,21 +26,27 @@ type besideFleet struct {
 	plan   *fleetPlan
 	nu     []float64
 	mu     float64
-	bound  float64 // of the plan's problem, at these prices; +Inf before it is needed
-	margin float64 // what a proof can be off by
-	left   int     // work that may still be done
+	bound  float64         // of the plan's problem, at these prices
+	nearby [][]alternative // each class's mixes near the cheapest, at these prices
+	whole  []bool          // they are all that cost less than reach above it
+	reach  float64
+	excess []typeExcess // of each type
+	cheap  []float64    // of each class's cheapest mix
+	margin float64      // what a proof can be off by
+	left   int          // work that may still be done
 }
 
 // lookBeside works out what would change a fleet's whole plan.
 func (d *fleetDecision) lookBeside(ctx context.Context, best *fleetPlan, root *treeNode) {
-	if len(d.classes) > maxClasses {
+	if d.ofSeries || len(d.classes) > maxClasses {
 		return
 	}
-	b := &besideFleet{ctx: ctx, plan: best, nu: root.nu, mu: root.mu, bound: math.Inf(1), left: max(besideLeast, besideShare*d.work)}
+	b := &besideFleet{ctx: ctx, plan: best, nu: root.nu, mu: root.mu, left: max(besideLeast, besideShare*d.work)}
 	if b.fleet = d.roomier(); b.fleet == nil || !slices.Equal(b.loaded(best.jobs), best.vms) {
 		return
 	}
-	b.margin = max(integer.ProofResolution/10*integer.Yardstick(best.cost+d.committed(), d.wanted()), integer.GapNoise*d.wanted(), 1e-9)
+	b.margin = 0.35 * max(integer.ProofResolution*integer.Yardstick(best.cost+d.committed(), d.wanted()), integer.GapNoise*d.wanted(), 3e-9)
+	b.list()
 	jobs := make([]int64, len(d.classes))
 	for i, mix := range best.jobs {
 		for _, h := range mix {
@@ -122,6 +128,69 @@ func (b *besideFleet) found(g *fleet, starts [][][]int64) besides {
 	return besides{proved: len(s.open) == 0 || s.best != nil && s.best.cost-s.bound <= b.margin, plan: s.best, bound: s.bound}
 }
 
+// list lists each class's mixes near the cheapest, once for all searches beside the plan.
+func (b *besideFleet) list() {
+	root := b.everything()
+	b.bound = b.boundAt(&root, b.weigher(&root), b.nu, b.mu, false)
+	b.reach = b.plan.cost - b.bound
+	for v := range b.nu {
+		b.reach += b.nu[v]
+	}
+	n := len(b.classes)
+	b.nearby, b.whole, b.cheap = make([][]alternative, n), make([]bool, n), make([]float64, n)
+	before := b.work
+	for i := range b.classes {
+		p := pricing{b.nu, b.penalty[i], nil}
+		_, _, b.cheap[i], _ = b.cheapest(i, p)
+		b.nearby[i], b.whole[i] = b.alternatives(i, p, b.cheap[i], b.reach, max(listedLeast, listedMost/n))
+	}
+	d := field{fleetSearch: &fleetSearch{fleet: b.fleet}, nu: b.nu, mu: b.mu}
+	b.excess = d.excessesOf(&root)
+	b.left -= b.work - before
+}
+
+// enumerated finds the best plan with a class changed among all mixes near the plan's prices; false where those are not
+// all that count, or too many.
+func (b *besideFleet) enumerated(g *fleet, class int, starts [][][]int64) (f besides, ok bool) {
+	for v := range g.types {
+		if b.left <= 0 || g.types[v].loads.Grid != b.types[v].loads.Grid {
+			return f, false
+		}
+	}
+	s := g.newSearch(b.ctx, func(float64) float64 { return 0 }, b.nu)
+	s.most = math.MaxInt
+	before := s.work
+	defer func() { b.left -= s.work - before + besideSetup }()
+	for _, jobs := range starts {
+		s.consider(jobs)
+	}
+	if s.best == nil {
+		return f, false
+	}
+	p := pricing{b.nu, g.penalty[class], nil}
+	_, _, least, found := g.cheapest(class, p)
+	d := &field{fleetSearch: s, nu: b.nu, mu: b.mu, bound: b.bound - b.cheap[class] + least, lists: slices.Clone(b.nearby)}
+	if len(g.on[class]) == len(b.on[class]) { // no more VMs are needed on any type
+		d.excesses = b.excess
+	}
+	below := s.best.cost - d.bound
+	if !found || below > b.reach {
+		return f, false
+	}
+	for i, list := range b.nearby {
+		if i != class && (len(list) == 0 || !b.whole[i] && list[len(list)-1].extra < below) {
+			return f, false
+		}
+	}
+	if d.lists[class], ok = g.alternatives(class, p, least, below+1e-12*math.Abs(least), listedMost); !ok || len(d.lists[class]) == 0 {
+		return f, false
+	}
+	if all := *s.root; !d.enumerate(&all) { // not the root: that would be worth more
+		return f, false
+	}
+	return besides{proved: true, plan: s.best, bound: s.best.cost}, true
+}
+
 // besideSetup is the work of beginning a search, for each class.
 const besideSetup = 20
 
@@ -162,7 +231,10 @@ func (b *besideFleet) best(v variant) other {
 	if v.near != nil && v.near.many != nil {
 		starts = append(starts, v.near.many.jobs)
 	}
-	f := b.found(g, starts)
+	f, ok := b.enumerated(g, v.class, starts)
+	if !ok {
+		f = b.found(g, starts)
+	}
 	o := other{most: math.Inf(1)}
 	if f.plan != nil {
 		o = b.seen(g, f.plan, v.class)
@@ -179,13 +251,8 @@ func (b *besideFleet) best(v variant) other {
 // bounds it from above.
 func (b *besideFleet) between(v variant) (least, most float64) {
 	g := b.with(v)
-	if b.bound > b.plan.cost {
-		root := b.everything()
-		b.bound = b.boundAt(&root, b.weigher(&root), b.nu, b.mu, false)
-	}
-	_, _, was, _ := b.cheapest(v.class, pricing{b.nu, b.penalty[v.class], nil})
 	_, _, is, ok := g.cheapest(v.class, pricing{b.nu, g.penalty[v.class], nil})
-	if least = b.bound - was + is - b.plan.cost; !ok {
+	if least = b.bound - b.cheap[v.class] + is - b.plan.cost; !ok {
 		least = math.Inf(-1)
 	}
 	most = math.Inf(1)

@@ -144,7 +144,7 @@ func (f *fleet) leastSpend(ctx context.Context) (money.Amount, bool) {
 	p := promisedAlone(f.copied())
 	p.Budget = nil
 	p.Options.Engine, p.Options.Near = capacity.EngineExact, nil
-	pl, err := solveFleet(ctx, p, nil)
+	pl, err := solveFleet(ctx, p, nil, true)
 	if err != nil || pl.Status == capacity.InfeasibleStatus {
 		return money.Amount{}, false
 	}

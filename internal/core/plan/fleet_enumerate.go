@@ -42,8 +42,8 @@ func (d *field) enumerate(n *treeNode) bool {
 	}
 	slices.SortStableFunc(e.order, func(a, b int) int { return len(d.lists[a]) - len(d.lists[b]) })
 	e.ranges()
-	for v := range d.types {
-		e.beyond = append(e.beyond, d.excessOf(&n.box, v))
+	if e.beyond = d.excesses; e.beyond == nil {
+		e.beyond = d.excessesOf(&n.box)
 	}
 	complete := e.visit(0, 0, 0)
 	d.work += 10 * (tried - max(0, e.left))
@@ -129,6 +129,14 @@ type typeExcess struct{ upTo, from []float64 }
 
 // excessMost bounds the VMs of a type whose excess is written down; more are not looked at.
 const excessMost = 4096
+
+// excessesOf is the excess of each type.
+func (d *field) excessesOf(b *box) (list []typeExcess) {
+	for v := range d.types {
+		list = append(list, d.excessOf(b, v))
+	}
+	return list
+}
 
 func (d *field) excessOf(b *box, v int) (e typeExcess) {
 	low, high := b.low[v], min(b.high[v], d.types[v].rental.limit)

@@ -29,6 +29,8 @@ type field struct {
 	mu     float64
 	bound  float64
 	worth  float64 // of the cheapest mixes
+
+	excesses []typeExcess // of each type, where they are known; nil otherwise
 }
 
 // lookAround looks for plans near the prices of a part of the tree, and says whether it has looked at

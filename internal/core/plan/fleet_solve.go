@@ -18,8 +18,8 @@ import (
 	"headroom/internal/core/words"
 )
 
-// solveFleet answers a problem of several types, of spot VMs, or both.
-func solveFleet(ctx context.Context, p *capacity.Problem, solver lp.Solver) (capacity.Plan, error) {
+// solveFleet answers a problem of several types, of spot VMs, or both. One of a series is not told what would change it.
+func solveFleet(ctx context.Context, p *capacity.Problem, solver lp.Solver, ofSeries bool) (capacity.Plan, error) {
 	f, err := newFleet(p)
 	if err != nil {
 		return capacity.Plan{}, err
@@ -31,7 +31,7 @@ func solveFleet(ctx context.Context, p *capacity.Problem, solver lp.Solver) (cap
 	defer cancel()
 	f.done, f.most = integer.Expired(searching), int(relaxShare*float64(p.Options.MaxSolveMs)*pricesPerMs)
 	relaxed := f.relax()
-	d := fleetDecision{fleet: f, relaxed: relaxed, warnings: f.warnings}
+	d := fleetDecision{fleet: f, relaxed: relaxed, warnings: f.warnings, ofSeries: ofSeries}
 	switch {
 	case relaxed == nil:
 		return f.infeasible(f.shortages(ctx)), nil
@@ -113,6 +113,7 @@ type fleetDecision struct {
 	second   second
 	warnings []capacity.Warning
 	layouts  [][]capacity.VMLayout // of each type
+	ofSeries bool                  // the plan is one of many
 	beside   *counterfactual       // what would change the plan; nil where that was not worked out
 }
 

@@ -14,8 +14,8 @@ import (
 // Series solves problems that differ little from one, such as those of scenarios, in brief. A plan has its status,
 // money, VMs, each class's jobs and slots, the proof and the price of capacity. It is checked as every plan is, and has
 // the same figures as Solve finds. It has no times, reasons, flips, layout, relaxed or integer plan and no warnings.
-// The needs of a class are not worked out again if nothing of it has changed. Problems of several VM types are solved in
-// full. Several goroutines may use it at once.
+// The needs of a class are not worked out again if nothing of it has changed. Plans of several VM types are full but for
+// what would change them, which the relaxation says. Several goroutines may use it at once.
 //
 // Profiles, calibrations and demands count as unchanged if the pointers are: a changed one must be a new value.
 type Series struct {
@@ -32,7 +32,7 @@ func NewSeries(base capacity.Problem, solver lp.Solver) *Series {
 // Solve is the plan in brief.
 func (s *Series) Solve(ctx context.Context, p capacity.Problem) (capacity.Plan, error) {
 	if isFleet(&p) {
-		return Solve(ctx, p, s.solver)
+		return solveFleet(ctx, &p, s.solver, true)
 	}
 	k := s.take()
 	defer s.known.Put(k)

@@ -22,7 +22,7 @@ import (
 // infeasible problem is an answer, not an error. Proof.SolveMs is left to the caller, who has a clock.
 func Solve(ctx context.Context, p capacity.Problem, solver lp.Solver) (capacity.Plan, error) {
 	if isFleet(&p) {
-		return solveFleet(ctx, &p, solver)
+		return solveFleet(ctx, &p, solver, false)
 	}
 	return solveWithin(ctx, &p, solver, nil)
 }

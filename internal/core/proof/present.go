@@ -10,15 +10,16 @@ import (
 
 // NotChecked lists the contents of plans that no check covers.
 var NotChecked = []string{
-	"the sentences of reasons with several prices of capacity",
+	"the sentences of reasons with several prices of capacity that tell no exact figure, and what they say of types",
 	"warnings",
 	"the engine beside the proof, whether it agreed and how long it took",
 	"the VMs that the integer program of an executable plan misses, and its objective where plans are close to each other",
 	"the VMs of the linear program where there are several prices of capacity, but for their range",
 	"what would change a decision that is a tie, where a hair of a job decides",
-	"ranges in which the plan stays the best that are not there",
+	"ranges in which the plan stays the best that are not there, and bounds that are not there",
 	"what would change a plan, beyond the statements that the check has looked at and decided",
 	"how many VMs come or go with a job more or less where the bill is the same with others",
+	"with several prices of capacity, the VMs and the split of the amount of a job more or less",
 	"times on less than a billionth of a slot, where floats lose them",
 	"the worth of a contract billed always where a budget for VMs has nothing left to pay one more with",
 	"the conflicts of a problem without a plan, but for what cures them",
