@@ -45,8 +45,7 @@ func (a *asking) cheapestDeadline(ctx context.Context) error {
 	}
 	if before.Status == capacity.InfeasibleStatus {
 		a.take(before, before)
-		a.answer.Answer = "The demands cannot be met as they are."
-		a.answer.Explanation = a.answer.Answer + " " + firstConflict(before.Conflicts)
+		a.refuse("no_plan", "", "The demands cannot be met as they are.", "")
 		return nil
 	}
 	s := a.newDeadlines(before)
@@ -118,41 +117,43 @@ func (a *asking) cheapestDeadline(ctx context.Context) error {
 func (a *asking) tellDeadlines(s *deadlines, p capacity.Problem, best *capacity.Plan) {
 	rows := a.answer.Deadlines
 	given, cheapest, least := rows[0], rows[1], rows[2]
-	bill := fmt.Sprintf("for a bill of %s %s%s", cheapest.Bill, a.period(), cheapest.refused())
-	if s.class != "" {
-		a.answer.Answer = fmt.Sprintf("Class %q can be promised within %s s instead of %s s %s.", s.class, words.Number(cheapest.Deadline), words.Number(given.Deadline), bill)
-	} else {
-		a.answer.Answer = fmt.Sprintf("All deadlines can be shortened to %s times themselves %s.", words.Number(cheapest.Deadline), bill)
-	}
-	if cheapest.Deadline == given.Deadline {
+	kind, unit, promise := "earliest_at_the_cost", "s", ""
+	switch {
+	case cheapest.Deadline == given.Deadline:
 		more := ""
 		if a.question.ExtraPercent != nil && *a.question.ExtraPercent > 0 {
 			more = fmt.Sprintf(" by more than %s %%", words.Number(*a.question.ExtraPercent))
 		}
-		a.answer.Answer = fmt.Sprintf("No earlier deadline can be promised without raising bill and value refused together%s; the bill at the given one is %s %s.", more, given.Bill, a.period())
+		kind, promise = "no_earlier_deadline", fmt.Sprintf("No earlier deadline can be promised without raising bill and value refused together%s; the bill at the given one is %s %s.", more, given.Bill, a.period())
+	case s.class != "":
+		promise = fmt.Sprintf("Class %q can be promised within %s s instead of %s s for a bill of %s %s%s.", s.class, words.Number(cheapest.Deadline), words.Number(given.Deadline), cheapest.Bill, a.period(), cheapest.refused())
+	default:
+		promise = fmt.Sprintf("All deadlines can be shortened to %s times themselves for a bill of %s %s%s.", words.Number(cheapest.Deadline), cheapest.Bill, a.period(), cheapest.refused())
 	}
-	unit := "s"
 	if s.class == "" {
 		unit = "of the given deadlines"
 	}
-	for _, r := range rows[:3] {
-		a.fact(r.What+"_deadline", s.class, words.Number(r.Deadline), unit)
-		a.fact(r.What+"_cost", s.class, r.Cost.String(), a.period())
-		a.fact(r.What+"_bill", s.class, r.Bill.String(), a.period())
+	at := func(r *DeadlineCost) []capacity.Figure {
+		return []capacity.Figure{words.Count("deadline", r.Deadline, unit), words.Money("bill", r.Bill, a.period()), words.Money("value_refused", r.Value, a.period())}
 	}
-	sentences := []string{fmt.Sprintf("The given promise has a bill of %s%s; the %s admitted now are held to it throughout.", given.Bill, given.refused(), words.Jobs(s.held))}
+	a.say(kind, s.class, promise, at(&cheapest)...)
+	a.say("given_deadline", s.class, fmt.Sprintf("The given promise has a bill of %s%s; the %s admitted now are held to it throughout.", given.Bill, given.refused(), words.Jobs(s.held)),
+		append(at(&given), words.Count("held", s.held, "jobs"))...)
 	for _, r := range rows[3:] {
+		earlier := words.Rounded(r.Earlier, 1)
+		percent := words.Count("earlier", earlier, "%")
 		if r.Status == capacity.InfeasibleStatus {
-			sentences = append(sentences, fmt.Sprintf("Promising %s %% earlier is not possible.", words.Number(words.Rounded(r.Earlier, 1))))
+			a.say("earlier_is_not_possible", s.class, fmt.Sprintf("Promising %s %% earlier is not possible.", words.Number(earlier)), percent)
 			break
 		}
-		a.fact("extra_when_earlier", words.Number(words.Rounded(r.Earlier, 1))+" %", r.Extra.String(), a.period())
 		if r.Earlier < 25 || r.Earlier > 45 {
-			sentences = append(sentences, fmt.Sprintf("Promising %s %% earlier %s.", words.Number(words.Rounded(r.Earlier, 1)), r.beside(&given)))
+			a.say("earlier_costs", s.class, fmt.Sprintf("Promising %s %% earlier %s.", words.Number(earlier), r.beside(&given)), percent,
+				words.Money("bill_more", less(r.Bill, given.Bill), a.period()), words.Money("value_refused_more", less(r.Value, given.Value), a.period()))
 		}
 	}
-	sentences = append(sentences, fmt.Sprintf("The earliest deadline that can be met at all is %s %s, for a bill of %s%s, on %s.", words.Number(least.Deadline), unit, least.Bill, least.refused(), words.VMs(least.VMs)))
-	a.explain(&p, best, sentences...)
+	a.say("earliest_deadline", s.class, fmt.Sprintf("The earliest deadline that can be met at all is %s %s, for a bill of %s%s, on %s.", words.Number(least.Deadline), unit, least.Bill, least.refused(), words.VMs(least.VMs)),
+		append(at(&least), words.Count("vms", least.VMs, "VMs"))...)
+	a.explain(&p, best)
 }
 
 // refused says what refused jobs are valued at, if any are.

@@ -46,7 +46,7 @@ type PurchaseAnswer struct {
 	Curves        []SavingCurve      `json:"curves"`
 	Regret        []RegretPoint      `json:"regret"`
 	Proof         PurchaseProof      `json:"proof"`
-	Facts         []words.Fact       `json:"facts"` // the figures of the explanation
+	Facts         words.Facts        `json:"facts"` // the figures of the explanation
 	Warnings      []capacity.Warning `json:"warnings"`
 	Horizon       Answer             `json:"horizon"` // with the recommendation; the offers stand among its contracts
 }
@@ -167,7 +167,7 @@ func Weigh(ctx context.Context, q PurchaseQuestion, solve plan.Planner, crew Cre
 		return PurchaseAnswer{}, err
 	}
 	a := PurchaseAnswer{Currency: q.Problem.Currency, Offers: []OfferAnswer{}, Months: []SavingMonth{}, Curves: []SavingCurve{},
-		Assume: q.Assume, ForecastUntil: known.End(), Assumptions: []AssumedAnswer{}, Ends: []EndPoint{}, Regret: []RegretPoint{}, Facts: []words.Fact{}, Warnings: []capacity.Warning{}}
+		Assume: q.Assume, ForecastUntil: known.End(), Assumptions: []AssumedAnswer{}, Ends: []EndPoint{}, Regret: []RegretPoint{}, Facts: words.Facts{}, Warnings: []capacity.Warning{}}
 	bought := found.bought
 	var today, alone Answer
 	for _, part := range [...]struct {

@@ -22,34 +22,32 @@ func (s *Sweep) explain(a *SweepAnswer) {
 			planned = append(planned, i)
 		}
 	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "Varied: %s; %d of %d points planned.", what, len(a.Points), a.Total)
+	varied := fmt.Sprintf("Varied: %s; %d of %d points planned.", what, len(a.Points), a.Total)
 	if !a.Complete {
-		b.WriteString(" The rest is missing because the work was ended before.")
+		varied += " The rest is missing because the work was ended before."
 	}
+	a.Facts.Say("points", "", varied, words.Count("planned", float64(len(a.Points)), "points"), words.Count("asked", float64(a.Total), "points"))
 	if missed := len(a.Points) - len(planned); missed > 0 {
 		first := 0
 		for a.Points[first].Status != capacity.InfeasibleStatus {
 			first++
 		}
-		fmt.Fprintf(&b, " At %d of them no plan meets the demands, first at %s: %s", missed, placeOf(a.Vary, a.Points[first].Parameters), a.Points[first].Conflict)
-		a.Facts = append(a.Facts, words.Fact{Name: "infeasible_points", Value: fmt.Sprint(missed), Unit: "points"})
+		place := placeOf(a.Vary, a.Points[first].Parameters)
+		a.Facts.Say("infeasible_points", place, fmt.Sprintf("At %d of them no plan meets the demands, first at %s: %s", missed, place, a.Points[first].Conflict),
+			words.Count("infeasible", float64(missed), "points"))
 	}
 	if len(planned) > 0 {
-		bill := func(p *SweepPoint) money.Amount { return p.Cost.Bill }
-		together := func(p *SweepPoint) money.Amount { return p.Cost.Total }
-		b.WriteString(a.extremes(planned, "bill", "The bill is", unit, bill))
-		said := a.extremes(planned, "cost", "Bill and value refused together are", unit, together)
+		a.extremes(planned, "bill", "The bill is", unit, func(p *SweepPoint) money.Amount { return p.Cost.Bill })
 		if slices.ContainsFunc(planned, func(i int) bool { return !a.Points[i].Cost.Penalties.IsZero() }) {
-			b.WriteString(said)
+			a.extremes(planned, "bill_and_value", "Bill and value refused together are", unit, func(p *SweepPoint) money.Amount { return p.Cost.Total })
 		}
-		s.explainEnds(a, &b)
+		s.explainEnds(a)
 	}
-	a.Explanation = b.String()
+	a.Explanation = a.Facts.Text()
 }
 
 // extremes says where an amount is least and greatest among the points with a plan.
-func (a *SweepAnswer) extremes(planned []int, name, subject, unit string, of func(*SweepPoint) money.Amount) string {
+func (a *SweepAnswer) extremes(planned []int, name, subject, unit string, of func(*SweepPoint) money.Amount) {
 	low, high := &a.Points[planned[0]], &a.Points[planned[0]]
 	for _, i := range planned {
 		if p := &a.Points[i]; of(p).LessThan(of(low).Decimal) {
@@ -59,18 +57,18 @@ func (a *SweepAnswer) extremes(planned []int, name, subject, unit string, of fun
 			high = p
 		}
 	}
-	lowest, highest := placeOf(a.Vary, low.Parameters), placeOf(a.Vary, high.Parameters)
-	a.Facts = append(a.Facts,
-		words.Fact{Name: "least_" + name, Of: lowest, Value: of(low).String(), Unit: unit},
-		words.Fact{Name: "greatest_" + name, Of: highest, Value: of(high).String(), Unit: unit})
+	least := words.Money(name, of(low), unit)
 	if of(low).Equal(of(high).Decimal) {
-		return fmt.Sprintf(" %s %s %s throughout.", subject, of(low), unit)
+		a.Facts.Say("same_"+name, "", fmt.Sprintf("%s %s %s throughout.", subject, of(low), unit), least)
+		return
 	}
-	return fmt.Sprintf(" %s least, %s %s, at %s, and greatest, %s, at %s.", subject, of(low), unit, lowest, of(high), highest)
+	at, to := placeOf(a.Vary, low.Parameters), placeOf(a.Vary, high.Parameters)
+	a.Facts.Say("least_"+name, at, fmt.Sprintf("%s least, %s %s, at %s.", subject, of(low), unit, at), least)
+	a.Facts.Say("greatest_"+name, to, fmt.Sprintf("%s greatest, %s, at %s.", subject, of(high), to), words.Money(name, of(high), unit))
 }
 
 // explainEnds says what drives the cost at the first and at the last point.
-func (s *Sweep) explainEnds(a *SweepAnswer, b *strings.Builder) {
+func (s *Sweep) explainEnds(a *SweepAnswer) {
 	last := len(s.points) - 1
 	for _, i := range []int{0, last} {
 		if !s.finished[i].Load() || s.plans[i] == nil || s.plans[i].Status == capacity.InfeasibleStatus || i > 0 && last == 0 {
@@ -81,11 +79,11 @@ func (s *Sweep) explainEnds(a *SweepAnswer, b *strings.Builder) {
 		if err != nil {
 			continue
 		}
-		facts, text := plan.Drivers(&p, s.plans[i])
 		where := placeOf(a.Vary, s.points[i].Parameters)
-		fmt.Fprintf(b, " At %s: %s", where, text)
-		for _, f := range facts {
-			f.Of = strings.TrimSpace(f.Of + " at " + where)
+		for k, f := range plan.Drivers(&p, s.plans[i]) {
+			if f.Subject = strings.TrimSpace(f.Subject + " at " + where); k == 0 {
+				f.Claim = "At " + where + ": " + f.Claim
+			}
 			a.Facts = append(a.Facts, f)
 		}
 	}

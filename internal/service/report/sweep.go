@@ -57,23 +57,15 @@ func Curve(a whatif.SweepAnswer) Table {
 	return t
 }
 
-// togetherFacts are the facts about bill and value refused together, whose names in JSON speak of costs.
-var togetherFacts = map[string]string{
-	"least_cost": "least_" + togetherColumn, "greatest_cost": "greatest_" + togetherColumn,
-	"cost": togetherColumn, "cost_per_month": togetherColumn + "_per_month", "cost_of_the_budget": togetherColumn + "_more_with_the_budget",
-	"extra_over_cheapest": togetherColumn + "_more_than_the_best", "given_cost": "given_" + togetherColumn, "cheapest_cost": "cheapest_" + togetherColumn,
-	"extra_when_earlier": togetherColumn + "_more_when_earlier",
-}
-
-// facts returns a row for each fact.
-func facts(all []words.Fact) Table {
-	return tableOf([]string{"fact", "of", "value", "unit"}, all, func(f words.Fact) []Cell {
-		name := togetherFacts[f.Name]
-		if name == "" {
-			name = f.Name
+// facts returns a row for each figure of each fact.
+func facts(all words.Facts) Table {
+	t := Table{Columns: []string{"fact", "of", "figure", "value", "unit"}}
+	for _, f := range all {
+		for _, x := range f.Figures {
+			t.Rows = append(t.Rows, []Cell{text(f.Kind), text(f.Subject), text(x.Name), {x.Value, true}, text(x.Unit)})
 		}
-		return []Cell{text(name), text(f.Of), {f.Value, true}, text(f.Unit)}
-	})
+	}
+	return t
 }
 
 // SweepText writes a sweep for a terminal.
