@@ -278,7 +278,7 @@ func (d *fleetDecision) whereOf(i int, out *capacity.ClassPlan) string {
 	}
 	said := "It runs on " + strings.Join(here, " and ")
 	if other >= 0 {
-		said += "; on " + d.types[other].name + " a job would cost " + about + words.Cents(least)
+		said += "; on " + d.types[other].name + " a job would take " + about + words.Cents(least)
 	}
 	return said + "."
 }

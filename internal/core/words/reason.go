@@ -131,7 +131,7 @@ func Compared(more, penalty float64, about, period, made string, only bool) stri
 		b = "only " + b
 	}
 	verb := "takes "
-	if made == " in VMs" {
+	if made == " in VMs" && about == "" {
 		verb = "costs "
 	}
 	return "One more job " + verb + about + a + " " + period + made + "; refused, it is valued at " + b + "."
