@@ -96,7 +96,7 @@ func checkSum(t *testing.T, place string, cost map[string]any) {
 	}
 }
 
-// contractPrice is what a contract's VMs are paid by the hour.
+// contractPrice holds the hourly price of a contract's VMs.
 type contractPrice struct {
 	Name, Billing string
 	VMs           int64
