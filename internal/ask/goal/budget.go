@@ -49,23 +49,23 @@ func (a *asking) mostForBudget(ctx context.Context) error {
 	left := less(amount, spent)
 	a.say("most_for_budget", "", fmt.Sprintf("For at most %s on %s, %s can be served, on %s.", a.inWords(asked.Amount), on, served(o), words.VMs(o.VMs.Total)),
 		words.Money("budget", amount, a.period()), words.Count("admitted", o.Admitted, "jobs"), words.Count("refused", o.Refused, "jobs"), words.Count("vms", o.VMs.Total, "VMs"))
-	below := fmt.Sprintf("%s is spent on VMs and %s is left.", a.inWords(asked.Asked(&p, spent)), words.Cents(asked.Asked(&p, left).Float()))
+	said := fmt.Sprintf("%s is spent on %s and %s is left.", a.inWords(asked.Asked(&p, spent)), on, words.Cents(asked.Asked(&p, left).Float()))
 	if asked.Of == OfTotal {
-		below = fmt.Sprintf("Bill and value refused together come to %s, which is %s below it; the bill is %s %s.", a.inWords(asked.Asked(&p, spent)), words.Cents(asked.Asked(&p, left).Float()), o.Cost.Bill, a.period())
+		said = fmt.Sprintf("Bill and value refused together come to %s, which is %s below it; the bill is %s %s.", a.inWords(asked.Asked(&p, spent)), words.Cents(asked.Asked(&p, left).Float()), o.Cost.Bill, a.period())
 	}
-	a.say("spent", "", below, words.Money("spent", spent, a.period()), words.Money("left", left, a.period()), words.Money("bill", o.Cost.Bill, a.period()))
+	a.say("spent", "", said, words.Money("spent", spent, a.period()), words.Money("left", left, a.period()), words.Money("bill", o.Cost.Bill, a.period()))
 	if o.Refused > 0 {
 		a.say("value_refused", "", fmt.Sprintf("The %s that %s refused, which are on no bill, are valued at %s %s.", words.Jobs(o.Refused), words.IsAre(o.Refused), o.Cost.Penalties, a.period()),
-			words.Count("refused", o.Refused, "jobs"), words.Money("value_refused", o.Cost.Penalties, a.period()))
+			words.Money("value_refused", o.Cost.Penalties, a.period()))
 	}
 	if c := a.answer.Compared; c != nil {
 		together := less(o.Cost.Total, c.Cost.Total)
-		without := []capacity.Figure{words.Money("bill", c.Cost.Bill, a.period()), words.Money("value_refused", c.Cost.Penalties, a.period())}
+		without, valued := words.Money("bill_without", c.Cost.Bill, a.period()), words.Money("value_refused_without", c.Cost.Penalties, a.period())
 		if together.IsZero() {
-			a.say("budget_does_not_bind", "", fmt.Sprintf("The budget does not bind: the best plan without it has a bill of %s %s%s.", c.Cost.Bill, a.period(), refusedValue(*c)), without...)
+			a.say("budget_does_not_bind", "", fmt.Sprintf("The budget does not bind: the best plan without it has a bill of %s %s%s.", c.Cost.Bill, a.period(), refusedValue(*c)), without, valued)
 		} else {
-			a.say("without_the_budget", "", fmt.Sprintf("Without the budget the best plan serves %s for a bill of %s %s%s; so with the budget, bill and value refused together are %s more.", served(*c), c.Cost.Bill, a.period(), refusedValue(*c), together),
-				append(without, words.Money("together_more", together, a.period()))...)
+			a.say("effect_of_the_budget", "", fmt.Sprintf("Without the budget the best plan serves %s for a bill of %s %s%s; so with the budget, bill and value refused together are %s more.", served(*c), c.Cost.Bill, a.period(), refusedValue(*c), together),
+				words.Money("bill_and_value_more", together, a.period()), without, valued)
 		}
 		if o.Refused > 0 && c.Refused > 0 {
 			a.say("refused_without_the_budget", "", fmt.Sprintf("Even without the budget it is best to refuse %s.", words.Jobs(c.Refused)), words.Count("refused", c.Refused, "jobs"))
@@ -173,9 +173,9 @@ func (a *asking) cheapestForAll(ctx context.Context) error {
 	if c := a.answer.Compared; c != nil {
 		extra := less(o.Cost.Bill, c.Cost.Bill)
 		if c.Refused == 0 {
-			a.say("best_serves_all", "", "The best plan serves everything as well.")
+			a.say("cheapest_serves_all", "", "The best plan serves everything as well.")
 		} else {
-			a.say("more_than_the_best", "", fmt.Sprintf("That is %s more than the bill of the best plan, which refuses %s, valued at %s.", extra, words.Jobs(c.Refused), c.Cost.Penalties),
+			a.say("more_than_cheapest", "", fmt.Sprintf("That is %s more than the bill of the best plan, which refuses %s, valued at %s.", extra, words.Jobs(c.Refused), c.Cost.Penalties),
 				words.Money("bill_more", extra, a.period()), words.Count("refused", c.Refused, "jobs"), words.Money("value_refused", c.Cost.Penalties, a.period()))
 		}
 	}
@@ -220,17 +220,17 @@ func (a *asking) oneMoreJob(ctx context.Context) error {
 	o, was := a.answer.Outcome, *a.answer.Compared
 	extra, vms := less(o.Cost.Total, was.Cost.Total), o.VMs.Total-was.VMs.Total
 	bill, given := less(o.Cost.Bill, was.Cost.Bill), less(o.Cost.Penalties, was.Cost.Penalties)
-	costs := fmt.Sprintf("One more job of class %q costs %s %s in VMs", class.Name, bill, a.period())
+	more := fmt.Sprintf("One more job of class %q costs %s %s in VMs", class.Name, bill, a.period())
 	switch given.Sign() {
 	case 1:
-		costs += fmt.Sprintf(", and jobs valued at %s give way: %s together", given, extra)
+		more += fmt.Sprintf(", and jobs valued at %s give way: %s together", given, extra)
 	case -1:
-		costs += fmt.Sprintf(", and jobs valued at %s come along: %s together", money.Amount{Decimal: given.Neg()}, extra)
+		more += fmt.Sprintf(", and jobs valued at %s come along: %s together", money.Amount{Decimal: given.Neg()}, extra)
 	}
-	a.say(words.Costs, class.Name, costs+".", words.Money("amount", extra, a.period()),
-		words.Money("bill", bill, a.period()), words.Money("value_refused", given, a.period()), words.Count("vms", vms, "VMs"))
-	a.say("bills_compared", class.Name, fmt.Sprintf("The bill without it is %s on %s, with it %s on %s.", was.Cost.Bill, words.VMs(was.VMs.Total), o.Cost.Bill, words.VMs(o.VMs.Total)),
-		words.Money("without", was.Cost.Bill, a.period()), words.Money("with", o.Cost.Bill, a.period()))
+	a.say(words.Costs, class.Name, more+".", words.Money("amount", extra, a.period()), words.Money("bill", bill, a.period()), words.Money("value_refused", given, a.period()),
+		words.Count("vms", vms, "VMs"))
+	a.say("plans_compared", class.Name, fmt.Sprintf("The bill without it is %s on %s, with it %s on %s.", was.Cost.Bill, words.VMs(was.VMs.Total), o.Cost.Bill, words.VMs(o.VMs.Total)),
+		words.Money("bill_without", was.Cost.Bill, a.period()), words.Money("bill_with", o.Cost.Bill, a.period()))
 	if gap := pl.Proof.Gap*math.Abs(pl.Objective.Float()) + before.Proof.Gap*math.Abs(before.Objective.Float()); gap > 0 {
 		bound := money.Round(gap)
 		a.say("uncertainty", class.Name, fmt.Sprintf("The time limit has left it uncertain by %s at most.", bound), words.Money("uncertainty", bound, a.period()))
@@ -245,7 +245,7 @@ func (a *asking) oneMoreJob(ctx context.Context) error {
 	if extra.GreaterThan(class.Penalty.Decimal) {
 		refusing = "which is less"
 	}
-	a.say("value_refused", class.Name, fmt.Sprintf("Refused, it is valued at %s, %s.", class.Penalty, refusing), words.Money("penalty", class.Penalty, a.period()))
+	a.say("refusal_is_valued", class.Name, fmt.Sprintf("Refused, it is valued at %s, %s.", class.Penalty, refusing), words.Money("penalty", class.Penalty, a.period()))
 	a.explain(&p, &pl)
 	return nil
 }

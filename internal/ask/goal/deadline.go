@@ -117,7 +117,6 @@ func (a *asking) cheapestDeadline(ctx context.Context) error {
 func (a *asking) tellDeadlines(s *deadlines, p capacity.Problem, best *capacity.Plan) {
 	rows := a.answer.Deadlines
 	given, cheapest, least := rows[0], rows[1], rows[2]
-	bill := fmt.Sprintf("for a bill of %s %s%s", cheapest.Bill, a.period(), cheapest.refused())
 	kind, unit, promise := "earliest_at_the_cost", "s", ""
 	switch {
 	case cheapest.Deadline == given.Deadline:
@@ -125,12 +124,11 @@ func (a *asking) tellDeadlines(s *deadlines, p capacity.Problem, best *capacity.
 		if a.question.ExtraPercent != nil && *a.question.ExtraPercent > 0 {
 			more = fmt.Sprintf(" by more than %s %%", words.Number(*a.question.ExtraPercent))
 		}
-		kind = "no_earlier_deadline"
-		promise = fmt.Sprintf("No earlier deadline can be promised without raising bill and value refused together%s; the bill at the given one is %s %s.", more, given.Bill, a.period())
+		kind, promise = "no_earlier_deadline", fmt.Sprintf("No earlier deadline can be promised without raising bill and value refused together%s; the bill at the given one is %s %s.", more, given.Bill, a.period())
 	case s.class != "":
-		promise = fmt.Sprintf("Class %q can be promised within %s s instead of %s s %s.", s.class, words.Number(cheapest.Deadline), words.Number(given.Deadline), bill)
+		promise = fmt.Sprintf("Class %q can be promised within %s s instead of %s s for a bill of %s %s%s.", s.class, words.Number(cheapest.Deadline), words.Number(given.Deadline), cheapest.Bill, a.period(), cheapest.refused())
 	default:
-		promise = fmt.Sprintf("All deadlines can be shortened to %s times themselves %s.", words.Number(cheapest.Deadline), bill)
+		promise = fmt.Sprintf("All deadlines can be shortened to %s times themselves for a bill of %s %s%s.", words.Number(cheapest.Deadline), cheapest.Bill, a.period(), cheapest.refused())
 	}
 	if s.class == "" {
 		unit = "of the given deadlines"

@@ -133,7 +133,7 @@ func (a *asking) explain(p *capacity.Problem, pl *capacity.Plan) {
 	a.answer.Answer = a.answer.Facts[0].Claim
 	a.answer.Facts = append(a.answer.Facts, plan.Drivers(p, pl)...)
 	if pl.Proof != nil && pl.Proof.Gap > p.Options.Gap {
-		a.say("gap", "", "No plan is cheaper by more than "+words.Number(100*pl.Proof.Gap)+" % of what it costs, or of its objective where that is less; the search for a better one was ended by the time limit.",
+		a.say("gap", "", "No plan is better by more than "+words.Number(100*pl.Proof.Gap)+" % of bill and value refused together, or of its objective where that is less; the search for a better one was ended by the time limit.",
 			words.Count("gap", 100*pl.Proof.Gap, "%"))
 	}
 	a.answer.Explanation = a.answer.Facts.Text()

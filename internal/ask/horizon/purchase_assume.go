@@ -274,7 +274,7 @@ func (w *weighing) elsewhere(ctx context.Context, q *PurchaseQuestion, recommend
 	return there, best, err
 }
 
-// gap is how far a choice may be from the cheapest, relative to its cost.
+// gap is the distance that a choice may have from the cheapest, relative to its cost.
 func (c *choiceOfOffers) gap() float64 {
 	if !(c.cost > 0) || math.IsInf(c.cost, 1) {
 		return 0
@@ -321,7 +321,7 @@ func (w *weighing) ended(ctx context.Context, recommended *choiceOfOffers) ([]En
 	return all, nil
 }
 
-// MoreOffered is what one VM more than the most on offer would do.
+// MoreOffered holds the effect of one VM more than the most on offer.
 type MoreOffered struct {
 	BillSaving   money.Amount `json:"bill_saving"`        // negative where the bill would rise
 	ValueRefused money.Amount `json:"value_refused_less"` // by which the value of refused jobs would fall
@@ -401,7 +401,7 @@ func (a Assumption) words() string {
 		FlatDemand: "demand stays at the forecast's average", DemandEnds: "demand ends"}[a]
 }
 
-// numbers is how many VMs of each offer, in words.
+// numbers counts the VMs of each offer in words.
 func (a *PurchaseAnswer) numbers(bought []int64) string {
 	var parts []string
 	for k, n := range bought {

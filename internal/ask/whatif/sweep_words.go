@@ -39,7 +39,7 @@ func (s *Sweep) explain(a *SweepAnswer) {
 	if len(planned) > 0 {
 		a.extremes(planned, "bill", "The bill is", unit, func(p *SweepPoint) money.Amount { return p.Cost.Bill })
 		if slices.ContainsFunc(planned, func(i int) bool { return !a.Points[i].Cost.Penalties.IsZero() }) {
-			a.extremes(planned, "together", "Bill and value refused together are", unit, func(p *SweepPoint) money.Amount { return p.Cost.Total })
+			a.extremes(planned, "bill_and_value", "Bill and value refused together are", unit, func(p *SweepPoint) money.Amount { return p.Cost.Total })
 		}
 		s.explainEnds(a)
 	}
@@ -62,9 +62,9 @@ func (a *SweepAnswer) extremes(planned []int, name, subject, unit string, of fun
 		a.Facts.Say("same_"+name, "", fmt.Sprintf("%s %s %s throughout.", subject, of(low), unit), least)
 		return
 	}
-	lowest, highest := placeOf(a.Vary, low.Parameters), placeOf(a.Vary, high.Parameters)
-	a.Facts.Say("least_"+name, lowest, fmt.Sprintf("%s least, %s %s, at %s,", subject, of(low), unit, lowest), least)
-	a.Facts.Say("greatest_"+name, highest, fmt.Sprintf("and greatest, %s, at %s.", of(high), highest), words.Money(name, of(high), unit))
+	at, to := placeOf(a.Vary, low.Parameters), placeOf(a.Vary, high.Parameters)
+	a.Facts.Say("least_"+name, at, fmt.Sprintf("%s least, %s %s, at %s.", subject, of(low), unit, at), least)
+	a.Facts.Say("greatest_"+name, to, fmt.Sprintf("%s greatest, %s, at %s.", subject, of(high), to), words.Money(name, of(high), unit))
 }
 
 // explainEnds says what drives the cost at the first and at the last point.

@@ -200,7 +200,7 @@ func bulkPlan(n int) Plan {
 	for range n {
 		p.Classes = append(p.Classes, ClassPlan{
 			Name: "class-000123", Admitted: 20, VMs: *number(), VMsPerJob: *number(), Slots: &Slots{*number(), *number()}, Time: &Times{Lower: number(), Average: number(), Upper: number()},
-			Verdict: VerdictFull, Reason: "One more job costs 1.71 an hour in VMs, refusing it 17.10.", BreakEvenPenalty: amount(), Flips: Flips{amount(), number(), amount()},
+			Verdict: VerdictFull, Reason: "One more job costs 1.71 an hour in VMs; refused, it is valued at 17.10.", BreakEvenPenalty: amount(), Flips: Flips{amount(), number(), amount()},
 		})
 		p.Relaxed.Jobs = append(p.Relaxed.Jobs, 20)
 	}

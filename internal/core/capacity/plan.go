@@ -34,7 +34,7 @@ const (
 )
 
 // Cost is the plan's money per period. Bill = OnDemand + Spot + Reserved + ReservedIdle will be on an invoice.
-// Penalties are what refused jobs are worth to the user, on no invoice. Total is both together; so are PerHour and
+// Penalties are the value of refused jobs to the user, on no invoice. Total is both together; so are PerHour and
 // PerMonth.
 type Cost struct {
 	Total         money.Amount `json:"total"`

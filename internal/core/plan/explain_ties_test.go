@@ -14,7 +14,7 @@ import (
 )
 
 // priceSaid finds prices of the relaxation in sentences, and what stands before their figure.
-var priceSaid = regexp.MustCompile(`(?:[Oo]ne more job costs|[Oo]ne more VM(?: of type "\w+")? (?:costs|would be worth)|and one more would be worth|one VM less saves|(?:in it|in the budget) would save|one more to serve|a job (?:more|less) (?:costs|saves)|a job costs|would be worth its VMs at|a job would cost|runs on \w+ \() ?(about )?\d`)
+var priceSaid = regexp.MustCompile(`(?:[Oo]ne more job (?:costs|takes)|[Oo]ne more VM(?: of type "\w+")? (?:is|would be) worth|and one more would be worth|the last one|(?:in it|in the budget) would be worth|serving one more takes|a job (?:more|less) (?:takes|frees) what is worth|a job takes what is worth|would be worth its VMs at|a job would take|runs on \w+ \() ?(about )?\d`)
 
 // A sentence speaks of a tie only where another decision costs the same, which a solve that is forced to take it shows.
 // Prices of the relaxation are said to be about right in plans of whole VMs.
@@ -37,7 +37,7 @@ func TestTiesAreTiesAndPricesOfTheRelaxationAreAbout(t *testing.T) {
 			if c.OneMore == nil || !c.OneMore.Exact { // otherwise it is a difference of two plans
 				said = append(said, c.Reason)
 			}
-			if !strings.Contains(c.Reason, "as much as refusing") && !strings.Contains(c.Reason, "tie") {
+			if !strings.Contains(c.Reason, "as much as it is valued at") && !strings.Contains(c.Reason, "tie") {
 				continue
 			}
 			ties++

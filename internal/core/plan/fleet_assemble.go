@@ -258,7 +258,7 @@ func (d *fleetDecision) reasonOf(i int, out *capacity.ClassPlan, kind int, more 
 	period, penalty := words.PerPeriod(d.PeriodSeconds), words.Cents(c.penalty)
 	in := "in VMs"
 	if d.relaxed.mu > 0 {
-		in += " and jobs that would give way to it under the budget"
+		in += " and in value of jobs that would give way to it under the budget"
 	}
 	var said string
 	switch {
@@ -267,15 +267,15 @@ func (d *fleetDecision) reasonOf(i int, out *capacity.ClassPlan, kind int, more 
 	case c.Jobs.Max == 0:
 		return "No jobs are wanted."
 	case out.Verdict == capacity.VerdictFull && math.IsInf(more, 1):
-		said = "Refusing one costs " + penalty + " " + period + ", and there is no more capacity to be had."
+		said = "A refused one is valued at " + penalty + " " + period + ", and there is no more capacity to be had."
 	case out.Verdict == capacity.VerdictFull:
 		said = words.Compared(more, c.penalty, About(d.Options.Integrality), words.PerPeriod(d.PeriodSeconds), " "+in, true)
 	case math.IsInf(more, 1):
-		said = "All VMs are in use by jobs that cost more to refuse (" + penalty + " " + period + " here)."
+		said = "All VMs are in use by jobs that are valued more for the VMs they take (" + penalty + " " + period + " here)."
 	case d.relaxed.mu > 0:
-		said = "The budget for VMs is used up, and by jobs that are worth more for the VMs they take: refusing one of these costs only " + penalty + " " + period + "."
+		said = "The budget for VMs is used up, and by jobs that are worth more for the VMs they take: a refused one of these is valued at only " + penalty + " " + period + "."
 	case more < c.penalty && !words.Tied(more, c.penalty):
-		said = "One more job would be worth its VMs at " + About(d.Options.Integrality) + words.Cents(more) + " " + period + " if parts of VMs could be rented, but whole ones cost more than refusing it, " + penalty + "."
+		said = "One more job would be worth its VMs at " + About(d.Options.Integrality) + words.Cents(more) + " " + period + " if parts of VMs could be rented, but whole ones cost more than it is valued at, " + penalty + "."
 	default:
 		said = words.Compared(more, c.penalty, About(d.Options.Integrality), words.PerPeriod(d.PeriodSeconds), " "+in, true)
 	}
@@ -302,7 +302,7 @@ func (d *fleetDecision) whereOf(i int, out *capacity.ClassPlan) string {
 	}
 	said := "It runs on " + strings.Join(here, " and ")
 	if other >= 0 {
-		said += "; on " + d.types[other].name + " a job would cost " + about + words.Cents(least)
+		said += "; on " + d.types[other].name + " a job would take " + about + words.Cents(least)
 	}
 	return said + "."
 }

@@ -262,7 +262,7 @@ func TestPricesOfTypesThatAreNotRented(t *testing.T) {
 	if y := pl.Prices.Types[1]; y.High == nil || y.High.String() != "9.00" {
 		t.Errorf("got %+v, want one more VM at 9.00", y)
 	}
-	if want := "on y a job would cost about 18.00."; !strings.HasSuffix(pl.Classes[0].Reason, want) {
+	if want := "on y a job would take about 18.00."; !strings.HasSuffix(pl.Classes[0].Reason, want) {
 		t.Errorf("got %q, want %q", pl.Classes[0].Reason, want)
 	}
 }

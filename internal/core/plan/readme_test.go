@@ -25,7 +25,7 @@ const printedPlan = `{
   "classes": [{
     "name": "nightly-etl", "admitted": 10, "refused": 0, "vms": 40.5, "vms_per_job": 4.0315, "slots": {"map": 52, "reduce": 29},
     "time_s": {"lower": 2530.4, "average": 2694.5, "upper": 2858.7}, "verdict": "full",
-    "reason": "One more job costs 0.80 an hour in VMs, refusing it 5.00.",
+    "reason": "One more job costs 0.80 an hour in VMs; refused, it is valued at 5.00.",
     "break_even_penalty": "0.80", "flips": {"penalty": "0.80", "deadline_s": 2719.8, "on_demand_price": "1.25"}
   }],
   "prices": {"capacity": {"low": "0.20", "high": "0.20"}, "contracts": [{"name": "three-year", "worth": "0.10"}]},

@@ -114,17 +114,17 @@ func (r *Reason) say() string {
 		return "Its jobs take no VMs."
 	case RefusalCosts:
 		if r.limits {
-			return "Refusing one costs " + penalty + ", and one more cannot be served within the limits" + r.missing()
+			return "A refused one is valued at " + penalty + ", and one more cannot be served within the limits" + r.missing()
 		}
-		return "Refusing one costs " + penalty + ", and there is no more capacity to be had."
+		return "A refused one is valued at " + penalty + ", and there is no more capacity to be had."
 	case DoesNotFit:
 		return "One more job cannot be served within the limits" + r.missing()
 	case DearerJobs:
-		return "All VMs are in use by jobs that cost more to refuse (" + penalty + " here)."
+		return "All VMs are in use by jobs that are valued more for the VMs they take (" + penalty + " here)."
 	case CostsAsRefusal:
-		return "One more job costs " + penalty + r.made() + ", as much as refusing it: a tie."
+		return "One more job takes " + penalty + r.made() + ", as much as it is valued at when refused: a tie."
 	case CostsBetween:
-		return "One more job costs between " + bound(*r.change.Low, -1) + " and " + bound(*r.change.High, 1) + " " + r.period + ", refusing it " + Cents(r.penalty.Float()) + "."
+		return "One more job takes between " + bound(*r.change.Low, -1) + " and " + bound(*r.change.High, 1) + " " + r.period + "; refused, it is valued at " + Cents(r.penalty.Float()) + "."
 	case CostsAbout:
 		return Compared(r.amount.Float(), r.penalty.Float(), "about ", r.period, r.made(), true)
 	}
@@ -149,7 +149,11 @@ func Compared(more, penalty float64, about, period, made string, only bool) stri
 	if only && more > penalty && !Tied(more, penalty) {
 		b = "only " + b
 	}
-	return "One more job costs " + about + a + " " + period + made + ", refusing it " + b + "."
+	verb := "takes "
+	if made == " in VMs" && about == "" {
+		verb = "costs "
+	}
+	return "One more job " + verb + about + a + " " + period + made + "; refused, it is valued at " + b + "."
 }
 
 // missing ends a sentence about a job that does not fit.
@@ -172,13 +176,13 @@ func (r *Reason) made() string {
 	case value == 0:
 		return " in VMs"
 	case value < 0:
-		return " (" + Cents(bill) + " in VMs, less " + Cents(-value) + " for jobs that come along)"
+		return " (" + Cents(bill) + " in VMs, less a value of " + Cents(-value) + " of jobs that come along)"
 	case bill < 0:
-		return " (" + Cents(value) + " in jobs that give way, less " + Cents(-bill) + " in VMs)"
+		return " (a value of " + Cents(value) + " of jobs that give way, less " + Cents(-bill) + " in VMs)"
 	case bill == 0:
-		return " in jobs that give way"
+		return " in value of jobs that give way"
 	}
-	return " (" + Cents(bill) + " in VMs, " + Cents(value) + " in jobs that give way)"
+	return " (" + Cents(bill) + " in VMs, and a value of " + Cents(value) + " of jobs that give way)"
 }
 
 // Facts returns the reason as facts about a class.

@@ -205,6 +205,11 @@ func TestPurchasesForACluster(t *testing.T) {
 	}
 	s.ask(s.admin, "POST", at+"/offers", `{"name":"cheap day","vm_type":"small","price":"0.01","billing":"always","term_hours":24,"max":500}`).want(t, 201)
 	s.ask(s.admin, "POST", at+"/offers", `{"name":"dear day","vm_type":"small","price":"9","term_hours":24,"max":500}`).want(t, 201)
+	p = s.ask(s.admin, "POST", at+"/purchases", `{`+when+`}`).want(t, 422).problem(t)
+	if *p.Errors[0].Pointer != "/assume" {
+		t.Errorf("with a forecast of an hour: %+v", p.Errors)
+	}
+	s.ask(s.admin, "POST", at+"/forecasts/weekly", `{"class":"nightly",`+when+`,"week":"else 10"}`).want(t, 200)
 	var own, named, inline horizon.PurchaseAnswer
 	s.ask(s.admin, "POST", at+"/purchases", `{`+when+`,"factors":[1.2]}`).want(t, 200).into(t, &own)
 	s.ask(s.admin, "POST", at+"/purchases", `{`+when+`,"named":["cheap day"]}`).want(t, 200).into(t, &named)

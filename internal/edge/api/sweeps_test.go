@@ -52,7 +52,7 @@ func TestSweepsOverHTTP(t *testing.T) {
 
 	table := s.ask(s.admin, "POST", "/v1/clusters/mine/sweeps?format=csv", body).want(t, 200)
 	rows, err := csv.NewReader(bytes.NewReader(table.text)).ReadAll()
-	if err != nil || len(rows) != 7 || rows[0][0] != "deadline nightly factor" || rows[2][4] != a.Points[1].Cost.Total.String() {
+	if err != nil || len(rows) != 7 || rows[0][0] != "deadline nightly factor" || rows[2][4] != a.Points[1].Cost.Bill.String() || rows[2][10] != a.Points[1].Cost.Total.String() {
 		t.Errorf("as a table: %v, %q", err, rows)
 	}
 	sheet := s.ask(s.admin, "POST", "/v1/clusters/mine/sweeps?format=xlsx", body).want(t, 200)

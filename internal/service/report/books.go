@@ -189,12 +189,12 @@ func PurchaseWorkbook(w io.Writer, q horizon.PurchaseQuestion, a horizon.Purchas
 	savings(&f, "today", a.BillSaving, a.Currency)
 	savings(&f, "on demand only", a.BillOnly, a.Currency)
 	for _, line := range costs {
-		f.add("refused jobs, valued at their penalties", line.of, amount(&line.cost.Cost.Penalties), a.Currency)
+		f.add("value of refused jobs, on no bill", line.of, amount(&line.cost.Cost.Penalties), a.Currency)
 	}
 	for _, line := range costs {
 		f.add("status", line.of, text(string(line.cost.Status)), "")
 		f.add("upfront payments, share in the horizon", line.of, amount(&line.cost.Upfront), a.Currency)
-		f.add("bill and refused jobs together", line.of, amount(&line.cost.Total), a.Currency)
+		f.add("bill and value refused together", line.of, amount(&line.cost.Total), a.Currency)
 	}
 	f.add("obligation over the whole terms, used or not", "recommended", amount(&a.Obligation), a.Currency)
 	f.add("forecast until", "", Time(a.ForecastUntil), "UTC")
@@ -204,8 +204,8 @@ func PurchaseWorkbook(w io.Writer, q horizon.PurchaseQuestion, a horizon.Purchas
 	f.add("share of VM hours on contracts", "recommended", optional(a.Coverage), "")
 	f.add("utilisation of what is bought", "recommended", optional(a.Utilisation), "")
 	f.add("paid for itself by the end of the month of", "recommended", MaybeTime(a.BillEven), "UTC")
-	f.add("no purchase brings bill and refused jobs below", "", amount(&a.Proof.Bound), a.Currency)
-	f.add("gap", "", number(a.Proof.Gap), "of bill and refused jobs")
+	f.add("no purchase brings bill and value refused together below", "", amount(&a.Proof.Bound), a.Currency)
+	f.add("gap", "", number(a.Proof.Gap), "of bill and value refused")
 	f.warnings(a.Warnings)
 	bought := a.Bought(&q)
 	if a.Status == capacity.InfeasibleStatus { // then there are no numbers to buy, and no costs of classes

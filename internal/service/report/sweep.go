@@ -62,6 +62,9 @@ func facts(all words.Facts) Table {
 	t := Table{Columns: []string{"fact", "of", "figure", "value", "unit"}}
 	for _, f := range all {
 		for _, x := range f.Figures {
+			if x.Name == "amount" { // of one more job: what it adds to the bill, and what gives way
+				x.Name = togetherColumn
+			}
 			t.Rows = append(t.Rows, []Cell{text(f.Kind), text(f.Subject), text(x.Name), {x.Value, true}, text(x.Unit)})
 		}
 	}

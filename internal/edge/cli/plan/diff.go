@@ -186,7 +186,7 @@ func signed(m money.Amount) string {
 	return m.String()
 }
 
-// moneyLine is what a line of money is called: what is on the bill, and what is not.
+// moneyLine names a line of money: the bill and its parts, or the value of refused jobs.
 func moneyLine(name string) string {
 	switch name {
 	case "total":

@@ -12,7 +12,6 @@ import (
 
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
-	"headroom/internal/core/money"
 	"headroom/internal/edge/cli/remote"
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
@@ -50,8 +49,8 @@ func introduce(ctx context.Context, a *app.App, settings config, beyond bool, ad
 		}
 	}
 	if plan != nil {
-		fmt.Fprintf(&text, "\nThe cluster %q has a plan: %g VMs for %s %s an hour and %s in penalties, %s.\n", plan.Cluster, plan.VMs,
-			money.Amount{Decimal: plan.OnDemandCost.Add(plan.ReservedCost.Decimal)}, plan.Currency, plan.Penalties, provedWord(plan.Status))
+		fmt.Fprintf(&text, "\nThe cluster %q has a plan: %g VMs for %s %s an hour, and refused jobs valued at %s, %s.\n", plan.Cluster, plan.VMs,
+			plan.Bill, plan.Currency, plan.Penalties, provedWord(plan.Status))
 		verbs, to, key := clientLine(settings, beyond, base)
 		fmt.Fprintf(&text, "%s  %s plan get %s%s\n  %s plan explain %s%s\n", key, verbs, shellWord(plan.Cluster), to, verbs,
 			shellWord(plan.Cluster), to)
