@@ -47,7 +47,7 @@ func TestPlansAsFiles(t *testing.T) {
 		total := ""
 		figures, _ := f.GetRows("summary", excelize.Options{RawCellValue: true})
 		for _, row := range figures {
-			if len(row) > 2 && row[0] == "total" {
+			if len(row) > 2 && row[0] == "bill and value refused together" {
 				total = row[2]
 			}
 		}
