@@ -55,6 +55,8 @@ type ClassTotal struct {
 	RefusedHours  float64      `json:"refused_job_hours"`
 	VMHours       float64      `json:"vm_hours"` // its share of the VMs
 	Penalties     money.Amount `json:"penalties"`
+
+	Arrivals *ClassArrivals `json:"arrivals,omitempty"` // where the horizon tells what arrives of the class
 }
 
 // SituationAnswer holds the common answer of all periods that are alike, without their totals.
@@ -171,9 +173,10 @@ type Course struct {
 	totals    []ContractTotal
 }
 
-// NewCourse makes a valid horizon ready. A nil solve is the core method alone; plans in brief (see Series) are
+// NewCourse makes a valid horizon ready. The solver is for problems like that of Horizon.Carried. A nil solve is the core method alone; plans in brief (see Series) are
 // enough.
 func NewCourse(h Horizon, solve plan.Planner) *Course {
+	h = h.Carried()
 	if solve == nil {
 		h.Problem.Options.Engine = capacity.EngineExact
 		solve = plan.NewSeries(h.Problem, nil).Solve
@@ -218,8 +221,11 @@ func (c *Course) one(ctx context.Context, i int) error {
 	if findings := fault.Findings(err); findings != nil {
 		pl, err = capacity.Plan{Status: capacity.InfeasibleStatus, Conflicts: findings}, nil
 	}
+	if h := c.calendar.horizon; err == nil && h.parts != nil && pl.Status == capacity.InfeasibleStatus {
+		pl.Conflicts = h.inWholeJobs(ctx, p, pl.Conflicts)
+	}
 	if err == nil {
-		c.settled[i] = settle(&p, &pl, c.totals)
+		c.settled[i] = settle(&p, &pl, c.totals, c.calendar.horizon.parts)
 		c.finished[i].Store(true)
 		c.done.Add(1)
 	}

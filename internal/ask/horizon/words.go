@@ -56,11 +56,33 @@ func (a *Answer) explain(h *Horizon) {
 	if a.Total.RefusedHours > 0 {
 		fmt.Fprintf(&b, " %s of %s job-hours are refused.", plainHours(a.Total.RefusedHours), plainHours(a.Total.RefusedHours+a.Total.AdmittedHours))
 	}
+	if later := a.later(); later > 0 {
+		fmt.Fprintf(&b, " Jobs that arrive before the end go on for %s job-hours after it; no figure counts those, which take about %s VM-hours more.", plainHours(later), plainHours(a.laterVMs()))
+	}
 	if len(a.Infeasible) > 0 {
 		first := &a.Infeasible[0]
 		fmt.Fprintf(&b, " For %s there is no plan, and no figure counts that time; it begins at %s: %s", hourCount(a.Total.InfeasibleHours), moment(first.Start), first.Conflict)
 	}
 	a.Explanation = b.String()
+}
+
+// later returns the job-hours beyond the end, and laterVMs the VM-hours.
+func (a *Answer) later() (hours float64) {
+	for i := range a.Classes {
+		if of := a.Classes[i].Arrivals; of != nil {
+			hours += of.LaterHours
+		}
+	}
+	return hours
+}
+
+func (a *Answer) laterVMs() (hours float64) {
+	for i := range a.Classes {
+		if of := a.Classes[i].Arrivals; of != nil {
+			hours += of.LaterVMHours
+		}
+	}
+	return hours
 }
 
 // contractsSaid bounds the contracts that a paragraph tells of.

@@ -102,7 +102,7 @@ func (d *Desk) outlook(ctx context.Context, cluster string, span horizon.Span) (
 // workMonths plans every situation of a horizon. Of work that is ended before, the time until the first missing hour
 // is worth something.
 func workMonths(ctx context.Context, b *Bench, asked AskedMonths) (*horizon.Answer, error) {
-	solve, err := b.PlanLike(asked.Problem)
+	solve, err := b.PlanLike(asked.Carried().Problem)
 	if err != nil {
 		return nil, err
 	}
