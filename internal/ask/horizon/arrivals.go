@@ -209,30 +209,17 @@ func (h *Horizon) inWholeJobs(ctx context.Context, p capacity.Problem, found []f
 
 // checkArrivals refuses arrivals that are no numbers or too many, and of classes that do not say how long their jobs run.
 func (h *Horizon) checkArrivals(c *strict.Checker) {
-	if !h.arrives() {
+	if h.checkEarlier(c); !h.arrives() {
 		return
 	}
 	classes := h.Problem.Classes
 	seconds := int64(0)
-	c.Enter("periods")
 	arrives := make([]bool, len(classes))
+	checkNumbers(c, "earlier", h.Earlier, arrives)
+	checkNumbers(c, "periods", h.Periods, arrives)
+	c.Enter("periods")
 	for i := range h.Periods {
-		p := &h.Periods[i]
-		seconds += min(max(0, p.length()), capacity.MaxHorizonHours*3600)
-		c.Element(i)
-		if p.Arrivals != nil && len(p.Arrivals) != len(classes) {
-			c.Refuse("arrivals", "range", "Here are arrivals of %d classes; the problem has %d.", len(p.Arrivals), len(classes))
-		} else if p.Arrivals != nil {
-			c.Enter("arrivals")
-			for k, x := range p.Arrivals {
-				c.Element(k)
-				c.Number("", "The number of arrivals", "", x, maxArrivals)
-				c.Leave()
-				arrives[k] = arrives[k] || x > 0
-			}
-			c.Leave()
-		}
-		c.Leave()
+		seconds += min(max(0, h.Periods[i].length()), capacity.MaxHorizonHours*3600)
 	}
 	if hours := seconds/3600 + int64(len(h.Periods)); hours > MaxPeriods+int64(len(h.Periods)) || (hours-int64(len(h.Periods)))*int64(len(classes)) > MaxHorizonLoad {
 		c.Refuse("", "too_many", "Here are arrivals in about %d hours of %d classes; arrivals are planned hour by hour, with %d hours at most, and %d of hours times classes. Ask for a shorter time.",
@@ -253,6 +240,55 @@ func (h *Horizon) checkArrivals(c *strict.Checker) {
 	if len(c.Findings) == 0 {
 		h.checkCarried(c)
 	}
+}
+
+// checkEarlier refuses earlier periods that tell anything but arrivals, or are not earlier.
+func (h *Horizon) checkEarlier(c *strict.Checker) {
+	c.Enter("earlier")
+	defer c.Leave()
+	if len(h.Earlier) > 0 && !h.arrives() {
+		c.Refuse("", "not_taken", "Here are arrivals and the periods have none; leave them out, or give arrivals in all periods.")
+		return
+	}
+	for i := range h.Earlier {
+		p := &h.Earlier[i]
+		c.Element(i)
+		switch most := int64(capacity.MaxHorizonHours * 3600); {
+		case p.Hours != 0 && p.Seconds != 0 || p.Hours < 0 || p.Hours > capacity.MaxHorizonHours || p.length() < 1 || p.length() > most:
+			c.Refuse("hours", "range", "Give one length, from 1 second to %d hours.", capacity.MaxHorizonHours)
+		case !capacity.CheckWholeSecond(c, "start", p.Start):
+		case p.Jobs != nil || p.PriceKey() != "" || p.Arrivals == nil:
+			c.Refuse("arrivals", "one_of", "What is over is no longer planned; give a start, a length and arrivals alone.")
+		case i > 0 && p.Start.Before(h.Earlier[i-1].End()):
+			c.Refuse("start", "order", "The period begins before the one before it ends; give them in the order of time.")
+		case len(h.Periods) > 0 && p.End().After(h.Start()):
+			c.Refuse("start", "order", "The period ends after the horizon begins, at %s; what arrives from then on stands in the periods.", h.Start().Format(time.RFC3339))
+		}
+		c.Leave()
+	}
+}
+
+// checkNumbers checks the arrivals of some periods and notes which classes have any.
+func checkNumbers(c *strict.Checker, member string, periods []HorizonPeriod, arrives []bool) {
+	c.Enter(member)
+	for i := range periods {
+		p := &periods[i]
+		c.Element(i)
+		if p.Arrivals != nil && len(p.Arrivals) != len(arrives) {
+			c.Refuse("arrivals", "range", "Here are arrivals of %d classes; the problem has %d.", len(p.Arrivals), len(arrives))
+		} else if p.Arrivals != nil {
+			c.Enter("arrivals")
+			for k, x := range p.Arrivals {
+				c.Element(k)
+				c.Number("", "The number of arrivals", "", x, maxArrivals)
+				c.Leave()
+				arrives[k] = arrives[k] || x > 0
+			}
+			c.Leave()
+		}
+		c.Leave()
+	}
+	c.Leave()
 }
 
 // maxArrivals bounds the arrivals of a period. With a longer deadline fewer of them are already too many jobs at once.

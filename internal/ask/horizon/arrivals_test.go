@@ -161,6 +161,19 @@ func TestArrivalsThatMakeNoSense(t *testing.T) {
 			t.Errorf("%s and %s: got %+v", c.first, c.second, f)
 		}
 	}
+	for _, c := range []struct{ earlier, pointer, code string }{
+		{`{"start": "2025-12-31T23:00:00Z", "hours": 1, "arrivals": [1]}`, "/earlier/0/arrivals", "range"},
+		{`{"start": "2025-12-31T23:00:00Z", "hours": 1, "jobs": [1, 0]}`, "/earlier/0/arrivals", "one_of"},
+		{`{"start": "2025-12-31T23:00:00Z", "hours": 2, "arrivals": [1, 0]}`, "/earlier/0/start", "order"},
+		{`{"start": "2025-12-31T23:00:00Z", "hours": -2, "arrivals": [1, 0]}`, "/earlier/0/hours", "range"},
+	} {
+		doc := strings.Replace(fmt.Sprintf(text, `"arrivals": [1, 0]`, `"arrivals": [1, 0]`), `"periods"`, `"earlier": [`+c.earlier+`], "periods"`, 1)
+		_, err := ReadHorizon([]byte(doc), capacity.Limits{})
+		var input *fault.InputError
+		if !errors.As(err, &input) || input.Findings[0].Pointer != c.pointer || input.Findings[0].Code != c.code {
+			t.Errorf("%s: got %v", c.earlier, err)
+		}
+	}
 	q, err := ReadHorizon(fmt.Appendf(nil, text, `"arrivals": [2.5, 0]`, `"arrivals": [23, 0]`), capacity.Limits{})
 	if err != nil {
 		t.Fatal(err)

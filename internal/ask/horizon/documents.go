@@ -29,7 +29,7 @@ type Horizon struct {
 	Problem   capacity.Problem `json:"problem"`
 	Contracts []TermContract   `json:"contracts,omitempty"`
 	Periods   []HorizonPeriod  `json:"periods"` // each begins where the one before ends
-	// Earlier holds what arrived before the horizon and may still run in it, in the order of time. Documents have none.
+	// Earlier holds what arrived before the horizon and may still run in it, in the order of time.
 	Earlier []HorizonPeriod `json:"earlier,omitempty"`
 
 	// Set by Carried: into how many parts the jobs of each class are divided, and the classes with whole jobs.

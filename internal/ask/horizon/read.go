@@ -115,8 +115,8 @@ func (s Span) check(c *strict.Checker) {
 }
 
 var (
-	horizonShape         = strict.NewShape("a horizon", []string{"problem", "periods"}, "contracts", "detail")
-	purchaseShape        = strict.NewShape("a question about offers", []string{"problem", "periods", "offers"}, "contracts", "factors", "detail")
+	horizonShape         = strict.NewShape("a horizon", []string{"problem", "periods"}, "contracts", "earlier", "detail")
+	purchaseShape        = strict.NewShape("a question about offers", []string{"problem", "periods", "offers"}, "contracts", "earlier", "factors", "detail")
 	clusterHorizonShape  = strict.NewShape("a horizon", nil, "from", "until", "detail")
 	clusterPurchaseShape = strict.NewShape("a question about offers", nil, "from", "until", "vm_type", "offers", "named", "factors", "gap", "leave_out", "detail")
 	termContractShape    = strict.NewShape("a contract", []string{"name", "vms", "price", "from", "until"}, "billing", "vm_type", "upfront")
@@ -370,6 +370,8 @@ func readHorizonMember(r *strict.Reader, name string, h *Horizon, limits capacit
 		capacity.ReadProblemInto(r, &h.Problem, limits)
 	case "contracts":
 		h.Contracts = strict.List(r, "of contracts", limits.Contracts, readTermContract)
+	case "earlier":
+		h.Earlier = strict.List(r, "of earlier periods", MaxPeriods, func(r *strict.Reader, p *HorizonPeriod) { readPeriod(r, p, limits) })
 	case "periods":
 		before := len(r.Findings)
 		h.Periods = strict.List(r, "of periods", MaxPeriods, func(r *strict.Reader, p *HorizonPeriod) { readPeriod(r, p, limits) })

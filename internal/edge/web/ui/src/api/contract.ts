@@ -308,6 +308,15 @@ export type ClassAdmissionsList = {
   next_cursor: NextCursor;
 };
 
+export type ClassArrivals = {
+  earlier_job_hours: number;
+  jobs: number;
+  later_job_hours: number;
+  later_vm_hours: number;
+  run_s: number;
+  work_vm_hours: number;
+};
+
 export type ClassBatch = {
   jobs?: Array<ClassJob>;
   machines: ClassMachines;
@@ -412,6 +421,7 @@ export type ClassSplit = {
 
 export type ClassTotal = {
   admitted_job_hours: number;
+  arrivals?: ClassArrivals;
   name: string;
   penalties: Amount;
   refused_job_hours: number;
@@ -1112,6 +1122,7 @@ export type Horizon = {
 };
 
 export type HorizonPeriod = {
+  arrivals?: Array<number>;
   hours?: number;
   jobs?: Array<number>;
   on_demand_price?: Money;
@@ -1124,6 +1135,7 @@ export type HorizonPeriod = {
 export type HorizonRequest = {
   contracts?: Array<TermContract>;
   detail?: "summary" | "periods" | "classes";
+  earlier?: Array<HorizonPeriod>;
   periods: Array<HorizonPeriod>;
   problem: Problem;
 };
@@ -2673,6 +2685,7 @@ export type PurchaseProof = {
 export type PurchaseRequest = {
   contracts?: Array<TermContract>;
   detail?: "summary" | "periods" | "classes";
+  earlier?: Array<HorizonPeriod>;
   factors?: Array<number>;
   offers: Array<PurchaseOffer>;
   periods: Array<HorizonPeriod>;
