@@ -10,6 +10,7 @@ import (
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 	"headroom/internal/core/money"
+	"headroom/internal/core/perf"
 	"headroom/internal/core/strict"
 )
 
@@ -21,7 +22,7 @@ type Snapshot struct {
 	Contracts []SignedContract // likewise
 	Classes   []PlannedClass   // by name
 	Profiles  map[ProfileRef]capacity.Profile
-	Forecasts []Forecast     // likewise
+	Forecasts []Forecast     // likewise, and earlier arrivals whose jobs may still run
 	Previous  *capacity.Plan // the current plan, if there is one
 }
 
@@ -49,12 +50,7 @@ func (s Snapshot) Problem(at time.Time) (capacity.Problem, error) {
 	}
 	p.Budget = s.Cluster.Budget
 	hour := at.UTC().Truncate(time.Hour)
-	forecast := map[string]float64{}
-	for _, f := range s.Forecasts {
-		if f.Hour.Equal(hour) {
-			forecast[f.Class] = f.Jobs
-		}
-	}
+	forecast := s.running(hour)
 	p.Classes = make([]capacity.Class, 0, len(s.Classes))
 	typed := len(used) > 1
 	for _, c := range s.Classes {
@@ -68,7 +64,14 @@ func (s Snapshot) Problem(at time.Time) (capacity.Problem, error) {
 		if said && len(used) > 0 && !slices.ContainsFunc(used, func(v VMType) bool { return class.RunsOn(v.Name) }) {
 			k.Refuse("classes", "no_type", "The class %q runs on none of the VM types in use; set \"in_use\" of one it runs on to true, or give it slots on one that is.", fault.Clip(c.Name))
 		}
-		if jobs, forecasted := forecast[c.Name]; forecasted {
+		if f := forecast[c.Name]; f != nil {
+			if f.arrives && c.DeadlineSeconds == 0 {
+				k.Refuse("classes", "no_deadline", "The class %q has arrivals and no deadline, which is how long its jobs hold their VMs; give it one, or forecast the jobs that run at once.", fault.Clip(c.Name))
+			}
+			jobs := f.jobs
+			if !f.told { // as many as it may have, and no fewer than still run
+				jobs = max(jobs, class.Jobs.Max)
+			}
 			if p.Options.Integrality != capacity.Relaxed {
 				jobs = capacity.WholeJobs(jobs)
 			}
@@ -86,6 +89,47 @@ func (s Snapshot) Problem(at time.Time) (capacity.Problem, error) {
 	}
 	p.Options.Near = s.near()
 	return p, nil
+}
+
+// expected is what is forecast of a class for an hour.
+type expected struct {
+	jobs          float64 // that run at once
+	told, arrives bool    // there is a row of the hour; there are arrivals, of this hour or earlier ones
+}
+
+// running returns what is forecast for an hour, by class. Jobs that arrived earlier run until their deadline.
+func (s Snapshot) running(hour time.Time) map[string]*expected {
+	all := make(map[string]*expected, len(s.Classes))
+	arrivals := map[string][]perf.Arriving{}
+	for _, f := range s.Forecasts {
+		of := all[f.Class]
+		if of == nil {
+			of = &expected{}
+			all[f.Class] = of
+		}
+		if f.Arrivals != nil {
+			of.arrives = true
+			arrivals[f.Class] = append(arrivals[f.Class], perf.Arriving{From: f.Hour.Unix(), Until: f.Hour.Unix() + 3600, Jobs: *f.Arrivals})
+		}
+		if f.Hour.Equal(hour) {
+			if of.told = true; f.Arrivals == nil {
+				of.jobs = f.Jobs
+			}
+		}
+	}
+	for i := range s.Classes {
+		c := &s.Classes[i]
+		of, spans := all[c.Name], arrivals[c.Name]
+		if spans != nil {
+			slices.SortFunc(spans, func(a, b perf.Arriving) int { return cmp.Compare(a.From, b.From) })
+			flow := perf.NewArrivals(spans)
+			of.jobs = max(of.jobs, flow.Running(c.DeadlineSeconds, hour.Unix(), hour.Unix()+3600))
+		}
+		if of != nil && !of.told && of.jobs == 0 {
+			delete(all, c.Name)
+		}
+	}
+	return all
 }
 
 func (s Snapshot) Class(c PlannedClass) (capacity.Class, error) {

@@ -944,13 +944,15 @@ export type Flips = {
 };
 
 export type Forecast = {
+  arrivals?: number;
   class: Name;
   hour: string;
-  jobs: number;
+  jobs?: number;
 };
 
 export type ForecastFromHistory = {
   class: Name;
+  counts?: "arrivals" | "running";
   dry_run?: boolean;
   from?: string;
   job: string;
@@ -970,6 +972,7 @@ export type ForecastList = {
 
 export type ForecastMade = {
   class: string;
+  counts: "arrivals" | "running";
   executions: number;
   hours: number;
   job: string;
@@ -3647,6 +3650,7 @@ export type WeekJobs = {
 
 export type WeekPattern = {
   class: Name;
+  counts: "arrivals" | "running";
   rows: number;
   time_zone: string;
   week: WeekJobs;
@@ -3654,6 +3658,7 @@ export type WeekPattern = {
 
 export type WeeklyForecast = {
   class: Name;
+  counts?: "arrivals" | "running";
   dry_run?: boolean;
   from: string;
   growth_per_month?: number;
@@ -3963,7 +3968,7 @@ export interface Operations {
   "GET /v1/clusters/{cluster}/fits/{job}/{kind}/versions": { path: { cluster: string; job: string; kind: "power" | "rate" | "task_time" | "usage"; }; query: { limit?: number; cursor?: string; format?: "json" | "csv" | "xlsx"; }; body: never; answer: JobFitList };
   "DELETE /v1/clusters/{cluster}/forecasts": { path: { cluster: string; }; query: { class?: string; from?: string; until?: string; }; body: never; answer: Deleted };
   "GET /v1/clusters/{cluster}/forecasts": { path: { cluster: string; }; query: { limit?: number; cursor?: string; format?: "json" | "csv" | "xlsx"; wide?: boolean; class?: string; from?: string; until?: string; }; body: never; answer: ForecastList };
-  "PUT /v1/clusters/{cluster}/forecasts": { path: { cluster: string; }; query: { dry_run?: boolean; holes?: "refuse" | "own" | "keep"; }; body: ForecastRows; answer: Written };
+  "PUT /v1/clusters/{cluster}/forecasts": { path: { cluster: string; }; query: { dry_run?: boolean; counts?: "arrivals" | "running"; holes?: "refuse" | "own" | "keep"; }; body: ForecastRows; answer: Written };
   "POST /v1/clusters/{cluster}/forecasts/from-history": { path: { cluster: string; }; query: { }; body: ForecastFromHistory; answer: ForecastMade };
   "GET /v1/clusters/{cluster}/forecasts/pattern": { path: { cluster: string; }; query: { class: string; from?: string; until?: string; }; body: never; answer: WeekPattern };
   "POST /v1/clusters/{cluster}/forecasts/weekly": { path: { cluster: string; }; query: { }; body: WeeklyForecast; answer: Written };
