@@ -248,6 +248,9 @@ func checkForecasts(k *strict.Checker, rows []Forecast) {
 				k.Hint("hour", whole, "The hour it lies in began at %s.", whole.Format(time.RFC3339)))
 		}
 		if f.Arrivals != nil {
+			if f.Jobs != 0 {
+				k.Refuse("jobs", "one_of", "Here are jobs that run at once, and beside them \"arrivals\" of the same hour; give one of the two.")
+			}
 			k.Number("arrivals", "The number of arrivals", "", *f.Arrivals, MaxArrivals)
 		} else {
 			k.Number("jobs", "The number of jobs", "", f.Jobs, capacity.MaxJobs)

@@ -49,7 +49,7 @@ func (s *Store) Forecasts(ctx context.Context, cluster string, of clusters.Forec
 		args := filterArgs(id, of)
 		args["after_class"], args["after_hour"], args["limit"] = class, hour, limitOf(page)+1
 		rows, err := collect[inputs.Forecast](ctx, q, `
-			SELECT c.name AS class, f.hour, f.jobs, f.arrivals `+filteredForecasts+`
+			SELECT c.name AS class, f.hour, CASE WHEN f.arrivals IS NULL THEN f.jobs ELSE 0 END AS jobs, f.arrivals `+filteredForecasts+`
 			  AND (c.name, f.hour) > (@after_class, @after_hour)
 			ORDER BY c.name, f.hour LIMIT @limit`, args)
 		list = listed(rows, page, func(f inputs.Forecast) []any { return []any{f.Class, f.Hour} })

@@ -22,7 +22,7 @@ func (s *Store) Snapshot(ctx context.Context, name string, at time.Time) (snapsh
 	during := pgtype.Range[time.Time]{Lower: at, Upper: at, LowerType: pgtype.Inclusive, UpperType: pgtype.Inclusive, Valid: true}
 	err = s.readSnapshot(ctx, name, during, pgx.NamedArgs{"hour": hour}, &snapshot, func(b *pgx.Batch, args pgx.NamedArgs, previous *[]json.RawMessage) {
 		b.Queue(`
-			SELECT c.name AS class, f.hour, f.jobs, f.arrivals FROM forecasts f JOIN classes c ON c.id = f.class_id
+			SELECT c.name AS class, f.hour, CASE WHEN f.arrivals IS NULL THEN f.jobs ELSE 0 END AS jobs, f.arrivals FROM forecasts f JOIN classes c ON c.id = f.class_id
 			WHERE c.cluster_id = @cluster AND (f.hour = @hour OR `+stillRun+`) ORDER BY c.name, f.hour`, args).Query(all(&snapshot.Forecasts, pgx.RowToStructByName))
 		b.Queue(`SELECT p.plan::text FROM planning g JOIN plans p ON p.cluster_id = g.cluster_id AND p.number = g.current_number WHERE g.cluster_id = @cluster`, args).Query(all(previous, pgx.RowTo[json.RawMessage]))
 	})

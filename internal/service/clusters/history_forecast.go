@@ -106,9 +106,11 @@ func (d *Desk) ForecastFromHistory(ctx context.Context, cluster string, q Foreca
 	if q.Repeat == RepeatNone {
 		rows := make([]inputs.Forecast, len(hours))
 		for i, h := range hours {
-			rows[i] = inputs.Forecast{Class: q.Class, Hour: inputs.TimeOf(h.Hour), Jobs: q.of(h)}
+			rows[i] = inputs.Forecast{Class: q.Class, Hour: inputs.TimeOf(h.Hour)}
 			if q.Counts == inputs.CountsArrivals {
-				rows[i].Arrivals = &rows[i].Jobs
+				rows[i].Arrivals = new(q.of(h))
+			} else {
+				rows[i].Jobs = q.of(h)
 			}
 		}
 		made.Written, err = d.PutForecasts(ctx, cluster, rows, q.DryRun)
@@ -127,7 +129,7 @@ func (d *Desk) ForecastFromHistory(ctx context.Context, cluster string, q Foreca
 			return ForecastMade{}, fault.At("/measured_from", "too_short", fmt.Sprintf("The time measured, %s to %s, is less than a week, so that nothing is known of some hours of the week. Give measured_from and measured_until of at least a week in which all executions were recorded, or let nothing repeat.",
 				made.MeasuredFrom.Format(time.RFC3339), made.MeasuredUntil.Format(time.RFC3339)))
 		}
-		weekly.Week[i] = math.Ceil(jobs*1e6-1e-3) / 1e6 // no fewer than there were
+		weekly.Week[i] = max(0, math.Ceil(jobs*1e6-1e-3)/1e6) // no fewer than there were
 	}
 	if weeks := (made.Hours + 1) / inputs.HoursPerWeek; weeks < 4 { // an hour is missing when clocks go forward
 		made.Warnings = append(made.Warnings, fmt.Sprintf("Whole weeks measured: %d. Four or more tell what is usual.", max(1, weeks)))

@@ -1105,7 +1105,7 @@ var (
 		{"class", &shapeName},
 		{"hour", &Shape{Kind: Time, Rules: "moment"}},
 		{"jobs", &Shape{Kind: Number, Rules: "gte=0,lte=1e+06"}},
-	}, Required: []string{"class", "hour"}, Closed: true}
+	}, Required: []string{"class", "hour"}, Closed: true, AnyOf: []*Shape{&Shape{Title: "a forecast of arrivals", Required: []string{"arrivals"}}, &Shape{Title: "a forecast of jobs at once", Required: []string{"jobs"}}}}
 	shapeForecastFromHistory = Shape{Kind: Object, Members: []Member{
 		{"class", &shapeName},
 		{"counts", &Shape{Kind: Text, Rules: "oneof=arrivals running"}},
