@@ -21,7 +21,7 @@ import (
 // ClassArrivals says what became of the executions of a class that arrived in a horizon.
 type ClassArrivals struct {
 	Jobs         float64 `json:"jobs"`              // that arrived
-	RunSeconds   float64 `json:"run_s"`             // for which each holds its VMs: the class's deadline
+	RunSeconds   float64 `json:"run_s"`             // for which each holds its VMs
 	EarlierHours float64 `json:"earlier_job_hours"` // of those that had arrived before, and still ran
 	LaterHours   float64 `json:"later_job_hours"`   // that lie beyond the end; no figure counts them,
 	LaterVMHours float64 `json:"later_vm_hours"`    // nor the VMs for them
@@ -46,8 +46,8 @@ func (h *Horizon) arrivalsOf(class int) []perf.Arriving {
 	return spans
 }
 
-// Carried turns arrivals into jobs that run: each holds its VMs from its arrival for as long as the class's deadline,
-// which is the time that its plan gives it. Periods are cut at whole hours where the number changes. A number of jobs is
+// Carried turns arrivals into jobs that run: each holds its VMs from its arrival for as long as its plan gives it (see
+// perf.HeldSeconds). Periods are cut at whole hours where the number changes. A number of jobs is
 // seldom whole, so that classes are planned in parts of jobs (see parts). Without arrivals the horizon stays as it is.
 func (h Horizon) Carried() Horizon {
 	if !h.arrives() || h.parts != nil {
@@ -55,10 +55,12 @@ func (h Horizon) Carried() Horizon {
 	}
 	classes := h.Problem.Classes
 	flows := make([]perf.Arrivals, len(classes))
+	seconds := make([]float64, len(classes))
 	h.parts, h.asked, h.Problem.Classes = make([]int64, len(classes)), classes, slices.Clone(classes)
 	for k := range classes {
 		flows[k], h.parts[k] = perf.NewArrivals(h.arrivalsOf(k)), 1
 		if flows[k].Jobs() > 0 {
+			seconds[k] = perf.HeldSeconds(classes[k], h.Problem.Supply, h.Problem.Options)
 			h.parts[k] = parts(&classes[k], &h.Problem)
 			divide(&h.Problem.Classes[k], &h.Problem.Options, h.parts[k])
 		}
@@ -74,7 +76,7 @@ func (h Horizon) Carried() Horizon {
 			}
 			running := make([]float64, len(classes))
 			for k := range classes {
-				running[k] = flows[k].Running(classes[k].DeadlineSeconds, at.Unix(), until.Unix())
+				running[k] = flows[k].Running(seconds[k], at.Unix(), until.Unix())
 				if p.Jobs != nil {
 					running[k] = max(running[k], p.Jobs[k])
 				}
@@ -120,7 +122,7 @@ func parts(c *capacity.Class, p *capacity.Problem) int64 {
 			slots = min(slots, 4*on.VMsPerJob.InexactFloat64())
 			continue
 		}
-		d, per := demandOf(&on, &p.Options), on.SlotsPerVM
+		d, per := perf.PlannedDemand(on, p.Options), on.SlotsPerVM
 		perMap, perReduce := float64(per.Map), float64(per.Reduce)
 		root := math.Sqrt(d.MapWorkSeconds/perMap) + math.Sqrt(d.ReduceWorkSeconds/perReduce)
 		slack := on.DeadlineSeconds - d.FixedSeconds
@@ -147,18 +149,6 @@ func divides(c *capacity.Class, parts int64) bool {
 	return !strict.PlacesBeyond(c.Penalty.DivRound(by, 30), money.Places)
 }
 
-// demandOf returns the demand that a class is planned with; one of a class with VMs per job is empty.
-func demandOf(c *capacity.Class, o *capacity.Options) capacity.Demand {
-	switch {
-	case c.Demand != nil:
-		return *c.Demand
-	case c.Profile != nil:
-		return perf.Demands(*c.Profile).Planned(o.Bound, c.Calibration)
-	default:
-		return capacity.Demand{}
-	}
-}
-
 // divide makes a class one whose jobs are equal parts of its jobs, which take as long and need a part of the slots.
 func divide(c *capacity.Class, o *capacity.Options, parts int64) {
 	if parts == 1 {
@@ -169,7 +159,7 @@ func divide(c *capacity.Class, o *capacity.Options, parts int64) {
 		vms := c.VMsPerJob.DivRound(by, money.Places)
 		c.VMsPerJob = &vms
 	} else {
-		d := demandOf(c, o)
+		d := perf.PlannedDemand(*c, *o)
 		d.MapWorkSeconds, d.ReduceWorkSeconds = d.MapWorkSeconds/float64(parts), d.ReduceWorkSeconds/float64(parts)
 		c.Demand, c.Profile, c.Calibration = &d, nil, nil
 	}
@@ -177,8 +167,8 @@ func divide(c *capacity.Class, o *capacity.Options, parts int64) {
 	c.Jobs.Min, c.Jobs.Max = c.Jobs.Min*float64(parts), c.Jobs.Max*float64(parts)
 }
 
-// held returns the jobs of a class that hold VMs where so many run at once on average, in parts: rounded up, so that no
-// work is lost, and at least one whole job, because none runs on less.
+// held returns the jobs of a class that hold VMs where so many run at once on average, in parts. They are rounded up, so
+// that no work is lost. There is one whole job at least, because none runs on less.
 func (h *Horizon) held(class int, running float64) float64 {
 	if h.Problem.Options.Integrality == capacity.Relaxed || running == 0 {
 		return running
@@ -349,7 +339,7 @@ func (c *calendar) keepWork(a *Answer, settled []settlement, stints []stint) {
 		if flow.Jobs() == 0 {
 			continue
 		}
-		seconds := asked.Classes[k].DeadlineSeconds
+		seconds := perf.HeldSeconds(asked.Classes[k], asked.Supply, asked.Options)
 		of := &ClassArrivals{RunSeconds: seconds}
 		var arrived []proof.Arrived
 		for _, s := range spans {

@@ -1,6 +1,41 @@
 package perf
 
-import "sort"
+import (
+	"sort"
+
+	"headroom/internal/core/capacity"
+)
+
+// HeldSeconds returns for how long a plan lets an execution of a class hold its VMs: until its deadline, which the planned
+// slots just meet. A job that is done earlier on one slot of each kind, where it has those at least, holds them until then.
+func HeldSeconds(c capacity.Class, s capacity.Supply, o capacity.Options) (seconds float64) {
+	if !o.OneSlotPerJob || c.VMsPerJob != nil {
+		return c.DeadlineSeconds
+	}
+	for _, t := range s.Types() {
+		if len(s.VMTypes) > 0 && !c.RunsOn(t.Name) {
+			continue
+		}
+		on := c.OnType(t.Name)
+		seconds = max(seconds, Time(PlannedDemand(on, o), 1, 1, 1))
+	}
+	if seconds == 0 {
+		return c.DeadlineSeconds
+	}
+	return min(seconds, c.DeadlineSeconds)
+}
+
+// PlannedDemand returns the demand that a class is planned with; one of a class with VMs per job is empty.
+func PlannedDemand(c capacity.Class, o capacity.Options) capacity.Demand {
+	switch {
+	case c.Demand != nil:
+		return *c.Demand
+	case c.Profile != nil:
+		return Demands(*c.Profile).Planned(o.Bound, c.Calibration)
+	default:
+		return capacity.Demand{}
+	}
+}
 
 // Arriving is executions that arrive evenly from one moment until another, in seconds since 1970.
 type Arriving struct {

@@ -32,20 +32,26 @@ type Shortage struct {
 // each other. A class that no VM serves in time has no work.
 func Work(p *capacity.Problem, class int, arrived []Arrived, held []Held) (work float64, short []Shortage) {
 	c := &p.Classes[class]
-	least := math.Inf(1)
-	perType := make([]float64, 0, 1) // VMs that do the work of one job at once, at full use
+	least, seconds := math.Inf(1), 0.0
+	perType := make([]float64, 0, 1) // VM-seconds of one job, at full use
 	for _, t := range p.Supply.Types() {
-		vms := math.Inf(1)
+		work := math.Inf(1)
 		if len(p.Supply.VMTypes) == 0 || c.RunsOn(t.Name) {
-			vms = fullUse(c, t.Name, p.Options)
+			var held float64
+			work, held = fullUse(c, t.Name, p.Options)
+			seconds = max(seconds, held)
 		}
-		perType = append(perType, vms)
-		least = min(least, vms)
+		perType = append(perType, work)
+		least = min(least, work)
 	}
 	if math.IsInf(least, 1) {
 		return 0, nil
 	}
-	running := newSweep(arrived, c.DeadlineSeconds)
+	for v := range perType {
+		perType[v] /= seconds
+	}
+	least /= seconds
+	running := newSweep(arrived, seconds)
 	for _, h := range held {
 		hours := float64(h.Until-h.From) / 3600
 		jobs := max(0, running.mean(h.From, h.Until)-h.Refused)
@@ -70,25 +76,30 @@ const (
 	sumSlack  = 1e-10
 )
 
-// fullUse returns the VMs of a type that one job keeps busy on average from its arrival to its deadline.
-func fullUse(c *capacity.Class, vmType string, o capacity.Options) float64 {
+// fullUse returns the VM-seconds of a type that one job keeps busy, and for how long its plan lets it hold VMs. It does so
+// until the deadline, or until it is done on a slot of each kind where it has those at least. Infinite work is never done.
+func fullUse(c *capacity.Class, vmType string, o capacity.Options) (work, seconds float64) {
 	if c.VMsPerJob != nil {
 		vms, _ := quo(amount(*c.VMsPerJob), number(c.Speed.On(vmType))).Float64()
-		return vms
+		return vms * c.DeadlineSeconds, c.DeadlineSeconds
 	}
 	at := newClassAt(c, c.SlotsPerVM.On(vmType), number(c.Speed.On(vmType)), o.Bound, o.OneSlotPerJob)
 	if at.impossible {
-		return math.Inf(1)
+		return math.Inf(1), c.DeadlineSeconds
 	}
-	busy := zero()
+	busy, held := zero(), at.deadline
 	if at.plan.a.Sign() > 0 {
 		busy.Add(busy, quo(at.plan.a, whole(at.perMap)))
 	}
 	if at.plan.b.Sign() > 0 {
 		busy.Add(busy, quo(at.plan.b, whole(at.perReduce)))
 	}
-	vms, _ := quo(busy, at.deadline).Float64()
-	return vms
+	if alone := add(add(at.plan.a, at.plan.b), at.plan.c); at.oneSlot && less(alone, held) {
+		held = alone
+	}
+	work, _ = busy.Float64()
+	seconds, _ = held.Float64()
+	return work, seconds
 }
 
 // sweep counts running executions along the time: their number changes evenly between turns.

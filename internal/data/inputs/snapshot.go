@@ -50,7 +50,7 @@ func (s Snapshot) Problem(at time.Time) (capacity.Problem, error) {
 	}
 	p.Budget = s.Cluster.Budget
 	hour := at.UTC().Truncate(time.Hour)
-	forecast := s.running(hour)
+	forecast := s.expected(hour)
 	p.Classes = make([]capacity.Class, 0, len(s.Classes))
 	typed := len(used) > 1
 	for _, c := range s.Classes {
@@ -65,6 +65,10 @@ func (s Snapshot) Problem(at time.Time) (capacity.Problem, error) {
 			k.Refuse("classes", "no_type", "The class %q runs on none of the VM types in use; set \"in_use\" of one it runs on to true, or give it slots on one that is.", fault.Clip(c.Name))
 		}
 		if f := forecast[c.Name]; f != nil {
+			if f.arrived.Jobs() > 0 {
+				seconds := perf.HeldSeconds(class, capacity.Supply{VMTypes: types}, p.Options)
+				f.jobs = max(f.jobs, f.arrived.Running(seconds, hour.Unix(), hour.Unix()+3600))
+			}
 			if f.arrives && c.DeadlineSeconds == 0 {
 				k.Refuse("classes", "no_deadline", "The class %q has arrivals and no deadline, which is how long its jobs hold their VMs; give it one, or forecast the jobs that run at once.", fault.Clip(c.Name))
 			}
@@ -93,14 +97,15 @@ func (s Snapshot) Problem(at time.Time) (capacity.Problem, error) {
 
 // expected is what is forecast of a class for an hour.
 type expected struct {
-	jobs          float64 // that run at once
-	told, arrives bool    // there is a row of the hour; there are arrivals, of this hour or earlier ones
+	jobs          float64       // that run at once
+	arrived       perf.Arrivals // in this hour and before it
+	told, arrives bool          // there is a row of the hour; there are arrivals
 }
 
-// running returns what is forecast for an hour, by class. Jobs that arrived earlier run until their deadline.
-func (s Snapshot) running(hour time.Time) map[string]*expected {
+// expected returns what is forecast for an hour, by class.
+func (s Snapshot) expected(hour time.Time) map[string]*expected {
 	all := make(map[string]*expected, len(s.Classes))
-	arrivals := map[string][]perf.Arriving{}
+	spans := map[string][]perf.Arriving{}
 	for _, f := range s.Forecasts {
 		of := all[f.Class]
 		if of == nil {
@@ -109,7 +114,7 @@ func (s Snapshot) running(hour time.Time) map[string]*expected {
 		}
 		if f.Arrivals != nil {
 			of.arrives = true
-			arrivals[f.Class] = append(arrivals[f.Class], perf.Arriving{From: f.Hour.Unix(), Until: f.Hour.Unix() + 3600, Jobs: *f.Arrivals})
+			spans[f.Class] = append(spans[f.Class], perf.Arriving{From: f.Hour.Unix(), Until: f.Hour.Unix() + 3600, Jobs: *f.Arrivals})
 		}
 		if f.Hour.Equal(hour) {
 			if of.told = true; f.Arrivals == nil {
@@ -117,16 +122,10 @@ func (s Snapshot) running(hour time.Time) map[string]*expected {
 			}
 		}
 	}
-	for i := range s.Classes {
-		c := &s.Classes[i]
-		of, spans := all[c.Name], arrivals[c.Name]
-		if spans != nil {
-			slices.SortFunc(spans, func(a, b perf.Arriving) int { return cmp.Compare(a.From, b.From) })
-			flow := perf.NewArrivals(spans)
-			of.jobs = max(of.jobs, flow.Running(c.DeadlineSeconds, hour.Unix(), hour.Unix()+3600))
-		}
-		if of != nil && !of.told && of.jobs == 0 {
-			delete(all, c.Name)
+	for name, of := range all {
+		slices.SortFunc(spans[name], func(a, b perf.Arriving) int { return cmp.Compare(a.From, b.From) })
+		if of.arrived = perf.NewArrivals(spans[name]); !of.told && !of.arrives {
+			delete(all, name) // of another hour
 		}
 	}
 	return all

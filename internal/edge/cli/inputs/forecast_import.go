@@ -80,7 +80,7 @@ func writtenForms(c *cobra.Command, out shell.Output, a remote.Answer) error {
 		}
 		arrivals := ""
 		if done.FromArrivals > 0 {
-			arrivals = fmt.Sprintf(" %d tell arrivals, the others jobs that run at once.", done.FromArrivals)
+			arrivals = fmt.Sprintf(" %d tell arrivals.", done.FromArrivals)
 		}
 		_, err := fmt.Fprintf(w, "%s %s: %d new, %d changed, %d as before; %d deleted.%s\n", did, shell.Counted(done.Written, "row"),
 			done.Added, done.Changed, done.Written-done.Added-done.Changed, done.Deleted, arrivals)
@@ -176,11 +176,14 @@ func weekOf(week string, body map[string]any) (label string, err error) {
 	}
 	if start := strings.TrimSpace(text); strings.HasPrefix(start, "{") || strings.HasPrefix(start, "[") {
 		var pattern struct {
-			Week json.RawMessage `json:"week"`
+			Week   json.RawMessage `json:"week"`
+			Counts inputs.Counts   `json:"counts"`
 		}
 		raw := json.RawMessage(text)
 		if json.Unmarshal(raw, &pattern) == nil && pattern.Week != nil {
-			raw = pattern.Week
+			if raw = pattern.Week; pattern.Counts != "" {
+				body["counts"] = pattern.Counts
+			}
 		}
 		if !json.Valid(raw) {
 			return "", fmt.Errorf("%s: This is no JSON that can be read", label)
