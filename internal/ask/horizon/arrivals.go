@@ -176,7 +176,15 @@ func (h *Horizon) held(class int, running float64) float64 {
 	if h.asked[class].DeadlineSeconds > 0 {
 		running = max(running, min(1, capacity.WholeJobs(running)))
 	}
-	return capacity.WholeJobs(running * float64(h.parts[class]))
+	return h.inParts(class, running)
+}
+
+// inParts returns a number of jobs in parts, rounded up.
+func (h *Horizon) inParts(class int, jobs float64) float64 {
+	if h.Problem.Options.Integrality == capacity.Relaxed {
+		return jobs
+	}
+	return capacity.WholeJobs(jobs * float64(h.parts[class]))
 }
 
 // inWholeJobs tells the conflicts of a problem in parts of jobs as those of whole jobs, which need no fewer VMs.

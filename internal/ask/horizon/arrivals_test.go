@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -14,6 +16,8 @@ import (
 
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
+	"headroom/internal/core/perf"
+	"headroom/internal/test/plantest"
 )
 
 // fridays is January 2026, which has five Fridays: twenty Spark jobs of 16.416 slot-hours arrive on each, in so many hours
@@ -258,4 +262,111 @@ func TestSteadyArrivalsAreTheProblemOfEachHour(t *testing.T) {
 			t.Errorf("%s: got %+v, want 40 job-hours at either end", integrality, of)
 		}
 	}
+}
+
+// A job that is admitted keeps its VMs through dear hours, and one that is refused does not come back in cheap ones.
+func TestStartedJobsKeepTheirVMs(t *testing.T) {
+	for _, c := range []struct {
+		name            string
+		prices          []string
+		admitted        string
+		bill, penalties float64
+	}{
+		{"cheap, then dear", []string{"0.50", "0.50", "2.00", "2.00", "2.00"}, "[2 4 4 2 0]", 1 + 2 + 8 + 4, 0},
+		{"dear, then cheap", []string{"2.00", "0.50", "0.50", "0.50", "0.50"}, "[0 0 0 0 0]", 0, 12},
+		{"cheap", []string{"0.50", "0.50", "0.50", "0.50", "0.50"}, "[2 4 4 2 0]", 6, 0},
+	} {
+		p := oneClass(t, "1")
+		p.Classes[0].DeadlineSeconds, p.Classes[0].Penalty = 3*3600, plantest.AmountIn(t, "1.00")
+		h := Horizon{Problem: p}
+		for i, price := range c.prices {
+			x := HorizonPeriod{Start: firstHour.Add(time.Duration(i) * time.Hour), Hours: 1, Arrivals: []float64{0}, OnDemandPrice: new(plantest.AmountIn(t, price))}
+			if i == 0 {
+				x.Arrivals[0] = 4
+			}
+			h.Periods = append(h.Periods, x)
+		}
+		a := planned(t, h)
+		var admitted []float64
+		for _, p := range a.Periods {
+			for range int(p.Hours) {
+				admitted = append(admitted, p.Admitted)
+			}
+		}
+		cost := a.Total.Cost
+		if fmt.Sprint(admitted) != c.admitted || cost.Total.Float()-cost.Penalties.Float() != c.bill || cost.Penalties.Float() != c.penalties || a.Status == capacity.InfeasibleStatus {
+			t.Errorf("%s: got %v, %v, %s; want %s, %v and %v", c.name, admitted, cost, a.Status, c.admitted, c.bill, c.penalties)
+		}
+		best := 0.0 // of each hour by itself
+		for i, jobs := range []float64{2, 4, 4, 2, 0} {
+			price, _ := strconv.ParseFloat(c.prices[i], 64)
+			best += jobs * min(1, price)
+		}
+		if gap := cost.Total.Float() - best; math.Abs(a.Gap.Float()-gap) > 1e-9 {
+			t.Errorf("%s: the gap is %v, want %v", c.name, a.Gap, gap)
+		}
+	}
+}
+
+// Where jobs are refused, in whole and relaxed plans, sums close, no work is lost and no admitted job is dropped.
+func TestStartedJobsOfRandomHorizons(t *testing.T) {
+	refused := 0
+	for seed := range uint64(40) {
+		r := rand.New(rand.NewPCG(28, seed))
+		h := fridays(t, []string{"relaxed", "integer", "executable"}[r.IntN(3)], 1).Horizon
+		c := &h.Problem.Classes[0]
+		c.Jobs.Min, c.DeadlineSeconds = 0, float64(3600+r.IntN(20_000))
+		c.Demand.MapWorkSeconds = c.DeadlineSeconds * float64(1+r.IntN(20))
+		c.Penalty = plantest.AmountIn(t, fmt.Sprintf("%d.%d", r.IntN(3), 1+r.IntN(9)))
+		other := *c
+		demand := *c.Demand
+		other.Name, other.Demand = "other", &demand
+		demand.MapWorkSeconds /= 3
+		h.Problem.Classes = append(h.Problem.Classes, other)
+		quota := int64(5 + r.IntN(60))
+		if r.IntN(2) == 0 {
+			h.Problem.Supply.OnDemand.Quota = &quota
+		}
+		start := h.Start()
+		h.Periods = nil
+		for i := range 40 {
+			h.Periods = append(h.Periods, HorizonPeriod{Start: start.Add(time.Duration(i) * time.Hour), Hours: 1,
+				Arrivals: []float64{float64(r.IntN(9)) / 2, float64(r.IntN(2) * r.IntN(9))}, OnDemandPrice: new(plantest.AmountIn(t, fmt.Sprintf("0.%d", 1+r.IntN(5))))})
+		}
+		a := planned(t, h)
+		if a.Total.RefusedHours > 0 {
+			refused++
+		}
+		if a.Status == capacity.InfeasibleStatus {
+			t.Errorf("seed %d: %v", seed, a.Infeasible)
+			continue
+		}
+		checkArrived(t, &h, &a)
+		for k := range h.Problem.Classes { // what runs in an hour and came before it was admitted before
+			seconds, before := a.Classes[k].Arrivals.RunSeconds, 0.0
+			for i, s := range hourly(&a) {
+				admitted := a.Situations[s].Classes[k].Admitted
+				fresh := perf.NewArrivals([]perf.Arriving{{From: h.Periods[i].Start.Unix(), Until: h.Periods[i].End().Unix(), Jobs: h.Periods[i].Arrivals[k]}})
+				at := h.Periods[i].Start.Unix()
+				most := before + fresh.Running(seconds, at, at+3600)
+				if admitted > math.Ceil(most)+1 {
+					t.Errorf("seed %d, hour %d, class %d: %v are admitted, and %v could be", seed, i, k, admitted, most)
+				}
+				before = admitted + fresh.Jobs()
+			}
+		}
+	}
+	if refused < 15 {
+		t.Errorf("only %d horizons refuse jobs", refused)
+	}
+}
+
+// hourly returns the situation of every hour.
+func hourly(a *Answer) (situations []int) {
+	for _, p := range a.Periods {
+		for range int(math.Round(p.Hours)) {
+			situations = append(situations, p.Situation)
+		}
+	}
+	return situations
 }

@@ -58,7 +58,7 @@ func Charges(h *Horizon, a *Answer, visit func(*Stint) error) error {
 		terms[i] = term{c.From, c.Until}
 	}
 	w := charging{calendar: newCalendar(h, terms), answer: a, contracts: contractsOf(h), byName: make(map[string]int)}
-	if len(a.Situations) != len(w.calendar.situations) || len(a.Contracts) != len(w.contracts) {
+	if len(a.Situations) != a.Solved || w.calendar.horizon.parts == nil && a.Solved != len(w.calendar.situations) || len(a.Contracts) != len(w.contracts) {
 		return errOtherHorizon
 	}
 	for i, c := range w.contracts {
@@ -147,8 +147,11 @@ func (w *charging) next(i int) bool {
 // settle makes a period's money from its counts.
 func (w *charging) settle(period *PeriodAnswer, p stint) bool {
 	w.problem = w.calendar.problem(&w.calendar.situations[p.situation], w.calendar.horizon.Contracts)
-	shares := w.answer.Situations[p.situation]
-	if period.Situation != p.situation || !period.Start.Equal(p.start) || len(period.Used) != len(w.contracts) {
+	if period.Situation < 0 || period.Situation >= len(w.answer.Situations) || w.calendar.horizon.parts == nil && period.Situation != p.situation {
+		return false
+	}
+	shares := w.answer.Situations[period.Situation]
+	if !period.Start.Equal(p.start) || len(period.Used) != len(w.contracts) {
 		return false
 	}
 	pl := capacity.Plan{Status: period.Status, VMs: capacity.VMs{OnDemand: period.VMs.OnDemand, Spot: period.VMs.Spot, Types: shares.Types}}
