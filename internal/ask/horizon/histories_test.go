@@ -33,13 +33,13 @@ type pastJobs struct {
 func drawHistory(r *rand.Rand) pastJobs {
 	slots := int64(math.Round(math.Exp(r.Float64() * math.Log(200))))
 	p := pastJobs{seconds: math.Exp(math.Log(10) + r.Float64()*math.Log(7200)), hours: 24 * (1 + r.IntN(2))}
-	waves := int64(8 + r.IntN(25))
+	waves := int64(8 + r.IntN(13))
 	task := p.seconds / float64(waves)
 	p.profile = capacity.Profile{MapTasks: slots * waves, MapAvgSeconds: task * (0.7 + 0.3*r.Float64()), MapMaxSeconds: task}
 	p.due = p.seconds * (1 + 2*r.Float64())
 	// So many at once that a thousand slots or so do.
 	atOnce := 0.1 + r.Float64()*min(30, 1000/float64(slots))
-	perHour := min(atOnce*3600/p.seconds, 400)
+	perHour := min(atOnce*3600/p.seconds, 60)
 	for h := range p.hours {
 		busy := 1.0
 		if r.IntN(3) == 0 {

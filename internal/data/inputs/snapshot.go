@@ -68,6 +68,7 @@ func (s Snapshot) Problem(at time.Time) (capacity.Problem, error) {
 			if f.arrived.Jobs() > 0 {
 				seconds := perf.HeldSeconds(class, capacity.Supply{VMTypes: types}, p.Options)
 				f.jobs = max(f.jobs, f.arrived.Running(seconds, hour.Unix(), hour.Unix()+3600))
+				f.started = f.before.Running(seconds, hour.Unix(), hour.Unix()+3600)
 			}
 			if f.arrives && c.DeadlineSeconds == 0 {
 				k.Refuse("classes", "no_deadline", "The class %q has arrivals and no deadline, which is how long its jobs hold their VMs; give it one, or forecast the jobs that run at once.", fault.Clip(c.Name))
@@ -79,7 +80,7 @@ func (s Snapshot) Problem(at time.Time) (capacity.Problem, error) {
 			if p.Options.Integrality != capacity.Relaxed {
 				jobs = capacity.WholeJobs(jobs)
 			}
-			class.Jobs = capacity.JobRange{Min: min(class.Jobs.Min, jobs), Max: jobs}
+			class.Jobs = capacity.JobRange{Min: min(max(class.Jobs.Min, s.kept(c.Name, f.started, p.Options.Integrality)), jobs), Max: jobs}
 		}
 		p.Classes = append(p.Classes, class)
 	}
@@ -98,7 +99,9 @@ func (s Snapshot) Problem(at time.Time) (capacity.Problem, error) {
 // expected is what is forecast of a class for an hour.
 type expected struct {
 	jobs          float64       // that run at once
+	started       float64       // of them before this hour, and admitted
 	arrived       perf.Arrivals // in this hour and before it
+	before        perf.Arrivals // before it
 	told, arrives bool          // there is a row of the hour; there are arrivals
 }
 
@@ -124,11 +127,33 @@ func (s Snapshot) expected(hour time.Time) map[string]*expected {
 	}
 	for name, of := range all {
 		slices.SortFunc(spans[name], func(a, b perf.Arriving) int { return cmp.Compare(a.From, b.From) })
+		past := slices.IndexFunc(spans[name], func(x perf.Arriving) bool { return x.From >= hour.Unix() })
+		if past < 0 {
+			past = len(spans[name])
+		}
+		of.before = perf.NewArrivals(spans[name][:past])
 		if of.arrived = perf.NewArrivals(spans[name]); !of.told && !of.arrives {
 			delete(all, name) // of another hour
 		}
 	}
 	return all
+}
+
+// kept returns the jobs of a class that must be served because they have started: those that arrived earlier and still run,
+// as far as the current plan admits any.
+func (s Snapshot) kept(class string, started float64, integrality capacity.Integrality) float64 {
+	if s.Previous == nil || started == 0 {
+		return 0
+	}
+	if integrality != capacity.Relaxed {
+		started = capacity.WholeJobs(started)
+	}
+	for i := range s.Previous.Classes {
+		if c := &s.Previous.Classes[i]; c.Name == class {
+			return min(started, c.Admitted)
+		}
+	}
+	return 0
 }
 
 func (s Snapshot) Class(c PlannedClass) (capacity.Class, error) {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/shopspring/decimal"
 
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
@@ -264,5 +265,33 @@ func TestChanges(t *testing.T) {
 	}
 	if got := Changes(Document{}, before); got[0].Action+got[0].Kind != "createcluster" || len(got) != 10 {
 		t.Errorf("a new cluster: got %v", got)
+	}
+}
+
+// Jobs that arrived earlier and run are promised, as far as the current plan admits them.
+func TestStartedJobsArePromised(t *testing.T) {
+	gamma, penalty := decimal.NewFromInt(1), money.Amount{Decimal: decimal.NewFromInt(5)}
+	noon := moment("2026-01-01T12:00:00Z")
+	s := Snapshot{Cluster: Cluster{Currency: "USD", PeriodSeconds: 3600, Options: capacity.DefaultOptions()},
+		VMTypes: []VMType{{Name: "small", InUse: true}}, Prices: []PricePeriod{{VMType: "small", Price: penalty, From: noon.Add(-time.Hour)}},
+		Classes:   []PlannedClass{{Name: "etl", VMsPerJob: &gamma, DeadlineSeconds: 3 * 3600, Jobs: capacity.JobRange{Max: 9}, Penalty: penalty}},
+		Forecasts: []Forecast{{"etl", noon.Add(-2 * time.Hour), 0, new(4.0)}, {"etl", noon, 0, new(2.0)}}}
+	for _, c := range []struct {
+		previous *capacity.Plan
+		want     capacity.JobRange
+	}{
+		{nil, capacity.JobRange{Max: 5}},
+		{&capacity.Plan{Classes: []capacity.ClassPlan{{Name: "etl", Admitted: 9}}}, capacity.JobRange{Min: 4, Max: 5}},
+		{&capacity.Plan{Classes: []capacity.ClassPlan{{Name: "etl", Admitted: 1}}}, capacity.JobRange{Min: 1, Max: 5}},
+		{&capacity.Plan{Classes: []capacity.ClassPlan{{Name: "other", Admitted: 9}}}, capacity.JobRange{Max: 5}},
+	} {
+		s.Previous = c.previous
+		p, err := s.Problem(noon.Add(10 * time.Minute))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := p.Classes[0].Jobs; got != c.want {
+			t.Errorf("after %+v: got %+v, want %+v", c.previous, got, c.want)
+		}
 	}
 }
