@@ -38,8 +38,7 @@ func (a *asking) mostForBudget(ctx context.Context) error {
 	a.take(pl, before)
 	if pl.Status == capacity.InfeasibleStatus {
 		a.answer.Conflicts = a.budgetConflicts(pl.Conflicts)
-		a.answer.Answer = fmt.Sprintf("No plan meets the demands for %s.", a.inWords(asked.Amount))
-		a.answer.Explanation = a.answer.Answer + " " + firstConflict(a.answer.Conflicts)
+		a.refuse("no_plan_for_the_budget", "", fmt.Sprintf("No plan meets the demands for %s.", a.inWords(asked.Amount)), "")
 		return nil
 	}
 	o, on, spent := a.answer.Outcome, "VMs", vmCost(a.answer.Outcome)
@@ -47,28 +46,28 @@ func (a *asking) mostForBudget(ctx context.Context) error {
 		on, spent = "VMs and penalties", o.Cost.Total
 	}
 	left := less(amount, spent)
-	a.answer.Answer = fmt.Sprintf("For at most %s on %s, %s can be served, on %s.", a.inWords(asked.Amount), on, served(o), words.VMs(o.VMs.Total))
-	a.fact("budget", "", amount.String(), a.period())
-	a.fact("spent", "", spent.String(), a.period())
-	a.fact("left", "", left.String(), a.period())
-	a.fact("penalties", "", o.Cost.Penalties.String(), a.period())
-	sentences := []string{fmt.Sprintf("%s is spent on %s and %s is left.", a.inWords(asked.Asked(&p, spent)), on, words.Cents(asked.Asked(&p, left).Float()))}
+	a.say("most_for_budget", "", fmt.Sprintf("For at most %s on %s, %s can be served, on %s.", a.inWords(asked.Amount), on, served(o), words.VMs(o.VMs.Total)),
+		words.Money("budget", amount, a.period()), words.Count("admitted", o.Admitted, "jobs"), words.Count("refused", o.Refused, "jobs"), words.Count("vms", o.VMs.Total, "VMs"))
+	a.say("spent", "", fmt.Sprintf("%s is spent on %s and %s is left.", a.inWords(asked.Asked(&p, spent)), on, words.Cents(asked.Asked(&p, left).Float())),
+		words.Money("spent", spent, a.period()), words.Money("left", left, a.period()))
 	if o.Refused > 0 && asked.Of != OfTotal {
-		sentences = append(sentences, fmt.Sprintf("With the penalties of the %s that %s refused the whole costs %s %s.", words.Jobs(o.Refused), words.IsAre(o.Refused), o.Cost.Total, a.period()))
+		a.say("with_penalties", "", fmt.Sprintf("With the penalties of the %s that %s refused the whole costs %s %s.", words.Jobs(o.Refused), words.IsAre(o.Refused), o.Cost.Total, a.period()),
+			words.Money("penalties", o.Cost.Penalties, a.period()), words.Money("total", o.Cost.Total, a.period()))
 	}
 	if c := a.answer.Compared; c != nil {
 		saved := less(o.Cost.Total, c.Cost.Total)
-		a.fact("cost_of_the_budget", "", saved.String(), a.period())
 		if saved.IsZero() {
-			sentences = append(sentences, "The budget does not bind: the cheapest plan without it costs as much, "+c.Cost.Total.String()+" "+a.period()+".")
+			a.say("budget_does_not_bind", "", "The budget does not bind: the cheapest plan without it costs as much, "+c.Cost.Total.String()+" "+a.period()+".",
+				words.Money("total_without", c.Cost.Total, a.period()))
 		} else {
-			sentences = append(sentences, fmt.Sprintf("Without the budget the cheapest plan serves %s for %s %s, of which %s on VMs; so the budget costs %s in all.", served(*c), c.Cost.Total, a.period(), vmCost(*c), saved))
+			a.say("cost_of_the_budget", "", fmt.Sprintf("Without the budget the cheapest plan serves %s for %s %s, of which %s on VMs; so the budget costs %s in all.", served(*c), c.Cost.Total, a.period(), vmCost(*c), saved),
+				words.Money("more", saved, a.period()), words.Money("total_without", c.Cost.Total, a.period()), words.Money("vms_without", vmCost(*c), a.period()))
 		}
 		if o.Refused > 0 && c.Refused > 0 {
-			sentences = append(sentences, fmt.Sprintf("Even without the budget it is cheapest to refuse %s.", words.Jobs(c.Refused)))
+			a.say("refused_without_the_budget", "", fmt.Sprintf("Even without the budget it is cheapest to refuse %s.", words.Jobs(c.Refused)), words.Count("refused", c.Refused, "jobs"))
 		}
 	}
-	a.explain(&p, &pl, sentences...)
+	a.explain(&p, &pl)
 	return nil
 }
 
@@ -161,26 +160,23 @@ func (a *asking) cheapestForAll(ctx context.Context) error {
 	a.take(pl, before)
 	if pl.Status == capacity.InfeasibleStatus {
 		a.answer.Conflicts = a.asPromised(pl.Conflicts, &p)
-		a.answer.Answer = "Not everything can be served."
-		a.answer.Explanation = a.answer.Answer + " With every job promised: " + firstConflict(a.answer.Conflicts)
+		a.refuse("not_all_can_be_served", "", "Not everything can be served.", "With every job promised: ")
 		return nil
 	}
 	o := a.answer.Outcome
-	a.answer.Answer = fmt.Sprintf("Serving %s costs %s %s, on %s.", served(o), o.Cost.Total, a.period(), words.VMs(o.VMs.Total))
-	a.fact("cost", "", o.Cost.Total.String(), a.period())
-	a.fact("cost_per_month", "", o.Cost.PerMonth.String(), p.Currency+" a month")
-	var sentences []string
+	a.say("cost_of_all", "", fmt.Sprintf("Serving %s costs %s %s, on %s.", served(o), o.Cost.Total, a.period(), words.VMs(o.VMs.Total)),
+		words.Money("cost", o.Cost.Total, a.period()), words.Count("vms", o.VMs.Total, "VMs"))
 	if c := a.answer.Compared; c != nil {
 		extra := less(o.Cost.Total, c.Cost.Total)
-		a.fact("extra_over_cheapest", "", extra.String(), a.period())
 		if c.Refused == 0 {
-			sentences = append(sentences, "The cheapest plan serves everything as well.")
+			a.say("cheapest_serves_all", "", "The cheapest plan serves everything as well.")
 		} else {
-			sentences = append(sentences, fmt.Sprintf("That is %s more than the cheapest plan, which refuses %s and pays %s in penalties for it.", extra, words.Jobs(c.Refused), c.Cost.Penalties))
+			a.say("more_than_cheapest", "", fmt.Sprintf("That is %s more than the cheapest plan, which refuses %s and pays %s in penalties for it.", extra, words.Jobs(c.Refused), c.Cost.Penalties),
+				words.Money("more", extra, a.period()), words.Count("refused", c.Refused, "jobs"), words.Money("penalties", c.Cost.Penalties, a.period()))
 		}
 	}
-	sentences = append(sentences, fmt.Sprintf("A month of 730 hours costs %s %s.", o.Cost.PerMonth, p.Currency))
-	a.explain(&p, &pl, sentences...)
+	a.say("cost_per_month", "", fmt.Sprintf("A month of 730 hours costs %s %s.", o.Cost.PerMonth, p.Currency), words.Money("cost", o.Cost.PerMonth, p.Currency+" a month"))
+	a.explain(&p, &pl)
 	return nil
 }
 
@@ -193,8 +189,7 @@ func (a *asking) oneMoreJob(ctx context.Context) error {
 	}
 	if before.Status == capacity.InfeasibleStatus {
 		a.take(before, before)
-		a.answer.Answer = "The demands cannot be met as they are."
-		a.answer.Explanation = a.answer.Answer + " " + firstConflict(before.Conflicts)
+		a.refuse("no_plan", "", "The demands cannot be met as they are.", "")
 		return nil
 	}
 	p := *a.problem
@@ -214,47 +209,42 @@ func (a *asking) oneMoreJob(ctx context.Context) error {
 	a.take(pl, before)
 	if pl.Status == capacity.InfeasibleStatus {
 		a.answer.Conflicts = a.asPromised(pl.Conflicts, &p)
-		a.answer.Answer = fmt.Sprintf("One more job of class %q cannot be served within the limits there are.", class.Name)
-		a.answer.Explanation = a.answer.Answer + fmt.Sprintf(" With %s promised to it: ", words.Jobs(class.Jobs.Min)) + firstConflict(a.answer.Conflicts)
+		a.refuse(words.DoesNotFit, class.Name, fmt.Sprintf("One more job of class %q cannot be served within the limits there are.", class.Name),
+			fmt.Sprintf("With %s promised to it: ", words.Jobs(class.Jobs.Min)))
 		return nil
 	}
 	o, was := a.answer.Outcome, *a.answer.Compared
 	extra, vms := less(o.Cost.Total, was.Cost.Total), o.VMs.Total-was.VMs.Total
-	a.answer.Answer = fmt.Sprintf("One more job of class %q costs %s %s.", class.Name, extra, a.period())
-	a.fact("cost", class.Name, extra.String(), a.period())
-	a.fact("vms", class.Name, money.Round(vms).Decimal.String(), "VMs")
-	a.fact("penalty", class.Name, class.Penalty.String(), a.period())
-	sentences := []string{fmt.Sprintf("The plan without it costs %s on %s, the plan with it %s on %s.", was.Cost.Total, words.VMs(was.VMs.Total), o.Cost.Total, words.VMs(o.VMs.Total))}
+	a.say(words.Costs, class.Name, fmt.Sprintf("One more job of class %q costs %s %s.", class.Name, extra, a.period()), words.Money("amount", extra, a.period()),
+		words.Money("bill", less(vmCost(o), vmCost(was)), a.period()), words.Money("value_refused", less(o.Cost.Penalties, was.Cost.Penalties), a.period()),
+		words.Count("vms", vms, "VMs"))
+	a.say("plans_compared", class.Name, fmt.Sprintf("The plan without it costs %s on %s, the plan with it %s on %s.", was.Cost.Total, words.VMs(was.VMs.Total), o.Cost.Total, words.VMs(o.VMs.Total)),
+		words.Money("without", was.Cost.Total, a.period()), words.Money("with", o.Cost.Total, a.period()))
 	if gap := pl.Proof.Gap*math.Abs(pl.Objective.Float()) + before.Proof.Gap*math.Abs(before.Objective.Float()); gap > 0 {
 		bound := money.Round(gap)
-		a.fact("uncertainty", class.Name, bound.String(), a.period())
-		sentences = append(sentences, fmt.Sprintf("The time limit has left it uncertain by %s at most.", bound))
+		a.say("uncertainty", class.Name, fmt.Sprintf("The time limit has left it uncertain by %s at most.", bound), words.Money("uncertainty", bound, a.period()))
 	}
 	if beside := pl.Classes[at].Admitted - class.Jobs.Min; beside > 1e-9 {
-		sentences = append(sentences, fmt.Sprintf("The VMs that it needs have room for %s more of the class, and serving those is cheaper than refusing them.", words.Jobs(words.Rounded(beside, 3))))
+		beside = words.Rounded(beside, 3)
+		a.say("room_for_more", class.Name, fmt.Sprintf("The VMs that it needs have room for %s more of the class, and serving those is cheaper than refusing them.", words.Jobs(beside)), words.Count("more", beside, "jobs"))
 	}
-	if pushed := displaced(before, pl, at); pushed != "" {
-		sentences = append(sentences, "To make room "+pushed+".")
+	a.displaced(before, pl, at)
+	a.marginal(&before, at, extra)
+	refusing := "so that it pays for itself"
+	if extra.GreaterThan(class.Penalty.Decimal) {
+		refusing = "which is less"
 	}
-	if said := a.marginal(&before, at, extra); said != "" {
-		sentences = append(sentences, said)
-	}
-	switch {
-	case extra.GreaterThan(class.Penalty.Decimal):
-		sentences = append(sentences, fmt.Sprintf("Refusing it would cost %s, which is less.", class.Penalty))
-	default:
-		sentences = append(sentences, fmt.Sprintf("Refusing it would cost %s, so that it pays for itself.", class.Penalty))
-	}
-	a.explain(&p, &pl, sentences...)
+	a.say("refusal_would_cost", class.Name, fmt.Sprintf("Refusing it would cost %s, %s.", class.Penalty, refusing), words.Money("penalty", class.Penalty, a.period()))
+	a.explain(&p, &pl)
 	return nil
 }
 
 // marginal says in words what the linear program knows of one job more and one job less of a class. With several VM
 // types each has a price of its own. One job more on the cheapest costs the penalty at which the class breaks even.
-func (a *asking) marginal(before *capacity.Plan, at int, extra money.Amount) string {
+func (a *asking) marginal(before *capacity.Plan, at int, extra money.Amount) {
 	c, price := &before.Classes[at], before.Prices
 	if price == nil {
-		return ""
+		return
 	}
 	var low, high *money.Amount
 	if len(price.Types) > 0 {
@@ -267,13 +257,13 @@ func (a *asking) marginal(before *capacity.Plan, at int, extra money.Amount) str
 	}
 	const counted = "In fractions of VMs, as the linear program counts, "
 	about := plan.About(a.problem.Options.Integrality)
-	text := ""
+	text, figures := "", []capacity.Figure{}
 	if low != nil {
-		a.fact("marginal_low", c.Name, low.String(), a.period())
+		figures = append(figures, words.Money("low", *low, a.period()))
 		text = counted + "a job less saves " + about + words.Cents(low.Float())
 	}
 	if high != nil {
-		a.fact("marginal_high", c.Name, high.String(), a.period())
+		figures = append(figures, words.Money("high", *high, a.period()))
 		switch {
 		case low == nil:
 			text = counted + "a job more costs " + about + words.Cents(high.Float())
@@ -287,22 +277,26 @@ func (a *asking) marginal(before *capacity.Plan, at int, extra money.Amount) str
 		}
 	}
 	if text != "" {
-		text += "."
+		a.say("marginal", c.Name, text+".", figures...)
 	}
-	return text
 }
 
 // displaced says which other classes have fewer jobs than before.
-func displaced(before, after capacity.Plan, but int) string {
+func (a *asking) displaced(before, after capacity.Plan, but int) {
 	var parts []string
+	var figures []capacity.Figure
 	for i := range after.Classes {
 		if fewer := before.Classes[i].Admitted - after.Classes[i].Admitted; i != but && fewer > 1e-9 {
-			parts = append(parts, fmt.Sprintf("%s of class %q go", words.Jobs(words.Rounded(fewer, 3)), after.Classes[i].Name))
+			fewer, name := words.Rounded(fewer, 3), after.Classes[i].Name
+			parts = append(parts, fmt.Sprintf("%s of class %q go", words.Jobs(fewer), name))
+			figures = append(figures, words.Count(name, fewer, "jobs"))
 		}
 	}
 	const shown = 3
 	if len(parts) > shown {
 		parts = append(parts[:shown], fmt.Sprintf("jobs of %d classes more go", len(parts)-shown))
 	}
-	return strings.Join(parts, ", ")
+	if len(parts) > 0 {
+		a.say("jobs_that_go", after.Classes[but].Name, "To make room "+strings.Join(parts, ", ")+".", figures...)
+	}
 }

@@ -43,8 +43,7 @@ func (a *asking) cheapestDeadline(ctx context.Context) error {
 	}
 	if before.Status == capacity.InfeasibleStatus {
 		a.take(before, before)
-		a.answer.Answer = "The demands cannot be met as they are."
-		a.answer.Explanation = a.answer.Answer + " " + firstConflict(before.Conflicts)
+		a.refuse("no_plan", "", "The demands cannot be met as they are.", "")
 		return nil
 	}
 	s := a.newDeadlines(before)
@@ -116,38 +115,41 @@ func (a *asking) cheapestDeadline(ctx context.Context) error {
 func (a *asking) tellDeadlines(s *deadlines, p capacity.Problem, best *capacity.Plan) {
 	rows := a.answer.Deadlines
 	given, cheapest, least := rows[0], rows[1], rows[2]
-	if s.class != "" {
-		a.answer.Answer = fmt.Sprintf("Class %q can be promised within %s s instead of %s s for %s %s.", s.class, words.Number(cheapest.Deadline), words.Number(given.Deadline), cheapest.Cost, a.period())
-	} else {
-		a.answer.Answer = fmt.Sprintf("All deadlines can be shortened to %s times themselves for %s %s.", words.Number(cheapest.Deadline), cheapest.Cost, a.period())
-	}
-	if cheapest.Deadline == given.Deadline {
-		a.answer.Answer = fmt.Sprintf("No earlier deadline can be promised for the %s %s that the given one costs.", given.Cost, a.period())
+	kind, unit, promise := "earliest_at_the_cost", "s", ""
+	switch {
+	case cheapest.Deadline == given.Deadline:
+		kind, promise = "no_earlier_deadline", fmt.Sprintf("No earlier deadline can be promised for the %s %s that the given one costs.", given.Cost, a.period())
 		if a.question.ExtraPercent != nil && *a.question.ExtraPercent > 0 {
-			a.answer.Answer = fmt.Sprintf("No earlier deadline can be promised for %s %% more than the %s %s that the given one costs.", words.Number(*a.question.ExtraPercent), given.Cost, a.period())
+			promise = fmt.Sprintf("No earlier deadline can be promised for %s %% more than the %s %s that the given one costs.", words.Number(*a.question.ExtraPercent), given.Cost, a.period())
 		}
+	case s.class != "":
+		promise = fmt.Sprintf("Class %q can be promised within %s s instead of %s s for %s %s.", s.class, words.Number(cheapest.Deadline), words.Number(given.Deadline), cheapest.Cost, a.period())
+	default:
+		promise = fmt.Sprintf("All deadlines can be shortened to %s times themselves for %s %s.", words.Number(cheapest.Deadline), cheapest.Cost, a.period())
 	}
-	unit := "s"
 	if s.class == "" {
 		unit = "of the given deadlines"
 	}
-	for _, r := range rows[:3] {
-		a.fact(r.What+"_deadline", s.class, words.Number(r.Deadline), unit)
-		a.fact(r.What+"_cost", s.class, r.Cost.String(), a.period())
+	at := func(r *DeadlineCost) []capacity.Figure {
+		return []capacity.Figure{words.Count("deadline", r.Deadline, unit), words.Money("cost", r.Cost, a.period())}
 	}
-	sentences := []string{fmt.Sprintf("The given promise costs %s; the %s admitted now are held to it throughout.", given.Cost, words.Jobs(s.held))}
+	a.say(kind, s.class, promise, at(&cheapest)...)
+	a.say("given_deadline", s.class, fmt.Sprintf("The given promise costs %s; the %s admitted now are held to it throughout.", given.Cost, words.Jobs(s.held)),
+		append(at(&given), words.Count("held", s.held, "jobs"))...)
 	for _, r := range rows[3:] {
+		earlier := words.Rounded(r.Earlier, 1)
+		percent := words.Count("earlier", earlier, "%")
 		if r.Status == capacity.InfeasibleStatus {
-			sentences = append(sentences, fmt.Sprintf("Promising %s %% earlier is not possible.", words.Number(words.Rounded(r.Earlier, 1))))
+			a.say("earlier_is_not_possible", s.class, fmt.Sprintf("Promising %s %% earlier is not possible.", words.Number(earlier)), percent)
 			break
 		}
-		a.fact("extra_when_earlier", words.Number(words.Rounded(r.Earlier, 1))+" %", r.Extra.String(), a.period())
 		if r.Earlier < 25 || r.Earlier > 45 {
-			sentences = append(sentences, fmt.Sprintf("Promising %s %% earlier costs %s more.", words.Number(words.Rounded(r.Earlier, 1)), r.Extra))
+			a.say("earlier_costs", s.class, fmt.Sprintf("Promising %s %% earlier costs %s more.", words.Number(earlier), r.Extra), percent, words.Money("more", r.Extra, a.period()))
 		}
 	}
-	sentences = append(sentences, fmt.Sprintf("The earliest deadline that can be met at all is %s %s, for %s on %s.", words.Number(least.Deadline), unit, least.Cost, words.VMs(least.VMs)))
-	a.explain(&p, best, sentences...)
+	a.say("earliest_deadline", s.class, fmt.Sprintf("The earliest deadline that can be met at all is %s %s, for %s on %s.", words.Number(least.Deadline), unit, least.Cost, words.VMs(least.VMs)),
+		append(at(&least), words.Count("vms", least.VMs, "VMs"))...)
+	a.explain(&p, best)
 }
 
 // deadlines are the deadlines of a class, or factors of all, on a grid of equal steps; the given one is number

@@ -4,8 +4,6 @@ package goal
 
 import (
 	"context"
-	"slices"
-	"strings"
 
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
@@ -21,7 +19,7 @@ type Answer struct {
 	Status      capacity.Status `json:"status"`
 	Answer      string          `json:"answer"` // one sentence
 	Explanation string          `json:"explanation"`
-	Facts       []words.Fact    `json:"facts"`
+	Facts       words.Facts     `json:"facts"`    // the sentences of the explanation, for programs
 	Outcome     plan.Outcome    `json:"outcome"`  // of the plan that answers
 	Compared    *plan.Outcome   `json:"compared"` // of the problem as it is; null where it cannot be planned
 	Classes     []ServedClass   `json:"classes"`
@@ -57,7 +55,7 @@ type asking struct {
 //   - cheapest_deadline: see deadline.
 func Ask(ctx context.Context, p capacity.Problem, q Question, solve plan.Planner) (Answer, error) {
 	p.Options.Near = nil // the answer is about money, not about what is nearest to some plan
-	a := &asking{problem: &p, question: q, solve: solve, answer: Answer{Question: q.Question, Facts: []words.Fact{}, Classes: []ServedClass{}, Deadlines: []DeadlineCost{}, Conflicts: []fault.Finding{}}}
+	a := &asking{problem: &p, question: q, solve: solve, answer: Answer{Question: q.Question, Facts: words.Facts{}, Classes: []ServedClass{}, Deadlines: []DeadlineCost{}, Conflicts: []fault.Finding{}}}
 	var err error
 	switch q.Question {
 	case AskMostForBudget:
@@ -114,19 +112,30 @@ func (a *asking) take(pl, before capacity.Plan) {
 	}
 }
 
-func (a *asking) fact(name, of, value, unit string) {
-	a.answer.Facts = append(a.answer.Facts, words.Fact{Name: name, Of: of, Value: value, Unit: unit})
+// say adds a fact and its sentence.
+func (a *asking) say(kind, subject, claim string, figures ...capacity.Figure) {
+	a.answer.Facts.Say(kind, subject, claim, figures...)
 }
 
-// explain puts the paragraph together, the drivers of a plan at its end.
-func (a *asking) explain(p *capacity.Problem, pl *capacity.Plan, sentences ...string) {
-	facts, text := plan.Drivers(p, pl)
-	a.answer.Facts = append(a.answer.Facts, facts...)
-	said := slices.DeleteFunc(append([]string{a.answer.Answer}, append(sentences, text)...), func(s string) bool { return s == "" })
-	if pl.Proof != nil && pl.Proof.Gap > p.Options.Gap {
-		said = append(said, "No plan is cheaper by more than "+words.Number(100*pl.Proof.Gap)+" % of what it costs, or of its objective where that is less; the search for a better one was ended by the time limit.")
+// refuse answers that there is no plan, and why.
+func (a *asking) refuse(kind, subject, claim, with string) {
+	a.answer.Answer = claim
+	a.say(kind, subject, claim)
+	if why := with + firstConflict(a.answer.Conflicts); why != "" {
+		a.say("conflict", subject, why)
 	}
-	a.answer.Explanation = strings.Join(said, " ")
+	a.answer.Explanation = a.answer.Facts.Text()
+}
+
+// explain puts the paragraph together, the drivers of a plan at its end. The first fact is the answer.
+func (a *asking) explain(p *capacity.Problem, pl *capacity.Plan) {
+	a.answer.Answer = a.answer.Facts[0].Claim
+	a.answer.Facts = append(a.answer.Facts, plan.Drivers(p, pl)...)
+	if pl.Proof != nil && pl.Proof.Gap > p.Options.Gap {
+		a.say("gap", "", "No plan is cheaper by more than "+words.Number(100*pl.Proof.Gap)+" % of what it costs, or of its objective where that is less; the search for a better one was ended by the time limit.",
+			words.Count("gap", 100*pl.Proof.Gap, "%"))
+	}
+	a.answer.Explanation = a.answer.Facts.Text()
 }
 
 func (a *asking) period() string {

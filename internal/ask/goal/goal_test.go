@@ -143,8 +143,8 @@ func TestMoneyQuestionsAgreeWithTryingAll(t *testing.T) {
 		best = -1
 		cheapestWithin(more, jobs, 0, &best, always)
 		check(a, best)
-		if best >= 0 && !plantest.Near(plantest.AmountIn(t, a.Facts[0].Value).Float(), best-before, 1e-9) {
-			t.Fatalf("trial %d: one more job costs %s, want %g", trial, a.Facts[0].Value, best-before)
+		if best >= 0 && !plantest.Near(plantest.AmountIn(t, a.Facts[0].Figures[0].Value).Float(), best-before, 1e-9) {
+			t.Fatalf("trial %d: one more job costs %s, want %g", trial, a.Facts[0].Figures[0].Value, best-before)
 		}
 	}
 	if infeasible < 10 || bound < 10 {

@@ -28,7 +28,7 @@ func TestPricesOfSeveralTypesAreNamed(t *testing.T) {
 	t.Parallel()
 	a := asked(t, twoTypes(t), Question{Question: AskOneMoreJob, Class: "a"})
 	for _, want := range []string{"One more job of class \"a\" costs 1.00 USD an hour.", "a job more costs about 1.00", `ne more VM of type "old" costs about 0.50 USD an hour`,
-		`class "b" is the next to be served: a refused job of it costs 0.30 an hour and one more to serve about 1.00`} {
+		`Class "b" is the next to be served: a refused job of it costs 0.30 an hour and one more to serve about 1.00`} {
 		if !strings.Contains(a.Explanation, want) {
 			t.Errorf("%q is not in %q", want, a.Explanation)
 		}

@@ -40,7 +40,7 @@ type PurchaseAnswer struct {
 	Curves       []SavingCurve      `json:"curves"`
 	Regret       []RegretPoint      `json:"regret"`
 	Proof        PurchaseProof      `json:"proof"`
-	Facts        []words.Fact       `json:"facts"` // the figures of the explanation
+	Facts        words.Facts        `json:"facts"` // the figures of the explanation
 	Warnings     []capacity.Warning `json:"warnings"`
 	Horizon      Answer             `json:"horizon"` // with the recommendation; the offers stand among its contracts
 }
@@ -154,7 +154,7 @@ func Weigh(ctx context.Context, q PurchaseQuestion, solve plan.Planner, crew Cre
 		return PurchaseAnswer{}, err
 	}
 	a := PurchaseAnswer{Currency: q.Problem.Currency, Offers: []OfferAnswer{}, Months: []SavingMonth{}, Curves: []SavingCurve{},
-		Regret: []RegretPoint{}, Facts: []words.Fact{}, Warnings: []capacity.Warning{}}
+		Regret: []RegretPoint{}, Facts: words.Facts{}, Warnings: []capacity.Warning{}}
 	bought := found.bought
 	var today, alone Answer
 	for _, part := range [...]struct {

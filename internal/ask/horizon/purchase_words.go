@@ -51,7 +51,7 @@ func (a *PurchaseAnswer) tell(q *PurchaseQuestion) {
 }
 
 func (a *PurchaseAnswer) fact(name, of, value, unit string) {
-	a.Facts = append(a.Facts, words.Fact{Name: name, Of: of, Value: value, Unit: unit})
+	a.Facts.Say(name, of, "", capacity.Figure{Name: "value", Value: value, Unit: unit})
 }
 
 // advice says what to buy, and the effect on the VM bill. The value of refused jobs is on no bill and stands beside it.

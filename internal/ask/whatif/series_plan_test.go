@@ -62,7 +62,7 @@ func solvedInFull(p *capacity.Problem) bool {
 
 // inBriefOf removes from a plan what a series leaves out.
 func inBriefOf(pl capacity.Plan) capacity.Plan {
-	pl.Relaxed, pl.Integer, pl.Layout, pl.Warnings, pl.Stays = nil, nil, nil, []capacity.Warning{}, nil
+	pl.Relaxed, pl.Integer, pl.Layout, pl.Warnings, pl.Stays, pl.Facts = nil, nil, nil, []capacity.Warning{}, nil, nil
 	if pl.Prices != nil {
 		pl.Prices = &capacity.Prices{Capacity: pl.Prices.Capacity}
 	}

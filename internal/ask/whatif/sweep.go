@@ -35,7 +35,7 @@ type SweepAnswer struct {
 	Points        []SweepPoint `json:"points"`
 	Curve         *plan.Curve  `json:"curve"`
 	Explanation   string       `json:"explanation"`
-	Facts         []words.Fact `json:"facts"`
+	Facts         words.Facts  `json:"facts"`
 }
 
 // Sweep is a sweep at work: any number of workers take points until none is left.
@@ -155,7 +155,7 @@ func (s *Sweep) point(ctx context.Context, i int, solve, brief plan.Planner) err
 // Answer is the points that are planned, also while others are worked on. A curve is computed where one was
 // asked for.
 func (s *Sweep) Answer() (SweepAnswer, error) {
-	a := SweepAnswer{Vary: s.question.Vary, Total: s.Total(), Points: make([]SweepPoint, 0, len(s.points)), Facts: []words.Fact{},
+	a := SweepAnswer{Vary: s.question.Vary, Total: s.Total(), Points: make([]SweepPoint, 0, len(s.points)), Facts: words.Facts{},
 		Currency: s.question.Problem.Currency, PeriodSeconds: s.question.Problem.PeriodSeconds}
 	for i := range s.points {
 		if s.finished[i].Load() {

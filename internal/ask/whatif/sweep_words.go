@@ -21,18 +21,19 @@ func (s *Sweep) explain(a *SweepAnswer) {
 			planned = append(planned, i)
 		}
 	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "Varied: %s; %d of %d points planned.", what, len(a.Points), a.Total)
+	varied := fmt.Sprintf("Varied: %s; %d of %d points planned.", what, len(a.Points), a.Total)
 	if !a.Complete {
-		b.WriteString(" The rest is missing because the work was ended before.")
+		varied += " The rest is missing because the work was ended before."
 	}
+	a.Facts.Say("points", "", varied, words.Count("planned", float64(len(a.Points)), "points"), words.Count("asked", float64(a.Total), "points"))
 	if missed := len(a.Points) - len(planned); missed > 0 {
 		first := 0
 		for a.Points[first].Status != capacity.InfeasibleStatus {
 			first++
 		}
-		fmt.Fprintf(&b, " At %d of them no plan meets the demands, first at %s: %s", missed, placeOf(a.Vary, a.Points[first].Parameters), a.Points[first].Conflict)
-		a.Facts = append(a.Facts, words.Fact{Name: "infeasible_points", Value: fmt.Sprint(missed), Unit: "points"})
+		place := placeOf(a.Vary, a.Points[first].Parameters)
+		a.Facts.Say("infeasible_points", place, fmt.Sprintf("At %d of them no plan meets the demands, first at %s: %s", missed, place, a.Points[first].Conflict),
+			words.Count("infeasible", float64(missed), "points"))
 	}
 	if len(planned) > 0 {
 		least, most := planned[0], planned[0]
@@ -45,21 +46,21 @@ func (s *Sweep) explain(a *SweepAnswer) {
 			}
 		}
 		low, high := &a.Points[least], &a.Points[most]
+		cost := words.Money("cost", low.Cost.Total, unit)
 		if low.Cost.Total.Equal(high.Cost.Total.Decimal) {
-			fmt.Fprintf(&b, " The cost is %s %s throughout.", low.Cost.Total, unit)
+			a.Facts.Say("same_cost", "", fmt.Sprintf("The cost is %s %s throughout.", low.Cost.Total, unit), cost)
 		} else {
-			fmt.Fprintf(&b, " The cost is least, %s %s, at %s, and greatest, %s, at %s.", low.Cost.Total, unit, placeOf(a.Vary, low.Parameters), high.Cost.Total, placeOf(a.Vary, high.Parameters))
+			at, to := placeOf(a.Vary, low.Parameters), placeOf(a.Vary, high.Parameters)
+			a.Facts.Say("least_cost", at, fmt.Sprintf("The cost is least, %s %s, at %s.", low.Cost.Total, unit, at), cost)
+			a.Facts.Say("greatest_cost", to, fmt.Sprintf("It is greatest, %s, at %s.", high.Cost.Total, to), words.Money("cost", high.Cost.Total, unit))
 		}
-		a.Facts = append(a.Facts,
-			words.Fact{Name: "least_cost", Of: placeOf(a.Vary, low.Parameters), Value: low.Cost.Total.String(), Unit: unit},
-			words.Fact{Name: "greatest_cost", Of: placeOf(a.Vary, high.Parameters), Value: high.Cost.Total.String(), Unit: unit})
-		s.explainEnds(a, &b)
+		s.explainEnds(a)
 	}
-	a.Explanation = b.String()
+	a.Explanation = a.Facts.Text()
 }
 
 // explainEnds says what drives the cost at the first and at the last point.
-func (s *Sweep) explainEnds(a *SweepAnswer, b *strings.Builder) {
+func (s *Sweep) explainEnds(a *SweepAnswer) {
 	last := len(s.points) - 1
 	for _, i := range []int{0, last} {
 		if !s.finished[i].Load() || s.plans[i] == nil || s.plans[i].Status == capacity.InfeasibleStatus || i > 0 && last == 0 {
@@ -70,11 +71,11 @@ func (s *Sweep) explainEnds(a *SweepAnswer, b *strings.Builder) {
 		if err != nil {
 			continue
 		}
-		facts, text := plan.Drivers(&p, s.plans[i])
 		where := placeOf(a.Vary, s.points[i].Parameters)
-		fmt.Fprintf(b, " At %s: %s", where, text)
-		for _, f := range facts {
-			f.Of = strings.TrimSpace(f.Of + " at " + where)
+		for k, f := range plan.Drivers(&p, s.plans[i]) {
+			if f.Subject = strings.TrimSpace(f.Subject + " at " + where); k == 0 {
+				f.Claim = "At " + where + ": " + f.Claim
+			}
 			a.Facts = append(a.Facts, f)
 		}
 	}

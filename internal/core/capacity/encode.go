@@ -72,6 +72,9 @@ func (t *planText) plan(p *Plan) {
 	if p.Proof != nil {
 		t.text = appendProof(append(t.text, `,"proof":`...), p.Proof)
 	}
+	if len(p.Facts) > 0 {
+		writeList(t, `,"facts":`, p.Facts, appendFact)
+	}
 	writeList(t, `,"warnings":`, p.Warnings, appendWarning)
 	writeList(t, `,"conflicts":`, p.Conflicts, appendFinding)
 	t.text = append(t.text, '}')

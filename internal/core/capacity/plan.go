@@ -19,6 +19,7 @@ type Plan struct {
 	Integer   *IntegerPlan    `json:"integer,omitempty"`
 	Layout    []VMLayout      `json:"layout,omitempty"` // executable plans: which slots stand on which VMs
 	Proof     *Proof          `json:"proof,omitempty"`
+	Facts     []Fact          `json:"facts,omitempty"` // what the reasons of classes say, for programs
 	Warnings  []Warning       `json:"warnings"`
 	Conflicts []fault.Finding `json:"conflicts"` // infeasible problems: what contradicts what, with cures
 }

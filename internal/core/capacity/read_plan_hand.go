@@ -12,7 +12,7 @@ import (
 )
 
 var (
-	planShape          = strict.NewShape("a plan", []string{"status", "objective", "cost", "vms", "classes", "warnings", "conflicts"}, "stays", "prices", "relaxed", "integer", "layout", "proof")
+	planShape          = strict.NewShape("a plan", []string{"status", "objective", "cost", "vms", "classes", "warnings", "conflicts"}, "stays", "prices", "relaxed", "integer", "layout", "proof", "facts")
 	costShape          = strict.NewShape("a cost", []string{"total", "on_demand", "reserved", "reserved_idle", "penalties", "currency", "period_s", "per_hour", "per_month"}, "spot")
 	vmsShape           = strict.NewShape("what is rented", []string{"total", "reserved", "on_demand", "contracts", "rounding"}, "spot", "types")
 	typeVMsShape       = strict.NewShape("what is rented of a type", []string{"name", "total", "reserved", "on_demand", "rounding"}, "spot")
@@ -89,6 +89,8 @@ func (r *planReader) plan(p *Plan) {
 			p.Layout = listOrNull(r.Reader, r.vmLayout)
 		case "proof":
 			p.Proof = orNull(r, new(Proof), r.proof)
+		case "facts":
+			p.Facts = listOrNull(r.Reader, r.fact)
 		case "warnings":
 			p.Warnings = listOrNull(r.Reader, r.warning)
 		case "conflicts":

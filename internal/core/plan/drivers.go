@@ -4,93 +4,97 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/money"
 	"headroom/internal/core/words"
 )
 
-// Drivers returns what drives a plan's cost: the price of one more VM, the class at the margin, and the
+// Drivers returns facts about what drives a plan's cost: the price of one more VM, the class at the margin, and the
 // contracts, the quota and the budget that bind. The prices are the linear program's, per hour.
-func Drivers(p *capacity.Problem, pl *capacity.Plan) (facts []words.Fact, text string) {
+func Drivers(p *capacity.Problem, pl *capacity.Plan) words.Facts {
 	if pl.Prices == nil {
-		return []words.Fact{}, ""
+		return nil
 	}
-	facts = []words.Fact{}
-	hours := float64(p.PeriodSeconds) / 3600
-	about := About(p.Options.Integrality)
-	perHour := func(m money.Amount) string { return about + words.Cents(m.Float()/hours) }
-	unit := p.Currency + " per VM and hour"
-	var said []string
-	fact := func(name, of, value, unit string) {
-		facts = append(facts, words.Fact{Name: name, Of: of, Value: value, Unit: unit})
-	}
-
-	prices := pl.Prices.Types
-	if len(prices) == 0 {
-		prices = []capacity.TypePrice{{CapacityPrice: pl.Prices.Capacity}}
-	}
-	budget := pl.Prices.Budget
-	for _, price := range prices {
-		fact("vm_price_low", price.Name, money.Round(price.Low.Float()/hours).String(), unit)
-		if price.High != nil {
-			fact("vm_price_high", price.Name, money.Round(price.High.Float()/hours).String(), unit)
-		}
-	}
-	for _, price := range rentedTypes(prices, pl) {
-		of := words.OfType(price.Name)
-		if price.High == nil {
-			said = append(said, fmt.Sprintf("no more VMs%s can be had, and one more would be worth %s %s an hour or more", of, perHour(price.Low), p.Currency))
-			continue
-		}
-		sentence := fmt.Sprintf("one more VM%s costs %s %s an hour", of, perHour(*price.High), p.Currency)
-		if budget != nil && budget.Sign() > 0 {
-			sentence = fmt.Sprintf("one more VM%s would be worth %s %s an hour", of, perHour(*price.High), p.Currency)
-		}
-		if !price.High.Equal(price.Low.Decimal) {
-			sentence += fmt.Sprintf(", one VM less saves %s", perHour(price.Low))
-		}
-		said = append(said, sentence)
-	}
-	if i, refused := marginalClass(pl, p); i >= 0 {
-		c, class := &pl.Classes[i], &p.Classes[i]
-		role := "the next to be refused"
-		if refused {
-			role = "the next to be served"
-		}
-		of := fmt.Sprintf("class %q is %s: a refused job of it costs %s %s and ", c.Name, role, class.Penalty, words.PerPeriod(p.PeriodSeconds))
-		if len(pl.Prices.Types) > 0 { // its VMs are of several types, and an hour of each is worth something else
-			fact("class_at_the_margin", c.Name, c.BreakEvenPenalty.String(), p.Currency+" per job "+words.PerPeriod(p.PeriodSeconds))
-			said = append(said, of+fmt.Sprintf("one more to serve %s%s", about, words.Cents(c.BreakEvenPenalty.Float())))
-		} else {
-			worth := class.Penalty.Float() / c.VMsPerJob / hours
-			fact("class_at_the_margin", c.Name, money.Round(worth).String(), unit)
-			fact("class_at_the_margin_vms_per_job", c.Name, money.Round(c.VMsPerJob).String(), "VMs")
-			said = append(said, of+fmt.Sprintf("a served one takes %s, so that a VM's hour is worth %s to it", words.VMs(words.Rounded(c.VMsPerJob, 3)), words.Cents(worth)))
-		}
-	}
+	d := drivers{p: p, pl: pl, hours: float64(p.PeriodSeconds) / 3600, about: About(p.Options.Integrality)}
+	d.unit = p.Currency + " per VM and hour"
+	d.vms()
+	d.margin()
 	for k, use := range pl.VMs.Contracts {
 		if k >= len(pl.Prices.Contracts) || use.VMs == 0 || use.Used < use.VMs-1e-9 || pl.Prices.Contracts[k].Worth.Sign() <= 0 {
 			continue
 		}
 		worth := pl.Prices.Contracts[k].Worth
-		fact("contract_that_binds", use.Name, money.Round(worth.Float()/hours).String(), unit)
-		said = append(said, fmt.Sprintf("contract %q is used up, and one more VM in it would save %s an hour", use.Name, perHour(worth)))
+		d.facts.Say("contract_that_binds", use.Name, fmt.Sprintf("Contract %q is used up, and one more VM in it would save %s an hour.", use.Name, d.perHour(worth)),
+			words.Count("worth", worth.Float()/d.hours, d.unit))
 	}
 	if q := p.Supply.OnDemand.Quota; q != nil && len(p.Supply.VMTypes) == 0 && pl.VMs.OnDemand >= float64(*q) && *q > 0 {
-		fact("quota_that_binds", "on_demand", fmt.Sprint(*q), "VMs")
-		said = append(said, fmt.Sprintf("the quota of %d VMs on demand is used up", *q))
+		d.facts.Say("quota_that_binds", "on_demand", fmt.Sprintf("The quota of %d VMs on demand is used up.", *q), words.Count("quota", float64(*q), "VMs"))
 	}
-	if b := budget; b != nil && b.Sign() > 0 {
-		fact("budget_worth", "", b.String(), p.Currency+" saved by one "+p.Currency)
-		said = append(said, fmt.Sprintf("one %s more in the budget would save %s%s", p.Currency, about, words.Cents(b.Float())))
+	if b := pl.Prices.Budget; b != nil && b.Sign() > 0 {
+		d.facts.Say("budget_worth", "", fmt.Sprintf("One %s more in the budget would save %s%s.", p.Currency, d.about, words.Cents(b.Float())),
+			words.Money("worth", *b, p.Currency+" saved by one "+p.Currency))
 	}
-	if len(said) == 0 {
-		return facts, ""
+	return d.facts
+}
+
+// drivers collects facts about what drives a cost.
+type drivers struct {
+	p           *capacity.Problem
+	pl          *capacity.Plan
+	hours       float64
+	about, unit string
+	facts       words.Facts
+}
+
+func (d *drivers) perHour(m money.Amount) string { return d.about + words.Cents(m.Float()/d.hours) }
+
+// vms tells the price of one more VM of each type that is rented.
+func (d *drivers) vms() {
+	prices, budget := d.pl.Prices.Types, d.pl.Prices.Budget
+	if len(prices) == 0 {
+		prices = []capacity.TypePrice{{CapacityPrice: d.pl.Prices.Capacity}}
 	}
-	text = strings.Join(said, "; ") + "."
-	return facts, strings.ToUpper(text[:1]) + text[1:]
+	for _, price := range rentedTypes(prices, d.pl) {
+		of, low := words.OfType(price.Name), words.Count("low", price.Low.Float()/d.hours, d.unit)
+		if price.High == nil {
+			d.facts.Say("no_more_vms", price.Name, fmt.Sprintf("No more VMs%s can be had, and one more would be worth %s %s an hour or more.", of, d.perHour(price.Low), d.p.Currency), low)
+			continue
+		}
+		kind, verb := "vm_price", "costs"
+		if budget != nil && budget.Sign() > 0 {
+			kind, verb = "vm_worth", "would be worth"
+		}
+		sentence := fmt.Sprintf("One more VM%s %s %s %s an hour", of, verb, d.perHour(*price.High), d.p.Currency)
+		if !price.High.Equal(price.Low.Decimal) {
+			sentence += fmt.Sprintf(", one VM less saves %s", d.perHour(price.Low))
+		}
+		d.facts.Say(kind, price.Name, sentence+".", low, words.Count("high", price.High.Float()/d.hours, d.unit))
+	}
+}
+
+// margin tells which class is at the margin.
+func (d *drivers) margin() {
+	i, refused := marginalClass(d.pl, d.p)
+	if i < 0 {
+		return
+	}
+	c, class := &d.pl.Classes[i], &d.p.Classes[i]
+	kind, role := "next_to_be_refused", "the next to be refused"
+	if refused {
+		kind, role = "next_to_be_served", "the next to be served"
+	}
+	period := words.PerPeriod(d.p.PeriodSeconds)
+	of := fmt.Sprintf("Class %q is %s: a refused job of it costs %s %s and ", c.Name, role, class.Penalty, period)
+	penalty := words.Money("penalty", class.Penalty, d.p.Currency+" per job "+period)
+	if len(d.pl.Prices.Types) > 0 { // its VMs are of several types, and an hour of each is worth something else
+		d.facts.Say(kind, c.Name, of+fmt.Sprintf("one more to serve %s%s.", d.about, words.Cents(c.BreakEvenPenalty.Float())),
+			penalty, words.Money("one_more", *c.BreakEvenPenalty, penalty.Unit))
+		return
+	}
+	worth := class.Penalty.Float() / c.VMsPerJob / d.hours
+	d.facts.Say(kind, c.Name, of+fmt.Sprintf("a served one takes %s, so that a VM's hour is worth %s to it.", words.VMs(words.Rounded(c.VMsPerJob, 3)), words.Cents(worth)),
+		penalty, words.Count("vms_per_job", c.VMsPerJob, "VMs"), words.Count("worth", worth, d.unit))
 }
 
 // rentedTypes is the prices to speak of: the sole one, or those of the first few types that are rented.

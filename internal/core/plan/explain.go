@@ -28,8 +28,8 @@ func (m *model) explain(pl *capacity.Plan, r *relaxation, beside *counterfactual
 		if beside != nil {
 			beside.tell(i, out)
 		}
-		out.Reason = words.Reason(m.Problem, c.Class, out, c.shape.work.FixedSeconds)
 	}
+	m.tellReasons(pl)
 	if beside != nil && beside.prices != nil {
 		pl.Stays = &capacity.PlanStays{OnDemandPrice: beside.prices}
 	}
@@ -44,6 +44,19 @@ func (m *model) explain(pl *capacity.Plan, r *relaxation, beside *counterfactual
 	}
 	prices.Budget = m.budgetWorth(r)
 	pl.Prices = prices
+}
+
+// tellReasons fills in the reasons, and the facts that they say.
+func (m *model) tellReasons(pl *capacity.Plan) {
+	fixed := make([]float64, len(m.classes))
+	for i := range m.classes {
+		fixed[m.classes[i].index] = m.classes[i].shape.work.FixedSeconds
+	}
+	said, facts := words.Reasons(m.Problem, pl.Classes, func(class int) float64 { return fixed[class] })
+	for i := range said {
+		pl.Classes[i].Reason = said[i]
+	}
+	pl.Facts = facts
 }
 
 func (r *relaxation) capacityPrice() capacity.CapacityPrice {

@@ -31,7 +31,7 @@ func TestTiesAreTiesAndPricesOfTheRelaxationAreAbout(t *testing.T) {
 		if pl.Status == capacity.InfeasibleStatus {
 			continue
 		}
-		_, drivers := Drivers(&p, &pl)
+		drivers := Drivers(&p, &pl).Text()
 		said := []string{drivers}
 		for i, c := range pl.Classes {
 			if c.OneMore == nil || !c.OneMore.Exact { // otherwise it is a difference of two plans

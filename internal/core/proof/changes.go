@@ -500,13 +500,32 @@ func (m *model) reasons(pl capacity.Plan) []string {
 	if m.integrality != capacity.Relaxed && !told(pl) {
 		return nil // older plans have other sentences
 	}
-	for i := range pl.Classes {
-		stated, fixed := &pl.Classes[i], 0.0
+	fixed := func(i int) float64 {
 		if c := &m.classes[i]; !c.given {
-			fixed = float(c.plan.c)
+			return float(c.plan.c)
 		}
-		if want := words.Reason(&m.problem, &m.problem.Classes[i], stated, fixed); stated.Reason != want {
-			f.addf("%s: the reason is %.200q, and its figures say %.200q.", stated.Name, stated.Reason, want)
+		return 0
+	}
+	said, facts := words.Reasons(&m.problem, pl.Classes, fixed)
+	for i := range pl.Classes {
+		if stated := &pl.Classes[i]; stated.Reason != said[i] {
+			f.addf("%s: the reason is %.200q, and its figures say %.200q.", stated.Name, stated.Reason, said[i])
+		}
+	}
+	return append(f, factFaults(pl.Facts, facts)...)
+}
+
+// factFaults compares the facts of a plan with those that its checked figures give.
+func factFaults(stated, want []capacity.Fact) []string {
+	var f faults
+	if len(stated) != len(want) {
+		f.addf("There are %d facts, and the figures give %d.", len(stated), len(want))
+		return f
+	}
+	for i := range want {
+		if got := &stated[i]; got.Kind != want[i].Kind || got.Subject != want[i].Subject || got.Claim != want[i].Claim ||
+			!slices.Equal(got.Figures, want[i].Figures) {
+			f.addf("Fact %d is %.300v, and the figures say %.300v.", i+1, *got, want[i])
 		}
 	}
 	return f

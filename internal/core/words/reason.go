@@ -8,47 +8,120 @@ import (
 	"headroom/internal/core/money"
 )
 
-// Reason says in a sentence why a class got what it got. It is made of the figures of the plan alone, so that whoever
-// has checked them can say the sentence again; fixed is the time that no number of slots shortens.
-func Reason(p *capacity.Problem, class *capacity.Class, out *capacity.ClassPlan, fixed float64) string {
-	r := reasoning{
-		period: PerPeriod(p.PeriodSeconds), penalty: class.Penalty.Float(), about: "about ",
-		full: out.Verdict == capacity.VerdictFull, more: out.OneMore,
+// The kinds of facts about a class.
+const (
+	DeadlineImpossible = "deadline_impossible"      // no number of slots meets the deadline
+	NothingWanted      = "nothing_wanted"           // the class asks for no jobs
+	TakesNoVMs         = "takes_no_vms"             // its jobs have no work
+	RefusalCosts       = "refusal_costs"            // all run, and no more can
+	DoesNotFit         = "one_more_does_not_fit"    // no plan within the limits serves one more
+	CostsAsRefusal     = "one_more_costs_a_refusal" // a tie
+	Costs              = "one_more_costs"           // against what refusing it costs
+	CostsAbout         = "one_more_costs_about"     // the same by the relaxation, beside a whole plan
+	DearerJobs         = "vms_used_by_dearer_jobs"
+	PromisedOnly       = "promised_only"
+)
+
+// Reason explains why a class got its jobs. It is made of the plan's figures alone, so whoever has checked them can say
+// its sentence again.
+type Reason struct {
+	kind, unit, period string
+	penalty, amount    money.Amount
+	change             *capacity.JobChange // of a cost that two proved plans tell
+	limits             bool                // one more is said not to fit by proved plans
+	full, promised     bool
+	refused            float64
+	fixed, deadline    float64
+}
+
+// ReasonOf finds the reason; fixed is the time that no number of slots shortens.
+func ReasonOf(p *capacity.Problem, class *capacity.Class, out *capacity.ClassPlan, fixed float64) Reason {
+	period := PerPeriod(p.PeriodSeconds)
+	r := Reason{
+		kind: Costs, period: period, penalty: class.Penalty, refused: out.Refused,
+		full: out.Verdict == capacity.VerdictFull, promised: out.Verdict == capacity.VerdictMinimum,
 	}
+	r.unit = p.Currency + " " + period
 	var margin *money.Amount
 	switch {
 	case p.Options.Integrality == capacity.Relaxed:
-		r.about, margin = "", out.BreakEvenPenalty
-	case r.more != nil:
-		margin = r.more.Amount
-	}
-	floor := ""
-	if out.Verdict == capacity.VerdictMinimum {
-		floor = " Only the promised jobs run."
+		margin = out.BreakEvenPenalty
+	case out.OneMore != nil:
+		r.kind, margin = CostsAbout, out.OneMore.Amount
 	}
 	switch {
 	case out.Verdict == capacity.VerdictImpossible:
-		return "An execution takes " + Number(fixed) + " s even with any number of slots, and the deadline is " + Number(class.DeadlineSeconds) + " s."
+		r.kind, r.fixed, r.deadline = DeadlineImpossible, fixed, class.DeadlineSeconds
 	case class.Jobs.Max == 0:
-		return "No jobs are wanted."
+		r.kind = NothingWanted
 	case out.VMsPerJob == 0 && r.full:
-		return "Its jobs take no VMs."
-	case r.more.Told():
-		return r.exact(class.Penalty) + floor
+		r.kind = TakesNoVMs
+	case out.OneMore.Told():
+		r.told(out.OneMore)
 	case margin == nil && r.full:
-		return "Refusing one costs " + Cents(r.penalty) + " " + r.period + ", and there is no more capacity to be had."
+		r.kind = RefusalCosts
 	case margin == nil:
-		return "All VMs are in use by jobs that cost more to refuse (" + Cents(r.penalty) + " " + r.period + " here)." + floor
+		r.kind = DearerJobs
+	default:
+		r.amount = *margin
 	}
-	return Compared(margin.Float(), r.penalty, r.about, r.period, " in VMs", true) + floor
+	return r
 }
 
-// reasoning holds what the sentence about a class is made of.
-type reasoning struct {
-	period, about string
-	penalty       float64
-	full          bool
-	more          *capacity.JobChange
+// told takes what two proved plans say of one more job.
+func (r *Reason) told(more *capacity.JobChange) {
+	r.kind, r.change = Costs, more
+	switch {
+	case !more.Fits && r.full:
+		r.kind, r.limits = RefusalCosts, true
+	case !more.Fits:
+		r.kind, r.limits = DoesNotFit, true
+	case !r.full && more.Amount.Equal(r.penalty.Decimal):
+		r.kind, r.amount = CostsAsRefusal, *more.Amount
+	default:
+		r.amount = *more.Amount
+	}
+}
+
+// String says the reason.
+func (r Reason) String() string {
+	if r.promised && r.compares() {
+		return r.say() + " " + promisedOnly
+	}
+	return r.say()
+}
+
+// compares reports whether the reason speaks of money.
+func (r *Reason) compares() bool {
+	return r.kind != DeadlineImpossible && r.kind != NothingWanted && r.kind != TakesNoVMs
+}
+
+const promisedOnly = "Only the promised jobs run."
+
+func (r *Reason) say() string {
+	penalty := Cents(r.penalty.Float()) + " " + r.period
+	switch r.kind {
+	case DeadlineImpossible:
+		return "An execution takes " + Number(r.fixed) + " s even with any number of slots, and the deadline is " + Number(r.deadline) + " s."
+	case NothingWanted:
+		return "No jobs are wanted."
+	case TakesNoVMs:
+		return "Its jobs take no VMs."
+	case RefusalCosts:
+		if r.limits {
+			return "Refusing one costs " + penalty + ", and one more cannot be served within the limits" + r.missing()
+		}
+		return "Refusing one costs " + penalty + ", and there is no more capacity to be had."
+	case DoesNotFit:
+		return "One more job cannot be served within the limits" + r.missing()
+	case DearerJobs:
+		return "All VMs are in use by jobs that cost more to refuse (" + penalty + " here)."
+	case CostsAsRefusal:
+		return "One more job costs " + penalty + r.made() + ", as much as refusing it: a tie."
+	case CostsAbout:
+		return Compared(r.amount.Float(), r.penalty.Float(), "about ", r.period, r.made(), true)
+	}
+	return Compared(r.amount.Float(), r.penalty.Float(), "", r.period, r.made(), r.full || r.change == nil)
 }
 
 // Compared sets what one more job costs against refusing it. If only is set, it stresses a refusal that is cheaper.
@@ -60,26 +133,20 @@ func Compared(more, penalty float64, about, period, made string, only bool) stri
 	return "One more job costs " + about + a + " " + period + made + ", refusing it " + b + "."
 }
 
-// exact is the sentence where what one more job costs is the difference of two proved plans.
-func (r *reasoning) exact(penalty money.Amount) string {
-	missing := "."
-	if r.more.VMs != nil {
-		missing = ": beside what is promised it needs " + VMs(*r.more.VMs) + " more than there are."
+// missing ends a sentence about a job that does not fit.
+func (r *Reason) missing() string {
+	if r.change.VMs == nil {
+		return "."
 	}
-	switch {
-	case !r.more.Fits && r.full:
-		return "Refusing one costs " + Cents(r.penalty) + " " + r.period + ", and one more cannot be served within the limits" + missing
-	case !r.more.Fits:
-		return "One more job cannot be served within the limits" + missing
-	case !r.full && r.more.Amount.Equal(penalty.Decimal):
-		return "One more job costs " + Cents(r.penalty) + " " + r.period + r.made() + ", as much as refusing it: a tie."
-	}
-	return Compared(r.more.Amount.Float(), r.penalty, "", r.period, r.made(), r.full)
+	return ": beside what is promised it needs " + VMs(*r.change.VMs) + " more than there are."
 }
 
-// made says what the cost of one more job is made of.
-func (r *reasoning) made() string {
-	bill, value := r.more.Bill.Float(), r.more.ValueRefused.Float()
+// made names the parts of the cost of one more job.
+func (r *Reason) made() string {
+	if r.change == nil {
+		return " in VMs"
+	}
+	bill, value := r.change.Bill.Float(), r.change.ValueRefused.Float()
 	switch {
 	case value == 0 && bill == 0:
 		return ""
@@ -93,6 +160,58 @@ func (r *reasoning) made() string {
 		return " in jobs that give way"
 	}
 	return " (" + Cents(bill) + " in VMs, " + Cents(value) + " in jobs that give way)"
+}
+
+// Facts returns the reason as facts about a class.
+func (r Reason) Facts(class string) Facts {
+	f := capacity.Fact{Kind: r.kind, Subject: class, Figures: []capacity.Figure{}, Claim: r.say()}
+	add := func(name, value, unit string) {
+		f.Figures = append(f.Figures, capacity.Figure{Name: name, Value: value, Unit: unit})
+	}
+	switch r.kind {
+	case DeadlineImpossible:
+		add("least_time", Number(r.fixed), "s")
+		add("deadline", Decimal(r.deadline), "s")
+	case Costs, CostsAbout, CostsAsRefusal:
+		add("amount", r.amount.String(), r.unit)
+		if r.change != nil {
+			add("bill", r.change.Bill.String(), r.unit)
+			add("value_refused", r.change.ValueRefused.String(), r.unit)
+		}
+	case RefusalCosts, DoesNotFit:
+		if r.limits && r.change.VMs != nil {
+			add("vms_missing", Decimal(*r.change.VMs), "VMs")
+		}
+	}
+	if !r.compares() {
+		return Facts{f}
+	}
+	add("penalty", r.penalty.String(), r.unit)
+	add("refused", Decimal(r.refused), "jobs")
+	if !r.promised {
+		return Facts{f}
+	}
+	return Facts{f, {Kind: PromisedOnly, Subject: class, Figures: []capacity.Figure{}, Claim: promisedOnly}}
+}
+
+// Decimal writes a number for programs.
+func Decimal(x float64) string { return money.Round(x).Decimal.String() }
+
+// Reasons tells each class's reason, in the order of the problem, and which of them are listed as facts: all of a few
+// classes, and of many those whose changes were worked out. fixed returns the time of a class that no number of slots
+// shortens.
+func Reasons(p *capacity.Problem, classes []capacity.ClassPlan, fixed func(class int) float64) (said []string, listed Facts) {
+	said = make([]string, len(classes))
+	for i := range classes {
+		r := ReasonOf(p, &p.Classes[i], &classes[i], fixed(i))
+		if len(classes) > capacity.MaxFacts && !classes[i].OneMore.Told() {
+			said[i] = r.String()
+			continue
+		}
+		facts := r.Facts(classes[i].Name)
+		said[i], listed = facts.Text(), append(listed, facts...)
+	}
+	return said, listed
 }
 
 // Tied says that two amounts are the same but for the noise of float64.

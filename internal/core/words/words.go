@@ -87,14 +87,6 @@ func OfType(vmType string) string {
 	return fmt.Sprintf(" of type %q", vmType)
 }
 
-// Fact holds one of the few numbers that drive an answer, for programs.
-type Fact struct {
-	Name  string `json:"name"`         // a stable word
-	Of    string `json:"of,omitempty"` // whose: a class, a contract, a point
-	Value string `json:"value"`        // a decimal number
-	Unit  string `json:"unit"`
-}
-
 // Rounded returns a number with so many decimal places.
 func Rounded(x float64, places int) float64 {
 	scale := math.Pow10(places)

@@ -402,6 +402,9 @@ type ExecutionBatch = executionBatch
 // ExecutionRecord One execution as one record of a cluster tells it. Either `sample` or `chain` is there, or `refused` says why not.
 type ExecutionRecord = history.Record
 
+// Fact One statement of an answer. The kind, the subject and the figures decide the sentence.
+type Fact = capacity.Fact
+
 // Fault One thing that is wrong, with the member or the parameter it concerns.
 type Fault struct {
 	// Code A stable word for programs, such as unknown_member, missing, type, range.
@@ -424,6 +427,9 @@ type Fault struct {
 
 // FieldChange One member before and after.
 type FieldChange = capacity.FieldChange
+
+// Figure One number of a fact.
+type Figure = capacity.Figure
 
 // FigureSpread The spread of a figure among executions.
 type FigureSpread = history.Numbers

@@ -60,10 +60,15 @@ func Curve(a whatif.SweepAnswer) Table {
 	return t
 }
 
-func facts(all []words.Fact) Table {
-	return tableOf([]string{"fact", "of", "value", "unit"}, all, func(f words.Fact) []Cell {
-		return []Cell{text(f.Name), text(f.Of), {f.Value, true}, text(f.Unit)}
-	})
+// facts returns a row for each figure of each fact.
+func facts(all words.Facts) Table {
+	t := Table{Columns: []string{"fact", "of", "figure", "value", "unit"}}
+	for _, f := range all {
+		for _, x := range f.Figures {
+			t.Rows = append(t.Rows, []Cell{text(f.Kind), text(f.Subject), text(x.Name), {x.Value, true}, text(x.Unit)})
+		}
+	}
+	return t
 }
 
 // SweepText writes a sweep for a terminal.

@@ -23,7 +23,7 @@ func TestSweepTables(t *testing.T) {
 			{Parameters: []float64{2}, Status: capacity.InfeasibleStatus, Conflict: "=no"},
 		},
 		Curve: &plan.Curve{Points: []plan.CurvePoint{{At: 1, Cost: high}}},
-		Facts: []words.Fact{{Name: "least_cost", Value: "0.20", Unit: "USD"}},
+		Facts: words.Facts{{Kind: "least_cost", Figures: []capacity.Figure{{Name: "cost", Value: "0.20", Unit: "USD"}}}},
 	}
 	var b bytes.Buffer
 	if err := Sweep(a).CSV(&b); err != nil {

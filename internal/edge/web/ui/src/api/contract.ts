@@ -878,10 +878,10 @@ export type ExecutionRecord = {
 };
 
 export type Fact = {
-  name: string;
-  of?: string;
-  unit: string;
-  value: string;
+  claim?: string;
+  figures: Array<Figure>;
+  kind: string;
+  subject?: string;
 };
 
 export type FailedTask = {
@@ -911,6 +911,12 @@ export type FieldChange = {
   after: unknown | null;
   before: unknown | null;
   pointer: string;
+};
+
+export type Figure = {
+  name: string;
+  unit: string;
+  value: string;
 };
 
 export type FigureSpread = {
@@ -2016,6 +2022,7 @@ export type Plan = {
   classes: Array<ClassPlan>;
   conflicts: Array<Finding>;
   cost: Cost;
+  facts?: Array<Fact>;
   integer?: IntegerPlan;
   layout?: Array<VMLayout>;
   objective: Amount;
