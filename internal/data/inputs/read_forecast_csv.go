@@ -63,16 +63,16 @@ func (f ForecastFile) Read(in io.Reader) (series []Series, err error) {
 
 type forecastReader struct {
 	ForecastFile
-	names        []string // of the classes there are
-	local        localHours
-	guard        *recordGuard
-	csv          *csv.Reader
-	columns      []forecastColumn
-	wide         bool
-	all          []readSeries
-	index        map[string]int // of all, by class
-	cells        int
-	findings     []fault.Finding
+	names    []string // of the classes there are
+	local    localHours
+	guard    *recordGuard
+	csv      *csv.Reader
+	columns  []forecastColumn
+	wide     bool
+	all      []readSeries
+	index    map[string]int // of all, by class
+	cells    int
+	findings []fault.Finding
 }
 
 // forecastColumn describes a column: class, hour, jobs, arrivals, or in the wide form the jobs of one class.
