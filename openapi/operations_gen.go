@@ -208,6 +208,7 @@ func ListForecasts(cluster string, query *ListForecastsQuery) List {
 
 type PutForecastsQuery struct {
 	DryRun bool   `query:"dry_run"`
+	Counts string `query:"counts"`
 	Holes  string `query:"holes"`
 }
 

@@ -44,7 +44,8 @@ type amounts struct {
 	gap        decimal.Decimal
 }
 
-func settle(p *capacity.Problem, pl *capacity.Plan, contracts []ContractTotal) settlement {
+// settle adds a plan up. Where jobs are planned in parts, the counts are of whole jobs.
+func settle(p *capacity.Problem, pl *capacity.Plan, contracts []ContractTotal, parts []int64) settlement {
 	n := len(contracts)
 	s := settlement{status: pl.Status, used: make([]float64, n), inForce: make([]bool, n), amounts: make(map[int64]*amounts, 1)}
 	if pl.Status == capacity.InfeasibleStatus {
@@ -57,6 +58,14 @@ func settle(p *capacity.Problem, pl *capacity.Plan, contracts []ContractTotal) s
 	o := plan.OutcomeOf("", *pl, false)
 	s.vms, s.admitted, s.refused, s.gap = o.VMs, o.Admitted, o.Refused, o.Gap
 	s.SituationAnswer = SituationAnswer{sharesOf(p, pl), pl.VMs.Types}
+	if parts != nil {
+		s.admitted, s.refused = 0, 0
+		for i := range s.Classes {
+			c := &s.Classes[i]
+			c.Admitted, c.Refused = c.Admitted/float64(parts[i]), c.Refused/float64(parts[i])
+			s.admitted, s.refused = s.admitted+c.Admitted, s.refused+c.Refused
+		}
+	}
 	for i := range pl.Classes {
 		if refused := pl.Classes[i].Refused; refused > 0 && !p.Classes[i].Penalty.IsZero() {
 			s.penalties = append(s.penalties, classPenalty{i, p.Classes[i].Penalty.Mul(decimal.NewFromFloat(refused))})
@@ -214,6 +223,7 @@ func (c *calendar) answer(settled []settlement, contracts []ContractTotal, stint
 			t.Utilisation, t.IdleShare = &used, &idle
 		}
 	}
+	c.keepWork(&a, settled, stints)
 	a.explain(h.Start(), h.End())
 	return a
 }

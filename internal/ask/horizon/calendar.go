@@ -54,6 +54,8 @@ func (t term) within(other term) int64 {
 
 // newCalendar cuts a valid horizon at the ends of the terms.
 func newCalendar(h *Horizon, terms []term) *calendar {
+	carried := h.Carried()
+	h = &carried
 	c := &calendar{horizon: h, stints: make([]stint, 0, len(h.Periods))}
 	var cuts []time.Time
 	for _, t := range terms {
@@ -131,8 +133,10 @@ func newDemands(c *calendar) *demands {
 func (d *demands) of(period int) int {
 	h := d.calendar.horizon
 	var place *float64
-	if jobs := h.Periods[period].Jobs; len(jobs) > 0 {
-		place = &jobs[0]
+	if p := &h.Periods[period]; len(p.running) > 0 {
+		place = &p.running[0]
+	} else if len(p.Jobs) > 0 {
+		place = &p.Jobs[0]
 	}
 	if known, seen := d.byPlace[place]; seen {
 		return known

@@ -58,7 +58,7 @@ func Charges(h *Horizon, a *Answer, visit func(*Stint) error) error {
 		terms[i] = term{c.From, c.Until}
 	}
 	w := charging{calendar: newCalendar(h, terms), answer: a, contracts: contractsOf(h), byName: make(map[string]int)}
-	if len(a.Situations) != len(w.calendar.situations) || len(a.Contracts) != len(w.contracts) {
+	if len(a.Situations) != a.Solved || w.calendar.horizon.parts == nil && a.Solved != len(w.calendar.situations) || len(a.Contracts) != len(w.contracts) {
 		return errOtherHorizon
 	}
 	for i, c := range w.contracts {
@@ -147,21 +147,28 @@ func (w *charging) next(i int) bool {
 // settle makes a period's money from its counts.
 func (w *charging) settle(period *PeriodAnswer, p stint) bool {
 	w.problem = w.calendar.problem(&w.calendar.situations[p.situation], w.calendar.horizon.Contracts)
-	shares := w.answer.Situations[p.situation]
-	if period.Situation != p.situation || !period.Start.Equal(p.start) || len(period.Used) != len(w.contracts) {
+	if period.Situation < 0 || period.Situation >= len(w.answer.Situations) || w.calendar.horizon.parts == nil && period.Situation != p.situation {
+		return false
+	}
+	shares := w.answer.Situations[period.Situation]
+	if !period.Start.Equal(p.start) || len(period.Used) != len(w.contracts) {
 		return false
 	}
 	pl := capacity.Plan{Status: period.Status, VMs: capacity.VMs{OnDemand: period.VMs.OnDemand, Spot: period.VMs.Spot, Types: shares.Types}}
 	if pl.Status != capacity.InfeasibleStatus && (len(shares.Classes) != len(w.problem.Classes) || len(shares.Types) != len(w.problem.Supply.VMTypes)) {
 		return false
 	}
+	parts := w.calendar.horizon.parts
 	for i, c := range shares.Classes {
+		if parts != nil {
+			c.Admitted, c.Refused = c.Admitted*float64(parts[i]), c.Refused*float64(parts[i])
+		}
 		pl.Classes = append(pl.Classes, capacity.ClassPlan{Name: w.problem.Classes[i].Name, Admitted: c.Admitted, Refused: c.Refused})
 	}
 	for k, c := range w.contracts {
 		pl.VMs.Contracts = append(pl.VMs.Contracts, capacity.ContractUse{Name: c.Name, Used: period.Used[k]})
 	}
-	w.settled = settle(&w.problem, &pl, w.contracts)
+	w.settled = settle(&w.problem, &pl, w.contracts, parts)
 	w.settled.SituationAnswer = shares
 	return true
 }

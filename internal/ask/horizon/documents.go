@@ -22,12 +22,19 @@ import (
 //	                "from": "2026-01-01T00:00:00Z", "until": "2027-01-01T00:00:00Z"}],
 //	 "periods": [{"start": "2026-01-01T00:00:00Z", "hours": 1, "jobs": [10, 3], "on_demand_price": "0.20"}, …]}
 //
+// In place of jobs, which run at once, all periods may have arrivals: executions that arrive in them.
 // The problem's own contracts are in force all the time. Money in the problem (penalties) is per its
 // period_s; a period of the horizon that is longer pays it in proportion.
 type Horizon struct {
 	Problem   capacity.Problem `json:"problem"`
 	Contracts []TermContract   `json:"contracts,omitempty"`
 	Periods   []HorizonPeriod  `json:"periods"` // each begins where the one before ends
+	// Earlier holds what arrived before the horizon and may still run in it, in the order of time.
+	Earlier []HorizonPeriod `json:"earlier,omitempty"`
+
+	// Set by Carried: into how many parts the jobs of each class are divided, and the classes with whole jobs.
+	parts []int64
+	asked []capacity.Class
 }
 
 // TermContract is a contract that is in force in [From, Until).
@@ -48,6 +55,8 @@ type HorizonPeriod struct {
 	// the place of jobs.max, and jobs.min becomes at most as large; null stands for every class's own jobs.max. Periods
 	// may share one slice.
 	Jobs []float64 `json:"jobs,omitempty"`
+	// Arrivals holds the executions of each class that arrive in the period, spread evenly over it, in place of Jobs.
+	Arrivals []float64 `json:"arrivals,omitempty"`
 	// Prices that differ from the problem's: of the one kind of VM there is, or by VM type.
 	OnDemandPrice *money.Amount           `json:"on_demand_price,omitempty"`
 	SpotPrice     *money.Amount           `json:"spot_price,omitempty"`
@@ -55,6 +64,8 @@ type HorizonPeriod struct {
 	// Unforecast says that some class counts with its own jobs.max, because a cluster has no forecast of it here. Jobs
 	// is null where that is so of all classes.
 	Unforecast bool `json:"without_forecast,omitzero"`
+
+	running []float64 // where there are arrivals: the mean number of jobs of each class that run at once, not rounded
 }
 
 // PeriodPrices is the prices of a VM type in a period; null is the problem's.
@@ -155,7 +166,9 @@ func (h Horizon) First(hours float64) Horizon {
 	}
 	if h.Periods = slices.Clone(h.Periods[:n]); n > 0 && h.Periods[n-1].End().After(end) {
 		last := &h.Periods[n-1]
+		whole := float64(last.length())
 		last.SetLength(end.Unix() - last.Start.Unix())
+		last.Arrivals = times(last.Arrivals, float64(last.length())/whole)
 	}
 	return h
 }
@@ -163,8 +176,10 @@ func (h Horizon) First(hours float64) Horizon {
 // JobsIn is the jobs of a class in a period.
 func (h *Horizon) JobsIn(period, class int) capacity.JobRange {
 	own := h.Problem.Classes[class].Jobs
-	if jobs := h.Periods[period].Jobs; jobs != nil {
-		own.Max = jobs[class]
+	if p := &h.Periods[period]; p.running != nil {
+		own.Max = h.held(class, p.running[class])
+	} else if p.Jobs != nil {
+		own.Max = p.Jobs[class]
 	}
 	own.Min = min(own.Min, own.Max)
 	return own
@@ -180,6 +195,7 @@ func (h Horizon) Scaled(factor float64) Horizon {
 		}
 		return capacity.WholeJobs(x * factor)
 	}
+	h = h.Carried()
 	h.Problem.Classes = slices.Clone(h.Problem.Classes)
 	for i := range h.Problem.Classes {
 		j := &h.Problem.Classes[i].Jobs
@@ -187,8 +203,14 @@ func (h Horizon) Scaled(factor float64) Horizon {
 	}
 	h.Periods = slices.Clone(h.Periods)
 	known := make(map[*float64][]float64)
+	h.Earlier = slices.Clone(h.Earlier)
+	for i := range h.Earlier {
+		h.Earlier[i].Arrivals = times(h.Earlier[i].Arrivals, factor)
+	}
 	for i := range h.Periods {
-		before := h.Periods[i].Jobs
+		p := &h.Periods[i]
+		p.Arrivals, p.running = times(p.Arrivals, factor), times(p.running, factor)
+		before := p.Jobs
 		if len(before) == 0 {
 			continue
 		}
@@ -213,6 +235,7 @@ func (h Horizon) check(c *strict.Checker) {
 	h.Problem.Check(c)
 	c.Leave()
 	h.checkPeriods(c)
+	h.checkArrivals(c)
 	named := make(map[string]bool)
 	types := make(map[string]bool)
 	for _, t := range h.Problem.Supply.Types() {

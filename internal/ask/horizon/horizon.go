@@ -57,6 +57,8 @@ type ClassTotal struct {
 	RefusedHours  float64      `json:"refused_job_hours"`
 	VMHours       float64      `json:"vm_hours"` // its share of the VMs
 	Penalties     money.Amount `json:"penalties"`
+
+	Arrivals *ClassArrivals `json:"arrivals,omitempty"` // where the horizon tells what arrives of the class
 }
 
 // SituationAnswer holds the common answer of all periods that are alike, without their totals.
@@ -143,13 +145,22 @@ type ContractTotal struct {
 	Upfront      money.Amount `json:"upfront"` // the share of its term that lies in the horizon
 }
 
-// Plan plans every period of a valid horizon. Nothing binds the periods together, so that each is solved
-// by itself, those that are alike once, by so many workers at a time; the answer does not depend on them.
+// Plan plans every period of a valid horizon. Each is solved by itself, those that are alike once, by so many workers at a
+// time; the answer does not depend on them. Periods are bound together by started jobs alone (see inOrder).
 // A nil solve is the core method alone. Progress, if given, is told after every solve, one call at a time.
 func Plan(ctx context.Context, h Horizon, solve plan.Planner, workers int, progress func(done, total int)) (Answer, error) {
-	return planWith(ctx, h, solve, Crew{Workers: workers}, progress)
+	c := NewCourse(h, solve)
+	err := each(ctx, c.total(), Crew{Workers: workers}, progress, c.one)
+	if err == nil {
+		err = c.inOrder(ctx)
+	}
+	if err != nil {
+		return Answer{}, err
+	}
+	return c.Answer(), nil
 }
 
+// planWith plans every period by itself.
 func planWith(ctx context.Context, h Horizon, solve plan.Planner, crew Crew, progress func(done, total int)) (Answer, error) {
 	c := NewCourse(h, solve)
 	if err := each(ctx, c.total(), crew, progress, c.one); err != nil {
@@ -176,11 +187,17 @@ type Course struct {
 	next      atomic.Int64
 	done      atomic.Int64
 	totals    []ContractTotal
+
+	following atomic.Bool     // a worker plans the hours in their order
+	ordered   bool            // they are planned so: settled has the situations of that, of which the last is not solved
+	solved    int             // of them
+	apart     decimal.Decimal // the cost so exceeds what the hours cost by themselves, at the least, by so much
 }
 
-// NewCourse makes a valid horizon ready. A nil solve is the core method alone; plans in brief (see Series) are
-// enough.
+// NewCourse makes a valid horizon ready. The solver is for problems like that of Horizon.Carried. A nil solve is the core
+// method alone; plans in brief (see Series) are enough.
 func NewCourse(h Horizon, solve plan.Planner) *Course {
+	h = h.Carried()
 	if solve == nil {
 		h.Problem.Options.Engine = capacity.EngineExact
 		solve = plan.NewSeries(h.Problem, nil).Solve
@@ -190,11 +207,12 @@ func NewCourse(h Horizon, solve plan.Planner) *Course {
 		terms[i] = term{c.From, c.Until}
 	}
 	c := &Course{calendar: newCalendar(&h, terms), contracts: h.Contracts, solve: solve, totals: contractsOf(&h)}
-	c.settled, c.finished = make([]settlement, c.total()), make([]atomic.Bool, c.total())
+	n := len(c.calendar.situations)
+	c.settled, c.finished = make([]settlement, n), make([]atomic.Bool, n)
 	return c
 }
 
-func (c *Course) total() int { return len(c.calendar.situations) }
+func (c *Course) total() int { return len(c.finished) }
 
 // Total returns the number of different problems.
 func (c *Course) Total() int64 { return int64(c.total()) }
@@ -209,7 +227,10 @@ func (c *Course) Work(ctx context.Context) error {
 			return err
 		}
 		i := int(c.next.Add(1)) - 1
-		if i >= c.total() {
+		if i >= len(c.finished) {
+			if c.done.Load() == int64(len(c.finished)) && c.following.CompareAndSwap(false, true) {
+				return c.inOrder(ctx)
+			}
 			return nil
 		}
 		if err := c.one(ctx, i); err != nil {
@@ -220,29 +241,51 @@ func (c *Course) Work(ctx context.Context) error {
 
 // one solves a situation. One whose demand no cluster could carry has no plan, like one whose promises do not fit.
 func (c *Course) one(ctx context.Context, i int) error {
-	p := c.calendar.problem(&c.calendar.situations[i], c.contracts)
-	pl, err := c.solve(ctx, p)
-	if findings := fault.Findings(err); findings != nil {
-		pl, err = capacity.Plan{Status: capacity.InfeasibleStatus, Conflicts: findings}, nil
-	}
+	s, err := c.plan(ctx, c.calendar.problem(&c.calendar.situations[i], c.contracts), nil)
 	if err == nil {
-		c.settled[i] = settle(&p, &pl, c.totals)
+		c.settled[i] = s
 		c.finished[i].Store(true)
 		c.done.Add(1)
 	}
 	return err
 }
 
+// plan solves a problem in which some jobs of each class are gone, refused before.
+func (c *Course) plan(ctx context.Context, p capacity.Problem, gone []float64) (settlement, error) {
+	pl, err := c.solve(ctx, p)
+	if findings := fault.Findings(err); findings != nil {
+		pl, err = capacity.Plan{Status: capacity.InfeasibleStatus, Conflicts: findings}, nil
+	}
+	if h := c.calendar.horizon; err == nil && h.parts != nil && pl.Status == capacity.InfeasibleStatus {
+		pl.Conflicts = h.inWholeJobs(ctx, p, pl.Conflicts)
+	}
+	if err != nil {
+		return settlement{}, err
+	}
+	if gone != nil {
+		pl.Classes = slices.Clone(pl.Classes)
+		for k := range pl.Classes {
+			pl.Classes[k].Refused += gone[k]
+		}
+	}
+	return settle(&p, &pl, c.totals, c.calendar.horizon.parts), nil
+}
+
 // Answer returns the results until the first hour that is not solved. All workers must have ended.
 func (c *Course) Answer() Answer {
 	stints := c.calendar.stints
 	for i, p := range stints {
-		if !c.finished[p.situation].Load() {
+		if c.ordered && p.situation == c.solved || !c.ordered && !c.finished[p.situation].Load() {
 			stints = stints[:i]
 			break
 		}
 	}
-	return c.calendar.answer(c.settled, slices.Clone(c.totals), stints)
+	a := c.calendar.answer(c.settled, slices.Clone(c.totals), stints)
+	if c.ordered {
+		a.Gap.Decimal = c.apart
+		a.explain(c.calendar.horizon.Start(), c.calendar.horizon.End())
+	}
+	return a
 }
 
 // each does so much work, several at a time, and answers the first error there was.

@@ -20,11 +20,12 @@ type Outlook struct {
 	Series          []ForecastSeries // of the hours
 }
 
-// ForecastSeries holds a class's forecasts, by hour.
+// ForecastSeries holds a class's forecasts of a kind, by hour.
 type ForecastSeries struct {
-	Class string
-	Hours []int64 // since 1970, ascending
-	Jobs  []float64
+	Class   string
+	Arrives bool    // Jobs arrive in the hours, which also come before the outlook; otherwise they run at once
+	Hours   []int64 // since 1970, ascending
+	Jobs    []float64
 }
 
 // Limits of the warnings about an outlook.
@@ -42,7 +43,7 @@ func (o *Outlook) EndWithForecasts() {
 			last = max(last, s.Hours[n-1])
 		}
 	}
-	if end := time.Unix(3600*(last+1), 0).UTC(); last >= 0 && end.Before(o.Until) {
+	if end := time.Unix(3600*(last+1), 0).UTC(); last >= 0 && end.After(o.From) && end.Before(o.Until) {
 		o.Until = end
 	}
 }
@@ -77,6 +78,7 @@ func (o Outlook) Horizon() (Horizon, []capacity.Warning, error) {
 		h.Contracts = append(h.Contracts, t)
 	}
 	demand := newDemandReader(&o, &p)
+	h.Earlier = demand.earlier(o.From)
 	if err := o.addPeriods(&h, lists, demand, typed); err != nil {
 		return Horizon{}, nil, err
 	}
@@ -92,11 +94,12 @@ func (o *Outlook) addPeriods(h *Horizon, lists []priceList, demand *demandReader
 		}
 	}
 	slices.SortFunc(cuts, time.Time.Compare)
-	var last HorizonPeriod // but for its length
+	var last HorizonPeriod // but for its length, and with the arrivals of an hour
 	seconds := int64(0)
 	flush := func() {
 		if seconds > 0 {
 			last.SetLength(seconds)
+			last.Arrivals = times(last.Arrivals, float64(seconds)/3600)
 			h.Periods = append(h.Periods, last)
 		}
 	}
@@ -108,15 +111,18 @@ func (o *Outlook) addPeriods(h *Horizon, lists []priceList, demand *demandReader
 		if len(cuts) > 0 && cuts[0].Before(end) {
 			end = cuts[0]
 		}
-		next := HorizonPeriod{Start: at, Jobs: demand.at(at.Unix() / 3600), Unforecast: demand.missing}
+		next := HorizonPeriod{Start: at}
+		next.Jobs, next.Arrivals = demand.at(at.Unix() / 3600)
+		next.Unforecast = demand.missing
 		setPrices(&next, lists, at, typed)
-		if seconds == 0 || !slices.Equal(next.Jobs, last.Jobs) || (next.Jobs == nil) != (last.Jobs == nil) || next.Unforecast != last.Unforecast || next.PriceKey() != last.PriceKey() {
+		if seconds == 0 || !slices.Equal(next.Jobs, last.Jobs) || (next.Jobs == nil) != (last.Jobs == nil) || !slices.Equal(next.Arrivals, last.Arrivals) ||
+			next.Unforecast != last.Unforecast || next.PriceKey() != last.PriceKey() {
 			flush()
 			last, seconds = next, 0
 			if n := len(h.Periods) + 1; n > MaxPeriods || n*len(h.Problem.Classes) > MaxHorizonLoad {
 				return o.tooLong(n-1, at, len(h.Problem.Classes))
 			}
-			last.Jobs = slices.Clone(last.Jobs)
+			last.Jobs, last.Arrivals = slices.Clone(last.Jobs), slices.Clone(last.Arrivals)
 		}
 		seconds += end.Unix() - at.Unix()
 		at = end
@@ -134,11 +140,12 @@ func (o *Outlook) tooLong(periods int, at time.Time, classes int) error {
 
 // demandReader returns the jobs hour by hour.
 type demandReader struct {
-	own    []float64 // by class of the problem
-	series []*ForecastSeries
-	next   []int
-	row    []float64
-	whole  bool
+	own      []float64       // by class of the problem
+	series   []hourlyNumbers // of jobs that run at once,
+	arriving []hourlyNumbers // and of arrivals
+	row      []float64
+	arrivals []float64 // nil where nothing arrives at all
+	whole    bool
 
 	first []int64 // of each class the first hour without a forecast, if it has any; otherwise -1
 	holes []int64
@@ -150,37 +157,89 @@ type demandReader struct {
 
 func newDemandReader(o *Outlook, p *capacity.Problem) *demandReader {
 	n := len(p.Classes)
-	d := &demandReader{own: make([]float64, n), series: make([]*ForecastSeries, n), next: make([]int, n), row: make([]float64, n),
+	d := &demandReader{own: make([]float64, n), series: make([]hourlyNumbers, n), arriving: make([]hourlyNumbers, n), row: make([]float64, n),
 		first: make([]int64, n), holes: make([]int64, n), whole: p.Options.Integrality != capacity.Relaxed}
 	for i := range p.Classes {
 		d.own[i], d.first[i] = p.Classes[i].Jobs.Max, -1
 		for k := range o.Series {
-			if s := &o.Series[k]; s.Class == p.Classes[i].Name && len(s.Hours) > 0 {
-				d.series[i] = s
+			switch s := &o.Series[k]; {
+			case s.Class != p.Classes[i].Name || len(s.Hours) == 0:
+			case s.Arrives:
+				d.arriving[i].of, d.arrivals = s, make([]float64, n)
+			default:
+				d.series[i].of = s
 			}
 		}
 	}
 	return d
 }
 
-// at returns the jobs in an hour, or nil without a forecast. It reuses one slice.
-func (d *demandReader) at(hour int64) []float64 {
-	any := false
+// hourlyNumbers reads a series, which may be nil, hour by hour.
+type hourlyNumbers struct {
+	of   *ForecastSeries
+	next int
+}
+
+// at returns the number of an hour, if there is one. Hours are asked for in their order.
+func (n *hourlyNumbers) at(hour int64) (x float64, told bool) {
+	if n.of == nil {
+		return 0, false
+	}
+	for n.next < len(n.of.Hours) && n.of.Hours[n.next] < hour {
+		n.next++
+	}
+	if n.next == len(n.of.Hours) || n.of.Hours[n.next] != hour {
+		return 0, false
+	}
+	return n.of.Jobs[n.next], true
+}
+
+// earlier returns the arrivals before a moment, hour by hour.
+func (d *demandReader) earlier(from time.Time) (periods []HorizonPeriod) {
+	first := from.Unix() / 3600
+	oldest := first
+	for i := range d.arriving {
+		if s := d.arriving[i].of; s != nil {
+			oldest = min(oldest, s.Hours[0])
+		}
+	}
+	for hour := oldest; hour < first; hour++ {
+		p, arrives := HorizonPeriod{Start: time.Unix(3600*hour, 0).UTC(), Hours: 1, Arrivals: make([]float64, len(d.own))}, false
+		for i := range d.arriving {
+			if x, _ := d.arriving[i].at(hour); x > 0 {
+				p.Arrivals[i], arrives = x, true
+			}
+		}
+		if arrives {
+			periods = append(periods, p)
+		}
+	}
+	return periods
+}
+
+// at returns the jobs that run at once in an hour, and the arrivals, or nil without a forecast. It reuses two slices.
+func (d *demandReader) at(hour int64) (jobs, arrivals []float64) {
+	any := d.arrivals != nil
 	d.missing = false
 	again := d.hours > 0 && hour == d.last // a price changes within the hour
 	if d.last = hour; !again {
 		d.hours++
 	}
-	for i, s := range d.series {
+	for i := range d.series {
 		d.row[i] = d.own[i]
-		if s == nil {
+		if d.arrivals != nil {
+			d.arrivals[i] = 0
+		}
+		if d.series[i].of == nil && d.arriving[i].of == nil {
 			d.missing = d.missing || d.own[i] > 0
 			continue
 		}
-		for d.next[i] < len(s.Hours) && s.Hours[d.next[i]] < hour {
-			d.next[i]++
+		if x, told := d.arriving[i].at(hour); told {
+			d.row[i], d.arrivals[i] = 0, x
+			continue
 		}
-		if d.next[i] == len(s.Hours) || s.Hours[d.next[i]] != hour {
+		jobs, told := d.series[i].at(hour)
+		if !told {
 			d.missing = d.missing || d.own[i] > 0
 			if d.first[i] < 0 {
 				d.first[i] = hour
@@ -191,14 +250,14 @@ func (d *demandReader) at(hour int64) []float64 {
 			continue
 		}
 		any = true
-		if d.row[i] = s.Jobs[d.next[i]]; d.whole {
-			d.row[i] = capacity.WholeJobs(d.row[i])
+		if d.row[i] = jobs; d.whole {
+			d.row[i] = capacity.WholeJobs(jobs)
 		}
 	}
 	if !any {
-		return nil
+		return nil, nil
 	}
-	return d.row
+	return d.row, d.arrivals
 }
 
 // warnings lists the gaps of the forecasts.
@@ -206,9 +265,9 @@ func (d *demandReader) warnings(o *Outlook, p *capacity.Problem) []capacity.Warn
 	warnings := []capacity.Warning{}
 	var without []string
 	holes := 0
-	for i, s := range d.series {
+	for i := range d.series {
 		switch {
-		case s == nil:
+		case d.series[i].of == nil && d.arriving[i].of == nil:
 			without = append(without, fmt.Sprintf("%q", fault.Clip(p.Classes[i].Name)))
 		case d.holes[i] > 0:
 			if holes++; holes <= holesReported {

@@ -144,6 +144,7 @@ func Purchase(ctx context.Context, q PurchaseQuestion, solve plan.Planner, worke
 // A context that ends gives its error; the recommendation comes with it where it had been found and priced, which
 // its Status says. Progress is told as work goes on, one call at a time, and never goes back.
 func Weigh(ctx context.Context, q PurchaseQuestion, solve plan.Planner, crew Crew, progress func(done, total int)) (PurchaseAnswer, error) {
+	q.Horizon = q.Carried()
 	if q.Factors == nil {
 		q.Factors = DefaultFactors()
 	}

@@ -116,12 +116,12 @@ func (s Span) check(c *strict.Checker) {
 }
 
 var (
-	horizonShape         = strict.NewShape("a horizon", []string{"problem", "periods"}, "contracts", "detail")
-	purchaseShape        = strict.NewShape("a question about offers", []string{"problem", "periods", "offers"}, "contracts", "assume", "factors", "detail")
+	horizonShape         = strict.NewShape("a horizon", []string{"problem", "periods"}, "contracts", "earlier", "detail")
+	purchaseShape        = strict.NewShape("a question about offers", []string{"problem", "periods", "offers"}, "contracts", "earlier", "assume", "factors", "detail")
 	clusterHorizonShape  = strict.NewShape("a horizon", nil, "from", "until", "detail")
 	clusterPurchaseShape = strict.NewShape("a question about offers", nil, "from", "until", "vm_type", "offers", "named", "assume", "factors", "gap", "leave_out", "detail")
 	termContractShape    = strict.NewShape("a contract", []string{"name", "vms", "price", "from", "until"}, "billing", "vm_type", "upfront")
-	periodShape          = strict.NewShape("a period", []string{"start"}, "hours", "seconds", "jobs", "on_demand_price", "spot_price", "prices", "without_forecast")
+	periodShape          = strict.NewShape("a period", []string{"start"}, "hours", "seconds", "jobs", "arrivals", "on_demand_price", "spot_price", "prices", "without_forecast")
 	periodPricesShape    = strict.NewShape("the prices of a VM type", nil, "on_demand", "spot")
 	offerShape           = strict.NewShape("an offer", []string{"name", "max"}, "price", "upfront", "billing", "from", "term_hours", "term_years")
 )
@@ -144,7 +144,7 @@ func ReadHorizon(data []byte, limits capacity.Limits, overrides ...func(*capacit
 	for _, override := range overrides {
 		override(&q.Problem.Options)
 	}
-	if err := r.Result(q.check); err != nil {
+	if err := r.Result(func(c *strict.Checker) { q.checkOneOf(c); q.check(c) }); err != nil {
 		return HorizonQuestion{}, err
 	}
 	return q, nil
@@ -183,7 +183,7 @@ func ReadPurchase(data []byte, limits capacity.Limits, overrides ...func(*capaci
 	for _, override := range overrides {
 		override(&q.Problem.Options)
 	}
-	if err := r.Result(q.checkAsked); err != nil {
+	if err := r.Result(func(c *strict.Checker) { q.checkOneOf(c); q.checkAsked(c) }); err != nil {
 		return PurchaseQuestion{}, err
 	}
 	return q, nil
@@ -321,7 +321,13 @@ func (h *Horizon) CheckDetail(detail *Detail) error {
 
 // checkDetail says how much is answered where nobody has said, and refuses an answer that is too large.
 func (h *Horizon) checkDetail(c *strict.Checker, detail *Detail) {
-	checkHorizonDetail(c, *detail)
+	if checkHorizonDetail(c, *detail); h.arrives() {
+		if len(c.Findings) > 0 {
+			return
+		}
+		carried := h.Carried()
+		h = &carried
+	}
 	if *detail == "" {
 		if *detail = DetailSummary; len(h.Periods) <= ShownPeriods {
 			*detail = DetailPeriods
@@ -375,6 +381,8 @@ func readHorizonMember(r *strict.Reader, name string, h *Horizon, limits capacit
 		capacity.ReadProblemInto(r, &h.Problem, limits)
 	case "contracts":
 		h.Contracts = strict.List(r, "of contracts", limits.Contracts, readTermContract)
+	case "earlier":
+		h.Earlier = strict.List(r, "of earlier periods", MaxPeriods, func(r *strict.Reader, p *HorizonPeriod) { readPeriod(r, p, limits) })
 	case "periods":
 		before := len(r.Findings)
 		h.Periods = strict.List(r, "of periods", MaxPeriods, func(r *strict.Reader, p *HorizonPeriod) { readPeriod(r, p, limits) })
@@ -414,6 +422,10 @@ func readPeriod(r *strict.Reader, p *HorizonPeriod, limits capacity.Limits) {
 		case "jobs":
 			if p.Jobs = strict.List(r, "of jobs by class", limits.Classes, (*strict.Reader).Float); p.Jobs == nil {
 				p.Jobs = []float64{}
+			}
+		case "arrivals":
+			if p.Arrivals = strict.List(r, "of arrivals by class", limits.Classes, (*strict.Reader).Float); p.Arrivals == nil {
+				p.Arrivals = []float64{}
 			}
 		case "on_demand_price":
 			p.OnDemandPrice = new(money.Amount)

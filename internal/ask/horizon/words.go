@@ -82,10 +82,33 @@ func (a *Answer) explainParts() {
 		all := a.Total.RefusedHours + a.Total.AdmittedHours
 		say("refused", "", fmt.Sprintf("%s of %s job-hours are refused.", plainHours(a.Total.RefusedHours), plainHours(all)), words.Count("refused", a.Total.RefusedHours, "job-hours"), words.Count("asked", all, "job-hours"))
 	}
+	if later := a.later(); later > 0 {
+		say("work_after_the_end", "", fmt.Sprintf("Jobs that arrive before the end go on for %s job-hours after it; no figure counts those, which take about %s VM-hours more.", plainHours(later), plainHours(a.laterVMs())),
+			words.Count("job_hours", later, "job-hours"), words.Count("vm_hours", a.laterVMs(), "VM-hours"))
+	}
 	if len(a.Infeasible) > 0 {
 		first := &a.Infeasible[0]
 		say("no_plan", moment(first.Start), fmt.Sprintf("For %s there is no plan, and no figure counts that time; it begins at %s: %s", hourCount(a.Total.InfeasibleHours), moment(first.Start), first.Conflict), words.Count("hours", a.Total.InfeasibleHours, "hours"))
 	}
+}
+
+// later returns the job-hours beyond the end, and laterVMs the VM-hours.
+func (a *Answer) later() (hours float64) {
+	for i := range a.Classes {
+		if of := a.Classes[i].Arrivals; of != nil {
+			hours += of.LaterHours
+		}
+	}
+	return hours
+}
+
+func (a *Answer) laterVMs() (hours float64) {
+	for i := range a.Classes {
+		if of := a.Classes[i].Arrivals; of != nil {
+			hours += of.LaterVMHours
+		}
+	}
+	return hours
 }
 
 // contractsSaid bounds the contracts that a paragraph tells of.

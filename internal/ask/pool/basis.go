@@ -146,8 +146,8 @@ func (d *deriving) nothing(j PoolSource) string {
 
 func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04Z") }
 
-// forecast returns the expected submissions of a job in the hours that have a forecast of its class. A forecast
-// counts concurrent jobs, each of which takes the class's deadline.
+// forecast returns the expected submissions of a job in the hours that have a forecast of its class. One that counts
+// concurrent jobs says how many are submitted by the time that each takes, the class's deadline.
 func (d *deriving) forecast(j PoolSource) (map[int32]float64, string) {
 	at := slices.IndexFunc(d.Outlook.Classes, func(c inputs.PlannedClass) bool { return c.Name == j.Class })
 	if j.Class == "" {
@@ -158,13 +158,20 @@ func (d *deriving) forecast(j PoolSource) (map[int32]float64, string) {
 		return nil, ""
 	}
 	deadline := d.Outlook.Classes[at].DeadlineSeconds
-	found := map[int32]float64{}
+	found, arrives, atOnce := map[int32]float64{}, false, false
 	for _, s := range d.Outlook.Series {
 		for i, hour := range s.Hours {
-			if s.Class == j.Class && deadline > 0 {
-				found[int32(hour)] = s.Jobs[i] * 3600 / deadline
+			switch {
+			case s.Class != j.Class:
+			case s.Arrives:
+				found[int32(hour)], arrives = s.Jobs[i], true
+			case deadline > 0:
+				found[int32(hour)], atOnce = s.Jobs[i]*3600/deadline, true
 			}
 		}
+	}
+	if arrives && !atOnce {
+		return found, fmt.Sprintf("The forecast of arrivals of the class %q.", j.Class)
 	}
 	return found, fmt.Sprintf("The forecast of jobs at once of the class %q; each takes its deadline of %s s, so that one at once is %s submissions an hour.", j.Class, number(deadline), number(3600/deadline))
 }

@@ -27,11 +27,12 @@ func (e *Execution) Span() (s Span, ok bool) {
 	return s, s.From > 0 && s.Until > s.From
 }
 
-// Hour holds the number of concurrent executions of a job in an hour.
+// Hour holds the number of concurrent executions of a job in an hour, and of those that arrived in it.
 type Hour struct {
 	Hour    int32   // since 1970, as capacity.HourOf counts
 	Average float64 // over the hour
 	Most    int64
+	Arrived int64
 }
 
 // MaxHours bounds a measurement of concurrency to some ten years.
@@ -39,7 +40,8 @@ const MaxHours = 88_000
 
 const hourMillis = 3_600_000
 
-// Concurrency returns the number of concurrent executions for each hour from the first to the last.
+// Concurrency returns the number of concurrent executions for each hour from the first to the last. It is that of the
+// cluster they ran on: how many arrive says more of another one.
 func Concurrency(spans []Span) ([]Hour, error) {
 	type change struct {
 		at int64
@@ -74,6 +76,7 @@ func Concurrency(spans []Span) ([]Hour, error) {
 			}
 			total += now * (c.at - from)
 			from, now = c.at, now+c.by
+			row.Arrived += max(0, c.by)
 		}
 		row.Most = max(row.Most, now)
 		row.Average = float64(total+now*(until-from)) / hourMillis

@@ -145,7 +145,7 @@ func TestConcurrencyPerHour(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []Hour{{472_000, 0.5, 1}, {472_001, 1.5, 2}, {472_002, 0, 0}, {472_003, 0, 0}, {472_004, 1.0 / h, 1}}
+	want := []Hour{{472_000, 0.5, 1, 1}, {472_001, 1.5, 2, 2}, {472_002, 0, 0, 0}, {472_003, 0, 0, 0}, {472_004, 1.0 / h, 1, 1}}
 	if !slices.Equal(hours, want) {
 		t.Errorf("%v, want %v", hours, want)
 	}

@@ -145,9 +145,9 @@ func forecastChanges(before, after []Forecast) (changes []Change) {
 		}
 		return counts[class]
 	}
-	was := make(map[row]float64, len(before))
+	was := make(map[row]SeriesRow, len(before))
 	for _, f := range before {
-		was[row{f.Class, f.Hour.Unix()}] = f.Jobs
+		was[row{f.Class, f.Hour.Unix()}] = f.row()
 		of(f.Class).before++
 	}
 	for _, f := range after {
@@ -157,7 +157,7 @@ func forecastChanges(before, after []Forecast) (changes []Change) {
 		switch {
 		case !existed:
 			c.added++
-		case jobs != f.Jobs:
+		case jobs != f.row():
 			c.changed++
 		}
 	}

@@ -215,6 +215,9 @@ func (p PlannedClass) Class(profile *capacity.Profile) capacity.Class {
 	}
 }
 
+// MaxArrivals bounds the arrivals of an hour. With a longer deadline fewer of them are too many jobs at once.
+const MaxArrivals = 1e12
+
 // ValidateForecasts checks rows that are written together, below /rows.
 func ValidateForecasts(rows []Forecast) error {
 	return strict.Check(func(k *strict.Checker) {
@@ -244,10 +247,21 @@ func checkForecasts(k *strict.Checker, rows []Forecast) {
 			k.Found("hour", "not_whole", fmt.Sprintf("%s is not a whole hour of UTC.", f.Hour.Format(time.RFC3339)),
 				k.Hint("hour", whole, "The hour it lies in began at %s.", whole.Format(time.RFC3339)))
 		}
-		k.Number("jobs", "The number of jobs", "", f.Jobs, capacity.MaxJobs)
+		if f.Arrivals != nil {
+			if f.Jobs != 0 {
+				k.Refuse("jobs", "one_of", "Here are jobs that run at once, and beside them \"arrivals\" of the same hour; give one of the two.")
+			}
+			k.Number("arrivals", "The number of arrivals", "", *f.Arrivals, MaxArrivals)
+		} else {
+			k.Number("jobs", "The number of jobs", "", f.Jobs, capacity.MaxJobs)
+		}
 		at := place{f.Class, f.Hour.Unix()}
 		if j, twice := seen[at]; twice {
-			k.Refuse("", "duplicate", "The row with index %d is for the same class and hour; keep one.", j)
+			if (rows[j].Arrivals == nil) != (f.Arrivals == nil) {
+				k.Refuse("", "one_of", "The row with index %d is for the same class and hour; one tells arrivals and one the jobs that run at once. Keep one of the two.", j)
+			} else {
+				k.Refuse("", "duplicate", "The row with index %d is for the same class and hour; keep one.", j)
+			}
 		}
 		seen[at] = i
 		k.Leave()

@@ -17,9 +17,10 @@ type Series struct {
 
 // SeriesRow holds one hour. Memory may hold a million of them.
 type SeriesRow struct {
-	Hour int32 // since 1970, see HourOf
-	Line int32 // its line in the file; 0 without a file
-	Jobs float64
+	Hour    int32 // since 1970, see HourOf
+	Line    int32 // its line in the file; 0 without a file
+	Jobs    float64
+	Arrives bool // Jobs arrive in the hour; otherwise they run at once
 }
 
 // HourSpan holds the hours [From, Until).
@@ -37,7 +38,7 @@ type Written struct {
 	Added        int64 `json:"added"`                   // of them, for hours without a row
 	Changed      int64 `json:"changed"`                 // of them, with another number than before
 	Deleted      int64 `json:"deleted"`                 // rows of hours that have none now
-	FromArrivals int64 `json:"from_arrivals,omitempty"` // rows made of arrivals per hour
+	FromArrivals int64 `json:"from_arrivals,omitempty"` // rows that tell arrivals
 	DryRun       bool  `json:"dry_run,omitempty"`       // nothing was written
 }
 
@@ -52,12 +53,19 @@ func SeriesOf(rows []Forecast) []Series {
 			index[f.Class] = at
 			all = append(all, Series{Class: f.Class, At: fmt.Sprintf("/rows/%d/class", i)})
 		}
-		all[at].Rows = append(all[at].Rows, SeriesRow{Hour: HourOf(f.Hour), Jobs: f.Jobs})
+		all[at].Rows = append(all[at].Rows, f.row())
 	}
 	for _, s := range all {
 		s.sort()
 	}
 	return all
+}
+
+func (f Forecast) row() SeriesRow {
+	if f.Arrivals != nil {
+		return SeriesRow{Hour: HourOf(f.Hour), Jobs: *f.Arrivals, Arrives: true}
+	}
+	return SeriesRow{Hour: HourOf(f.Hour), Jobs: f.Jobs}
 }
 
 func (s *Series) sort() {
@@ -87,3 +95,13 @@ func (s *Series) holes(each func(after, before SeriesRow)) {
 		}
 	}
 }
+
+// Counts names what the numbers of a forecast count.
+type Counts string
+
+const (
+	CountsArrivals Counts = "arrivals" // the executions that arrive in an hour
+	CountsRunning  Counts = "running"  // the jobs that run at once; so do numbers of which nothing is said
+)
+
+var countsWords = []Counts{CountsArrivals, CountsRunning}

@@ -31,18 +31,19 @@ type ForecastFile struct {
 	Classes []PlannedClass
 	Zone    *time.Location // the clocks for times without an offset
 	Holes   Holes
+	Counts  Counts // of the columns of classes
 }
 
 // Read reads CSV in one of two forms. Either each row is a class and hour, with columns class, hour, and jobs or
 // arrivals_per_hour; or each row is an hour, with the column hour and one column for each class. It reports all
 // faults at once, by line and column, up to MaxFindings. An error of reading is no InputError.
-func (f ForecastFile) Read(in io.Reader) (series []Series, fromArrivals int64, err error) {
+func (f ForecastFile) Read(in io.Reader) (series []Series, err error) {
 	r := forecastReader{ForecastFile: f, local: localHours{zone: f.Zone}, index: map[string]int{}, guard: newRecordGuard(in)}
 	for _, c := range f.Classes {
 		r.names = append(r.names, c.Name)
 	}
 	if err := r.read(); err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	if len(r.findings) == 0 && r.cells == 0 {
 		r.found(1, 1, "missing", nil, "There is no row with a number; give at least one.")
@@ -52,27 +53,26 @@ func (f ForecastFile) Read(in io.Reader) (series []Series, fromArrivals int64, e
 		slices.SortStableFunc(r.findings, func(a, b fault.Finding) int {
 			return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 		})
-		return nil, 0, fault.Refusal(r.findings, 0)
+		return nil, fault.Refusal(r.findings, 0)
 	}
 	for _, s := range r.all {
 		series = append(series, s.Series)
 	}
-	return series, r.fromArrivals, nil
+	return series, nil
 }
 
 type forecastReader struct {
 	ForecastFile
-	names        []string // of the classes there are
-	local        localHours
-	guard        *recordGuard
-	csv          *csv.Reader
-	columns      []forecastColumn
-	wide         bool
-	all          []readSeries
-	index        map[string]int // of all, by class
-	cells        int
-	fromArrivals int64
-	findings     []fault.Finding
+	names    []string // of the classes there are
+	local    localHours
+	guard    *recordGuard
+	csv      *csv.Reader
+	columns  []forecastColumn
+	wide     bool
+	all      []readSeries
+	index    map[string]int // of all, by class
+	cells    int
+	findings []fault.Finding
 }
 
 // forecastColumn describes a column: class, hour, jobs, arrivals, or in the wide form the jobs of one class.
@@ -165,6 +165,8 @@ func (r *forecastReader) begins(start *[]byte) bool {
 }
 
 // The columns of the long form.
+const wideColumn = "class's"
+
 var longColumns = []string{"class", "hour", "jobs", "arrivals_per_hour"}
 
 // header reads the names of the columns. The form is the wide one when no column is named class.
@@ -190,7 +192,7 @@ func (r *forecastReader) header(record []string) bool {
 		column := forecastColumn{holds: word(i)}
 		switch {
 		case r.wide && word(i) != "hour":
-			column.holds = "jobs"
+			column.holds = wideColumn
 			if column.series = r.series(name, i); column.series >= 0 && slices.ContainsFunc(r.columns, func(c forecastColumn) bool { return c == column }) {
 				r.foundIn(i, "duplicate", nil, "There are two columns of the class %q; keep one.", fault.Clip(name))
 			}
@@ -277,8 +279,8 @@ func (r *forecastReader) row(record []string) bool {
 	shown, moment, said := r.hour(hour, hourField)
 	if r.wide {
 		for i, column := range r.columns {
-			if field := strings.TrimSpace(record[i]); column.holds == "jobs" && field != "" {
-				r.cell(column.series, shown, moment, said, hourField, field, i, false)
+			if field := strings.TrimSpace(record[i]); column.holds == wideColumn && field != "" {
+				r.cell(column.series, shown, moment, said, hourField, field, i, r.Counts == CountsArrivals)
 			}
 		}
 	} else {
@@ -305,14 +307,12 @@ func (r *forecastReader) cell(at int, shown, moment int64, said hourSaid, hourFi
 	}
 	s := &r.all[at]
 	if arrivals && s.deadline == 0 {
-		r.foundIn(field, "not_taken", nil, "The class %q has no deadline, so arrivals do not become jobs; give the jobs that run at once in a column \"jobs\".", fault.Clip(s.Class))
+		r.foundIn(field, "not_taken", nil, "The class %q has no deadline, which is how long its jobs hold their VMs; give it one, or give the jobs that run at once in a column \"jobs\".", fault.Clip(s.Class))
 		return
 	}
 	if arrivals {
-		jobs = jobs * s.deadline / 3600
-		r.fromArrivals++
-		if ok && jobs > capacity.MaxJobs {
-			r.foundIn(field, "range", nil, "So many arrivals are %s jobs at once with the deadline of %s s; it can be %d at most.", fault.Plain(jobs), fault.Plain(s.deadline), capacity.MaxJobs)
+		if atOnce := jobs * s.deadline / 3600; ok && atOnce > capacity.MaxJobs {
+			r.foundIn(field, "range", nil, "So many arrivals are %s jobs at once with the deadline of %s s; it can be %d at most.", fault.Plain(atOnce), fault.Plain(s.deadline), capacity.MaxJobs)
 		}
 	}
 	line, column := r.csv.FieldPos(hourField)
@@ -332,7 +332,7 @@ func (r *forecastReader) cell(at int, shown, moment int64, said hourSaid, hourFi
 		s.descends = int32(line)
 	}
 	s.last = moment
-	s.Rows = append(s.Rows, SeriesRow{Hour: int32(moment / 3600), Line: int32(line), Jobs: jobs})
+	s.Rows = append(s.Rows, SeriesRow{Hour: int32(moment / 3600), Line: int32(line), Jobs: jobs, Arrives: arrivals})
 	r.cells++
 }
 
@@ -349,7 +349,7 @@ func (r *forecastReader) number(text string, field int, arrivals bool) (float64,
 	what := "The number of jobs"
 	limit := float64(capacity.MaxJobs)
 	if arrivals {
-		what, limit = "The number of arrivals", 1e12 // above this, no deadline brings it below MaxJobs
+		what, limit = "The number of arrivals", MaxArrivals
 	}
 	if text == "" { // already reported
 		return 0, false

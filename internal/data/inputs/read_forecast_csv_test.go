@@ -18,8 +18,8 @@ func TestForecastFiles(t *testing.T) {
 	for name, c := range map[string]struct{ zone, text, want string }{
 		"long":            {"UTC", "class,hour,jobs\netl,2026-03-01T22:00:00Z,12\nreport,2026-03-01T22:00:00Z,0.5\n", "etl 03-01T22 12\nreport 03-01T22 0.5\n"},
 		"wide":            {"UTC", "hour,etl,report\n2026-03-01T22:00:00Z,12,\n2026-03-01T23:00:00Z,13,4\n", "etl 03-01T22 12\netl 03-01T23 13\nreport 03-01T23 4\n"},
-		"arrivals":        {"UTC", "class,hour,arrivals_per_hour\netl,2026-03-01T22:00:00Z,12\n", "etl 03-01T22 6\n"},
-		"both columns":    {"UTC", "hour,class,jobs,arrivals_per_hour\n2026-03-01T22:00:00Z,etl,,12\n2026-03-01T22:00:00Z,report,3,\n", "etl 03-01T22 6\nreport 03-01T22 3\n"},
+		"arrivals":        {"UTC", "class,hour,arrivals_per_hour\netl,2026-03-01T22:00:00Z,12\n", "etl 03-01T22 12 arrive\n"},
+		"both columns":    {"UTC", "hour,class,jobs,arrivals_per_hour\n2026-03-01T22:00:00Z,etl,,12\n2026-03-01T22:00:00Z,report,3,\n", "etl 03-01T22 12 arrive\nreport 03-01T22 3\n"},
 		"as Excel writes": {"UTC", "\ufeffClass,Hour,Jobs\r\n\"a,b\",2026-03-01 22:00,1\r\n\r\n,,\r\n", "a,b 03-01T22 1\n"},
 		"out of order":    {"UTC", "class,hour,jobs\netl,2026-03-01T23:00Z,2\netl,2026-03-01T22:00Z,1\n", "etl 03-01T22 1\netl 03-01T23 2\n"},
 		"offsets":         {"America/New_York", "class,hour,jobs\netl,2026-03-01T23:00:00+01:00,2\netl,2026-03-01t23:00:00z,1\n", "etl 03-01T22 2\netl 03-01T23 1\n"},
@@ -32,7 +32,7 @@ func TestForecastFiles(t *testing.T) {
 		"half an hour":    {"Asia/Kolkata", "hour,etl\n2026-10-25 05:30,3\n", "etl 10-25T00 3\n"},
 		"minus nothing":   {"UTC", "class,hour,jobs\netl,2026-03-01T22:00:00Z,-0\n", "etl 03-01T22 0\n"},
 	} {
-		series, _, err := readCSV(c.text, zone(t, c.zone), HolesRefuse)
+		series, err := readCSV(c.text, zone(t, c.zone), HolesRefuse)
 		if got := rowsOf(series); err != nil || got != c.want {
 			t.Errorf("%s: got %s (%v), want %s", name, got, err, c.want)
 		}
@@ -81,11 +81,12 @@ func TestForecastFilesThatAreRefused(t *testing.T) {
 		"a decimal comma":   {long + "etl,2026-03-01T22:00:00Z,\"1,5\"\n", "\"1,5\" is no number. Write 1.5."},
 		"a comma more":      {long + "etl,2026-03-01T22:00:00Z,1,5\n", "line 2, column 1: This row has 4 columns and the first one 3"},
 		"empty":             {long + "etl,2026-03-01T22:00:00Z,\n", "line 2, column 26: The number is missing here"},
+		"one of each":       {"class,hour,jobs,arrivals_per_hour\netl,2026-03-01T22:00:00Z,1,\netl,2026-03-01T22:00:00Z,,2\n", "line 3, column 1: The class \"etl\" has 2026-03-01T22:00:00Z in line 2 already, and one of the two tells arrivals"},
 		"both":              {"class,hour,jobs,arrivals_per_hour\netl,2026-03-01T22:00:00Z,1,2\n", "has both jobs and arrivals_per_hour"},
 		"a quotation mark":  {long + "etl,2026-03-01T22:00:00Z,\"1\netl,2026-03-01T23:00:00Z,1\n", "quotation marks do not fit"},
 		"an inner one":      {long + "e\"tl,2026-03-01T22:00:00Z,1\n", "line 2, column 2: Here the quotation marks do not fit"},
 	} {
-		series, _, err := readCSV(c.text, zone(t, "Europe/Berlin"), HolesRefuse)
+		series, err := readCSV(c.text, zone(t, "Europe/Berlin"), HolesRefuse)
 		if input := (*fault.InputError)(nil); !errors.As(err, &input) || !strings.Contains(err.Error(), c.want) || series != nil {
 			t.Errorf("%s: got %v, want %q", name, err, c.want)
 		}
@@ -94,7 +95,7 @@ func TestForecastFilesThatAreRefused(t *testing.T) {
 
 func TestEverythingWrongIsFoundAtOnce(t *testing.T) {
 	t.Parallel()
-	_, _, err := readCSV("class,hour,jobs\nelt,x,-1\netl,2026-03-01T22:00:00Z,1\netl,2026-03-01T22:00:00Z,x\netl,2026-03-01T22:30:00Z,1\n", time.UTC, HolesRefuse)
+	_, err := readCSV("class,hour,jobs\nelt,x,-1\netl,2026-03-01T22:00:00Z,1\netl,2026-03-01T22:00:00Z,x\netl,2026-03-01T22:30:00Z,1\n", time.UTC, HolesRefuse)
 	input := (*fault.InputError)(nil)
 	if !errors.As(err, &input) {
 		t.Fatal(err)
@@ -106,10 +107,10 @@ func TestEverythingWrongIsFoundAtOnce(t *testing.T) {
 	if want := "[2:1 unknown_name 2:5 time 2:7 range 4:1 duplicate 4:26 type 5:5 not_whole]"; fmt.Sprint(got) != want {
 		t.Errorf("got %v, want %v", got, want)
 	}
-	if _, _, err = readCSV("hour,elt,etl,etl\n2026-03-01T22:00:00Z,x,-1,\n", time.UTC, HolesRefuse); !errors.As(err, &input) || len(input.Findings) != 4 {
+	if _, err = readCSV("hour,elt,etl,etl\n2026-03-01T22:00:00Z,x,-1,\n", time.UTC, HolesRefuse); !errors.As(err, &input) || len(input.Findings) != 4 {
 		t.Errorf("a header with mistakes hides those below it: %v", err)
 	}
-	_, _, err = readCSV("class,hour,jobs\n"+strings.Repeat("a,b,c,d\n", 1000), time.UTC, HolesRefuse)
+	_, err = readCSV("class,hour,jobs\n"+strings.Repeat("a,b,c,d\n", 1000), time.UTC, HolesRefuse)
 	if !errors.As(err, &input) || len(input.Findings) != fault.MaxFindings {
 		t.Errorf("a thousand mistakes: %v", err)
 	}
@@ -118,13 +119,13 @@ func TestEverythingWrongIsFoundAtOnce(t *testing.T) {
 func TestHoles(t *testing.T) {
 	t.Parallel()
 	const text = "hour,etl,report\n2026-03-01T20:00:00Z,1,\n2026-03-01T21:00:00Z,,2\n2026-03-01T23:00:00Z,3,4\n"
-	if series, _, err := readCSV(text, time.UTC, HolesOwn); err != nil || rowsOf(series) != "etl 03-01T20 1\netl 03-01T23 3\netl 03-01T21-03-01T23 none\nreport 03-01T21 2\nreport 03-01T23 4\nreport 03-01T22-03-01T23 none\n" {
+	if series, err := readCSV(text, time.UTC, HolesOwn); err != nil || rowsOf(series) != "etl 03-01T20 1\netl 03-01T23 3\netl 03-01T21-03-01T23 none\nreport 03-01T21 2\nreport 03-01T23 4\nreport 03-01T22-03-01T23 none\n" {
 		t.Errorf("own: %v, %v", rowsOf(series), err)
 	}
-	if series, _, err := readCSV(text, time.UTC, HolesKeep); err != nil || strings.Contains(rowsOf(series), "none") {
+	if series, err := readCSV(text, time.UTC, HolesKeep); err != nil || strings.Contains(rowsOf(series), "none") {
 		t.Errorf("keep: %v, %v", rowsOf(series), err)
 	}
-	if _, _, err := readCSV(text, time.UTC, HolesRefuse); err == nil || strings.Count(err.Error(), "Before this row") != 2 {
+	if _, err := readCSV(text, time.UTC, HolesRefuse); err == nil || strings.Count(err.Error(), "Before this row") != 2 {
 		t.Errorf("refuse: %v", err)
 	}
 }
@@ -141,12 +142,12 @@ func TestWhatIsReadIsBounded(t *testing.T) {
 		"no end of a quote": {io.MultiReader(strings.NewReader("class,hour,jobs\netl,2026-03-01T22:00:00Z,1\n\""), endless(strings.Repeat("x\n", 2048))), "line 3, column 1: A row that begins here"},
 		"no end of rows":    {io.MultiReader(strings.NewReader("hour,etl\n"), endless(strings.Repeat("2026-03-01T22:00:00Z,1\n", 200))), "more than 1000000 forecasts"},
 	} {
-		if _, _, err := file.Read(c.in); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := file.Read(c.in); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	broken := errors.New("broken")
-	if _, _, err := file.Read(io.MultiReader(strings.NewReader("hour,etl\n"), iotest.ErrReader(broken))); !errors.Is(err, broken) {
+	if _, err := file.Read(io.MultiReader(strings.NewReader("hour,etl\n"), iotest.ErrReader(broken))); !errors.Is(err, broken) {
 		t.Errorf("a broken connection: %v", err)
 	}
 }
@@ -177,7 +178,7 @@ func TestLocalTimesAreReadBack(t *testing.T) {
 			for i := range hours {
 				fmt.Fprintf(&text, "%s,%d\n", from.Add(time.Duration(i)*time.Hour).In(in).Format("2006-01-02 15:04"), i)
 			}
-			series, _, err := readCSV(text.String(), in, HolesRefuse)
+			series, err := readCSV(text.String(), in, HolesRefuse)
 			if err != nil {
 				t.Errorf("%s: %v", name, err)
 				continue
@@ -200,7 +201,7 @@ func FuzzForecastFile(f *testing.F) {
 		if err != nil {
 			t.Skip()
 		}
-		series, _, err := readCSV(text, in, Holes(holes))
+		series, err := readCSV(text, in, Holes(holes))
 		if input := (*fault.InputError)(nil); err != nil {
 			if !errors.As(err, &input) || len(input.Findings) == 0 || len(input.Findings) > fault.MaxFindings {
 				t.Fatalf("%v", err)

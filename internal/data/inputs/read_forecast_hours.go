@@ -138,6 +138,10 @@ func (r *forecastReader) twins(s *readSeries) {
 		if a.Hour != b.Hour {
 			continue
 		}
+		if a.Arrives != b.Arrives {
+			r.found(int(b.Line), 1, "one_of", nil, "The class %q has %s in line %d already, and one of the two tells arrivals and the other jobs that run at once; keep one of them.", fault.Clip(s.Class), TimeOf(a.Hour).Format(time.RFC3339), a.Line)
+			continue
+		}
 		r.found(int(b.Line), 1, "duplicate", nil, "The class %q has %s in line %d already; keep one of the two.", fault.Clip(s.Class), TimeOf(a.Hour).Format(time.RFC3339), a.Line)
 	}
 }

@@ -9,7 +9,7 @@ import (
 
 var (
 	rowsShape     = strict.NewShape("a body of forecasts", []string{"rows"})
-	forecastShape = strict.NewShape("a forecast", []string{"class", "hour", "jobs"})
+	forecastShape = strict.NewShape("a forecast", []string{"class", "hour"}, "jobs", "arrivals")
 )
 
 // ReadForecasts reads {"rows": […]} with up to MaxForecastRows rows, strictly and in one pass. ValidateForecasts
@@ -39,7 +39,7 @@ func readForecastClass(r *strict.Reader, into *string) {
 }
 
 func readForecast(r *strict.Reader, f *Forecast) {
-	r.Object(forecastShape, func(name string) {
+	given := r.Object(forecastShape, func(name string) {
 		switch name {
 		case "class":
 			readForecastClass(r, &f.Class)
@@ -47,6 +47,18 @@ func readForecast(r *strict.Reader, f *Forecast) {
 			r.Moment(&f.Hour)
 		case "jobs":
 			r.Float(&f.Jobs)
+		case "arrivals":
+			f.Arrivals = new(float64)
+			r.Float(f.Arrivals)
 		}
 	})
+	switch jobs, arrivals := given.Has(forecastShape, "jobs"), given.Has(forecastShape, "arrivals"); {
+	case given == 0:
+	case jobs && arrivals:
+		r.Enter("jobs")
+		r.Found("one_of", "Here are jobs that run at once, and beside them \"arrivals\" of the same hour; give one of the two.", nil)
+		r.Leave()
+	case !jobs && !arrivals:
+		r.Missing("jobs", "a forecast that has no arrivals")
+	}
 }

@@ -16,6 +16,7 @@ type WeeklyForecast struct {
 	From           time.Time `json:"from"` // whole hours of UTC, [From, Until)
 	Until          time.Time `json:"until"`
 	Week           Week      `json:"week"`                      // on the clocks of the cluster's time zone
+	Counts         Counts    `json:"counts,omitempty"`          // of the week's numbers
 	GrowthPerYear  float64   `json:"growth_per_year,omitzero"`  // 0.2 is a fifth more after HoursPerYear, smoothly
 	GrowthPerMonth float64   `json:"growth_per_month,omitzero"` // the same after HoursPerMonth
 	DryRun         bool      `json:"dry_run,omitzero"`
@@ -24,7 +25,7 @@ type WeeklyForecast struct {
 // MaxGrowth bounds the yearly or monthly growth, as a multiple of the current jobs.
 const MaxGrowth = 1000
 
-var weeklyShape = strict.NewShape("a weekly forecast", []string{"class", "from", "until", "week"}, "growth_per_year", "growth_per_month", "dry_run")
+var weeklyShape = strict.NewShape("a weekly forecast", []string{"class", "from", "until", "week"}, "counts", "growth_per_year", "growth_per_month", "dry_run")
 
 // ReadWeekly reads a body, strictly. The week is 168 numbers, an object with 24 for each day, or a text
 // that ParseWeek reads.
@@ -36,6 +37,8 @@ func ReadWeekly(data []byte) (w WeeklyForecast, err error) {
 			readForecastClass(r, &w.Class)
 		case "week":
 			readWeek(r, &w.Week)
+		case "counts":
+			strict.Word(r, &w.Counts, countsWords)
 		default:
 			r.Field(&w, name)
 		}
@@ -89,6 +92,9 @@ func (w *WeeklyForecast) Check() error {
 }
 
 func (w *WeeklyForecast) check(k *strict.Checker, given strict.Given) {
+	if w.Counts != "" {
+		strict.OneOf(k, "counts", w.Counts, countsWords)
+	}
 	if w.Class == "" {
 		k.Refuse("class", "missing", "The class is empty; name the one that is forecast.")
 	}
@@ -148,7 +154,7 @@ func (w *WeeklyForecast) Series(zone *time.Location) (Series, error) {
 				k.Refuse(member, "range", "At %s it comes to %s jobs at once; there can be %d at most. Let it grow less, or end earlier.", TimeOf(hour).Format(time.RFC3339), fault.Plain(math.Round(jobs)), capacity.MaxJobs)
 			})
 		}
-		s.Rows = append(s.Rows, SeriesRow{Hour: hour, Jobs: jobs})
+		s.Rows = append(s.Rows, SeriesRow{Hour: hour, Jobs: jobs, Arrives: w.Counts == CountsArrivals})
 	}
 	return s, nil
 }

@@ -10,6 +10,7 @@ import (
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 	"headroom/internal/core/money"
+	"headroom/internal/core/perf"
 	"headroom/internal/core/strict"
 )
 
@@ -21,7 +22,7 @@ type Snapshot struct {
 	Contracts []SignedContract // likewise
 	Classes   []PlannedClass   // by name
 	Profiles  map[ProfileRef]capacity.Profile
-	Forecasts []Forecast     // likewise
+	Forecasts []Forecast     // likewise, and earlier arrivals whose jobs may still run
 	Previous  *capacity.Plan // the current plan, if there is one
 }
 
@@ -49,12 +50,7 @@ func (s Snapshot) Problem(at time.Time) (capacity.Problem, error) {
 	}
 	p.Budget = s.Cluster.Budget
 	hour := at.UTC().Truncate(time.Hour)
-	forecast := map[string]float64{}
-	for _, f := range s.Forecasts {
-		if f.Hour.Equal(hour) {
-			forecast[f.Class] = f.Jobs
-		}
-	}
+	forecast := s.expected(hour)
 	p.Classes = make([]capacity.Class, 0, len(s.Classes))
 	typed := len(used) > 1
 	for _, c := range s.Classes {
@@ -68,11 +64,23 @@ func (s Snapshot) Problem(at time.Time) (capacity.Problem, error) {
 		if said && len(used) > 0 && !slices.ContainsFunc(used, func(v VMType) bool { return class.RunsOn(v.Name) }) {
 			k.Refuse("classes", "no_type", "The class %q runs on none of the VM types in use; set \"in_use\" of one it runs on to true, or give it slots on one that is.", fault.Clip(c.Name))
 		}
-		if jobs, forecasted := forecast[c.Name]; forecasted {
+		if f := forecast[c.Name]; f != nil {
+			if f.arrived.Jobs() > 0 {
+				seconds := perf.HeldSeconds(class, capacity.Supply{VMTypes: types}, p.Options)
+				f.jobs = max(f.jobs, f.arrived.Running(seconds, hour.Unix(), hour.Unix()+3600))
+				f.started = f.before.Running(seconds, hour.Unix(), hour.Unix()+3600)
+			}
+			if f.arrives && c.DeadlineSeconds == 0 {
+				k.Refuse("classes", "no_deadline", "The class %q has arrivals and no deadline, which is how long its jobs hold their VMs; give it one, or forecast the jobs that run at once.", fault.Clip(c.Name))
+			}
+			jobs := f.jobs
+			if !f.told { // as many as it may have, and no fewer than still run
+				jobs = max(jobs, class.Jobs.Max)
+			}
 			if p.Options.Integrality != capacity.Relaxed {
 				jobs = capacity.WholeJobs(jobs)
 			}
-			class.Jobs = capacity.JobRange{Min: min(class.Jobs.Min, jobs), Max: jobs}
+			class.Jobs = capacity.JobRange{Min: min(max(class.Jobs.Min, s.kept(c.Name, f.started, p.Options.Integrality)), jobs), Max: jobs}
 		}
 		p.Classes = append(p.Classes, class)
 	}
@@ -86,6 +94,66 @@ func (s Snapshot) Problem(at time.Time) (capacity.Problem, error) {
 	}
 	p.Options.Near = s.near()
 	return p, nil
+}
+
+// expected is what is forecast of a class for an hour.
+type expected struct {
+	jobs          float64       // that run at once
+	started       float64       // of them before this hour, and admitted
+	arrived       perf.Arrivals // in this hour and before it
+	before        perf.Arrivals // before it
+	told, arrives bool          // there is a row of the hour; there are arrivals
+}
+
+// expected returns what is forecast for an hour, by class.
+func (s Snapshot) expected(hour time.Time) map[string]*expected {
+	all := make(map[string]*expected, len(s.Classes))
+	spans := map[string][]perf.Arriving{}
+	for _, f := range s.Forecasts {
+		of := all[f.Class]
+		if of == nil {
+			of = &expected{}
+			all[f.Class] = of
+		}
+		if f.Arrivals != nil {
+			of.arrives = true
+			spans[f.Class] = append(spans[f.Class], perf.Arriving{From: f.Hour.Unix(), Until: f.Hour.Unix() + 3600, Jobs: *f.Arrivals})
+		}
+		if f.Hour.Equal(hour) {
+			if of.told = true; f.Arrivals == nil {
+				of.jobs = f.Jobs
+			}
+		}
+	}
+	for name, of := range all {
+		slices.SortFunc(spans[name], func(a, b perf.Arriving) int { return cmp.Compare(a.From, b.From) })
+		past := slices.IndexFunc(spans[name], func(x perf.Arriving) bool { return x.From >= hour.Unix() })
+		if past < 0 {
+			past = len(spans[name])
+		}
+		of.before = perf.NewArrivals(spans[name][:past])
+		if of.arrived = perf.NewArrivals(spans[name]); !of.told && !of.arrives {
+			delete(all, name) // of another hour
+		}
+	}
+	return all
+}
+
+// kept returns the jobs of a class that must be served because they have started: those that arrived earlier and still run,
+// as far as the current plan admits any.
+func (s Snapshot) kept(class string, started float64, integrality capacity.Integrality) float64 {
+	if s.Previous == nil || started == 0 {
+		return 0
+	}
+	if integrality != capacity.Relaxed {
+		started = capacity.WholeJobs(started)
+	}
+	for i := range s.Previous.Classes {
+		if c := &s.Previous.Classes[i]; c.Name == class {
+			return min(started, c.Admitted)
+		}
+	}
+	return 0
 }
 
 func (s Snapshot) Class(c PlannedClass) (capacity.Class, error) {

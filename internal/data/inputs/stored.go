@@ -116,12 +116,29 @@ type PlannedClass struct {
 	Drift    *perf.Drift        `json:"drift,omitempty"`    // in lists, for classes calibrated by executions
 }
 
-// Forecast is the expected number of concurrent jobs of a class in one hour (UTC, whole hour). It replaces the
-// class's jobs.max; jobs.min becomes the smaller of itself and this.
+// Forecast is what is expected of a class in one hour (UTC, whole hour): how many executions arrive, or how many run at
+// once. What runs at once replaces the class's jobs.max; jobs.min becomes the smaller of itself and this.
 type Forecast struct {
-	Class string    `json:"class"`
-	Hour  time.Time `json:"hour"`
-	Jobs  float64   `json:"jobs"`
+	Class    string    `json:"class"`
+	Hour     time.Time `json:"hour"`
+	Jobs     float64   `json:"jobs"`               // at once; of no meaning beside arrivals
+	Arrivals *float64  `json:"arrivals,omitempty"` // spread evenly over the hour
+}
+
+// MarshalJSON writes jobs or arrivals, as they are read.
+func (f Forecast) MarshalJSON() ([]byte, error) {
+	if f.Arrivals != nil {
+		return json.Marshal(struct {
+			Class    string    `json:"class"`
+			Hour     time.Time `json:"hour"`
+			Arrivals float64   `json:"arrivals"`
+		}{f.Class, f.Hour, *f.Arrivals})
+	}
+	return json.Marshal(struct {
+		Class string    `json:"class"`
+		Hour  time.Time `json:"hour"`
+		Jobs  float64   `json:"jobs"`
+	}{f.Class, f.Hour, f.Jobs})
 }
 
 // Document holds a whole cluster as one file, which "apply" reads and "export" writes. A list that is nil leaves the

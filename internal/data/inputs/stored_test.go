@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/shopspring/decimal"
 
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
@@ -74,11 +75,11 @@ func TestStoredThingsAreRefusedWithPointers(t *testing.T) {
 		"half a job promised, relaxed":    {func() error { c := class; c.Jobs.Min = 0.5; return c.Validate(capacity.Relaxed) }(), "", ""},
 		"a negative profile version":      {func() error { c := class; c.Profile = &ProfileRef{"etl", -1}; return c.Validate(capacity.Executable) }(), "/profile/version range", "latest"},
 		"a profile nobody can have":       {ProfileVersion{Name: "x", Profile: capacity.Profile{MapTasks: 2, MapAvgSeconds: 9, MapMaxSeconds: 3}}.Validate(), "/profile/map_max_s premise", "shorter"},
-		"a forecast inside an hour":       {ValidateForecasts([]Forecast{{"etl", moment("2026-01-01T00:30:00Z"), 1}}), "/rows/0/hour not_whole", "whole hour"},
-		"a forecast in another zone":      {ValidateForecasts([]Forecast{{"etl", moment("2026-01-01T02:00:00+02:00"), 1}}), "", ""},
-		"a forecast in half an hour zone": {ValidateForecasts([]Forecast{{"etl", moment("2026-01-01T05:00:00+05:30"), 1}}), "/rows/0/hour not_whole", "UTC"},
-		"two forecasts of an hour":        {ValidateForecasts([]Forecast{{"etl", early, 1}, {"etl", moment("2026-01-01T01:00:00+01:00"), 2}}), "/rows/1 duplicate", "index 0"},
-		"a forecast of fewer than none":   {ValidateForecasts([]Forecast{{"etl", early, -1}}), "/rows/0/jobs range", "negative"},
+		"a forecast inside an hour":       {ValidateForecasts([]Forecast{{"etl", moment("2026-01-01T00:30:00Z"), 1, nil}}), "/rows/0/hour not_whole", "whole hour"},
+		"a forecast in another zone":      {ValidateForecasts([]Forecast{{"etl", moment("2026-01-01T02:00:00+02:00"), 1, nil}}), "", ""},
+		"a forecast in half an hour zone": {ValidateForecasts([]Forecast{{"etl", moment("2026-01-01T05:00:00+05:30"), 1, nil}}), "/rows/0/hour not_whole", "UTC"},
+		"two forecasts of an hour":        {ValidateForecasts([]Forecast{{"etl", early, 1, nil}, {"etl", moment("2026-01-01T01:00:00+01:00"), 2, nil}}), "/rows/1 duplicate", "index 0"},
+		"a forecast of fewer than none":   {ValidateForecasts([]Forecast{{"etl", early, -1, nil}}), "/rows/0/jobs range", "negative"},
 		"a document's second of a name":   {Document{Cluster: NewCluster("c"), Contracts: []SignedContract{contract, contract}}.Validate(), "/contracts/1 duplicate_name", "three-year"},
 		"a document's profile number":     {Document{Cluster: NewCluster("c"), Profiles: []ProfileVersion{{Name: "p", Profile: capacity.Profile{MapTasks: 1}}}}.Validate(), "/profiles/0/version range", "number"},
 	} {
@@ -139,7 +140,7 @@ func snapshot() Snapshot {
 			{Name: "b", VMsPerJob: pointerTo(amountOf("0.5").Decimal), Jobs: capacity.JobRange{Min: 0, Max: 4}, Penalty: amountOf("1")},
 		},
 		Profiles:  map[ProfileRef]capacity.Profile{{"p", 2}: {MapTasks: 7}},
-		Forecasts: []Forecast{{"a", moment("2026-01-01T05:00:00Z"), 1.2}, {"b", moment("2026-01-01T05:00:00Z"), 2.4}},
+		Forecasts: []Forecast{{"a", moment("2026-01-01T05:00:00Z"), 1.2, nil}, {"b", moment("2026-01-01T05:00:00Z"), 2.4, nil}},
 		Previous:  &capacity.Plan{VMs: capacity.VMs{Total: 5}, Classes: []capacity.ClassPlan{{Name: "a", Admitted: 3}, {Name: "gone", Admitted: 1}}},
 	}
 }
@@ -212,7 +213,7 @@ func TestChanges(t *testing.T) {
 		Contracts: []SignedContract{{Name: "one", VMType: "small", VMs: 3, From: from, Until: hour(9)}},
 		Profiles:  []ProfileVersion{{Name: "p", Version: 1}},
 		Classes:   []PlannedClass{{Name: "a", Profile: &ProfileRef{"p", 1}}, {Name: "b"}},
-		Forecasts: []Forecast{{"a", hour(0), 1}, {"a", hour(1), 2}, {"b", hour(0), 1}},
+		Forecasts: []Forecast{{"a", hour(0), 1, nil}, {"a", hour(1), 2, nil}, {"b", hour(0), 1, nil}},
 	}
 	if got := Changes(before, before); len(got) != 0 {
 		t.Errorf("nothing changed, but got %v", got)
@@ -232,7 +233,7 @@ func TestChanges(t *testing.T) {
 		Contracts: []SignedContract{},
 		Profiles:  []ProfileVersion{{Name: "p", Version: 2}},
 		Classes:   []PlannedClass{{Name: "a", Profile: &ProfileRef{"p", 2}}},
-		Forecasts: []Forecast{{"a", hour(0), 1}, {"a", hour(1), 3}, {"a", hour(2), 3}},
+		Forecasts: []Forecast{{"a", hour(0), 1, nil}, {"a", hour(1), 3, nil}, {"a", hour(2), 3, nil}},
 	}
 	after.Cluster.Currency = "EUR"
 	var got []string
@@ -264,5 +265,33 @@ func TestChanges(t *testing.T) {
 	}
 	if got := Changes(Document{}, before); got[0].Action+got[0].Kind != "createcluster" || len(got) != 10 {
 		t.Errorf("a new cluster: got %v", got)
+	}
+}
+
+// Jobs that arrived earlier and run are promised, as far as the current plan admits them.
+func TestStartedJobsArePromised(t *testing.T) {
+	gamma, penalty := decimal.NewFromInt(1), money.Amount{Decimal: decimal.NewFromInt(5)}
+	noon := moment("2026-01-01T12:00:00Z")
+	s := Snapshot{Cluster: Cluster{Currency: "USD", PeriodSeconds: 3600, Options: capacity.DefaultOptions()},
+		VMTypes: []VMType{{Name: "small", InUse: true}}, Prices: []PricePeriod{{VMType: "small", Price: penalty, From: noon.Add(-time.Hour)}},
+		Classes:   []PlannedClass{{Name: "etl", VMsPerJob: &gamma, DeadlineSeconds: 3 * 3600, Jobs: capacity.JobRange{Max: 9}, Penalty: penalty}},
+		Forecasts: []Forecast{{"etl", noon.Add(-2 * time.Hour), 0, new(4.0)}, {"etl", noon, 0, new(2.0)}}}
+	for _, c := range []struct {
+		previous *capacity.Plan
+		want     capacity.JobRange
+	}{
+		{nil, capacity.JobRange{Max: 5}},
+		{&capacity.Plan{Classes: []capacity.ClassPlan{{Name: "etl", Admitted: 9}}}, capacity.JobRange{Min: 4, Max: 5}},
+		{&capacity.Plan{Classes: []capacity.ClassPlan{{Name: "etl", Admitted: 1}}}, capacity.JobRange{Min: 1, Max: 5}},
+		{&capacity.Plan{Classes: []capacity.ClassPlan{{Name: "other", Admitted: 9}}}, capacity.JobRange{Max: 5}},
+	} {
+		s.Previous = c.previous
+		p, err := s.Problem(noon.Add(10 * time.Minute))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := p.Classes[0].Jobs; got != c.want {
+			t.Errorf("after %+v: got %+v, want %+v", c.previous, got, c.want)
+		}
 	}
 }

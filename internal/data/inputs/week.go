@@ -83,16 +83,20 @@ func (w *Week) In(hour int32, zone *time.Location) (jobs float64) {
 // WeekOf sums rows up to a mean week. Hours of the week without rows are NaN.
 type WeekOf struct {
 	sums, seconds, most [HoursPerWeek]float64
-	Rows                int64
+	Rows, Arriving      int64 // all, and those that tell arrivals
 }
 
 // Add counts a row.
 func (m *WeekOf) Add(f Forecast, zone *time.Location) {
 	m.Rows++
-	parts(HourOf(f.Hour), zone, func(ofWeek int, seconds int64) {
-		m.sums[ofWeek] += f.Jobs * float64(seconds)
+	row := f.row()
+	if row.Arrives {
+		m.Arriving++
+	}
+	parts(row.Hour, zone, func(ofWeek int, seconds int64) {
+		m.sums[ofWeek] += row.Jobs * float64(seconds)
 		m.seconds[ofWeek] += float64(seconds)
-		m.most[ofWeek] = max(m.most[ofWeek], f.Jobs)
+		m.most[ofWeek] = max(m.most[ofWeek], row.Jobs)
 	})
 }
 

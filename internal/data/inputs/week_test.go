@@ -242,7 +242,7 @@ func FuzzReadWeekly(f *testing.F) {
 }
 
 // readCSV reads a file about the classes etl (a deadline of 1800 s), report (none) and a,b.
-func readCSV(in string, zone *time.Location, holes Holes) ([]Series, int64, error) {
+func readCSV(in string, zone *time.Location, holes Holes) ([]Series, error) {
 	classes := []PlannedClass{{Name: "etl", DeadlineSeconds: 1800}, {Name: "report"}, {Name: "a,b"}, {Name: "=x"}}
 	return ForecastFile{Classes: classes, Zone: zone, Holes: holes}.Read(bytes.NewReader([]byte(in)))
 }
@@ -252,7 +252,11 @@ func rowsOf(series []Series) string {
 	var b strings.Builder
 	for _, s := range series {
 		for _, row := range s.Rows {
-			fmt.Fprintf(&b, "%s %s %v\n", s.Class, TimeOf(row.Hour).Format("01-02T15"), row.Jobs)
+			arrive := ""
+			if row.Arrives {
+				arrive = " arrive"
+			}
+			fmt.Fprintf(&b, "%s %s %v%s\n", s.Class, TimeOf(row.Hour).Format("01-02T15"), row.Jobs, arrive)
 		}
 		for _, span := range s.Clear {
 			fmt.Fprintf(&b, "%s %s-%s none\n", s.Class, TimeOf(span.From).Format("01-02T15"), TimeOf(span.Until).Format("01-02T15"))

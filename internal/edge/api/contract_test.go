@@ -319,7 +319,7 @@ func membersOf(t reflect.Type) map[string]string {
 		f := t.Field(i)
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 		switch {
-		case name == "-":
+		case name == "-" || !f.IsExported() && !f.Anonymous:
 		case name == "" && f.Anonymous:
 			maps.Copy(members, membersOf(f.Type))
 		default:

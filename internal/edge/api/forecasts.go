@@ -39,6 +39,8 @@ func (s *server) putForecasts(w http.ResponseWriter, r *http.Request) {
 		var rows []inputs.Forecast
 		if rows, err = inputs.ReadForecasts(bodyOf(r)); err != nil {
 			err = readingProblem(err)
+		} else if query.Has("counts") {
+			err = refusal{aboutParameter("counts", "not_taken", "Rows of JSON say themselves what they count, as \"arrivals\" or \"jobs\"; leave \"counts\" out, or send CSV.", nil)}
 		} else if holes := query.Get("holes"); holes != "" && holes != string(inputs.HolesKeep) {
 			err = refusal{aboutParameter("holes", "not_taken", "Rows of JSON leave what is stored for other hours; leave \"holes\" out, or send CSV.", nil)}
 		} else {
@@ -55,7 +57,7 @@ func (s *server) importForecasts(r *http.Request, dryRun bool) (inputs.Written, 
 		holes = inputs.Holes(said)
 	}
 	body := &watchedReader{in: r.Body}
-	done, err := s.app.Clusters.ImportForecasts(r.Context(), pathValue(r, "cluster"), body, holes, dryRun)
+	done, err := s.app.Clusters.ImportForecasts(r.Context(), pathValue(r, "cluster"), body, holes, inputs.Counts(r.URL.Query().Get("counts")), dryRun)
 	if body.err != nil {
 		return done, s.cutOff(body.err)
 	}
@@ -119,7 +121,7 @@ func (s *server) wideForecasts(ctx context.Context, cluster string, of clusters.
 	case p.Limit != nil || p.Cursor != nil:
 		return reply[ForecastList]{}, refusal{aboutParameter("limit", "not_taken", "This table has no pages; leave limit and cursor out, and choose rows by from and until.", nil)}
 	}
-	classes, err := s.app.Stores.Forecasts.ForecastClasses(ctx, cluster, of)
+	classes, err := s.app.Clusters.TableClasses(ctx, cluster, of)
 	if err != nil {
 		return reply[ForecastList]{}, err
 	}

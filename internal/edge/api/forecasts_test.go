@@ -43,7 +43,7 @@ func TestForecastFilesAreWrittenOnce(t *testing.T) {
 	before := s.inputsVersion("night")
 	const file = "class,hour,arrivals_per_hour,jobs\nnightly,2026-03-01T20:00:00Z,4,\nnightly,2026-03-01T21:00:00Z,8,\nad-hoc,2026-03-01T20:00:00Z,,1.5\n"
 	s.imports(t, atForecasts+"?dry_run=true", file, `{"written":3,"added":3,"changed":0,"deleted":0,"from_arrivals":2,"dry_run":true}`)
-	if rows := s.ask(s.admin, "GET", atForecasts+"?format=csv", nil).want(t, 200); string(rows.text) != "class,hour,jobs\n" || s.inputsVersion("night") != before {
+	if rows := s.ask(s.admin, "GET", atForecasts+"?format=csv", nil).want(t, 200); string(rows.text) != "class,hour,jobs,arrivals_per_hour\n" || s.inputsVersion("night") != before {
 		t.Errorf("a dry run wrote %s", rows.text)
 	}
 	s.imports(t, atForecasts, file, `{"written":3,"added":3,"changed":0,"deleted":0,"from_arrivals":2}`)
@@ -51,7 +51,7 @@ func TestForecastFilesAreWrittenOnce(t *testing.T) {
 	if got := s.inputsVersion("night"); got != before+1 {
 		t.Errorf("two writes of the same moved the version from %d to %d", before, got)
 	}
-	const want = "class,hour,jobs\nad-hoc,2026-03-01T20:00:00Z,1.5\nnightly,2026-03-01T20:00:00Z,3\nnightly,2026-03-01T21:00:00Z,6\n"
+	const want = "class,hour,jobs,arrivals_per_hour\nad-hoc,2026-03-01T20:00:00Z,1.5,\nnightly,2026-03-01T20:00:00Z,,4\nnightly,2026-03-01T21:00:00Z,,8\n"
 	if rows := s.ask(s.admin, "GET", atForecasts+"?format=csv", nil).want(t, 200); string(rows.text) != want {
 		t.Errorf("got %s, want %s", rows.text, want)
 	}
@@ -148,7 +148,7 @@ func TestWeeklyForecasts(t *testing.T) {
 	}
 	rows := string(s.ask(s.admin, "GET", atForecasts+"?format=csv&class=nightly", nil).want(t, 200).text)
 	for _, want := range []string{"2026-10-23T06:00:00Z,40", "2026-10-23T05:00:00Z,5", "2026-10-25T00:00:00Z,7", "2026-10-25T01:00:00Z,7", "2026-10-25T02:00:00Z,5", "2026-10-30T06:00:00Z,5", "2026-10-30T07:00:00Z,40"} {
-		if !strings.Contains(rows, "nightly,"+want+"\n") {
+		if !strings.Contains(rows, "nightly,"+want+",\n") {
 			t.Errorf("there is no row %s", want)
 		}
 	}

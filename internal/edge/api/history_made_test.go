@@ -128,11 +128,12 @@ func TestForecastsAreMadeOfHistories(t *testing.T) {
 		return made
 	}
 	const weekly = `{"class":"nightly","job":"Nightly ETL (v2)","measured_from":"2026-01-05T00:00:00Z","measured_until":"2026-01-19T00:00:00Z","from":"2026-03-02T00:00:00Z","until":"2026-03-16T00:00:00Z"`
-	made := ask(weekly + `,"dry_run":true}`)
+	const running = weekly + `,"counts":"running"`
+	made := ask(running + `,"dry_run":true}`)
 	if made.Hours != 336 || made.Executions != 18 || made.Undated != 1 || made.Peak != 3 || made.PeakAt.Weekday() != time.Friday || made.Written.Added != 336 || !made.Written.DryRun || len(made.Warnings) != 2 {
 		t.Errorf("a dry run says %+v", made)
 	}
-	made = ask(weekly + `}`)
+	made = ask(running + `}`)
 	if made.Written.Written != 336 || made.Written.Added != 336 || *made.Week.Fri[22] != 3 || *made.Week.Fri[23] != 3 || *made.Week.Sat[23] != 1 || *made.Week.Sat[0] != 0 {
 		t.Errorf("the most %+v, week %+v", made, made.Week)
 	}
@@ -141,9 +142,18 @@ func TestForecastsAreMadeOfHistories(t *testing.T) {
 	if got := fmt.Sprint(l.Items[0].Jobs, l.Items[1].Jobs, l.Items[2].Jobs, l.Items[3].Jobs); got != "0 3 3 0" {
 		t.Errorf("forecast of a Friday night: %s", got)
 	}
-	made = ask(weekly + `,"statistic":"average"}`)
+	made = ask(running + `,"statistic":"average"}`)
 	if *made.Week.Fri[22] != 3 || *made.Week.Fri[23] != 1.5 || *made.Week.Mon[23] != 0.5 || made.Written.Changed != 14 {
 		t.Errorf("the average %+v, week %+v", made.Written, made.Week)
+	}
+	// Arrivals are counted in the hour in which they come, and stay what they are when jobs get slower.
+	made = ask(weekly + `}`)
+	if made.Counts != inputs.CountsArrivals || made.Statistic != "average" || *made.Week.Fri[22] != 3 || *made.Week.Fri[23] != 0 || *made.Week.Mon[22] != 1 || made.Written.FromArrivals != 336 {
+		t.Errorf("arrivals: %+v, Friday %v and %v", made.Written, *made.Week.Fri[22], *made.Week.Fri[23])
+	}
+	s.ask(s.admin, "GET", "/v1/clusters/mine/forecasts?class=nightly&from=2026-03-06T22:00:00Z&until=2026-03-06T23:00:00Z", nil).want(t, 200).into(t, &l)
+	if len(l.Items) != 1 || l.Items[0].Arrivals == nil || *l.Items[0].Arrivals != 3 {
+		t.Errorf("got %+v", l.Items)
 	}
 	// By default the measured time is from the first to the last: two weeks and 90 minutes.
 	if made = ask(`{"class":"nightly","job":"Nightly ETL (v2)","repeat":"none"}`); made.Week != nil || made.Hours != 338 || made.Written.Written != 338 || made.MeasuredFrom.Hour() != 22 {

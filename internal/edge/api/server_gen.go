@@ -336,7 +336,7 @@ type CreatedWebhook = createdWebhook
 // DataSource The source of the amount of data and its growth.
 type DataSource = pool.DataSource
 
-// DayJobs The number of jobs at once in each hour of a day, from 0:00; in answers null where there is no row.
+// DayJobs The number of each hour of a day, from 0:00; in answers null where there is no row.
 type DayJobs = []*float64
 
 // DeadlineCures The changes that would turn a refusal into an admission, each by itself, tried by the same rule. A cure of 0 does not help.
@@ -443,7 +443,8 @@ type Finding = fault.Finding
 // Flips For each input alone, the nearest value at which the plan is no longer the best: the nearer end of `stays`. In relaxed plans, and where `stays` has no range, the nearest value at which the class's jobs change in the relaxation. Null where there is none.
 type Flips = capacity.Flips
 
-// Forecast The expected number of jobs of a class that run at once in one hour. It takes the place of the class's `jobs.max`; `jobs.min` becomes the smaller of itself and this.
+// Forecast The executions of a class that are expected to arrive in one hour, or the jobs that are expected to run at once; exactly one of the two.
+// Executions arrive evenly in their hour, and each holds its VMs from its arrival until its deadline, also in later hours. Jobs at once take the place of the class's `jobs.max`; `jobs.min` becomes the smaller of itself and theirs.
 type Forecast = inputs.Forecast
 
 // ForecastFromHistory The settings for making a forecast from executions.
@@ -1130,7 +1131,7 @@ type WebhookEvent = hooks.Event
 // WebhookList A page of webhooks, by name.
 type WebhookList = list[hooks.Webhook]
 
-// WeekJobs The number of jobs at once, day by day.
+// WeekJobs The numbers of a week, day by day.
 type WeekJobs = inputs.WeekDays
 
 // WeekPattern The mean week of a class's forecasts.

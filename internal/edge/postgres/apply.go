@@ -308,7 +308,7 @@ func document(ctx context.Context, q querier, id int64, forecasts bool) (d input
 	b.Queue(classes.selects+` ORDER BY name`, args).Query(all(&d.Classes, classes.collect))
 	if forecasts {
 		b.Queue(`
-			SELECT c.name AS class, f.hour, f.jobs FROM forecasts f JOIN classes c ON c.id = f.class_id
+			SELECT c.name AS class, f.hour, CASE WHEN f.arrivals IS NULL THEN f.jobs ELSE 0 END AS jobs, f.arrivals FROM forecasts f JOIN classes c ON c.id = f.class_id
 			WHERE c.cluster_id = @cluster ORDER BY c.name, f.hour LIMIT @limit`, args).Query(all(&d.Forecasts, pgx.RowToStructByName))
 	}
 	b.Queue(`SELECT inputs_version FROM clusters WHERE id = @cluster`, args).QueryRow(func(row pgx.Row) error { return row.Scan(&version) })

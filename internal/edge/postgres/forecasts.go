@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -48,7 +49,7 @@ func (s *Store) Forecasts(ctx context.Context, cluster string, of clusters.Forec
 		args := filterArgs(id, of)
 		args["after_class"], args["after_hour"], args["limit"] = class, hour, limitOf(page)+1
 		rows, err := collect[inputs.Forecast](ctx, q, `
-			SELECT c.name AS class, f.hour, f.jobs `+filteredForecasts+`
+			SELECT c.name AS class, f.hour, CASE WHEN f.arrivals IS NULL THEN f.jobs ELSE 0 END AS jobs, f.arrivals `+filteredForecasts+`
 			  AND (c.name, f.hour) > (@after_class, @after_hour)
 			ORDER BY c.name, f.hour LIMIT @limit`, args)
 		list = listed(rows, page, func(f inputs.Forecast) []any { return []any{f.Class, f.Hour} })
@@ -57,21 +58,24 @@ func (s *Store) Forecasts(ctx context.Context, cluster string, of clusters.Forec
 	return list, err
 }
 
-// ForecastClasses lists the classes that have rows.
-func (s *Store) ForecastClasses(ctx context.Context, cluster string, of clusters.ForecastFilter) (names []string, err error) {
+// ForecastClasses lists the classes that have rows, and counts the rows and those that tell arrivals.
+func (s *Store) ForecastClasses(ctx context.Context, cluster string, of clusters.ForecastFilter) (names []string, rows, arriving int64, err error) {
 	err = s.read(ctx, func(ctx context.Context, q querier) error {
 		id, err := clusterID(ctx, q, cluster)
 		if err != nil || unstorable(of.Class) {
 			return err
 		}
-		rows, err := q.Query(ctx, `SELECT c.name FROM classes c WHERE c.id IN (SELECT f.class_id `+filteredForecasts+`) ORDER BY c.name`, filterArgs(id, of))
-		if err != nil {
-			return err
+		type counted struct {
+			Name           string
+			Rows, Arriving int64
 		}
-		names, err = pgx.CollectRows(rows, pgx.RowTo[string])
+		list, err := collect[counted](ctx, q, `SELECT c.name, count(*) AS rows, count(f.arrivals) AS arriving `+filteredForecasts+` GROUP BY c.name ORDER BY c.name`, filterArgs(id, of))
+		for _, c := range list {
+			names, rows, arriving = append(names, c.Name), rows+c.Rows, arriving+c.Arriving
+		}
 		return err
 	})
-	return names, err
+	return names, rows, arriving, err
 }
 
 // ForecastHours lists by hour, with the rows of all classes in one item. It returns a number of hours with rows,
@@ -90,7 +94,7 @@ func (s *Store) ForecastHours(ctx context.Context, cluster string, of clusters.F
 		}
 		args["first"], args["end"] = *first, first.Add(time.Duration(limit)*time.Hour)
 		list, err = collect[clusters.ForecastHour](ctx, q, `
-			SELECT f.hour, array_agg(c.name) AS classes, array_agg(f.jobs) AS jobs `+filteredForecasts+`
+			SELECT f.hour, array_agg(c.name) AS classes, array_agg(coalesce(f.arrivals, f.jobs)) AS jobs `+filteredForecasts+`
 			  AND f.hour >= @first AND f.hour < @end
 			GROUP BY f.hour ORDER BY f.hour`, args)
 		return err
@@ -144,16 +148,17 @@ func (s *Store) PutForecasts(ctx context.Context, cluster string, series []input
 // classIDs returns the numbers of the series' classes; an error names all unknown ones.
 func classIDs(ctx context.Context, q querier, cluster int64, series []inputs.Series) ([]int64, error) {
 	type class struct {
-		ID   int64
-		Name string
+		ID              int64
+		Name            string
+		DeadlineSeconds float64
 	}
-	known, err := collect[class](ctx, q, `SELECT id, name FROM classes WHERE cluster_id = @cluster`, pgx.NamedArgs{"cluster": cluster})
+	known, err := collect[class](ctx, q, `SELECT id, name, deadline_seconds FROM classes WHERE cluster_id = @cluster`, pgx.NamedArgs{"cluster": cluster})
 	if err != nil {
 		return nil, err
 	}
-	number, names := make(map[string]int64, len(known)), make([]string, len(known))
+	number, names, endless := make(map[string]int64, len(known)), make([]string, len(known)), map[string]bool{}
 	for i, c := range known {
-		number[c.Name], names[i] = c.ID, c.Name
+		number[c.Name], names[i], endless[c.Name] = c.ID, c.Name, c.DeadlineSeconds == 0
 	}
 	ids := make([]int64, len(series))
 	unknownOnes := &fault.InputError{}
@@ -164,6 +169,10 @@ func classIDs(ctx context.Context, q querier, cluster int64, series []inputs.Ser
 				f.Hint = &fault.Hint{Detail: fmt.Sprintf("Did you mean %q?", near), Pointer: one.At, Value: near}
 			}
 			unknownOnes.Findings = append(unknownOnes.Findings, *f)
+		}
+		if endless[one.Class] && len(unknownOnes.Findings) < fault.MaxFindings && slices.ContainsFunc(one.Rows, func(r inputs.SeriesRow) bool { return r.Arrives }) {
+			unknownOnes.Findings = append(unknownOnes.Findings, fault.Finding{Pointer: one.At, Code: "not_taken", Detail: fmt.Sprintf(
+				"The class %q has no deadline, which is how long its jobs hold their VMs; give it one, or give the jobs that run at once.", fault.Clip(one.Class))})
 		}
 	}
 	if len(unknownOnes.Findings) > 0 {
@@ -182,6 +191,7 @@ type seriesWrite struct {
 	classes []int64
 	hours   []time.Time
 	jobs    []float64
+	arrive  []bool
 }
 
 const seriesChunk = 20_000
@@ -189,6 +199,9 @@ const seriesChunk = 20_000
 func (w *seriesWrite) series(class int64, s inputs.Series) error {
 	for _, row := range s.Rows {
 		w.classes, w.hours, w.jobs = append(w.classes, class), append(w.hours, inputs.TimeOf(row.Hour)), append(w.jobs, row.Jobs)
+		if w.arrive = append(w.arrive, row.Arrives); row.Arrives {
+			w.done.FromArrivals++
+		}
 		if len(w.classes) == seriesChunk {
 			if err := w.flush(); err != nil {
 				return err
@@ -205,25 +218,28 @@ func (w *seriesWrite) flush() error {
 		return nil
 	}
 	const differing = `
-		WITH given AS (SELECT * FROM unnest(@classes::bigint[], @hours::timestamptz[], @jobs::float8[]) AS r (class_id, hour, jobs)),
+		WITH given AS (
+		    SELECT r.class_id, r.hour, ` + atOnce + ` AS jobs, CASE WHEN r.arrive THEN r.jobs END AS arrivals
+		    FROM unnest(@classes::bigint[], @hours::timestamptz[], @jobs::float8[], @arrive::bool[]) AS r (class_id, hour, jobs, arrive)
+		         JOIN classes c ON c.id = r.class_id),
 		differing AS (
-		    SELECT r.class_id, r.hour, r.jobs, f.hour IS NULL AS added
+		    SELECT r.class_id, r.hour, r.jobs, r.arrivals, f.hour IS NULL AS added
 		    FROM given r LEFT JOIN forecasts f ON f.class_id = r.class_id AND f.hour = r.hour
-		    WHERE f.jobs IS DISTINCT FROM r.jobs)`
+		    WHERE f.hour IS NULL OR f.arrivals IS DISTINCT FROM r.arrivals OR f.arrivals IS NULL AND f.jobs <> r.jobs)`
 	const written = `, written AS (
-		    INSERT INTO forecasts (class_id, hour, jobs) SELECT class_id, hour, jobs FROM differing
-		    ON CONFLICT (class_id, hour) DO UPDATE SET jobs = excluded.jobs)`
+		    INSERT INTO forecasts (class_id, hour, jobs, arrivals) SELECT class_id, hour, jobs, arrivals FROM differing
+		    ON CONFLICT (class_id, hour) DO UPDATE SET jobs = excluded.jobs, arrivals = excluded.arrivals)`
 	sql := differing + written
 	if w.dryRun {
 		sql = differing
 	}
 	var added, changed int64
 	err := w.q.QueryRow(w.ctx, sql+` SELECT count(*) FILTER (WHERE added), count(*) FILTER (WHERE NOT added) FROM differing`,
-		pgx.NamedArgs{"classes": w.classes, "hours": w.hours, "jobs": w.jobs}).Scan(&added, &changed)
+		pgx.NamedArgs{"classes": w.classes, "hours": w.hours, "jobs": w.jobs, "arrive": w.arrive}).Scan(&added, &changed)
 	w.done.Written += int64(len(w.classes))
 	w.done.Added += added
 	w.done.Changed += changed
-	w.classes, w.hours, w.jobs = w.classes[:0], w.hours[:0], w.jobs[:0]
+	w.classes, w.hours, w.jobs, w.arrive = w.classes[:0], w.hours[:0], w.jobs[:0], w.arrive[:0]
 	return err
 }
 
@@ -258,18 +274,23 @@ func (w *seriesWrite) clear(class int64, spans []inputs.HourSpan) error {
 // upsertForecasts writes rows in one statement. Unknown classes get numbers that no class has, so that they violate
 // the reference, which is then explained.
 const upsertForecasts = `
-	INSERT INTO forecasts (class_id, hour, jobs)
-	SELECT coalesce(c.id, -r.place), r.hour, r.jobs
-	FROM unnest(@classes::text[], @hours::timestamptz[], @jobs::float8[]) WITH ORDINALITY AS r (class, hour, jobs, place)
+	INSERT INTO forecasts (class_id, hour, jobs, arrivals)
+	SELECT coalesce(c.id, -r.place), r.hour, ` + atOnce + `, CASE WHEN r.arrive THEN r.jobs END
+	FROM unnest(@classes::text[], @hours::timestamptz[], @jobs::float8[], @arrive::bool[]) WITH ORDINALITY AS r (class, hour, jobs, arrive, place)
 	     LEFT JOIN classes c ON c.cluster_id = @cluster AND c.name = r.class
-	ON CONFLICT (class_id, hour) DO UPDATE SET jobs = excluded.jobs`
+	ON CONFLICT (class_id, hour) DO UPDATE SET jobs = excluded.jobs, arrivals = excluded.arrivals`
+
+// atOnce counts the jobs of a row r of class c for releases that know no arrivals.
+const atOnce = `CASE WHEN r.arrive THEN r.jobs * coalesce(c.deadline_seconds, 0) / 3600 ELSE r.jobs END`
 
 func forecastArgs(cluster int64, rows []inputs.Forecast) pgx.NamedArgs {
-	classes, hours, jobs := make([]string, len(rows)), make([]time.Time, len(rows)), make([]float64, len(rows))
+	classes, hours, jobs, arrive := make([]string, len(rows)), make([]time.Time, len(rows)), make([]float64, len(rows)), make([]bool, len(rows))
 	for i, r := range rows {
-		classes[i], hours[i], jobs[i] = r.Class, r.Hour, r.Jobs
+		if classes[i], hours[i], jobs[i], arrive[i] = r.Class, r.Hour, r.Jobs, r.Arrivals != nil; arrive[i] {
+			jobs[i] = *r.Arrivals
+		}
 	}
-	return pgx.NamedArgs{"cluster": cluster, "classes": classes, "hours": hours, "jobs": jobs}
+	return pgx.NamedArgs{"cluster": cluster, "classes": classes, "hours": hours, "jobs": jobs, "arrive": arrive}
 }
 
 // extent records forecasts in the audit log: their number and hours.

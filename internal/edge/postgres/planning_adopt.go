@@ -10,7 +10,8 @@ import (
 )
 
 // nextBoundary selects the first moment after @at that changes a price, a contract or a forecast of the cluster.
-// Hours without forecasts do not count, nor do VM types that are not in use.
+// Hours without forecasts do not count, nor do VM types that are not in use. Arrivals may change any hour until their jobs
+// have ended.
 const nextBoundary = `(SELECT min(moment) AS next FROM (
 	SELECT unnest(ARRAY[lower(p.during), upper(p.during)]) AS moment FROM prices p JOIN vm_types v ON v.id = coalesce(p.vm_type_id, p.spot_vm_type_id)
 	WHERE p.cluster_id = @cluster AND v.in_use AND (p.during @> @at::timestamptz OR lower(p.during) > @at)
@@ -22,6 +23,11 @@ const nextBoundary = `(SELECT min(moment) AS next FROM (
 	    SELECT CASE WHEN f.hour > @at THEN f.hour ELSE f.hour + interval '1 hour' END AS turn FROM forecasts f
 	    WHERE f.class_id = t.id AND f.hour > @at::timestamptz - interval '1 hour' ORDER BY f.hour LIMIT 1) f
 	WHERE t.cluster_id = @cluster
+	UNION ALL
+	SELECT date_trunc('hour', @at::timestamptz, 'UTC') + interval '1 hour' FROM classes t
+	WHERE t.cluster_id = @cluster AND EXISTS (
+	    SELECT FROM forecasts f WHERE f.class_id = t.id AND f.arrivals > 0 AND f.hour <= @at
+	      AND f.hour > @at::timestamptz - interval '1 hour' - make_interval(secs => t.deadline_seconds))
 ) moments WHERE moment > @at)`
 
 // tried updates the row after every try, whatever its result; b is nextBoundary. It removes a pin that is over.

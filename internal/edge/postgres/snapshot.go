@@ -22,12 +22,15 @@ func (s *Store) Snapshot(ctx context.Context, name string, at time.Time) (snapsh
 	during := pgtype.Range[time.Time]{Lower: at, Upper: at, LowerType: pgtype.Inclusive, UpperType: pgtype.Inclusive, Valid: true}
 	err = s.readSnapshot(ctx, name, during, pgx.NamedArgs{"hour": hour}, &snapshot, func(b *pgx.Batch, args pgx.NamedArgs, previous *[]json.RawMessage) {
 		b.Queue(`
-			SELECT c.name AS class, f.hour, f.jobs FROM forecasts f JOIN classes c ON c.id = f.class_id
-			WHERE c.cluster_id = @cluster AND f.hour = @hour ORDER BY c.name`, args).Query(all(&snapshot.Forecasts, pgx.RowToStructByName))
+			SELECT c.name AS class, f.hour, CASE WHEN f.arrivals IS NULL THEN f.jobs ELSE 0 END AS jobs, f.arrivals FROM forecasts f JOIN classes c ON c.id = f.class_id
+			WHERE c.cluster_id = @cluster AND (f.hour = @hour OR `+stillRun+`) ORDER BY c.name, f.hour`, args).Query(all(&snapshot.Forecasts, pgx.RowToStructByName))
 		b.Queue(`SELECT p.plan::text FROM planning g JOIN plans p ON p.cluster_id = g.cluster_id AND p.number = g.current_number WHERE g.cluster_id = @cluster`, args).Query(all(previous, pgx.RowTo[json.RawMessage]))
 	})
 	return snapshot, err
 }
+
+// stillRun selects the earlier arrivals of a class c whose jobs may still run at an hour.
+const stillRun = `f.arrivals > 0 AND f.hour < @hour AND f.hour > @hour::timestamptz - interval '1 hour' - make_interval(secs => c.deadline_seconds)`
 
 // Outlook returns the inputs for a cluster's horizon, from one moment of the database: forecasts, prices and
 // contracts that touch the hours from one until another. It refuses more forecasts than a horizon may have.
@@ -35,13 +38,13 @@ func (s *Store) Outlook(ctx context.Context, name string, from, until time.Time)
 	o.From, o.Until = from.UTC(), until.UTC()
 	var rows int64
 	during := pgtype.Range[time.Time]{Lower: from, Upper: until, LowerType: pgtype.Inclusive, UpperType: pgtype.Exclusive, Valid: true}
-	err = s.readSnapshot(ctx, name, during, pgx.NamedArgs{"from": from, "until": until, "most": horizon.MaxHorizonLoad}, &o.Snapshot, func(b *pgx.Batch, args pgx.NamedArgs, _ *[]json.RawMessage) {
-		const touched = `FROM forecasts f JOIN classes c ON c.id = f.class_id WHERE c.cluster_id = @cluster AND f.hour >= @from AND f.hour < @until`
+	err = s.readSnapshot(ctx, name, during, pgx.NamedArgs{"hour": from, "until": until, "most": horizon.MaxHorizonLoad}, &o.Snapshot, func(b *pgx.Batch, args pgx.NamedArgs, _ *[]json.RawMessage) {
+		const touched = `FROM forecasts f JOIN classes c ON c.id = f.class_id WHERE c.cluster_id = @cluster AND (f.hour >= @hour AND f.hour < @until OR ` + stillRun + `)`
 		b.Queue(`SELECT count(*) FROM (SELECT `+touched+` LIMIT @most + 1) AS many`, args).QueryRow(func(row pgx.Row) error { return row.Scan(&rows) })
 		b.Queue(`
-			SELECT class, array_agg(hour ORDER BY hour) AS hours, array_agg(jobs ORDER BY hour) AS jobs
-			FROM (SELECT c.name AS class, extract(epoch FROM f.hour)::int8 / 3600 AS hour, f.jobs `+touched+` LIMIT @most) AS f
-			GROUP BY class ORDER BY class`, args).Query(all(&o.Series, pgx.RowToStructByName))
+			SELECT class, arrives, array_agg(hour ORDER BY hour) AS hours, array_agg(jobs ORDER BY hour) AS jobs
+			FROM (SELECT c.name AS class, extract(epoch FROM f.hour)::int8 / 3600 AS hour, coalesce(f.arrivals, f.jobs) AS jobs, f.arrivals IS NOT NULL AS arrives `+touched+` LIMIT @most) AS f
+			GROUP BY class, arrives ORDER BY class, arrives`, args).Query(all(&o.Series, pgx.RowToStructByName))
 	})
 	if err == nil && rows > horizon.MaxHorizonLoad {
 		err = &fault.InputError{Findings: []fault.Finding{{Pointer: "/until", Code: "too_many",

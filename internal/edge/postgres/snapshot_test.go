@@ -1,11 +1,17 @@
 package postgres_test
 
 import (
+	"errors"
+	"strings"
 	"testing"
+	"time"
 
 	"headroom/internal/ask/horizon"
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 	"headroom/internal/data/inputs"
+	"headroom/internal/data/storage"
+	"headroom/internal/service/clusters"
 	"headroom/internal/test/pgtest"
 )
 
@@ -66,4 +72,51 @@ func TestAnOutlookIsWhatTouchesSomeHours(t *testing.T) {
 	}
 	both := must(s.Outlook(ctx, night, moment("2026-01-31T00:00:00Z"), moment("2026-02-02T00:00:00Z")))(t)
 	same(t, both.Prices, []inputs.PricePeriod{january, february}, bare)
+}
+
+// Arrivals are kept as they are given, and the problem of an hour carries those of earlier hours on.
+func TestArrivalsAreKeptAndCarriedOn(t *testing.T) {
+	t.Parallel()
+	s := pgtest.Open(t)
+	ctx := filled(t, s)
+	hour := func(text string) time.Time { return moment("2026-01-20T" + text + ":00:00Z") }
+	class := must(s.Classes().Get(ctx, night, "nightly"))(t)
+	class.DeadlineSeconds = 2.5 * 3600
+	must(s.Classes().Replace(ctx, night, "nightly", class.Version, class))(t)
+	rows := []inputs.Forecast{
+		{Class: "nightly", Hour: hour("05"), Arrivals: new(4.0)}, {Class: "nightly", Hour: hour("06"), Arrivals: new(0.0)},
+		{Class: "nightly", Hour: hour("07"), Arrivals: new(1.5)}, {Class: "nightly", Hour: hour("08"), Jobs: 1},
+	}
+	check(t, putRows(ctx, s, rows...))
+	check(t, putRows(ctx, s, rows...))
+	of := clusters.ForecastFilter{Class: "nightly", From: hour("00")}
+	same(t, must(s.Forecasts(ctx, night, of, storage.Page{}))(t).Items, rows)
+	if names, n, arriving, err := s.ForecastClasses(ctx, night, of); err != nil || len(names) != 1 || n != 4 || arriving != 3 {
+		t.Errorf("got %v, %d rows, %d of arrivals, %v", names, n, arriving, err)
+	}
+	same(t, must(s.Document(ctx, night))(t).Forecasts[1:], rows)
+
+	// Four arrive between 5:00 and 6:00 and run for two and a half hours: 2, 4, 3.5 and 0.5 at once, and the rest.
+	for at, want := range map[string]float64{"05": 2, "06": 4, "07": 5, "08": 2, "09": 10} {
+		snapshot := must(s.Snapshot(ctx, night, hour(at).Add(10*time.Minute)))(t)
+		p := must(snapshot.Problem(hour(at).Add(10 * time.Minute)))(t)
+		if got := p.Classes[1].Jobs.Max; got != want {
+			t.Errorf("%s:10: %v jobs, want %v", at, got, want)
+		}
+	}
+	o := must(s.Outlook(ctx, night, hour("07"), hour("09")))(t)
+	h, _, err := o.Horizon()
+	check(t, err)
+	if len(h.Earlier) != 1 || h.Earlier[0].Arrivals[1] != 4 || !h.Earlier[0].Start.Equal(hour("05")) {
+		t.Errorf("earlier arrivals: got %+v", h.Earlier)
+	}
+
+	err = putRows(ctx, s, inputs.Forecast{Class: "ad-hoc", Hour: hour("05"), Arrivals: new(1.0)})
+	if input := (*fault.InputError)(nil); !errors.As(err, &input) || !strings.Contains(input.Error(), "no deadline") {
+		t.Errorf("a class without a deadline: got %v", err)
+	}
+	check(t, putRows(ctx, s, inputs.Forecast{Class: "nightly", Hour: hour("05"), Jobs: 3}))
+	if got := must(s.Forecasts(ctx, night, of, storage.Page{}))(t).Items[0]; got.Arrivals != nil || got.Jobs != 3 {
+		t.Errorf("jobs in the place of arrivals: got %+v", got)
+	}
 }

@@ -24,7 +24,7 @@ const forecastsRead = 2
 
 // ImportForecasts writes the rows of a CSV file, all or none. Others wait while two files are read, so that memory
 // does not grow with the number of senders.
-func (d *Desk) ImportForecasts(ctx context.Context, cluster string, in io.Reader, holes inputs.Holes, dryRun bool) (inputs.Written, error) {
+func (d *Desk) ImportForecasts(ctx context.Context, cluster string, in io.Reader, holes inputs.Holes, counts inputs.Counts, dryRun bool) (inputs.Written, error) {
 	of, err := d.inputs.Snapshot(ctx, cluster, d.now())
 	if err != nil {
 		return inputs.Written{}, err
@@ -39,14 +39,12 @@ func (d *Desk) ImportForecasts(ctx context.Context, cluster string, in io.Reader
 	case <-ctx.Done():
 		return inputs.Written{}, ctx.Err()
 	}
-	file := inputs.ForecastFile{Classes: of.Classes, Zone: zone, Holes: holes}
-	series, fromArrivals, err := file.Read(in)
+	file := inputs.ForecastFile{Classes: of.Classes, Zone: zone, Holes: holes, Counts: counts}
+	series, err := file.Read(in)
 	if err != nil {
 		return inputs.Written{}, err
 	}
-	done, err := d.forecasts.PutForecasts(ctx, cluster, series, dryRun)
-	done.FromArrivals = fromArrivals
-	return done, err
+	return d.forecasts.PutForecasts(ctx, cluster, series, dryRun)
 }
 
 // PutWeekly writes the rows that a week and growth make, replacing all rows of the class in their hours.
@@ -71,6 +69,7 @@ type WeekPattern struct {
 	Class    string          `json:"class"`
 	TimeZone string          `json:"time_zone"`
 	Rows     int64           `json:"rows"`
+	Counts   inputs.Counts   `json:"counts"`
 	Week     inputs.WeekDays `json:"week"`
 }
 
@@ -100,7 +99,28 @@ func (d *Desk) WeekPattern(ctx context.Context, cluster string, of ForecastFilte
 	if mean.Rows == 0 {
 		return p, fmt.Errorf("the class %q has no rows there, so there is no week to take the mean of: %w", of.Class, fault.NotFound)
 	}
-	return WeekPattern{Class: of.Class, TimeZone: c.TimeZone, Rows: mean.Rows, Week: mean.Week().Days()}, nil
+	counts, err := oneKind(mean.Arriving, mean.Rows)
+	return WeekPattern{Class: of.Class, TimeZone: c.TimeZone, Rows: mean.Rows, Counts: counts, Week: mean.Week().Days()}, err
+}
+
+// oneKind says what rows count, and refuses those of both kinds.
+func oneKind(arriving, rows int64) (inputs.Counts, error) {
+	switch arriving {
+	case 0:
+		return inputs.CountsRunning, nil
+	case rows:
+		return inputs.CountsArrivals, nil
+	}
+	return "", fmt.Errorf("%d of %d rows there tell arrivals, and the others jobs that run at once; choose rows of one kind by class, from and until: %w", arriving, rows, fault.Conflict)
+}
+
+// TableClasses lists the classes that have rows, which must all count the same.
+func (d *Desk) TableClasses(ctx context.Context, cluster string, of ForecastFilter) ([]string, error) {
+	names, rows, arriving, err := d.forecasts.ForecastClasses(ctx, cluster, of)
+	if err == nil {
+		_, err = oneKind(arriving, rows)
+	}
+	return names, err
 }
 
 // ForecastTable passes the rows of some classes on hour by hour; jobs are nil for a class without a row.

@@ -12,7 +12,7 @@ import (
 	"headroom/internal/data/inputs"
 )
 
-// Statistics of an hour's concurrency.
+// Statistics of an hour of the week, over the weeks measured; of jobs that run at once also within the hour.
 const (
 	StatisticAverage = "average"
 	StatisticMost    = "most"
@@ -26,23 +26,25 @@ const (
 
 // ForecastFromHistory selects the executions and the forecast to make from them.
 type ForecastFromHistory struct {
-	Class         string     `json:"class"`
-	Job           string     `json:"job"`
-	User          string     `json:"user,omitempty"`
-	Queue         string     `json:"queue,omitempty"`
-	MeasuredFrom  *time.Time `json:"measured_from,omitempty"` // null: from the first execution to the last
-	MeasuredUntil *time.Time `json:"measured_until,omitempty"`
-	Statistic     string     `json:"statistic,omitempty"` // default most
-	Repeat        string     `json:"repeat,omitempty"`    // default weekly
-	From          *time.Time `json:"from,omitempty"`      // of a repeating forecast; null is this hour
-	Until         *time.Time `json:"until,omitempty"`
-	DryRun        bool       `json:"dry_run,omitempty"`
+	Class         string        `json:"class"`
+	Job           string        `json:"job"`
+	User          string        `json:"user,omitempty"`
+	Queue         string        `json:"queue,omitempty"`
+	MeasuredFrom  *time.Time    `json:"measured_from,omitempty"` // null: from the first execution to the last
+	MeasuredUntil *time.Time    `json:"measured_until,omitempty"`
+	Counts        inputs.Counts `json:"counts,omitempty"`    // default arrivals
+	Statistic     string        `json:"statistic,omitempty"` // default average of arrivals, and most of those that run at once
+	Repeat        string        `json:"repeat,omitempty"`    // default weekly
+	From          *time.Time    `json:"from,omitempty"`      // of a repeating forecast; null is this hour
+	Until         *time.Time    `json:"until,omitempty"`
+	DryRun        bool          `json:"dry_run,omitempty"`
 }
 
 // ForecastMade is the result.
 type ForecastMade struct {
 	Class         string           `json:"class"`
 	Job           string           `json:"job"`
+	Counts        inputs.Counts    `json:"counts"`
 	Statistic     string           `json:"statistic"`
 	Repeat        string           `json:"repeat"`
 	TimeZone      string           `json:"time_zone"`
@@ -51,7 +53,7 @@ type ForecastMade struct {
 	MeasuredFrom  time.Time        `json:"measured_from"`
 	MeasuredUntil time.Time        `json:"measured_until"`
 	Hours         int64            `json:"hours"` // measured
-	Peak          float64          `json:"peak"`  // the most jobs of any hour
+	Peak          float64          `json:"peak"`  // the most of any hour
 	PeakAt        time.Time        `json:"peak_at"`
 	Week          *inputs.WeekDays `json:"week"` // null without repetition
 	Written       inputs.Written   `json:"written"`
@@ -61,8 +63,8 @@ type ForecastMade struct {
 // maxSpans is the maximum number of executions behind a forecast.
 const maxSpans = MaxExecutions
 
-// ForecastFromHistory measures the concurrent executions of a job in each hour, and writes them as a forecast of a
-// class: unchanged, or as a week that repeats.
+// ForecastFromHistory counts the executions of a job that arrived in each hour, or ran at once, and writes them as a
+// forecast of a class: unchanged, or as a week that repeats.
 func (d *Desk) ForecastFromHistory(ctx context.Context, cluster string, q ForecastFromHistory) (ForecastMade, error) {
 	c, err := d.inputs.Cluster(ctx, cluster)
 	if err != nil {
@@ -72,8 +74,13 @@ func (d *Desk) ForecastFromHistory(ctx context.Context, cluster string, q Foreca
 	if err != nil {
 		return ForecastMade{}, err
 	}
+	if q.Counts == "" {
+		q.Counts = inputs.CountsArrivals
+	}
 	if q.Statistic == "" {
-		q.Statistic = StatisticMost
+		if q.Statistic = StatisticAverage; q.Counts == inputs.CountsRunning {
+			q.Statistic = StatisticMost
+		}
 	}
 	if q.Repeat == "" {
 		q.Repeat = RepeatWeekly
@@ -83,7 +90,7 @@ func (d *Desk) ForecastFromHistory(ctx context.Context, cluster string, q Foreca
 	}
 	var weekly inputs.WeeklyForecast
 	if q.Repeat == RepeatWeekly {
-		weekly = inputs.WeeklyForecast{Class: q.Class, From: d.now().Truncate(time.Hour), Until: *q.Until, DryRun: q.DryRun}
+		weekly = inputs.WeeklyForecast{Class: q.Class, From: d.now().Truncate(time.Hour), Until: *q.Until, Counts: q.Counts, DryRun: q.DryRun}
 		if q.From != nil {
 			weekly.From = *q.From
 		}
@@ -91,7 +98,7 @@ func (d *Desk) ForecastFromHistory(ctx context.Context, cluster string, q Foreca
 			return ForecastMade{}, err
 		}
 	}
-	made := ForecastMade{Class: q.Class, Job: q.Job, Statistic: q.Statistic, Repeat: q.Repeat, TimeZone: c.TimeZone, Warnings: []string{}}
+	made := ForecastMade{Class: q.Class, Job: q.Job, Counts: q.Counts, Statistic: q.Statistic, Repeat: q.Repeat, TimeZone: c.TimeZone, Warnings: []string{}}
 	hours, err := d.measured(ctx, cluster, q, &made)
 	if err != nil {
 		return ForecastMade{}, err
@@ -99,7 +106,12 @@ func (d *Desk) ForecastFromHistory(ctx context.Context, cluster string, q Foreca
 	if q.Repeat == RepeatNone {
 		rows := make([]inputs.Forecast, len(hours))
 		for i, h := range hours {
-			rows[i] = inputs.Forecast{Class: q.Class, Hour: inputs.TimeOf(h.Hour), Jobs: q.of(h)}
+			rows[i] = inputs.Forecast{Class: q.Class, Hour: inputs.TimeOf(h.Hour)}
+			if q.Counts == inputs.CountsArrivals {
+				rows[i].Arrivals = new(q.of(h))
+			} else {
+				rows[i].Jobs = q.of(h)
+			}
 		}
 		made.Written, err = d.PutForecasts(ctx, cluster, rows, q.DryRun)
 		return made, aboutClass(err)
@@ -117,7 +129,7 @@ func (d *Desk) ForecastFromHistory(ctx context.Context, cluster string, q Foreca
 			return ForecastMade{}, fault.At("/measured_from", "too_short", fmt.Sprintf("The time measured, %s to %s, is less than a week, so that nothing is known of some hours of the week. Give measured_from and measured_until of at least a week in which all executions were recorded, or let nothing repeat.",
 				made.MeasuredFrom.Format(time.RFC3339), made.MeasuredUntil.Format(time.RFC3339)))
 		}
-		weekly.Week[i] = math.Round(jobs*1e6) / 1e6
+		weekly.Week[i] = max(0, math.Ceil(jobs*1e6-1e-3)/1e6) // no fewer than there were
 	}
 	if weeks := (made.Hours + 1) / inputs.HoursPerWeek; weeks < 4 { // an hour is missing when clocks go forward
 		made.Warnings = append(made.Warnings, fmt.Sprintf("Whole weeks measured: %d. Four or more tell what is usual.", max(1, weeks)))
@@ -155,13 +167,16 @@ func (q ForecastFromHistory) check() error {
 
 // of returns the selected statistic of an hour.
 func (q ForecastFromHistory) of(h history.Hour) float64 {
-	if q.Statistic == StatisticMost {
+	switch {
+	case q.Counts == inputs.CountsArrivals:
+		return float64(h.Arrived)
+	case q.Statistic == StatisticMost:
 		return float64(h.Most)
 	}
 	return h.Average
 }
 
-// measured returns the concurrency of each hour measured; hours without executions are 0.
+// measured returns the counts of each hour measured; hours without executions are 0.
 func (d *Desk) measured(ctx context.Context, cluster string, q ForecastFromHistory, made *ForecastMade) ([]history.Hour, error) {
 	of := ExecutionFilter{Job: q.Job, User: q.User, Queue: q.Queue}
 	if q.MeasuredFrom != nil {

@@ -55,7 +55,7 @@ type Profiles interface {
 // Forecasts keeps how many jobs are expected by class and hour.
 type Forecasts interface {
 	Forecasts(ctx context.Context, cluster string, of ForecastFilter, page storage.Page) (storage.Listed[inputs.Forecast], error)
-	ForecastClasses(ctx context.Context, cluster string, of ForecastFilter) ([]string, error) // that have rows, by name
+	ForecastClasses(ctx context.Context, cluster string, of ForecastFilter) (names []string, rows, arriving int64, err error) // that have rows, by name
 	// ForecastHours lists by hour: so many hours from the first one on that is after an hour and has rows.
 	ForecastHours(ctx context.Context, cluster string, of ForecastFilter, after time.Time, limit int) ([]ForecastHour, error)
 	// PutForecasts writes rows, replacing those of the same class and hour, and deletes those of hours to

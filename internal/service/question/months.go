@@ -102,12 +102,13 @@ func (d *Desk) outlook(ctx context.Context, cluster string, span horizon.Span) (
 // workMonths plans every situation of a horizon. Of work that is ended before, the time until the first missing hour
 // is worth something.
 func workMonths(ctx context.Context, b *Bench, asked AskedMonths) (*horizon.Answer, error) {
-	solve, err := b.PlanLike(asked.Problem)
+	h := asked.Carried()
+	solve, err := b.PlanLike(h.Problem)
 	if err != nil {
 		return nil, err
 	}
 	t := &team{Bench: b}
-	course := horizon.NewCourse(asked.Horizon, t.solver(solve))
+	course := horizon.NewCourse(h, t.solver(solve))
 	t.of = course
 	worked := t.work(ctx, int(course.Total()), course.Work)
 	if worked != nil && !b.Partial {

@@ -113,6 +113,7 @@ func (d *Desk) standingOffers(ctx context.Context, o *horizon.Outlook, q horizon
 // workPurchase weighs offers. Of work that is ended before, a recommendation that is known and priced is worth
 // something.
 func workPurchase(ctx context.Context, b *Bench, asked AskedPurchase) (*horizon.PurchaseAnswer, error) {
+	asked.Horizon = asked.Carried()
 	solve, err := b.PlanLike(asked.Problem)
 	if err != nil {
 		return nil, err

@@ -185,8 +185,11 @@ func byType[T any](said map[string]T) string {
 
 // Forecasts returns a row for each class and hour.
 func Forecasts(items []inputs.Forecast) Table {
-	return tableOf([]string{"class", "hour", "jobs"}, items, func(f inputs.Forecast) []Cell {
-		return []Cell{text(f.Class), Time(f.Hour), number(f.Jobs)}
+	return tableOf([]string{"class", "hour", "jobs", "arrivals_per_hour"}, items, func(f inputs.Forecast) []Cell {
+		if f.Arrivals != nil {
+			return []Cell{text(f.Class), Time(f.Hour), {"", true}, number(*f.Arrivals)}
+		}
+		return []Cell{text(f.Class), Time(f.Hour), number(f.Jobs), {"", true}}
 	})
 }
 

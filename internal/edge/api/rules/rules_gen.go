@@ -273,6 +273,7 @@ var Operations = []Operation{
 	{ID: "putForecasts", Method: "PUT", Path: "/v1/clusters/{cluster}/forecasts", Role: "operator", Bulk: true, Parameters: []Parameter{
 		{Name: "cluster", In: "path", Required: true, About: "The cluster's name.", Shape: &Shape{Kind: Text, Rules: "min=1,max=63,matches=^[a-z0-9]([a-z0-9-]*[a-z0-9])?$", About: "The cluster's name."}},
 		{Name: "dry_run", In: "query", About: "Only say what would be written.", Shape: &Shape{Kind: Bool}},
+		{Name: "counts", In: "query", About: "Of CSV with a column for each class: what the numbers count, executions that arrive in the hour or jobs that run at once.", Shape: &Shape{Kind: Text, Rules: "oneof=arrivals running"}},
 		{Name: "holes", In: "query", About: "Of CSV: what hours without a row mean between the first and the last of a class. `refuse`: they are a mistake; `own`: the class's own maximum, and rows stored for them are deleted; `keep`: what is stored stays. Rows of JSON always keep it.", Shape: &Shape{Kind: Text, Rules: "oneof=refuse own keep"}},
 	}, Sends: true, Needs: true, CSV: true},
 	{ID: "forecastFromHistory", Method: "POST", Path: "/v1/clusters/{cluster}/forecasts/from-history", Role: "operator", Parameters: []Parameter{
@@ -1105,12 +1106,14 @@ var (
 		{"user", &Shape{Kind: Text, Rules: "max=1000"}},
 	}, Required: []string{"job"}, Closed: true}
 	shapeForecast = Shape{Kind: Object, Members: []Member{
+		{"arrivals", &Shape{Kind: Number, Rules: "gte=0,lte=1e+12"}},
 		{"class", &shapeName},
 		{"hour", &Shape{Kind: Time, Rules: "moment"}},
 		{"jobs", &Shape{Kind: Number, Rules: "gte=0,lte=1e+06"}},
-	}, Required: []string{"class", "hour", "jobs"}, Closed: true}
+	}, Required: []string{"class", "hour"}, Closed: true, AnyOf: []*Shape{&Shape{Title: "a forecast of arrivals", Required: []string{"arrivals"}}, &Shape{Title: "a forecast of jobs at once", Required: []string{"jobs"}}}}
 	shapeForecastFromHistory = Shape{Kind: Object, Members: []Member{
 		{"class", &shapeName},
+		{"counts", &Shape{Kind: Text, Rules: "oneof=arrivals running"}},
 		{"dry_run", &Shape{Kind: Bool}},
 		{"from", &Shape{Kind: Time, Rules: "moment"}},
 		{"job", &Shape{Kind: Text, Rules: "min=1,max=1000"}},

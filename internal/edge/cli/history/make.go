@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"headroom/internal/data/history"
+	"headroom/internal/data/inputs"
 	"headroom/internal/edge/cli/remote"
 	"headroom/internal/edge/cli/shell"
 	"headroom/internal/service/clusters"
@@ -79,7 +80,7 @@ func (f *executionFlags) moments() (from, until *time.Time, err error) {
 
 // fromHistoryOrigins lists what gives the members of questions about imported executions.
 var fromHistoryOrigins = append(
-	remote.FlagOrigins("profile", "last", "user", "queue", "from", "until", "statistic", "repeat", "measured-from", "measured-until",
+	remote.FlagOrigins("profile", "last", "user", "queue", "from", "until", "counts", "statistic", "repeat", "measured-from", "measured-until",
 		"dry-run"),
 	remote.Origin{Pointer: "/job", Flag: "the job"}, remote.Origin{Pointer: "/class", Flag: "the class"})
 
@@ -136,19 +137,24 @@ func profileMadeText(w io.Writer, made clusters.ProfileMade) error {
 func ForecastFromHistoryCommand(to *remote.Connection) *cobra.Command {
 	var out shell.Output
 	var repeats, measured executionFlags
-	q := clusters.ForecastFromHistory{Statistic: clusters.StatisticMost, Repeat: clusters.RepeatWeekly}
+	q := clusters.ForecastFromHistory{Counts: inputs.CountsArrivals, Repeat: clusters.RepeatWeekly}
+	var statistic string
 	c := &cobra.Command{
 		Use: "from-history CLUSTER CLASS JOB", Short: "Make a forecast of a class of past executions of a job",
-		Long: `Measures how many of the executions of a job that were imported ("headroom history import") were there at
-once in each hour, and writes that as the forecast of a class. With --repeat weekly each hour of the week, on
-the clocks of the cluster's time zone, gets the maximum (--statistic most) or the mean (average) over the
-weeks measured, from --from until --until; with --repeat none the rows are the hours measured.`,
+		Long: `Counts the executions of a job that were imported ("headroom history import") by the hour in which they
+arrived, and writes that as the forecast of a class. With --repeat weekly each hour of the week, on the clocks
+of the cluster's time zone, gets the mean (--statistic average) or the maximum (most) over the weeks measured,
+from --from until --until; with --repeat none the rows are the hours measured.
+
+With --counts running it measures how many were there at once, on the cluster that they ran on. A class
+that runs faster or slower than there needs other VMs than such a forecast says.`,
 		Example: "  headroom forecast from-history shop nightly-etl 'nightly etl' --measured-from 2026-01-05 --measured-until 2026-03-02 " +
 			"--until 2026-06-01",
 		Args: cobra.ExactArgs(3),
 	}
 	out.AddFlags(c, "table", "json")
-	shell.AddChoice(c, &q.Statistic, "statistic", "", "what counts of an hour", clusters.StatisticMost, clusters.StatisticAverage)
+	shell.AddChoice(c, &q.Counts, "counts", "", "executions that arrive in an hour, or those that run at once", inputs.CountsArrivals, inputs.CountsRunning)
+	shell.AddChoice(c, &statistic, "statistic", "", "what counts of an hour (default: average of arrivals, most of those that run at once)", "", clusters.StatisticMost, clusters.StatisticAverage)
 	shell.AddChoice(c, &q.Repeat, "repeat", "", "whether the week measured repeats", clusters.RepeatWeekly, clusters.RepeatNone)
 	c.Flags().StringVar(&q.User, "user", "", "only executions of this `user`")
 	c.Flags().StringVar(&q.Queue, "queue", "", "only executions in this `queue`")
@@ -159,7 +165,7 @@ weeks measured, from --from until --until; with --repeat none the rows are the h
 	c.Flags().StringVar(&repeats.time.Until, "until", "", "the `time` until when the week repeats")
 	c.Flags().BoolVar(&q.DryRun, "dry-run", false, "only say what would be written")
 	c.PreRunE = func(_ *cobra.Command, args []string) (err error) {
-		q.Class, q.Job = args[1], args[2]
+		q.Class, q.Job, q.Statistic = args[1], args[2], statistic
 		if q.MeasuredFrom, q.MeasuredUntil, err = measured.moments(); err != nil {
 			return err
 		}
@@ -178,15 +184,18 @@ weeks measured, from --from until --until; with --repeat none the rows are the h
 		return out.Write(c, map[string]shell.Form{
 			"json": remote.Indented(a.Body),
 			"table": func(w io.Writer) error {
-				did := "Wrote"
+				did, unit := "Wrote", "at once"
 				if made.Written.DryRun || q.DryRun {
 					did = "A dry run, nothing is written: it would write"
 				}
-				_, err := fmt.Fprintf(w, "Measured %s of %s in %s from %s until %s; the peak is %.3g at once, at %s.\n"+
+				if made.Counts == inputs.CountsArrivals {
+					unit = "arrivals in an hour"
+				}
+				_, err := fmt.Fprintf(w, "Measured %s of %s in %s from %s until %s; the peak is %.3g %s, at %s.\n"+
 					"%s %s for class %s: %d new, %d changed, %d as before.\n",
 					shell.Counted(made.Executions, "execution"), shell.Shown(made.Job), shell.Counted(made.Hours, "hour"),
 					made.MeasuredFrom.UTC().Format(time.RFC3339), made.MeasuredUntil.UTC().Format(time.RFC3339),
-					made.Peak, made.PeakAt.UTC().Format(time.RFC3339), did, shell.Counted(made.Written.Written, "row"), shell.Shown(made.Class),
+					made.Peak, unit, made.PeakAt.UTC().Format(time.RFC3339), did, shell.Counted(made.Written.Written, "row"), shell.Shown(made.Class),
 					made.Written.Added, made.Written.Changed, made.Written.Written-made.Written.Added-made.Written.Changed)
 				for _, warning := range made.Warnings {
 					if err == nil {

@@ -18,7 +18,7 @@ import (
 
 // forecastCommand returns the commands about forecasts; fromHistory makes the one that counts past executions.
 func forecastCommand(fromHistory func(*remote.Connection) *cobra.Command) *cobra.Command {
-	c := remote.Group("forecast", "Show and edit how many jobs of a class are expected at an hour", "")
+	c := remote.Group("forecast", "Show and edit what is expected of a class hour by hour", "")
 	var to remote.Connection
 	to.AddFlags(c)
 	c.AddCommand(forecastListCommand(&to), forecastPutCommand(&to), forecastImportCommand(&to), forecastWeeklyCommand(&to),
@@ -41,7 +41,7 @@ func forecastListCommand(to *remote.Connection) *cobra.Command {
 		return filter.Check()
 	}
 	return to.Command(c, func(c *cobra.Command, s *remote.Service, args []string) error {
-		l := remote.List{As: reflect.TypeFor[inputs.Forecast](), Columns: []string{"class", "hour", "jobs"}, None: "There are no rows."}
+		l := remote.List{As: reflect.TypeFor[inputs.Forecast](), Columns: []string{"class", "hour", "jobs", "arrivals"}, None: "There are no rows."}
 		query := openapi.ListForecastsQuery{Class: filter.Class, From: filter.From, Until: filter.Until, Wide: wide}
 		return remote.WriteList(c, s, out, l, openapi.ListForecasts(args[0], &query))
 	})
@@ -52,7 +52,7 @@ func forecastPutCommand(to *remote.Connection) *cobra.Command {
 	c := &cobra.Command{
 		Use: "put CLUSTER FILE|-", Short: "Write rows, in the place of those of the same class and hour",
 		Long: `Writes the rows of a file, all or none, in the place of those of the same class and hour. The file is
-JSON or YAML (a list of objects with class, hour and jobs) or CSV as "headroom forecast import" reads it,
+JSON or YAML (a list of objects with class, hour, and arrivals or jobs) or CSV as "headroom forecast import" reads it,
 which also finds hours that are missing.`,
 		Example: "  headroom forecast put shop december.csv",
 		Args:    cobra.ExactArgs(2),

@@ -23,13 +23,14 @@ import (
 
 func forecastImportCommand(to *remote.Connection) *cobra.Command {
 	var out shell.Output
-	holes := inputs.HolesRefuse
+	holes, counts := inputs.HolesRefuse, inputs.CountsRunning
 	var dryRun bool
 	c := &cobra.Command{
 		Use: "import CLUSTER FILE|-", Short: "Write the rows of a CSV file, after looking for hours that are missing or doubled",
 		Long: `Writes the rows of a CSV file, all or none, in the place of those of the same class and hour. The file has
-a row a class and hour, with the columns class, hour, and jobs (how many run at once) or arrivals_per_hour
-(which become jobs by the class's deadline); or a row an hour, with the column hour and one for each class.
+a row a class and hour, with the columns class, hour, and arrivals_per_hour or jobs (how many run at once);
+or a row an hour, with the column hour and one for each class, of which --counts says what they count.
+Arrivals keep their meaning when jobs become faster or slower: each holds its VMs until its deadline.
 
 An hour has an offset, such as 2026-03-01T22:00:00Z, or is what clocks in the cluster's time zone show, such
 as 2026-03-01 22:00. The hour that clocks skip in spring has no row. Of the hour they repeat in autumn both
@@ -42,6 +43,7 @@ forecast list -o csv" and "-o csv --wide" write files in the two forms.`,
 	}
 	out.AddFlags(c, "table", "json")
 	shell.AddChoice(c, &holes, "holes", "", "what missing hours inside a class's time mean: a mistake, the class's own maximum, or what is stored", inputs.HolesRefuse, inputs.HolesOwn, inputs.HolesKeep)
+	shell.AddChoice(c, &counts, "counts", "", "what the columns of classes count: executions that arrive in the hour, or jobs that run at once", inputs.CountsArrivals, inputs.CountsRunning)
 	c.Flags().BoolVar(&dryRun, "dry-run", false, "only say what would be written")
 	return to.Command(c, func(c *cobra.Command, s *remote.Service, args []string) error {
 		data, label, err := shell.ReadBy(c.Context(), args[1], c.InOrStdin(), c.ErrOrStderr(), func(in io.Reader) ([]byte, error) {
@@ -50,7 +52,7 @@ forecast list -o csv" and "-o csv --wide" write files in the two forms.`,
 		if err != nil {
 			return err
 		}
-		a, err := importForecasts(s, c.Context(), args[0], label, data, openapi.PutForecastsQuery{Holes: string(holes), DryRun: dryRun})
+		a, err := importForecasts(s, c.Context(), args[0], label, data, openapi.PutForecastsQuery{Holes: string(holes), Counts: string(counts), DryRun: dryRun})
 		if err != nil {
 			return err
 		}
@@ -78,7 +80,7 @@ func writtenForms(c *cobra.Command, out shell.Output, a remote.Answer) error {
 		}
 		arrivals := ""
 		if done.FromArrivals > 0 {
-			arrivals = fmt.Sprintf(" %d were made of arrivals per hour.", done.FromArrivals)
+			arrivals = fmt.Sprintf(" %d tell arrivals.", done.FromArrivals)
 		}
 		_, err := fmt.Fprintf(w, "%s %s: %d new, %d changed, %d as before; %d deleted.%s\n", did, shell.Counted(done.Written, "row"),
 			done.Added, done.Changed, done.Written-done.Added-done.Changed, done.Deleted, arrivals)
@@ -91,13 +93,15 @@ func forecastWeeklyCommand(to *remote.Connection) *cobra.Command {
 	var term remote.ForecastFilter
 	var week, growth string
 	var dryRun bool
+	counts := inputs.CountsRunning
 	body := map[string]any{}
 	c := &cobra.Command{
 		Use: "weekly CLUSTER CLASS", Short: "Write the rows that a week and growth make",
 		Long: `Writes a row for every hour from --from until --until, in the place of those of the class. The week is on
 the clocks of the cluster's time zone: the hour skipped in spring is left out, the one repeated in autumn
 comes twice. Growth is smooth, from --from on; a year has 8760 hours and a month 730.
-It makes fractions of jobs, and plans in whole jobs round each hour up.
+It makes fractions of jobs, and plans in whole jobs round each hour up. With --counts arrivals the numbers
+are executions that arrive in an hour, otherwise jobs that run at once.
 
 --week is rules, of which the first that fits an hour counts, or a file with them, with a table of numbers
 (24 a line for seven lines from Monday, or 168 in all), or with what "headroom forecast pattern" writes.`,
@@ -107,6 +111,7 @@ It makes fractions of jobs, and plans in whole jobs round each hour up.
 	}
 	out.AddFlags(c, "table", "json")
 	c.Flags().StringVar(&week, "week", "", "the week: rules or a `file`")
+	shell.AddChoice(c, &counts, "counts", "", "what the week counts: executions that arrive in an hour, or jobs that run at once", inputs.CountsArrivals, inputs.CountsRunning)
 	c.Flags().StringVar(&growth, "growth", "", "how much more it becomes, as a `rate` such as 20%/year or -1.5%/month")
 	c.Flags().StringVar(&term.From, "from", "", "rows from this `time` on, such as 2027-01-01 (in UTC) or 2026-12-31T23:00:00Z")
 	c.Flags().StringVar(&term.Until, "until", "", "rows before this `time`")
@@ -122,6 +127,7 @@ It makes fractions of jobs, and plans in whole jobs round each hour up.
 	}
 	return shell.Command(c, func(c *cobra.Command, args []string) error {
 		body["class"], body["from"], body["until"], body["dry_run"] = args[1], term.From, term.Until, dryRun
+		body["counts"] = counts
 		label, err := weekOf(week, body)
 		if err != nil {
 			return err
@@ -170,11 +176,14 @@ func weekOf(week string, body map[string]any) (label string, err error) {
 	}
 	if start := strings.TrimSpace(text); strings.HasPrefix(start, "{") || strings.HasPrefix(start, "[") {
 		var pattern struct {
-			Week json.RawMessage `json:"week"`
+			Week   json.RawMessage `json:"week"`
+			Counts inputs.Counts   `json:"counts"`
 		}
 		raw := json.RawMessage(text)
 		if json.Unmarshal(raw, &pattern) == nil && pattern.Week != nil {
-			raw = pattern.Week
+			if raw = pattern.Week; pattern.Counts != "" {
+				body["counts"] = pattern.Counts
+			}
 		}
 		if !json.Valid(raw) {
 			return "", fmt.Errorf("%s: This is no JSON that can be read", label)
@@ -209,6 +218,9 @@ or JSON it can be edited and given to "headroom forecast weekly --week".`,
 		var p desk.WeekPattern
 		if err := a.Into(&p); err != nil {
 			return err
+		}
+		if p.Counts == inputs.CountsArrivals {
+			fmt.Fprintln(c.ErrOrStderr(), "These are executions that arrive in an hour; write them back with --counts arrivals.")
 		}
 		return out.Write(c, map[string]shell.Form{
 			"table": func(w io.Writer) error { return tables.Weekdays(p.Week, 2).Text(w) },

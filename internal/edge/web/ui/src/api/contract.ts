@@ -346,6 +346,15 @@ export type ClassAdmissionsList = {
   next_cursor: NextCursor;
 };
 
+export type ClassArrivals = {
+  earlier_job_hours: number;
+  jobs: number;
+  later_job_hours: number;
+  later_vm_hours: number;
+  run_s: number;
+  work_vm_hours: number;
+};
+
 export type ClassBatch = {
   jobs?: Array<ClassJob>;
   machines: ClassMachines;
@@ -451,6 +460,7 @@ export type ClassSplit = {
 
 export type ClassTotal = {
   admitted_job_hours: number;
+  arrivals?: ClassArrivals;
   name: string;
   penalties: Amount;
   refused_job_hours: number;
@@ -1056,13 +1066,15 @@ export type Flips = {
 };
 
 export type Forecast = {
+  arrivals?: number;
   class: Name;
   hour: string;
-  jobs: number;
+  jobs?: number;
 };
 
 export type ForecastFromHistory = {
   class: Name;
+  counts?: "arrivals" | "running";
   dry_run?: boolean;
   from?: string;
   job: string;
@@ -1082,6 +1094,7 @@ export type ForecastList = {
 
 export type ForecastMade = {
   class: string;
+  counts: "arrivals" | "running";
   executions: number;
   hours: number;
   job: string;
@@ -1246,6 +1259,7 @@ export type Horizon = {
 };
 
 export type HorizonPeriod = {
+  arrivals?: Array<number>;
   hours?: number;
   jobs?: Array<number>;
   on_demand_price?: Money;
@@ -1259,6 +1273,7 @@ export type HorizonPeriod = {
 export type HorizonRequest = {
   contracts?: Array<TermContract>;
   detail?: "summary" | "periods" | "classes";
+  earlier?: Array<HorizonPeriod>;
   periods: Array<HorizonPeriod>;
   problem: Problem;
 };
@@ -2904,6 +2919,7 @@ export type PurchaseRequest = {
   assume?: "last_week_repeats" | "last_month_repeats" | "flat" | "ends";
   contracts?: Array<TermContract>;
   detail?: "summary" | "periods" | "classes";
+  earlier?: Array<HorizonPeriod>;
   factors?: Array<number>;
   offers: Array<PurchaseOffer>;
   periods: Array<HorizonPeriod>;
@@ -3990,6 +4006,7 @@ export type WeekJobs = {
 
 export type WeekPattern = {
   class: Name;
+  counts: "arrivals" | "running";
   rows: number;
   time_zone: string;
   week: WeekJobs;
@@ -3997,6 +4014,7 @@ export type WeekPattern = {
 
 export type WeeklyForecast = {
   class: Name;
+  counts?: "arrivals" | "running";
   dry_run?: boolean;
   from: string;
   growth_per_month?: number;
@@ -4307,7 +4325,7 @@ export interface Operations {
   "GET /v1/clusters/{cluster}/fits/{job}/{kind}/versions": { path: { cluster: string; job: string; kind: "power" | "rate" | "task_time" | "usage"; }; query: { limit?: number; cursor?: string; format?: "json" | "csv" | "xlsx"; }; body: never; answer: JobFitList };
   "DELETE /v1/clusters/{cluster}/forecasts": { path: { cluster: string; }; query: { class?: string; from?: string; until?: string; }; body: never; answer: Deleted };
   "GET /v1/clusters/{cluster}/forecasts": { path: { cluster: string; }; query: { limit?: number; cursor?: string; format?: "json" | "csv" | "xlsx"; wide?: boolean; class?: string; from?: string; until?: string; }; body: never; answer: ForecastList };
-  "PUT /v1/clusters/{cluster}/forecasts": { path: { cluster: string; }; query: { dry_run?: boolean; holes?: "refuse" | "own" | "keep"; }; body: ForecastRows; answer: Written };
+  "PUT /v1/clusters/{cluster}/forecasts": { path: { cluster: string; }; query: { dry_run?: boolean; counts?: "arrivals" | "running"; holes?: "refuse" | "own" | "keep"; }; body: ForecastRows; answer: Written };
   "POST /v1/clusters/{cluster}/forecasts/from-history": { path: { cluster: string; }; query: { }; body: ForecastFromHistory; answer: ForecastMade };
   "GET /v1/clusters/{cluster}/forecasts/pattern": { path: { cluster: string; }; query: { class: string; from?: string; until?: string; }; body: never; answer: WeekPattern };
   "POST /v1/clusters/{cluster}/forecasts/weekly": { path: { cluster: string; }; query: { }; body: WeeklyForecast; answer: Written };

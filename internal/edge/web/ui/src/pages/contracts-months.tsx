@@ -181,7 +181,7 @@ function Forecasts({ h }: { h: Horizon }) {
         </p>
       ))}
       <p class="links">
-        <a href={`/v1/clusters/${encodeURIComponent(route.value.cluster)}/forecasts?format=csv&wide=true`} download={`${route.value.cluster}-forecasts.csv`}>Forecasts as CSV</a>
+        <a href={`/v1/clusters/${encodeURIComponent(route.value.cluster)}/forecasts?format=csv`} download={`${route.value.cluster}-forecasts.csv`}>Forecasts as CSV</a>
       </p>
     </>
   );

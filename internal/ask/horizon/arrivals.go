@@ -1,0 +1,414 @@
+package horizon
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/shopspring/decimal"
+
+	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
+	"headroom/internal/core/money"
+	"headroom/internal/core/perf"
+	"headroom/internal/core/plan"
+	"headroom/internal/core/proof"
+	"headroom/internal/core/strict"
+)
+
+// ClassArrivals says what became of the executions of a class that arrived in a horizon.
+type ClassArrivals struct {
+	Jobs         float64 `json:"jobs"`              // that arrived
+	RunSeconds   float64 `json:"run_s"`             // for which each holds its VMs
+	EarlierHours float64 `json:"earlier_job_hours"` // of those that had arrived before, and still ran
+	LaterHours   float64 `json:"later_job_hours"`   // that lie beyond the end; no figure counts them,
+	LaterVMHours float64 `json:"later_vm_hours"`    // nor the VMs for them
+	WorkVMHours  float64 `json:"work_vm_hours"`     // the least that the admitted work takes, on VMs at full use
+}
+
+// arrives reports whether the horizon tells what arrives.
+func (h *Horizon) arrives() bool {
+	return slices.ContainsFunc(h.Periods, func(p HorizonPeriod) bool { return p.Arrivals != nil })
+}
+
+// arrivalsOf returns what arrives of a class, with what arrived before the horizon.
+func (h *Horizon) arrivalsOf(class int) []perf.Arriving {
+	var spans []perf.Arriving
+	for _, periods := range [][]HorizonPeriod{h.Earlier, h.Periods} {
+		for i := range periods {
+			if p := &periods[i]; p.Arrivals != nil && p.Arrivals[class] > 0 {
+				spans = append(spans, perf.Arriving{From: p.Start.Unix(), Until: p.End().Unix(), Jobs: p.Arrivals[class]})
+			}
+		}
+	}
+	return spans
+}
+
+// Carried turns arrivals into jobs that run: each holds its VMs from its arrival for as long as its plan gives it (see
+// perf.HeldSeconds). Periods are cut at whole hours where the number changes. A number of jobs is
+// seldom whole, so that classes are planned in parts of jobs (see parts). Without arrivals the horizon stays as it is.
+func (h Horizon) Carried() Horizon {
+	if !h.arrives() || h.parts != nil {
+		return h
+	}
+	classes := h.Problem.Classes
+	flows := make([]perf.Arrivals, len(classes))
+	seconds := make([]float64, len(classes))
+	h.parts, h.asked, h.Problem.Classes = make([]int64, len(classes)), classes, slices.Clone(classes)
+	for k := range classes {
+		flows[k], h.parts[k] = perf.NewArrivals(h.arrivalsOf(k)), 1
+		if flows[k].Jobs() > 0 {
+			seconds[k] = perf.HeldSeconds(classes[k], h.Problem.Supply, h.Problem.Options)
+			h.parts[k] = parts(&classes[k], &h.Problem)
+			divide(&h.Problem.Classes[k], &h.Problem.Options, h.parts[k])
+		}
+	}
+	var cut []HorizonPeriod
+	for i := range h.Periods {
+		p := &h.Periods[i]
+		first := len(cut)
+		for at, end := p.Start, p.End(); at.Before(end); {
+			until := at.Truncate(time.Hour).Add(time.Hour)
+			if end.Before(until) {
+				until = end
+			}
+			running := make([]float64, len(classes))
+			for k := range classes {
+				running[k] = flows[k].Running(seconds[k], at.Unix(), until.Unix())
+				if p.Jobs != nil {
+					running[k] = max(running[k], p.Jobs[k])
+				}
+			}
+			if n := len(cut); n > first && slices.EqualFunc(cut[n-1].running, running, alike) {
+				last := &cut[n-1]
+				last.SetLength(until.Unix() - last.Start.Unix())
+			} else {
+				piece := *p
+				piece.Start, piece.running = at, running
+				piece.SetLength(until.Unix() - at.Unix())
+				cut = append(cut, piece)
+			}
+			at = until
+		}
+		for n := first; n < len(cut); n++ {
+			cut[n].Arrivals = times(p.Arrivals, float64(cut[n].length())/float64(p.length()))
+		}
+	}
+	h.Periods = cut
+	return h
+}
+
+// alike reports whether two numbers of jobs differ by rounding errors alone.
+func alike(a, b float64) bool { return math.Abs(a-b) <= 1e-12*math.Abs(a) }
+
+// mostParts bounds the parts of a job, and with them the rounding: up to a part of each class in an hour.
+const mostParts = 64
+
+// parts returns into how many equal parts a class's jobs are divided: so many that each has a slot of either kind at least,
+// or a quarter of a VM. It is a power of two, which decimals divide exactly.
+func parts(c *capacity.Class, p *capacity.Problem) int64 {
+	if p.Options.Integrality == capacity.Relaxed || c.Profile != nil && c.Profile.OverheadSeconds > 0 && c.Speed != nil {
+		return 1 // nothing is whole; or no demand says the same as the profile on every type
+	}
+	slots := math.Inf(1)
+	for _, t := range p.Supply.Types() {
+		if len(p.Supply.VMTypes) > 0 && !c.RunsOn(t.Name) {
+			continue
+		}
+		on := c.OnType(t.Name)
+		if on.VMsPerJob != nil {
+			slots = min(slots, 4*on.VMsPerJob.InexactFloat64())
+			continue
+		}
+		d, per := perf.PlannedDemand(on, p.Options), on.SlotsPerVM
+		perMap, perReduce := float64(per.Map), float64(per.Reduce)
+		root := math.Sqrt(d.MapWorkSeconds/perMap) + math.Sqrt(d.ReduceWorkSeconds/perReduce)
+		slack := on.DeadlineSeconds - d.FixedSeconds
+		if d.MapWorkSeconds > 0 {
+			slots = min(slots, math.Sqrt(d.MapWorkSeconds*perMap)*root/slack)
+		}
+		if d.ReduceWorkSeconds > 0 {
+			slots = min(slots, math.Sqrt(d.ReduceWorkSeconds*perReduce)*root/slack)
+		}
+	}
+	n := int64(1)
+	for 2*n <= mostParts && float64(2*n) <= slots && divides(c, 2*n) {
+		n *= 2
+	}
+	return n
+}
+
+// divides reports whether the amounts of a class have as few decimals as money can have after a division.
+func divides(c *capacity.Class, parts int64) bool {
+	by := decimal.NewFromInt(parts)
+	if c.VMsPerJob != nil && strict.PlacesBeyond(c.VMsPerJob.DivRound(by, 30), money.Places) {
+		return false
+	}
+	return !strict.PlacesBeyond(c.Penalty.DivRound(by, 30), money.Places)
+}
+
+// divide makes a class one whose jobs are equal parts of its jobs, which take as long and need a part of the slots.
+func divide(c *capacity.Class, o *capacity.Options, parts int64) {
+	if parts == 1 {
+		return
+	}
+	by := decimal.NewFromInt(parts)
+	if c.VMsPerJob != nil {
+		vms := c.VMsPerJob.DivRound(by, money.Places)
+		c.VMsPerJob = &vms
+	} else {
+		d := perf.PlannedDemand(*c, *o)
+		d.MapWorkSeconds, d.ReduceWorkSeconds = d.MapWorkSeconds/float64(parts), d.ReduceWorkSeconds/float64(parts)
+		c.Demand, c.Profile, c.Calibration = &d, nil, nil
+	}
+	c.Penalty.Decimal = c.Penalty.DivRound(by, money.Places)
+	c.Jobs.Min, c.Jobs.Max = c.Jobs.Min*float64(parts), c.Jobs.Max*float64(parts)
+}
+
+// held returns the jobs of a class that hold VMs where so many run at once on average, in parts. They are rounded up, so
+// that no work is lost. There is one whole job at least, because none runs on less.
+func (h *Horizon) held(class int, running float64) float64 {
+	if h.Problem.Options.Integrality == capacity.Relaxed || running == 0 {
+		return running
+	}
+	if h.asked[class].DeadlineSeconds > 0 {
+		running = max(running, min(1, capacity.WholeJobs(running)))
+	}
+	return h.inParts(class, running)
+}
+
+// inParts returns a number of jobs in parts, rounded up.
+func (h *Horizon) inParts(class int, jobs float64) float64 {
+	if h.Problem.Options.Integrality == capacity.Relaxed {
+		return jobs
+	}
+	return capacity.WholeJobs(jobs * float64(h.parts[class]))
+}
+
+// inWholeJobs tells the conflicts of a problem in parts of jobs as those of whole jobs, which need no fewer VMs.
+func (h *Horizon) inWholeJobs(ctx context.Context, p capacity.Problem, found []fault.Finding) []fault.Finding {
+	p.Classes = slices.Clone(p.Classes)
+	for i := range p.Classes {
+		jobs := p.Classes[i].Jobs
+		p.Classes[i] = h.asked[i]
+		p.Classes[i].Jobs = capacity.JobRange{Min: capacity.WholeJobs(jobs.Min / float64(h.parts[i])), Max: capacity.WholeJobs(jobs.Max / float64(h.parts[i]))}
+	}
+	pl, err := plan.Solve(ctx, p, nil)
+	if conflicts := fault.Findings(err); conflicts != nil {
+		return conflicts
+	}
+	if err != nil || len(pl.Conflicts) == 0 {
+		return found
+	}
+	return pl.Conflicts
+}
+
+// checkArrivals refuses arrivals that are no numbers or too many, and of classes that do not say how long their jobs run.
+func (h *Horizon) checkArrivals(c *strict.Checker) {
+	if h.checkEarlier(c); !h.arrives() {
+		return
+	}
+	classes := h.Problem.Classes
+	seconds := int64(0)
+	arrives := make([]bool, len(classes))
+	checkNumbers(c, "earlier", h.Earlier, arrives)
+	checkNumbers(c, "periods", h.Periods, arrives)
+	c.Enter("periods")
+	for i := range h.Periods {
+		seconds += min(max(0, h.Periods[i].length()), capacity.MaxHorizonHours*3600)
+	}
+	if hours := seconds/3600 + int64(len(h.Periods)); hours > MaxPeriods+int64(len(h.Periods)) || (hours-int64(len(h.Periods)))*int64(len(classes)) > MaxHorizonLoad {
+		c.Refuse("", "too_many", "Here are arrivals in about %d hours of %d classes; arrivals are planned hour by hour, with %d hours at most, and %d of hours times classes. Ask for a shorter time.",
+			hours, len(classes), MaxPeriods, MaxHorizonLoad)
+	}
+	c.Leave()
+	c.Enter("problem")
+	c.Enter("classes")
+	for k := range classes {
+		if arrives[k] && classes[k].DeadlineSeconds == 0 {
+			c.Element(k)
+			c.Refuse("deadline_s", "missing", "The class %q has arrivals and no deadline, which is how long its jobs hold their VMs; give it one, or give jobs that run at once.", fault.Clip(classes[k].Name))
+			c.Leave()
+		}
+	}
+	c.Leave()
+	c.Leave()
+	if len(c.Findings) == 0 {
+		h.checkCarried(c)
+	}
+}
+
+// checkEarlier refuses earlier periods that tell anything but arrivals, or are not earlier.
+func (h *Horizon) checkEarlier(c *strict.Checker) {
+	c.Enter("earlier")
+	defer c.Leave()
+	if len(h.Earlier) > 0 && !h.arrives() {
+		c.Refuse("", "not_taken", "Here are arrivals and the periods have none; leave them out, or give arrivals in all periods.")
+		return
+	}
+	for i := range h.Earlier {
+		p := &h.Earlier[i]
+		c.Element(i)
+		switch most := int64(capacity.MaxHorizonHours * 3600); {
+		case p.Hours != 0 && p.Seconds != 0 || p.Hours < 0 || p.Hours > capacity.MaxHorizonHours || p.length() < 1 || p.length() > most:
+			c.Refuse("hours", "range", "Give one length, from 1 second to %d hours.", capacity.MaxHorizonHours)
+		case !capacity.CheckWholeSecond(c, "start", p.Start):
+		case p.Jobs != nil || p.PriceKey() != "" || p.Arrivals == nil:
+			c.Refuse("arrivals", "one_of", "What is over is no longer planned; give a start, a length and arrivals alone.")
+		case i > 0 && p.Start.Before(h.Earlier[i-1].End()):
+			c.Refuse("start", "order", "The period begins before the one before it ends; give them in the order of time.")
+		case len(h.Periods) > 0 && p.End().After(h.Start()):
+			c.Refuse("start", "order", "The period ends after the horizon begins, at %s; what arrives from then on stands in the periods.", h.Start().Format(time.RFC3339))
+		}
+		c.Leave()
+	}
+}
+
+// checkNumbers checks the arrivals of some periods and notes which classes have any.
+func checkNumbers(c *strict.Checker, member string, periods []HorizonPeriod, arrives []bool) {
+	c.Enter(member)
+	for i := range periods {
+		p := &periods[i]
+		c.Element(i)
+		if p.Arrivals != nil && len(p.Arrivals) != len(arrives) {
+			c.Refuse("arrivals", "range", "Here are arrivals of %d classes; the problem has %d.", len(p.Arrivals), len(arrives))
+		} else if p.Arrivals != nil {
+			c.Enter("arrivals")
+			for k, x := range p.Arrivals {
+				c.Element(k)
+				c.Number("", "The number of arrivals", "", x, maxArrivals)
+				c.Leave()
+				arrives[k] = arrives[k] || x > 0
+			}
+			c.Leave()
+		}
+		c.Leave()
+	}
+	c.Leave()
+}
+
+// maxArrivals bounds the arrivals of a period. With a longer deadline fewer of them are already too many jobs at once.
+const maxArrivals = 1e12
+
+// checkCarried refuses arrivals that come to more jobs at once than a problem can have.
+func (h *Horizon) checkCarried(c *strict.Checker) {
+	carried := h.Carried()
+	for i := range carried.Periods {
+		for k, jobs := range carried.Periods[i].running {
+			if jobs > capacity.MaxJobs {
+				class, at := &h.Problem.Classes[k], carried.Periods[i].Start.UTC().Format(time.RFC3339)
+				c.Refuse("periods", "range", "At %s so many jobs of the class %q have arrived that %s run at once, with the deadline of %s s; it can be %d at most.",
+					at, fault.Clip(class.Name), fault.Plain(math.Ceil(jobs)), fault.Plain(class.DeadlineSeconds), capacity.MaxJobs)
+				return
+			}
+		}
+	}
+}
+
+// checkOneOf refuses arrivals beside jobs that run at once, in the same period or another.
+func (h *Horizon) checkOneOf(c *strict.Checker) {
+	first := slices.IndexFunc(h.Periods, func(p HorizonPeriod) bool { return p.Arrivals != nil })
+	if first < 0 {
+		return
+	}
+	c.Enter("periods")
+	defer c.Leave()
+	for i := range h.Periods {
+		p := &h.Periods[i]
+		c.Element(i)
+		switch {
+		case p.Jobs != nil && p.Arrivals != nil:
+			c.Refuse("jobs", "one_of", "Here are jobs that run at once, and arrivals at /periods/%d/arrivals; give one of the two.", i)
+		case p.Jobs != nil:
+			c.Refuse("jobs", "one_of", "Here are jobs that run at once, and at /periods/%d/arrivals there are arrivals, whose jobs go on into later hours; give one of the two in all periods.", first)
+		case p.Arrivals == nil:
+			c.Refuse("arrivals", "missing", "The period at /periods/%d has arrivals and this one has none; give them here too, zeros where nothing arrives.", first)
+		}
+		c.Leave()
+	}
+}
+
+// keepWork says what became of the arrivals, and holds the plans against the work that arrived. The check computes the
+// work anew from the arrivals alone; hours with too few VMs are hours without a plan.
+func (c *calendar) keepWork(a *Answer, settled []settlement, stints []stint) {
+	h := c.horizon
+	if h.parts == nil || len(stints) == 0 {
+		return
+	}
+	asked := h.Problem
+	asked.Classes = h.asked
+	start := stints[0].start.Unix()
+	end := stints[len(stints)-1].end()
+	for k := range asked.Classes {
+		spans := h.arrivalsOf(k)
+		flow := perf.NewArrivals(spans)
+		if flow.Jobs() == 0 {
+			continue
+		}
+		seconds := perf.HeldSeconds(asked.Classes[k], asked.Supply, asked.Options)
+		of := &ClassArrivals{RunSeconds: seconds}
+		var arrived []proof.Arrived
+		for _, s := range spans {
+			arrived = append(arrived, proof.Arrived(s))
+			if s.From >= start && s.From < end {
+				of.Jobs += s.Jobs
+			}
+			if s.From < start {
+				of.EarlierHours += s.Jobs * hoursBetween(&s, seconds, start, end)
+			}
+			if s.From < end {
+				of.LaterHours += s.Jobs * hoursBetween(&s, seconds, end, math.MaxInt64/4)
+			}
+		}
+		t := &a.Classes[k]
+		if t.AdmittedHours > 0 {
+			of.LaterVMHours = of.LaterHours * t.VMHours / t.AdmittedHours
+		}
+		var short []proof.Shortage
+		of.WorkVMHours, short = proof.Work(&asked, k, arrived, heldBy(k, settled, stints))
+		for _, s := range short {
+			a.infeasible(time.Unix(s.From, 0).UTC(), float64(s.Until-s.From)/3600, fmt.Sprintf(
+				"The class %q has VMs for %s VM-hours of work, and what has arrived and was admitted takes %s VM-hours at full use.",
+				fault.Clip(asked.Classes[k].Name), plainHours(s.Have), plainHours(s.Needed)))
+			a.Status = capacity.InfeasibleStatus
+		}
+		t.Arrivals = of
+	}
+}
+
+func (s *stint) end() int64 { return s.start.Unix() + s.seconds }
+
+// hoursBetween returns for how many hours an execution of a span runs in [from, until) on average.
+func hoursBetween(s *perf.Arriving, seconds float64, from, until int64) float64 {
+	until = min(until, s.Until+int64(math.Ceil(seconds)))
+	if until <= from {
+		return 0
+	}
+	one := perf.NewArrivals([]perf.Arriving{{From: s.From, Until: s.Until, Jobs: 1}})
+	return one.Running(seconds, from, until) * float64(until-from) / 3600
+}
+
+// heldBy returns what a class has in each stint. Stints without a plan have nothing to check.
+func heldBy(class int, settled []settlement, stints []stint) (held []proof.Held) {
+	for i := range stints {
+		p := &stints[i]
+		if s := &settled[p.situation]; s.status != capacity.InfeasibleStatus {
+			held = append(held, proof.Held{From: p.start.Unix(), Until: p.end(), VMs: s.Classes[class].VMs, Refused: s.Classes[class].Refused})
+		}
+	}
+	return held
+}
+
+// times returns numbers times a factor.
+func times(all []float64, factor float64) []float64 {
+	if all == nil {
+		return nil
+	}
+	scaled := make([]float64, len(all))
+	for i, x := range all {
+		scaled[i] = x * factor
+	}
+	return scaled
+}

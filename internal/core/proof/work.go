@@ -1,0 +1,151 @@
+package proof
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"headroom/internal/core/capacity"
+)
+
+// Arrived is executions of a class that arrive evenly from one moment until another, in seconds since 1970.
+type Arrived struct {
+	From, Until int64
+	Jobs        float64
+}
+
+// Held is some time of a plan over time: what a class has in it.
+type Held struct {
+	From, Until int64
+	VMs         []float64 // by VM type in the problem's order
+	Refused     float64   // of the jobs at once
+}
+
+// Shortage is some time in which a class has fewer VMs than the admitted work takes at full use.
+type Shortage struct {
+	From, Until  int64
+	Needed, Have float64 // VM-hours of the VM type on which the work takes the least
+}
+
+// Work checks that no work is lost: at any time the VMs of a class do at least what has arrived, was admitted and has
+// not ended. It returns the VM-hours that this work takes at full use, and where they are not there. Held times follow
+// each other. A class that no VM serves in time has no work.
+func Work(p *capacity.Problem, class int, arrived []Arrived, held []Held) (work float64, short []Shortage) {
+	c := &p.Classes[class]
+	least, seconds := math.Inf(1), 0.0
+	perType := make([]float64, 0, 1) // VM-seconds of one job, at full use
+	for _, t := range p.Supply.Types() {
+		work := math.Inf(1)
+		if len(p.Supply.VMTypes) == 0 || c.RunsOn(t.Name) {
+			var held float64
+			work, held = fullUse(c, t.Name, p.Options)
+			seconds = max(seconds, held)
+		}
+		perType = append(perType, work)
+		least = min(least, work)
+	}
+	if math.IsInf(least, 1) {
+		return 0, nil
+	}
+	for v := range perType {
+		perType[v] /= seconds
+	}
+	least /= seconds
+	running := newSweep(arrived, seconds)
+	for _, h := range held {
+		hours := float64(h.Until-h.From) / 3600
+		jobs := max(0, running.mean(h.From, h.Until)-h.Refused)
+		served := 0.0
+		for v, vms := range h.VMs {
+			if vms > 0 && perType[v] > 0 {
+				served += vms / perType[v]
+			}
+		}
+		work += jobs * least * hours
+		if least > 0 && jobs-served > workSlack*(1+jobs)+sumSlack*running.most {
+			short = append(short, Shortage{h.From, h.Until, jobs * least * hours, served * least * hours})
+		}
+	}
+	return work, short
+}
+
+// What may be missing through rounding: a part of a job, and of the most jobs there have been, since the sweep adds
+// and takes away.
+const (
+	workSlack = 1e-6
+	sumSlack  = 1e-10
+)
+
+// fullUse returns the VM-seconds of a type that one job keeps busy, and for how long its plan lets it hold VMs. It does so
+// until the deadline, or until it is done on a slot of each kind where it has those at least. Infinite work is never done.
+func fullUse(c *capacity.Class, vmType string, o capacity.Options) (work, seconds float64) {
+	if c.VMsPerJob != nil {
+		vms, _ := quo(amount(*c.VMsPerJob), number(c.Speed.On(vmType))).Float64()
+		return vms * c.DeadlineSeconds, c.DeadlineSeconds
+	}
+	at := newClassAt(c, c.SlotsPerVM.On(vmType), number(c.Speed.On(vmType)), o.Bound, o.OneSlotPerJob)
+	if at.impossible {
+		return math.Inf(1), c.DeadlineSeconds
+	}
+	busy, held := zero(), at.deadline
+	if at.plan.a.Sign() > 0 {
+		busy.Add(busy, quo(at.plan.a, whole(at.perMap)))
+	}
+	if at.plan.b.Sign() > 0 {
+		busy.Add(busy, quo(at.plan.b, whole(at.perReduce)))
+	}
+	if alone := add(add(at.plan.a, at.plan.b), at.plan.c); at.oneSlot && less(alone, held) {
+		held = alone
+	}
+	work, _ = busy.Float64()
+	seconds, _ = held.Float64()
+	return work, seconds
+}
+
+// sweep counts running executions along the time: their number changes evenly between turns.
+type sweep struct {
+	turns         []turn
+	now           float64 // the moment that is reached
+	running, most float64
+	slope         float64 // executions a second
+}
+
+type turn struct{ at, by float64 }
+
+func newSweep(arrived []Arrived, seconds float64) *sweep {
+	var s sweep
+	for _, x := range arrived {
+		rate, from, until := x.Jobs/float64(x.Until-x.From), float64(x.From), float64(x.Until)
+		s.turns = append(s.turns, turn{from, rate}, turn{until, -rate}, turn{from + seconds, -rate}, turn{until + seconds, rate})
+	}
+	slices.SortFunc(s.turns, func(a, b turn) int { return cmp.Compare(a.at, b.at) })
+	if len(s.turns) > 0 {
+		s.now = s.turns[0].at
+	}
+	return &s
+}
+
+// mean returns the mean number of running executions in [from, until), which does not begin before the last one ended.
+func (s *sweep) mean(from, until int64) float64 {
+	s.area(float64(from))
+	return max(0, s.area(float64(until))/float64(until-from))
+}
+
+// area goes on to a moment and returns the executions times seconds until there.
+func (s *sweep) area(until float64) (total float64) {
+	for s.now < until {
+		next := until
+		if len(s.turns) > 0 {
+			next = min(until, s.turns[0].at)
+		}
+		took := next - s.now
+		after := s.running + s.slope*took
+		total += took * (s.running + after) / 2
+		s.now, s.running, s.most = next, after, max(s.most, after)
+		for len(s.turns) > 0 && s.turns[0].at <= next {
+			s.slope += s.turns[0].by
+			s.turns = s.turns[1:]
+		}
+	}
+	return total
+}
