@@ -48,7 +48,7 @@ func walkCurves(t *testing.T, s *server, browser context.Context) {
 
 	// The keys read the points.
 	do(t, ctx, chromedp.Focus(chromedp.CSS(".plot")), chromedp.KeyEvent(kb.Home))
-	until(t, ctx, `document.querySelector(".readout").textContent.startsWith("50 % · VM bill $38,928 a month · 119 VMs · 40 jobs served · one more VM is worth about $0.6737 an hour")`)
+	until(t, ctx, `document.querySelector(".readout").textContent.startsWith("50 % · VM bill $24,656 a month, value refused $14,272 · 119 VMs · 40 jobs served · one more VM is worth about $0.6737 an hour")`)
 	do(t, ctx, chromedp.KeyEvent(kb.ArrowRight), chromedp.KeyEvent(kb.ArrowRight))
 	until(t, ctx, `document.querySelector(".readout").textContent.startsWith("55 % · ")`)
 	do(t, ctx, chromedp.KeyEvent(kb.ArrowDown))
@@ -67,7 +67,7 @@ func walkCurves(t *testing.T, s *server, browser context.Context) {
 	if theirs := s.text(t, http.MethodPost, "/v1/clusters/demo/sweeps?format=csv", body); strings.ReplaceAll(theirs, "\r", "") != mine {
 		t.Errorf("the page's file is\n%.600s\nthe service's\n%.600s", mine, theirs)
 	}
-	if got, want := value[string](t, ctx, `document.querySelector("table.data tbody tr td:nth-child(3)").innerText.trim()`), "$38,928"; got != want {
+	if got, want := value[string](t, ctx, `document.querySelector("table.data tbody tr td:nth-child(3)").innerText.trim()`), "$24,656"; got != want {
 		t.Errorf("the table says %q, want %q", got, want)
 	}
 
@@ -102,7 +102,7 @@ func walkCurves(t *testing.T, s *server, browser context.Context) {
 	}
 	s.send(t, http.MethodPost, "/v1/clusters/demo/what-if", rawJSON(`{"scenarios":[{"changes":[{"what":"contract","contract":"three-year","value":"0"}]}]}`), &w)
 	press(t, ctx, "Show as table")
-	until(t, ctx, fmt.Sprintf(`document.querySelector("table.data tbody tr td:nth-child(4)")?.innerText.trim() === "%g"`, w.Scenarios[0].VMs.Total))
+	until(t, ctx, fmt.Sprintf(`document.querySelector("table.data tbody tr td:nth-child(5)")?.innerText.trim() === "%g"`, w.Scenarios[0].VMs.Total))
 }
 
 // walkLongCurve stops a sweep in the middle and continues it.
