@@ -39,6 +39,7 @@ type counterfactual struct {
 	gap    float64         // by how much the plan may cost more than the best; 0 where it is proved
 	out    []classChanges
 	plan   *capacity.PlanStays
+	huge   bool // a fleet of so many VMs that the tolerance of a deadline is worth some of them
 }
 
 // neighbour finds the best plans of problems that differ in one class.
@@ -226,6 +227,9 @@ func (k *counterfactual) rest() {
 		c, known := &k.classes[i], &k.out[i]
 		if c.impossible {
 			continue
+		}
+		if k.ctx.Err() != nil {
+			return
 		}
 		if known.more == nil && known.moreWithin == nil && c.Jobs.Max < capacity.MaxJobs {
 			least, most := k.between(k.oneMoreOf(i))

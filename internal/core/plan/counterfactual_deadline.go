@@ -12,7 +12,7 @@ import (
 // deadlines is the range of the class's deadline in which the plan stays the best; nil where that was not worked out,
 // or where the class has no deadline.
 func (k *counterfactual) deadlines(i int) *capacity.Range {
-	if !k.classes[i].slotted {
+	if !k.classes[i].slotted || k.huge {
 		return nil
 	}
 	var r capacity.Range

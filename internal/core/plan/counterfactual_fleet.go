@@ -19,9 +19,19 @@ const (
 	besideMost  = 400_000
 )
 
+// besideSteps bounds the work of bounding changes that are not worked out: classes times types, over all plans tried.
+const besideSteps = 20_000_000
+
+// mostFleet is the number of classes times types up to which a fleet's changes are worked out.
+const mostFleet = 20_000
+
+// hugeFleet is the number of VMs of a type above which ranges of deadlines are not told.
+const hugeFleet = 1_000_000
+
 // besideFleet finds plans beside one of a fleet. Each is searched for from the prices and the jobs of that plan.
 type besideFleet struct {
-	*fleet // with room for one more job of each class
+	steps  int // of bounding changes
+	*fleet     // with room for one more job of each class
 	ctx    context.Context
 	plan   *fleetPlan
 	nu     []float64
@@ -56,6 +66,9 @@ func (d *fleetDecision) lookBeside(ctx context.Context, best *fleetPlan, root *t
 	k := &counterfactual{
 		neighbour: b, model: d.model, ctx: ctx, jobs: jobs, spent: b.spentOn(b.fleet, best), margin: b.margin,
 		out: make([]classChanges, len(d.classes)),
+	}
+	for _, n := range best.vms {
+		k.huge = k.huge || n > hugeFleet
 	}
 	d.beside = k // when the time is up, what was found until then is told
 	defer k.rest()
@@ -256,7 +269,11 @@ func (b *besideFleet) between(v variant) (least, most float64) {
 		least = math.Inf(-1)
 	}
 	most = math.Inf(1)
+	if b.steps > besideSteps {
+		return least, most
+	}
 	for _, jobs := range b.starts(g, v.class) {
+		b.steps += len(b.classes) * len(b.types)
 		if p := g.evaluate(jobs); p != nil {
 			most = min(most, p.cost-b.plan.cost)
 		}

@@ -297,7 +297,7 @@ func (s *service) perform(token, operation, method, path string, i int) answered
 	case operation == "clusterHorizon":
 		body = `{"from":"2026-03-01T22:00:00Z","until":"2026-03-02T00:00:00Z"}`
 	case operation == "clusterPurchase":
-		body = `{"from":"2026-03-01T22:00:00Z","until":"2026-03-02T00:00:00Z","offers":[` + someOffer + `]}`
+		body = `{"from":"2026-03-01T22:00:00Z","until":"2026-03-02T00:00:00Z","assume":"flat","offers":[` + someOffer + `]}`
 	case operation == "horizon":
 		body = `{"problem":` + smallProblem + `,"periods":` + somePeriods + `}`
 	case operation == "purchase":

@@ -144,7 +144,7 @@ func monthsReaders(t *testing.T) map[string]handReader {
 	}{
 		{months + `}`, handReader{"HorizonRequest", func(text []byte) error { _, err := horizon.ReadHorizon(text, capacity.DefaultLimits()); return err }}},
 		{`{"problem":` + typed + `,"periods":[{"start":"2026-03-01T00:00:00Z","hours":8,"jobs":[1,2,3],"prices":{"x":{"on_demand":"0.20","spot":"0.1"}}}]}`, handReader{"HorizonRequest", func(text []byte) error { _, err := horizon.ReadHorizon(text, capacity.DefaultLimits()); return err }}},
-		{months + `,"offers":` + offers + `,"factors":[0.5,1.5]}`, handReader{"PurchaseRequest", func(text []byte) error { _, err := horizon.ReadPurchase(text, capacity.DefaultLimits()); return err }}},
+		{months + `,"offers":` + offers + `,"assume":"flat","factors":[0.5,1.5]}`, handReader{"PurchaseRequest", func(text []byte) error { _, err := horizon.ReadPurchase(text, capacity.DefaultLimits()); return err }}},
 		{`{` + span + `,"detail":"summary"}`, handReader{"ClusterHorizonRequest", func(text []byte) error { _, err := horizon.ReadClusterHorizon(text); return err }}},
 		{`{` + span + `,"vm_type":"small","offers":` + offers + `,"factors":[1],"gap":0.01,"leave_out":["spot"]}`, handReader{"ClusterPurchaseRequest", func(text []byte) error { _, err := horizon.ReadClusterPurchase(text); return err }}},
 		{`{` + span + `,"named":["a","b"]}`, handReader{"ClusterPurchaseRequest", func(text []byte) error { _, err := horizon.ReadClusterPurchase(text); return err }}},

@@ -28,7 +28,7 @@ func record(cluster string) plans.PlanRecord {
 	return plans.PlanRecord{
 		PlanSummary: plans.PlanSummary{
 			Cluster: cluster, At: time.Date(2026, 1, 10, 5, 30, 0, 123456000, time.UTC), InputsVersion: 11, Status: capacity.Optimal,
-			Objective: amountOf("-44.80"), TotalCost: amountOf("5.20"), OnDemandCost: amountOf("2.20"), ReservedCost: amountOf("3"), Penalties: amountOf("0"),
+			Objective: amountOf("-44.80"), TotalCost: amountOf("5.20"), Bill: amountOf("5.20"), OnDemandCost: amountOf("2.20"), ReservedCost: amountOf("3"), Penalties: amountOf("0"),
 			Currency: "USD", PeriodSeconds: 3600, VMs: 41, VMsOnDemand: 11, VMsReserved: 30, Admitted: 10.5, Refused: 0.5, Gap: 1e-7,
 		},
 		Plan:    json.RawMessage(`{ "status":"optimal",  "vms": {"total": 41.0}, "classes":[{"name":"näme \u0000"}] }`),
