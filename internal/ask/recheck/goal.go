@@ -208,11 +208,12 @@ func (c *checking) rows(q goal.ProblemQuestion, a goal.Answer, p *capacity.Probl
 			c.wrong(at+"/what", "is %q", d.What)
 		}
 		if names[d.What] = n; d.Status == capacity.InfeasibleStatus {
-			c.differ(at, tree(marshalled(d)), map[string]any{"cost": nothing(), "extra": nothing(), "vms": nothing()})
+			c.differ(at, tree(marshalled(d)), map[string]any{"cost": nothing(), "bill": nothing(), "value_refused": nothing(), "extra": nothing(), "vms": nothing()})
 			c.nowhere(at, &there)
 			continue
 		}
 		cost := d.Cost.Rat()
+		c.differ(at+"/cost", d.Cost.String(), about(add(d.Bill.Rat(), d.Value.Rat())))
 		if d.What == "given" {
 			costs[0] = cost
 		} else if d.What == "cheapest" {

@@ -11,7 +11,7 @@ import (
 )
 
 // purchaseText is the horizon of the months, longer, with two offers.
-var purchaseText = strings.NewReplacer(`"hours": 24}`, `"hours": 24}`, `"hours": 40,`, `"hours": 1000,`).Replace(monthsText[:len(monthsText)-1]) + `,
+var purchaseText = strings.NewReplacer(`"hours": 24}`, `"hours": 24}`, `"hours": 40,`, `"hours": 2200,`).Replace(monthsText[:len(monthsText)-1]) + `,
 	"offers": [{"name": "long", "price": "0.05", "upfront": "30", "billing": "always", "term_years": 1, "max": 9},
 	           {"name": "short", "price": "0.12", "upfront": "0.4", "billing": "used", "term_hours": 500, "from": "2026-02-02T00:00:00Z", "max": 20}],
 	"factors": [0.8, 1, 1.25]}`
