@@ -278,7 +278,7 @@ func TestADemandWithoutReduceWorkIsReadAsThePlanDoes(t *testing.T) {
 	c.VMsPerJob, c.VMs, c.Slots.Reduce = 1, 2, 2
 	short.Layout = append(short.Layout, capacity.VMLayout{VMs: 1, Slots: []capacity.ClassSlots{{Class: "maps", Reduce: 2}}})
 	short.VMs.Total, short.VMs.Reserved, short.VMs.Contracts[0].Used = 2, 2, 2
-	for _, m := range []*money.Amount{&short.Objective, &short.Cost.Reserved, &short.Cost.Total, &short.Cost.PerHour, &short.Proof.Bound} {
+	for _, m := range []*money.Amount{&short.Objective, &short.Cost.Reserved, &short.Cost.Bill, &short.Cost.Total, &short.Cost.PerHour, &short.Proof.Bound} {
 		plus(m, "0.10")
 	}
 	plus(&short.Cost.PerMonth, "73")
