@@ -2,12 +2,15 @@ package recheck
 
 import (
 	"fmt"
+	"math"
 	"math/big"
 	"slices"
 	"strings"
+	"time"
 
 	"headroom/internal/ask/horizon"
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/proof"
 )
 
 var monthsNotChecked = []string{
@@ -45,9 +48,51 @@ func carriedOver(h *horizon.Horizon) bool {
 // unfollowed checks what holds of a horizon whatever runs at once in it.
 func (c *checking) unfollowed(at string, h *horizon.Horizon, a *horizon.Answer, got any) {
 	c.closed(at, cut(h), a, got)
+	if a.Detail == horizon.DetailClasses {
+		c.work(at, h, a)
+	}
 	c.end(SumsCheck, "The sums close; which counts they come from is not followed.")
 	c.doubt("", "The periods give arrivals: how many jobs run at once, and so the plans of each time, are not followed")
 	c.end(PlansCheck, "")
+}
+
+// work checks that no work of what arrives is lost: the VMs of a class do what has arrived and was admitted.
+func (c *checking) work(at string, h *horizon.Horizon, a *horizon.Answer) {
+	for i := range h.Problem.Classes {
+		var arrived []proof.Arrived
+		for _, periods := range [][]horizon.HorizonPeriod{h.Earlier, h.Periods} {
+			for k := range periods {
+				if p := &periods[k]; i < len(p.Arrivals) && p.Arrivals[i] > 0 {
+					arrived = append(arrived, proof.Arrived{From: p.Start.Unix(), Until: p.Start.Unix() + lengthOf(p), Jobs: p.Arrivals[i]})
+				}
+			}
+		}
+		var held []proof.Held
+		for k := range a.Periods {
+			row := &a.Periods[k]
+			if row.Situation < 0 || row.Situation >= len(a.Situations) {
+				c.wrong(fmt.Sprintf("%s/periods/%d/situation", at, k), "is %d, and there are %d", row.Situation, len(a.Situations))
+				return
+			}
+			if classes := a.Situations[row.Situation].Classes; i < len(classes) && row.Status != capacity.InfeasibleStatus {
+				from := row.Start.Unix()
+				held = append(held, proof.Held{From: from, Until: from + int64(math.Round(row.Hours*3600)), VMs: classes[i].VMs, Refused: classes[i].Refused})
+			}
+		}
+		if len(arrived) == 0 || i >= len(a.Classes) {
+			continue
+		}
+		work, short := proof.Work(&h.Problem, i, arrived, held)
+		for _, s := range short {
+			if a.Status != capacity.InfeasibleStatus { // otherwise it is said
+				c.wrong(fmt.Sprintf("%s/classes/%d", at, i), "has VMs for %s VM-hours of work from %s on, and what has arrived takes %s",
+					trimmed(number(s.Have)), time.Unix(s.From, 0).UTC().Format(time.RFC3339), trimmed(number(s.Needed)))
+			}
+		}
+		if of := a.Classes[i].Arrivals; of == nil || !alike(of.WorkVMHours, work) {
+			c.wrong(fmt.Sprintf("%s/classes/%d/arrivals", at, i), "are missing, or do not take %v VM-hours", work)
+		}
+	}
 }
 
 // horizon checks an answer about a horizon that stands somewhere in a document.

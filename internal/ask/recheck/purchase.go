@@ -21,6 +21,7 @@ var purchaseNotChecked = append([]string{
 	"gaps of the best purchases at other demands, but by trying their neighbours",
 	"whether a curve could be exact",
 	"bills at other numbers of VMs and at other demands, but for being no higher than the costs",
+	"which ends of demand are tried, and how many more job-hours are served than today",
 }, monthsNotChecked...)
 
 // purchase checks what to buy for a horizon.
