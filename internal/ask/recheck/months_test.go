@@ -95,7 +95,9 @@ func mutations(t *testing.T, answer []byte, try func(at string, mutated []byte))
 				change(at, set, mul(add(r, big.NewRat(1, 1000)), big.NewRat(1001, 1000)).FloatString(9), x)
 			} else if len(x) == 20 && strings.HasSuffix(x, "Z") {
 				change(at, set, "2026-01-30T01:00:00Z", x)
-			} else if !strings.Contains(x, " ") {
+			} else if strings.Contains(x, " ") {
+				change(at, set, x+" Not so.", x)
+			} else {
 				change(at, set, map[string]string{"optimal": "infeasible", "infeasible": "optimal", "feasible": "optimal"}[x]+map[bool]string{true: "x"}[!slices.Contains([]string{"optimal", "infeasible", "feasible"}, x)], x)
 			}
 		case bool:

@@ -274,7 +274,7 @@ func shareOf(p *capacity.Problem, pl *capacity.Plan, class int) *big.Rat {
 	return sum
 }
 
-var sweepNotChecked = []string{"explanations, and facts about the ends of a range", "the sentences of conflicts",
+var sweepNotChecked = []string{"explanations, the sentences of facts, and facts about the ends of a range", "the sentences of conflicts",
 	"where a curve bends, what changes there, and whether it could be exact",
 	"prices of capacity where there are several types or spot VMs"}
 
