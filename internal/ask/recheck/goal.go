@@ -12,7 +12,7 @@ import (
 	"headroom/internal/core/proof"
 )
 
-var goalNotChecked = []string{"explanations and the sentences of facts", "facts about anything but costs, budgets, jobs, VMs and deadlines of outcomes",
+var goalNotChecked = []string{"answers in words, explanations and the sentences of facts", "facts about anything but costs, budgets, jobs, VMs and deadlines of outcomes",
 	"conflicts, but for what cures those of the outcome",
 	"which classes are served, but for the cost of serving just them",
 	"how costs of the VMs fall to types, contracts and spot where there are several types or spot VMs"}

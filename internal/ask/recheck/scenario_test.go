@@ -102,7 +102,7 @@ func otherFacts(t *testing.T, answer []byte) []string {
 	if err := json.Unmarshal(answer, &a); err != nil {
 		t.Fatal(err)
 	}
-	places := []string{"/explanation", "/claim", "/kind", "/subject", "/unit", "/figures/0/name", "/figures/1/name", "/figures/2/name", "/figures/3/name"}
+	places := []string{"/answer:", "/explanation", "/claim", "/kind", "/subject", "/unit", "/figures/0/name", "/figures/1/name", "/figures/2/name", "/figures/3/name"}
 	looked := 0
 	for i, f := range a.Facts {
 		switch f.Kind {
