@@ -398,6 +398,7 @@ func TestRecheckCallsNothingOfWhatItChecks(t *testing.T) {
 	if len(functions) < 50 {
 		t.Fatalf("found %d functions; there are more", len(functions))
 	}
+	delete(functions, "whatif.Tell") // it says checked figures in words, as core/words does for plans; so do the methods Retold
 	for _, f := range parseDir(t, "ask/recheck") {
 		ast.Inspect(f, func(n ast.Node) bool {
 			if s, ok := n.(*ast.SelectorExpr); ok {

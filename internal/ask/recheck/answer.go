@@ -22,17 +22,21 @@ import (
 
 // The names of the checks of answers.
 const (
-	DocumentCheck   = "document"   // every member is there once, and none is unknown
-	SumsCheck       = "sums"       // every sum follows from the counts and prices
-	PlansCheck      = "plans"      // the plans exist, and none is cheaper by more than their gaps
-	CostsCheck      = "costs"      // the costs of a purchase and of others
-	SavingsCheck    = "savings"    // what a purchase saves, by month and in all
-	CurvesCheck     = "curves"     // other numbers of VMs
-	RegretCheck     = "regret"     // other demands
-	BoundCheck      = "bound"      // no purchase costs less than the bound
-	DifferenceCheck = "difference" // what changes from one plan to the other
-	DeadlinesCheck  = "deadlines"  // the rows of deadlines
-	FactsCheck      = "facts"      // the figures that are listed
+	DocumentCheck    = "document"    // every member is there once, and none is unknown
+	SumsCheck        = "sums"        // every sum follows from the counts and prices
+	PlansCheck       = "plans"       // the plans exist, and none is cheaper by more than their gaps
+	CostsCheck       = "costs"       // the costs of a purchase and of others
+	SavingsCheck     = "savings"     // what a purchase saves, by month and in all
+	CurvesCheck      = "curves"      // other numbers of VMs
+	RegretCheck      = "regret"      // other demands
+	BoundCheck       = "bound"       // no purchase costs less than the bound
+	DifferenceCheck  = "difference"  // what changes from one plan to the other
+	DeadlinesCheck   = "deadlines"   // the rows of deadlines
+	TermsCheck       = "terms"       // what is bought commits to, over whole terms
+	EndingsCheck     = "demand ends" // demands that end early
+	AssumptionsCheck = "assumptions" // other demands after the forecast
+	FactsCheck       = "facts"       // the figures that are listed
+	SentencesCheck   = "sentences"   // the sentences and their facts say the figures that were checked
 )
 
 // Options limits the work on an answer.

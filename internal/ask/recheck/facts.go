@@ -5,7 +5,6 @@ import (
 	"math/big"
 
 	"headroom/internal/ask/goal"
-	"headroom/internal/ask/horizon"
 	"headroom/internal/ask/whatif"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/plan"
@@ -35,21 +34,21 @@ func (c *checking) listed(facts []capacity.Fact, want figures) {
 // factsOf are the figures of an answer to a goal.
 func factsOf(q *goal.ProblemQuestion, a *goal.Answer, p *capacity.Problem) figures {
 	o, was := &a.Outcome, a.Compared
-	total, refusals := o.Cost.Total.Rat(), o.Cost.Penalties.Rat()
-	f := figures{"cost_per_month/cost": o.Cost.PerMonth.Rat(), "cost_of_all/cost": total, "cost_of_all/vms": number(o.VMs.Total),
-		"with_penalties/penalties": refusals, "with_penalties/total": total, "most_for_budget/admitted": number(o.Admitted),
-		"most_for_budget/refused": number(o.Refused), "most_for_budget/vms": number(o.VMs.Total), "plans_compared/with": total}
+	bill, value := o.Cost.Bill.Rat(), o.Cost.Penalties.Rat()
+	f := figures{"bill_per_month/bill": o.Cost.PerMonth.Rat(), "cost_of_all/bill": bill, "cost_of_all/vms": number(o.VMs.Total),
+		"value_refused/value_refused": value, "most_for_budget/admitted": number(o.Admitted), "spent/bill": bill,
+		"most_for_budget/refused": number(o.Refused), "most_for_budget/vms": number(o.VMs.Total), "plans_compared/bill_with": bill}
 	if q.Budget != nil {
-		spent := sub(total, refusals)
+		spent := bill
 		if q.Budget.Of == goal.OfTotal {
-			spent = total
+			spent = o.Cost.Total.Rat()
 		}
 		budget := budgetOf(q.Budget, p)
 		f["most_for_budget/budget"], f["spent/spent"], f["spent/left"] = budget, spent, sub(budget, spent)
 	}
 	for i := range p.Classes {
 		if p.Classes[i].Name == q.Class {
-			f["refusal_would_cost/penalty"] = p.Classes[i].Penalty.Rat()
+			f["refusal_is_valued/penalty"] = p.Classes[i].Penalty.Rat()
 		}
 	}
 	if was != nil {
@@ -59,7 +58,8 @@ func factsOf(q *goal.ProblemQuestion, a *goal.Answer, p *capacity.Problem) figur
 		d := &a.Deadlines[i]
 		for _, kind := range map[string][]string{"given": {"given_deadline"}, "least": {"earliest_deadline"},
 			"cheapest": {"earliest_at_the_cost", "no_earlier_deadline"}}[d.What] {
-			f[kind+"/deadline"], f[kind+"/cost"], f[kind+"/vms"] = number(d.Deadline), d.Cost.Rat(), number(d.VMs)
+			f[kind+"/deadline"], f[kind+"/bill"] = number(d.Deadline), d.Bill.Rat()
+			f[kind+"/value_refused"], f[kind+"/vms"] = d.Value.Rat(), number(d.VMs)
 		}
 	}
 	return f
@@ -68,59 +68,38 @@ func factsOf(q *goal.ProblemQuestion, a *goal.Answer, p *capacity.Problem) figur
 // compared adds the figures that compare two outcomes.
 func (f figures) compared(o, was *plan.Outcome) {
 	more := sub(o.Cost.Total.Rat(), was.Cost.Total.Rat())
-	value := sub(o.Cost.Penalties.Rat(), was.Cost.Penalties.Rat())
-	f["one_more_costs/amount"], f["one_more_costs/value_refused"], f["one_more_costs/bill"] = more, value, sub(more, value)
+	bill, value := was.Cost.Bill.Rat(), was.Cost.Penalties.Rat()
+	billMore := sub(o.Cost.Bill.Rat(), bill)
+	f["one_more_costs/amount"], f["one_more_costs/bill"], f["one_more_costs/value_refused"] = more, billMore, sub(more, billMore)
 	f["one_more_costs/vms"] = sub(number(o.VMs.Total), number(was.VMs.Total))
-	f["plans_compared/without"], f["budget_does_not_bind/total_without"] = was.Cost.Total.Rat(), was.Cost.Total.Rat()
-	f["cost_of_the_budget/more"], f["cost_of_the_budget/total_without"] = more, was.Cost.Total.Rat()
-	f["cost_of_the_budget/vms_without"] = sub(was.Cost.Total.Rat(), was.Cost.Penalties.Rat())
+	f["plans_compared/bill_without"] = bill
+	for _, kind := range []string{"effect_of_the_budget", "budget_does_not_bind"} {
+		f[kind+"/bill_and_value_more"], f[kind+"/bill_without"], f[kind+"/value_refused_without"] = more, bill, value
+	}
 	f["refused_without_the_budget/refused"], f["more_than_cheapest/refused"] = number(was.Refused), number(was.Refused)
-	f["more_than_cheapest/more"], f["more_than_cheapest/penalties"] = more, was.Cost.Penalties.Rat()
+	f["more_than_cheapest/bill_more"], f["more_than_cheapest/value_refused"] = billMore, value
 }
 
 // sweepFacts are the figures of a sweep.
 func sweepFacts(a *whatif.SweepAnswer) figures {
 	f := figures{"points/planned": whole(int64(len(a.Points))), "points/asked": whole(a.Total)}
 	missed := int64(0)
-	var lowest, highest *big.Rat
+	between := func(name string, x *big.Rat) {
+		if least := "least_" + name + "/" + name; f[least] == nil || x.Cmp(f[least]) < 0 {
+			f[least], f["same_"+name+"/"+name] = x, x
+		}
+		if greatest := "greatest_" + name + "/" + name; f[greatest] == nil || x.Cmp(f[greatest]) > 0 {
+			f[greatest] = x
+		}
+	}
 	for i := range a.Points {
-		p := &a.Points[i]
-		if p.Status == capacity.InfeasibleStatus {
+		if p := &a.Points[i]; p.Status == capacity.InfeasibleStatus {
 			missed++
-			continue
-		}
-		cost := p.Cost.Total.Rat()
-		if lowest == nil || cost.Cmp(lowest) < 0 {
-			lowest = cost
-		}
-		if highest == nil || cost.Cmp(highest) > 0 {
-			highest = cost
+		} else {
+			between("bill", p.Cost.Bill.Rat())
+			between("bill_and_value", p.Cost.Total.Rat())
 		}
 	}
 	f["infeasible_points/infeasible"] = whole(missed)
-	f["same_cost/cost"], f["least_cost/cost"], f["greatest_cost/cost"] = lowest, lowest, highest
-	return f
-}
-
-// purchaseFacts are the figures of a purchase.
-func purchaseFacts(a *horizon.PurchaseAnswer) figures {
-	f := figures{"gap/value": number(a.Proof.Gap)}
-	for i := range a.Offers {
-		f["buy "+a.Offers[i].Name+"/value"] = whole(a.Offers[i].VMs)
-	}
-	for name, x := range map[string]*horizon.PurchaseCost{"recommended": &a.Recommended, "today": &a.Today, "on_demand_only": &a.OnDemandOnly} {
-		f["bill_"+name+"/value"], f["penalties_"+name+"/value"], f["cost_"+name+"/value"] = x.Bill.Rat(), x.Cost.Penalties.Rat(), x.Total.Rat()
-	}
-	for name, x := range map[string]*horizon.Saving{"bill_saving": a.BillSaving, "bill_saving_against_on_demand": a.BillOnly,
-		"saving": a.Saving, "saving_against_on_demand": a.SavingOnly} {
-		if x != nil {
-			f[name+"/value"] = x.Amount.Rat()
-		}
-	}
-	for name, x := range map[string]*float64{"coverage": a.Coverage, "utilisation": a.Utilisation} {
-		if x != nil {
-			f[name+"/value"] = number(*x)
-		}
-	}
 	return f
 }

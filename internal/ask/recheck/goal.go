@@ -12,7 +12,7 @@ import (
 	"headroom/internal/core/proof"
 )
 
-var goalNotChecked = []string{"answers and explanations", "facts about anything but costs, budgets, jobs, VMs and deadlines of outcomes",
+var goalNotChecked = []string{"answers in words, explanations and the sentences of facts", "facts about anything but costs, budgets, jobs, VMs and deadlines of outcomes",
 	"conflicts, but for what cures those of the outcome",
 	"which classes are served, but for the cost of serving just them",
 	"how costs of the VMs fall to types, contracts and spot where there are several types or spot VMs"}
@@ -208,11 +208,12 @@ func (c *checking) rows(q goal.ProblemQuestion, a goal.Answer, p *capacity.Probl
 			c.wrong(at+"/what", "is %q", d.What)
 		}
 		if names[d.What] = n; d.Status == capacity.InfeasibleStatus {
-			c.differ(at, tree(marshalled(d)), map[string]any{"cost": nothing(), "extra": nothing(), "vms": nothing()})
+			c.differ(at, tree(marshalled(d)), map[string]any{"cost": nothing(), "bill": nothing(), "value_refused": nothing(), "extra": nothing(), "vms": nothing()})
 			c.nowhere(at, &there)
 			continue
 		}
 		cost := d.Cost.Rat()
+		c.differ(at+"/cost", d.Cost.String(), about(add(d.Bill.Rat(), d.Value.Rat())))
 		if d.What == "given" {
 			costs[0] = cost
 		} else if d.What == "cheapest" {

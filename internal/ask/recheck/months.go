@@ -2,16 +2,19 @@ package recheck
 
 import (
 	"fmt"
+	"math"
 	"math/big"
 	"slices"
 	"strings"
+	"time"
 
 	"headroom/internal/ask/horizon"
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/proof"
 )
 
 var monthsNotChecked = []string{
-	"explanations, warnings and the sentences of conflicts",
+	"warnings and the sentences of conflicts",
 	"the classes' shares of the VMs, but for their sums",
 }
 
@@ -25,7 +28,71 @@ func (c *checking) months(q horizon.HorizonQuestion, a horizon.Answer, got any) 
 			"the counts of VMs and jobs and the cost of a span, but for its sums and for the cost of the cheapest plans",
 			"how much less than the gap the answer may be off"}, c.NotChecked...)
 	}
-	c.horizon("", &q.Horizon, a, got)
+	if carriedOver(&q.Horizon) {
+		c.NotChecked = append([]string{notFollowed}, c.NotChecked...)
+		c.unfollowed("", &q.Horizon, &a, got)
+	} else {
+		c.horizon("", &q.Horizon, a, got)
+	}
+	c.toldMonths("", &q.Horizon, &a, got)
+	c.end(SentencesCheck, "The explanation and %d facts say the figures of the answer.", len(a.Facts))
+}
+
+const notFollowed = "how many jobs run at once where arrivals are given, and so the counts, the costs and the plans of each time"
+
+// carriedOver reports whether a horizon tells what arrives, so that what runs at once follows from what was before.
+func carriedOver(h *horizon.Horizon) bool {
+	return slices.ContainsFunc(h.Periods, func(p horizon.HorizonPeriod) bool { return p.Arrivals != nil })
+}
+
+// unfollowed checks what holds of a horizon whatever runs at once in it.
+func (c *checking) unfollowed(at string, h *horizon.Horizon, a *horizon.Answer, got any) {
+	c.closed(at, cut(h), a, got)
+	if a.Detail == horizon.DetailClasses {
+		c.work(at, h, a)
+	}
+	c.end(SumsCheck, "The sums close; which counts they come from is not followed.")
+	c.doubt("", "The periods give arrivals: how many jobs run at once, and so the plans of each time, are not followed")
+	c.end(PlansCheck, "")
+}
+
+// work checks that no work of what arrives is lost: the VMs of a class do what has arrived and was admitted.
+func (c *checking) work(at string, h *horizon.Horizon, a *horizon.Answer) {
+	for i := range h.Problem.Classes {
+		var arrived []proof.Arrived
+		for _, periods := range [][]horizon.HorizonPeriod{h.Earlier, h.Periods} {
+			for k := range periods {
+				if p := &periods[k]; i < len(p.Arrivals) && p.Arrivals[i] > 0 {
+					arrived = append(arrived, proof.Arrived{From: p.Start.Unix(), Until: p.Start.Unix() + lengthOf(p), Jobs: p.Arrivals[i]})
+				}
+			}
+		}
+		var held []proof.Held
+		for k := range a.Periods {
+			row := &a.Periods[k]
+			if row.Situation < 0 || row.Situation >= len(a.Situations) {
+				c.wrong(fmt.Sprintf("%s/periods/%d/situation", at, k), "is %d, and there are %d", row.Situation, len(a.Situations))
+				return
+			}
+			if classes := a.Situations[row.Situation].Classes; i < len(classes) && row.Status != capacity.InfeasibleStatus {
+				from := row.Start.Unix()
+				held = append(held, proof.Held{From: from, Until: from + int64(math.Round(row.Hours*3600)), VMs: classes[i].VMs, Refused: classes[i].Refused})
+			}
+		}
+		if len(arrived) == 0 || i >= len(a.Classes) {
+			continue
+		}
+		work, short := proof.Work(&h.Problem, i, arrived, held)
+		for _, s := range short {
+			if a.Status != capacity.InfeasibleStatus { // otherwise it is said
+				c.wrong(fmt.Sprintf("%s/classes/%d", at, i), "has VMs for %s VM-hours of work from %s on, and what has arrived takes %s",
+					trimmed(number(s.Have)), time.Unix(s.From, 0).UTC().Format(time.RFC3339), trimmed(number(s.Needed)))
+			}
+		}
+		if of := a.Classes[i].Arrivals; of == nil || !alike(of.WorkVMHours, work) {
+			c.wrong(fmt.Sprintf("%s/classes/%d/arrivals", at, i), "are missing, or do not take %v VM-hours", work)
+		}
+	}
 }
 
 // horizon checks an answer about a horizon that stands somewhere in a document.
@@ -95,21 +162,24 @@ func (c *checking) closed(at string, k *calendar, a *horizon.Answer, got any) {
 	}
 	own := func(at string, x any) {
 		cost := member(x, "cost")
-		want := nothing()
-		for _, line := range lines {
-			want.add(exact(parsed(member(cost, line))))
+		want := [len(lines)]figure{}
+		for i, line := range lines {
+			if want[i] = nothing(); parsed(member(cost, line)) != nil {
+				want[i] = exact(parsed(member(cost, line)))
+			}
 		}
-		c.differ(at+"/cost/total", member(cost, "total"), want)
+		all := costs(want)
+		c.differ(at+"/cost", cost, map[string]any{"bill": all["bill"], "total": all["total"]})
 	}
 	spanned := func(at string, x any, parts []any) {
 		own(at, x)
-		adds(at, x, parts, "hours", "infeasible_hours", "vm_hours", "on_demand_vm_hours", "reserved_vm_hours", "reserved_idle_vm_hours",
+		adds(at, x, parts, "hours", "infeasible_hours", "hours_without_forecast", "bill_without_forecast", "vm_hours", "on_demand_vm_hours", "reserved_vm_hours", "reserved_idle_vm_hours",
 			"admitted_job_hours", "refused_job_hours")
 		inside := []any{}
 		for _, p := range parts {
 			inside = append(inside, member(p, "cost"))
 		}
-		adds(at+"/cost", member(x, "cost"), inside, append(lines[:], "total")...)
+		adds(at+"/cost", member(x, "cost"), inside, append(lines[:], "bill", "total")...)
 	}
 	months, days, total := list(got, "months"), list(got, "days"), member(got, "total")
 	spanned(at+"/total", total, months)
@@ -196,6 +266,8 @@ func (c *checking) summary(at string, k *calendar, a horizon.Answer, got any) {
 		for _, t := range []*span{total, of(&months, x.start, 1), of(&days, x.start, x.start.Day())} {
 			if t.hours = add(t.hours, big.NewRat(x.seconds, 3600)); s.all && s.none[x.situation] {
 				t.infeasible = add(t.infeasible, big.NewRat(x.seconds, 3600))
+			} else if k.h.Periods[x.period].Unforecast {
+				t.unforecast = add(t.unforecast, big.NewRat(x.seconds, 3600))
 			}
 		}
 	}
@@ -237,7 +309,7 @@ func (c *checking) summary(at string, k *calendar, a horizon.Answer, got any) {
 func (s *span) times(stated *horizon.SpanTotal, known, spot bool) map[string]any {
 	m := map[string]any{"start": s.start, "hours": about(s.hours)}
 	if known {
-		m["infeasible_hours"] = about(s.infeasible)
+		m["infeasible_hours"], m["hours_without_forecast"] = about(s.infeasible), about(s.unforecast)
 		m["refused_job_hours"] = about(sub(s.admitted.is, number(stated.AdmittedHours)))
 	}
 	if !spot {

@@ -29,7 +29,7 @@ const monthsText = `{"problem": {"currency": "USD", "period_s": 3600,
 	  {"start": "2026-01-30T00:00:00Z", "hours": 24},
 	  {"start": "2026-01-31T00:00:00Z", "hours": 30, "jobs": [8, 1], "on_demand_price": "0.37"},
 	  {"start": "2026-02-01T06:00:00Z", "seconds": 5000, "jobs": [1, 6]},
-	  {"start": "2026-02-01T07:23:20Z", "hours": 2},
+	  {"start": "2026-02-01T07:23:20Z", "hours": 2, "without_forecast": true},
 	  {"start": "2026-02-01T09:23:20Z", "hours": 40, "jobs": [0, 4]}]}`
 
 func answerMonths(t *testing.T, question string, detail horizon.Detail) (asked, answer []byte) {
@@ -95,7 +95,9 @@ func mutations(t *testing.T, answer []byte, try func(at string, mutated []byte))
 				change(at, set, mul(add(r, big.NewRat(1, 1000)), big.NewRat(1001, 1000)).FloatString(9), x)
 			} else if len(x) == 20 && strings.HasSuffix(x, "Z") {
 				change(at, set, "2026-01-30T01:00:00Z", x)
-			} else if !strings.Contains(x, " ") {
+			} else if strings.Contains(x, " ") {
+				change(at, set, x+" Not so.", x)
+			} else {
 				change(at, set, map[string]string{"optimal": "infeasible", "infeasible": "optimal", "feasible": "optimal"}[x]+map[bool]string{true: "x"}[!slices.Contains([]string{"optimal", "infeasible", "feasible"}, x)], x)
 			}
 		case bool:

@@ -29,7 +29,7 @@ func (c *checking) outcome(p *capacity.Problem, o outcome) {
 	hours := big.NewRat(p.PeriodSeconds, 3600)
 	if o.status == capacity.InfeasibleStatus {
 		c.differ(o.at, o.got, map[string]any{"admitted": nothing(), "refused": nothing(), "gap": nothing(),
-			"cost": map[string]any{"total": nothing(), "on_demand": nothing(), "reserved": nothing(), "reserved_idle": nothing(),
+			"cost": map[string]any{"total": nothing(), "bill": nothing(), "on_demand": nothing(), "reserved": nothing(), "reserved_idle": nothing(),
 				"penalties": nothing(), "per_hour": nothing(), "per_month": nothing(), "currency": p.Currency,
 				"period_s": exact(whole(p.PeriodSeconds))},
 			"vms": map[string]any{"total": nothing(), "on_demand": nothing(), "reserved": nothing(), "spot": nothing()}})
@@ -61,7 +61,7 @@ func (c *checking) outcome(p *capacity.Problem, o outcome) {
 	}
 	onDemand, vms := c.rent(p, o)
 	units := 5*3600/min(3600, p.PeriodSeconds) + 1
-	cost := map[string]any{"total": near(sum, 5), "per_hour": near(perHour, units), "per_month": near(mul(perHour, whole(730)), 730*units),
+	cost := map[string]any{"total": near(sum, 5), "bill": near(sub(sum, o.cost.Penalties.Rat()), 4), "per_hour": near(perHour, units), "per_month": near(mul(perHour, whole(730)), 730*units),
 		"currency": p.Currency, "period_s": exact(whole(p.PeriodSeconds))}
 	if onDemand != nil {
 		cost["on_demand"] = near(onDemand, 1)

@@ -17,11 +17,11 @@ import (
 )
 
 var purchaseNotChecked = append([]string{
-	"answers, means, and facts about months and regret",
 	"the bound by prices alone, but for being no higher than the bound",
 	"gaps of the best purchases at other demands, but by trying their neighbours",
 	"whether a curve could be exact",
 	"bills at other numbers of VMs and at other demands, but for being no higher than the costs",
+	"which ends of demand are tried, and how many more job-hours are served than today",
 }, monthsNotChecked...)
 
 // purchase checks what to buy for a horizon.
@@ -31,13 +31,16 @@ func (c *checking) purchase(q horizon.PurchaseQuestion, a horizon.PurchaseAnswer
 		q.Factors = []float64{0.7, 0.8, 0.9, 1, 1.1, 1.2, 1.3}
 	}
 	members, _ := got.(map[string]any)
+	_, forecast := ends(&q.Horizon)
+	asked := q.Horizon
+	q.Horizon = assumed(&q, asked, q.Assume)
 	own := len(a.Horizon.Contracts) - len(q.Offers)
 	if own < 0 {
 		c.wrong("/horizon/contracts", "are %d, with %d offers among them", len(a.Horizon.Contracts), len(q.Offers))
 		c.end(SumsCheck, "")
 		return
 	}
-	b := &buying{checking: c, q: q, a: a, got: got, lp: map[string][3]*big.Rat{}}
+	b := &buying{checking: c, q: q, asked: asked, a: a, got: got, lp: map[string][3]*big.Rat{}}
 	for i := range q.Offers {
 		b.bought = append(b.bought, a.Horizon.Contracts[own+i].VMs)
 		if n := b.bought[i]; n < 0 || n > q.Offers[i].Max {
@@ -46,17 +49,29 @@ func (c *checking) purchase(q horizon.PurchaseQuestion, a horizon.PurchaseAnswer
 	}
 	h := b.with(q.Horizon, b.bought)
 	b.calendar = cut(&h)
+	if carriedOver(&h) {
+		c.NotChecked = append([]string{notFollowed, "costs and savings of a purchase, its curves and other demands where arrivals are given"}, c.NotChecked...)
+		c.unfollowed("/horizon", &h, &a.Horizon, members["horizon"])
+		c.toldMonths("/horizon", &h, &a.Horizon, members["horizon"])
+		b.told()
+		return
+	}
 	c.horizon("/horizon", &h, a.Horizon, members["horizon"])
+	c.toldMonths("/horizon", &h, &a.Horizon, members["horizon"])
 	b.costs()
 	if a.Status == capacity.InfeasibleStatus {
 		b.hopeless()
+		b.told()
 		return
 	}
 	b.savings()
+	b.terms(forecast)
 	b.curves()
 	b.regrets()
+	b.endings()
+	b.assumptions()
 	b.bound()
-	c.listed(a.Facts, purchaseFacts(&a))
+	b.told()
 }
 
 // buying checks a purchase.
@@ -65,6 +80,7 @@ type buying struct {
 	q        horizon.PurchaseQuestion
 	a        horizon.PurchaseAnswer
 	got      any
+	asked    horizon.Horizon // without what is assumed after it
 	bought   []int64
 	calendar *calendar // with the recommendation
 	lp       map[string][3]*big.Rat
@@ -83,8 +99,12 @@ func (b *buying) with(h horizon.Horizon, bought []int64) horizon.Horizon {
 }
 
 func (b *buying) term(i int) (from, until time.Time) {
-	o := &b.q.Offers[i]
-	if from = b.q.Periods[0].Start; o.From != nil {
+	return termOf(&b.q.Offers[i], b.q.Periods[0].Start)
+}
+
+// termOf is the time of an offer's contract.
+func termOf(o *capacity.Offer, start time.Time) (from, until time.Time) {
+	if from = start; o.From != nil {
 		from = *o.From
 	}
 	if o.TermYears > 0 {
@@ -123,7 +143,7 @@ func (b *buying) costs() {
 			sum.add(exact(x))
 		}
 		b.differ("/"+of.at, b.member(of.at), map[string]any{"upfront": exact(upfront), "total": exact(add(lines[0], upfront)),
-			"bill": exact(sub(add(lines[0], upfront), lines[5])), "cost": map[string]any{"total": sum}})
+			"bill": exact(sub(add(lines[0], upfront), lines[5])), "cost": map[string]any{"total": sum, "bill": exact(sub(sum.is, lines[5]))}})
 		s := b.span(k)
 		if !s.all {
 			continue
@@ -370,41 +390,45 @@ func (b *buying) regrets() {
 			b.wrong(at+"/factor", "is %v, and %v was asked for", p.Factor, b.q.Factors[i])
 			continue
 		}
-		h := b.scaled(p.Factor)
-		if p.Best == nil {
-			most := make([]int64, len(b.q.Offers))
-			for k := range most {
-				most[k] = b.q.Offers[k].Max
-			}
-			b.priced(at+"/best", h, most, nil)
-			if p.Cost != nil || p.BestCost != nil || p.Regret != nil {
-				b.wrong(at+"/best", "is null, and costs are given")
-			}
-			continue
-		}
-		if len(p.Best) != len(b.q.Offers) || p.BestCost == nil {
-			b.wrong(at+"/best", "has %d offers, and there are %d", len(p.Best), len(b.q.Offers))
-			continue
-		}
-		b.priced(at+"/today_cost", h, make([]int64, len(p.Best)), p.TodayCost)
-		b.priced(at+"/cost", h, b.bought, p.Cost)
-		b.priced(at+"/best_cost", h, p.Best, p.BestCost)
-		b.dearer(at+"/today_bill", p.TodayBill, p.TodayCost)
-		b.dearer(at+"/bill", p.Bill, p.Cost)
-		b.dearer(at+"/best_bill", p.BestBill, p.BestCost)
-		if (p.Cost == nil) != (p.Regret == nil) || p.Cost != nil && p.Regret.Rat().Cmp(sub(p.Cost.Rat(), p.BestCost.Rat())) != 0 {
-			b.wrong(at+"/regret", "is %v, and does not follow from the costs", p.Regret)
-		}
-		if p.Factor == 1 {
+		b.regret(at, b.scaled(p.Factor), p)
+		if p.Factor == 1 && p.Best != nil {
 			b.unscaled(at, p)
 		}
-		if p.Gap < 0 || p.Gap > 1 {
-			b.wrong(at+"/gap", "is %v", p.Gap)
-		}
-		claimed := mul(p.BestCost.Rat(), sub(whole(1), number(p.Gap)))
-		b.noneBelow(at+"/best_cost", h, neighbours(p.Best, b.q.Offers), claimed)
 	}
 	b.end(RegretCheck, "At other demands the recommendation and the best purchase cost what is said, and no neighbour of the best is better.")
+}
+
+// regret checks the recommendation and the best purchase of another horizon.
+func (b *buying) regret(at string, h horizon.Horizon, p *horizon.RegretPoint) {
+	if p.Best == nil {
+		most := make([]int64, len(b.q.Offers))
+		for k := range most {
+			most[k] = b.q.Offers[k].Max
+		}
+		b.priced(at+"/best", h, most, nil)
+		if p.Cost != nil || p.BestCost != nil || p.Regret != nil {
+			b.wrong(at+"/best", "is null, and costs are given")
+		}
+		return
+	}
+	if len(p.Best) != len(b.q.Offers) || p.BestCost == nil {
+		b.wrong(at+"/best", "has %d offers, and there are %d", len(p.Best), len(b.q.Offers))
+		return
+	}
+	b.priced(at+"/today_cost", h, make([]int64, len(p.Best)), p.TodayCost)
+	b.priced(at+"/cost", h, b.bought, p.Cost)
+	b.priced(at+"/best_cost", h, p.Best, p.BestCost)
+	b.dearer(at+"/today_bill", p.TodayBill, p.TodayCost)
+	b.dearer(at+"/bill", p.Bill, p.Cost)
+	b.dearer(at+"/best_bill", p.BestBill, p.BestCost)
+	if (p.Cost == nil) != (p.Regret == nil) || p.Cost != nil && p.Regret.Rat().Cmp(sub(p.Cost.Rat(), p.BestCost.Rat())) != 0 {
+		b.wrong(at+"/regret", "is %v, and does not follow from the costs", p.Regret)
+	}
+	if p.Gap < 0 || p.Gap > 1 {
+		b.wrong(at+"/gap", "is %v", p.Gap)
+	}
+	claimed := mul(p.BestCost.Rat(), sub(whole(1), number(p.Gap)))
+	b.noneBelow(at+"/best_cost", h, neighbours(p.Best, b.q.Offers), claimed)
 }
 
 // unscaled checks that without another demand the costs are those of the answer itself.

@@ -14,7 +14,7 @@ import (
 )
 
 var whatIfNotChecked = []string{
-	"sentences, and why decisions cannot be kept",
+	"why decisions cannot be kept",
 	"conflicts, but for what cures them",
 	"how a difference falls into values and decisions where the decisions cannot be kept, but for its sums",
 	"the penalties of kept decisions where penalties or demands change and the plans do not stand there",
@@ -79,13 +79,18 @@ func (c *checking) whatIf(q whatif.WhatIfQuestion, a whatif.Comparison, got any)
 		}
 	}
 	c.end(DifferenceCheck, "Every line goes from one plan to the other by way of the same decisions.")
+	c.toldScenarios(&q, &a, scenarios)
 }
 
 // difference checks how a scenario's cost differs from the base's.
 func (c *checking) difference(at string, before, after *capacity.Problem, base *plan.Outcome, s *whatif.ScenarioAnswer, full bool) {
 	d := s.Difference
-	from, to := costOf(&base.Cost), costOf(&s.Cost)
-	names := append([]string{"total"}, lines[:]...)
+	amounts := func(x *capacity.Cost) []*big.Rat {
+		all := costOf(x)
+		return slices.Insert(all[:], 1, x.Bill.Rat())
+	}
+	from, to := amounts(&base.Cost), amounts(&s.Cost)
+	names := append([]string{"total", "bill"}, lines[:]...)
 	if len(d.Cost) != len(names) {
 		c.wrong(at+"/cost", "has %d lines, and there are %d", len(d.Cost), len(names))
 		return
@@ -98,11 +103,12 @@ func (c *checking) difference(at string, before, after *capacity.Problem, base *
 			c.wrong(line, "is of %s from %s to %s, and %s goes from %s to %s", x.Name, x.From, x.To, names[i], trimmed(from[i]), trimmed(to[i]))
 		}
 		c.split(line, &d.Cost[i])
-		if kept[names[i]] = add(x.From.Rat(), x.Values.Rat()); i > 0 {
+		if kept[names[i]] = add(x.From.Rat(), x.Values.Rat()); i > 1 {
 			parts.add(exact(kept[names[i]]))
 		}
 	}
 	c.differ(at+"/cost/0/values", sub(kept["total"], from[0]).FloatString(9), exact(sub(parts.is, from[0])))
+	c.differ(at+"/cost/1/values", sub(kept["bill"], from[1]).FloatString(9), exact(sub(sub(parts.is, kept["penalties"]), from[1])))
 	if d.Kept != (len(d.KeptBecause) == 0) {
 		c.wrong(at+"/kept", "is %t, with %d reasons", d.Kept, len(d.KeptBecause))
 	}
@@ -114,6 +120,7 @@ func (c *checking) difference(at string, before, after *capacity.Problem, base *
 	}
 }
 
+// costOf is the total of a cost and its lines.
 func costOf(x *capacity.Cost) [6]*big.Rat {
 	return [6]*big.Rat{x.Total.Rat(), x.OnDemand.Rat(), x.Spot.Rat(), x.Reserved.Rat(), x.ReservedIdle.Rat(), x.Penalties.Rat()}
 }
@@ -206,8 +213,14 @@ func (c *checking) classes(at string, before, after *capacity.Problem, base *pla
 		x, line := &d.Classes[i], fmt.Sprintf("%s/classes/%d", at, i)
 		c.split(line, &x.MoneySplit)
 		count(&x.MoneySplit)
-		c.differ(line, tree(marshalled(x)), map[string]any{"name": after.Classes[i].Name,
-			"from": figure{shareOf(before, base.Plan, i), big.NewRat(1, 1e7)}, "to": figure{shareOf(after, s.Plan, i), big.NewRat(1, 1e7)},
+		b := &x.Bill
+		c.split(line+"/bill", &whatif.MoneySplit{From: b.From, Values: b.Values, Decisions: b.Decisions, To: b.To})
+		off := big.NewRat(1, 1e7)
+		from, to := shareOf(before, base.Plan, i), shareOf(after, s.Plan, i)
+		values := add(b.Values.Rat(), sub(mul(after.Classes[i].Penalty.Rat(), sub(number(after.Classes[i].Jobs.Max), number(x.Admitted.Kept))), refusedOf(before, base.Plan, i)))
+		c.differ(line, tree(marshalled(x)), map[string]any{"name": after.Classes[i].Name, "values": figure{values, off},
+			"from": figure{add(from, refusedOf(before, base.Plan, i)), off}, "to": figure{add(to, refusedOf(after, s.Plan, i)), off},
+			"bill":     map[string]any{"from": figure{from, off}, "to": figure{to, off}},
 			"admitted": map[string]any{"from": exact(number(base.Plan.Classes[i].Admitted)), "to": exact(number(s.Plan.Classes[i].Admitted))}})
 		if x.Admitted.Kept > x.Admitted.From || x.Admitted.Kept < 0 || d.Kept && x.Admitted.Kept != x.Admitted.From {
 			c.wrong(line+"/admitted/kept", "is %v of %v", x.Admitted.Kept, x.Admitted.From)
@@ -223,10 +236,15 @@ func (c *checking) classes(at string, before, after *capacity.Problem, base *pla
 	}
 }
 
-// shareOf returns the cost of a class: its penalties, and its share of what is paid for the VMs in use of each type.
+// refusedOf returns the penalties of a class.
+func refusedOf(p *capacity.Problem, pl *capacity.Plan, class int) *big.Rat {
+	return mul(p.Classes[class].Penalty.Rat(), sub(number(p.Classes[class].Jobs.Max), number(pl.Classes[class].Admitted)))
+}
+
+// shareOf returns the bill of a class: its share of what is paid for the VMs in use of each type.
 func shareOf(p *capacity.Problem, pl *capacity.Plan, class int) *big.Rat {
 	stated := &pl.Classes[class]
-	sum := mul(p.Classes[class].Penalty.Rat(), sub(number(p.Classes[class].Jobs.Max), number(stated.Admitted)))
+	sum := new(big.Rat)
 	for _, t := range p.Supply.Types() {
 		vms, rented := number(stated.VMs), capacity.TypeVMs{OnDemand: pl.VMs.OnDemand, Spot: pl.VMs.Spot}
 		if len(p.Supply.VMTypes) > 0 {
@@ -256,7 +274,7 @@ func shareOf(p *capacity.Problem, pl *capacity.Plan, class int) *big.Rat {
 	return sum
 }
 
-var sweepNotChecked = []string{"explanations, and facts about the ends of a range", "the sentences of conflicts",
+var sweepNotChecked = []string{"explanations, the sentences of facts, and facts about the ends of a range", "the sentences of conflicts",
 	"where a curve bends, what changes there, and whether it could be exact",
 	"prices of capacity where there are several types or spot VMs"}
 

@@ -102,12 +102,12 @@ func otherFacts(t *testing.T, answer []byte) []string {
 	if err := json.Unmarshal(answer, &a); err != nil {
 		t.Fatal(err)
 	}
-	places := []string{"/kind", "/subject", "/unit", "/figures/0/name", "/figures/1/name", "/figures/2/name", "/figures/3/name"}
+	places := []string{"/answer:", "/explanation", "/claim", "/kind", "/subject", "/unit", "/figures/0/name", "/figures/1/name", "/figures/2/name", "/figures/3/name"}
 	looked := 0
 	for i, f := range a.Facts {
 		switch f.Kind {
-		case "most_for_budget", "spent", "with_penalties", "cost_of_the_budget", "cost_of_all", "cost_per_month", "one_more_costs", "plans_compared",
-			"refusal_would_cost", "earliest_at_the_cost", "no_earlier_deadline", "earliest_deadline", "points", "least_cost", "greatest_cost":
+		case "most_for_budget", "spent", "value_refused", "effect_of_the_budget", "cost_of_all", "bill_per_month", "one_more_costs", "plans_compared",
+			"refusal_is_valued", "earliest_at_the_cost", "no_earlier_deadline", "earliest_deadline", "points", "least_bill", "greatest_bill":
 			looked++
 		default:
 			places = append(places, fmt.Sprintf("/facts/%d/", i))

@@ -15,13 +15,14 @@ var lines = [...]string{"on_demand", "spot", "reserved", "reserved_idle", "penal
 // span adds up some time.
 type span struct {
 	start                                            time.Time
-	hours, infeasible                                *big.Rat
+	hours, infeasible, unforecast                    *big.Rat
+	rests                                            figure // the bill without a forecast
 	cost                                             [len(lines)]figure
 	vms, onDemand, reserved, idle, admitted, refused figure
 }
 
 func newSpan(start time.Time) *span {
-	s := &span{start: start, hours: new(big.Rat), infeasible: new(big.Rat)}
+	s := &span{start: start, hours: new(big.Rat), infeasible: new(big.Rat), unforecast: new(big.Rat), rests: nothing()}
 	for _, f := range []*figure{&s.vms, &s.onDemand, &s.reserved, &s.idle, &s.admitted, &s.refused} {
 		*f = nothing()
 	}
@@ -31,19 +32,26 @@ func newSpan(start time.Time) *span {
 	return s
 }
 
-// costs are the lines of a cost and their sum.
+// costs are the lines of a cost and their sums.
 func costs(cost [len(lines)]figure) map[string]any {
 	total, all := nothing(), map[string]any{}
 	for i, name := range lines {
-		total.add(cost[i])
+		if name == "penalties" {
+			all["bill"] = total
+		}
+		total.is, total.off = add(total.is, cost[i].is), add(total.off, cost[i].off)
 		all[name] = cost[i]
 	}
 	all["total"] = total
 	return all
 }
 
+// billOf is the sum of the lines that are on a bill.
+func billOf(cost [len(lines)]figure) figure { return costs(cost)["bill"].(figure) }
+
 func (s *span) document() map[string]any {
 	return map[string]any{"start": s.start, "hours": about(s.hours), "infeasible_hours": about(s.infeasible), "cost": costs(s.cost),
+		"hours_without_forecast": about(s.unforecast), "bill_without_forecast": s.rests,
 		"vm_hours": about(s.vms.is), "on_demand_vm_hours": about(s.onDemand.is), "reserved_vm_hours": about(s.reserved.is),
 		"reserved_idle_vm_hours": about(s.idle.is), "admitted_job_hours": about(s.admitted.is), "refused_job_hours": about(s.refused.is)}
 }
@@ -114,6 +122,10 @@ func (t *tally) cell(i int) {
 	cost, idle := t.costs(&x, s, d)
 	cost[4] = t.penalties(&x, s, d, period)
 	for _, span := range in {
+		if t.k.h.Periods[x.period].Unforecast {
+			span.unforecast = add(span.unforecast, d)
+			span.rests.add(billOf(cost))
+		}
 		for n := range cost {
 			span.cost[n].add(cost[n])
 		}

@@ -237,8 +237,7 @@ func (b *fleetPlanner) fill() capacity.Plan {
 	}
 	rented := cost.OnDemand.Add(cost.Spot.Decimal).Add(cost.Reserved.Decimal).Add(cost.ReservedIdle.Decimal)
 	cost.Currency, cost.PeriodSeconds = b.p.Currency, b.p.PeriodSeconds
-	cost.Bill.Decimal = rented
-	cost.Total.Decimal = rented.Add(cost.Penalties.Decimal)
+	cost.Bill.Decimal, cost.Total.Decimal = rented, rented.Add(cost.Penalties.Decimal)
 	pl.Objective.Decimal = pl.Objective.Add(rented)
 	cost.PerHour.Decimal = cost.Total.Mul(decimal.NewFromInt(3600)).Div(decimal.NewFromInt(b.p.PeriodSeconds))
 	cost.PerMonth.Decimal = cost.PerHour.Mul(decimal.NewFromInt(730))

@@ -345,8 +345,7 @@ func (b *planner) fill(jobs []float64, vms float64) capacity.Plan {
 	c := &pl.Cost
 	c.Currency, c.PeriodSeconds = p.Currency, p.PeriodSeconds
 	rented := c.OnDemand.Add(c.Reserved.Decimal).Add(c.ReservedIdle.Decimal)
-	c.Bill.Decimal = rented
-	c.Total.Decimal = rented.Add(c.Penalties.Decimal)
+	c.Bill.Decimal, c.Total.Decimal = rented, rented.Add(c.Penalties.Decimal)
 	pl.Objective.Decimal = pl.Objective.Add(rented)
 	c.PerHour.Decimal = c.Total.Div(decimal.NewFromInt(p.PeriodSeconds).Div(decimal.NewFromInt(3600)))
 	c.PerMonth.Decimal = c.PerHour.Mul(decimal.NewFromInt(730))

@@ -1,0 +1,192 @@
+package recheck
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"slices"
+	"time"
+
+	"headroom/internal/ask/horizon"
+	"headroom/internal/core/capacity"
+	"headroom/internal/core/money"
+)
+
+func lengthOf(p *horizon.HorizonPeriod) int64 { return 3600*p.Hours + p.Seconds }
+
+// between is the part of a period from one moment to another, moved by some seconds.
+func between(p horizon.HorizonPeriod, from, to, moved int64) horizon.HorizonPeriod {
+	p.Start, p.Hours, p.Seconds = time.Unix(from+moved, 0).UTC(), 0, to-from
+	return p
+}
+
+// assumed is a horizon with the demand that is assumed after it, until the last contract on offer ends.
+func assumed(q *horizon.PurchaseQuestion, h horizon.Horizon, a horizon.Assumption) horizon.Horizon {
+	start, last := ends(&h)
+	end := last.Unix()
+	until := end
+	for i := range q.Offers {
+		_, over := termOf(&q.Offers[i], start)
+		until = max(until, over.Unix())
+	}
+	if until = min(until, start.Unix()+3600*capacity.MaxHorizonHours); a == "" || until <= end {
+		return h
+	}
+	known := h.Periods
+	h.Periods = slices.Clone(known)
+	cycle := map[horizon.Assumption]int64{horizon.LastWeekRepeats: 7 * 86_400, horizon.LastMonthRepeats: 28 * 86_400}[a]
+	if cycle == 0 {
+		after := between(known[len(known)-1], end, until, 0)
+		after.Unforecast, after.Jobs = false, make([]float64, len(h.Problem.Classes))
+		for class := range after.Jobs {
+			if a == horizon.FlatDemand {
+				after.Jobs[class] = mean(&h, known, class, end-start.Unix())
+			}
+		}
+		h.Periods = append(h.Periods, after)
+		return h
+	}
+	for moved := cycle; end+moved-cycle < until; moved += cycle {
+		for _, p := range known {
+			from, to := max(p.Start.Unix(), end-cycle), min(p.Start.Unix()+lengthOf(&p), until-moved)
+			if from < to {
+				h.Periods = append(h.Periods, between(p, from, to, moved))
+			}
+		}
+	}
+	return h
+}
+
+// mean is the average demand of a class, rounded up to whole jobs unless the problem is relaxed.
+func mean(h *horizon.Horizon, known []horizon.HorizonPeriod, class int, seconds int64) float64 {
+	sum := new(big.Rat)
+	for i := range known {
+		jobs := h.Problem.Classes[class].Jobs.Max
+		if known[i].Jobs != nil {
+			jobs = known[i].Jobs[class]
+		}
+		sum.Add(sum, mul(number(jobs), big.NewRat(lengthOf(&known[i]), seconds)))
+	}
+	if h.Problem.Options.Integrality == capacity.Relaxed {
+		return float(sum)
+	}
+	return math.Ceil(float(sub(sum, big.NewRat(1, 1e9))))
+}
+
+// ended is a horizon without demand from a moment on.
+func ended(h horizon.Horizon, end int64) horizon.Horizon {
+	periods := h.Periods
+	h.Periods = nil
+	for _, p := range periods {
+		from := p.Start.Unix()
+		to := from + lengthOf(&p)
+		if from < end {
+			h.Periods = append(h.Periods, between(p, from, min(to, end), 0))
+		}
+		if to > end {
+			none := between(p, max(from, end), to, 0)
+			none.Jobs = make([]float64, len(h.Problem.Classes))
+			h.Periods = append(h.Periods, none)
+		}
+	}
+	return h
+}
+
+// terms checks what the offers commit to over their whole terms, and what one VM more of each would do.
+func (b *buying) terms(forecast time.Time) {
+	all, offers := new(big.Rat), []any{}
+	for i := range b.q.Offers {
+		from, until := b.term(i)
+		o := &b.q.Offers[i]
+		each := b.committed(i)
+		covered := int64(0)
+		for k := range b.asked.Periods {
+			if p := &b.asked.Periods[k]; !p.Unforecast || p.Jobs != nil {
+				covered += max(0, min(until.Unix(), p.Start.Unix()+lengthOf(p))-max(from.Unix(), p.Start.Unix()))
+			}
+		}
+		committed := mul(each, whole(b.bought[i]))
+		all.Add(all, committed)
+		one := map[string]any{"obligation": exact(committed), "forecast_share": about(big.NewRat(covered, until.Unix()-from.Unix())), "one_more": nil}
+		if b.bought[i] > 0 && b.bought[i] == o.Max {
+			one["one_more"] = map[string]any{"obligation": exact(each)}
+			b.more(i)
+		}
+		offers = append(offers, one)
+	}
+	want := map[string]any{"obligation": exact(all), "forecast_until": forecast, "offers": offers}
+	if b.q.Assume != "" {
+		want["assume"] = string(b.q.Assume)
+	} else if b.a.Assume != "" {
+		b.wrong("/assume", "is %q, and nothing was", b.a.Assume)
+	}
+	b.differ("", b.got, want)
+	b.end(TermsCheck, "The offers commit to so much over their whole terms.")
+}
+
+// committed is all that one VM of an offer commits to over its whole term.
+func (b *buying) committed(i int) *big.Rat {
+	o := &b.q.Offers[i]
+	from, until := b.term(i)
+	if o.Billing != capacity.BilledAlways {
+		return o.Upfront.Rat()
+	}
+	return add(o.Upfront.Rat(), cents(mul(o.Price.Rat(), big.NewRat(until.Unix()-from.Unix(), 3600))))
+}
+
+// more checks that one VM more of an offer lowers bill and value refused together by what is said.
+func (b *buying) more(i int) {
+	said := b.a.Offers[i].OneMore
+	if said == nil {
+		return // it is missing, which is said
+	}
+	with := slices.Clone(b.bought)
+	with[i]++
+	cost := sub(sub(b.a.Recommended.Total.Rat(), said.BillSaving.Rat()), said.ValueRefused.Rat())
+	if l, looked := b.purchased(b.q.Horizon, with); looked && !l.None {
+		b.judge(fmt.Sprintf("/offers/%d/one_more", i), l, cost, new(big.Rat))
+	}
+}
+
+// endings checks demands that end early.
+func (b *buying) endings() {
+	for i := range b.a.Ends {
+		p, at := &b.a.Ends[i], fmt.Sprintf("/demand_ends/%d", i)
+		end := p.Ends.UTC()
+		start, last := ends(&b.q.Horizon)
+		if !end.Equal(time.Date(end.Year(), end.Month(), 1, 0, 0, 0, 0, time.UTC)) || !end.After(start) || !end.Before(last) {
+			b.wrong(at+"/ends", "is %s, which begins no month of the time", p.Ends)
+			continue
+		}
+		if p.Factor != 1 {
+			b.wrong(at+"/factor", "is %v", p.Factor)
+		}
+		b.regret(at, ended(b.q.Horizon, end.Unix()), &p.RegretPoint)
+	}
+	b.end(EndingsCheck, "Where demand ends early the recommendation and the best purchase cost what is said.")
+}
+
+// assumptions checks the recommendation and the best purchases under other assumptions.
+func (b *buying) assumptions() {
+	for i := range b.a.Assumptions {
+		s, at := &b.a.Assumptions[i], fmt.Sprintf("/assumptions/%d", i)
+		h := assumed(&b.q, b.asked, s.Assume)
+		b.priced(at+"/recommended_cost", h, b.bought, s.RecommendedBoth)
+		b.dearer(at+"/recommended_bill", s.RecommendedBill, s.RecommendedBoth)
+		if len(s.Best) != len(b.q.Offers) || s.BestBill == nil || s.BestValue == nil {
+			if s.Best != nil || s.BestBill != nil || s.BestValue != nil {
+				b.wrong(at+"/best", "has %d offers, and there are %d", len(s.Best), len(b.q.Offers))
+			}
+			continue
+		}
+		cost := money.Amount{Decimal: s.BestBill.Add(s.BestValue.Decimal)}
+		b.priced(at+"/best_bill", h, s.Best, &cost)
+		committed := new(big.Rat)
+		for k, n := range s.Best {
+			committed.Add(committed, mul(b.committed(k), whole(n)))
+		}
+		b.differ(at, tree(marshalled(s)), map[string]any{"obligation": exact(committed)})
+		b.noneBelow(at+"/best_bill", h, neighbours(s.Best, b.q.Offers), mul(cost.Rat(), sub(whole(1), number(s.Gap))))
+	}
+	b.end(AssumptionsCheck, "Under other assumptions the recommendation and the best purchase cost what is said.")
+}

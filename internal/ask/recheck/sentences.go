@@ -1,0 +1,46 @@
+package recheck
+
+import (
+	"time"
+
+	"headroom/internal/ask/horizon"
+	"headroom/internal/ask/whatif"
+	"headroom/internal/core/words"
+)
+
+// toldMonths compares the sentences of a horizon's answer with those that its checked figures make.
+func (c *checking) toldMonths(at string, h *horizon.Horizon, a *horizon.Answer, got any) {
+	told := a.Retold(ends(h))
+	c.differ(at, got, map[string]any{"explanation": told.Explanation, "facts": tree(marshalled(told.Facts))})
+}
+
+// ends are the moments between which a horizon lies.
+func ends(h *horizon.Horizon) (start, end time.Time) {
+	start = h.Periods[0].Start
+	end = start
+	for i := range h.Periods {
+		end = end.Add(time.Duration(3600*h.Periods[i].Hours+h.Periods[i].Seconds) * time.Second)
+	}
+	return start, end
+}
+
+// told compares the sentences about a purchase with those that its checked figures make.
+func (b *buying) told() {
+	told := b.a.Retold(ends(&b.q.Horizon))
+	curves := []any{}
+	for i := range told.Curves {
+		curves = append(curves, map[string]any{"means": told.Curves[i].Means})
+	}
+	b.differ("", b.got, map[string]any{"answer": told.Answer, "explanation": told.Explanation,
+		"facts": tree(marshalled(told.Facts)), "curves": curves})
+	b.end(SentencesCheck, "The sentences and %d facts say the figures of the answer.", len(told.Facts))
+}
+
+// toldScenarios compares the sentences of scenarios with those that their checked figures make.
+func (c *checking) toldScenarios(q *whatif.WhatIfQuestion, a *whatif.Comparison, scenarios []any) {
+	for i := range a.Scenarios {
+		fact := whatif.Tell(q.Scenarios[i].Scenario(), a.Base, &a.Scenarios[i])
+		c.differ(at(i, "scenarios"), scenarios[i], map[string]any{"sentence": fact.Claim, "facts": tree(marshalled(words.Facts{fact}))})
+	}
+	c.end(SentencesCheck, "The sentences of %d scenarios say the figures of the answer.", len(a.Scenarios))
+}
