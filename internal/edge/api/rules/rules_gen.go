@@ -1264,7 +1264,7 @@ var (
 		{"kind", &Shape{Kind: Text, Rules: "oneof=power rate task_time usage"}},
 		{"node_type", &Shape{Kind: Text, Rules: "max=200"}},
 		{"residual", &Shape{Kind: Number, Rules: "gte=0,lte=1"}},
-		{"seconds", &Shape{Kind: Number, Rules: "gt=0,lte=1e+07"}},
+		{"seconds", &Shape{Kind: Number, Rules: "gte=1e-09,lte=1e+07"}},
 		{"utilization", &Shape{Kind: Number, Rules: "gte=0,lte=1"}},
 		{"vms", &Shape{Kind: Number, Rules: "gte=1,lte=1e+09"}},
 	}, Required: []string{"job", "kind"}, Closed: true}
