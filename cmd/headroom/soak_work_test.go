@@ -68,7 +68,8 @@ func soakWork(k *load) []visit {
 		},
 		"/horizons?format=xlsx": func(n int) string { return "{" + hours(n) + "}" },
 		"/purchases": func(n int) string {
-			return "{" + hours(n) + `,"offers":[{"name":"day","price":"0.10","term_hours":24,"billing":"always","max":3}]}`
+			from := time.Now().UTC().Truncate(24*time.Hour).AddDate(0, 0, 1) // the demo forecasts from today on
+			return fmt.Sprintf(`{"from":%q,"until":%q`, from.Format(time.RFC3339), from.AddDate(0, 0, 1+n%3).Format(time.RFC3339)) + `,"offers":[{"name":"day","price":"0.10","term_hours":24,"billing":"always","max":3}]}`
 		},
 		"/class-packings": func(n int) string {
 			return `{"machines":{"count":11,"disks":2,"hosts_per_extra":2,"penalty":1.1},"jobs":[{"class":"nightly-etl","count":3}]}`

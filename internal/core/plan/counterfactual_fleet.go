@@ -48,7 +48,7 @@ type besideFleet struct {
 
 // lookBeside works out what would change a fleet's whole plan.
 func (d *fleetDecision) lookBeside(ctx context.Context, best *fleetPlan, root *treeNode) {
-	if d.ofSeries || len(d.classes) > maxClasses {
+	if d.ofSeries || len(d.classes) > maxClasses || len(d.classes)*len(d.types) > mostFleet {
 		return
 	}
 	b := &besideFleet{ctx: ctx, plan: best, nu: root.nu, mu: root.mu, left: max(besideLeast, besideShare*d.work)}
