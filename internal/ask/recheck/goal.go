@@ -59,7 +59,6 @@ func (c *checking) goal(q goal.ProblemQuestion, a goal.Answer, got any) {
 		if i < len(a.Classes) && a.Classes[i].Before != nil {
 			before = *a.Classes[i].Before
 		} else if a.Status == capacity.InfeasibleStatus { // which number is refused does not stand there
-			before = max(p.Classes[i].Jobs.Min, 0)
 			c.doubt("/status", "is infeasible: how many jobs run as it is does not stand in the answer")
 			c.end(PlansCheck, "")
 			return

@@ -123,10 +123,8 @@ func TestTheDoorsLearnAsThePolicy(t *testing.T) {
 		d := NewLearned(Shared, config)
 		node := &Node{Name: "n", Cores: 2, Slots: [Kinds]int{50, 0}, Residual: 1}
 		d.Note(Event{What: Joined, Node: node})
-		var jobs []*Job
 		for i := range 8 {
 			j := &Job{Number: int64(i), Name: fmt.Sprint("job ", i), Pending: [Kinds]int{1000, 0}, Known: Known{Usage: [Kinds]Usage{{float64(1 + i), 5, float64(10 - i), 1}}}}
-			jobs = append(jobs, j)
 			d.Note(Event{What: Arrived, Job: j})
 		}
 		q := LearnQuestion{Policy: config}
