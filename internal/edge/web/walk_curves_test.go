@@ -173,7 +173,7 @@ func walkGrid(t *testing.T, s *server, browser context.Context) {
 	calm(t, ctx, "curves-grid")
 	looks(t, ctx, "curves-grid")
 	do(t, ctx, chromedp.Focus(chromedp.CSS(`.heat td[tabindex="0"]`)), chromedp.KeyEvent(kb.End), chromedp.KeyEvent(kb.ArrowLeft), chromedp.KeyEvent(kb.ArrowDown))
-	until(t, ctx, `document.activeElement.dataset.at === "1 6" && document.querySelector(".readout").textContent.startsWith("175 %, 20 VMs · $")`)
+	until(t, ctx, `document.activeElement.dataset.at === "1 6" && document.querySelector(".readout").textContent.startsWith("175 %, 20 VMs · VM bill $")`)
 	total := a.Points[6*5+1].Cost.Total
 	do(t, ctx, chromedp.KeyEvent(kb.Enter))
 	until(t, ctx, `location.pathname === "/c/demo/what-if" && document.querySelector("#answer")`)

@@ -133,7 +133,7 @@ func walkPlanStates(t *testing.T, s *server, browser context.Context) {
 
 	// The other solver's plan is dearer.
 	value[bool](t, ctx, `window.told = {plan: {proof: {agreed: false, engine: "cbc"}}}, `+look)
-	until(t, ctx, proof+`.textContent.includes("CBC gave a dearer plan; ours is shown and was checked. Details")`)
+	until(t, ctx, proof+`.textContent.includes("CBC gave a worse plan; ours is shown and was checked. Details")`)
 	press(t, ctx, "Details")
 	until(t, ctx, fmt.Sprintf(`%s.textContent.includes("No plan brings bill and value refused together below %s a month: that bound was proved by ")`, proof, amountOf(t, c.Plan.Cost.Total, month, true)))
 	calm(t, ctx, "now, not proved")
