@@ -20,7 +20,7 @@ func walkDemo(t *testing.T, _ *server, browser context.Context) {
 		{"what-if", "/c/demo/what-if", `document.querySelectorAll(".knob").length >= 3`},
 		{"curves", "/c/demo/curves", `document.querySelector(".axes path.line")`},
 		{"contracts", "/c/demo/contracts", `document.querySelectorAll("main figure .axes svg").length >= 2`},
-		{"buy", "/c/demo/contracts?tab=buy", `/^(Buy|Nothing is worth)/.test(document.querySelector("h1").textContent) && document.querySelector("main figure .axes svg")`},
+		{"buy", "/c/demo/contracts?tab=buy&assume=last_week_repeats", `/^(Buy|Nothing is worth)/.test(document.querySelector("h1").textContent) && document.querySelector("main figure .axes svg")`},
 		{"months", "/c/demo/contracts?tab=months", `document.querySelector("main figure .axes svg") && document.body.innerText.includes("Every class has a forecast") && !document.body.innerText.includes("has no forecast in")`},
 		{"classes", "/c/demo/classes", `document.querySelectorAll("table.data tbody tr").length === 5`},
 		{"class", "/c/demo/classes/nightly-etl", `document.body.innerText.includes("of 30 runs ended inside the predicted range") && document.body.innerText.includes("plans can count on that")`},
