@@ -112,7 +112,7 @@ func walkLongCurve(t *testing.T, s *server, browser context.Context) {
 	s.open(t, ctx, "/c/many/curves?x=demand&n=5000&from=50&to=200")
 	until(t, ctx, `/^Running, [1-9]\d* of 5000/.test(document.querySelector(".asking")?.textContent)`)
 	until(t, ctx, `location.search.includes("run=")`)
-	until(t, ctx, `document.querySelector("h1").textContent.startsWith("Cheapest") && document.querySelector(".axes path.line")`) // before its end
+	until(t, ctx, `document.querySelector("h1").textContent.startsWith("Best") && document.querySelector(".axes path.line")`) // before its end
 	if !value[bool](t, ctx, `document.querySelector(".asking") !== null`) {
 		t.Error("the points came when all of them were there")
 	}
