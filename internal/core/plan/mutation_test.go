@@ -23,7 +23,7 @@ import (
 )
 
 // unchecked matches the places at which a plan may be changed and stay accepted, as proof.NotChecked says in words.
-var unchecked = regexp.MustCompile(`^/warnings(/|$)|^/conflicts(/|$)|^/integer/short_vms$|^/relaxed/capacity$|^/proof/(engine|agreed|solve_ms)$|^/stays(/quota)?$|^/stays/types/\d+/(quota|on_demand_price)$|^/classes/\d+/(stays|one_more|one_less|(one_more|one_less)/(vms|low|high))$`)
+var unchecked = regexp.MustCompile(`^/facts$|^/warnings(/|$)|^/conflicts(/|$)|^/integer/short_vms$|^/relaxed/capacity$|^/proof/(engine|agreed|solve_ms)$|^/stays(/quota)?$|^/stays/types/\d+/(quota|on_demand_price)$|^/classes/\d+/(stays|one_more|one_less|(one_more|one_less)/(vms|low|high))$`)
 
 // uncheckedHere is the same of what depends on the plan.
 func uncheckedHere(p capacity.Problem, pl capacity.Plan, at string) bool {

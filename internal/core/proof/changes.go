@@ -609,8 +609,8 @@ func (k *changes) carries(m *model, i int) Outcome {
 // reasons checks each class's sentence: it is made of figures that other checks have looked at.
 func (m *model) reasons(pl capacity.Plan) []string {
 	var f faults
-	if m.integrality != capacity.Relaxed && !told(pl) {
-		return nil // older plans have other sentences
+	if pl.Facts == nil {
+		return nil // older plans have other sentences, and no facts
 	}
 	fixed := func(i int) float64 {
 		if c := &m.classes[i]; !c.given {

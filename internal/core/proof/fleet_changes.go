@@ -51,6 +51,9 @@ func (f *fleet) with(i int, change func(c *capacity.Class)) *fleet {
 
 // reasons checks the sentences that figures of this check give; what they say of types comes after.
 func (f *fleet) reasons(pl capacity.Plan) []string {
+	if pl.Facts == nil {
+		return nil // older plans have other sentences, and no facts
+	}
 	var all faults
 	for i := range pl.Classes {
 		stated := &pl.Classes[i]
