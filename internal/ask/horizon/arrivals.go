@@ -53,16 +53,28 @@ func (h Horizon) Carried() Horizon {
 	if !h.arrives() || h.parts != nil {
 		return h
 	}
-	classes := h.Problem.Classes
-	flows := make([]perf.Arrivals, len(classes))
-	seconds := make([]float64, len(classes))
-	h.parts, h.asked, h.Problem.Classes = make([]int64, len(classes)), classes, slices.Clone(classes)
-	for k := range classes {
-		flows[k], h.parts[k] = perf.NewArrivals(h.arrivalsOf(k)), 1
-		if flows[k].Jobs() > 0 {
-			seconds[k] = perf.HeldSeconds(classes[k], h.Problem.Supply, h.Problem.Options)
-			h.parts[k] = parts(&classes[k], &h.Problem)
+	h.asked, h.parts = h.Problem.Classes, make([]int64, len(h.Problem.Classes))
+	h.Problem.Classes = slices.Clone(h.asked)
+	for k := range h.asked {
+		h.parts[k] = 1
+		if len(h.arrivalsOf(k)) > 0 {
+			h.parts[k] = parts(&h.asked[k], &h.Problem)
 			divide(&h.Problem.Classes[k], &h.Problem.Options, h.parts[k])
+		}
+	}
+	return h.carry()
+}
+
+// carry counts the jobs that run at once anew, where arrivals have changed.
+func (h Horizon) carry() Horizon {
+	if h.parts == nil {
+		return h
+	}
+	classes := h.asked
+	flows, seconds := make([]perf.Arrivals, len(classes)), make([]float64, len(classes))
+	for k := range classes {
+		if flows[k] = perf.NewArrivals(h.arrivalsOf(k)); flows[k].Jobs() > 0 {
+			seconds[k] = perf.HeldSeconds(classes[k], h.Problem.Supply, h.Problem.Options)
 		}
 	}
 	var cut []HorizonPeriod

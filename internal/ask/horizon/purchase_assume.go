@@ -86,20 +86,28 @@ func (h Horizon) extended(until time.Time, a Assumption) Horizon {
 		return h
 	}
 	h.Periods = slices.Clone(h.Periods)
-	add := func(p HorizonPeriod, from, to time.Time) {
-		p.Start = from
-		p.SetLength(to.Unix() - from.Unix())
-		h.Periods = append(h.Periods, p)
-	}
+	add := func(p HorizonPeriod, from, to time.Time) { h.Periods = append(h.Periods, p.part(from, to)) }
 	cycle := a.cycle()
 	if cycle == 0 {
 		last := h.Periods[len(h.Periods)-1]
-		last.Unforecast, last.Jobs = false, make([]float64, len(h.Problem.Classes))
+		n := len(h.Problem.Classes)
+		last.Unforecast, last.Jobs = false, make([]float64, n)
 		if a == FlatDemand {
 			last.Jobs = h.meanJobs()
 		}
+		if h.arrives() {
+			arrivals := make([]float64, n)
+			for i := range h.Periods {
+				for k, x := range h.Periods[i].Arrivals {
+					arrivals[k] += x
+				}
+			}
+			if last.Arrivals = make([]float64, n); a == FlatDemand {
+				last.Arrivals = times(arrivals, float64(last.length())/end.Sub(h.Start()).Seconds())
+			}
+		}
 		add(last, end, until)
-		return h
+		return h.carry()
 	}
 	tail := h.Periods
 	for !tail[0].End().After(end.Add(-cycle)) {
@@ -114,15 +122,35 @@ func (h Horizon) extended(until time.Time, a Assumption) Horizon {
 			}
 		}
 	}
-	return h
+	return h.carry()
 }
 
-// meanJobs is the average demand of each class, in whole jobs unless the problem is relaxed.
+// part is a part of the period, or the period again for another time, with as many arrivals for its length.
+func (p HorizonPeriod) part(from, to time.Time) HorizonPeriod {
+	seconds := to.Unix() - from.Unix()
+	p.Arrivals = times(p.Arrivals, float64(seconds)/float64(p.length()))
+	p.Start = from
+	p.SetLength(seconds)
+	return p
+}
+
+// told is the number of jobs of a class that a period tells to run at once; none where it tells arrivals.
+func (h *Horizon) told(period, class int) float64 {
+	switch p := &h.Periods[period]; {
+	case p.Jobs != nil:
+		return p.Jobs[class]
+	case p.Arrivals != nil:
+		return 0
+	}
+	return h.Problem.Classes[class].Jobs.Max
+}
+
+// meanJobs is the average demand of each class that is told as jobs at once, in whole jobs unless the problem is relaxed.
 func (h *Horizon) meanJobs() []float64 {
 	mean, all := make([]float64, len(h.Problem.Classes)), float64(h.End().Unix()-h.Start().Unix())
 	for i := range h.Periods {
 		for k := range mean {
-			mean[k] += h.JobsIn(i, k).Max * float64(h.Periods[i].length()) / all
+			mean[k] += h.told(i, k) * float64(h.Periods[i].length()) / all
 		}
 	}
 	if h.Problem.Options.Integrality != capacity.Relaxed {
@@ -139,19 +167,15 @@ func (h Horizon) endedAt(end time.Time) Horizon {
 	h.Periods = nil
 	for _, p := range periods {
 		if p.Start.Before(end) && p.End().After(end) {
-			before := p
-			before.SetLength(end.Unix() - p.Start.Unix())
-			h.Periods = append(h.Periods, before)
-			until := p.End()
-			p.Start = end
-			p.SetLength(until.Unix() - end.Unix())
+			h.Periods = append(h.Periods, p.part(p.Start, end))
+			p = p.part(end, p.End())
 		}
 		if !p.Start.Before(end) {
-			p.Jobs = none
+			p.Jobs, p.Arrivals = none, times(p.Arrivals, 0)
 		}
 		h.Periods = append(h.Periods, p)
 	}
-	return h
+	return h.carry()
 }
 
 // forecastShare is the share of an offer's term that the forecast covers.
@@ -159,7 +183,7 @@ func (q *PurchaseQuestion) forecastShare(o *capacity.Offer) float64 {
 	from, until := o.Term(q.Start())
 	covered := int64(0)
 	for i := range q.Periods {
-		if p := &q.Periods[i]; !p.Unforecast || p.Jobs != nil {
+		if p := &q.Periods[i]; !p.Unforecast || p.Jobs != nil || p.Arrivals != nil {
 			covered += term{from, until}.within(term{p.Start, p.End()})
 		}
 	}
@@ -199,12 +223,12 @@ func (q *PurchaseQuestion) checkAssumption(c *strict.Checker) {
 				c.Hint("assume", FlatDemand, "Give a longer forecast, or assume %q.", FlatDemand))
 			return
 		}
-		if n := len(q.Weighed().Periods); n > MaxPeriods {
+		if n := len(q.Weighed().Carried().Periods); n > MaxPeriods {
 			c.Found("assume", "too_many", fmt.Sprintf("With %q until %s there are more than %d periods; a horizon has %d at most.", q.Assume, moment(q.wholeTerm()), MaxPeriods, MaxPeriods),
 				c.Hint("assume", FlatDemand, "Assume %q, or give offers of shorter terms.", FlatDemand))
 		}
 	}
-	if !slices.ContainsFunc(q.Periods, func(p HorizonPeriod) bool { return !p.Unforecast || p.Jobs != nil }) {
+	if !slices.ContainsFunc(q.Periods, func(p HorizonPeriod) bool { return !p.Unforecast || p.Jobs != nil || p.Arrivals != nil }) {
 		c.Refuse("", "no_forecast", "There is no forecast from %s until %s, so that a recommendation would rest on the most jobs that classes may have at once. Give forecasts for that time, or ask about a time that has some.", moment(q.Start()), moment(q.End()))
 		return
 	}

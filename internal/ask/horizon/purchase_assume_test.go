@@ -197,3 +197,65 @@ func TestRecommendationsRestOnAQuarterOfTheTerm(t *testing.T) {
 		}
 	}
 }
+
+// Arrivals go on as the assumption says, and end where demand does: those that run then end by themselves. An execution
+// of two hours counts in three of them, with .5, 1 and .5.
+func TestAssumedArrivalsHourByHour(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(27, 4))
+	known, longest := 700, 900
+	for range plantest.Trials(10, 100) {
+		q := PurchaseQuestion{Horizon: Horizon{Problem: oneClass(t, "0.20")}}
+		q.Problem.Options.Integrality = capacity.Relaxed
+		q.Problem.Classes[0].DeadlineSeconds = 7200
+		arrivals, mean := make([]float64, longest), 0.0
+		for hour := range known {
+			arrivals[hour] = float64(r.IntN(5))
+			mean += arrivals[hour] / float64(known)
+			q.Periods = append(q.Periods, HorizonPeriod{Start: firstHour.Add(time.Duration(hour) * time.Hour), Hours: 1, Arrivals: arrivals[hour : hour+1 : hour+1]})
+		}
+		q.Offers = []capacity.Offer{{Name: "long", TermHours: int64(longest)}}
+		check := func(what string, h Horizon) {
+			t.Helper()
+			p := 0
+			for hour := range longest {
+				at := firstHour.Add(time.Duration(hour) * time.Hour)
+				for !h.Periods[p].End().After(at) {
+					p++
+				}
+				want := arrivals[hour] / 2
+				if hour > 0 {
+					want += arrivals[hour-1]
+				}
+				if hour > 1 {
+					want += arrivals[hour-2] / 2
+				}
+				if got := h.JobsIn(p, 0).Max; !plantest.Near(got, want, 1e-9) {
+					t.Fatalf("%s: in hour %d run %g jobs, want %g", what, hour, got, want)
+				}
+			}
+		}
+		carried := q
+		carried.Horizon = q.Carried()
+		for _, q.Assume = range assumptions {
+			carried.Assume = q.Assume
+			for hour := known; hour < longest; hour++ {
+				switch cycle := int(q.Assume.cycle().Hours()); {
+				case q.Assume == FlatDemand:
+					arrivals[hour] = mean
+				case q.Assume == DemandEnds:
+					arrivals[hour] = 0
+				default:
+					arrivals[hour] = arrivals[known-cycle+(hour-known)%cycle]
+				}
+			}
+			check(string(q.Assume), q.Weighed().Carried())
+			check(string(q.Assume)+", carried before", carried.Weighed())
+		}
+		for hour := 500; hour < longest; hour++ {
+			arrivals[hour] = 0
+		}
+		carried.Assume = DemandEnds
+		check("ended early", carried.Weighed().endedAt(firstHour.Add(500*time.Hour)))
+	}
+}
