@@ -30,7 +30,7 @@ type ClassArrivals struct {
 
 // arrives reports whether the horizon tells what arrives.
 func (h *Horizon) arrives() bool {
-	return slices.ContainsFunc(h.Periods, func(p HorizonPeriod) bool { return p.Arrivals != nil })
+	return len(h.Earlier) > 0 || slices.ContainsFunc(h.Periods, func(p HorizonPeriod) bool { return p.Arrivals != nil })
 }
 
 // arrivalsOf returns what arrives of a class, with what arrived before the horizon.
@@ -89,8 +89,11 @@ func (h Horizon) carry() Horizon {
 			running := make([]float64, len(classes))
 			for k := range classes {
 				running[k] = flows[k].Running(seconds[k], at.Unix(), until.Unix())
-				if p.Jobs != nil {
+				switch {
+				case p.Jobs != nil:
 					running[k] = max(running[k], p.Jobs[k])
+				case p.Arrivals == nil: // there is no forecast
+					running[k] = max(running[k], classes[k].Jobs.Max)
 				}
 			}
 			if n := len(cut); n > first && slices.EqualFunc(cut[n-1].running, running, alike) {
@@ -256,7 +259,7 @@ func (h *Horizon) checkArrivals(c *strict.Checker) {
 func (h *Horizon) checkEarlier(c *strict.Checker) {
 	c.Enter("earlier")
 	defer c.Leave()
-	if len(h.Earlier) > 0 && !h.arrives() {
+	if len(h.Earlier) > 0 && !slices.ContainsFunc(h.Periods, func(p HorizonPeriod) bool { return p.Arrivals != nil || p.Jobs == nil && p.Unforecast }) {
 		c.Refuse("", "not_taken", "Here are arrivals and the periods have none; leave them out, or give arrivals in all periods.")
 		return
 	}
@@ -335,7 +338,7 @@ func (h *Horizon) checkOneOf(c *strict.Checker) {
 			c.Refuse("jobs", "one_of", "Here are jobs that run at once, and arrivals at /periods/%d/arrivals; give one of the two.", i)
 		case p.Jobs != nil:
 			c.Refuse("jobs", "one_of", "Here are jobs that run at once, and at /periods/%d/arrivals there are arrivals, whose jobs go on into later hours; give one of the two in all periods.", first)
-		case p.Arrivals == nil:
+		case p.Arrivals == nil && !p.Unforecast:
 			c.Refuse("arrivals", "missing", "The period at /periods/%d has arrivals and this one has none; give them here too, zeros where nothing arrives.", first)
 		}
 		c.Leave()

@@ -62,7 +62,7 @@ type HorizonPeriod struct {
 	SpotPrice     *money.Amount           `json:"spot_price,omitempty"`
 	Prices        map[string]PeriodPrices `json:"prices,omitempty"`
 	// Unforecast says that some class counts with its own jobs.max, because a cluster has no forecast of it here. Jobs
-	// is null where that is so of all classes.
+	// and Arrivals are null where that is so of all classes.
 	Unforecast bool `json:"without_forecast,omitzero"`
 
 	running []float64 // where there are arrivals: the mean number of jobs of each class that run at once, not rounded

@@ -219,7 +219,7 @@ func (d *demandReader) earlier(from time.Time) (periods []HorizonPeriod) {
 
 // at returns the jobs that run at once in an hour, and the arrivals, or nil without a forecast. It reuses two slices.
 func (d *demandReader) at(hour int64) (jobs, arrivals []float64) {
-	any := d.arrivals != nil
+	any := false
 	d.missing = false
 	again := d.hours > 0 && hour == d.last // a price changes within the hour
 	if d.last = hour; !again {
@@ -235,7 +235,7 @@ func (d *demandReader) at(hour int64) (jobs, arrivals []float64) {
 			continue
 		}
 		if x, told := d.arriving[i].at(hour); told {
-			d.row[i], d.arrivals[i] = 0, x
+			d.row[i], d.arrivals[i], any = 0, x, true
 			continue
 		}
 		jobs, told := d.series[i].at(hour)

@@ -176,6 +176,38 @@ func TestAnOutlookNamesWhatIsMissing(t *testing.T) {
 	}
 }
 
+// Hours in which nothing is forecast are no forecast, also where other hours tell arrivals: they are counted with the
+// most jobs there may be, and no recommendation for a year rests on them.
+func TestHoursWithoutArrivalsAreNoForecast(t *testing.T) {
+	o := drawOutlook(rand.New(rand.NewPCG(9, 9)), 6)
+	o.VMTypes, o.Classes, o.Contracts = o.VMTypes[:1], o.Classes[1:2], nil
+	o.VMTypes[0].Spot = nil
+	o.Prices = []inputs.PricePeriod{{VMType: "t0", Purchase: capacity.PurchaseOnDemand, Price: cash(1), From: at(-5)}}
+	o.Classes[0].DeadlineSeconds = 1800
+	o.Series = []ForecastSeries{{Class: "c1", Arrives: true, Hours: []int64{at(0).Unix() / 3600}, Jobs: []float64{2}}}
+	o.Until = at(48)
+	h, _, err := o.Horizon()
+	if err != nil || h.Validate() != nil {
+		t.Fatal(err, h.Validate())
+	}
+	carried := h.Carried()
+	for i, p := range carried.Periods {
+		want := 4.0
+		if p.Start.Before(at(1)) {
+			want = 1 // two jobs of half an hour
+		}
+		if got := carried.JobsIn(i, 0).Max / float64(carried.parts[0]); got != want || p.Unforecast != (want == 4) {
+			t.Errorf("from %s run %g jobs, forecast: %t", p.Start, got, !p.Unforecast)
+		}
+	}
+	q := PurchaseQuestion{Horizon: h, Offers: []capacity.Offer{{Name: "week", Price: cash(1), Billing: capacity.BilledUsed, TermHours: 168, Max: 3}}}
+	q.Problem.Options.Engine = capacity.EngineAuto
+	var input *fault.InputError
+	if err := q.Check(); !errors.As(err, &input) || input.Findings[0].Pointer != "/assume" || !strings.Contains(input.Findings[0].Detail, "0.6 %") {
+		t.Errorf("one hour of a week: %v", err)
+	}
+}
+
 // A long time with many classes and every hour different is refused with a possible end.
 func TestATooLongOutlookSaysHowFarItCanGo(t *testing.T) {
 	gamma := decimal.NewFromInt(1)

@@ -142,6 +142,9 @@ func (h *Horizon) told(period, class int) float64 {
 	case p.Arrivals != nil:
 		return 0
 	}
+	if h.parts != nil {
+		return h.asked[class].Jobs.Max
+	}
 	return h.Problem.Classes[class].Jobs.Max
 }
 

@@ -128,7 +128,7 @@ func (f *follow) period(ctx context.Context, stints []stint) error {
 	jobs, gone := f.ranges(p, from, until, share), make([]float64, len(share))
 	for k := range jobs {
 		own := h.JobsIn(at, k)
-		if !f.arrives[k] || p.Jobs != nil && p.Jobs[k] > 0 {
+		if !f.arrives[k] || p.Jobs == nil && p.Arrivals == nil || p.Jobs != nil && p.Jobs[k] > 0 {
 			jobs[k].Max, jobs[k].Min = own.Max, min(max(own.Min, jobs[k].Min), own.Max)
 		}
 		gone[k] = own.Max - jobs[k].Max

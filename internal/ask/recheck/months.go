@@ -42,7 +42,7 @@ const notFollowed = "how many jobs run at once where arrivals are given, and so 
 
 // carriedOver reports whether a horizon tells what arrives, so that what runs at once follows from what was before.
 func carriedOver(h *horizon.Horizon) bool {
-	return slices.ContainsFunc(h.Periods, func(p horizon.HorizonPeriod) bool { return p.Arrivals != nil })
+	return len(h.Earlier) > 0 || slices.ContainsFunc(h.Periods, func(p horizon.HorizonPeriod) bool { return p.Arrivals != nil })
 }
 
 // unfollowed checks what holds of a horizon whatever runs at once in it.
