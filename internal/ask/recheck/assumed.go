@@ -16,6 +16,11 @@ func lengthOf(p *horizon.HorizonPeriod) int64 { return 3600*p.Hours + p.Seconds 
 
 // between is the part of a period from one moment to another, moved by some seconds.
 func between(p horizon.HorizonPeriod, from, to, moved int64) horizon.HorizonPeriod {
+	share := float64(to-from) / float64(lengthOf(&p))
+	p.Arrivals = slices.Clone(p.Arrivals)
+	for class := range p.Arrivals {
+		p.Arrivals[class] *= share
+	}
 	p.Start, p.Hours, p.Seconds = time.Unix(from+moved, 0).UTC(), 0, to-from
 	return p
 }
@@ -41,6 +46,14 @@ func assumed(q *horizon.PurchaseQuestion, h horizon.Horizon, a horizon.Assumptio
 		for class := range after.Jobs {
 			if a == horizon.FlatDemand {
 				after.Jobs[class] = mean(&h, known, class, end-start.Unix())
+			}
+		}
+		for class := range after.Arrivals {
+			after.Arrivals[class] = 0
+			for k := range known {
+				if a == horizon.FlatDemand && known[k].Arrivals != nil {
+					after.Arrivals[class] += known[k].Arrivals[class] * float64(until-end) / float64(end-start.Unix())
+				}
 			}
 		}
 		h.Periods = append(h.Periods, after)

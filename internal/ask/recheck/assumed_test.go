@@ -41,6 +41,11 @@ func TestPurchaseWithArrivals(t *testing.T) {
 	q, a := answerPurchase(t, arrivalsText[:len(arrivalsText)-1]+`, "factors": [1, 1.3],
 		"offers": [{"name": "day", "price": "0.05", "upfront": "0.3", "billing": "always", "term_hours": 20, "max": 9}]}`)
 	open(t, q, a)
+	for _, assume := range []horizon.Assumption{horizon.FlatDemand, horizon.DemandEnds} {
+		q, a := answerPurchase(t, arrivalsText[:len(arrivalsText)-1]+`, "factors": [1], "assume": "`+string(assume)+`",
+			"offers": [{"name": "day", "price": "0.05", "billing": "always", "term_hours": 48, "max": 9}]}`)
+		open(t, q, a)
+	}
 }
 
 // Where demand is assumed after the forecast, all is checked with it.
