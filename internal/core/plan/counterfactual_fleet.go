@@ -30,7 +30,6 @@ const hugeFleet = 1_000_000
 
 // besideFleet finds plans beside one of a fleet. Each is searched for from the prices and the jobs of that plan.
 type besideFleet struct {
-	steps  int // of bounding changes
 	*fleet     // with room for one more job of each class
 	ctx    context.Context
 	plan   *fleetPlan
@@ -44,6 +43,7 @@ type besideFleet struct {
 	cheap  []float64    // of each class's cheapest mix
 	margin float64      // what a proof can be off by
 	left   int          // work that may still be done
+	steps  int          // of bounding changes
 }
 
 // lookBeside works out what would change a fleet's whole plan.

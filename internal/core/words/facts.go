@@ -10,13 +10,12 @@ import (
 // Facts holds what an answer says, in the order of its sentences.
 type Facts []capacity.Fact
 
-// Say adds a fact with its sentence. It returns the sentence.
-func (f *Facts) Say(kind, subject, claim string, figures ...capacity.Figure) string {
+// Say adds a fact with its sentence.
+func (f *Facts) Say(kind, subject, claim string, figures ...capacity.Figure) {
 	if figures == nil {
 		figures = []capacity.Figure{}
 	}
 	*f = append(*f, capacity.Fact{Kind: kind, Subject: subject, Figures: figures, Claim: claim})
-	return claim
 }
 
 // Text joins the sentences to a paragraph.
