@@ -30,7 +30,7 @@ const hugeFleet = 1_000_000
 
 // besideFleet finds plans beside one of a fleet. Each is searched for from the prices and the jobs of that plan.
 type besideFleet struct {
-	*fleet     // with room for one more job of each class
+	*fleet // with room for one more job of each class
 	ctx    context.Context
 	plan   *fleetPlan
 	nu     []float64
