@@ -144,7 +144,7 @@ func matchSubsets(cost [][]float64) []int {
 
 // matchGreedily repeatedly takes the pair that saves most against the mean costs of its items: quick, but not the
 // cheapest.
-func matchGreedily(_ context.Context, cost [][]float64) ([]int, error) {
+func matchGreedily(ctx context.Context, cost [][]float64) ([]int, error) {
 	type pair struct {
 		i, j int
 		gain float64
@@ -162,7 +162,9 @@ func matchGreedily(_ context.Context, cost [][]float64) ([]int, error) {
 			pairs = append(pairs, pair{i, j, mean[i] + mean[j] - cost[i][j]})
 		}
 	}
+	_ = capacity.Pause(ctx)
 	slices.SortStableFunc(pairs, func(x, y pair) int { return cmp.Compare(y.gain, x.gain) })
+	_ = capacity.Pause(ctx)
 	partner := slices.Repeat([]int{-1}, n)
 	for _, p := range pairs {
 		if partner[p.i] < 0 && partner[p.j] < 0 {

@@ -27,7 +27,7 @@ func (s *seen) improve(ctx context.Context, d *division, work int) {
 					s.settle(d)
 					return
 				}
-				better = s.move(d, i, j) || better
+				better = s.move(ctx, d, i, j) || better
 			}
 		}
 		s.settle(d)
@@ -35,7 +35,7 @@ func (s *seen) improve(ctx context.Context, d *division, work int) {
 }
 
 // move makes the best move between two phases, if one helps.
-func (s *seen) move(d *division, i, j int) bool {
+func (s *seen) move(ctx context.Context, d *division, i, j int) bool {
 	a, before := d.phases[i], s.at(d.rungs[i])
 	var b contents
 	low := -1
@@ -72,6 +72,7 @@ func (s *seen) move(d *division, i, j int) bool {
 		try(x, y, d.rungs[i], 0)
 	}
 	for _, p := range a {
+		_ = capacity.Pause(ctx) // the caller checks whether the time is over
 		for _, q := range b {
 			if p.kind != q.kind {
 				z = a.with(p.kind, -1, z)

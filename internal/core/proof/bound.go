@@ -64,6 +64,7 @@ func (m *model) choices(lp relaxed, threshold *big.Rat) (*choices, string) {
 	budget := sub(threshold, lp.objective)
 	options := int64(0)
 	for i := range m.classes {
+		m.rest()
 		c := &m.classes[i]
 		from, to := c.min.Num().Int64(), c.max.Num().Int64()
 		if c.impossible {

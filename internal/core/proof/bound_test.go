@@ -150,7 +150,7 @@ func fluid(t *rapid.T) capacity.Problem {
 
 func TestTheSearchFindsWhatTryingAllFinds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		m := newModel(fluid(t))
+		m := newModel(fluid(t), nil)
 		lp := m.relax(zero())
 		if !lp.feasible {
 			t.Skip("infeasible")
@@ -200,7 +200,7 @@ func TestAStarvedSearchSaysWhatItDoesNotKnow(t *testing.T) {
 		p.Classes = append(p.Classes, capacity.Class{Name: fmt.Sprint(k), VMsPerJob: &gamma,
 			Penalty: money.Amount{Decimal: gamma.Mul(decimal.New(15, -2))}, Jobs: capacity.JobRange{Max: 1}})
 	}
-	m := newModel(p)
+	m := newModel(p, nil)
 	lp := m.relax(zero())
 	threshold := add(lp.objective, big.NewRat(1, 1e5))
 	s, _ := m.choices(lp, threshold)
@@ -244,7 +244,7 @@ func table(classes int, integrality capacity.Integrality) capacity.Problem {
 		c.Penalty = money.Round(gamma * (0.3*11.07 + (1.7*27.13-0.3*11.07)*s.u(0, 1)))
 		p.Classes = append(p.Classes, c)
 	}
-	lp := newModel(p).relax(zero())
+	lp := newModel(p, nil).relax(zero())
 	p.Supply.Contracts[0].VMs = new(big.Int).Div(floor(lp.load), big.NewInt(2)).Int64()
 	return p
 }
@@ -258,7 +258,7 @@ func newModelClass(c *capacity.Class) *class {
 func TestOrdinaryProblemsAreDecided(t *testing.T) {
 	for _, integrality := range []capacity.Integrality{capacity.Integer, capacity.Executable} {
 		for _, n := range []int{3, 20, 100} {
-			m := newModel(table(n, integrality))
+			m := newModel(table(n, integrality), nil)
 			lp := m.relax(zero())
 			f, why := optimum(m, lp)
 			if f.better == nil {
@@ -288,7 +288,7 @@ func optimum(m *model, lp relaxed) (f finding, why string) {
 func BenchmarkLook(b *testing.B) {
 	for _, integrality := range []capacity.Integrality{capacity.Integer, capacity.Executable} {
 		for _, n := range []int{20, 100, 1000} {
-			m := newModel(table(n, integrality))
+			m := newModel(table(n, integrality), nil)
 			lp := m.relax(zero())
 			f, why := optimum(m, lp)
 			if f.better == nil {

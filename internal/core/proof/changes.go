@@ -116,9 +116,7 @@ func (k *changes) decide(outcome Outcome, format string, args ...any) {
 	case NotProved:
 		k.open++
 	}
-	if k.pause != nil {
-		k.pause()
-	}
+	k.Report.rest()
 }
 
 // changed is a problem with something changed: a *model or a *fleet.
@@ -582,6 +580,7 @@ func (k *changes) carries(m *model, i int) Outcome {
 			high.Add(high, k.needs[j][1])
 			continue
 		}
+		k.Report.rest()
 		l, h, _, ok := at.needs(j, k.jobs[j])
 		if !ok {
 			return NotProved
@@ -592,9 +591,7 @@ func (k *changes) carries(m *model, i int) Outcome {
 		low.Add(low, l)
 		high.Add(high, h)
 	}
-	if k.pause != nil {
-		k.pause()
-	}
+	k.Report.rest()
 	possibly, surely := m.lacking()
 	vms := number(k.pl.VMs.Total)
 	switch {

@@ -264,7 +264,7 @@ func TestNoSuboptimalPlanPassesAsOptimal(t *testing.T) {
 		if s, _ := r.Find(ShapeCheck); s.Outcome == Failed {
 			for i, c := range p.Classes { // the counts that another demand changes
 				pl.Classes[i].Refused = c.Jobs.Max - jobs[i]
-				pl.Classes[i].Verdict = newModel(p).classes[i].verdict(number(jobs[i]), zero())
+				pl.Classes[i].Verdict = newModel(p, nil).classes[i].verdict(number(jobs[i]), zero())
 			}
 			r = Verify(p, pl, Options{Brief: true})
 		}

@@ -10,6 +10,7 @@ import (
 func (m *model) deadlines(pl capacity.Plan, a answer) []string {
 	var f faults
 	for i := range m.classes {
+		m.rest()
 		c, stated := &m.classes[i], &pl.Classes[i]
 		switch {
 		case c.given:

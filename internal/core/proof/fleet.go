@@ -33,17 +33,18 @@ func isFleet(p capacity.Problem) bool {
 		p.Options.Integrality == capacity.Relaxed && p.Budget != nil && p.Budget.VMCost != nil
 }
 
-func newFleet(p capacity.Problem) *fleet {
+func newFleet(p capacity.Problem, pause func()) *fleet {
 	alone := p
 	alone.Supply, alone.Classes, alone.Budget = capacity.Supply{}, nil, nil
-	f := &fleet{model: newModel(alone), named: len(p.Supply.VMTypes) > 0}
+	f := &fleet{model: newModel(alone, pause), named: len(p.Supply.VMTypes) > 0}
 	f.model.problem = p
 	for _, s := range p.Supply.Types() {
 		own := alone
 		own.Supply = capacity.Supply{Contracts: s.Contracts, OnDemand: s.OnDemand}
-		t := vmType{model: newModel(own), name: s.Name}
+		t := vmType{model: newModel(own, pause), name: s.Name}
 		t.problem.Classes = p.Classes
 		for i := range p.Classes {
+			t.rest()
 			t.classes = append(t.classes, classOn(&p.Classes[i], s.Name, t.bound, p.Options.OneSlotPerJob))
 		}
 		if t.integrality == capacity.Relaxed {
@@ -137,7 +138,7 @@ func (f *fleet) each(check func(t *vmType, v int) []string) []string {
 
 // fleet checks a plan for several types, step by step as Verify does for a single type.
 func (r *Report) fleet(p capacity.Problem, pl capacity.Plan, o Options) {
-	f := newFleet(p)
+	f := newFleet(p, o.Pause)
 	if pl.Status == capacity.InfeasibleStatus {
 		if !o.Brief {
 			r.add(PartsCheck, f.blank(pl), nothingThere)

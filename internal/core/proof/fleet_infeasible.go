@@ -201,7 +201,7 @@ func (r *Report) infeasibleFleet(f *fleet, pl capacity.Plan, o Options) {
 			all.addf("The cure at %s makes the problem invalid: %s", c.Hint.Pointer, faults[0])
 			continue
 		}
-		then := newFleet(cured)
+		then := newFleet(cured, f.pause)
 		if ofImpossible {
 			if slices.Contains(then.impossible(), i) {
 				all.addf("%s: with %v at %s it is as impossible as before.", f.problem.Classes[i].Name, c.Hint.Value, c.Hint.Pointer)

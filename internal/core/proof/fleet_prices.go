@@ -14,6 +14,7 @@ type cut struct {
 
 // at returns the bound in floating point, its piece, and the size of the terms of its sum.
 func (p *program) at(nu []float64, mu float64) (c cut, value, size float64) {
+	p.rest()
 	f := &p.floats
 	n := len(p.types)
 	c.slope = make([]float64, n+1)
@@ -173,6 +174,7 @@ func (p *program) exactly(nu []float64, mu float64) *big.Rat {
 	}
 	money := new(big.Rat).SetFloat64(max(0, mu))
 	for i := range p.classes {
+		p.rest()
 		lowest := zero()
 		for k, jobs := range []*big.Rat{p.low[i], p.high[i]} {
 			var best *big.Rat

@@ -183,6 +183,7 @@ func (p *program) count(need []*big.Rat) {
 	p.floats.weight = make([][][]float64, len(p.classes))
 	left := maxWeighed
 	for i := range p.classes {
+		p.rest()
 		jobs := int(p.high[i].Num().Int64())
 		on := 0
 		for v := range p.types {
@@ -210,6 +211,7 @@ func (p *program) count(need []*big.Rat) {
 		}
 		var costs []float64
 		for k := range n.Int64() + 1 {
+			p.rest()
 			cost, ok := p.rent(t, whole(k))
 			if !ok {
 				break
@@ -229,6 +231,7 @@ func (p *program) weigh(i, jobs int) bool {
 			continue
 		}
 		for h := range jobs + 1 {
+			p.rest()
 			low, high, slots, ok := p.types[v].needs(i, int64(h))
 			if !ok {
 				return false

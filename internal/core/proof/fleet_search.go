@@ -195,6 +195,7 @@ func (h *hunt) spread(budget float64) bool {
 
 // blends lists one class's blends.
 func (h *hunt) blends(s *spread, budget float64) bool {
+	h.model.rest()
 	i := s.class
 	rows, penalty := h.mixes(i, h.nu), h.floats.penalty[i]
 	low, high := int(h.floats.low[i]), int(h.floats.high[i])
@@ -259,6 +260,9 @@ func (h *hunt) run(threshold *big.Rat, budget, noise float64, nodes int) (f find
 	for l, s := range h.open {
 		var next []mixture
 		for p, m := range layers[l] {
+			if p%64 == 0 {
+				h.model.rest()
+			}
 			for k := range s.blends {
 				b := &s.blends[k]
 				n := mixture{load: m.load, cost: m.cost + b.cost, regret: m.regret + b.regret, parent: int32(p), option: int32(k)}
@@ -275,6 +279,7 @@ func (h *hunt) run(threshold *big.Rat, budget, noise float64, nodes int) (f find
 				}
 			}
 			if len(next) > 16*room {
+				h.model.rest()
 				next, cut = keep(light(next), room, cut)
 			}
 		}

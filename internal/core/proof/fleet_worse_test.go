@@ -34,7 +34,7 @@ func restricted(r *rand.Rand, p capacity.Problem) capacity.Problem {
 
 // of turns a restricted problem's plan into one of the problem.
 func of(p capacity.Problem, pl capacity.Plan) capacity.Plan {
-	f := newFleet(p)
+	f := newFleet(p, nil)
 	before := pl.Cost.Penalties.Decimal
 	pl.Cost.Penalties.Decimal = decimal.Zero
 	for i := range pl.Classes {
@@ -194,7 +194,7 @@ func TestAnyPricesGiveABound(t *testing.T) {
 		tried++
 		reached := best.Objective.InexactFloat64()
 		reached += 1e-6 * (1 + math.Abs(reached)) // whole plans may use tolerances unknown to the linear program
-		f := newFleet(p)
+		f := newFleet(p, nil)
 		for _, linear := range []bool{true, false} {
 			program := f.newProgram(linear, objective)
 			for range 20 {

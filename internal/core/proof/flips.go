@@ -154,6 +154,7 @@ func (m *model) flips(pl capacity.Plan) []string {
 	k := m.market(pl.Relaxed.Jobs)
 	for i := range m.classes {
 		c, stated := &m.classes[i], &pl.Classes[i]
+		m.rest()
 		decided := !(math.Floor(float(c.max)+1e-9) > math.Floor(float(c.min)+1e-9))
 		penalty, deadline := f.rangesOf(&m.problem.Classes[i], stated)
 		if !penalty {

@@ -143,7 +143,7 @@ func (r *Report) cures(m *model, s shortage, pl capacity.Plan, o Options) {
 			continue
 		}
 		if c.Hint.Pointer == totalPointer {
-			switch newModel(cured).total(o.Nodes, roundings) {
+			switch newModel(cured, m.pause).total(o.Nodes, roundings) {
 			case no:
 				f.addf("With %v at %s there still is no plan.", c.Hint.Value, c.Hint.Pointer)
 			case open:
@@ -151,9 +151,9 @@ func (r *Report) cures(m *model, s shortage, pl capacity.Plan, o Options) {
 			}
 			continue
 		}
-		then := newModel(cured).shortage()
+		then := newModel(cured, m.pause).shortage()
 		if alone, ok := apply(m.problem, *c.Hint); ok && then.short() {
-			then = newModel(alone).shortage() // or with the impossible classes left out
+			then = newModel(alone, m.pause).shortage() // or with the impossible classes left out
 		}
 		switch {
 		case ofClass && slices.Contains(s.impossible, i):

@@ -33,7 +33,7 @@ func Cheapest(p capacity.Problem, near, gap *big.Rat, o Options) Least {
 	}
 	r := &Report{pause: o.Pause}
 	if isFleet(p) {
-		f := newFleet(p)
+		f := newFleet(p, o.Pause)
 		d.refusing = f.refusals()
 		there, _ := f.promised(o.Nodes, true)
 		if d.None = there == no || len(f.impossible()) > 0; d.None {
@@ -42,8 +42,7 @@ func Cheapest(p capacity.Problem, near, gap *big.Rat, o Options) Least {
 		d.look = func(threshold *big.Rat) finding { found, _ := f.look(threshold, o.Nodes); return found }
 		d.step = f.dearest()
 	} else {
-		m := newModel(p)
-		m.pause = o.Pause
+		m := newModel(p, o.Pause)
 		d.refusing = m.refusals()
 		s := m.shortage()
 		if d.None = m.overspent || len(s.impossible) > 0 || s.short(); d.None {
@@ -196,7 +195,7 @@ func Relaxation(p capacity.Problem) (cost, low, high *big.Rat) {
 	if isFleet(p) || len(readable(p)) > 0 {
 		return nil, nil, nil
 	}
-	m := newModel(p)
+	m := newModel(p, nil)
 	lp := m.relax(zero())
 	if !lp.feasible {
 		return nil, nil, nil
@@ -218,7 +217,7 @@ func PriceFaults(p capacity.Problem, price capacity.CapacityPrice) []string {
 	if isFleet(p) || len(readable(p)) > 0 {
 		return nil
 	}
-	m := newModel(p)
+	m := newModel(p, nil)
 	m.problem.Supply.Contracts = nil // their VMs are in the supply already; what they are worth is not asked
 	return m.prices(capacity.Prices{Capacity: price}, m.relax(zero()))
 }

@@ -19,7 +19,7 @@ func TestTheCheapestPlanIsBracketed(t *testing.T) {
 		sharing := []capacity.Sharing{capacity.Shared, capacity.Dedicated}[r.IntN(4)/3]
 		p := plantest.Sample{Classes: 3, Width: 4, Slots: 4, Integrality: integrality, Sharing: sharing}.Problem(r)
 		objective, _, feasible := plantest.NewBrute(p).Best()
-		m := newModel(p)
+		m := newModel(p, nil)
 		cost := add(big.NewRat(objective, 1_000_000), m.refusals())
 		for _, near := range []*big.Rat{nil, cost, mul(cost, big.NewRat(9, 10)), mul(add(cost, whole(1)), big.NewRat(11, 10))} {
 			l := Cheapest(p, near, zero(), Options{})

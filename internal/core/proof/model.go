@@ -23,7 +23,7 @@ type model struct {
 	fixed       *big.Rat // costs per period that no decision changes
 	hair        *big.Rat // VMs of one type among several that may be lacking in addition, in floating point
 	steps       int      // numbers of map slots that may still be tried
-	pause       func()   // called in long searches; may be nil
+	pause       func()   // called in long work; may be nil
 }
 
 // source is one source of VMs.
@@ -57,7 +57,8 @@ type class struct {
 	penalty, min, max     *big.Rat
 }
 
-func newModel(p capacity.Problem) *model {
+// newModel reads a problem. Its work rests by pause, which may be nil.
+func newModel(p capacity.Problem, pause func()) *model {
 	m := &model{
 		problem:     p,
 		integrality: cmp.Or(p.Options.Integrality, capacity.Executable),
@@ -66,8 +67,10 @@ func newModel(p capacity.Problem) *model {
 		hours:       big.NewRat(p.PeriodSeconds, 3600),
 		hair:        zero(),
 		steps:       maxSteps,
+		pause:       pause,
 	}
 	for i := range p.Classes {
+		m.rest()
 		m.classes = append(m.classes, newClass(&p.Classes[i], m.bound, p.Options.OneSlotPerJob))
 	}
 	m.rank()

@@ -103,9 +103,7 @@ func (r *Report) look(m *model, lp relaxed, threshold *big.Rat, o Options) (f fi
 	if s == nil {
 		return f, why
 	}
-	if r.pause != nil {
-		r.pause()
-	}
+	r.rest()
 	linear := f.bound
 	if f = m.search(s, threshold, o.Nodes); f.better == nil {
 		f.bound = larger(f.bound, linear)
@@ -176,6 +174,7 @@ func (m *model) integer(pl capacity.Plan, a answer, lp relaxed, b bill) []string
 	sizes, certain := make([]option, len(m.classes)), true
 	low, high := zero(), zero()
 	for i := range m.classes {
+		m.rest()
 		n := a[i].jobs.Num()
 		if !a[i].jobs.IsInt() || !n.IsInt64() {
 			return f // the shape check names it

@@ -69,6 +69,7 @@ func (m *model) relax(further *big.Rat) relaxed {
 	}
 	r.feasible = true
 	for _, i := range m.byWorth {
+		m.rest()
 		c := &m.classes[i]
 		if c.impossible || c.penalty.Sign() == 0 {
 			continue

@@ -93,7 +93,7 @@ func (m *model) search(s *choices, threshold *big.Rat, nodes int) finding {
 	return f
 }
 
-// rest lets others go first in a long search.
+// rest lets others go first in long work.
 func (m *model) rest() {
 	if m.pause != nil {
 		m.pause()

@@ -128,8 +128,7 @@ func Verify(p capacity.Problem, pl capacity.Plan, o Options) Report {
 		r.fleet(p, pl, o)
 		return *r
 	}
-	m := newModel(p)
-	m.pause = o.Pause
+	m := newModel(p, o.Pause)
 	if pl.Status == capacity.InfeasibleStatus {
 		if !o.Brief {
 			r.add(PartsCheck, m.blank(pl), nothingThere)
@@ -208,6 +207,11 @@ func (r *Report) note(name string, o Outcome, detail string) {
 	if o == Failed || o == NotProved && r.Outcome == OK {
 		r.Outcome = o
 	}
+	r.rest()
+}
+
+// rest lets others go first between two steps.
+func (r *Report) rest() {
 	if r.pause != nil {
 		r.pause()
 	}
