@@ -193,6 +193,7 @@ func (was *model) with(i int, change func(c *capacity.Class)) *model {
 	c.phasesOf(&was.classes[i])
 	m.classes[i] = c
 	m.byWorth = slices.Clone(m.byWorth)
+	m.rest()
 	m.rank()
 	return &m
 }
