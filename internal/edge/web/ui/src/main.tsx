@@ -30,7 +30,7 @@ class Guard extends Component<{ children: ComponentChildren; page: string }, { f
 function App() {
   const page = pages.find((p) => p.name === route.value.page);
   return (
-    <Frame>
+    <Frame pages={pages}>
       <Guard page={route.value.page}>{page ? <page.view /> : clusters.value && <Elsewhere />}</Guard>
     </Frame>
   );

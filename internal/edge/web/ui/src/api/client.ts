@@ -1,6 +1,6 @@
 // The one way to the service. Operations are named as in openapi.yaml, so that the compiler refuses what
 // the contract does not have.
-import type { Operations, ProblemDetails } from "./contract.ts";
+import type { Fault, Operations, ProblemDetails } from "./contract.ts";
 
 /** Problem is an answer that says what is wrong; status 0 is a service that does not answer. */
 export class Problem extends Error {
@@ -11,6 +11,13 @@ export class Problem extends Error {
   ) {
     super(details?.detail ?? "Headroom does not answer.");
   }
+}
+
+/** faultsOf are the mistakes that an answer names; one of a general kind where it names no field. */
+export function faultsOf(p: Problem | null): Fault[] {
+  if (!p) return [];
+  const named = p.details?.errors;
+  return named?.length ? named : [{ code: "", detail: p.message }];
 }
 
 /** Answer is a value, its version and the service's time at that moment. */

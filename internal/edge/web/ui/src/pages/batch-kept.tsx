@@ -1,13 +1,13 @@
 // Packings that were kept, and a batch that somebody brings.
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import { ask, list, Problem } from "../api/client.ts";
+import { ask, faultsOf, list, Problem } from "../api/client.ts";
 import type { Batch, Fault, PackingSummary } from "../api/contract.ts";
 import { algorithms } from "../model/batch.ts";
 import { clock, duration } from "../model/time.ts";
 import { Dialog } from "../parts/dialog.tsx";
 import { Shown } from "../parts/fetched.tsx";
-import { faultsOf, Mistakes } from "../parts/form.tsx";
+import { Mistakes } from "../parts/form.tsx";
 import { Working } from "./batch-working.tsx";
 import { DataTable } from "../parts/table.tsx";
 import { keep as keepIt, keeping } from "../state/batch.ts";

@@ -1,7 +1,7 @@
 // What to buy: the offers, the answer with what it rests on, and the hours it was computed from.
 import { useEffect, useMemo } from "preact/hooks";
 import { useSignal } from "@preact/signals";
-import { ask, list, Problem } from "../api/client.ts";
+import { ask, faultsOf, list, Problem } from "../api/client.ts";
 import type { PeriodAnswer, Purchase, RegretPoint, SavingCurve, StandingOffer } from "../api/contract.ts";
 import { type Cursor, Figure } from "../charts/figure.tsx";
 import { Dots, Level, Line, Mark, Plot, type Point } from "../charts/plot.tsx";
@@ -14,7 +14,7 @@ import { count } from "../model/words.ts";
 import { Asking } from "../parts/asking.tsx";
 import { Export, type Kept } from "../parts/export.tsx";
 import { Shown } from "../parts/fetched.tsx";
-import { Choice, Field, faultsOf, Mistakes } from "../parts/form.tsx";
+import { Choice, Field, Mistakes } from "../parts/form.tsx";
 import { DataTable } from "../parts/table.tsx";
 import { current } from "../state/cluster.ts";
 import { purchase, question, weigh, weighOnce } from "../state/contracts.ts";

@@ -1,15 +1,10 @@
 // The pages: what each is called in the address and to people, and where it stands in the list.
 import type { ComponentType } from "preact";
+import type { Link } from "../parts/frame.tsx";
 import { lazy } from "../parts/lazy.tsx";
 import { Now } from "./now.tsx";
 
-export interface Page {
-  name: string;
-  title: string;
-  /** It is about a cluster. */
-  cluster: boolean;
-  /** Which part of the list it stands in; null is a page that is not in the list. */
-  group: 0 | 1 | 2 | null;
+export interface Page extends Link {
   view: ComponentType;
 }
 

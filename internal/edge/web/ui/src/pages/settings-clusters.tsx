@@ -1,14 +1,14 @@
 // Clusters: what there is, the settings of one, making one, and deleting one by typing its name.
 import { useSignal } from "@preact/signals";
 import { useMemo } from "preact/hooks";
-import { ask, Problem } from "../api/client.ts";
+import { ask, faultsOf, Problem } from "../api/client.ts";
 import type { Cluster, Fault } from "../api/contract.ts";
 import { duration } from "../model/time.ts";
 import { count } from "../model/words.ts";
 import { Fields, Refused, Save, Unless } from "../parts/editor.tsx";
 import { Export } from "../parts/export.tsx";
 import { Shown } from "../parts/fetched.tsx";
-import { faultsOf, Mistakes } from "../parts/form.tsx";
+import { Mistakes } from "../parts/form.tsx";
 import { DataTable } from "../parts/table.tsx";
 import { begin, clusters } from "../state/cluster.ts";
 import { Editing, type Entry } from "../state/editing.ts";

@@ -1,13 +1,13 @@
 // Keys: who may ask what. A new key's secret is shown once.
 import { useSignal } from "@preact/signals";
-import { ask, list, Problem } from "../api/client.ts";
+import { ask, faultsOf, list, Problem } from "../api/client.ts";
 import type { CreatedKey, Fault, Key, Role } from "../api/contract.ts";
 import { clock } from "../model/time.ts";
 import { how, read } from "../model/typed.ts";
 import { count } from "../model/words.ts";
 import { Export } from "../parts/export.tsx";
 import { Shown } from "../parts/fetched.tsx";
-import { Choice, faultsOf, Field, Mistakes } from "../parts/form.tsx";
+import { Choice, Field, Mistakes } from "../parts/form.tsx";
 import { Name } from "../parts/name.tsx";
 import { DataTable } from "../parts/table.tsx";
 import { now } from "../state/clock.ts";

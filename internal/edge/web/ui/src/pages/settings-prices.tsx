@@ -6,6 +6,7 @@ import type { Price } from "../api/contract.ts";
 import { price as money, units } from "../model/money.ts";
 import { clock } from "../model/time.ts";
 import { count } from "../model/words.ts";
+import { useCluster } from "../parts/choosecluster.tsx";
 import { Dialog } from "../parts/dialog.tsx";
 import { Fields, Refused, Save, Unless } from "../parts/editor.tsx";
 import { Export } from "../parts/export.tsx";
@@ -19,7 +20,6 @@ import { Editing, type Entry } from "../state/editing.ts";
 import { useFetched } from "../state/fetched.ts";
 import { may } from "../state/rights.ts";
 import { addressOf } from "../state/route.ts";
-import { useCluster } from "./settings.tsx";
 
 const entries: Entry[] = [
   { pointer: "/vm_type", kind: "text", label: "VM type", required: true, hint: "One that is not known is made." },

@@ -1,14 +1,13 @@
 // Settings: keys, clusters, prices, the audit log, and what the server is made of.
-import { get } from "../api/client.ts";
+import { ask, get, Problem } from "../api/client.ts";
 import { DataTable } from "../parts/table.tsx";
 import { Export } from "../parts/export.tsx";
 import { Shown } from "../parts/fetched.tsx";
 import { lazy } from "../parts/lazy.tsx";
-import { ask, Problem } from "../api/client.ts";
-import { clusters, lastCluster, session } from "../state/cluster.ts";
+import { session } from "../state/cluster.ts";
 import { useFetched } from "../state/fetched.ts";
 import { may } from "../state/rights.ts";
-import { choose, query, route } from "../state/route.ts";
+import { route } from "../state/route.ts";
 
 const parts = [
   { name: "keys", title: "Keys", view: lazy(async () => (await import("./settings-keys.tsx")).Keys) },
@@ -33,26 +32,6 @@ export function Settings() {
       {part ? <part.view key={at} /> : <h1>There is no page at this address.</h1>}
     </>
   );
-}
-
-/** useCluster is the cluster whose settings are seen, and the field with which it is chosen. */
-export function useCluster() {
-  const names = clusters.value?.map((c) => c.name) ?? [];
-  const asked = query.value.get("cluster") ?? "";
-  const name = names.includes(asked) ? asked : lastCluster();
-  const field = (
-    <label>
-      Cluster{" "}
-      <select value={name} onChange={(e) => choose("cluster", e.currentTarget.value)}>
-        {names.map((n) => (
-          <option key={n} value={n}>
-            {n}
-          </option>
-        ))}
-      </select>
-    </label>
-  );
-  return { name, field };
 }
 
 function About() {

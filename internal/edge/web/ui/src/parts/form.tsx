@@ -1,6 +1,5 @@
 // Forms: fields with their mistakes, and a list of those on top that leads to them.
 import type { ComponentChildren } from "preact";
-import type { Problem } from "../api/client.ts";
 import type { Fault } from "../api/contract.ts";
 
 interface FieldProps {
@@ -18,13 +17,6 @@ interface FieldProps {
 }
 
 const idOf = (pointer: string) => `field${pointer.replace(/[^a-zA-Z0-9]/g, "-")}`;
-
-/** faultsOf are the mistakes that an answer names; one of a general kind where it names no field. */
-export function faultsOf(p: Problem | null): Fault[] {
-  if (!p) return [];
-  const named = p.details?.errors;
-  return named?.length ? named : [{ code: "", detail: p.message }];
-}
 
 export function Field({ pointer, label, value, put, hint, unit, kind = "text", required, faults }: FieldProps) {
   const id = idOf(pointer);

@@ -6,7 +6,6 @@ import type { CurrentPlan } from "../api/contract.ts";
 import { headline, perPeriod } from "../model/money.ts";
 import { age, clock } from "../model/time.ts";
 import { count, proof } from "../model/words.ts";
-import { pages } from "../pages/pages.ts";
 import { now } from "../state/clock.ts";
 import { clusters, cluster, current, lastCluster } from "../state/cluster.ts";
 import { addressOf, go, route } from "../state/route.ts";
@@ -17,12 +16,22 @@ import { Chip } from "./chip.tsx";
 import { Glyph } from "./glyph.tsx";
 import { Trouble } from "./trouble.tsx";
 
-export function Frame({ children }: { children: ComponentChildren }) {
+/** Link is a page in the list of pages. */
+export interface Link {
+  name: string;
+  title: string;
+  /** It is about a cluster. */
+  cluster: boolean;
+  /** Which part of the list it stands in; null is a page that is not in the list. */
+  group: 0 | 1 | 2 | null;
+}
+
+export function Frame({ pages, children }: { pages: Link[]; children: ComponentChildren }) {
   return (
     <div class="frame">
       <a class="skip" href="#content">Skip to content</a>
       <Top />
-      <Rail />
+      <Rail pages={pages} />
       <main class="content" id="content" tabIndex={-1}>
         <Trouble />
         {children}
@@ -115,11 +124,11 @@ function Runs() {
   );
 }
 
-function Rail() {
+function Rail({ pages }: { pages: Link[] }) {
   const open = useSignal(false);
   const at = route.value;
   const of = at.cluster || lastCluster();
-  const link = (page: (typeof pages)[number]) => (
+  const link = (page: Link) => (
     <a key={page.name} href={page.cluster ? addressOf(of, page.name) : `/${page.name}`} aria-current={at.page === page.name ? "page" : undefined} onClick={() => (open.value = false)}>
       <Glyph of={page.name} />
       {page.title}

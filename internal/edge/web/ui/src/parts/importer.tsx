@@ -1,7 +1,7 @@
 // Import in four steps: the file, what it was recognised as, its first rows, and what came of it.
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import { ask, Problem, upload } from "../api/client.ts";
+import { ask, faultsOf, Problem, upload } from "../api/client.ts";
 import type { Applied, Class, Document, HistoryImport, PriceImport } from "../api/contract.ts";
 import { classesOf, type Wrong, wrongOf } from "../model/classtable.ts";
 import { begin, type Beginning, type Brought, broughtTexts } from "../model/recognise.ts";
@@ -9,7 +9,6 @@ import { rowsOf } from "../model/rows.ts";
 import { brief, count } from "../model/words.ts";
 import { trouble } from "../state/cluster.ts";
 import { may, refusal } from "../state/rights.ts";
-import { faultsOf } from "./form.tsx";
 import { DataTable } from "./table.tsx";
 
 const whole = 8 << 20; // the most that a document may have

@@ -1,12 +1,11 @@
 // A form on something that is stored: what stands in its fields, what is wrong with it, and what happens when
 // somebody else was faster. Saving is one PUT of the version that was opened.
 import { batch, type Signal, signal } from "@preact/signals";
-import { type Answer, Problem } from "../api/client.ts";
+import { type Answer, faultsOf, Problem } from "../api/client.ts";
 import type { Fault } from "../api/contract.ts";
 import { at, place } from "../model/pointer.ts";
 import { how, type Kind, read, written } from "../model/typed.ts";
 import { lastChange } from "../model/words.ts";
-import { faultsOf } from "../parts/form.tsx";
 import { trouble } from "./cluster.ts";
 import { refusal } from "./rights.ts";
 
