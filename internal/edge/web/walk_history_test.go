@@ -159,7 +159,8 @@ func walkHistory(t *testing.T, s *server, browser context.Context) {
 	s.get(t, "/v1/clusters/past/plans", &list)
 	ctx := s.tab(t, browser)
 	s.open(t, ctx, "/c/past/history?per=hour")
-	until(t, ctx, `document.querySelectorAll("table.data tbody tr").length === 3 && document.querySelector(".axes svg")`)
+	until(t, ctx, `document.querySelectorAll("table.data tbody tr").length === 3 && document.querySelector(".axes svg") &&
+		document.querySelector("table.data tbody tr td").textContent.includes("now")`) // the current plan comes by itself
 	cells := value[[][]string](t, ctx, `[...document.querySelectorAll("table.data tbody tr")].map((r) => [...r.cells].map((c) => { const x = c.cloneNode(true); x.querySelector(".narrow")?.remove(); return x.textContent.trim(); }))`)
 	for i, p := range list.Items {
 		bill := new(big.Rat).Sub(amount(t, p.TotalCost), amount(t, p.Penalties))
