@@ -250,7 +250,7 @@ func (h *Horizon) checkArrivals(c *strict.Checker) {
 	}
 	c.Leave()
 	c.Leave()
-	if len(c.Findings) == 0 {
+	if c.Sound() {
 		h.checkCarried(c)
 	}
 }

@@ -214,11 +214,8 @@ func (q *PurchaseQuestion) obligations(bought []int64) money.Amount {
 // checkAssumption refuses a recommendation that rests on next to nothing, and an assumption that the forecast is too
 // short for.
 func (q *PurchaseQuestion) checkAssumption(c *strict.Checker) {
-	if len(q.Periods) == 0 || len(c.Findings) > 0 {
-		return
-	}
 	if q.Assume != "" {
-		if strict.OneOf(c, "assume", q.Assume, assumptions); len(c.Findings) > 0 {
+		if strict.OneOf(c, "assume", q.Assume, assumptions); !c.Sound() {
 			return
 		}
 		if cycle := q.Assume.cycle(); q.End().Sub(q.Start()) < cycle {

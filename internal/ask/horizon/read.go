@@ -135,7 +135,7 @@ func ReadHorizon(data []byte, limits capacity.Limits, overrides ...func(*capacit
 	r := strict.NewReader(data)
 	r.Object(horizonShape, func(name string) {
 		if name == "detail" {
-			readDetail(r, &q.Detail)
+			strict.Word(r, &q.Detail, horizonDetails)
 		} else {
 			readHorizonMember(r, name, &q.Horizon, limits)
 		}
@@ -168,7 +168,7 @@ func ReadPurchase(data []byte, limits capacity.Limits, overrides ...func(*capaci
 	r.Object(purchaseShape, func(name string) {
 		switch name {
 		case "detail":
-			readDetail(r, &q.Detail)
+			strict.Word(r, &q.Detail, horizonDetails)
 		case "offers":
 			q.Offers = readOffers(r)
 		case "assume":
@@ -195,12 +195,13 @@ func (q *PurchaseQuestion) Check() error { return strict.Check(q.checkAsked) }
 func (q *PurchaseQuestion) checkAsked(c *strict.Checker) {
 	q.check(c)
 	checkFree(c, q.Offers)
-	q.checkAssumption(c)
-	if len(c.Findings) > 0 {
-		q.Horizon.checkDetail(c, &q.Detail)
-		return
+	if c.Sound() {
+		q.checkAssumption(c)
 	}
-	weighed := q.Weighed()
+	weighed := q.Horizon
+	if c.Sound() {
+		weighed = q.Weighed()
+	}
 	weighed.checkDetail(c, &q.Detail)
 }
 
@@ -210,7 +211,7 @@ func ReadClusterHorizon(data []byte) (ClusterHorizonQuestion, error) {
 	r := strict.NewReader(data)
 	r.Object(clusterHorizonShape, func(name string) {
 		if name == "detail" {
-			readDetail(r, &q.Detail)
+			strict.Word(r, &q.Detail, horizonDetails)
 		} else {
 			readSpanMember(r, name, &q.Span)
 		}
@@ -251,7 +252,7 @@ func ReadClusterPurchase(data []byte) (ClusterPurchaseQuestion, error) {
 		case "leave_out":
 			q.LeaveOut = strict.List(r, "of what is left out", len(leftOuts), func(r *strict.Reader, l *LeftOut) { strict.Word(r, l, leftOuts) })
 		case "detail":
-			readDetail(r, &q.Detail)
+			strict.Word(r, &q.Detail, horizonDetails)
 		default:
 			readSpanMember(r, name, &q.Span)
 		}
@@ -322,7 +323,7 @@ func (h *Horizon) CheckDetail(detail *Detail) error {
 // checkDetail says how much is answered where nobody has said, and refuses an answer that is too large.
 func (h *Horizon) checkDetail(c *strict.Checker, detail *Detail) {
 	if checkHorizonDetail(c, *detail); h.arrives() {
-		if len(c.Findings) > 0 {
+		if !c.Sound() {
 			return
 		}
 		carried := h.Carried()
@@ -357,14 +358,6 @@ func (h *Horizon) answerBytes(detail Detail) int {
 		each += shareBytes * len(h.Problem.Classes)
 	}
 	return len(h.Periods) * each
-}
-
-func readDetail(r *strict.Reader, into *Detail) {
-	before := len(r.Findings)
-	if strict.Word(r, into, horizonDetails); *into == "" && len(r.Findings) == before {
-		detail, _ := fault.UnknownWord("", fault.Words(horizonDetails))
-		r.Found("choice", detail, nil)
-	}
 }
 
 func readSpanMember(r *strict.Reader, name string, s *Span) {

@@ -118,7 +118,13 @@ func ReadFit(data []byte, complete ...func(*FitQuestion)) (FitQuestion, error) {
 				r.Fields(sentShape, m)
 			})
 		case "methods":
-			r.Fields(methodsShape, &q.Methods)
+			r.Object(methodsShape, func(name string) {
+				if name == "power" {
+					strict.Word(r, &q.Methods.Power, FitChoices(PowerFits))
+				} else {
+					strict.Word(r, &q.Methods.TaskTime, FitChoices(TaskTimeFits))
+				}
+			})
 		default:
 			r.Field(&q, name)
 		}

@@ -21,7 +21,11 @@ type Checker struct {
 	Findings []fault.Finding
 	Unlisted int // findings beyond MaxFindings
 	Covered  func(pointer string) bool
+	spoilt   bool // a member could not be read
 }
+
+// Sound reports that every member was read and nothing is wrong so far. Only then may a check compute with the value.
+func (c *Checker) Sound() bool { return !c.spoilt && len(c.Findings) == 0 && c.Unlisted == 0 }
 
 // At returns the pointer to a member of the checked value; "" is the value itself.
 func (c *Checker) At(member string) string {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"headroom/internal/core/fault"
 )
 
 // Quoted reads a string, starting at its opening quote. Without escapes the answer is a part of the input and must
@@ -185,6 +187,11 @@ func Word[T ~string](r *Reader, into *T, known []T) {
 			*into = k
 			return
 		}
+	}
+	if len(b) == 0 { // a check may take it for a member that is not there
+		detail, _ := fault.UnknownWord("", fault.Words(known))
+		r.Found("choice", detail, nil)
+		return
 	}
 	*into = T(b) // for the check of the whole to refuse
 }

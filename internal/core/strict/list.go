@@ -108,7 +108,7 @@ func (r *Reader) Result(check func(*Checker)) error {
 		return &fault.InputError{Findings: []fault.Finding{*r.Failure}}
 	}
 	unreadable := r.Findings
-	c := &Checker{Covered: func(pointer string) bool {
+	c := &Checker{spoilt: len(unreadable)+r.unlisted > 0, Covered: func(pointer string) bool {
 		for _, f := range unreadable {
 			if rest, ok := strings.CutPrefix(pointer, f.Pointer); ok && (rest == "" || rest[0] == '/') {
 				return true

@@ -129,12 +129,15 @@ type handReader struct {
 
 // monthsReaders returns bodies about months, in files, and their readers.
 func monthsReaders(t *testing.T) map[string]handReader {
+	timely := strings.Replace(smallProblem, `"vms_per_job":1,`, `"vms_per_job":1,"deadline_s":3600,`, 1)
 	const (
 		offers = `[{"name":"year","price":"0.04","upfront":"400.00","term_years":1,"billing":"always","max":200},{"name":"day","price":0.1,"from":"2026-03-02T00:00:00Z","term_hours":24,"max":5}]`
 		months = `{"problem":` + smallProblem + `,"contracts":[{"name":"old","vms":3,"price":"0.10","billing":"used","upfront":"12","from":"2026-03-01T00:00:00Z","until":"2026-03-03T00:00:00Z"}],
 			"periods":[{"start":"2026-03-01T00:00:00Z","hours":8,"jobs":[1],"on_demand_price":"0.20"},{"start":"2026-03-01T08:00:00Z","seconds":1800},{"start":"2026-03-01T08:30:00Z","hours":4,"jobs":[0]}],"detail":"classes"`
 		span = `"from":"2026-03-01T00:00:00Z","until":"2026-03-02T00:00:00Z"`
 	)
+	arrivals := `{"problem":` + timely + `,"earlier":[{"start":"2026-02-28T23:00:00Z","hours":1,"arrivals":[2]}],
+		"periods":[{"start":"2026-03-01T00:00:00Z","hours":8,"arrivals":[1]},{"start":"2026-03-01T08:00:00Z","hours":4,"arrivals":[0.5]}]`
 	typed := strings.Replace(fleetProblem, `"currency"`, `"period_s":3600,"currency"`, 1)
 	interference := handReader{"InterferenceRequest", func(text []byte) error { _, err := sim.ReadInterference(text); return err }}
 	readers := map[string]handReader{}
@@ -145,6 +148,8 @@ func monthsReaders(t *testing.T) map[string]handReader {
 		{months + `}`, handReader{"HorizonRequest", func(text []byte) error { _, err := horizon.ReadHorizon(text, capacity.DefaultLimits()); return err }}},
 		{`{"problem":` + typed + `,"periods":[{"start":"2026-03-01T00:00:00Z","hours":8,"jobs":[1,2,3],"prices":{"x":{"on_demand":"0.20","spot":"0.1"}}}]}`, handReader{"HorizonRequest", func(text []byte) error { _, err := horizon.ReadHorizon(text, capacity.DefaultLimits()); return err }}},
 		{months + `,"offers":` + offers + `,"assume":"flat","factors":[0.5,1.5]}`, handReader{"PurchaseRequest", func(text []byte) error { _, err := horizon.ReadPurchase(text, capacity.DefaultLimits()); return err }}},
+		{arrivals + `}`, handReader{"HorizonRequest", func(text []byte) error { _, err := horizon.ReadHorizon(text, capacity.DefaultLimits()); return err }}},
+		{arrivals + `,"offers":` + offers + `,"assume":"flat"}`, handReader{"PurchaseRequest", func(text []byte) error { _, err := horizon.ReadPurchase(text, capacity.DefaultLimits()); return err }}},
 		{`{` + span + `,"detail":"summary"}`, handReader{"ClusterHorizonRequest", func(text []byte) error { _, err := horizon.ReadClusterHorizon(text); return err }}},
 		{`{` + span + `,"vm_type":"small","offers":` + offers + `,"factors":[1],"gap":0.01,"leave_out":["spot"]}`, handReader{"ClusterPurchaseRequest", func(text []byte) error { _, err := horizon.ReadClusterPurchase(text); return err }}},
 		{`{` + span + `,"named":["a","b"]}`, handReader{"ClusterPurchaseRequest", func(text []byte) error { _, err := horizon.ReadClusterPurchase(text); return err }}},
@@ -175,6 +180,51 @@ func monthsReaders(t *testing.T) map[string]handReader {
 		readers[file] = r.handReader
 	}
 	return readers
+}
+
+// A document with any one of its values replaced by one of another kind is read or refused. No reader computes with what
+// it could not read.
+func TestSpoiltBodiesAreReadOrRefused(t *testing.T) {
+	t.Parallel()
+	for file, reader := range monthsReaders(t) {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		document, err := generic(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		refused := 0
+		var spoil func(put func(any), value any)
+		spoil = func(put func(any), value any) {
+			for _, other := range []any{"x", json.Number("5"), json.Number("-1.5"), nil, true, []any{}, []any{nil}, map[string]any{}} {
+				put(other)
+				spoilt, err := json.Marshal(document)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if reader.read(spoilt) != nil {
+					refused++
+				}
+			}
+			put(value)
+			switch value := value.(type) {
+			case map[string]any:
+				for name := range value {
+					spoil(func(x any) { value[name] = x }, value[name])
+				}
+			case []any:
+				for i := range value {
+					spoil(func(x any) { value[i] = x }, value[i])
+				}
+			}
+		}
+		spoil(func(x any) { document = x }, document)
+		if refused < 10 {
+			t.Errorf("%s: only %d spoilt documents are refused", reader.schema, refused)
+		}
+	}
 }
 
 // fleetProblem has several VM types and all their members.
@@ -225,12 +275,13 @@ func sayable(f fault.Finding) bool {
 	case "syntax", "unknown_member", "duplicate_member", "type", "null", "not_finite", "choice", "time", "not_here":
 		return true
 	case "missing":
-		return !strings.HasSuffix(f.Pointer, "/deadline_s") && !strings.HasSuffix(f.Pointer, "/slots_per_vm") && !strings.HasSuffix(f.Pointer, "/term_years") && !strings.HasSuffix(f.Pointer, "/hours") &&
+		dependent := []string{"/deadline_s", "/slots_per_vm", "/term_years", "/hours", "/arrivals", "/assume"}
+		return !slices.ContainsFunc(dependent, func(end string) bool { return strings.HasSuffix(f.Pointer, end) }) &&
 			!strings.Contains(f.Detail, "A measurement of the kind") // on which its members depend
 	case "range":
 		// amounts may be strings, whose size no pattern bounds
 		// nor is there a word for a speed of 0 or from 0.001
-		return !slices.ContainsFunc([]string{"/vms_per_job", "/deadline_s", "/map", "/reduce", "/price", "/penalty", "/vm_cost", "/total", "_price", "/spot", "/on_demand", "/upfront", "/start", "/from", "/until", "/jobs"}, func(end string) bool { return strings.HasSuffix(f.Pointer, end) }) &&
+		return !slices.ContainsFunc([]string{"/vms_per_job", "/deadline_s", "/map", "/reduce", "/price", "/penalty", "/vm_cost", "/total", "_price", "/spot", "/on_demand", "/upfront", "/start", "/from", "/until", "/jobs", "/arrivals", "/periods", "/assume"}, func(end string) bool { return strings.HasSuffix(f.Pointer, end) }) &&
 			!strings.Contains(f.Detail, "or 0 where")
 	}
 	return false

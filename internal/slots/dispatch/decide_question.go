@@ -210,7 +210,7 @@ func (q *DecideQuestion) check(c *strict.Checker) {
 	c.Enter("slot")
 	strict.OneOf(c, "kind", q.Slot.Kind, taskKindWords)
 	q.checkNode(c, q.Slot.Node, nodes, slices.Sorted(maps.Keys(nodes)))
-	if at, known := nodes[q.Slot.Node]; known && len(c.Findings) == 0 {
+	if at, known := nodes[q.Slot.Node]; known && c.Sound() {
 		q.checkFree(c, at)
 	}
 	c.Leave()

@@ -293,7 +293,7 @@ func (s *Snapshot) checkRunning(c *strict.Checker, jobs, nodes strict.Names) {
 			unknown(c, "job", "job", t.Job, jobNames)
 		}
 		s.checkNode(c, t.Node, nodes, nodeNames)
-		if known && t.Tasks > 0 && t.Tasks <= MaxSnapshotSlots && len(c.Findings) == 0 {
+		if known && t.Tasks > 0 && t.Tasks <= MaxSnapshotSlots && c.Sound() {
 			of[job][t.Kind.kind()] += t.Tasks
 			total += t.Tasks
 		}
@@ -301,7 +301,7 @@ func (s *Snapshot) checkRunning(c *strict.Checker, jobs, nodes strict.Names) {
 	if total > MaxSnapshotSlots {
 		c.Refuse("running", "too_many", "%d tasks run; at most %d are looked at.", total, MaxSnapshotSlots)
 	}
-	if len(c.Findings) > 0 {
+	if !c.Sound() {
 		return
 	}
 	c.Enter("jobs")
