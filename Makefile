@@ -36,6 +36,7 @@ test: build ## run the tests, which try what fuzzing has found
 test-long: build ## run the tests with every large sample (up to an hour), also clients made from openapi.yaml (installs npm)
 	@scripts/setup clients
 	HEADROOM_LONG=1 $(GOTEST) -timeout 60m ./...
+	HEADROOM_TEST_POOLER=1 $(GOTEST) ./internal/edge/postgres ./internal/edge/api ./internal/service/...
 	$(CGO) HEADROOM_LONG=1 $(GOTEST) $(SOLVER)
 	@$(MAKE) --no-print-directory fuzz FUZZTIME=60s
 

@@ -173,7 +173,7 @@ var required = object{
 var everything = merge(required, object{
 	"image":            object{"repository": "registry.example.com/headroom", "tag": "1.2.3"},
 	"imagePullSecrets": []any{object{"name": "registry"}},
-	"database":         object{"secret": "headroom-database", "migrateUrlKey": "owner"},
+	"database":         object{"secret": "headroom-database", "migrateUrlKey": "owner", "directUrlKey": "direct"},
 	"adminKey":         object{"secret": "headroom-admin"},
 	"settings":         object{"HEADROOM_MAX_CLASSES": "20000"},
 	"hosts":            []any{"plans.example.com"},

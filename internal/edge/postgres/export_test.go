@@ -2,8 +2,11 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
+
+	"github.com/jackc/pgx/v5"
 )
 
 // Explained lists the constraints whose violation has a message.
@@ -34,4 +37,27 @@ func WriteAndThen(ctx context.Context, s *Store, sql string, then func()) error 
 		then()
 		return err
 	})
+}
+
+// SettingsSeen returns the values of settings in each kind of a method.
+func SettingsSeen(ctx context.Context, s *Store, names []string) (seen map[string]map[string]string, err error) {
+	seen = map[string]map[string]string{}
+	look := func(how string) func(context.Context, querier) error {
+		seen[how] = map[string]string{}
+		return func(ctx context.Context, q querier) error {
+			for _, name := range names {
+				var value string
+				if err := q.QueryRow(ctx, `SELECT current_setting($1)`, name).Scan(&value); err != nil {
+					return err
+				}
+				seen[how][name] = value
+			}
+			return nil
+		}
+	}
+	err = errors.Join(s.read(ctx, look("read")), s.readAll(ctx, look("readAll")), s.write(ctx, look("write")),
+		s.writeBetween(ctx, false, func(*pgx.Batch) {}, func(ctx context.Context, q querier) (*pgx.Batch, error) {
+			return nil, look("writeBetween")(ctx, q)
+		}))
+	return seen, err
 }

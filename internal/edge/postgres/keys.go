@@ -123,7 +123,7 @@ func keyChanged(ctx context.Context, q querier, e entry) error {
 // connection of its own. The first call, with "", means that listening has begun: the caller must read the state from
 // before.
 func (s *Store) Listen(ctx context.Context, channel string, each func(payload string)) error {
-	conn, err := connect(ctx, s.config.URL)
+	conn, err := connect(ctx, s.config.DirectURL)
 	if err != nil {
 		return err
 	}

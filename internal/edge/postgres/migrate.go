@@ -155,8 +155,37 @@ func statusOn(ctx context.Context, conn *pgx.Conn) (status Status, err error) {
 // statement.
 const longestIdle = time.Minute
 
-// connect makes one connection, and refuses servers that are too old.
+// connect makes one connection, and refuses servers that are too old and poolers that keep no session.
 func connect(ctx context.Context, url string) (*pgx.Conn, error) {
+	config, err := connectionTo(url)
+	if err != nil {
+		return nil, err
+	}
+	conn, err := connected(ctx, config)
+	if err != nil {
+		return nil, err
+	}
+	if release := serverRelease(conn); release > 0 && release < private.OldestPostgres {
+		closeConn(ctx, conn)
+		return nil, fmt.Errorf("the database is PostgreSQL %d; Headroom needs %d or newer", release, private.OldestPostgres)
+	}
+	pooled, err := shared(ctx, conn)
+	if err == nil && !pooled {
+		_, err = conn.Exec(ctx, ifGone(longestIdle))
+	}
+	switch {
+	case err != nil:
+		err = setupError(ctx, "begin a session of the database", err)
+	case pooled:
+		err = errPooled
+	default:
+		return conn, nil
+	}
+	closeConn(ctx, conn)
+	return nil, err
+}
+
+func connectionTo(url string) (*pgx.ConnConfig, error) {
 	config, err := pgx.ParseConfig(url)
 	if err != nil {
 		return nil, &badAddress{err}
@@ -165,21 +194,18 @@ func connect(ctx context.Context, url string) (*pgx.Conn, error) {
 		config.ConnectTimeout = 3 * time.Second
 	}
 	config.DialFunc = dialer.DialContext
-	config.AfterConnect = func(ctx context.Context, conn *pgconn.PgConn) error {
-		return conn.Exec(ctx, ifGone(longestIdle)).Close()
-	}
+	return config, nil
+}
+
+func connected(ctx context.Context, config *pgx.ConnConfig) (*pgx.Conn, error) {
 	conn, err := pgx.ConnectConfig(ctx, config)
-	if err != nil {
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		return nil, &busy{sentenceFor(err), err}
+	switch {
+	case err == nil:
+		return conn, nil
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
 	}
-	if release := serverRelease(conn); release > 0 && release < private.OldestPostgres {
-		closeConn(ctx, conn)
-		return nil, fmt.Errorf("the database is PostgreSQL %d; Headroom needs %d or newer", release, private.OldestPostgres)
-	}
-	return conn, nil
+	return nil, &busy{sentenceFor(err), err}
 }
 
 // serverRelease returns 15 for "15.18 (Debian …)", or 0 if it cannot be read.

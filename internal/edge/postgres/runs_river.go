@@ -21,8 +21,8 @@ import (
 // migrating user may create none.
 const riverSchema = "river"
 
-// River returns the store's connections and the schema of River's tables, for a River client.
-func (s *Store) River() (pool *pgxpool.Pool, schema string) { return s.pool, s.schema }
+// River returns connections whose sessions last, and the schema of River's tables, for a River client.
+func (s *Store) River() (pool *pgxpool.Pool, schema string) { return s.direct, s.schema }
 
 // notifyAgain is the time after a notification of new work until the next one may follow. River omits earlier ones,
 // and work that was committed after the first was heard would wait for a poll.

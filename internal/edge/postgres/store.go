@@ -3,6 +3,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,7 +25,8 @@ const Role = "headroom_service"
 // Config configures the connection to the database. Zero values stand for the defaults.
 type Config struct {
 	URL            string
-	MigrateURL     string        // of the user who may change the schema; default URL
+	DirectURL      string        // of the database itself, if URL leads through a pooler; default URL
+	MigrateURL     string        // of the user who may change the schema; default DirectURL
 	SkipMigrations bool          // the schema is known to exist
 	MaxConns       int           // default 20; at most half of them carry idempotent requests
 	AcquireTimeout time.Duration // to wait for a connection, and to make one at first; default 2 s
@@ -33,9 +35,8 @@ type Config struct {
 }
 
 func (c Config) withDefaults() Config {
-	if c.MigrateURL == "" {
-		c.MigrateURL = c.URL
-	}
+	c.DirectURL = cmp.Or(c.DirectURL, c.URL)
+	c.MigrateURL = cmp.Or(c.MigrateURL, c.DirectURL)
 	if c.MaxConns <= 0 {
 		c.MaxConns = 20
 	}
@@ -60,14 +61,18 @@ func (c Config) idle() time.Duration { return c.Statement + beyond + time.Second
 var dialer = net.Dialer{KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: 10 * time.Second, Interval: 5 * time.Second, Count: 3}}
 
 func ifGone(idle time.Duration) string {
-	return "SET idle_in_transaction_session_timeout = " + milliseconds(idle) +
-		"; SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3; SET tcp_user_timeout = 25000"
+	return ofSession([][2]string{{idleTimeout, milliseconds(idle)}, {"tcp_keepalives_idle", "10"}, {"tcp_keepalives_interval", "5"},
+		{"tcp_keepalives_count", "3"}, {"tcp_user_timeout", "25000"}})
 }
+
+const idleTimeout = "idle_in_transaction_session_timeout"
 
 // Store is a pool of connections to a migrated database. It is safe for concurrent use.
 type Store struct {
 	pool   *pgxpool.Pool
+	direct *pgxpool.Pool // to the database itself, for what needs sessions; pool if there is no pooler
 	config Config
+	pooled string // settings that each transaction makes behind a pooler
 	pulse  *pulse
 	turns  *turns
 	places chan struct{} // for idempotent requests, so that others always find a connection
@@ -100,7 +105,7 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 			return nil, err
 		}
 	}
-	status, err := StatusOf(ctx, c.URL)
+	status, err := StatusOf(ctx, c.DirectURL)
 	switch {
 	case err != nil:
 		return nil, err
@@ -113,28 +118,76 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 	case status.Have > status.Known:
 		c.Log.Warn("schema newer than this release", "have", status.Have, "known", status.Known)
 	}
-	config, err := pgxpool.ParseConfig(c.URL)
+	inserter, err := newInserter(status.RiverSchema)
+	if err != nil {
+		return nil, err
+	}
+	s := &Store{config: c, pulse: newPulse(), turns: newTurns(), places: make(chan struct{}, max(1, c.MaxConns/2)), river: inserter, schema: status.RiverSchema}
+	if err := s.connect(ctx, status.Role); err != nil {
+		return nil, err
+	}
+	s.open, s.end = context.WithCancel(context.WithoutCancel(ctx))
+	return s, nil
+}
+
+// connect makes the pools of connections.
+func (s *Store) connect(ctx context.Context, role bool) (err error) {
+	c := s.config
+	settings := [][2]string{{"statement_timeout", milliseconds(c.Statement)}, {"lock_timeout", milliseconds(c.Statement * 4 / 5)}, {"timezone", "UTC"},
+		{idleTimeout, milliseconds(c.idle())}}
+	if role {
+		settings = append(settings, [2]string{"role", Role})
+	}
+	session := ofSession(settings) + "; SET application_name = 'headroom'; " + ifGone(c.idle())
+	if c.DirectURL != c.URL {
+		pooled, err := Pooled(ctx, c.URL)
+		if err != nil {
+			return err
+		}
+		if pooled {
+			s.pooled = ofTransaction(settings)
+		}
+	}
+	if s.pooled == "" {
+		s.pool, err = s.poolOf(ctx, c.URL, c.MaxConns, session)
+		s.direct = s.pool
+		return err
+	}
+	if s.pool, err = s.poolOf(ctx, c.URL, c.MaxConns, ""); err != nil {
+		return err
+	}
+	if s.direct, err = s.poolOf(ctx, c.DirectURL, directConns, session); err != nil {
+		s.pool.Close()
+	}
+	return err
+}
+
+// directConns is the number of connections beside a pooler: background work is fetched and notified through them.
+const directConns = 4
+
+// poolOf returns a pool of connections, whose sessions begin with the settings. Without any they lead to a pooler.
+func (s *Store) poolOf(ctx context.Context, url string, most int, settings string) (*pgxpool.Pool, error) {
+	config, err := pgxpool.ParseConfig(url)
 	if err != nil {
 		return nil, &badAddress{err}
 	}
-	config.MaxConns = int32(min(c.MaxConns, 1000))
+	config.MaxConns = int32(min(most, 1000))
 	dial := dialer
-	dial.Timeout = c.AcquireTimeout // a busy machine still accepts; one that does not is gone
+	dial.Timeout = s.config.AcquireTimeout // a busy machine still accepts; one that does not is gone
 	config.ConnConfig.DialFunc = dial.DialContext
-	heart := newPulse()
-	connects := newGate(c.AcquireTimeout, heart)
-	config.BeforeConnect = connects.before
-	setting := fmt.Sprintf("SET statement_timeout = %d; SET lock_timeout = %d; SET timezone = 'UTC'; SET application_name = 'headroom'; ",
-		c.Statement.Milliseconds(), c.Statement.Milliseconds()*4/5) + ifGone(c.idle())
-	if status.Role {
-		setting += "; SET ROLE " + Role
+	config.BeforeConnect = newGate(s.config.AcquireTimeout, s.pulse).before
+	if settings == "" {
+		config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeCacheDescribe // statements without names
+		config.ConnConfig.RuntimeParams["application_name"] = "headroom"
 	}
-	config.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
+	config.AfterConnect = func(ctx context.Context, conn *pgx.Conn) (err error) {
 		timesInUTC(conn.TypeMap())
 		place := conn.Config().Tracer.(*connecting)
-		ctx, cancel := context.WithTimeout(ctx, place.limit)
-		defer cancel()
-		_, err := conn.Exec(ctx, setting)
+		if settings != "" {
+			ctx, cancel := context.WithTimeout(ctx, place.limit)
+			defer cancel()
+			_, err = conn.Exec(ctx, settings)
+		}
 		place.done(err)
 		return err
 	}
@@ -142,13 +195,7 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 	if err != nil {
 		return nil, &badAddress{err}
 	}
-	inserter, err := newInserter(status.RiverSchema)
-	if err != nil {
-		pool.Close()
-		return nil, err
-	}
-	open, end := context.WithCancel(context.WithoutCancel(ctx))
-	return &Store{open: open, end: end, pool: pool, config: c, pulse: heart, turns: newTurns(), places: make(chan struct{}, max(1, c.MaxConns/2)), river: inserter, schema: status.RiverSchema}, nil
+	return pool, nil
 }
 
 // timesInUTC reads times in UTC, not in the zone of this process.
@@ -175,6 +222,7 @@ func (s *Store) Close() {
 	go func() {
 		defer close(closed)
 		s.pool.Close()
+		s.direct.Close() // once more does nothing
 	}()
 	longest := longestClose
 	if s.Silent() { // its connections would never close

@@ -65,6 +65,9 @@ func (s *Store) readWithin(ctx context.Context, longest time.Duration, work func
 	if tx, ok := joined(ctx); ok {
 		return s.ended(ctx, bounded, since, kindOf(ctx, tx.Conn(), savepoint(bounded, tx, "", work)))
 	}
+	if s.pooled != "" {
+		return s.transact(ctx, longest, pgx.TxOptions{}, work)
+	}
 	conn, err := s.acquire(bounded)
 	if err != nil {
 		return err
@@ -154,6 +157,9 @@ func (s *Store) writeBetween(ctx context.Context, bulk bool, first func(*pgx.Bat
 	return s.ended(ctx, bounded, since, kindOf(ctx, conn.Conn(), func() error {
 		var asked pgx.Batch
 		asked.BeginTx(pgx.TxOptions{})
+		if s.pooled != "" {
+			asked.Queue(s.pooled)
+		}
 		first(&asked)
 		answers := conn.SendBatch(bounded, &asked)
 		tx := answers.Tx()
@@ -186,7 +192,7 @@ func (s *Store) transact(ctx context.Context, within time.Duration, options pgx.
 	if tx, ok := joined(ctx); ok {
 		setting := ""
 		if options.AccessMode != pgx.ReadOnly { // others may need its locks: from here on the transaction is soon over
-			setting = "SET LOCAL idle_in_transaction_session_timeout = " + milliseconds(s.config.idle())
+			setting = "SET LOCAL " + idleTimeout + " = " + milliseconds(s.config.idle())
 		}
 		return s.ended(ctx, bounded, since, kindOf(ctx, tx.Conn(), savepoint(bounded, tx, setting, work)))
 	}
@@ -213,6 +219,9 @@ func (s *Store) transact(ctx context.Context, within time.Duration, options pgx.
 func (s *Store) begin(ctx context.Context, conn *pgxpool.Conn, options pgx.TxOptions) (pgx.Tx, error) {
 	bounded, cancel := s.bound(ctx, s.longest())
 	defer cancel()
+	if s.pooled != "" {
+		options.BeginQuery = beginning(options, s.pooled)
+	}
 	return conn.BeginTx(bounded, options)
 }
 

@@ -106,6 +106,7 @@ func Database(t testing.TB) string {
 			t.Errorf("drop the database: %v", err)
 		}
 	})
+	made.Store(server.url(name), true)
 	return server.url(name)
 }
 
@@ -122,6 +123,7 @@ func OpenWith(t testing.TB, c postgres.Config) *postgres.Store {
 		c.URL = Database(t)
 	}
 	c.SkipMigrations = true
+	behindPooler(t, &c)
 	store, err := postgres.Open(context.Background(), c)
 	if err != nil {
 		t.Fatalf("open the database: %v", err)

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -27,7 +28,8 @@ type config struct {
 	Listen            string   `env:"HEADROOM_LISTEN" envDefault:"127.0.0.1:8080" flag:"listen" validate:"hostname_port" help:"address and port to serve on"`
 	DataDir           string   `env:"HEADROOM_DATA_DIR" flag:"data-dir" help:"where the private database is kept when there is no DATABASE_URL"`
 	DatabaseURL       string   `env:"DATABASE_URL" flag:"database-url" secret:"url" validate:"omitempty,startswith=postgres" help:"a Postgres of yours (15 or newer)"`
-	MigrateURL        string   `env:"MIGRATE_DATABASE_URL" secret:"url" validate:"omitempty,startswith=postgres" help:"the same database for a role that may change the schema; default DATABASE_URL"`
+	DirectURL         string   `env:"DATABASE_DIRECT_URL" secret:"url" validate:"omitempty,startswith=postgres" help:"the database itself where DATABASE_URL leads through a connection pooler in transaction mode; default DATABASE_URL"`
+	MigrateURL        string   `env:"MIGRATE_DATABASE_URL" secret:"url" validate:"omitempty,startswith=postgres" help:"the same database for a role that may change the schema; default DATABASE_DIRECT_URL"`
 	Connections       int      `env:"HEADROOM_CONNECTIONS" envDefault:"20" validate:"min=4,max=1000" help:"connections to the database at most"`
 	AdminKey          string   `env:"HEADROOM_ADMIN_KEY" secret:"all" validate:"omitempty,startswith=hrk_,min=40,max=128" help:"a key with the role admin that exists while the server runs; make one with: headroom key draw"`
 	Issuer            string   `env:"HEADROOM_OIDC_ISSUER" help:"an OpenID Connect issuer whose bearer tokens open the server besides keys: its address, exactly as it calls itself"`
@@ -125,9 +127,7 @@ func readConfig(c *cobra.Command, environ map[string]string) (config, []setting,
 	if settings.DataDir == "" {
 		settings.DataDir = remote.DefaultDataDir()
 	}
-	if settings.MigrateURL == "" {
-		settings.MigrateURL = settings.DatabaseURL
-	}
+	settings.MigrateURL = cmp.Or(settings.MigrateURL, settings.DirectURL, settings.DatabaseURL)
 	mistakes = append(mistakes, check(settings)...)
 	shown := make([]setting, shape.NumField())
 	for i := range shape.NumField() {
@@ -256,7 +256,7 @@ var samples = []string{"password", "postgres", "secret", "changeme", "change-me"
 
 // sampleSecrets refuses secrets that everybody knows; such a server must not be reachable.
 func (s config) sampleSecrets() (mistakes []error) {
-	for name, address := range map[string]string{"DATABASE_URL": s.DatabaseURL, "MIGRATE_DATABASE_URL": s.MigrateURL} {
+	for name, address := range map[string]string{"DATABASE_URL": s.DatabaseURL, "DATABASE_DIRECT_URL": s.DirectURL, "MIGRATE_DATABASE_URL": s.MigrateURL} {
 		u, err := url.Parse(address)
 		if err != nil || u.User == nil {
 			continue

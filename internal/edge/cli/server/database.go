@@ -21,17 +21,17 @@ type openedDatabase struct {
 // openDatabase opens the database of the settings: theirs, or a private one in the data directory.
 func openDatabase(ctx context.Context, settings config, log *slog.Logger) (openedDatabase, error) {
 	d := openedDatabase{stop: func(time.Time) error { return nil }}
-	address, migrate := settings.DatabaseURL, settings.MigrateURL
-	if address == "" {
+	at := postgres.Config{URL: settings.DatabaseURL, DirectURL: settings.DirectURL, MigrateURL: settings.MigrateURL, MaxConns: settings.Connections}
+	if at.URL == "" {
 		k, err := keepPrivate(ctx, private.Config{Dir: settings.DataDir, Log: log})
 		if err != nil {
 			return d, err
 		}
-		address, migrate = k.url, k.url
+		at.URL, at.DirectURL, at.MigrateURL = k.url, "", ""
 		d.gone, d.stop = k.gone, k.end
 	}
 	var err error
-	d.Store, err = postgres.Open(ctx, postgres.Config{URL: address, MigrateURL: migrate, MaxConns: settings.Connections})
+	d.Store, err = postgres.Open(ctx, at)
 	if err != nil {
 		return d, errors.Join(err, d.stop(time.Now().Add(stopTime)))
 	}

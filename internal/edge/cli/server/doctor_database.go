@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -41,8 +42,17 @@ func (d *diagnosis) examineDatabase(ctx context.Context, settings config) {
 		return
 	}
 	began := time.Now()
-	detail, err := examineSchema(ctx, settings.DatabaseURL)
+	detail, err := examineSchema(ctx, cmp.Or(settings.DirectURL, settings.DatabaseURL))
 	d.add("database", fmt.Sprintf("%s It answered in %d ms.", detail, time.Since(began).Milliseconds()), cureDatabase, err)
+	if err != nil {
+		return
+	}
+	detail = "DATABASE_URL leads to the database itself, or through a pooler that keeps sessions"
+	pooled, err := postgres.Pooled(ctx, settings.DatabaseURL)
+	if pooled {
+		detail = "DATABASE_URL leads through a pooler that shares sessions; what needs one goes to DATABASE_DIRECT_URL"
+	}
+	d.add("pooler", detail, cureDatabase, err)
 }
 
 // examinePrivate looks at what a private database needs, and at one that runs.

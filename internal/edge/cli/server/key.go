@@ -53,7 +53,7 @@ func (d *keyPlace) use(ctx context.Context, fresh bool, do func(context.Context,
 		config.URL = os.Getenv("DATABASE_URL")
 	}
 	if config.URL != "" {
-		config.MigrateURL, config.SkipMigrations = os.Getenv("MIGRATE_DATABASE_URL"), !fresh
+		config.DirectURL, config.MigrateURL, config.SkipMigrations = os.Getenv("DATABASE_DIRECT_URL"), os.Getenv("MIGRATE_DATABASE_URL"), !fresh
 	} else {
 		url, stop, err := d.private(ctx, fresh)
 		if err != nil {

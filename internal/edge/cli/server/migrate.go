@@ -22,7 +22,8 @@ func migrateCommand() *cobra.Command {
 		Long: `Brings the tables of a database of yours up to this release, or says where they stand.
 The server does the same when it starts; this is for those who want it done before, or by another user.
 
-The database is the one of --database-url, MIGRATE_DATABASE_URL or DATABASE_URL, whichever comes first.
+The database is the one of --database-url, MIGRATE_DATABASE_URL, DATABASE_DIRECT_URL or DATABASE_URL, whichever
+comes first.
 A private database needs none of this.`,
 		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
@@ -98,7 +99,7 @@ func migrateStatusCommand(address *string) *cobra.Command {
 
 // databaseToMigrate is the database named first. It may hold a password and is never shown.
 func databaseToMigrate(flag string) (string, error) {
-	for _, address := range []string{flag, os.Getenv("MIGRATE_DATABASE_URL"), os.Getenv("DATABASE_URL")} {
+	for _, address := range []string{flag, os.Getenv("MIGRATE_DATABASE_URL"), os.Getenv("DATABASE_DIRECT_URL"), os.Getenv("DATABASE_URL")} {
 		if address != "" {
 			return address, nil
 		}

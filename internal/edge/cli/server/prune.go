@@ -30,8 +30,8 @@ running lease was admitted under, and those that an observation was judged by. N
 Whoever asks for a plan that was removed is told so, with the day; the audit log has what was removed.
 Of the plans of a cluster's pool the current one and the newest stay.
 
-The database is that of --database-url, MIGRATE_DATABASE_URL or DATABASE_URL, else the private one in the
-data directory, whether its server runs or not.`,
+The database is that of --database-url, MIGRATE_DATABASE_URL, DATABASE_DIRECT_URL or DATABASE_URL, else the
+private one in the data directory, whether its server runs or not.`,
 		Example: "  headroom prune --older-than 400d --dry-run\n  headroom prune --older-than 400d --keep 1000",
 		Args:    cobra.NoArgs,
 	}
