@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"os/user"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -60,10 +61,11 @@ auth_type = trust
 auth_file = %s
 pool_mode = %s
 server_round_robin = 1
-default_pool_size = 10
+default_pool_size = 4
+server_login_retry = 1
+server_idle_timeout = 5
 min_pool_size = 2
 max_client_conn = 1000
-max_db_connections = 40
 `, host, serverPort, port, filepath.Join(dir, "users"), mode)
 	users := strconv.Quote(at.User.Username()) + ` ""` + "\n"
 	for name, text := range map[string]string{"settings": settings, "users": users} {
@@ -83,12 +85,19 @@ max_db_connections = 40
 	}
 	var said strings.Builder
 	command.Stderr = &said
-	if err := command.Start(); err != nil {
+	started, ended := make(chan error), make(chan struct{})
+	go func() { // it ends with the thread that has started it
+		runtime.LockOSThread()
+		defer close(ended)
+		started <- command.Start()
+		_ = command.Wait()
+	}()
+	if err := <-started; err != nil {
 		t.Fatalf("start PgBouncer: %v", err)
 	}
 	t.Cleanup(func() {
 		_ = command.Process.Kill()
-		_ = command.Wait()
+		<-ended
 	})
 	reached := fmt.Sprintf("127.0.0.1:%d", port)
 	for began := time.Now(); ; time.Sleep(5 * time.Millisecond) {
