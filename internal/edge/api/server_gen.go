@@ -193,6 +193,9 @@ type AllowedHostList = list[fetch.AllowedHost]
 // Example: -44.80
 type Amount = money.Amount
 
+// AnyJSON Any JSON.
+type AnyJSON = any
+
 // Applied The result of applying a document, or in a dry run the result that it would have.
 type Applied = clusters.Applied
 

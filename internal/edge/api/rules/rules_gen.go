@@ -1092,7 +1092,7 @@ var (
 		{"executions", &Shape{Kind: Array, Rules: "max=2000", Items: &shapeExecutionRecord}},
 	}, Required: []string{"executions"}, Closed: true}
 	shapeExecutionRecord = Shape{Kind: Object, Members: []Member{
-		{"chain", &Shape{Nullable: true, AllOf: []*Shape{&shapeHistoryChain}}},
+		{"chain", &Shape{Kind: Object, Nullable: true, AllOf: []*Shape{&shapeHistoryChain}}},
 		{"execution", &Shape{Kind: Text, Rules: "max=1000"}},
 		{"finished_at", &Shape{Kind: Time, Nullable: true, Rules: "moment"}},
 		{"form", &Shape{Kind: Text, Rules: "oneof=map_reduce stages"}},
@@ -1100,7 +1100,7 @@ var (
 		{"outcome", &Shape{Kind: Text, Rules: "oneof=succeeded failed killed unfinished"}},
 		{"queue", &Shape{Kind: Text, Rules: "max=1000"}},
 		{"refused", &Shape{Kind: Text, Rules: "max=4000"}},
-		{"sample", &Shape{Nullable: true, AllOf: []*Shape{&shapeHistorySample}}},
+		{"sample", &Shape{Kind: Object, Nullable: true, AllOf: []*Shape{&shapeHistorySample}}},
 		{"seconds", &Shape{Kind: Number, Nullable: true, Rules: "gte=0"}},
 		{"submitted_at", &Shape{Kind: Time, Nullable: true, Rules: "moment"}},
 		{"user", &Shape{Kind: Text, Rules: "max=1000"}},
@@ -1217,7 +1217,7 @@ var (
 		{"dedicated", &Shape{Kind: Bool}},
 		{"last_heartbeat_at", &Shape{Kind: Time, Nullable: true, Rules: "moment"}},
 		{"name", &Shape{Kind: Text}},
-		{"report", &Shape{Nullable: true, AllOf: []*Shape{&shapeNodeReport}}},
+		{"report", &Shape{Kind: Object, Nullable: true, AllOf: []*Shape{&shapeNodeReport}}},
 		{"residual", &Shape{Kind: Number}},
 		{"running", &Shape{Kind: Whole, Rules: "whole,int64"}},
 		{"seq", &Shape{Kind: Whole, Rules: "whole,int64"}},
@@ -1240,7 +1240,7 @@ var (
 		{"nodes", &Shape{Kind: Array, Rules: "min=1,max=10", Items: &Shape{Kind: Text, Rules: "min=1,max=200"}}},
 		{"task", &Shape{Kind: Whole, Rules: "whole,int64,gte=0,lte=99999"}},
 	}, Required: []string{"task", "nodes"}, Closed: true}
-	shapeMaybeMoney       = Shape{Nullable: true, OneOf: []*Shape{&Shape{Kind: Text, Rules: `max=100,matches=^(00x7C[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]{10x2C2})?$`}, &Shape{Kind: Number, Rules: "gte=0,lte=1e+09"}}}
+	shapeMaybeMoney       = Shape{OneOf: []*Shape{&Shape{Kind: Text, Nullable: true, Rules: `max=100,matches=^(00x7C[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]{10x2C2})?$`}, &Shape{Kind: Number, Rules: "gte=0,lte=1e+09"}}}
 	shapeMeasurementBatch = Shape{Kind: Object, Members: []Member{
 		{"measurements", &Shape{Kind: Array, Rules: "min=1,max=2000", Items: &shapeNewMeasurement}},
 	}, Required: []string{"measurements"}, Closed: true}

@@ -54,6 +54,8 @@ export type AllowedHostList = {
 
 export type Amount = (string);
 
+export type AnyJSON = (unknown | null | Array<unknown> | string | boolean);
+
 export type Applied = {
   changes: Array<Change>;
   created: boolean;
@@ -109,9 +111,9 @@ export type Attempt = {
 
 export type AuditEntry = {
   action: string;
-  after: unknown | null;
+  after: (AnyJSON);
   at: string;
-  before: unknown | null;
+  before: (AnyJSON);
   by: string;
   cluster: string;
   id: string;
@@ -1008,8 +1010,8 @@ export type FewestMachines = {
 };
 
 export type FieldChange = {
-  after: unknown | null;
-  before: unknown | null;
+  after: (AnyJSON);
+  before: (AnyJSON);
   pointer: string;
 };
 
@@ -1170,7 +1172,7 @@ export type HeldShares = {
 export type Hint = {
   detail: string;
   pointer?: string;
-  value?: unknown | null;
+  value?: (AnyJSON);
 };
 
 export type HistoryChain = {
@@ -1781,7 +1783,7 @@ export type Machines = {
 
 export type MaybeAmount = string | null;
 
-export type MaybeMoney = (string) | null;
+export type MaybeMoney = (string | null);
 
 export type MeasuredSeconds = Array<number>;
 
@@ -2876,7 +2878,7 @@ export type Purchase = {
   obligation: (Amount);
   offers: Array<OfferAnswer>;
   on_demand_only: (PurchaseCost);
-  penalties_avoided: (Amount) | null;
+  penalties_avoided: (MaybeAmount);
   proof: PurchaseProof;
   recommended: PurchaseCost;
   regret: Array<RegretPoint>;
@@ -3086,7 +3088,7 @@ export type Run = {
   kind: string;
   partial: boolean;
   progress: RunProgress;
-  result: unknown | null;
+  result: (AnyJSON);
   result_url: string | null;
   started_at: string | null;
   state: RunState;
