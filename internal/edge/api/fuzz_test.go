@@ -120,7 +120,7 @@ func FuzzHeaders(f *testing.F) {
 		_, _ = plainJSON(r.Header.Values("Content-Type"))
 		_, _ = plainCoding(r)
 		_, _ = sentToken(r)
-		_, _, _ = sessionToken(r), s.crossOrigin(r), matches([]string{text}, `"1"`)
+		_, _, _ = s.sessionToken(r), s.crossOrigin(r), matches([]string{text}, `"1"`)
 		if id := newRequestID(text, trace.TraceIn(text)); len(id) > 64 || strings.ContainsFunc(id, func(c rune) bool { return c <= ' ' || c > '~' }) {
 			t.Errorf("%q is the request's id %q", text, id)
 		}

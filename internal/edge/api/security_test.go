@@ -345,7 +345,11 @@ func TestOrigins(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s: %v for %+v", name, err, session)
 			}
-			headers = append(headers, "Cookie", cookieName+"="+token)
+			name := cookieName
+			if c.secure {
+				name = "__Host-" + cookieName
+			}
+			headers = append(headers, "Cookie", name+"="+token)
 		} else {
 			headers = append(headers, "Authorization", "Bearer "+f.key(nil))
 		}

@@ -16,6 +16,15 @@ import (
 // cookieName names the cookie of a session's token.
 const cookieName = "headroom_session"
 
+// cookieName is the name of the cookie here. Behind TLS browsers refuse one of this name that another host has set, or
+// that came without TLS.
+func (s *server) cookieName() string {
+	if s.config.SecureCookies {
+		return "__Host-" + cookieName
+	}
+	return cookieName
+}
+
 // authenticate identifies the caller: by the key in a header, otherwise by the session's cookie. Holders of bad
 // tokens may still call operations that are open to everybody. It does not decide on rights.
 func (s *server) authenticate(next http.Handler) http.Handler {
@@ -36,7 +45,7 @@ func (s *server) authenticate(next http.Handler) http.Handler {
 				return
 			}
 			a.principal, a.expires = key.Principal(), key.ExpiresAt
-		} else if token := sessionToken(r); token != "" {
+		} else if token := s.sessionToken(r); token != "" {
 			session, err := s.findSession(r, token)
 			switch {
 			case errors.Is(err, errGuesses):
@@ -69,8 +78,8 @@ func isOpen(r *http.Request) bool {
 	}
 }
 
-func sessionToken(r *http.Request) string {
-	cookies := r.CookiesNamed(cookieName)
+func (s *server) sessionToken(r *http.Request) string {
+	cookies := r.CookiesNamed(s.cookieName())
 	if len(cookies) != 1 { // two of the same name: another site's page may have set one of them
 		return ""
 	}
@@ -166,7 +175,7 @@ func (c *sessions) doubtAll() {
 }
 
 func (s *server) cookie(token string, expires time.Time) *http.Cookie {
-	return &http.Cookie{Name: cookieName, Value: token, Path: "/", HttpOnly: true, Secure: s.config.SecureCookies,
+	return &http.Cookie{Name: s.cookieName(), Value: token, Path: "/", HttpOnly: true, Secure: s.config.SecureCookies,
 		SameSite: http.SameSiteStrictMode, Expires: expires, MaxAge: max(1, int(expires.Sub(s.app.Now()).Seconds()))}
 }
 
@@ -234,7 +243,7 @@ func (s *server) getSession(w http.ResponseWriter, r *http.Request) {
 // deleteSession ends the session of the cookie. Holders of keys have none to end.
 func (s *server) deleteSession(w http.ResponseWriter, r *http.Request) {
 	if askedOf(r.Context()).cookie {
-		hash := auth.HashOf(sessionToken(r))
+		hash := auth.HashOf(s.sessionToken(r))
 		s.sessions.forget(hash)
 		if err := s.app.Stores.Access.DeleteSession(r.Context(), hash); err != nil && !errors.Is(err, fault.NotFound) {
 			s.fail(w, r, err)

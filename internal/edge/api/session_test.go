@@ -18,7 +18,7 @@ import (
 // cookieIn returns the session's cookie in an answer.
 func cookieIn(t *testing.T, w *httptest.ResponseRecorder) *http.Cookie {
 	t.Helper()
-	i := slices.IndexFunc(w.Result().Cookies(), func(c *http.Cookie) bool { return c.Name == cookieName })
+	i := slices.IndexFunc(w.Result().Cookies(), func(c *http.Cookie) bool { return strings.HasSuffix(c.Name, cookieName) })
 	if i < 0 {
 		t.Fatalf("the answer sets no session cookie: %v", w.Header())
 	}
@@ -88,9 +88,12 @@ func TestSignInLink(t *testing.T) {
 func TestSecureCookie(t *testing.T) {
 	t.Parallel()
 	f := newFront(t, func(c *Config) { c.SecureCookies = true })
-	if c := cookieIn(t, f.signIn(f.key(nil))); !c.Secure || !c.HttpOnly || c.SameSite != http.SameSiteStrictMode {
-		t.Errorf("got the cookie %+v, want it Secure, HttpOnly and SameSite=Strict", c)
+	c := cookieIn(t, f.signIn(f.key(nil)))
+	if !c.Secure || !c.HttpOnly || c.SameSite != http.SameSiteStrictMode || c.Name != "__Host-headroom_session" || c.Path != "/" || c.Domain != "" {
+		t.Errorf("got the cookie %+v, want it Secure, HttpOnly and SameSite=Strict, of this host alone", c)
 	}
+	wantStatus(t, f.do("GET", "/v1/session", "", "Cookie", c.Name+"="+c.Value), http.StatusOK)
+	wantStatus(t, f.do("GET", "/v1/session", "", "Cookie", cookieName+"="+c.Value), http.StatusUnauthorized) // another host may have set it
 }
 
 func TestSessionEndsWithItsKey(t *testing.T) {

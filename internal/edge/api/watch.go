@@ -104,7 +104,7 @@ func (s *server) stillMay(r *http.Request) bool {
 		key, ok := s.app.Auth.Ring.Find(token, s.app.Now())
 		return ok && sameSight(key.Principal(), who)
 	}
-	_, err := s.findSession(r, sessionToken(r))
+	_, err := s.findSession(r, s.sessionToken(r))
 	return problemOf(err).Status != http.StatusUnauthorized || err == nil
 }
 
