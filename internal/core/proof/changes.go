@@ -184,18 +184,36 @@ func (k *changes) with(i int, change func(c *capacity.Class)) changed {
 }
 
 func (was *model) with(i int, change func(c *capacity.Class)) *model {
-	m := *was
+	m := was.copied()
 	m.problem.Classes = slices.Clone(m.problem.Classes)
 	in := &m.problem.Classes[i]
 	change(in)
-	m.classes = slices.Clone(m.classes)
 	c := newClass(in, m.bound, m.problem.Options.OneSlotPerJob)
 	c.phasesOf(&was.classes[i])
 	m.classes[i] = c
-	m.byWorth = slices.Clone(m.byWorth)
 	m.rest()
 	m.rank()
+	return m
+}
+
+// copied is the same problem with classes of its own.
+func (was *model) copied() *model {
+	m := *was
+	m.classes, m.byWorth = slices.Clone(m.classes), slices.Clone(m.byWorth)
 	return &m
+}
+
+// penalized is the problem with another penalty of a class.
+func (k *changes) penalized(i int, penalty *big.Rat) changed {
+	m := k.m.copied()
+	m.classes[i].penalty = penalty
+	m.rank()
+	if k.f == nil {
+		return m
+	}
+	f := *k.f
+	f.model = m
+	return &f
 }
 
 // phasesOf gives a class the phases of another one: as a plan reads a demand without work.
@@ -375,10 +393,7 @@ func (k *changes) penalties(i int, stated *capacity.ClassPlan, r *capacity.Money
 	}
 	// at is the problem with another penalty, and what this plan costs there.
 	at := func(penalty *big.Rat) (changed, *big.Rat) {
-		m := k.with(i, func(*capacity.Class) {})
-		m.base().classes[i].penalty = penalty
-		m.base().rank()
-		return m, sub(k.bill.objective, mul(sub(penalty, k.m.classes[i].penalty), whole(k.jobs[i])))
+		return k.penalized(i, penalty), sub(k.bill.objective, mul(sub(penalty, k.m.classes[i].penalty), whole(k.jobs[i])))
 	}
 	refused := sub(k.m.classes[i].max, whole(k.jobs[i]))
 	k.ends(ends, at, func(penalty *big.Rat) *big.Rat {

@@ -55,6 +55,7 @@ type class struct {
 	loss                  *big.Rat // error of a work or fixed time in floating point
 	lowest, highest       *big.Rat // bounds of gamma with that error
 	penalty, min, max     *big.Rat
+	fits                  map[int64]fit // by jobs: what has been found; copies of a class share it
 }
 
 // newModel reads a problem. Its work rests by pause, which may be nil.
@@ -275,6 +276,7 @@ func (c *class) convert() {
 		c.loss.Add(c.loss, mul(c.stretch, add(off(c.lower), off(c.upper))))
 	}
 	loss := c.loss
+	c.fits = map[int64]fit{}
 	c.low = c.gamma(c.plan.a, c.plan.b, c.slack, false)
 	c.high = c.gamma(c.plan.a, c.plan.b, c.slack, true)
 	c.lowest = c.gamma(larger(zero(), sub(c.plan.a, loss)), larger(zero(), sub(c.plan.b, loss)), add(c.slack, loss), false)
@@ -339,9 +341,10 @@ func (m *model) settle(pl capacity.Plan) {
 		}
 		other := *c
 		other.hasMap, other.hasReduce = true, true
+		other.convert()
 		if c.oneSlot {
 			stated := number(pl.Classes[i].VMsPerJob)
-			if other.convert(); c.agrees(stated) || !other.agrees(stated) {
+			if c.agrees(stated) || !other.agrees(stated) {
 				continue
 			}
 		} else if s := pl.Classes[i].Slots; s == nil || !c.hasMap && s.Map == 0 || !c.hasReduce && s.Reduce == 0 {

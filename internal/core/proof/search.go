@@ -131,8 +131,15 @@ func (s *choices) reduce(budget int64) (base state, open []choice) {
 // undominated keeps of any two states the lighter and cheaper one, by ascending weight.
 func undominated(states []state) []state {
 	slices.SortFunc(states, func(x, y state) int {
-		return cmp.Or(cmp.Compare(x.weight, y.weight), cmp.Compare(x.cost, y.cost),
-			cmp.Compare(x.parent, y.parent), cmp.Compare(x.option, y.option))
+		switch { // most states differ in weight, so that nothing else is compared
+		case x.weight != y.weight:
+			return cmp.Compare(x.weight, y.weight)
+		case x.cost != y.cost:
+			return cmp.Compare(x.cost, y.cost)
+		case x.parent != y.parent:
+			return cmp.Compare(x.parent, y.parent)
+		}
+		return cmp.Compare(x.option, y.option)
 	})
 	kept, lowest := states[:0], int64(math.MaxInt64)
 	for _, st := range states {
@@ -150,7 +157,10 @@ func trim(states []state, room int, grain, cut int64) ([]state, int64) {
 		return states, cut
 	}
 	slices.SortFunc(states, func(x, y state) int {
-		return cmp.Or(cmp.Compare(x.regret/grain, y.regret/grain), cmp.Compare(scattered(x.weight), scattered(y.weight)))
+		if a, b := x.regret/grain, y.regret/grain; a != b {
+			return cmp.Compare(a, b)
+		}
+		return cmp.Compare(scattered(x.weight), scattered(y.weight))
 	})
 	for _, st := range states[room:] {
 		cut = min(cut, st.regret)

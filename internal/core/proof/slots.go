@@ -10,6 +10,36 @@ import (
 // slotting is a whole number of map and reduce slots for a class's jobs.
 type slotting struct{ maps, reduces int64 }
 
+// fit holds the whole slots for a number of jobs, and their VMs: the fewest with the tolerance of deadlines, which low
+// counts, and without it.
+type fit struct {
+	slots     slotting
+	low, high *big.Rat
+}
+
+// fit finds the slots for a number of jobs. Problems that differ elsewhere ask for the same numbers again and again.
+func (c *class) fit(jobs int64, steps *int) (f fit, ok bool) {
+	if f, ok = c.fits[jobs]; ok {
+		return f, true
+	}
+	loose, ok := c.slots(jobs, c.tolerant(), steps)
+	if !ok {
+		return f, false
+	}
+	f.slots = loose
+	if t, _, fine := c.plan.time(whole(jobs), whole(loose.maps), whole(loose.reduces), zero()); jobs > 0 && (!fine || less(c.deadline, t)) {
+		if f.slots, ok = c.slots(jobs, c.slack, steps); !ok {
+			return f, false
+		}
+	}
+	f.low = c.size(whole(loose.maps), whole(loose.reduces))
+	f.high = c.size(whole(f.slots.maps), whole(f.slots.reduces))
+	if c.fits != nil {
+		c.fits[jobs] = f
+	}
+	return f, true
+}
+
 // slots finds the fewest VMs' worth of whole slots on which these jobs finish in time. With a = A·h/F and b = B·h/F
 // the deadline reads a/s_M + b/s_R <= 1, so s_M > a needs s_R = ceil(b·s_M/(s_M-a)). Without that rounding the VMs
 // are a convex function of s_M. It walks both ways from any start until this function, which never exceeds the true
@@ -123,18 +153,11 @@ func (m *model) needs(i int, jobs int64) (low, high *big.Rat, s slotting, ok boo
 	case c.given: // plans may hold more than nine places rounded up
 		low, high = mul(c.low, h), mul(onGrid(c.low, big.NewInt(1e9), true), h)
 	case m.integrality == capacity.Executable:
-		var loose slotting
-		if loose, ok = c.slots(jobs, c.tolerant(), &m.steps); !ok {
+		f, ok := c.fit(jobs, &m.steps)
+		if !ok {
 			return nil, nil, s, false
 		}
-		s = loose
-		if t, _, fine := c.plan.time(h, whole(loose.maps), whole(loose.reduces), zero()); jobs > 0 && (!fine || less(c.deadline, t)) {
-			if s, ok = c.slots(jobs, c.slack, &m.steps); !ok {
-				return nil, nil, s, false
-			}
-		}
-		low = c.size(whole(loose.maps), whole(loose.reduces))
-		high = c.size(whole(s.maps), whole(s.reduces))
+		low, high, s = f.low, f.high, f.slots
 	default:
 		low, high = mul(c.lowest, h), mul(c.highest, h)
 	}
