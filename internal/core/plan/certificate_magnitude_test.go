@@ -12,10 +12,13 @@ import (
 )
 
 // Jobs whose penalties are exactly what their VMs cost have an objective of nothing, which is the difference of large
-// amounts.
+// amounts. The short form has one to twelve classes and every seventh number up to 40, the long one all.
 func TestPenaltiesThatEqualLargeCostsArePlanned(t *testing.T) {
 	t.Parallel()
 	for n := 1; n <= 40; n++ {
+		if n > 12 && n%7 != 5 && plantest.Trials(0, 1) == 0 {
+			continue
+		}
 		p := capacity.Problem{Currency: "IDR", PeriodSeconds: 730 * 3600, Options: capacity.DefaultOptions()}
 		p.Options.Integrality, p.Options.Engine = capacity.Integer, capacity.EngineExact
 		p.Supply.OnDemand.Price = plantest.Amount("9876.123456789")

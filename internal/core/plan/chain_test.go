@@ -42,12 +42,12 @@ func chained(r *rand.Rand) capacity.Problem {
 	return p
 }
 
-// Plans of chains are accepted by the checker that works everything out by itself.
+// Plans of chains are accepted by the checker that works everything out by itself: 600 of them, 20,000 with HEADROOM_LONG.
 func TestPlansOfChainsAreProvedIndependently(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(7, 15))
 	count := map[string]int{}
-	for trial := range plantest.Trials(2_000, 20_000) {
+	for trial := range plantest.Trials(600, 20_000) {
 		p := chained(r)
 		if err := p.Validate(); err != nil {
 			t.Fatalf("trial %d: %v", trial, err)
@@ -74,7 +74,7 @@ func TestPlansOfChainsAreProvedIndependently(t *testing.T) {
 		}
 	}
 	t.Logf("%v", count)
-	if count["proved twice"] < plantest.Trials(1_000, 10_000) {
+	if count["proved twice"] < plantest.Trials(300, 10_000) {
 		t.Errorf("of the plans %v", count)
 	}
 }

@@ -138,9 +138,9 @@ func mutants(t *testing.T, r *rand.Rand, text []byte, all bool) (made []mutant) 
 }
 
 // Any change of a plan is found when it is read or when it is checked, except for those that the check itself names as
-// not checked.
+// not checked. The short form changes a plan of each of 13 kinds, the long one 200 of each.
 func TestEveryChangeOfAPlanIsFound(t *testing.T) {
-	seeds := uint64(2)
+	seeds := uint64(1)
 	if os.Getenv("HEADROOM_LONG") != "" {
 		seeds = 200
 	}

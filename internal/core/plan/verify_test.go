@@ -14,11 +14,12 @@ import (
 	"headroom/internal/test/plantest"
 )
 
-// Every plan is accepted by the checker that shares nothing with planning, optimality included.
+// Every plan is accepted by the checker that shares nothing with planning, optimality included: 600 problems of all
+// kinds, 12,000 with HEADROOM_LONG.
 func TestPlansAreProvedIndependently(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 12))
 	solved, infeasible, notProved := 0, 0, 0
-	for trial := 0; trial < plantest.Trials(1_500, 12_000); trial++ {
+	for trial := 0; trial < plantest.Trials(600, 12_000); trial++ {
 		p := plantest.DrawAny(r)
 		if err := p.Validate(); err != nil {
 			continue
@@ -50,7 +51,7 @@ func TestPlansAreProvedIndependently(t *testing.T) {
 	}
 	t.Logf("%d proved twice, %d accepted but too large to prove twice, %d infeasible", solved, notProved, infeasible)
 	t.Attr("R4", fmt.Sprintf("%d random plans proved a second time, %d accepted, %d infeasible, 0 refused", solved, notProved, infeasible))
-	if solved < plantest.Trials(900, 9_000) {
+	if solved < plantest.Trials(360, 9_000) {
 		t.Errorf("only %d plans were proved twice", solved)
 	}
 }
