@@ -80,6 +80,11 @@ func cut(h *horizon.Horizon) *calendar {
 		}
 		c := cell{start: time.Unix(at, 0).UTC(), seconds: inside[i+1] - at, period: period}
 		inForce := k.inForce(c.start)
+		if n := len(k.cells); n > 0 && k.cells[n-1].period == period && slices.Equal(k.cases[k.cells[n-1].situation].inForce, inForce) {
+			c.situation, c.row = k.cells[n-1].situation, k.cells[n-1].row // another day of the same
+			k.cells = append(k.cells, c)
+			continue
+		}
 		key := k.keyOf(&h.Periods[period], inForce)
 		at, seen := known[key]
 		if !seen {
