@@ -136,7 +136,7 @@ func reproduced(ctx context.Context, experiments []reproduce.Experiment, setting
 	tools := reproduce.Tools{
 		Clock: time.Now,
 		Plan: func(ctx context.Context, p capacity.Problem) (capacity.Plan, error) {
-			return plan.Solve(ctx, p, nil) // every plan is proved without a solver
+			return plan.NewSeries(p, nil).Solve(ctx, p) // in brief; every plan is proved without a solver
 		},
 		Pack: func(ctx context.Context, p pack.PackingProblem) (pack.Packing, error) {
 			return solving.CheckedPacking(ctx, p, nil)
