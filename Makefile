@@ -4,7 +4,8 @@
 
 VERSION = $(shell git describe --tags --always --dirty 2>/dev/null || echo development)
 GOBUILD = go build -ldflags '-s -w -X main.version=$(VERSION)'
-GOTEST  = HEADROOM_SOLVER='$(CURDIR)/bin/headroom-solver' go test -vet=off -timeout 30m
+# Tests collect garbage less often, which takes a quarter of their processor time; those that measure memory do as a server does.
+GOTEST  = GOGC=400 HEADROOM_SOLVER='$(CURDIR)/bin/headroom-solver' go test -vet=off -timeout 30m
 
 # All is built, checked and tested as it is shipped, without C and paths, so that what one step compiles serves the others;
 # only the solver program's packages need a C compiler, and they are named here.

@@ -36,6 +36,7 @@ func (w withSolver) Run() int {
 }
 
 func TestMain(m *testing.M) {
+	_ = os.Unsetenv("GOGC") // the programs that tests start collect garbage as shipped
 	testscript.Main(withSolver{m}, map[string]func(){"headroom": func() { offerProfiles(); main() }})
 }
 

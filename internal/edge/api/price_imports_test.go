@@ -15,6 +15,7 @@ import (
 	"net/url"
 	"os"
 	"runtime"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"sync"
@@ -377,6 +378,8 @@ func synthetic(products int) io.Reader {
 // in bytes.
 func memoryGrows(t *testing.T) (by func() int64) {
 	t.Helper()
+	was := debug.SetGCPercent(100) // as a server collects garbage
+	t.Cleanup(func() { debug.SetGCPercent(was) })
 	runtime.GC()
 	taken := func() int64 {
 		var m runtime.MemStats

@@ -35,7 +35,10 @@ import (
 	"headroom/openapi"
 )
 
-func TestMain(m *testing.M) { pgtest.Main(m) }
+func TestMain(m *testing.M) {
+	_ = os.Unsetenv("GOGC") // the programs that tests start collect garbage as shipped
+	pgtest.Main(m)
+}
 
 // server is a real server with the first demonstration cluster in the state of its document.
 type server struct {
