@@ -66,7 +66,7 @@ var readers = []struct {
 	{"question", limited(goal.ReadQuestion), `{"problem":{},"kind":"deadline","class":"a"}`},
 	{"question of a cluster", reads(goal.ReadClusterQuestion), `{"kind":"budget","amount":"3.50"}`},
 	{"horizon", func(text []byte) error { _, err := horizon.ReadHorizon(text, capacity.DefaultLimits()); return err }, `{"problem":{},"from":"2026-03-01T00:00:00Z","until":"2026-03-02T00:00:00Z"}`},
-	{"horizon of a cluster", reads(horizon.ReadClusterHorizon), `{"from":"2026-03-01T00:00:00Z","until":"2026-03-02T00:00:00Z"}`},
+	{"horizon of a cluster", reads(horizon.ReadClusterHorizon), `{"scenario":{"saved":"busy"},"from":"2026-03-01T00:00:00Z","until":"2026-03-02T00:00:00Z"}`},
 	{"purchase", func(text []byte) error { _, err := horizon.ReadPurchase(text, capacity.DefaultLimits()); return err }, `{"problem":{},"offers":[{"name":"a","price":"1"}]}`},
 	{"purchase of a cluster", reads(horizon.ReadClusterPurchase), `{"offers":["a"]}`},
 	{"pool course", limited(pool.ReadPoolCourse), `{"currency":"USD","rounds":[]}`},

@@ -100,7 +100,7 @@ func TestCellsSayWhatHappened(t *testing.T) {
 	}{
 		{"not run", nil, "–"},
 		{"all optimal", []result{at(optimal, 30, 0), at(optimal, 10, 0), at(optimal, 20, 5e-5)}, "20 ×10"},
-		{"mostly out of time", []result{at(limited, 9000, 3e-6), at(limited, 9500, 0)}, "limit ×>4750, 2 of 2 out of time and worse by 3e-06"},
+		{"mostly out of time", []result{at(limited, 9000, 3e-6), at(limited, 9500, 0)}, "limit ×>4625, 2 of 2 out of time and worse by 3e-06"},
 		{"once out of time", []result{at(limited, 9000, 0), at(optimal, 10, 0), at(optimal, 20, 0)}, "20 ×10, 1 of 3 out of time"},
 		{"wrong", []result{at(optimal, 20, 3e-3)}, "20 ×10, \"optimal\" but worse by 0.003"},
 		{"broken", []result{at(failed, 20, 0)}, "20 ×10, 1 of 1 failed"},

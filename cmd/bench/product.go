@@ -70,7 +70,7 @@ func measureProduct(ctx context.Context, headroom, dir string, out, progress io.
 func middle[T ~int64 | ~float64](all []T) T {
 	all = slices.Clone(all)
 	slices.Sort(all)
-	return all[len(all)/2]
+	return perf.Median(all)
 }
 
 // cluster128 has three classes of the size of the paper's Table 2 that keep 128 cores busy.

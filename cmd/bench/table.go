@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"headroom/internal/core/perf"
 )
 
 // table holds the rows to print: ours first, then one column per peer.
@@ -94,7 +96,7 @@ func median(results []result) time.Duration {
 		times[i] = r.took
 	}
 	slices.Sort(times)
-	return times[len(times)/2]
+	return perf.Median(times)
 }
 
 // ms returns a time in milliseconds with two significant figures, or whole.

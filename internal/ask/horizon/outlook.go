@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"headroom/internal/ask/whatif"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 	"headroom/internal/core/money"
@@ -17,7 +18,8 @@ import (
 type Outlook struct {
 	inputs.Snapshot // with the prices and contracts that touch the hours; without forecasts and a previous plan
 	From, Until     time.Time
-	Series          []ForecastSeries // of the hours
+	Series          []ForecastSeries     // of the hours
+	Scenario        whatif.AskedScenario // laid over the horizon; with the changes of a saved one
 }
 
 // ForecastSeries holds a class's forecasts of a kind, by hour.
@@ -82,7 +84,11 @@ func (o Outlook) Horizon() (Horizon, []capacity.Warning, error) {
 	if err := o.addPeriods(&h, lists, demand, typed); err != nil {
 		return Horizon{}, nil, err
 	}
-	return h, demand.warnings(&o, &p), nil
+	warnings := demand.warnings(&o, &p)
+	if h, err = h.Under(o.Scenario.Scenario()); o.Scenario.Saved != "" {
+		warnings = append(warnings, capacity.Warning{Code: "under_scenario", Detail: fmt.Sprintf("All figures hold under the saved scenario %q.", fault.Clip(o.Scenario.Saved))})
+	}
+	return h, warnings, o.Scenario.Place(err)
 }
 
 // addPeriods walks through the hours, cut where a price changes.

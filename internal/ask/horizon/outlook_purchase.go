@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"headroom/internal/ask/whatif"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 	"headroom/internal/core/strict"
@@ -22,6 +23,9 @@ func (o Outlook) Purchase(q ClusterPurchaseQuestion) (PurchaseQuestion, []capaci
 	var left []capacity.Warning
 	if o, left, err = o.without(q.LeaveOut, vmType); err != nil {
 		return PurchaseQuestion{}, nil, err
+	}
+	if o.Scenario.Changes, err = o.weighable(q.LeaveOut, vmType.Name); err != nil {
+		return PurchaseQuestion{}, nil, o.Scenario.Place(err)
 	}
 	o, others := o.onType(vmType.Name)
 	left = append(left, others...)
@@ -147,6 +151,47 @@ func (o Outlook) without(out []LeftOut, vmType inputs.VMType) (Outlook, []capaci
 	return o, warnings, nil
 }
 
+// weighable returns the changes of the scenario without those of what is left out: other VM types, their classes
+// and contracts. It refuses changes with which offers cannot be weighed.
+func (o *Outlook) weighable(out []LeftOut, vmType string) (changes []whatif.ScenarioChange, err error) {
+	var k strict.Checker
+	k.Enter("changes")
+	for i, ch := range o.Scenario.Changes {
+		k.Element(i)
+		switch budget := ch.What == whatif.ChangeBudget || ch.What == whatif.ChangeTotal; {
+		case ch.What == whatif.AddVMType || ch.What == whatif.DropVMType:
+			k.Refuse("what", "not_taken", "Offers are weighed for one VM type; leave this change out, or ask for the horizon.")
+		case budget && !slices.Contains(out, WithoutBudget):
+			k.Refuse("what", "not_taken", "Offers are weighed without a budget; leave this change out, or ask for the horizon.")
+		case !budget && !o.elsewhere(&ch, vmType):
+			if ch.VMType == vmType { // the only one that is left
+				ch.VMType = ""
+			}
+			changes = append(changes, ch)
+		}
+		k.Leave()
+	}
+	k.Leave()
+	return changes, fault.Refusal(k.Findings, k.Unlisted)
+}
+
+// elsewhere reports whether a change is about a VM type in use other than the named one, a contract of such a type, or
+// a class that does not run on the named one.
+func (o *Outlook) elsewhere(ch *whatif.ScenarioChange, vmType string) bool {
+	other := func(name string) bool {
+		return name != vmType && slices.ContainsFunc(o.VMTypes, func(v inputs.VMType) bool { return v.InUse && v.Name == name })
+	}
+	return other(ch.VMType) ||
+		slices.ContainsFunc(o.Contracts, func(c inputs.SignedContract) bool { return c.Name == ch.Contract && other(c.VMType) }) ||
+		slices.ContainsFunc(o.Classes, func(c inputs.PlannedClass) bool { return c.Name == ch.Class && !o.runsOn(c, vmType) })
+}
+
+// runsOn reports whether a class runs on a VM type.
+func (o *Outlook) runsOn(c inputs.PlannedClass, vmType string) bool {
+	class, err := o.Class(c)
+	return err != nil || !class.ByType() || class.RunsOn(vmType)
+}
+
 // onType returns the outlook with one VM type in use, and the classes that run on it.
 func (o Outlook) onType(name string) (Outlook, []capacity.Warning) {
 	o.VMTypes = slices.Clone(o.VMTypes)
@@ -160,7 +205,7 @@ func (o Outlook) onType(name string) (Outlook, []capacity.Warning) {
 	var classes []inputs.PlannedClass
 	var left []string
 	for _, c := range o.Classes {
-		if class, err := o.Class(c); err == nil && class.ByType() && !class.RunsOn(name) {
+		if !o.runsOn(c, name) {
 			left = append(left, fmt.Sprintf("%q", fault.Clip(c.Name)))
 			continue
 		}

@@ -6,6 +6,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"headroom/internal/ask/whatif"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 	"headroom/internal/core/money"
@@ -43,20 +44,22 @@ type HorizonQuestion struct {
 // ClusterHorizonQuestion is about a cluster's forecasts, prices and contracts of some time.
 type ClusterHorizonQuestion struct {
 	Span
-	Detail Detail `json:"detail,omitempty"`
+	Scenario *whatif.AskedScenario `json:"scenario,omitempty"` // laid over all of the time
+	Detail   Detail                `json:"detail,omitempty"`
 }
 
 // ClusterPurchaseQuestion asks what a cluster should buy.
 type ClusterPurchaseQuestion struct {
 	Span
-	VMType   string           `json:"vm_type,omitempty"`   // which the offers are of; needed where several are in use
-	Offers   []capacity.Offer `json:"offers,omitempty"`    // null is those that the cluster has,
-	Named    []string         `json:"named,omitempty"`     // or of those the named ones
-	Assume   Assumption       `json:"assume,omitempty"`    // as in PurchaseQuestion
-	Factors  []float64        `json:"factors,omitzero"`    // as in PurchaseQuestion
-	Gap      *float64         `json:"gap,omitempty"`       // null is DefaultPurchaseGap
-	LeaveOut []LeftOut        `json:"leave_out,omitempty"` // what the cluster has and purchases are not weighed with
-	Detail   Detail           `json:"detail,omitempty"`
+	Scenario *whatif.AskedScenario `json:"scenario,omitempty"`  // laid over all of the time
+	VMType   string                `json:"vm_type,omitempty"`   // which the offers are of; needed where several are in use
+	Offers   []capacity.Offer      `json:"offers,omitempty"`    // null is those that the cluster has,
+	Named    []string              `json:"named,omitempty"`     // or of those the named ones
+	Assume   Assumption            `json:"assume,omitempty"`    // as in PurchaseQuestion
+	Factors  []float64             `json:"factors,omitzero"`    // as in PurchaseQuestion
+	Gap      *float64              `json:"gap,omitempty"`       // null is DefaultPurchaseGap
+	LeaveOut []LeftOut             `json:"leave_out,omitempty"` // what the cluster has and purchases are not weighed with
+	Detail   Detail                `json:"detail,omitempty"`
 }
 
 // LeftOut is something of a cluster that is left out of a question.
@@ -118,8 +121,8 @@ func (s Span) check(c *strict.Checker) {
 var (
 	horizonShape         = strict.NewShape("a horizon", []string{"problem", "periods"}, "contracts", "earlier", "detail")
 	purchaseShape        = strict.NewShape("a question about offers", []string{"problem", "periods", "offers"}, "contracts", "earlier", "assume", "factors", "detail")
-	clusterHorizonShape  = strict.NewShape("a horizon", nil, "from", "until", "detail")
-	clusterPurchaseShape = strict.NewShape("a question about offers", nil, "from", "until", "vm_type", "offers", "named", "assume", "factors", "gap", "leave_out", "detail")
+	clusterHorizonShape  = strict.NewShape("a horizon", nil, "from", "until", "scenario", "detail")
+	clusterPurchaseShape = strict.NewShape("a question about offers", nil, "from", "until", "scenario", "vm_type", "offers", "named", "assume", "factors", "gap", "leave_out", "detail")
 	termContractShape    = strict.NewShape("a contract", []string{"name", "vms", "price", "from", "until"}, "billing", "vm_type", "upfront")
 	periodShape          = strict.NewShape("a period", []string{"start"}, "hours", "seconds", "jobs", "arrivals", "on_demand_price", "spot_price", "prices", "without_forecast")
 	periodPricesShape    = strict.NewShape("the prices of a VM type", nil, "on_demand", "spot")
@@ -210,15 +213,19 @@ func ReadClusterHorizon(data []byte) (ClusterHorizonQuestion, error) {
 	var q ClusterHorizonQuestion
 	r := strict.NewReader(data)
 	r.Object(clusterHorizonShape, func(name string) {
-		if name == "detail" {
+		switch name {
+		case "scenario":
+			q.Scenario = readAskedScenario(r)
+		case "detail":
 			strict.Word(r, &q.Detail, horizonDetails)
-		} else {
+		default:
 			readSpanMember(r, name, &q.Span)
 		}
 	})
 	r.End()
 	if err := r.Result(func(c *strict.Checker) {
 		q.Span.check(c)
+		checkAskedScenario(c, q.Scenario)
 		checkHorizonDetail(c, q.Detail)
 	}); err != nil {
 		return ClusterHorizonQuestion{}, err
@@ -232,6 +239,8 @@ func ReadClusterPurchase(data []byte) (ClusterPurchaseQuestion, error) {
 	r := strict.NewReader(data)
 	r.Object(clusterPurchaseShape, func(name string) {
 		switch name {
+		case "scenario":
+			q.Scenario = readAskedScenario(r)
 		case "vm_type":
 			q.VMType, _ = r.Text()
 		case "offers":
@@ -266,6 +275,7 @@ func ReadClusterPurchase(data []byte) (ClusterPurchaseQuestion, error) {
 
 func (q *ClusterPurchaseQuestion) check(c *strict.Checker) {
 	q.Span.check(c)
+	checkAskedScenario(c, q.Scenario)
 	if q.Offers != nil {
 		checkOffers(c, q.Offers, map[string]bool{})
 		checkFree(c, q.Offers)
@@ -300,6 +310,20 @@ func (q *ClusterPurchaseQuestion) check(c *strict.Checker) {
 	}
 	c.Leave()
 	checkHorizonDetail(c, q.Detail)
+}
+
+func readAskedScenario(r *strict.Reader) *whatif.AskedScenario {
+	s := new(whatif.AskedScenario)
+	whatif.ReadScenarioInto(r, s, whatif.AskedScenarioShape)
+	return s
+}
+
+func checkAskedScenario(c *strict.Checker, s *whatif.AskedScenario) {
+	if s != nil {
+		c.Enter("scenario")
+		s.Check(c)
+		c.Leave()
+	}
 }
 
 // checkShort refuses a text that is longer than any name.

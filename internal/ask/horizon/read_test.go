@@ -152,3 +152,12 @@ func TestOfferTerm(t *testing.T) {
 		t.Errorf("got %v, want %v", got, from)
 	}
 }
+
+// Periods that cannot be read leave nothing to extend by an assumption; reading them once crashed.
+func TestAnAssumptionAboutUnreadablePeriodsIsRefused(t *testing.T) {
+	_, err := ReadPurchase([]byte(`{"problem": {"currency": "USD", "supply": {"on_demand": {"price": "0.2"}}, "classes": [{"name": "a", "vms_per_job": 1, "jobs": {"min": 0, "max": 2}, "penalty": "5"}]},
+		"periods": {}, "assume": "flat", "offers": [{"name": "year", "price": "0.04", "term_years": 1, "max": 2}]}`), capacity.DefaultLimits())
+	if all := fault.Findings(err); len(all) != 1 || all[0].Pointer != "/periods" {
+		t.Errorf("got %v", err)
+	}
+}

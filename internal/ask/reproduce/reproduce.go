@@ -14,6 +14,7 @@ import (
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/lp"
 	"headroom/internal/core/money"
+	"headroom/internal/core/perf"
 	"headroom/internal/slots/sim"
 )
 
@@ -236,7 +237,13 @@ func mean(x []float64) float64 {
 	return s.Value() / float64(len(x))
 }
 
-func median(x []float64) float64 { return quantile(x, 0.5) }
+// median returns the median, or NaN for none, like quantile.
+func median(x []float64) float64 {
+	if len(x) == 0 {
+		return math.NaN()
+	}
+	return perf.Median(slices.Sorted(slices.Values(x)))
+}
 
 // quantile interpolates between the sorted values on both sides.
 func quantile(x []float64, q float64) float64 {

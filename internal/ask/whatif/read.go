@@ -55,6 +55,14 @@ func (a AskedScenario) Scenario() Scenario {
 	return Scenario{Name: a.Name, Note: a.Note, Changes: a.Changes}
 }
 
+// Place makes findings about the scenario lead into a question that has it as its member scenario.
+func (a AskedScenario) Place(err error) error {
+	if a.Saved != "" {
+		return fault.Move(err, func(string) string { return "/scenario/saved" })
+	}
+	return fault.Move(err, fault.Under("/scenario"))
+}
+
 var (
 	whatIfShape        = strict.NewShape("a question", []string{"problem", "scenarios"}, "detail")
 	clusterWhatIfShape = strict.NewShape("a question", []string{"scenarios"}, "at", "detail")

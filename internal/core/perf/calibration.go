@@ -270,13 +270,8 @@ func fit(js []Judged) Fit {
 	}
 	f.Below, f.Within, f.Above = f.Below/n, f.Within/n, f.Above/n
 	slices.Sort(biases)
-	f.MedianBias = median(biases)
+	f.MedianBias = Median(biases)
 	return f
-}
-
-func median(sorted []float64) float64 {
-	n := len(sorted)
-	return (sorted[(n-1)/2] + sorted[n/2]) / 2
 }
 
 func (j Judged) slots() int64 { return max(j.MapSlots, j.ReduceSlots) }
@@ -430,7 +425,7 @@ func (c *Calibration) tellWaiting(overheadSeconds float64) {
 	}
 	slices.Sort(waited)
 	slices.Sort(shares)
-	c.Waiting = &Waiting{Executions: int64(len(waited)), MedianSeconds: median(waited), MedianShare: median(shares),
+	c.Waiting = &Waiting{Executions: int64(len(waited)), MedianSeconds: Median(waited), MedianShare: Median(shares),
 		P90Seconds: waited[int(math.Ceil(0.9*float64(len(waited))))-1]}
 	if c.Waiting.MedianShare > longWait {
 		c.warn(WaitingWarning, "Half of the executions spent %.0f of 100 seconds or more waiting for slots, which is in the factors. Where plans give the class its slots at once, running_factor is nearer to the truth.", 100*c.Waiting.MedianShare)

@@ -35,7 +35,7 @@ func (c *Calibration) Basis(bound capacity.Bound, factor float64) (Basis, error)
 		ratios = append(ratios, j.ratio(b))
 	}
 	slices.Sort(ratios)
-	basis.MedianRatio = ratios[len(ratios)/2]
+	basis.MedianRatio = Median(ratios)
 	for _, r := range ratios {
 		if above(r, factor) {
 			basis.Exceeded++
@@ -151,7 +151,7 @@ func medianRatio(js []Judged, bound int) float64 {
 		ratios[i] = j.ratio(bound)
 	}
 	slices.Sort(ratios)
-	return median(ratios)
+	return Median(ratios)
 }
 
 // watch gathers evidence that an event happens more often than among a calibration's executions. It is Shiryaev and

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/perf"
 )
 
 // Merged is the profile of a job from several of its executions.
@@ -196,10 +197,13 @@ func (m *Merged) overhead(all []float64, warn func(string, ...any)) (seconds flo
 	return seconds
 }
 
+// wholeMedian rounds a median of counts, which may lie between two, up.
+func wholeMedian(median float64) int64 { return int64(math.Ceil(median)) }
+
 // counts sets the numbers of tasks.
 func (m *Merged) counts(warn func(string, ...any)) {
 	maps, reduces := m.Spread["map_tasks"], m.Spread["reduce_tasks"]
-	m.Profile.MapTasks, m.Profile.ReduceTasks = int64(maps.Median), int64(reduces.Median)
+	m.Profile.MapTasks, m.Profile.ReduceTasks = wholeMedian(maps.Median), wholeMedian(reduces.Median)
 	for _, c := range []struct {
 		kind string
 		n    Numbers
@@ -276,5 +280,5 @@ func numbers(xs []float64) Numbers {
 	for _, x := range xs {
 		squares += (x - sum/n) * (x - sum/n)
 	}
-	return Numbers{Count: int64(len(xs)), Min: xs[0], Median: quantile(xs, 0.5), P95: quantile(xs, 0.95), Max: xs[len(xs)-1], Mean: sum / n, Deviation: math.Sqrt(squares / n)}
+	return Numbers{Count: int64(len(xs)), Min: xs[0], Median: perf.Median(xs), P95: quantile(xs, 0.95), Max: xs[len(xs)-1], Mean: sum / n, Deviation: math.Sqrt(squares / n)}
 }

@@ -8,6 +8,7 @@ import (
 	"unicode"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/perf"
 	"headroom/internal/core/strict"
 )
 
@@ -110,7 +111,7 @@ func (m *Merged) stages(all []*Chain) {
 			tasks[i], measured[i] = float64(c.Phases[k].Tasks), c.Phases[k].Task
 		}
 		slices.Sort(tasks)
-		s := capacity.Stage{Name: shortened(p.Name), Tasks: int64(quantile(tasks, 0.5))}
+		s := capacity.Stage{Name: shortened(p.Name), Tasks: wholeMedian(perf.Median(tasks))}
 		s.AvgSeconds, s.MaxSeconds = pooled(measured, fmt.Sprintf("stage %d", k+1), s.Tasks, warn)
 		m.Profile.Stages = append(m.Profile.Stages, s)
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/perf"
 )
 
 // Sample describes one execution of maps and reduces.
@@ -232,7 +233,7 @@ func durations(seconds []float64) Durations {
 	for _, s := range seconds {
 		sum += s
 	}
-	d := Durations{Count: int64(n), Mean: sum / float64(n), Max: seconds[n-1], Median: quantile(seconds, 0.5), P95: quantile(seconds, 0.95)}
+	d := Durations{Count: int64(n), Mean: sum / float64(n), Max: seconds[n-1], Median: perf.Median(seconds), P95: quantile(seconds, 0.95)}
 	d.Mean = min(d.Mean, d.Max) // the sum of equal values may round up
 	for i := range QuantileCount {
 		d.Quantiles = append(d.Quantiles, quantile(seconds, float64(i)/(QuantileCount-1)))

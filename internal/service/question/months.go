@@ -62,6 +62,9 @@ func (d *Desk) ClusterMonths(ctx context.Context, cluster string, q horizon.Clus
 	if err != nil {
 		return AskedMonths{}, err
 	}
+	if o.Scenario, err = d.askedScenario(ctx, cluster, q.Scenario); err != nil {
+		return AskedMonths{}, err
+	}
 	h, warnings, err := o.Horizon()
 	if err != nil {
 		return AskedMonths{}, err

@@ -61,6 +61,9 @@ func (d *Desk) clusterPurchase(ctx context.Context, cluster string, q horizon.Cl
 	if err != nil {
 		return AskedPurchase{}, err
 	}
+	if o.Scenario, err = d.askedScenario(ctx, cluster, q.Scenario); err != nil {
+		return AskedPurchase{}, err
+	}
 	if q.VMType, err = o.TypeToBuy(q.VMType); err != nil {
 		return AskedPurchase{}, err
 	}

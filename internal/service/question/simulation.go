@@ -125,17 +125,25 @@ func (d *Desk) scenarioToTry(ctx context.Context, cluster string, asked *whatif.
 	if err != nil {
 		return p, err
 	}
-	scenario := asked.Scenario()
-	if asked.Saved != "" {
-		if scenario, err = d.savedScenario(ctx, cluster, asked.Saved, "/scenario/saved"); err != nil {
-			return p, err
-		}
+	full, err := d.askedScenario(ctx, cluster, asked)
+	if err != nil {
+		return p, err
 	}
-	p, err = scenario.Apply(p)
-	if asked.Saved == "" {
-		err = fault.Move(err, fault.Under("/scenario"))
+	p, err = full.Scenario().Apply(p)
+	return p, full.Place(err)
+}
+
+// askedScenario returns a scenario of a question with the changes of the saved one that it may name. None has no changes.
+func (d *Desk) askedScenario(ctx context.Context, cluster string, asked *whatif.AskedScenario) (full whatif.AskedScenario, err error) {
+	if asked == nil {
+		return full, nil
 	}
-	return p, err
+	if full = *asked; full.Saved != "" {
+		var saved whatif.Scenario
+		saved, err = d.savedScenario(ctx, cluster, full.Saved, "/scenario/saved")
+		full.Changes = saved.Changes
+	}
+	return full, err
 }
 
 // workSimulation tries a plan or simulates a workload. Of work that is ended before, finished replications are worth

@@ -2,12 +2,14 @@ package whatif
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"headroom/internal/ask/horizon"
+	"headroom/internal/ask/whatif"
 	"headroom/internal/edge/cli/question"
 	"headroom/internal/edge/cli/remote"
 	"headroom/internal/edge/cli/shell"
@@ -19,6 +21,7 @@ import (
 // monthsFlags are those of the verbs that ask about months.
 type monthsFlags struct {
 	from, until string
+	saved       string // scenario
 	detail      horizon.Detail
 	start, end  time.Time // what from and until say
 }
@@ -26,12 +29,24 @@ type monthsFlags struct {
 func (f *monthsFlags) add(c *cobra.Command) {
 	c.Flags().StringVar(&f.from, "from", "", "the first hour, as a `time` such as 2026-01-01 or 2026-01-01T08:00:00Z")
 	c.Flags().StringVar(&f.until, "until", "", "the end, as a `time`")
+	c.Flags().StringVar(&f.saved, "saved", "", "with --cluster: under its saved scenario of this `name`")
 	shell.AddChoice(c, &f.detail, "detail", "", "how much of it as JSON", horizon.DetailSummary, horizon.DetailPeriods,
 		horizon.DetailClasses)
 }
 
+// scenario returns the saved scenario that the flags name, or nil.
+func (f *monthsFlags) scenario() *whatif.AskedScenario {
+	if f.saved == "" {
+		return nil
+	}
+	return &whatif.AskedScenario{Saved: f.saved}
+}
+
 // check looks at the flags by themselves.
-func (f *monthsFlags) check() error {
+func (f *monthsFlags) check(here bool) error {
+	if here && f.saved != "" {
+		return errors.New("saved scenarios are a cluster's; say of which with --cluster")
+	}
 	for _, end := range []struct {
 		flag, text string
 		into       *time.Time
@@ -128,8 +143,8 @@ what of it is used and idle, by class of jobs.
 FILE has a problem, its periods (how many jobs of each class there are, and when) and its contracts with their terms;
 offers in it, which "headroom purchase" weighs, are left out. A file with a problem alone is planned as it stands from
 --from until --until. With --cluster a server plans one of its clusters by its forecasts, prices and contracts: the
-coming year, or as far as the forecasts go, unless --from and --until say otherwise. Long work is then a run that is
-waited for.
+coming year, or as far as the forecasts go, unless --from and --until say otherwise. --saved lays one of the cluster's
+scenarios over all of it. Long work is then a run that is waited for.
 
 As a table it is for people; csv has a row for each period, day or month (--per), xlsx is a workbook for the books,
 and focus has rows in the shape of FOCUS 1.2 for cost tools.` + remote.ConnectionHelp,
@@ -139,9 +154,9 @@ and focus has rows in the shape of FOCUS 1.2 for cost tools.` + remote.Connectio
 	f.add(c)
 	v := question.Verb[kinds.AskedMonths, horizon.Answer]{Kind: kinds.Months, Bar: "months", Mend: monthsOrigins.Say}
 	shell.AddChoice(c, &v.Per, "per", "", "what a row of csv stands for", tables.PerPeriod, tables.PerDay, tables.PerMonth)
-	v.Check = func(*cobra.Command, []string) error { return f.check() }
+	v.Check = func(*cobra.Command, []string) error { return f.check(v.Here()) }
 	v.Send = func(_ *cobra.Command, cluster, format string) (openapi.Request, any, error) {
-		q := horizon.ClusterHorizonQuestion{Span: horizon.Span{From: f.start, Until: f.end}, Detail: f.detail}
+		q := horizon.ClusterHorizonQuestion{Span: horizon.Span{From: f.start, Until: f.end}, Scenario: f.scenario(), Detail: f.detail}
 		return openapi.ClusterHorizon(cluster, &openapi.ClusterHorizonQuery{Format: format, Per: string(v.Per)}), q, nil
 	}
 	v.Read = func(c *cobra.Command, args []string) (kinds.AskedMonths, error) {
@@ -156,4 +171,5 @@ and focus has rows in the shape of FOCUS 1.2 for cost tools.` + remote.Connectio
 }
 
 // monthsOrigins lists the flags of questions about months and purchases.
-var monthsOrigins = remote.FlagOrigins("from", "until", "detail", "gap", "assume", "vm-type", "leave-out")
+var monthsOrigins = append(remote.FlagOrigins("from", "until", "detail", "gap", "assume", "vm-type", "leave-out"),
+	remote.Origin{Pointer: "/scenario", Flag: "--saved"})

@@ -45,7 +45,8 @@ last_month_repeats, flat (its average) or ends. The answer is then shown under t
 FILE has a problem, its periods and contracts as for "months", and offers, unless --offer gives them. An offer is
 written name=…,price=…,upfront=…,term_years=1,billing=always,max=50: the price by the VM-hour, the upfront payment by
 the VM; term_hours, from and billing=used are for what is not bought by the year, or paid only for hours used. With
---cluster a server weighs its own offers for one of its clusters, or those that are --named.` + remote.ConnectionHelp,
+--cluster a server weighs its own offers for one of its clusters, or those that are --named, also under a --saved
+scenario.` + remote.ConnectionHelp,
 		Example: "  headroom purchase year.json\n  headroom purchase cluster.json --from 2026-01-01 --until 2027-01-01 --offer name=one-year,upfront=400,price=0.04,term_years=1,billing=always,max=50\n  headroom purchase --cluster shop -o xlsx -f purchase.xlsx",
 		Args:    cobra.MaximumNArgs(1),
 	}
@@ -72,7 +73,7 @@ the VM; term_hours, from and billing=used are for what is not bought by the year
 		if v.Here() && (len(named) > 0 || len(leaveOut) > 0 || vmType != "") {
 			return errors.New("--named, --vm-type and --leave-out are for a --cluster; a file says what is weighed")
 		}
-		return f.check()
+		return f.check(v.Here())
 	}
 	v.Mend = func(err error) error {
 		said := make([]string, len(texts))
@@ -83,7 +84,7 @@ the VM; term_hours, from and billing=used are for what is not bought by the year
 		return append(remote.Origins{{Pointer: "/offers", Each: said}, {Pointer: "/factors", Each: each}}, monthsOrigins...).Say(err)
 	}
 	v.Send = func(c *cobra.Command, cluster, format string) (openapi.Request, any, error) {
-		q := horizon.ClusterPurchaseQuestion{Span: horizon.Span{From: f.start, Until: f.end}, VMType: vmType, Offers: offers,
+		q := horizon.ClusterPurchaseQuestion{Span: horizon.Span{From: f.start, Until: f.end}, Scenario: f.scenario(), VMType: vmType, Offers: offers,
 			Named: named, Assume: assume, Factors: factors, Detail: f.detail}
 		for _, what := range leaveOut {
 			q.LeaveOut = append(q.LeaveOut, horizon.LeftOut(what))

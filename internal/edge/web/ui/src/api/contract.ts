@@ -506,6 +506,7 @@ export type Cluster = {
 export type ClusterHorizonRequest = {
   detail?: "summary" | "periods" | "classes";
   from?: string;
+  scenario?: (AskedScenario);
   until?: string;
 };
 
@@ -534,6 +535,7 @@ export type ClusterPurchaseRequest = {
   leave_out?: Array<"spot" | "budget">;
   named?: Array<string>;
   offers?: Array<PurchaseOffer>;
+  scenario?: (AskedScenario);
   until?: string;
   vm_type?: string;
 };
