@@ -96,6 +96,43 @@ func checkSum(t *testing.T, place string, cost map[string]any) {
 	}
 }
 
+// checkFocus adds up an export of months: what is billed is the bill with upfront payments, and the value of refused
+// jobs stands in rows of its own that cost nothing.
+func checkFocus(t *testing.T, place string, answer any, text string) {
+	t.Helper()
+	rows, err := csv.NewReader(strings.NewReader(text)).ReadAll()
+	if err != nil || len(rows) < 2 {
+		t.Fatalf("%s as focus: %d rows (%v)", place, len(rows), err)
+	}
+	sums := map[string]decimal.Decimal{}
+	for _, row := range rows[1:] {
+		of := map[string]decimal.Decimal{}
+		for _, name := range []string{"BilledCost", "EffectiveCost", "x_RejectionPenalty"} {
+			of[name], _ = decimal.NewFromString(row[slices.Index(rows[0], name)])
+			sums[name] = sums[name].Add(of[name])
+		}
+		if !of["x_RejectionPenalty"].IsZero() && !(of["BilledCost"].IsZero() && of["EffectiveCost"].IsZero()) {
+			t.Errorf("%s as focus: a row has a cost and the value of refused jobs: %v", place, row)
+		}
+	}
+	var a struct {
+		Upfront decimal.Decimal
+		Total   struct {
+			Cost struct{ Bill, Penalties decimal.Decimal }
+		}
+	}
+	again, err := json.Marshal(answer)
+	if err != nil || json.Unmarshal(again, &a) != nil {
+		t.Fatalf("%s: no totals (%v)", place, err)
+	}
+	billed := a.Total.Cost.Bill.Add(a.Upfront)
+	for name, want := range map[string]decimal.Decimal{"BilledCost": billed, "EffectiveCost": billed, "x_RejectionPenalty": a.Total.Cost.Penalties} {
+		if !sums[name].Equal(want) {
+			t.Errorf("%s as focus: %s adds up to %s, want %s", place, name, sums[name], want)
+		}
+	}
+}
+
 // contractPrice holds the hourly price of a contract's VMs.
 type contractPrice struct {
 	Name, Billing string
@@ -426,6 +463,9 @@ func TestMoneyIsTheBill(t *testing.T) {
 				}
 			}
 			texts(answer, "")
+			if q.path == "/horizons" {
+				checkFocus(t, place, answer, send(method, at+q.path+"?format=focus", q.body, "focus"))
+			}
 			for _, form := range q.forms {
 				body := send(method, at+q.path+"?format="+form, q.body, form)
 				if form != "xlsx" {

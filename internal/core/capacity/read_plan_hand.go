@@ -24,7 +24,7 @@ var (
 	flipsShape         = strict.NewShape("what would change a decision", []string{"penalty", "deadline_s", "on_demand_price"})
 	jobChangeShape     = strict.NewShape("what a job more or less changes", []string{"exact", "fits", "amount"}, "bill", "value_refused", "vms", "low", "high")
 	staysShape         = strict.NewShape("where the plan stays the best", []string{"penalty", "deadline_s"})
-	planStaysShape     = strict.NewShape("where the plan stays the best", []string{"on_demand_price"}, "quota", "types")
+	planStaysShape     = strict.NewShape("where the plan stays the best", []string{"on_demand_price", "quota"}, "types")
 	typeStaysShape     = strict.NewShape("where the plan stays the best by a VM type", []string{"vm_type", "on_demand_price", "quota"})
 	rangeShape         = strict.NewShape("a range", []string{"low", "high"})
 	pricesShape        = strict.NewShape("the list of prices", []string{"capacity", "contracts"}, "types", "budget")
@@ -47,10 +47,11 @@ var (
 // planReader reads a plan, a multiple faster than encoding/json and more strictly.
 type planReader struct {
 	*strict.Reader
-	slots   room[Slots]
-	times   room[Times]
-	figures room[float64]
-	amounts room[money.Amount]
+	slots    room[Slots]
+	times    room[Times]
+	figures  room[float64]
+	amounts  room[money.Amount]
+	unbilled bool // the plan's cost has no bill
 }
 
 // room holds values that are pointed at, many to an allocation.
@@ -79,17 +80,22 @@ func (r *planReader) plan(p *Plan) {
 		case "classes":
 			p.Classes = listOrNull(r.Reader, r.classPlan)
 		case "stays":
-			p.Stays = orNull(r, new(PlanStays), r.planStays)
+			p.Stays = new(PlanStays)
+			r.planStays(p.Stays)
 		case "prices":
-			p.Prices = orNull(r, new(Prices), r.prices)
+			p.Prices = new(Prices)
+			r.prices(p.Prices)
 		case "relaxed":
-			p.Relaxed = orNull(r, new(RelaxedPlan), r.relaxed)
+			p.Relaxed = new(RelaxedPlan)
+			r.relaxed(p.Relaxed)
 		case "integer":
-			p.Integer = orNull(r, new(IntegerPlan), r.integer)
+			p.Integer = new(IntegerPlan)
+			r.integer(p.Integer)
 		case "layout":
 			p.Layout = listOrNull(r.Reader, r.vmLayout)
 		case "proof":
-			p.Proof = orNull(r, new(Proof), r.proof)
+			p.Proof = new(Proof)
+			r.proof(p.Proof)
 		case "facts":
 			p.Facts = listOrNull(r.Reader, r.fact)
 		case "warnings":
@@ -98,6 +104,11 @@ func (r *planReader) plan(p *Plan) {
 			p.Conflicts = listOrNull(r.Reader, r.conflict)
 		}
 	})
+	if r.unbilled && len(p.Facts) > 0 {
+		r.Enter("cost")
+		r.Found("missing", `The member "bill" is missing; a plan that lists facts has it.`, nil)
+		r.Leave()
+	}
 }
 
 // listOrNull reads an array, which need not be there.
@@ -166,7 +177,8 @@ func (r *planReader) cost(c *Cost) {
 			money.Read(r.Reader, &c.PerMonth)
 		}
 	})
-	if !told { // a plan that was stored before there was this member
+	if !told { // a plan that was stored before there was this member, and before it listed facts
+		r.unbilled = true
 		c.Bill.Decimal = c.Total.Sub(c.Penalties.Decimal)
 	}
 }
@@ -260,11 +272,14 @@ func (r *planReader) classPlan(c *ClassPlan) {
 		case "flips":
 			r.flips(&c.Flips)
 		case "one_more":
-			c.OneMore = orNull(r, new(JobChange), r.jobChange)
+			c.OneMore = new(JobChange)
+			r.jobChange(c.OneMore)
 		case "one_less":
-			c.OneLess = orNull(r, new(JobChange), r.jobChange)
+			c.OneLess = new(JobChange)
+			r.jobChange(c.OneLess)
 		case "stays":
-			c.Stays = orNull(r, new(Stays), r.stays)
+			c.Stays = new(Stays)
+			r.stays(c.Stays)
 		case "types":
 			c.Types = listOrNull(r.Reader, r.classOnType)
 		}

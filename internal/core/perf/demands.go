@@ -3,7 +3,10 @@
 // slots; package plan decides about renting and admission.
 package perf
 
-import "headroom/internal/core/capacity"
+import (
+	"headroom/internal/core/capacity"
+	"headroom/internal/core/words"
+)
 
 // JobDemands is the optimistic, the expected and the conservative demand of one execution, each in
 // the form T = A·h/s_M + B·h/s_R + C (paper eqs. 1, 3 and 2).
@@ -20,7 +23,7 @@ type JobDemands struct {
 
 // FirstShuffleWarning is the code of the warning that a profile's first shuffle wave is longer than a
 // typical one, so that the upper bound may be exceeded.
-const FirstShuffleWarning = "first_shuffle_longer"
+const FirstShuffleWarning = words.FirstShuffle
 
 // Demands turns a valid profile into its three demands. A map-only one (no reduce tasks) gives only map work and
 // overhead, whatever its reduce figures say. One of stages gives map work (see chain).
@@ -73,12 +76,7 @@ func firstShuffleWarnings(p capacity.Profile) []capacity.Warning {
 	if !above(p.FirstShuffleMaxSeconds, p.ShuffleMaxSeconds) {
 		return nil
 	}
-	return []capacity.Warning{{
-		Code:    FirstShuffleWarning,
-		Pointer: "/first_shuffle_max_s",
-		Detail: "The longest shuffle of the first wave exceeds the longest typical shuffle, so executions may take " +
-			"longer than the upper bound; raise shuffle_max_s to first_shuffle_max_s to plan with a bound that holds.",
-	}}
+	return []capacity.Warning{words.LongFirstShuffle("")}
 }
 
 // Planned returns the demand that a class is planned with: under a calibrated bound that of its calibration, or the

@@ -10,6 +10,7 @@ import (
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/perf"
 	"headroom/internal/core/proof"
+	"headroom/internal/core/words"
 	"headroom/internal/test/plantest"
 )
 
@@ -162,7 +163,7 @@ func TestClassesWithoutACalibrationAreNamed(t *testing.T) {
 			}
 			var about []capacity.Warning
 			for _, w := range pl.Warnings {
-				if w.Code == NotCalibratedWarning {
+				if w.Code == words.NotCalibrated {
 					about = append(about, w)
 				}
 			}

@@ -29,7 +29,7 @@ func Drivers(p *capacity.Problem, pl *capacity.Plan) words.Facts {
 			words.Count("worth", worth.Float()/d.hours, d.unit))
 	}
 	if q := p.Supply.OnDemand.Quota; q != nil && len(p.Supply.VMTypes) == 0 && pl.VMs.OnDemand >= float64(*q) && *q > 0 {
-		d.facts.Say("quota_that_binds", "on_demand", fmt.Sprintf("The quota of %d VMs on demand is used up.", *q), words.Count("quota", float64(*q), "VMs"))
+		d.facts.Say("quota_that_binds", "on_demand", "The quota of "+words.VMs(float64(*q))+" on demand is used up.", words.Count("quota", float64(*q), "VMs"))
 	}
 	if b := pl.Prices.Budget; b != nil && b.Sign() > 0 {
 		d.facts.Say("budget_worth", "", fmt.Sprintf("One %s more in the budget would be worth %s%s.", p.Currency, d.about, words.Cents(b.Float())),

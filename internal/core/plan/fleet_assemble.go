@@ -46,10 +46,7 @@ func (d *fleetDecision) plan() capacity.Plan {
 		}
 	}
 	if pl.VMs.Spot > 0 {
-		pl.Warnings = append(pl.Warnings, capacity.Warning{
-			Code: "spot_interruptions", Pointer: "/supply",
-			Detail: "The plan rents " + words.Number(pl.VMs.Spot) + " spot VMs. They can be taken away at any time, and the plan does not reckon with that: keep them to jobs that can be started again.",
-		})
+		pl.Warnings = append(pl.Warnings, words.Interrupted(pl.VMs.Spot))
 	}
 	return pl
 }
@@ -263,9 +260,9 @@ func (d *fleetDecision) reasonOf(i int, out *capacity.ClassPlan, kind int, more 
 	var said string
 	switch {
 	case c.impossible:
-		return "On no VM type can an execution end by the deadline of " + words.Number(c.DeadlineSeconds) + " s, whatever the number of slots."
+		return words.OnNoType(c.DeadlineSeconds)
 	case c.Jobs.Max == 0:
-		return "No jobs are wanted."
+		return words.NoneWanted
 	case out.Verdict == capacity.VerdictFull && math.IsInf(more, 1):
 		said = "A refused one is valued at " + penalty + " " + period + ", and there is no more capacity to be had."
 	case out.Verdict == capacity.VerdictFull:

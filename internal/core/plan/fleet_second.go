@@ -10,6 +10,7 @@ import (
 	"headroom/internal/core/lp"
 	"headroom/internal/core/money"
 	"headroom/internal/core/plan/integer"
+	"headroom/internal/core/words"
 )
 
 // CBC helps with fleets in two ways. If our own search has proved its plan, CBC checks it and may find it wrong. If the
@@ -196,7 +197,7 @@ func (d *fleetDecision) check(ctx context.Context, solver lp.Solver, s *fleetSea
 	}
 	if better > within { // our own proof has been refuted: say so rather than hide it
 		s.best, s.bound = found, found.cost-better
-		d.warnings = append(d.warnings, enginesDisagree)
+		d.warnings = append(d.warnings, words.Disagreed())
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"headroom/internal/core/money"
 	"headroom/internal/core/perf"
 	"headroom/internal/core/plan/integer"
+	"headroom/internal/core/words"
 )
 
 // class is a class of the problem as planning sees it.
@@ -166,7 +167,7 @@ func (m *model) addClass(c *class, index int, demands *[]perf.JobDemands) {
 		c.demands = keep(demands, perf.Demands(*c.Profile))
 		work = c.demands.Planned(m.Options.Bound, c.Calibration)
 		if m.Options.Bound == capacity.CalibratedBound && c.Calibration == nil {
-			m.warnings = append(m.warnings, notCalibrated(c))
+			m.warnings = append(m.warnings, words.Uncalibrated(c.Name, c.pointer("calibration")))
 		}
 		for _, w := range c.demands.Warnings {
 			w.Pointer = c.pointer("profile") + w.Pointer
@@ -195,15 +196,6 @@ func (m *model) addClass(c *class, index int, demands *[]perf.JobDemands) {
 	} else {
 		c.gamma = c.shape.gamma()
 	}
-}
-
-// NotCalibratedWarning is the code of the warning that a class is planned with its average bound because
-// nothing calibrates it.
-const NotCalibratedWarning = "not_calibrated"
-
-func notCalibrated(c *class) capacity.Warning {
-	return capacity.Warning{Code: NotCalibratedWarning, Pointer: c.pointer("calibration"), Detail: fmt.Sprintf(
-		"Class %q has no calibration and is planned with the average bound; give it one, or choose another bound for all classes.", c.Name)}
 }
 
 // rounded says that the gammas of loads are computed, or given with more places than are counted exactly. Where slots

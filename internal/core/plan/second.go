@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"math"
+	"strings"
 
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/lp"
 	"headroom/internal/core/plan/integer"
+	"headroom/internal/core/words"
 )
 
 // The second engine. CBC solves what the core left open, starting from the core's answer. Its plan
@@ -133,11 +135,11 @@ func relaxedProgram(r *relaxation) lp.Program {
 }
 
 func unavailable(err error) *capacity.Warning {
-	detail := "The second engine gave no answer, so that this plan rests on the core method alone"
+	var why []string
 	for _, known := range []error{lp.ErrBusy, lp.ErrCrashed, lp.ErrUnavailable} {
 		if errors.Is(err, known) {
-			detail += ": " + known.Error()
+			why = append(why, known.Error())
 		}
 	}
-	return &capacity.Warning{Code: "solver_unavailable", Detail: detail + "."}
+	return new(words.Unanswered(strings.Join(why, ": ")))
 }

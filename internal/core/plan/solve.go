@@ -14,6 +14,7 @@ import (
 	"headroom/internal/core/lp"
 	"headroom/internal/core/money"
 	"headroom/internal/core/plan/integer"
+	"headroom/internal/core/words"
 )
 
 // Solve answers a valid problem: what to rent, whom to admit, and the proof. The context's
@@ -212,9 +213,6 @@ func (d *decision) settle(ctx context.Context, solver lp.Solver, f integer.Model
 	if proved {
 		// Our own proof has been refuted: say so rather than hide it.
 		d.best.Gap = math.Abs(r.Objective - d.best.Objective)
-		d.warnings = append(d.warnings, enginesDisagree)
+		d.warnings = append(d.warnings, words.Disagreed())
 	}
 }
-
-var enginesDisagree = capacity.Warning{Code: "engines_disagree",
-	Detail: "The second engine found a cheaper plan than the one the core method had proved; the cheaper one is given, unproved. Please report this problem."}

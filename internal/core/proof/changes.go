@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/big"
 	"slices"
+	"strings"
 
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/money"
@@ -280,12 +281,18 @@ func (k *changes) change(what string, m changed, stated *capacity.JobChange, sig
 	if sum := add(amount(stated.Bill.Decimal), amount(stated.ValueRefused.Decimal)); abs(sub(sum, x)).Cmp(add(smallest, smallest)) > 0 {
 		k.addf("%s %s, and its parts add up to %s.", what, stated.Amount, amountOf(sum))
 	}
-	if k.f != nil { // how many VMs of which type come or go is not told
+	rent := k.m.rent
+	if k.f != nil && len(k.f.types) == 1 {
+		rent = k.f.types[0].cheapest
+	} else if k.f != nil { // how many VMs of which type come or go is not told
+		if !number(*stated.VMs).IsInt() {
+			k.addf("%s %s with %v VMs, which are not whole.", what, stated.Amount, *stated.VMs)
+		}
 		return
 	}
-	now, _ := k.m.rent(number(k.pl.VMs.Total))
+	now, _ := rent(number(k.pl.VMs.Total))
 	vms := add(number(k.pl.VMs.Total), mul(whole(sign), number(*stated.VMs)))
-	then, ok := k.m.rent(vms)
+	then, ok := rent(vms)
 	if vms.Sign() < 0 || !vms.IsInt() || !ok || abs(sub(mul(whole(sign), sub(then, now)), amount(stated.Bill.Decimal))).Cmp(mul(whole(8), smallest)) > 0 {
 		k.addf("%s %s in VMs, which %v VMs do not.", what, stated.Bill, *stated.VMs)
 	}
@@ -505,8 +512,12 @@ func (k *changes) deadlines(i int, stated *capacity.ClassPlan, r *capacity.Range
 			wrong(*r.Low)
 		}
 	case k.jobs[i] > 0:
-		if least := math.Max(fixed, 0) + off(math.Max(fixed, 0)); least < now && carried(least) == Failed {
-			wrong(least)
+		from := math.Max(fixed, 0) // near it, so many slots are needed that nothing may be decided
+		for _, at := range []float64{from + off(from), from + (now-from)/100, from + (now-from)/2, now - (now-from)/100} {
+			if at > from && at < now && carried(at) == Failed {
+				wrong(at)
+				break
+			}
 		}
 	}
 	if k.passes() {
@@ -622,9 +633,6 @@ func (k *changes) carries(m *model, i int) Outcome {
 // reasons checks each class's sentence: it is made of figures that other checks have looked at.
 func (m *model) reasons(pl capacity.Plan) []string {
 	var f faults
-	if pl.Facts == nil {
-		return nil // older plans have other sentences, and no facts
-	}
 	fixed := func(i int) float64 {
 		if c := &m.classes[i]; !c.given {
 			return float(c.plan.c)
@@ -632,12 +640,29 @@ func (m *model) reasons(pl capacity.Plan) []string {
 		return 0
 	}
 	said, facts := words.Reasons(&m.problem, pl.Classes, fixed)
+	if pl.Facts == nil && len(facts) > 0 {
+		return withoutFacts(pl, said)
+	}
 	for i := range pl.Classes {
 		if stated := &pl.Classes[i]; stated.Reason != said[i] {
 			f.addf("%s: the reason is %.200q, and its figures say %.200q.", stated.Name, stated.Reason, said[i])
 		}
 	}
 	return append(f, factFaults(pl.Facts, facts)...)
+}
+
+// withoutFacts checks a plan that lists no facts: it must be an older one, whose sentences and members are others.
+func withoutFacts(pl capacity.Plan, said []string) []string {
+	const missing = "facts is missing: the reasons are those of plans that list facts."
+	if told(pl) {
+		return []string{missing}
+	}
+	for i := range pl.Classes {
+		if c := &pl.Classes[i]; c.Reason == said[i] && strings.Contains(c.Reason, "valued") {
+			return []string{missing}
+		}
+	}
+	return nil
 }
 
 // factFaults compares the facts of a plan with those that its checked figures give.

@@ -51,20 +51,39 @@ func (f *fleet) with(i int, change func(c *capacity.Class)) *fleet {
 
 // reasons checks the sentences that figures of this check give; what they say of types comes after.
 func (f *fleet) reasons(pl capacity.Plan) []string {
+	facts := words.Planned(&f.problem, pl.Classes)
 	if pl.Facts == nil {
+		if len(facts) > 0 && told(pl) {
+			return []string{"facts is missing: the reasons are those of plans that list facts."}
+		}
 		return nil // older plans have other sentences, and no facts
 	}
 	var all faults
 	for i := range pl.Classes {
 		stated := &pl.Classes[i]
-		if !stated.OneMore.Told() {
+		plain := ""
+		switch in := &f.problem.Classes[i]; {
+		case f.classes[i].impossible:
+			plain = words.OnNoType(in.DeadlineSeconds)
+		case in.Jobs.Max == 0:
+			plain = words.NoneWanted
+		}
+		if plain != "" && stated.Reason != plain {
+			all.addf("%s: the reason is %.200q, and there is but one: %.200q.", stated.Name, stated.Reason, plain)
+		}
+		if plain != "" {
 			continue
 		}
-		if want := words.ReasonOf(&f.problem, &f.problem.Classes[i], stated, 0).String(); !strings.HasPrefix(stated.Reason, want) {
+		if !stated.OneMore.Told() && (!stated.OneMore.Bounded() || f.problem.Classes[i].Jobs.Max == 0) {
+			continue
+		}
+		want := words.ReasonOf(&f.problem, &f.problem.Classes[i], stated, 0).String()
+		rest, told := strings.CutPrefix(stated.Reason, want)
+		if !told || rest != "" && (len(stated.Types) == 0 || !strings.HasPrefix(rest, " It runs on ") || !strings.HasSuffix(rest, ".")) {
 			all.addf("%s: the reason is %.200q, and its figures say %.200q.", stated.Name, stated.Reason, want)
 		}
 	}
-	return append(all, factFaults(pl.Facts, words.Planned(&f.problem, pl.Classes))...)
+	return append(all, factFaults(pl.Facts, facts)...)
 }
 
 // rangesOf checks that flips and the break-even penalty are ends of the class's ranges, and says which of them are.

@@ -12,15 +12,14 @@ import (
 var NotChecked = []string{
 	"the sentences of reasons with several prices of capacity that tell no exact figure, and what they say of types",
 	"the reasons of plans that list no facts, as older ones do",
-	"warnings",
-	"the engine beside the proof, whether it agreed and how long it took",
+	"the engine beside the proof, whether it agreed, how long it took, and why it gave no answer",
 	"the VMs that the integer program of an executable plan misses, and its objective where plans are close to each other",
 	"the VMs of the linear program where there are several prices of capacity, but for their range",
 	"what would change a decision that is a tie, where a hair of a job decides",
 	"ranges in which the plan stays the best that are not there, and bounds that are not there",
 	"what would change a plan, beyond the statements that the check has looked at and decided",
 	"how many VMs come or go with a job more or less where the bill is the same with others",
-	"with several prices of capacity, the VMs and the split of the amount of a job more or less",
+	"with several VM types, how many VMs come or go with a job more or less; with several prices of capacity, the split of its amount",
 	"times on less than a billionth of a slot, where floats lose them",
 	"the worth of a contract billed always where a budget for VMs has nothing left to pay one more with",
 	"the conflicts of a problem without a plan, but for what cures them",
@@ -36,6 +35,7 @@ func (m *model) parts(pl capacity.Plan, fleet bool) []string {
 	if pl.Prices == nil {
 		f.addf("prices is missing: every plan says what capacity is worth.")
 	}
+	f = append(f, m.warnings(pl, fleet)...)
 	if len(pl.Layout) > 0 && m.integrality != capacity.Executable {
 		f.addf("layout is there, and only executable plans have one.")
 	}
@@ -141,6 +141,9 @@ func (m *model) maker(p *capacity.Proof) []string {
 	}
 	if p.Method != method {
 		f.addf("The method that proves the bound of such a plan is %s, not %.60q.", method, p.Method)
+	}
+	if p.Engine != "" && !engineName.MatchString(p.Engine) || p.Engine == "" && p.Agreed != nil || p.SolveMs < 0 {
+		f.addf("The engine %.60q beside the proof is none, or agreed or solve_ms is not of it.", p.Engine)
 	}
 	if !p.Checked {
 		f.addf("The plan says that it was not checked, and none is let out unchecked.")

@@ -58,7 +58,10 @@ func (m *model) rental(pl capacity.Plan) []string {
 	}
 	used := make(map[string]*big.Rat, len(contracts))
 	reserved := zero()
-	for _, u := range pl.VMs.Contracts {
+	for k, u := range pl.VMs.Contracts {
+		if u.Name != contracts[k].Name {
+			f.addf("In place %d stands contract %s, not %s.", k, u.Name, contracts[k].Name)
+		}
 		if used[u.Name] != nil {
 			f.addf("Contract %s stands there twice.", u.Name)
 		}

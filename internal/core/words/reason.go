@@ -101,6 +101,14 @@ func (r *Reason) compares() bool {
 	return r.kind != DeadlineImpossible && r.kind != NothingWanted && r.kind != TakesNoVMs
 }
 
+// NoneWanted is the reason of a class that asks for no jobs.
+const NoneWanted = "No jobs are wanted."
+
+// OnNoType is the reason of a class whose deadline no slots of any VM type meet.
+func OnNoType(deadline float64) string {
+	return "On no VM type can an execution end by the deadline of " + Number(deadline) + " s, whatever the number of slots."
+}
+
 const promisedOnly = "Only the promised jobs run."
 
 func (r *Reason) say() string {
@@ -109,7 +117,7 @@ func (r *Reason) say() string {
 	case DeadlineImpossible:
 		return "An execution takes " + Number(r.fixed) + " s even with any number of slots, and the deadline is " + Number(r.deadline) + " s."
 	case NothingWanted:
-		return "No jobs are wanted."
+		return NoneWanted
 	case TakesNoVMs:
 		return "Its jobs take no VMs."
 	case RefusalCosts:

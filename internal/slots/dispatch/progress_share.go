@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"headroom/internal/core/fault"
 	"headroom/internal/core/perf"
 )
 
@@ -455,8 +456,8 @@ func (p *progressShare) Why() Why {
 	figures := []Figure{{"progress_share", shown(share)}, {"weight", shown(weight)}, {"affinity", shown(t.affinities[1])}}
 	switch {
 	case t.rule == "affinity":
-		return Why{t.rule, fmt.Sprintf("The slot is worth %.3g of a mean slot to it, and %.3g to %q, whose turn it was and who has let %d others before it.",
-			t.affinities[1], t.affinities[0], t.passed.job.Name, t.passed.skips[pool]),
+		return Why{t.rule, fmt.Sprintf("The slot is worth %.3g of a mean slot to it, and %.3g to %q, whose turn it was and who has let %s before it.",
+			t.affinities[1], t.affinities[0], t.passed.job.Name, fault.Plural(int64(t.passed.skips[pool]), "other")),
 			append(figures, Figure{"affinity_of_turn", shown(t.affinities[0])}, Figure{"skips", float64(t.passed.skips[pool])})}
 	case t.rule == "skips":
 		return Why{t.rule, fmt.Sprintf("It was its turn, and it has let %d others before it, as many as it must.", t.job.skips[pool]),

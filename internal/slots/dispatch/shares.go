@@ -3,6 +3,8 @@ package dispatch
 import (
 	"fmt"
 	"math"
+
+	"headroom/internal/core/fault"
 )
 
 // Share sets the slots of each pool that a class of jobs gets.
@@ -144,9 +146,9 @@ func (f *shares) Why() Why {
 	figures := []Figure{{"held", held}, {"min", c.Min[p]}, {"weight", c.Weight[p]}}
 	switch {
 	case held < c.Min[p]:
-		return Why{"minimum", fmt.Sprintf("Its class holds %g of the %g slots that are its minimum, the smallest part of any class.", held, c.Min[p]), figures}
+		return Why{"minimum", fmt.Sprintf("Its class holds %s, and its minimum is %g: the smallest part of any class.", fault.Plural(int64(held), "slot"), c.Min[p]), figures}
 	case c.Weight[p] > 0:
-		return Why{"share", fmt.Sprintf("Its class holds %g slots with a weight of %g, the fewest for its weight.", held, c.Weight[p]), figures}
+		return Why{"share", fmt.Sprintf("Its class holds %s with a weight of %g, the fewest for its weight.", fault.Plural(int64(held), "slot"), c.Weight[p]), figures}
 	default:
 		return Why{"lent", "No class with a share has a task for this slot.", figures}
 	}

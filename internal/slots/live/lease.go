@@ -152,8 +152,12 @@ func (a *Admission) Refuse(cluster string, known bool, others []string, nextFree
 		a.Code = dispatch.Full
 		a.Reason = fmt.Sprintf("%d jobs of class %q run, and plan %d admits %d at once; those that run may go on.", a.Running, fault.Clip(a.Class), a.PlanNumber, a.Limit)
 	default:
+		verb := "run"
+		if a.Running == 1 {
+			verb = "runs"
+		}
 		a.Code = dispatch.Full
-		a.Reason = fmt.Sprintf("%d jobs of class %q run, as many as plan %d admits at once.", a.Running, fault.Clip(a.Class), a.PlanNumber)
+		a.Reason = fmt.Sprintf("%s of class %q %s, as many as plan %d admits at once.", fault.Plural(a.Running, "job"), fault.Clip(a.Class), verb, a.PlanNumber)
 	}
 	if a.Code == dispatch.Full {
 		a.RetryAfterSeconds = retryForPlace

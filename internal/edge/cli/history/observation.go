@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"headroom/internal/core/fault"
 	"headroom/internal/edge/cli/remote"
 	"headroom/internal/edge/cli/shell"
 	"headroom/internal/service/plans"
@@ -102,7 +103,7 @@ func printObservation(c *cobra.Command, s *remote.Service, out shell.Output, req
 
 // observed sums an observation up in a sentence or two.
 func observed(o plans.Observation) string {
-	said := fmt.Sprintf("At %s %d VMs ran", o.At.UTC().Format(time.RFC3339), o.VMs)
+	said := fmt.Sprintf("At %s %s ran", o.At.UTC().Format(time.RFC3339), fault.Plural(o.VMs, "VM"))
 	switch {
 	case o.PlanNumber == nil || o.PlannedVMs == nil || o.DriftVMs == nil:
 		said += "; there was no plan."

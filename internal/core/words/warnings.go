@@ -1,0 +1,52 @@
+package words
+
+import (
+	"fmt"
+
+	"headroom/internal/core/capacity"
+)
+
+// The codes of a plan's warnings.
+const (
+	FirstShuffle      = "first_shuffle_longer"
+	NotCalibrated     = "not_calibrated"
+	SpotInterruptions = "spot_interruptions"
+	EnginesDisagree   = "engines_disagree"
+	SolverUnavailable = "solver_unavailable"
+)
+
+// Uncalibrated warns that a class is planned with its average bound because nothing calibrates it.
+func Uncalibrated(class, pointer string) capacity.Warning {
+	return capacity.Warning{Code: NotCalibrated, Pointer: pointer, Detail: fmt.Sprintf(
+		"Class %q has no calibration and is planned with the average bound; give it one, or choose another bound for all classes.", class)}
+}
+
+// LongFirstShuffle warns of a profile whose upper bound may not hold.
+func LongFirstShuffle(profile string) capacity.Warning {
+	return capacity.Warning{
+		Code:    FirstShuffle,
+		Pointer: profile + "/first_shuffle_max_s",
+		Detail: "The longest shuffle of the first wave exceeds the longest typical shuffle, so executions may take " +
+			"longer than the upper bound; raise shuffle_max_s to first_shuffle_max_s to plan with a bound that holds.",
+	}
+}
+
+// Interrupted warns that spot VMs can be taken away.
+func Interrupted(spot float64) capacity.Warning {
+	return capacity.Warning{Code: SpotInterruptions, Pointer: "/supply", Detail: "The plan rents " + Number(spot) +
+		" spot VMs. They can be taken away at any time, and the plan does not reckon with that: keep them to jobs that can be started again."}
+}
+
+// Disagreed warns that our own proof has been refuted.
+func Disagreed() capacity.Warning {
+	return capacity.Warning{Code: EnginesDisagree,
+		Detail: "The second engine found a cheaper plan than the one the core method had proved; the cheaper one is given, unproved. Please report this problem."}
+}
+
+// Unanswered warns that the second engine gave no answer; why may be empty.
+func Unanswered(why string) capacity.Warning {
+	if why != "" {
+		why = ": " + why
+	}
+	return capacity.Warning{Code: SolverUnavailable, Detail: "The second engine gave no answer, so that this plan rests on the core method alone" + why + "."}
+}
