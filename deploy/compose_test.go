@@ -1,11 +1,20 @@
 package deploy_test
 
 import (
+	"context"
+	"fmt"
+	"net/url"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"headroom/internal/edge/postgres"
+	"headroom/internal/test/pgtest"
 )
 
 var composeVariable = regexp.MustCompile(`\$\{([A-Z_]+)(:[-?])?([^}]*)\}`)
@@ -74,9 +83,50 @@ func TestCompose(t *testing.T) {
 	}
 	url, _ := at(services, "headroom", "environment", "DATABASE_URL").(string)
 	plain := composeVariable.ReplaceAllString(url, "x")
-	user, base := at(services, "database", "environment", "POSTGRES_USER"), at(services, "database", "environment", "POSTGRES_DB")
-	if want := "postgres://" + user.(string) + ":x@database:5432/" + base.(string) + "?sslmode=disable"; plain != want {
+	if want := "postgres://headroom:x@database:5432/headroom?sslmode=disable"; plain != want {
 		t.Errorf("got the address %s, want %s", plain, want)
+	}
+}
+
+// The script that makes the database gives Headroom a user who is no superuser, and with whom the schema can be made and
+// the service works as its role.
+func TestComposeGivesTheServiceFewRights(t *testing.T) {
+	t.Parallel()
+	compose := readYAML(t, "../docker-compose.yml")
+	if source, target := at(compose, "services", "database", "configs", 0, "source"), at(compose, "services", "database", "configs", 0, "target"); source != "database" ||
+		!strings.HasPrefix(fmt.Sprint(target), "/docker-entrypoint-initdb.d/") {
+		t.Fatalf("the script %v is put at %v, where Postgres's image does not run it", source, target)
+	}
+	text, _ := at(compose, "configs", "database", "content").(string)
+	where, err := url.Parse(pgtest.Database(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := fmt.Sprintf("compose_%d", os.Getpid())
+	script := strings.NewReplacer("$$", "$", "--username=postgres", "--username="+where.User.Username()+" --dbname=postgres", "headroom", name).Replace(text)
+	command := exec.Command("sh", "-ec", script)
+	command.Env = append(os.Environ(), "POSTGRES_PASSWORD=it's", "PGHOST="+where.Query().Get("host"), "PGPORT="+where.Query().Get("port"))
+	if said, err := command.CombinedOutput(); err != nil {
+		t.Fatalf("the script fails: %v\n%s", err, said)
+	}
+	own := *where
+	own.User, own.Path = url.UserPassword(name, "it's"), "/"+name
+	store, err := postgres.Open(t.Context(), postgres.Config{URL: own.String()})
+	if err != nil {
+		t.Fatalf("the service's user cannot make the schema: %v", err)
+	}
+	store.Close()
+	conn, err := pgx.Connect(t.Context(), own.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close(context.Background()) }()
+	var super, asRole bool
+	if err := conn.QueryRow(t.Context(), `SELECT rolsuper, pg_has_role(rolname, $1, 'MEMBER') FROM pg_roles WHERE rolname = current_user`, postgres.Role).Scan(&super, &asRole); err != nil {
+		t.Fatal(err)
+	}
+	if super || !asRole {
+		t.Errorf("superuser: %t, may work as the service's role: %t", super, asRole)
 	}
 }
 
