@@ -28,13 +28,13 @@ func TestServeBehindAPooler(t *testing.T) {
 	}
 	s := startServingWith(t, dataDirectory(t), []string{"HEADROOM_ADMIN_KEY=" + crashKey}, "--demo")
 	s.localKey = crashKey
-	took := s.planned(t, 20)
+	took := s.planned(t, 8)
 	run := s.change(t, "POST", "/v1/clusters/demo/simulations", `{"options":{"hours":24,"replications":2}}`, http.StatusAccepted, "Prefer", "respond-async").Get("Location")
 	waits(t, "a simulation is done", time.Minute, func() bool { return strings.Contains(s.get(t, run), `"state":"succeeded"`) })
 	for n := range 20 {
 		s.change(t, "POST", "/v1/clusters", fmt.Sprintf(`{"name":"c%d","currency":"USD"}`, n), http.StatusCreated)
 	}
 	t.Logf("a plan after p50 %v, %v at worst", share(took, 0.5), took[len(took)-1])
-	t.Attr("poolers", fmt.Sprintf("20 plans behind PgBouncer in transaction mode, p50 %v after the change", share(took, 0.5).Round(time.Millisecond)))
+	t.Attr("poolers", fmt.Sprintf("8 plans behind PgBouncer in transaction mode, p50 %v after the change", share(took, 0.5).Round(time.Millisecond)))
 	s.stop(t)
 }
