@@ -5,6 +5,9 @@ import (
 	"testing"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/money"
+	"headroom/internal/core/proof"
+	"headroom/internal/test/plantest"
 )
 
 // A refused job's reason says how many VMs are missing, not how many it takes.
@@ -32,6 +35,42 @@ func TestReasonCountsTheVMsThatAreMissing(t *testing.T) {
 		}
 		if got := pl.Classes[0].Reason; !strings.Contains(got, c.want) {
 			t.Errorf("got %q, want %q", got, c.want)
+		}
+	}
+}
+
+// Where no VM can be rented at all, no plan says that jobs of others use them, and one VM more has no price.
+func TestNobodyUsesVMsThatAreNotThere(t *testing.T) {
+	t.Parallel()
+	none := int64(0)
+	for name, limit := range map[string]func(p *capacity.Problem){
+		"a quota of 0":  func(p *capacity.Problem) { p.Supply.OnDemand.Quota = &none },
+		"a budget of 0": func(p *capacity.Problem) { p.Budget = &capacity.Budget{VMCost: &money.Amount{}} },
+		"a quota of 0 beside spot": func(p *capacity.Problem) {
+			p.Supply.OnDemand.Quota, p.Supply.Spot = &none, &capacity.Spot{Price: money.Round(0.05), MaxShare: 0.5}
+		},
+	} {
+		for _, integrality := range []capacity.Integrality{capacity.Relaxed, capacity.Integer, capacity.Executable} {
+			p := capacity.Problem{Currency: "USD", PeriodSeconds: 3600, Options: capacity.DefaultOptions()}
+			p.Options.Integrality, p.Options.Engine = integrality, capacity.EngineExact
+			p.Supply.OnDemand.Price = money.Round(0.1)
+			p.Classes = []capacity.Class{plantest.ByGamma(t, "a", "1.5", "0.5", 0, 3), plantest.ByGamma(t, "b", "2", "0.35", 0, 2)}
+			limit(&p)
+			pl, err := Solve(t.Context(), p, nil)
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			if pl.VMs.Total != 0 || pl.Prices.Capacity.High != nil {
+				t.Errorf("%s, %s: %g VMs, and one more costs %v; want none and nothing", name, integrality, pl.VMs.Total, pl.Prices.Capacity.High)
+			}
+			for _, c := range pl.Classes {
+				if strings.Contains(c.Reason, "in use") || strings.Contains(c.Reason, "used up") {
+					t.Errorf("%s, %s: %s", name, integrality, c.Reason)
+				}
+			}
+			if r := proof.Verify(p, pl, proof.Options{}); r.Outcome == proof.Failed {
+				t.Errorf("%s, %s: verify: %+v", name, integrality, r.Checks)
+			}
 		}
 	}
 }

@@ -268,9 +268,9 @@ func (d *fleetDecision) reasonOf(i int, out *capacity.ClassPlan, kind int, more 
 	case out.Verdict == capacity.VerdictFull:
 		said = words.Compared(more, c.penalty, About(d.Options.Integrality), words.PerPeriod(d.PeriodSeconds), " "+in, true)
 	case math.IsInf(more, 1):
-		said = "All VMs are in use by jobs that are valued more for the VMs they take (" + penalty + " " + period + " here)."
+		said = words.NoCapacity(penalty + " " + period)
 	case d.relaxed.mu > 0:
-		said = "The budget for VMs is used up, and by jobs that are worth more for the VMs they take: a refused one of these is valued at only " + penalty + " " + period + "."
+		said = "The budget for VMs is used up by jobs that are worth at least as much for the VMs they take; a refused one of these is valued at " + penalty + " " + period + "."
 	case more < c.penalty && !words.Tied(more, c.penalty):
 		said = "One more job would be worth its VMs at " + About(d.Options.Integrality) + words.Cents(more) + " " + period + " if parts of VMs could be rented, but whole ones cost more than it is valued at, " + penalty + "."
 	default:

@@ -134,6 +134,9 @@ func (f *fleet) provedMissing(b *box, p *prices) bool {
 // piece of the line at its end.
 const marginStep = 1e-6
 
+// marginNoise is what may be missing for a step where nothing is.
+const marginNoise = 1e-10
+
 // margins finds what a little more or less is worth, from the linear program a little to either side of each
 // type's capacity. Where the time is up, the prices themselves stand for both sides.
 func (f *fleet) margins(r *fleetRelaxation) {
@@ -145,7 +148,8 @@ func (f *fleet) margins(r *fleetRelaxation) {
 		near.more = make([]float64, len(f.types)+1)
 		near.more[row] = by
 		p, _ := f.newPrices(&near, f.straightOracle, r.nu)
-		if ok = p.solve() == 0; f.ended() { // with any status, it is not the end
+		// A step of VMs may lack no VM and a little money, which counts as none in a whole plan.
+		if ok = p.solve() == 0 && p.lacking <= marginNoise*(1+math.Abs(by)); f.ended() { // with any status, it is not the end
 			return r.nu, r.mu, true
 		}
 		return p.nu, p.mu, ok

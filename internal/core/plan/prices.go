@@ -53,6 +53,7 @@ type prices struct {
 	value    []float64 // of the basis
 	inverse  [][]float64
 	phaseOne bool
+	lacking  float64 // VMs and money that phase one left missing, also where that is noise
 	random   integer.SplitMix
 	work     *int
 	ended    func() bool
@@ -217,7 +218,7 @@ func (p *prices) solve() (missing float64) {
 				missing += p.value[k]
 			}
 		}
-		if missing > integer.LoadNoise {
+		if p.lacking = missing; missing > integer.LoadNoise {
 			return missing
 		}
 		p.phaseOne = false

@@ -21,7 +21,7 @@ const (
 	Costs              = "one_more_costs"           // against what refusing it costs
 	CostsBetween       = "one_more_costs_between"   // the same, of which bounds are proved
 	CostsAbout         = "one_more_costs_about"     // the same by the relaxation, beside a whole plan
-	DearerJobs         = "vms_used_by_dearer_jobs"
+	NoMoreCapacity     = "no_more_capacity"         // no VM can be had, and no job can give way
 	PromisedOnly       = "promised_only"
 )
 
@@ -66,7 +66,7 @@ func ReasonOf(p *capacity.Problem, class *capacity.Class, out *capacity.ClassPla
 	case margin == nil && r.full:
 		r.kind = RefusalCosts
 	case margin == nil:
-		r.kind = DearerJobs
+		r.kind = NoMoreCapacity
 	default:
 		r.amount = *margin
 	}
@@ -109,6 +109,11 @@ func OnNoType(deadline float64) string {
 	return "On no VM type can an execution end by the deadline of " + Number(deadline) + " s, whatever the number of slots."
 }
 
+// NoCapacity is the reason of a class that cannot have more: no VM can be rented, and no job gives way.
+func NoCapacity(penalty string) string {
+	return "There is no more capacity to be had; a refused one is valued at " + penalty + "."
+}
+
 const promisedOnly = "Only the promised jobs run."
 
 func (r *Reason) say() string {
@@ -127,8 +132,8 @@ func (r *Reason) say() string {
 		return "A refused one is valued at " + penalty + ", and there is no more capacity to be had."
 	case DoesNotFit:
 		return "One more job cannot be served within the limits" + r.missing()
-	case DearerJobs:
-		return "All VMs are in use by jobs that are valued more for the VMs they take (" + penalty + " here)."
+	case NoMoreCapacity:
+		return NoCapacity(penalty)
 	case CostsAsRefusal:
 		return "One more job takes " + penalty + r.made() + ", as much as it is valued at when refused: a tie."
 	case CostsBetween:
