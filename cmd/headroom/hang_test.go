@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"headroom/internal/test/await"
 )
 
 // hang stops the private database of a data directory in the middle of everything, until goOn is called.
@@ -42,6 +44,8 @@ func hang(t *testing.T, dir string) (pids []int, goOn func()) {
 			t.Fatal(err)
 		}
 		pids = append(pids, pid)
+		// On a busy machine it stops later, and may have started another one by then.
+		await.Until(t, time.Minute, "a process of Postgres stands still", func() bool { return !lives(pid) || stateOf(pid) == 'T' })
 	}
 	stop(postmaster) // first, so that it starts no others
 	for _, pid := range descendants(postmaster) {

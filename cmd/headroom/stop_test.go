@@ -121,11 +121,17 @@ func descendants(of int) (all []int) {
 	return all
 }
 
-// lives says whether a process is there and is more than the record of its end, for which nobody has asked yet.
-func lives(pid int) bool {
+// stateOf returns the state of a process, such as R, S or T; 0 if it is gone.
+func stateOf(pid int) byte {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	return err == nil && !bytes.HasPrefix(text[bytes.LastIndexByte(text, ')')+1:], []byte(" Z"))
+	if err != nil {
+		return 0
+	}
+	return text[bytes.LastIndexByte(text, ')')+2]
 }
+
+// lives says whether a process is there and is more than the record of its end, for which nobody has asked yet.
+func lives(pid int) bool { return stateOf(pid) != 0 && stateOf(pid) != 'Z' }
 
 // allGone makes sure that the processes of a server that has ended are ending with it: those that look for their
 // parent need a moment on a busy machine.

@@ -199,9 +199,9 @@ func TestAHeartbeatInFlightKeepsThePlace(t *testing.T) {
 	ctx := somebody(t)
 	must(s.CreateCluster(ctx, inputs.NewCluster(night)))(t)
 	planned(t, ctx, s, night, map[string]float64{"etl": 1})
-	lease := must(s.Admit(ctx, night, place("etl", 0.3)))(t)
 	conn := raw(t, address)
 	execute(t, conn, `BEGIN`)
+	lease := must(s.Admit(ctx, night, place("etl", 2)))(t) // so long that the next statement finds it alive on a busy machine too
 	execute(t, conn, `UPDATE admissions SET expires_at = expires_at + interval '1 hour' WHERE id = $1 AND expires_at > clock_timestamp()`, lease.ID)
 	eventually(t, "it seems over to others", func() bool { _, err := s.Lease(ctx, night, lease.ID); return err != nil })
 	answered := make(chan live.Admission)
