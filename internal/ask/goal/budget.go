@@ -55,7 +55,7 @@ func (a *asking) mostForBudget(ctx context.Context) error {
 	}
 	a.say("spent", "", said, words.Money("spent", spent, a.period()), words.Money("left", left, a.period()), words.Money("bill", o.Cost.Bill, a.period()))
 	if o.Refused > 0 {
-		a.say("value_refused", "", fmt.Sprintf("The %s that %s refused, which are on no bill, are valued at %s %s.", words.Jobs(o.Refused), words.IsAre(o.Refused), o.Cost.Penalties, a.period()),
+		a.say("value_refused", "", fmt.Sprintf("The %s that %s refused %s valued at %s %s, which is on no bill.", words.Jobs(o.Refused), words.IsAre(o.Refused), words.IsAre(o.Refused), o.Cost.Penalties, a.period()),
 			words.Money("value_refused", o.Cost.Penalties, a.period()))
 	}
 	if c := a.answer.Compared; c != nil {
@@ -221,6 +221,9 @@ func (a *asking) oneMoreJob(ctx context.Context) error {
 	extra, vms := less(o.Cost.Total, was.Cost.Total), o.VMs.Total-was.VMs.Total
 	bill, given := less(o.Cost.Bill, was.Cost.Bill), less(o.Cost.Penalties, was.Cost.Penalties)
 	more := fmt.Sprintf("One more job of class %q costs %s %s in VMs", class.Name, bill, a.period())
+	if bill.IsNegative() {
+		more = fmt.Sprintf("One more job of class %q cuts the VM bill by %s %s", class.Name, money.Amount{Decimal: bill.Neg()}, a.period())
+	}
 	switch given.Sign() {
 	case 1:
 		more += fmt.Sprintf(", and jobs valued at %s give way: %s together", given, extra)

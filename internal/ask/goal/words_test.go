@@ -40,6 +40,19 @@ func TestPricesOfSeveralTypesAreNamed(t *testing.T) {
 	}
 }
 
+// A job for which others give way can leave fewer VMs: the bill is then cut, and no cost is negative.
+func TestAJobThatCutsTheBill(t *testing.T) {
+	t.Parallel()
+	p := capacity.Problem{Currency: "USD", PeriodSeconds: 3600, Options: capacity.DefaultOptions()}
+	p.Options.Integrality = capacity.Integer
+	p.Supply.OnDemand = capacity.OnDemand{Price: plantest.AmountIn(t, "0.10"), Quota: new(int64(3))}
+	p.Classes = []capacity.Class{plantest.ByGamma(t, "etl", "1.5", "0.5", 0, 3), plantest.ByGamma(t, "ml", "2", "0.35", 0, 2)}
+	a := asked(t, p, Question{Question: AskOneMoreJob, Class: "ml"})
+	if want := `One more job of class "ml" cuts the VM bill by 0.10 USD an hour, and jobs valued at 1.00 give way: 0.90 together.`; !strings.Contains(a.Explanation, want) {
+		t.Errorf("%q is not in %q", want, a.Explanation)
+	}
+}
+
 // What the question promises is not to be cured by promising less; what the problem promises is.
 func TestCuresOfQuestionsAreOfUse(t *testing.T) {
 	t.Parallel()

@@ -304,6 +304,8 @@ func TestStartedJobsKeepTheirVMs(t *testing.T) {
 		}
 		if gap := cost.Total.Float() - best; math.Abs(a.Gap.Float()-gap) > 1e-9 {
 			t.Errorf("%s: the gap is %v, want %v", c.name, a.Gap, gap)
+		} else if proved := gap < 1e-9; proved != (a.Status == capacity.Optimal) {
+			t.Errorf("%s: with a gap of %v it is %s", c.name, a.Gap, a.Status)
 		}
 	}
 }

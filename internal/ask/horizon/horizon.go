@@ -20,7 +20,7 @@ import (
 // that stands beside it, by the calendar's own hours. Every sum closes: days, months and the total are sums
 // of the same amounts as the periods, each rounded once; so are the classes' penalties.
 type Answer struct {
-	Status      capacity.Status    `json:"status"`   // infeasible where a period is; totals leave its hours out
+	Status      capacity.Status    `json:"status"`   // infeasible where a period is; totals leave its hours out. Feasible beyond the problem's gap
 	Complete    bool               `json:"complete"` // false: everything ends before the horizon does, because the work was ended
 	Currency    string             `json:"currency"`
 	Explanation string             `json:"explanation"`
@@ -283,6 +283,10 @@ func (c *Course) Answer() Answer {
 	a := c.calendar.answer(c.settled, slices.Clone(c.totals), stints)
 	if c.ordered {
 		a.Gap.Decimal = c.apart
+		allowed := c.calendar.horizon.Problem.Options.Gap * a.Total.Cost.Total.Float()
+		if a.Status == capacity.Optimal && a.Gap.Float() > allowed+money.Smallest {
+			a.Status = capacity.Feasible // what was admitted first may have kept out what is cheaper
+		}
 		a.explain(c.calendar.horizon.Start(), c.calendar.horizon.End())
 	}
 	return a

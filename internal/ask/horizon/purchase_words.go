@@ -196,7 +196,7 @@ func (a *PurchaseAnswer) tellUse() {
 		if paid.IsPositive() {
 			a.Facts.Say("paid_for_itself", "", fmt.Sprintf("By the end of %s that has paid for itself, by the bill alone.", a.BillEven.Format("January 2006")), month)
 		} else {
-			a.Facts.Say("bill_is_lower_from", "", fmt.Sprintf("From %s on the bill is lower.", a.BillEven.Format("January 2006")), month)
+			a.Facts.Say("bills_so_far_from", "", fmt.Sprintf("At the end of %s, and of each month after it, the bills so far come to no more than with today's contracts.", a.BillEven.Format("January 2006")), month)
 		}
 	case lower:
 		a.Facts.Say("not_paid_for_itself", "", "In this time it does not pay for itself: what is paid upfront is for a longer term.")

@@ -1,6 +1,7 @@
 package recheck
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -34,8 +35,38 @@ func TestMonthsWithArrivals(t *testing.T) {
 		if detail == horizon.DetailClasses && verified(t, q, []byte(fewer)).Accepted() {
 			t.Error("other work passes")
 		}
+		if detail == horizon.DetailSummary {
+			continue
+		}
+		for what, damage := range map[string]func(x map[string]any){
+			"no periods":      func(x map[string]any) { x["periods"] = []any{} },
+			"no last period":  func(x map[string]any) { p := x["periods"].([]any); x["periods"] = p[:len(p)-1] },
+			"another status":  func(x map[string]any) { x["status"] = "optimalx" },
+			"no VMs":          func(x map[string]any) { first(x)["vms"].(map[string]any)["total"] = 0 },
+			"no jobs":         func(x map[string]any) { first(x)["admitted"] = 0 },
+			"another start":   func(x map[string]any) { first(x)["start"] = "2026-01-31T19:00:00Z" },
+			"other hours":     func(x map[string]any) { first(x)["hours"] = 0.5 },
+			"another line":    func(x map[string]any) { first(x)["cost"].(map[string]any)["on_demand"] = "999.00" },
+			"a period's word": func(x map[string]any) { first(x)["status"] = "optimalx" },
+		} {
+			var x map[string]any
+			if err := json.Unmarshal(a, &x); err != nil {
+				t.Fatal(err)
+			}
+			damage(x)
+			damaged, err := json.Marshal(x)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if verified(t, q, damaged).Accepted() {
+				t.Errorf("%s, %s: it passes", detail, what)
+			}
+		}
 	}
 }
+
+// first is the first period of an answer.
+func first(x map[string]any) map[string]any { return x["periods"].([]any)[0].(map[string]any) }
 
 func TestPurchaseWithArrivals(t *testing.T) {
 	q, a := answerPurchase(t, arrivalsText[:len(arrivalsText)-1]+`, "factors": [1, 1.3],

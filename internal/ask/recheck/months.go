@@ -48,12 +48,56 @@ func carriedOver(h *horizon.Horizon) bool {
 // unfollowed checks what holds of a horizon whatever runs at once in it.
 func (c *checking) unfollowed(at string, h *horizon.Horizon, a *horizon.Answer, got any) {
 	c.closed(at, cut(h), a, got)
+	c.periods(at, h, a, got)
 	if a.Detail == horizon.DetailClasses {
 		c.work(at, h, a)
 	}
 	c.end(SumsCheck, "The sums close; which counts they come from is not followed.")
 	c.doubt("", "The periods give arrivals: how many jobs run at once, and so the plans of each time, are not followed")
 	c.end(PlansCheck, "")
+}
+
+var statuses = []capacity.Status{capacity.Optimal, capacity.Feasible, capacity.InfeasibleStatus}
+
+// periods checks that the periods answered follow each other through the horizon, and add up to the total.
+func (c *checking) periods(at string, h *horizon.Horizon, a *horizon.Answer, got any) {
+	if a.Detail == horizon.DetailSummary {
+		return
+	}
+	var sums [len(lines)]figure
+	for i := range sums {
+		sums[i] = nothing()
+	}
+	hours, vmHours, admitted, refused, end := new(big.Rat), new(big.Rat), new(big.Rat), new(big.Rat), h.Start()
+	for i := range a.Periods {
+		p := &a.Periods[i]
+		if !p.Start.Equal(end) {
+			c.wrong(fmt.Sprintf("%s/periods/%d/start", at, i), "is %s, and the time before ends at %s", p.Start.Format(time.RFC3339), end.UTC().Format(time.RFC3339))
+		}
+		if !slices.Contains(statuses, p.Status) {
+			c.wrong(fmt.Sprintf("%s/periods/%d/status", at, i), "is %q, which is none", p.Status)
+		}
+		long := number(p.Hours)
+		end = p.Start.Add(time.Duration(math.Round(p.Hours*3600)) * time.Second)
+		hours.Add(hours, long)
+		vmHours.Add(vmHours, mul(number(p.VMs.Total), long))
+		admitted.Add(admitted, mul(number(p.Admitted), long))
+		refused.Add(refused, mul(number(p.Refused), long))
+		cost := costLines(&p.Cost)
+		for k, x := range cost[1:] { // the first is the total
+			sums[k].add(exact(x))
+		}
+	}
+	if a.Complete && !end.Equal(h.End()) {
+		c.wrong(at+"/periods", "end at %s, and the horizon at %s", end.UTC().Format(time.RFC3339), h.End().UTC().Format(time.RFC3339))
+	}
+	answer, _ := got.(map[string]any)
+	total, _ := answer["total"].(map[string]any)
+	c.differ(at+"/total", total, map[string]any{"hours": about(hours), "vm_hours": about(vmHours), "admitted_job_hours": about(admitted), "refused_job_hours": about(refused)})
+	c.differ(at+"/total/cost", total["cost"], costs(sums))
+	if !slices.Contains(statuses, a.Status) {
+		c.wrong(at+"/status", "is %q, which is none", a.Status)
+	}
 }
 
 // work checks that no work of what arrives is lost: the VMs of a class do what has arrived and was admitted.
