@@ -203,6 +203,7 @@ var overlaid = map[string]reflect.Type{
 	"newWebhook": reflect.TypeFor[newWebhook](), "createdWebhook": reflect.TypeFor[createdWebhook](), "secretRequest": reflect.TypeFor[secretRequest](), "newSecret": reflect.TypeFor[newSecret](),
 	"list[fetch.AllowedHost]": reflect.TypeFor[list[fetch.AllowedHost]](), "list[hooks.Webhook]": reflect.TypeFor[list[hooks.Webhook]](), "list[hooks.Delivery]": reflect.TypeFor[list[hooks.Delivery]](),
 	"forecastRows": reflect.TypeFor[forecastRows](), "deleted": reflect.TypeFor[deleted](),
+	"json.RawMessage":                reflect.TypeFor[json.RawMessage](),
 	"priceFetch":                     reflect.TypeFor[priceFetch](),
 	"list[reporting.ReportSchedule]": reflect.TypeFor[list[reporting.ReportSchedule]](), "list[pack.PackingSummary]": reflect.TypeFor[list[pack.PackingSummary]](), "list[live.LiveNode]": reflect.TypeFor[list[live.LiveNode]](), "list[live.LiveJob]": reflect.TypeFor[list[live.LiveJob]](), "list[live.LiveDecision]": reflect.TypeFor[list[live.LiveDecision]](), "list[reporting.Report]": reflect.TypeFor[list[reporting.Report]](),
 	"executionBatch": reflect.TypeFor[executionBatch](), "list[history.StoredExecution]": reflect.TypeFor[list[history.StoredExecution]](), "list[history.RecordedJob]": reflect.TypeFor[list[history.RecordedJob]](),

@@ -194,7 +194,7 @@ type AllowedHostList = list[fetch.AllowedHost]
 type Amount = money.Amount
 
 // AnyJSON Any JSON.
-type AnyJSON = any
+type AnyJSON = json.RawMessage
 
 // Applied The result of applying a document, or in a dry run the result that it would have.
 type Applied = clusters.Applied

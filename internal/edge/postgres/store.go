@@ -123,15 +123,15 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 		return nil, err
 	}
 	s := &Store{config: c, pulse: newPulse(), turns: newTurns(), places: make(chan struct{}, max(1, c.MaxConns/2)), river: inserter, schema: status.RiverSchema}
-	if err := s.connect(ctx, status.Role); err != nil {
+	if err := s.makePools(ctx, status.Role); err != nil {
 		return nil, err
 	}
 	s.open, s.end = context.WithCancel(context.WithoutCancel(ctx))
 	return s, nil
 }
 
-// connect makes the pools of connections.
-func (s *Store) connect(ctx context.Context, role bool) (err error) {
+// makePools makes the pools of connections.
+func (s *Store) makePools(ctx context.Context, role bool) (err error) {
 	c := s.config
 	settings := [][2]string{{"statement_timeout", milliseconds(c.Statement)}, {"lock_timeout", milliseconds(c.Statement * 4 / 5)}, {"timezone", "UTC"},
 		{idleTimeout, milliseconds(c.idle())}}

@@ -59,14 +59,14 @@ func (s *Store) read(ctx context.Context, work func(context.Context, querier) er
 }
 
 func (s *Store) readWithin(ctx context.Context, longest time.Duration, work func(context.Context, querier) error) error {
+	if _, within := joined(ctx); !within && s.pooled != "" {
+		return s.transact(ctx, longest, pgx.TxOptions{}, work)
+	}
 	since := s.pulse.replies.Load()
 	bounded, cancel := s.bound(ctx, longest)
 	defer cancel()
 	if tx, ok := joined(ctx); ok {
 		return s.ended(ctx, bounded, since, kindOf(ctx, tx.Conn(), savepoint(bounded, tx, "", work)))
-	}
-	if s.pooled != "" {
-		return s.transact(ctx, longest, pgx.TxOptions{}, work)
 	}
 	conn, err := s.acquire(bounded)
 	if err != nil {
