@@ -176,13 +176,16 @@ const (
 	certainly
 )
 
+// overBudget is the code of a conflict with the budget for everything.
+const overBudget = "over_budget"
+
 // overTotal compares a plan, and its bound, with the budget for everything.
 func overTotal(p *capacity.Problem, pl *capacity.Plan) (fault.Finding, likelihood) {
 	if p.Budget == nil || p.Budget.Total == nil || pl.Cost.Total.LessThanOrEqual(p.Budget.Total.Decimal) {
 		return fault.Finding{}, no
 	}
 	f := fault.Finding{
-		Pointer: "/budget/total", Code: "over_budget",
+		Pointer: "/budget/total", Code: overBudget,
 		Detail: fmt.Sprintf("The cheapest plan costs %s with the penalties of the jobs it refuses, and the budget is %s.", pl.Cost.Total, p.Budget.Total),
 		Hint:   &fault.Hint{Detail: fmt.Sprintf("Raise the budget to %s.", pl.Cost.Total), Pointer: "/budget/total", Value: pl.Cost.Total.String()},
 	}
