@@ -396,7 +396,7 @@ func (a *PurchaseAnswer) tellTerms() {
 		if s.Assume == a.Assume || s.BestBill == nil {
 			continue
 		}
-		said, figures := fmt.Sprintf("If %s instead, the best is to buy %s, with a VM bill of %s", s.Assume.words(), a.numbers(s.Best), words.Cents(s.BestBill.Float())), []capacity.Figure{words.Money("best_bill", *s.BestBill, a.Currency)}
+		said, figures := fmt.Sprintf("If %s instead, bill and value refused together are lowest if one buys %s, with a VM bill of %s", s.Assume.words(), a.numbers(s.Best), words.Cents(s.BestBill.Float())), []capacity.Figure{words.Money("best_bill", *s.BestBill, a.Currency)}
 		if s.RecommendedBill != nil {
 			said += fmt.Sprintf("; with this purchase the VM bill is then %s", words.Cents(s.RecommendedBill.Float()))
 			figures = append(figures, words.Money("bill", *s.RecommendedBill, a.Currency))

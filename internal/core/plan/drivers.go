@@ -11,13 +11,16 @@ import (
 )
 
 // Drivers returns facts about what drives a plan's cost: the price of one more VM, the class at the margin, and the
-// contracts, the quota and the budget that bind. The prices are the linear program's, per hour.
+// contracts, the quota and the budget that bind. The prices are the linear program's, per hour; whole plans say so.
 func Drivers(p *capacity.Problem, pl *capacity.Plan) words.Facts {
 	if pl.Prices == nil {
 		return nil
 	}
 	d := drivers{p: p, pl: pl, hours: float64(p.PeriodSeconds) / 3600, about: About(p.Options.Integrality)}
 	d.unit = p.Currency + " per VM and hour"
+	if d.about != "" {
+		d.counted = " (counted in fractions of VMs)"
+	}
 	d.vms()
 	d.margin()
 	for k, use := range pl.VMs.Contracts {
@@ -25,14 +28,14 @@ func Drivers(p *capacity.Problem, pl *capacity.Plan) words.Facts {
 			continue
 		}
 		worth := pl.Prices.Contracts[k].Worth
-		d.facts.Say("contract_that_binds", use.Name, fmt.Sprintf("Contract %q is used up, and one more VM in it would be worth %s an hour.", use.Name, d.perHour(worth)),
+		d.facts.Say("contract_that_binds", use.Name, fmt.Sprintf("Contract %q is used up, and one more VM in it would be worth %s an hour%s.", use.Name, d.perHour(worth), d.counted),
 			words.Count("worth", worth.Float()/d.hours, d.unit))
 	}
 	if q := p.Supply.OnDemand.Quota; q != nil && len(p.Supply.VMTypes) == 0 && pl.VMs.OnDemand >= float64(*q) && *q > 0 {
 		d.facts.Say("quota_that_binds", "on_demand", "The quota of "+words.VMs(float64(*q))+" on demand is used up.", words.Count("quota", float64(*q), "VMs"))
 	}
 	if b := pl.Prices.Budget; b != nil && b.Sign() > 0 {
-		d.facts.Say("budget_worth", "", fmt.Sprintf("One %s more in the budget would be worth %s%s.", p.Currency, d.about, words.Cents(b.Float())),
+		d.facts.Say("budget_worth", "", fmt.Sprintf("One %s more in the budget would be worth %s%s%s.", p.Currency, d.about, words.Cents(b.Float()), d.counted),
 			words.Money("worth", *b, p.Currency+" worth of one "+p.Currency))
 	}
 	return d.facts
@@ -44,6 +47,7 @@ type drivers struct {
 	pl          *capacity.Plan
 	hours       float64
 	about, unit string
+	counted     string // what is said of a price of the relaxation in a whole plan
 	facts       words.Facts
 }
 
@@ -58,7 +62,7 @@ func (d *drivers) vms() {
 	for _, price := range rentedTypes(prices, d.pl) {
 		of, low := words.OfType(price.Name), words.Count("low", price.Low.Float()/d.hours, d.unit)
 		if price.High == nil {
-			d.facts.Say("no_more_vms", price.Name, fmt.Sprintf("No more VMs%s can be had, and one more would be worth %s %s an hour or more.", of, d.perHour(price.Low), d.p.Currency), low)
+			d.facts.Say("no_more_vms", price.Name, fmt.Sprintf("No more VMs%s can be had, and one more would be worth %s %s an hour or more%s.", of, d.perHour(price.Low), d.p.Currency, d.counted), low)
 			continue
 		}
 		kind, verb := "vm_price", "is worth"
@@ -69,7 +73,7 @@ func (d *drivers) vms() {
 		if !price.High.Equal(price.Low.Decimal) {
 			sentence += fmt.Sprintf(", the last one %s", d.perHour(price.Low))
 		}
-		d.facts.Say(kind, price.Name, sentence+".", low, words.Count("high", price.High.Float()/d.hours, d.unit))
+		d.facts.Say(kind, price.Name, sentence+d.counted+".", low, words.Count("high", price.High.Float()/d.hours, d.unit))
 	}
 }
 
@@ -88,7 +92,7 @@ func (d *drivers) margin() {
 	of := fmt.Sprintf("Class %q is %s: a refused job of it is valued at %s %s and ", c.Name, role, class.Penalty, period)
 	penalty := words.Money("penalty", class.Penalty, d.p.Currency+" per job "+period)
 	if len(d.pl.Prices.Types) > 0 { // its VMs are of several types, and an hour of each is worth something else
-		d.facts.Say(kind, c.Name, of+fmt.Sprintf("serving one more takes %s%s.", d.about, words.Cents(c.BreakEvenPenalty.Float())),
+		d.facts.Say(kind, c.Name, of+fmt.Sprintf("serving one more takes %s%s%s.", d.about, words.Cents(c.BreakEvenPenalty.Float()), d.counted),
 			penalty, words.Money("one_more", *c.BreakEvenPenalty, penalty.Unit))
 		return
 	}

@@ -303,7 +303,7 @@ func capacitySentences(p capacity.Problem, pl capacity.Plan) string {
 	if b := prices.Budget; b != nil && b.Sign() > 0 {
 		s = append(s, fmt.Sprintf("One %s more in the budget would be worth %s.", p.Currency, near(*b)))
 	}
-	return strings.Join(append(s, "(From the relaxation.)"), " ")
+	return strings.Join(append(s, "(From the relaxation, which counts fractions of VMs.)"), " ")
 }
 
 // priceSentence says how much one more VM is worth, of a type or of all types.
