@@ -4,9 +4,10 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
+	"strings"
 
 	"headroom/internal/core/capacity"
-	"headroom/internal/core/money"
 	"headroom/internal/core/words"
 )
 
@@ -16,42 +17,75 @@ func Drivers(p *capacity.Problem, pl *capacity.Plan) words.Facts {
 	if pl.Prices == nil {
 		return nil
 	}
-	d := drivers{p: p, pl: pl, hours: float64(p.PeriodSeconds) / 3600, about: About(p.Options.Integrality)}
-	d.unit = p.Currency + " per VM and hour"
-	if d.about != "" {
-		d.counted = " (counted in fractions of VMs)"
-	}
+	d := drivers{p: p, pl: pl, hours: float64(p.PeriodSeconds) / 3600, unit: p.Currency + " per VM and hour"}
 	d.vms()
 	d.margin()
 	for k, use := range pl.VMs.Contracts {
 		if k >= len(pl.Prices.Contracts) || use.VMs == 0 || use.Used < use.VMs-1e-9 || pl.Prices.Contracts[k].Worth.Sign() <= 0 {
 			continue
 		}
-		worth := pl.Prices.Contracts[k].Worth
-		d.facts.Say("contract_that_binds", use.Name, fmt.Sprintf("Contract %q is used up, and one more VM in it would be worth %s an hour%s.", use.Name, d.perHour(worth), d.counted),
-			words.Count("worth", worth.Float()/d.hours, d.unit))
+		d.say("contract_that_binds", use.Name, words.Count("worth", pl.Prices.Contracts[k].Worth.Float()/d.hours, d.unit))
 	}
 	if q := p.Supply.OnDemand.Quota; q != nil && len(p.Supply.VMTypes) == 0 && pl.VMs.OnDemand >= float64(*q) && *q > 0 {
-		d.facts.Say("quota_that_binds", "on_demand", "The quota of "+words.VMs(float64(*q))+" on demand is used up.", words.Count("quota", float64(*q), "VMs"))
+		d.say("quota_that_binds", "on_demand", words.Count("quota", float64(*q), "VMs"))
 	}
 	if b := pl.Prices.Budget; b != nil && b.Sign() > 0 {
-		d.facts.Say("budget_worth", "", fmt.Sprintf("One %s more in the budget would be worth %s%s%s.", p.Currency, d.about, words.Cents(b.Float()), d.counted),
-			words.Money("worth", *b, p.Currency+" worth of one "+p.Currency))
+		d.say("budget_worth", "", words.Money("worth", *b, p.Currency+" worth of one "+p.Currency))
 	}
 	return d.facts
 }
 
 // drivers collects facts about what drives a cost.
 type drivers struct {
-	p           *capacity.Problem
-	pl          *capacity.Plan
-	hours       float64
-	about, unit string
-	counted     string // what is said of a price of the relaxation in a whole plan
-	facts       words.Facts
+	p     *capacity.Problem
+	pl    *capacity.Plan
+	hours float64
+	unit  string
+	facts words.Facts
 }
 
-func (d *drivers) perHour(m money.Amount) string { return d.about + words.Cents(m.Float()/d.hours) }
+func (d *drivers) say(kind, subject string, figures ...capacity.Figure) {
+	d.facts.Say(kind, subject, "", figures...)
+	f := &d.facts[len(d.facts)-1]
+	f.Claim = DriverClaim(d.p, f)
+}
+
+// DriverClaim is the sentence of a fact about what drives a cost, from its figures; "" where it is none of these.
+func DriverClaim(p *capacity.Problem, f *capacity.Fact) string {
+	figure := func(name string) float64 {
+		x, _ := strconv.ParseFloat(words.FigureOf(f, name), 64)
+		return x
+	}
+	about, counted := About(p.Options.Integrality), ""
+	if about != "" {
+		counted = " (counted in fractions of VMs)"
+	}
+	cents := func(name string) string { return about + words.Cents(figure(name)) }
+	of := words.OfType(f.Subject)
+	switch f.Kind {
+	case "contract_that_binds":
+		return fmt.Sprintf("Contract %q is used up, and one more VM in it would be worth %s an hour%s.", f.Subject, cents("worth"), counted)
+	case "quota_that_binds":
+		return "The quota of " + words.VMs(figure("quota")) + " on demand is used up."
+	case "budget_worth":
+		return fmt.Sprintf("One %s more in the budget would be worth %s%s.", p.Currency, cents("worth"), counted)
+	case "no_more_vms":
+		return fmt.Sprintf("No more VMs%s can be had, and one more would be worth %s %s an hour or more%s.", of, cents("low"), p.Currency, counted)
+	case "vm_price", "vm_worth":
+		said := fmt.Sprintf("One more VM%s %s %s %s an hour", of, map[string]string{"vm_price": "is worth", "vm_worth": "would be worth"}[f.Kind], cents("high"), p.Currency)
+		if words.FigureOf(f, "low") != words.FigureOf(f, "high") {
+			said += ", the last one " + cents("low")
+		}
+		return said + counted + "."
+	case "next_to_be_refused", "next_to_be_served":
+		said := fmt.Sprintf("Class %q is %s: a refused job of it is valued at %s %s and ", f.Subject, strings.ReplaceAll(f.Kind, "next_to_be_", "the next to be "), words.FigureOf(f, "penalty"), words.PerPeriod(p.PeriodSeconds))
+		if words.FigureOf(f, "one_more") != "" {
+			return said + fmt.Sprintf("serving one more takes %s%s.", cents("one_more"), counted)
+		}
+		return said + fmt.Sprintf("a served one takes %s, so that a VM's hour is worth %s to it.", words.VMs(words.Rounded(figure("vms_per_job"), 3)), words.Cents(figure("worth")))
+	}
+	return ""
+}
 
 // vms tells the price of one more VM of each type that is rented.
 func (d *drivers) vms() {
@@ -60,20 +94,15 @@ func (d *drivers) vms() {
 		prices = []capacity.TypePrice{{CapacityPrice: d.pl.Prices.Capacity}}
 	}
 	for _, price := range rentedTypes(prices, d.pl) {
-		of, low := words.OfType(price.Name), words.Count("low", price.Low.Float()/d.hours, d.unit)
-		if price.High == nil {
-			d.facts.Say("no_more_vms", price.Name, fmt.Sprintf("No more VMs%s can be had, and one more would be worth %s %s an hour or more%s.", of, d.perHour(price.Low), d.p.Currency, d.counted), low)
-			continue
+		low := words.Count("low", price.Low.Float()/d.hours, d.unit)
+		switch {
+		case price.High == nil:
+			d.say("no_more_vms", price.Name, low)
+		case budget != nil && budget.Sign() > 0:
+			d.say("vm_worth", price.Name, low, words.Count("high", price.High.Float()/d.hours, d.unit))
+		default:
+			d.say("vm_price", price.Name, low, words.Count("high", price.High.Float()/d.hours, d.unit))
 		}
-		kind, verb := "vm_price", "is worth"
-		if budget != nil && budget.Sign() > 0 {
-			kind, verb = "vm_worth", "would be worth"
-		}
-		sentence := fmt.Sprintf("One more VM%s %s %s %s an hour", of, verb, d.perHour(*price.High), d.p.Currency)
-		if !price.High.Equal(price.Low.Decimal) {
-			sentence += fmt.Sprintf(", the last one %s", d.perHour(price.Low))
-		}
-		d.facts.Say(kind, price.Name, sentence+d.counted+".", low, words.Count("high", price.High.Float()/d.hours, d.unit))
 	}
 }
 
@@ -84,21 +113,16 @@ func (d *drivers) margin() {
 		return
 	}
 	c, class := &d.pl.Classes[i], &d.p.Classes[i]
-	kind, role := "next_to_be_refused", "the next to be refused"
+	kind := "next_to_be_refused"
 	if refused {
-		kind, role = "next_to_be_served", "the next to be served"
+		kind = "next_to_be_served"
 	}
-	period := words.PerPeriod(d.p.PeriodSeconds)
-	of := fmt.Sprintf("Class %q is %s: a refused job of it is valued at %s %s and ", c.Name, role, class.Penalty, period)
-	penalty := words.Money("penalty", class.Penalty, d.p.Currency+" per job "+period)
+	penalty := words.Money("penalty", class.Penalty, d.p.Currency+" per job "+words.PerPeriod(d.p.PeriodSeconds))
 	if len(d.pl.Prices.Types) > 0 { // its VMs are of several types, and an hour of each is worth something else
-		d.facts.Say(kind, c.Name, of+fmt.Sprintf("serving one more takes %s%s%s.", d.about, words.Cents(c.BreakEvenPenalty.Float()), d.counted),
-			penalty, words.Money("one_more", *c.BreakEvenPenalty, penalty.Unit))
+		d.say(kind, c.Name, penalty, words.Money("one_more", *c.BreakEvenPenalty, penalty.Unit))
 		return
 	}
-	worth := class.Penalty.Float() / c.VMsPerJob / d.hours
-	d.facts.Say(kind, c.Name, of+fmt.Sprintf("a served one takes %s, so that a VM's hour is worth %s to it.", words.VMs(words.Rounded(c.VMsPerJob, 3)), words.Cents(worth)),
-		penalty, words.Count("vms_per_job", c.VMsPerJob, "VMs"), words.Count("worth", worth, d.unit))
+	d.say(kind, c.Name, penalty, words.Count("vms_per_job", c.VMsPerJob, "VMs"), words.Count("worth", class.Penalty.Float()/c.VMsPerJob/d.hours, d.unit))
 }
 
 // rentedTypes is the prices to speak of: the sole one, or those of the first few types that are rented.
