@@ -117,7 +117,7 @@ func (a *asking) take(pl, before capacity.Plan) {
 
 // explain keeps what drives the plan that answers, for the words.
 func (a *asking) explain(p *capacity.Problem, pl *capacity.Plan) {
-	a.beside.drivers = plan.Drivers(p, pl)
+	a.beside.drivers = words.Drivers(p, pl)
 	if pl.Proof != nil && pl.Proof.Gap > p.Options.Gap {
 		a.beside.gap = 100 * pl.Proof.Gap
 	}

@@ -8,7 +8,6 @@ import (
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 	"headroom/internal/core/money"
-	"headroom/internal/core/plan"
 	"headroom/internal/core/words"
 )
 
@@ -46,7 +45,7 @@ func (a Answer) Retold(q *ProblemQuestion) Answer {
 				b.high = new(figure("high"))
 			}
 		default:
-			if claim := plan.DriverClaim(&q.Problem, f); claim != "" {
+			if claim := words.DriverClaim(&q.Problem, f); claim != "" {
 				b.drivers = append(b.drivers, capacity.Fact{Kind: f.Kind, Subject: f.Subject, Figures: f.Figures, Claim: claim})
 			}
 		}
@@ -267,7 +266,7 @@ func (t *telling) displaced() {
 // marginal tells what the linear program knows of one job more and one job less of the class.
 func (t *telling) marginal(extra money.Amount) {
 	const counted = "In fractions of VMs, as the linear program counts, "
-	about := plan.About(t.p.Options.Integrality)
+	about := words.About(t.p.Options.Integrality)
 	low, high := t.b.low, t.b.high
 	text, figures := "", []capacity.Figure{}
 	if low != nil {

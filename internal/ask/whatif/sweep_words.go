@@ -7,7 +7,6 @@ import (
 
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/money"
-	"headroom/internal/core/plan"
 	"headroom/internal/core/words"
 )
 
@@ -23,7 +22,7 @@ func (a SweepAnswer) Retold(q *SweepQuestion) SweepAnswer {
 			if f.Subject, f.Claim = strings.TrimPrefix(subject, " "), ""; !at || last > 0 && placeOf(a.Vary, a.ends()[0]) == where {
 				continue
 			}
-			if f.Claim = plan.DriverClaim(&q.Problem, &f); f.Claim != "" {
+			if f.Claim = words.DriverClaim(&q.Problem, &f); f.Claim != "" {
 				ends = append(ends, atPlace(f, where, first))
 				first = false
 			}
@@ -121,7 +120,7 @@ func (s *Sweep) drivers() (ends words.Facts) {
 		if err != nil {
 			continue
 		}
-		for k, f := range plan.Drivers(&p, s.plans[i]) {
+		for k, f := range words.Drivers(&p, s.plans[i]) {
 			ends = append(ends, atPlace(f, placeOf(s.question.Vary, s.points[i].Parameters), k == 0))
 		}
 	}

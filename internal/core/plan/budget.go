@@ -136,7 +136,7 @@ func (f *fleet) affordable(vms []int64) bool {
 	}
 	spend, rented := 0.0, make([]float64, len(vms))
 	for v, n := range vms {
-		spend, rented[v] = spend+f.types[v].rental.cost(n), float64(n)
+		spend, rented[v] = spend+f.types[v].rental.Cost(n), float64(n)
 	}
 	if noise := 1e-9 * (1 + math.Abs(f.budget) + f.committed()); math.Abs(spend-f.budget) > noise {
 		return spend < f.budget

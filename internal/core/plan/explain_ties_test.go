@@ -11,6 +11,7 @@ import (
 
 	"headroom/internal/core/capacity"
 	"headroom/internal/test/plantest"
+	"headroom/internal/core/words"
 )
 
 // priceSaid finds prices of the relaxation in sentences, and what stands before their figure.
@@ -31,7 +32,7 @@ func TestTiesAreTiesAndPricesOfTheRelaxationAreAbout(t *testing.T) {
 		if pl.Status == capacity.InfeasibleStatus {
 			continue
 		}
-		drivers := Drivers(&p, &pl).Text()
+		drivers := words.Drivers(&p, &pl).Text()
 		said := []string{drivers}
 		for i, c := range pl.Classes {
 			if c.OneMore == nil || !c.OneMore.Exact { // otherwise it is a difference of two plans
