@@ -57,7 +57,7 @@ func TestHorizonInWords(t *testing.T) {
 	if err := HorizonText(&b, a); err != nil {
 		t.Fatal(err)
 	}
-	want := `From 2026-01-31 22:00 UTC until 2026-02-01 01:00 UTC (3 hours) the VM bill is 5.60 EUR: 4.40 on demand, 1.10 for VMs of contracts in use and 0.10 for idle ones. Upfront payments add 0.30, their share of this time, which makes a bill of 5.90. Refused jobs, which are on no bill, are valued at 4.00. The dearest month is February 2026, with a bill of 4.40. Contract "+signed" is used 91.7 % of its VM-hours. 4 of 26 job-hours are refused.
+	want := `From 2026-01-31 22:00 UTC until 2026-02-01 01:00 UTC (3 hours) the VM bill but for upfront payments is 5.60 EUR: 4.40 on demand, 1.10 for VMs of contracts in use and 0.10 for idle ones. Upfront payments add 0.30, their share of this time, which makes a bill of 5.90. Refused jobs, which are on no bill, are valued at 4.00. The dearest month is February 2026, with a bill of 4.40. Contract "+signed" is used 91.7 % of its VM-hours. 4 of 26 job-hours are refused.
 
 Month    hours  vm hours  on demand vm hours  reserved vm hours  reserved idle vm hours  admitted job hours  refused job hours  bill EUR  on demand EUR  reserved EUR  reserved idle EUR  value refused EUR  bill and value refused EUR
 2026-01      2         9                   2                  7                       1                   6                  0      1.20           0.40          0.70               0.10               0.00                        1.20
