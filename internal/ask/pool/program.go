@@ -88,8 +88,8 @@ func (m *model) coreColumn(p *program, r *typeRows, storage int) int {
 		return -1
 	}
 	var entries []lp.Entry
-	if storage >= 0 && t.DiskGB > 0 {
-		entries = append(entries, lp.Entry{Row: storage, Coefficient: t.DiskGB / m.needed})
+	if storage >= 0 && t.DiskGB > 0 { // one that holds all the data is as good as any larger one, which no solver could scale
+		entries = append(entries, lp.Entry{Row: storage, Coefficient: min(1, t.DiskGB/m.needed)})
 	}
 	for k, end := range r.due {
 		if hours := end - m.startups[r.index]; hours > 0 {
