@@ -121,6 +121,23 @@ func TestHugeDisksAreJustLargeEnough(t *testing.T) {
 	}
 }
 
+// The least work that can be sent takes one instance, of whichever kind.
+func TestTheLeastWorkTakesOneInstance(t *testing.T) {
+	for _, core := range []bool{true, false} {
+		p := caseStudy(4)
+		p.Storage.DataGB, p.Jobs = 0, []PoolJob{{Name: "j", Work: MinPoolWork}}
+		p.Types = p.Types[:1]
+		p.Types[0].Core, p.Types[0].Accelerator = core, !core
+		a, err := Plan(t.Context(), p, cbc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if wrong := RecheckPool(p, a); len(wrong) > 0 || len(a.Mix.Core)+len(a.Mix.Accelerators) != 1 {
+			t.Errorf("got %s, %+v (%v)", a.Status, a.Mix, wrong)
+		}
+	}
+}
+
 func TestHundredsOfTypes(t *testing.T) {
 	p := large(rand.New(rand.NewPCG(5, 5)), 400, 20, 24, 0)
 	within := func(limit time.Duration) (PoolPlan, error) {

@@ -121,6 +121,13 @@ func (m *model) best(ctx context.Context, solver lp.Solver) (best finding, err e
 	if err := offer(rounded); err != nil {
 		return best, err
 	}
+	if m.instances(rounded) == 0 { // a solver's tolerance hides very little work
+		for a := range exact.singles() {
+			if err := offer(a); err != nil {
+				return best, err
+			}
+		}
+	}
 	step := m.step()
 	if best.bound = step.up(bound); best.division == nil || best.bound.LessThan(best.cost.Decimal) {
 		if err := m.advised(ctx, solver, exact, answer.X, rounded, offer); err != nil {

@@ -1,6 +1,7 @@
 package pool
 
 import (
+	"iter"
 	"math"
 
 	"headroom/internal/core/lp"
@@ -186,6 +187,31 @@ func (p *program) mix(x []float64, round func(float64) float64) mix {
 		}
 	}
 	return a
+}
+
+// singles yields a mix of a single instance for each type and use. Accelerators stay for an hour, or as long as they may.
+func (p *program) singles() iter.Seq[mix] {
+	return func(yield func(mix) bool) {
+		x := make([]float64, p.Columns())
+		for i, core := range p.core {
+			if core >= 0 {
+				x[core] = 1
+				if !yield(p.mix(x, up)) {
+					return
+				}
+				x[core] = 0
+			}
+			for h, column := range p.hours[i] {
+				x[column] = 1
+				if (h == 0 || h == len(p.hours[i])-1) && !yield(p.mix(x, up)) {
+					return
+				}
+			}
+			for _, column := range p.hours[i] {
+				x[column] = 0
+			}
+		}
+	}
 }
 
 // up rounds up, forgiving a solver's tolerance for whole numbers.
