@@ -3,6 +3,9 @@ package plan
 import (
 	"context"
 	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/shopspring/decimal"
@@ -10,6 +13,7 @@ import (
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/money"
 	"headroom/internal/core/proof"
+	"headroom/internal/core/words"
 	"headroom/internal/test/plantest"
 )
 
@@ -96,5 +100,39 @@ func TestACureThatIsTooDearIsTold(t *testing.T) {
 	want := "The promised jobs need 2 VMs and there are 1. With 2 here the promised jobs fit. The cheapest plan costs 10.00 with the penalties of the jobs it refuses, and the budget is 7.00."
 	if c := pl.Conflicts[0]; c.Hint != nil || c.Detail != want {
 		t.Errorf("got %q with the hint %v, want %q and none", c.Detail, c.Hint, want)
+	}
+}
+
+// Where one more job does not fit, the quota that is told lets it in, and one less does not.
+func TestQuotaThatIsToldLetsOneMoreIn(t *testing.T) {
+	r := rand.New(rand.NewPCG(25, 11))
+	told := 0
+	for trial := 0; told < plantest.Trials(100, 3000) && trial < 50_000; trial++ {
+		p := tightProblem(r)
+		pl := answered(t, p)
+		for _, f := range pl.Facts {
+			text := words.FigureOf(&f, "quota")
+			if text == "" {
+				continue
+			}
+			told++
+			at := slices.IndexFunc(p.Classes, func(c capacity.Class) bool { return c.Name == f.Subject })
+			quota, err := strconv.ParseInt(text, 10, 64)
+			if err != nil || !strings.Contains(f.Claim, "a quota of "+text+" on demand would do") {
+				t.Fatalf("trial %d: %q, %v", trial, f.Claim, err)
+			}
+			q := plantest.Copied(p)
+			q.Classes[at].Jobs.Min = pl.Classes[at].Admitted + 1
+			q.Classes[at].Jobs.Max++
+			for quota, fits := range map[int64]bool{quota: true, quota - 1: false} {
+				q.Supply.OnDemand.Quota = &quota
+				if feasible := plantest.NewBrute(q).Each(func(_, _ int64, _ []int64) {}); feasible != fits {
+					t.Fatalf("trial %d: %q; with a quota of %d it fits: %v\n%s", trial, f.Claim, quota, feasible, plantest.Text(p))
+				}
+			}
+		}
+	}
+	if told < 50 {
+		t.Errorf("%d quotas are told", told)
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/shopspring/decimal"
 
 	"headroom/internal/core/capacity"
-	"headroom/internal/test/plantest"
 	"headroom/internal/core/words"
+	"headroom/internal/test/plantest"
 )
 
 // priceSaid finds prices of the relaxation in sentences, and what stands before their figure.
