@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"runtime"
 	"slices"
 	"sync"
@@ -18,7 +19,10 @@ import (
 
 // turnstile limits the callers that solve at once and those that wait; it refuses further ones at once, so that a
 // flood of solves delays nobody's polls. One key has a quarter of the places to wait at most, so that it cannot shut
-// others out.
+// others out. A key of which nothing waits or works may wait and begin beyond the limits of all.
+//
+// Of the users, and of the runs, those of the key that has worked least go next. The work counts from the moment since
+// which a key has had callers: nobody saves up time.
 //
 // The planner goes first. Others give their place back while it waits, or when they have had it for a turn and
 // anybody waits; they get it again later (see holder.pause). A planner that always has something to plan would shut
@@ -31,9 +35,11 @@ type turnstile struct {
 	passing int
 	byKey   map[string]int // waiting and passing callers, by principal
 	lines   [ranks][]ticket
-	begun   int           // users who pass or have passed and wait for another turn
-	users   int           // admitted one after the other while a run waited
-	row     time.Duration // that the planner has worked while others waited, since they had a turn
+	begun   map[string]int           // users who pass or have passed and wait for another turn, by principal
+	worked  map[string]time.Duration // by principal, for as long as it is above the floor
+	floor   time.Duration            // the work of whoever was let in last
+	users   int                      // admitted one after the other while a run waited
+	row     time.Duration            // that the planner has worked while others waited, since they had a turn
 	closed  bool
 
 	wanted [ranks]atomic.Int32 // lengths of the lines
@@ -54,6 +60,7 @@ const (
 
 // ticket is a caller's wait.
 type ticket struct {
+	key   string
 	let   chan admitted // has room for one
 	again bool          // it has begun, and keeps its memory meanwhile
 }
@@ -69,6 +76,7 @@ const (
 	plannerRow = 3 * TurnTime
 	runTurn    = 4
 	moreBegun  = 4 // users beyond the places whose work may be begun, because it stays in memory
+	firstBegun = 8 // users beyond those who may begin if nothing of their key has
 )
 
 // ErrStopping refuses a place to solve in while the server stops.
@@ -82,13 +90,14 @@ func newTurnstile(places, waiting int) *turnstile {
 	if waiting <= 0 {
 		waiting = 48
 	}
-	return &turnstile{places: places, waiting: waiting, byKey: map[string]int{}, perKey: places + (waiting+3)/4}
+	return &turnstile{places: places, waiting: waiting, byKey: map[string]int{}, begun: map[string]int{}, worked: map[string]time.Duration{}, perKey: places + (waiting+3)/4}
 }
 
 // holder is a caller that has a place to solve in, or waits for another turn in it.
 type holder struct {
 	t    *turnstile
-	key  string
+	key  string // that limits what waits; all runs are one
+	by   string // the principal
 	rank rank
 	life context.Context // the context of the caller
 
@@ -106,18 +115,19 @@ func (t *turnstile) enter(ctx context.Context) (in context.Context, leave func()
 
 // enterAs is enter with a rank, but for the planner, who has its own.
 func (t *turnstile) enterAs(ctx context.Context, r rank) (in context.Context, leave func(), err error) {
-	key := auth.From(ctx).ID
+	by := auth.From(ctx).ID
+	key := by
 	switch {
 	case key == Planner.ID:
 		r = first
 	case r == background:
 		key = runsTurn // their number is limited at their start
 	}
-	mine, err := t.queue(key, r)
+	mine, err := t.queue(key, by, r)
 	if err != nil {
 		return nil, nil, err
 	}
-	p := &holder{t: t, key: key, rank: r, life: ctx}
+	p := &holder{t: t, key: key, by: by, rank: r, life: ctx}
 	_, span := trace.Begin(ctx, "wait for a place to solve", trace.Internal)
 	defer span.End()
 	if err := p.await(ctx, mine); err != nil {
@@ -144,9 +154,9 @@ func (t *turnstile) enterFree(ctx context.Context) (in context.Context, leave fu
 	t.passing++
 	t.byKey[key]++
 	if r == asking {
-		t.begun++
+		t.begun[key]++
 	}
-	p := &holder{t: t, key: key, rank: r, life: ctx, held: true, since: time.Now()}
+	p := &holder{t: t, key: key, by: key, rank: r, life: ctx, held: true, since: time.Now()}
 	return capacity.WithPause(ctx, p.pause), p.leave
 }
 
@@ -204,7 +214,7 @@ func (p *holder) leave() {
 	}
 	p.held = false
 	if p.rank == asking {
-		p.t.begun--
+		lessOf(p.t.begun, p.by)
 	}
 	p.t.forget(p.key)
 	p.t.admit()
@@ -223,7 +233,7 @@ func (t *turnstile) mayQueue(key string, r rank) error {
 		return ErrStopping
 	case r != asking || key == Planner.ID: // they ask for no more than they can use
 		return nil
-	case t.newcomers(asking) >= t.waiting:
+	case t.byKey[key] > 0 && t.newcomers(asking) >= t.waiting, t.newcomers(asking) >= 2*t.waiting:
 		return fmt.Errorf("all %d places for solving are taken, and as many wait as may; ask again in a moment: %w", t.places, fault.Busy)
 	case t.byKey[key] >= t.perKey:
 		return fmt.Errorf("%d solves of this key wait or run already; ask again when one has been answered: %w", t.byKey[key], fault.Busy)
@@ -231,14 +241,14 @@ func (t *turnstile) mayQueue(key string, r rank) error {
 	return nil
 }
 
-func (t *turnstile) queue(key string, r rank) (ticket, error) {
+func (t *turnstile) queue(key, by string, r rank) (ticket, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if err := t.mayQueue(key, r); err != nil {
 		return ticket{}, err
 	}
 	t.byKey[key]++
-	return t.line(r, false), nil
+	return t.line(by, r, false), nil
 }
 
 // again returns a place and joins the line again.
@@ -246,22 +256,23 @@ func (t *turnstile) again(p *holder) ticket {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.vacate(p)
-	return t.line(p.rank, true)
+	return t.line(p.by, p.rank, true)
 }
 
-func (t *turnstile) line(r rank, again bool) ticket {
-	mine := ticket{let: make(chan admitted, 1), again: again}
+func (t *turnstile) line(by string, r rank, again bool) ticket {
+	mine := ticket{key: by, let: make(chan admitted, 1), again: again}
 	t.lines[r] = append(t.lines[r], mine)
 	t.wanted[r].Add(1)
 	t.admit()
 	return mine
 }
 
-// vacate frees a place. The planner's work counts while others wait.
+// vacate frees a place. The work counts for its key, and the planner's while others wait.
 func (t *turnstile) vacate(p *holder) {
 	t.passing--
 	switch {
 	case p.rank != first:
+		t.worked[p.by] = max(t.worked[p.by], t.floor) + time.Since(p.since)
 	case len(t.lines[asking])+len(t.lines[background]) > 0:
 		t.row += time.Since(p.since)
 	default:
@@ -280,7 +291,11 @@ func (t *turnstile) admit() {
 		t.lines[r] = slices.Delete(t.lines[r], at, at+1)
 		t.wanted[r].Add(-1)
 		if r == asking && !mine.again {
-			t.begun++
+			t.begun[mine.key]++
+		}
+		if r != first && t.worked[mine.key] > t.floor {
+			t.floor = t.worked[mine.key]
+			maps.DeleteFunc(t.worked, func(_ string, worked time.Duration) bool { return worked <= t.floor })
 		}
 		t.passing++
 		mine.let <- admitted{owed: owed}
@@ -289,7 +304,13 @@ func (t *turnstile) admit() {
 
 // next returns the line and the position in it of the next caller, -1 for nobody.
 func (t *turnstile) next() (r rank, at int, owed bool) {
-	user := slices.IndexFunc(t.lines[asking], func(x ticket) bool { return x.again || t.begun < t.places+moreBegun })
+	begun := 0
+	for _, n := range t.begun {
+		begun += n
+	}
+	user := t.least(asking, func(x ticket) bool {
+		return x.again || begun < t.places+moreBegun || t.begun[x.key] == 0 && begun < t.places+moreBegun+firstBegun
+	})
 	run := len(t.lines[background]) > 0
 	if len(t.lines[first]) > 0 {
 		if user < 0 && !run || t.row < plannerRow {
@@ -301,11 +322,22 @@ func (t *turnstile) next() (r rank, at int, owed bool) {
 	switch {
 	case run && (user < 0 || t.users >= runTurn-1):
 		t.users = 0
-		return background, 0, owed
+		return background, t.least(background, func(ticket) bool { return true }), owed
 	case run:
 		t.users++
 	}
 	return asking, user, owed
+}
+
+// least returns the position in a line of the first caller of the key that has worked least; -1 if nobody may go.
+func (t *turnstile) least(r rank, may func(ticket) bool) int {
+	least, at := time.Duration(0), -1
+	for i, x := range t.lines[r] {
+		if worked := max(t.worked[x.key], t.floor); (at < 0 || worked < least) && may(x) {
+			least, at = worked, i
+		}
+	}
+	return at
 }
 
 // giveUp ends a wait; false means that it is already over.
@@ -322,8 +354,13 @@ func (t *turnstile) giveUp(r rank, mine ticket) bool {
 }
 
 func (t *turnstile) forget(key string) {
-	if t.byKey[key]--; t.byKey[key] == 0 {
-		delete(t.byKey, key)
+	lessOf(t.byKey, key)
+}
+
+// lessOf takes one off a count.
+func lessOf(counts map[string]int, key string) {
+	if counts[key]--; counts[key] == 0 {
+		delete(counts, key)
 	}
 }
 

@@ -61,11 +61,18 @@ func TestTurnstile(t *testing.T) {
 			others = append(others, enter(as(t.Context(), string(rune('b'+i)))))
 			waits("another key", others[i])
 		}
-		if e := <-enter(as(t.Context(), "z")); !errors.Is(e.err, fault.Busy) {
+		if e := <-enter(as(t.Context(), "b")); !errors.Is(e.err, fault.Busy) {
 			t.Errorf("one more than may wait: got %v, want busy", e.err)
 		}
-		if passing, waiting := ts.count(); passing != 2 || waiting != 8 {
-			t.Errorf("got %d passing and %d waiting, want 2 and 8", passing, waiting)
+		for i := range 8 { // keys of which nothing waits may wait beyond
+			others = append(others, enter(as(t.Context(), string(rune('j'+i)))))
+			waits("a new key", others[len(others)-1])
+		}
+		if e := <-enter(as(t.Context(), "z")); !errors.Is(e.err, fault.Busy) {
+			t.Errorf("twice as many as may wait: got %v, want busy", e.err)
+		}
+		if passing, waiting := ts.count(); passing != 2 || waiting != 16 {
+			t.Errorf("got %d passing and %d waiting, want 2 and 16", passing, waiting)
 		}
 		goAway()
 		if e := <-fourth; !errors.Is(e.err, context.Canceled) {
@@ -83,7 +90,7 @@ func TestTurnstile(t *testing.T) {
 			}
 			e.leave()
 		}
-		if passing, waiting := ts.count(); len(ts.byKey) != 0 || ts.begun != 0 || passing != 0 || waiting != 0 {
+		if passing, waiting := ts.count(); len(ts.byKey) != 0 || len(ts.begun) != 0 || passing != 0 || waiting != 0 {
 			t.Errorf("everybody left, but %d pass and %d wait, %v", passing, waiting, ts.byKey)
 		}
 	})
@@ -129,8 +136,40 @@ func TestThePlannerGoesFirst(t *testing.T) {
 		if longest > 6*time.Millisecond {
 			t.Errorf("the planner waited for %v, want a piece of other work, 5ms, at most", longest-time.Millisecond)
 		}
-		if passing, waiting := ts.count(); len(ts.byKey) != 0 || ts.begun != 0 || passing != 0 || waiting != 0 {
+		if passing, waiting := ts.count(); len(ts.byKey) != 0 || len(ts.begun) != 0 || passing != 0 || waiting != 0 {
 			t.Errorf("everybody left, but %d pass and %d wait, %v", passing, waiting, ts.byKey)
+		}
+	})
+}
+
+// Ten keys that ask for long work without end leave an eleventh its turn: it waits for one turn of others.
+func TestKeysShareTheTurns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ts := newTurnstile(1, 48)
+		var all sync.WaitGroup
+		work50 := func(key string, r rank) {
+			for range 10 {
+				work(t, ts, key, r, 100, 5*time.Millisecond, func() {})
+			}
+		}
+		for i := range 10 {
+			for range 4 {
+				all.Go(func() { work50(string(rune('a'+i)), asking) })
+			}
+		}
+		longest := time.Duration(0)
+		for range 30 {
+			pass(97 * time.Millisecond)
+			began := time.Now()
+			work(t, ts, "eleventh", asking, 1, time.Millisecond, func() {})
+			longest = max(longest, time.Since(began))
+		}
+		if longest > TurnTime+6*time.Millisecond {
+			t.Errorf("the eleventh key waited for %v, want a turn at most", longest)
+		}
+		all.Wait()
+		if len(ts.byKey) != 0 || len(ts.begun) != 0 || len(ts.worked) > 11 {
+			t.Errorf("everybody left, and %v, %v, %v are kept", ts.byKey, ts.begun, ts.worked)
 		}
 	})
 }
@@ -171,15 +210,21 @@ func TestABusyPlannerShutsNobodyOut(t *testing.T) {
 	})
 }
 
-// Long solves take turns of the same length, and of any number only a few are in memory.
+// Long solves take turns of the same length, and of any number only a few are in memory: of one key fewer than of many.
 func TestLongWorkTakesTurns(t *testing.T) {
+	for keys, begin := range map[int]int{2: 1 + moreBegun, 20: 1 + moreBegun + firstBegun} {
+		longWorkTakesTurns(t, keys, begin)
+	}
+}
+
+func longWorkTakesTurns(t *testing.T, keys, begin int) {
 	synctest.Test(t, func(t *testing.T) {
 		ts := newTurnstile(1, 40)
 		begun, most, turn, longest, last := map[int]bool{}, 0, 0, 0, -1
 		var all sync.WaitGroup
 		for i := range 20 {
 			all.Go(func() {
-				work(t, ts, string(rune('a'+i)), asking, 100, 5*time.Millisecond, func() {
+				work(t, ts, string(rune('a'+i%keys)), asking, 100, 5*time.Millisecond, func() {
 					begun[i] = true
 					most = max(most, len(begun))
 					if turn++; last != i {
@@ -194,8 +239,8 @@ func TestLongWorkTakesTurns(t *testing.T) {
 			})
 		}
 		all.Wait()
-		if most != 1+moreBegun || longest != int(TurnTime/(5*time.Millisecond)) {
-			t.Errorf("%d had begun at once, and the longest turn was %d pieces; want %d and %d", most, longest, 1+moreBegun, TurnTime/(5*time.Millisecond))
+		if most != begin || longest != int(TurnTime/(5*time.Millisecond)) {
+			t.Errorf("%d had begun at once, and the longest turn was %d pieces; want %d and %d", most, longest, begin, TurnTime/(5*time.Millisecond))
 		}
 	})
 }
@@ -210,9 +255,9 @@ func TestPausesEnd(t *testing.T) {
 			t.Fatal(err)
 		}
 		entered := make(chan func(), 1)
-		let := func() {
+		let := func(key string) {
 			go func() {
-				_, leave, err := ts.enter(as(t.Context(), "b"))
+				_, leave, err := ts.enter(as(t.Context(), key))
 				if err != nil {
 					t.Error(err)
 				}
@@ -220,7 +265,7 @@ func TestPausesEnd(t *testing.T) {
 			}()
 			synctest.Wait()
 		}
-		let()
+		let("b")
 		budgeted, cancel := context.WithTimeout(ctx, 30*time.Millisecond)
 		defer cancel()
 		pass(TurnTime)
@@ -237,7 +282,7 @@ func TestPausesEnd(t *testing.T) {
 		if err := <-paused; !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("after its budget: got %v", err)
 		}
-		let()
+		let("c") // that has worked less than a
 		wanted, goAway := context.WithCancel(ctx)
 		pass(TurnTime)
 		go func() { paused <- capacity.Pause(wanted) }()
@@ -248,7 +293,7 @@ func TestPausesEnd(t *testing.T) {
 		}
 		leave()
 		other()
-		if passing, waiting := ts.count(); len(ts.byKey) != 0 || ts.begun != 0 || passing != 0 || waiting != 0 {
+		if passing, waiting := ts.count(); len(ts.byKey) != 0 || len(ts.begun) != 0 || passing != 0 || waiting != 0 {
 			t.Errorf("everybody left, but %d pass and %d wait, %v", passing, waiting, ts.byKey)
 		}
 	})
@@ -288,7 +333,7 @@ func TestTurnstileCloses(t *testing.T) {
 			t.Errorf("got %d inside and %d waiting, want 1 and none", passing, waiting)
 		}
 		leave()
-		if passing, _ := ts.count(); len(ts.byKey) != 0 || ts.begun != 0 || passing != 0 {
+		if passing, _ := ts.count(); len(ts.byKey) != 0 || len(ts.begun) != 0 || passing != 0 {
 			t.Errorf("everybody left, but %d pass, %v", passing, ts.byKey)
 		}
 	})
