@@ -345,6 +345,7 @@ func TestMoneyIsTheBill(t *testing.T) {
 	today := time.Now().UTC().Truncate(24 * time.Hour)
 	from, until := today.AddDate(0, 0, 1), today.AddDate(0, 0, 29)
 	names := []string{"demo"}
+	sent := listen(t, send)
 	for _, doc := range moneyClusters {
 		var d struct{ Cluster struct{ Name string } }
 		if err := json.Unmarshal([]byte(doc), &d); err != nil {
@@ -500,6 +501,10 @@ func TestMoneyIsTheBill(t *testing.T) {
 				report(strings.Join(args[:2], " "), b.printed(verb(args...)))
 			}
 		}
+	}
+	checkMetrics(t, send, names)
+	if seen, refusing := sent.check(t, send, names[1:]); seen < 3 || refusing < 2 {
+		t.Errorf("messages told %d plans, %d of which refuse jobs", seen, refusing)
 	}
 	if figures < 500 || refused < 100 {
 		t.Errorf("%d figures of bills and %d that count refused jobs are too few to judge by", figures, refused)

@@ -16,6 +16,7 @@ import (
 	"headroom/internal/ask/whatif"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
+	"headroom/internal/core/perf"
 	"headroom/internal/core/proof"
 	"headroom/internal/core/strict"
 	"headroom/internal/slots/dispatch"
@@ -39,6 +40,7 @@ const (
 	FactsCheck       = "facts"       // the figures that are listed
 	ChoicesCheck     = "choices"     // who gets a slot
 	PromiseCheck     = "promise"     // whether a deadline is kept
+	FitsCheck        = "fits"        // what measurements come to
 	CuresCheck       = "cures"       // what would turn a refusal into a promise
 	SentencesCheck   = "sentences"   // the sentences and their facts say the figures that were checked
 )
@@ -63,8 +65,8 @@ func (e *UnreadError) Unwrap() error { return e.Err }
 // IsQuestion reports whether a document is a question that Answer knows, and no problem.
 func IsQuestion(question []byte) bool { return kindOf(question, nil) != "" }
 
-// Answer checks the answer to a question about months, a purchase, scenarios, a sweep, a goal, a slot or a promise against
-// its question.
+// Answer checks the answer to a question about months, a purchase, scenarios, a sweep, a goal, a slot, a promise or
+// measurements against its question.
 // It shares no code with what made it: it cuts time, adds up and changes problems itself, and asks proof for plans. An
 // error says that the question or the answer cannot be read.
 func Answer(question, answer []byte, o Options) (proof.Report, error) {
@@ -117,9 +119,14 @@ func check(question, answer []byte, o Options, known map[string]proof.Least) (pr
 		if q, err = dispatch.ReadJudge(question); err == nil {
 			err = checkAs(c, answer, func(a dispatch.JudgeAnswer, got any) { c.judgement(q, a, got) })
 		}
+	case "fit":
+		var q perf.FitQuestion
+		if q, err = perf.ReadFit(question); err == nil {
+			err = checkAs(c, answer, func(a perf.FitAnswer, got any) { c.fits(q, a, got) })
+		}
 	default:
 		err = &fault.InputError{Findings: []fault.Finding{{Code: "unknown_member",
-			Detail: "This is no question that can be checked: it has neither periods, offers, scenarios, vary, question, slot nor job."}}}
+			Detail: "This is no question that can be checked: it has neither periods, offers, scenarios, vary, question, slot, job nor measurements."}}}
 	}
 	return *c.Report, err
 }
@@ -143,6 +150,8 @@ func kindOf(question, answer []byte) string {
 		return "decide"
 	case q["job"] != nil && q["nodes"] != nil:
 		return "judge"
+	case q["measurements"] != nil:
+		return "fit"
 	}
 	return ""
 }

@@ -171,12 +171,12 @@ func (s *snapshot) turn(p dispatch.PolicyConfig, turn *contender, waiting []*con
 
 // pace is a job's speed where it runs, and on the slot.
 type pace struct {
-	known                bool // its task time
-	seconds, norm        float64
-	average, reads       float64
-	dedicated, perSecond float64 // perSecond: tasks that its running slots complete
-	due                  float64 // infinite without a deadline
-	completable          float64
+	known          bool // its task time
+	seconds, norm  float64
+	average, reads float64
+	dedicated      float64
+	due            float64 // infinite without a deadline
+	completable    float64 // tasks, by its running slots
 }
 
 // progress gives the slot by deadlines at risk, and then to the job that suffers least there.
@@ -199,7 +199,7 @@ func (s *snapshot) progress(p dispatch.PolicyConfig, waiting []*contender) (may 
 		load += reads
 	}
 	for _, side := range []float64{-near, near} { // counts that are too near to tell are tried both ways
-		may = append(may, s.atRisk(p, waiting, at, residual, load, side))
+		may = append(may, s.atRisk(p, waiting, at, side))
 	}
 	rest := s.calm(p, waiting, at, residual, load)
 	for i, r := range may {
@@ -257,7 +257,7 @@ func (s *snapshot) paceOf(p dispatch.PolicyConfig, j *contender, residual float6
 }
 
 // atRisk is the choice for a deadline at risk; its rule is empty where none takes the slot.
-func (s *snapshot) atRisk(p dispatch.PolicyConfig, waiting []*contender, at map[*contender]*pace, residual, load, side float64) ruling {
+func (s *snapshot) atRisk(p dispatch.PolicyConfig, waiting []*contender, at map[*contender]*pace, side float64) ruling {
 	var risk, helped *contender
 	calm := false
 	sooner := func(j, o *contender) bool {

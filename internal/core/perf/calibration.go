@@ -11,6 +11,7 @@ import (
 
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
+	"headroom/internal/core/words"
 )
 
 // Measured is one past execution of a class that succeeded.
@@ -112,6 +113,7 @@ type Calibration struct {
 
 	LeftOut  int64              `json:"left_out"` // executions that cannot be judged
 	Warnings []capacity.Warning `json:"warnings"`
+	Facts    words.Facts        `json:"facts"`
 	Judged   []Judged           `json:"-"` // by submission
 }
 
@@ -207,7 +209,7 @@ func Calibrate(d JobDemands, overheadSeconds float64, executions []Measured, cov
 		return Calibration{}, &fault.InputError{Findings: []fault.Finding{{Pointer: "/coverage", Code: "out_of_range",
 			Detail: fmt.Sprintf("The coverage is %g; it must be from %g to %g.", coverage, minCoverage, maxCoverage)}}}
 	}
-	c := Calibration{Coverage: coverage, Bands: []Band{}, Factors: []Factor{}, Warnings: []capacity.Warning{}}
+	c := Calibration{Coverage: coverage, Bands: []Band{}, Factors: []Factor{}, Warnings: []capacity.Warning{}, Facts: words.Facts{}}
 	var why string
 	for _, m := range executions {
 		j, err := Judge(d, overheadSeconds, m)
@@ -236,6 +238,7 @@ func Calibrate(d JobDemands, overheadSeconds float64, executions []Measured, cov
 	c.recommend(overheadSeconds)
 	c.tellWaiting(overheadSeconds)
 	c.test()
+	c.say()
 	return c, nil
 }
 

@@ -119,22 +119,14 @@ func (b Basis) drift(later []Judged, state DriftState, since int, exceeds func(J
 	}
 	n, k := len(changed), count(changed, exceeds)
 	d := Drift{State: state, Executions: int64(n), Exceeded: int64(k), Expected: (1 - b.Coverage) * float64(n)}
-	switch {
-	case n == 0:
-		d.Detail = "No execution is later than those the calibration was made of."
-	case state == Slower:
+	ratio := 0.0
+	if state != Unchanged {
 		d.Since = &changed[0].At
-		d.Detail = fmt.Sprintf("Of the %d executions since %s, %d took longer than their calibrated time; %.3g were to be expected. Look at what changed; if it stays so, calibrate anew.", n, since8601(changed[0].At), k, d.Expected)
-	case state == Faster:
-		d.Since = &changed[0].At
-		d.Detail = fmt.Sprintf("Half of the %d executions since %s took less than %.3g times what the calibration's took; the plan pays for time that is not needed. Calibrate anew.", n, since8601(changed[0].At), medianRatio(changed, bound)/b.MedianRatio)
-	default:
-		d.Detail = fmt.Sprintf("Of the %d executions since the calibration, %d took longer than their calibrated time; %.3g were to be expected.", n, k, d.Expected)
+		ratio = medianRatio(changed, bound) / b.MedianRatio
 	}
+	d.say(ratio)
 	return d
 }
-
-func since8601(t time.Time) string { return t.UTC().Format("2006-01-02T15:04Z") }
 
 func count(js []Judged, is func(Judged) bool) (n int) {
 	for _, j := range js {

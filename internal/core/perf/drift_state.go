@@ -2,6 +2,8 @@ package perf
 
 import (
 	"time"
+
+	"headroom/internal/core/words"
 )
 
 // DriftState tells whether a class's executions still fit its calibration.
@@ -22,4 +24,6 @@ type Drift struct {
 	Exceeded   int64      `json:"exceeded"`   // of them, those over the calibrated time
 	Expected   float64    `json:"expected"`   // that would have exceeded it by the calibration
 	Detail     string     `json:"detail"`
+	// Facts holds the sentence of the detail with its figures; none before an execution was compared.
+	Facts words.Facts `json:"facts,omitempty"`
 }

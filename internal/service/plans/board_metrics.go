@@ -16,7 +16,7 @@ type boardMetrics struct{ *Board }
 
 var (
 	planVMs         = telemetry.ClusterMetric("headroom_plan_vms", "VMs of the current plan.", "purchase")
-	planCost        = telemetry.ClusterMetric("headroom_plan_cost_per_hour", "The current plan's money an hour: the bill on demand and reserved, with what is paid and not used, and the value of refused jobs as penalty, which is on no bill.", "component", "currency")
+	planCost        = telemetry.ClusterMetric("headroom_plan_cost_per_hour", "The current plan's money an hour: the bill on demand, for spot VMs and reserved, with what is paid and not used, and the value of refused jobs as penalty, which is on no bill.", "component", "currency")
 	planGenerated   = telemetry.ClusterMetric("headroom_plan_generated_timestamp_seconds", "When the current plan was made.")
 	planConfirmed   = telemetry.ClusterMetric("headroom_plan_confirmed_timestamp_seconds", "When the current plan was last seen to be the answer to the inputs.")
 	planPeriod      = telemetry.ClusterMetric("headroom_plan_period_seconds", "The period that the current plan is for.")
@@ -59,6 +59,10 @@ func (s *Shown) collect(now time.Time, inTouch bool, show func(d *prometheus.Des
 	p, hour := s.Plan, 3600/float64(max(1, s.Plan.Cost.PeriodSeconds))
 	show(planVMs, p.VMs.OnDemand, "on_demand")
 	show(planVMs, p.VMs.Reserved, "reserved")
+	if p.VMs.Spot > 0 {
+		show(planVMs, p.VMs.Spot, "spot")
+		show(planCost, p.Cost.Spot.InexactFloat64()*hour, "spot", p.Cost.Currency)
+	}
 	for component, money := range map[string]money.Amount{"on_demand": p.Cost.OnDemand, "reserved": {Decimal: p.Cost.Reserved.Add(p.Cost.ReservedIdle.Decimal)}, "penalty": p.Cost.Penalties} {
 		show(planCost, money.InexactFloat64()*hour, component, p.Cost.Currency)
 	}

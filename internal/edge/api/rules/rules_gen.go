@@ -1068,6 +1068,7 @@ var (
 		{"exceeded", &Shape{Kind: Whole, Rules: "whole,int64"}},
 		{"executions", &Shape{Kind: Whole, Rules: "whole,int64"}},
 		{"expected", &Shape{Kind: Number}},
+		{"facts", &Shape{Kind: Array, Items: &shapeFact}},
 		{"since", &Shape{Kind: Time, Nullable: true, Rules: "moment"}},
 		{"state", &Shape{Kind: Text, Rules: "oneof=unchanged slower faster"}},
 	}, Required: []string{"state", "since", "executions", "exceeded", "expected", "detail"}}
@@ -1105,6 +1106,17 @@ var (
 		{"submitted_at", &Shape{Kind: Time, Nullable: true, Rules: "moment"}},
 		{"user", &Shape{Kind: Text, Rules: "max=1000"}},
 	}, Required: []string{"job"}, Closed: true}
+	shapeFact = Shape{Kind: Object, Members: []Member{
+		{"claim", &Shape{Kind: Text}},
+		{"figures", &Shape{Kind: Array, Items: &shapeFigure}},
+		{"kind", &Shape{Kind: Text}},
+		{"subject", &Shape{Kind: Text}},
+	}, Required: []string{"kind", "figures"}}
+	shapeFigure = Shape{Kind: Object, Members: []Member{
+		{"name", &Shape{Kind: Text}},
+		{"unit", &Shape{Kind: Text}},
+		{"value", &Shape{Kind: Text}},
+	}, Required: []string{"name", "value", "unit"}}
 	shapeForecast = Shape{Kind: Object, Members: []Member{
 		{"arrivals", &Shape{Kind: Number, Rules: "gte=0,lte=1e+12"}},
 		{"class", &shapeName},

@@ -258,19 +258,11 @@ func factorTable(c clusters.ClassCalibration) tables.Table {
 
 // calibrationWords sums a report up in sentences.
 func calibrationWords(c clusters.ClassCalibration) (lines []string) {
-	if r := c.Recommends; r != nil {
-		lines = append(lines, "", fmt.Sprintf("Of %d executions of %q from %s to %s, %s lay between the lower and the upper bound, %s below "+
-			"and %s above. Plan with %s × %g.",
-			c.Fit.Executions, c.Job, minute(*c.From), minute(*c.Until), percent(c.Fit.Within), percent(c.Fit.Below), percent(c.Fit.Above), r.Bound,
-			r.Factor))
-	}
-	if t := c.Tested; t != nil {
-		lines = append(lines, fmt.Sprintf("Such recommendations, made as the executions came, held for %d of the %d that followed (%s).",
-			t.Held, t.Executions, percent(t.Coverage)))
-	}
-	if w := c.Waiting; w != nil {
-		lines = append(lines, fmt.Sprintf("Half of the executions waited %.3g s or less for slots, 9 of 10 %.3g s or less.", w.MedianSeconds,
-			w.P90Seconds))
+	for i, f := range c.Facts {
+		if i == 0 {
+			lines = append(lines, "")
+		}
+		lines = append(lines, f.Claim)
 	}
 	if c.Unfit > 0 {
 		lines = append(lines, fmt.Sprintf("%d executions of the job are not in it: they ended badly, are not dated or without a time, or are "+

@@ -371,6 +371,7 @@ export type ClassCalibration = {
   class: string;
   coverage: number;
   factors: Array<CalibrationFactor>;
+  facts: Array<Fact>;
   fit: CalibrationFit;
   from: string | null;
   in_use: (Calibration) | null;
@@ -896,6 +897,7 @@ export type Drift = {
   exceeded: number;
   executions: number;
   expected: number;
+  facts?: Array<Fact>;
   since: string | null;
   state: "unchanged" | "slower" | "faster";
 };
