@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -14,6 +15,8 @@ import (
 	"time"
 
 	"github.com/getkin/kin-openapi/openapi3"
+
+	"headroom/internal/service/telemetry"
 )
 
 // A body that stalls, drips or breaks off is the client's fault. The client gets an error, 408 if the body came too
@@ -22,9 +25,11 @@ func TestSlowBodies(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	s.cluster("night")
-	server := httptest.NewUnstartedServer(s.handler)
-	server.Config.ReadTimeout = 500 * time.Millisecond
-	server.Start()
+	handler, err := New(Config{App: s.app, Telemetry: telemetry.New(s.log, slog.LevelDebug), PaceWithin: 500 * time.Millisecond, OpenPerSecond: 10_000, SolvesPerSecond: 10_000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(handler)
 	t.Cleanup(server.Close)
 	send := func(what, method, path, token, kind string) {
 		t.Helper()

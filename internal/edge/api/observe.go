@@ -8,7 +8,6 @@ import (
 	"io"
 	"log/slog"
 	"math/rand/v2"
-	"net"
 	"net/http"
 	"regexp"
 	"runtime/debug"
@@ -114,11 +113,12 @@ func (s *server) observe(next http.Handler) http.Handler {
 		if traced == "" {
 			traced = trace.TraceIn(r.Header.Get(traceparent))
 		}
-		a := &asked{id: newRequestID(r.Header.Get(requestIDHeader), traced), address: addressOf(r)}
+		a := &asked{id: newRequestID(r.Header.Get(requestIDHeader), traced), address: s.config.Proxies.addressOf(r)}
 		r = r.WithContext(auth.WithKnownLater(context.WithValue(ctx, askedKey{}, a), &a.principal))
-		answer := &answer{ResponseWriter: w, draining: s.draining, cacheable: r.Method == http.MethodGet || r.Method == http.MethodHead, within: s.config.UploadWithin}
+		answer := &answer{ResponseWriter: w, draining: s.draining, cacheable: r.Method == http.MethodGet || r.Method == http.MethodHead,
+			control: http.NewResponseController(w), pace: pace{within: s.config.PaceWithin}, chunked: len(r.TransferEncoding) > 0}
 		if r.ContentLength != 0 {
-			answer.body = &received{ReadCloser: r.Body, small: r.ContentLength > 0 && r.ContentLength <= smallBody && r.Header.Get("Expect") == ""}
+			answer.body = &received{ReadCloser: r.Body, control: answer.control, pace: answer.pace, small: r.ContentLength > 0 && r.ContentLength <= smallBody && r.Header.Get("Expect") == ""}
 			r.Body = answer.body
 		}
 		w.Header()[requestIDHeader] = []string{a.id}
@@ -196,22 +196,15 @@ func (s *server) route(r *http.Request) string {
 	return s.router.Find(chi.NewRouteContext(), method, path)
 }
 
-// addressOf returns the origin of a request. It ignores the headers of proxies: anybody can send them.
-func addressOf(r *http.Request) string {
-	host, _, err := net.SplitHostPort(r.RemoteAddr)
-	if err != nil {
-		return r.RemoteAddr
-	}
-	return host
-}
-
 // answer records the answer.
 type answer struct {
 	http.ResponseWriter
 	draining  func() bool
 	cacheable bool      // an answer with an ETag may be cached and revalidated
 	body      *received // of the request; nil without one
-	within    time.Duration
+	control   *http.ResponseController
+	pace      pace
+	chunked   bool // the request's body came in chunks
 	status    int
 	bytes     int64
 }
@@ -223,7 +216,9 @@ func (a *answer) WriteHeader(status int) {
 	if a.status == 0 && status >= 200 {
 		a.status = status
 		h := a.Header()
-		if a.draining() {
+		// A request with a length beside its chunks may be meant to smuggle another one in. The server has dropped the length,
+		// so that every request with chunks is the last one of its connection.
+		if a.draining() || a.chunked {
 			h.Set("Connection", "close")
 		}
 		if cached := h["Cache-Control"]; a.cacheable && h["Etag"] != nil && len(cached) == 1 && cached[0] == noStore {
@@ -240,7 +235,8 @@ func (a *answer) WriteHeader(status int) {
 // would wait for the body for as long as a request may take. A body that does not come soon is never read, so that
 // none of it is taken for a request.
 func (a *answer) beforeItsBody() {
-	_ = http.NewResponseController(a.ResponseWriter).SetReadDeadline(time.Now().Add(bodySoon))
+	a.body.control = nil
+	_ = a.control.SetReadDeadline(time.Now().Add(bodySoon))
 	if a.body.small {
 		if _, err := io.Copy(io.Discard, a.body); err == nil {
 			return
@@ -251,42 +247,45 @@ func (a *answer) beforeItsBody() {
 
 const bodySoon = 500 * time.Millisecond
 
-// received is a request's body that records whether it has come to its end.
+// received is a request's body that must keep a pace, and records whether it has come to its end.
 type received struct {
 	io.ReadCloser
-	small bool // and on its way
-	ended bool
+	control *http.ResponseController // nil where others set the time
+	pace    pace
+	small   bool // and on its way
+	ended   bool
 }
 
 func (b *received) Read(p []byte) (int, error) {
+	began := time.Now()
+	if b.control != nil {
+		_ = b.control.SetReadDeadline(b.pace.until(began))
+	}
 	n, err := b.ReadCloser.Read(p)
+	b.pace.note(n, began)
 	b.ended = b.ended || err != nil
 	return n, err
 }
 
+// Write sends pieces, each of which the reader must take in time: a slow one would hold all of a large answer in memory.
+// Streams of events have times of their own.
 func (a *answer) Write(p []byte) (n int, err error) {
 	if a.status == 0 {
 		a.WriteHeader(http.StatusOK)
 	}
-	if len(p) > minPassed {
-		n, err = a.writeLarge(p)
-	} else {
+	if a.Header().Get("Content-Type") == "text/event-stream" {
 		n, err = a.ResponseWriter.Write(p)
+		a.bytes += int64(n)
+		return n, err
 	}
-	a.bytes += int64(n)
-	return n, err
-}
-
-// writeLarge gives the reader a limited time for each piece: a slow one would hold all of a large answer in memory.
-func (a *answer) writeLarge(p []byte) (n int, err error) {
-	control := http.NewResponseController(a.ResponseWriter)
-	for err == nil && n < len(p) {
-		_ = control.SetWriteDeadline(time.Now().Add(a.within))
-		var taken int
+	for first := true; err == nil && (first || n < len(p)); first = false {
+		began, taken := time.Now(), 0
+		_ = a.control.SetWriteDeadline(a.pace.until(began))
 		taken, err = a.ResponseWriter.Write(p[n:min(n+minPassed, len(p))])
+		a.pace.note(taken, began)
 		n += taken
 	}
-	_ = control.SetWriteDeadline(time.Now().Add(answerWithin)) // for later writes
+	a.bytes += int64(n)
 	return n, err
 }
 

@@ -71,7 +71,7 @@ var (
 	invalid          = problemKind{"invalid", http.StatusUnprocessableEntity, "The request can be read but makes no sense"}
 	infeasible       = problemKind{"infeasible", http.StatusUnprocessableEntity, "No plan meets the demands"}
 	versionNeeded    = problemKind{"version-needed", http.StatusPreconditionRequired, "The version last seen is needed"}
-	tooManyRequests  = problemKind{"too-many-requests", http.StatusTooManyRequests, "The key asks too often"}
+	tooManyRequests  = problemKind{"too-many-requests", http.StatusTooManyRequests, "That is asked too often"}
 	internalError    = problemKind{"internal", http.StatusInternalServerError, "Something is wrong on our side"}
 	busy             = problemKind{"unavailable", http.StatusServiceUnavailable, "It cannot be answered at the moment"}
 )

@@ -15,6 +15,7 @@ import (
 type rateLimits struct {
 	solves   *httprate.RateLimiter
 	requests *httprate.RateLimiter
+	open     *httprate.RateLimiter // requests without a key, per address
 	failures *httprate.RateLimiter // bad tokens, per address
 }
 
@@ -25,23 +26,39 @@ const (
 	failuresWindow    = time.Minute
 )
 
-func newRateLimits(solves, requests int) rateLimits {
+func newRateLimits(solves, requests, open int) rateLimits {
 	headers := httprate.ResponseHeaders{ // X-RateLimit-…, in the form that they have in a http.Header
 		Limit: "X-Ratelimit-Limit", Remaining: "X-Ratelimit-Remaining", Reset: "X-Ratelimit-Reset", RetryAfter: "Retry-After"}
 	return rateLimits{
 		solves:   httprate.NewRateLimiter(solves, time.Second, httprate.WithResponseHeaders(headers)),
 		requests: httprate.NewRateLimiter(requests, time.Second, httprate.WithResponseHeaders(headers)),
+		open:     httprate.NewRateLimiter(open, time.Second, httprate.WithResponseHeaders(headers)),
 		failures: httprate.NewRateLimiter(failuresPerWindow, failuresWindow, httprate.WithResponseHeaders(httprate.ResponseHeaders{RetryAfter: "Retry-After"})),
 	}
 }
 
-// limitRate refuses requests above the rate of the key, or of the address without one.
+// limitAddress refuses requests without a key above the rate of their address. Those that bring a token are counted by
+// its key, or as failures.
+func (s *server) limitAddress(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, sent := sentToken(r)
+		if asks := strings.HasPrefix(r.URL.Path, "/v1/") && (sent || s.sessionToken(r) != ""); !asks || isOpen(r) {
+			if s.rates.open.OnLimit(w, r, httprate.CanonicalizeIP(askedOf(r.Context()).address)) {
+				s.refuse(w, r, tooMany("Your address asks more often without a key than it may; X-RateLimit-Limit says how often that is in a second. Wait as many seconds as Retry-After says, or send a key."))
+				return
+			}
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// limitRate refuses requests above the rate of the key.
 func (s *server) limitRate(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		a := askedOf(r.Context())
-		who := a.principal.ID
-		if who == "" {
-			who = "address " + httprate.CanonicalizeIP(a.address)
+		who := askedOf(r.Context()).principal.ID
+		if who == "" { // which limitAddress has counted
+			next.ServeHTTP(w, r)
+			return
 		}
 		limiter := s.rates.requests
 		if solves(r) {

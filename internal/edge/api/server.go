@@ -25,9 +25,12 @@ type Config struct {
 	Limits            capacity.Limits // of bodies and problems; default capacity.DefaultLimits
 	SolvesPerSecond   int             // of a key; default 20
 	RequestsPerSecond int             // of a key; default 1000
+	OpenPerSecond     int             // requests without a key of an address; default 300
 	ReadWithin        time.Duration   // a watcher that does not read for that long is cut off; default 10 s
 	ImportBytes       int64           // of a price sheet or a history; default 8 GiB
-	UploadWithin      time.Duration   // of an upload, or of a large answer, a piece must pass within; default 30 s
+	UploadWithin      time.Duration   // of an upload a piece must come within; default 30 s
+	PaceWithin        time.Duration   // of another body, and of an answer, a piece must pass within; default 15 s
+	Proxies           Proxies         // say for whom they ask
 	Version           string
 	// answers addresses of the page, and reports whether it was one; may be nil
 	Page     func(http.ResponseWriter, *http.Request) bool
@@ -67,11 +70,17 @@ func New(c Config) (http.Handler, error) {
 	if c.ImportBytes == 0 {
 		c.ImportBytes = 8 << 30
 	}
+	if c.OpenPerSecond == 0 {
+		c.OpenPerSecond = 300
+	}
+	if c.PaceWithin == 0 {
+		c.PaceWithin = 15 * time.Second
+	}
 	if c.UploadWithin == 0 {
 		c.UploadWithin = 30 * time.Second
 	}
 	s := &server{config: c, app: c.App, telemetry: c.Telemetry, router: chi.NewRouter(),
-		rates: newRateLimits(c.SolvesPerSecond, c.RequestsPerSecond), largeBodies: make(chan struct{}, 2)}
+		rates: newRateLimits(c.SolvesPerSecond, c.RequestsPerSecond, c.OpenPerSecond), largeBodies: make(chan struct{}, 2)}
 	var err error
 	if s.operations, err = readOperations(); err != nil {
 		return nil, fmt.Errorf("read the contract: %w", err)
@@ -90,7 +99,7 @@ func New(c Config) (http.Handler, error) {
 // routes puts the layers around the operations. The outer ones see every request, also those without an operation;
 // the inner ones know the operation. Polled answers compress their texts themselves, once for all callers.
 func (s *server) routes(compress func(http.Handler) http.Handler) {
-	s.router.Use(codings, s.observe, s.recoverPanics, s.secureHeaders, s.checkHost, s.page, s.authenticate, s.limitRate, s.sameOrigin, middleware.GetHead)
+	s.router.Use(codings, s.observe, s.recoverPanics, s.secureHeaders, s.checkHost, s.limitAddress, s.page, s.authenticate, s.limitRate, s.sameOrigin, middleware.GetHead)
 	s.router.NotFound(s.notFound)
 	s.router.MethodNotAllowed(s.methodNotAllowed)
 	known := s.router.With(compress, s.authorize, s.validate, s.once)

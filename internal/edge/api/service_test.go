@@ -83,7 +83,7 @@ func newService(t testing.TB, configure ...func(*app.Config)) *service {
 	}
 	t.Cleanup(func() { stop(); <-watched })
 	// Tests send far more requests than a key may.
-	handler, err := New(Config{App: s.app, Telemetry: tel, SolvesPerSecond: 1_000_000, RequestsPerSecond: 1_000_000, Version: "test"})
+	handler, err := New(Config{App: s.app, Telemetry: tel, SolvesPerSecond: 1_000_000, RequestsPerSecond: 1_000_000, OpenPerSecond: 1_000_000, Version: "test"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -45,6 +45,7 @@ func (s *server) authenticate(next http.Handler) http.Handler {
 				return
 			}
 			a.principal, a.expires = key.Principal(), key.ExpiresAt
+			welcome(r.Context())
 		} else if token := s.sessionToken(r); token != "" {
 			session, err := s.findSession(r, token)
 			switch {
@@ -60,6 +61,7 @@ func (s *server) authenticate(next http.Handler) http.Handler {
 				return
 			}
 			a.principal, a.expires, a.cookie = session.Principal, &session.ExpiresAt, true
+			welcome(r.Context())
 		}
 		next.ServeHTTP(w, r)
 	})

@@ -77,7 +77,7 @@ func TestSlowReadersOfLargeAnswers(t *testing.T) {
 	const size = 64 << 20 // more than any system keeps for a connection
 	failed := make(chan error, 1)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		a := &answer{ResponseWriter: w, draining: func() bool { return false }, within: 500 * time.Millisecond}
+		a := &answer{ResponseWriter: w, draining: func() bool { return false }, control: http.NewResponseController(w), pace: pace{within: 500 * time.Millisecond}}
 		_, err := a.Write(make([]byte, size))
 		failed <- err
 	}))

@@ -77,13 +77,13 @@ type upload struct {
 	err     error // the reason why it could not be read to its end
 }
 
-// minPassed is the part of an upload, or of a large answer, that must pass within Config.UploadWithin.
-const minPassed = 256 << 10
-
 // receive prepares to read a body beyond the time limit of other requests.
 func (s *server) receive(w http.ResponseWriter, r *http.Request, limit int64, words uploadWords) *upload {
 	u := &upload{s: s, body: r.Body, in: http.MaxBytesReader(w, r.Body, limit), control: http.NewResponseController(w), limit: limit, words: words, over: make(chan struct{}), unsent: r.Header.Get("Expect") != ""}
 	_ = u.control.EnableFullDuplex() // a refusal is written while the body still comes
+	if sent, ok := r.Body.(*received); ok {
+		sent.control = nil // the upload has a time of its own
+	}
 	go func() {
 		select {
 		case <-s.config.Stopping: // ends waits for more

@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"net/netip"
 	"net/url"
 	"os"
 	"reflect"
@@ -16,6 +17,7 @@ import (
 	"github.com/go-playground/validator/v10"
 	"github.com/spf13/cobra"
 
+	"headroom/internal/edge/api"
 	"headroom/internal/edge/cli/remote"
 	"headroom/internal/edge/cli/shell"
 	"headroom/internal/service/auth/oidc"
@@ -37,10 +39,12 @@ type config struct {
 	RolesClaim        string   `env:"HEADROOM_OIDC_ROLES_CLAIM" envDefault:"roles" help:"the claim with roles, written headroom:planner, or headroom:planner:CLUSTER for a cluster alone; the strongest counts; dots lead into claims, such as realm_access.roles"`
 	NameClaim         string   `env:"HEADROOM_OIDC_NAME_CLAIM" envDefault:"sub" help:"the claim with the name that the audit log shows; best one that people cannot choose themselves"`
 	Hosts             []string `env:"HEADROOM_HOSTS" envSeparator:"," validate:"dive,fqdn|hostname_rfc1123" help:"names under which the server is reached, besides loopback and addresses"`
+	Proxies           []string `env:"HEADROOM_PROXIES" envSeparator:"," validate:"dive,ip|cidr" help:"addresses and networks of proxies, such as 10.0.0.0/8, whose X-Forwarded-For or Forwarded says for whom they ask; limits without a key then count for that address"`
 	SecureCookies     bool     `env:"HEADROOM_SECURE_COOKIES" help:"browsers send sign-in cookies over HTTPS only; true behind a proxy with TLS"`
 	MetricsListen     string   `env:"HEADROOM_METRICS_LISTEN" validate:"omitempty,hostname_port" help:"another address, on loopback, that serves /metrics without a key"`
 	SolvesPerSecond   int      `env:"HEADROOM_SOLVES_PER_SECOND" envDefault:"20" validate:"min=1,max=100000" help:"solves a key may ask for each second"`
 	RequestsPerSecond int      `env:"HEADROOM_REQUESTS_PER_SECOND" envDefault:"1000" validate:"min=1,max=1000000" help:"other requests a key may make each second"`
+	OpenPerSecond     int      `env:"HEADROOM_OPEN_REQUESTS_PER_SECOND" envDefault:"300" validate:"min=1,max=1000000" help:"requests without a key that an address may make each second"`
 	MaxClasses        int      `env:"HEADROOM_MAX_CLASSES" envDefault:"10000" validate:"min=1,max=1000000" help:"classes in one request"`
 	MaxBodyMB         int      `env:"HEADROOM_MAX_BODY_MB" envDefault:"8" validate:"min=1,max=1024" help:"size of one request's body"`
 	ImportMaxBytes    int64    `env:"HEADROOM_IMPORT_MAX_BYTES" envDefault:"8589934592" validate:"min=1048576" help:"size of a price sheet or a history that is imported, in bytes, also when it is unpacked"`
@@ -188,6 +192,20 @@ func check(settings config) (mistakes []error) {
 	return mistakes
 }
 
+// proxies returns the networks of the proxies, which were checked.
+func (s config) proxies() (networks api.Proxies) {
+	for _, text := range s.Proxies {
+		network, err := netip.ParsePrefix(text)
+		if a, single := netip.ParseAddr(text); single == nil {
+			network, err = netip.PrefixFrom(a, a.BitLen()), nil
+		}
+		if err == nil {
+			networks = append(networks, network)
+		}
+	}
+	return networks
+}
+
 // ruleSentence says what a value must be. Values are not repeated: some are secret.
 func ruleSentence(e validator.FieldError) string {
 	switch e.Tag() {
@@ -208,6 +226,8 @@ func ruleSentence(e validator.FieldError) string {
 		return "can be " + e.Param() + lengthUnit(e.Kind()) + " at most"
 	case "oneof":
 		return "must be one of " + strings.ReplaceAll(e.Param(), " ", ", ")
+	case "ip|cidr":
+		return "must be addresses or networks such as 10.0.0.0/8, separated by commas"
 	case "fqdn|hostname_rfc1123":
 		return "must be host names without a port, separated by commas"
 	}

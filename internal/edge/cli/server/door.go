@@ -26,10 +26,15 @@ type door struct {
 	failed   chan error // has room for two, so that nobody who ends waits
 }
 
-func newDoor(l net.Listener, log *slog.Logger) *door {
-	d := &door{listener: l, failed: make(chan error, 2)}
+func newDoor(l net.Listener, proxies api.Proxies, log *slog.Logger) *door {
+	entrance := api.NewEntrance(l, proxies)
+	d := &door{listener: entrance, failed: make(chan error, 2), kept: drainer{conns: map[net.Conn]http.ConnState{}, empty: make(chan struct{})}}
 	d.Server = newServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { (*d.handler.Load()).ServeHTTP(w, r) }), log)
-	d.kept.attach(d.Server)
+	d.ConnContext = entrance.Context
+	d.ConnState = func(c net.Conn, state http.ConnState) {
+		entrance.Note(c, state)
+		d.kept.note(c, state)
+	}
 	return d
 }
 

@@ -36,7 +36,7 @@ func TestStopsWithNobodyThere(t *testing.T) {
 		t.Fatal(err)
 	}
 	late := lateListener{listener, make(chan struct{}), make(chan struct{})}
-	d := newDoor(late, slog.New(slog.DiscardHandler))
+	d := newDoor(late, nil, slog.New(slog.DiscardHandler))
 	d.lead(http.NotFoundHandler())
 	<-late.asked
 	if err := d.stop(t.Context()); err != nil {

@@ -24,12 +24,6 @@ type drainer struct {
 // which is kinder than to end the connection in silence.
 const lastRequest = 200 * time.Millisecond
 
-// attach makes a server tell the drainer of its connections.
-func (d *drainer) attach(s *http.Server) {
-	d.conns, d.empty = map[net.Conn]http.ConnState{}, make(chan struct{})
-	s.ConnState = d.note
-}
-
 func (d *drainer) note(c net.Conn, state http.ConnState) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -48,7 +42,7 @@ func (d *drainer) note(c net.Conn, state http.ConnState) {
 
 // hush ends the reading side of a connection on which no request is being answered.
 func hush(c net.Conn, state http.ConnState) {
-	if tcp, ok := c.(*net.TCPConn); ok && (state == http.StateIdle || state == http.StateNew) {
+	if tcp, ok := c.(interface{ CloseRead() error }); ok && (state == http.StateIdle || state == http.StateNew) {
 		_ = tcp.CloseRead() // else it is gone already
 	}
 }

@@ -172,7 +172,7 @@ func (s *serving) openDoor(ctx context.Context, stderr io.Writer) error {
 		return err
 	}
 	s.onClose(func() error { _ = listener.Close(); return nil }) // the door has closed it already, as a rule
-	s.door = newDoor(listener, s.t.Log)
+	s.door = newDoor(listener, s.settings.proxies(), s.t.Log)
 	return nil
 }
 
@@ -326,7 +326,7 @@ func (s config) apiConfig(a *app.App, t *telemetry.Telemetry, draining *atomic.B
 	limits.Bytes, limits.Classes = s.MaxBodyMB<<20, s.MaxClasses
 	return api.Config{
 		App: a, Telemetry: t, Hosts: s.Hosts, SecureCookies: s.SecureCookies, Limits: limits,
-		SolvesPerSecond: s.SolvesPerSecond, RequestsPerSecond: s.RequestsPerSecond,
+		SolvesPerSecond: s.SolvesPerSecond, RequestsPerSecond: s.RequestsPerSecond, OpenPerSecond: s.OpenPerSecond, Proxies: s.proxies(),
 		ImportBytes: s.ImportMaxBytes,
 		Draining:    draining, Stopping: stopping, Version: shell.Version, Page: web.New().Serve,
 	}
