@@ -79,16 +79,37 @@ func TestContractIsValid(t *testing.T) {
 // Numbers without a format become float32 in Go, and operations without a role could be anybody's.
 func TestContractKeepsItsOwnRules(t *testing.T) {
 	doc := contract(t)
-	for name, ref := range doc.Components.Schemas {
-		walkSchema(ref, "#/components/schemas/"+name, map[*openapi3.Schema]bool{}, func(at string, s *openapi3.Schema) {
-			switch {
-			case s.Type.Is("number") && s.Format != "double":
-				t.Errorf("%s: a number needs format: double", at)
-			case s.Type.Is("integer") && s.Format != "int64":
-				t.Errorf("%s: an integer needs format: int64", at)
-			}
-		})
+	numbers := func(at string, s *openapi3.Schema) {
+		switch {
+		case s.Type.Is("number") && s.Format != "double":
+			t.Errorf("%s: a number needs format: double", at)
+		case s.Type.Is("integer") && s.Format != "int64":
+			t.Errorf("%s: an integer needs format: int64", at)
+		}
 	}
+	walked := map[*openapi3.Schema]bool{}
+	for name, ref := range doc.Components.Schemas {
+		walkSchema(ref, "#/components/schemas/"+name, walked, numbers)
+	}
+	each(doc, func(method, path string, item *openapi3.PathItem, op *openapi3.Operation) {
+		at := method + " " + path
+		for _, p := range slices.Concat(item.Parameters, op.Parameters) {
+			walkSchema(p.Value.Schema, at+" "+p.Value.Name, walked, numbers)
+		}
+		if op.RequestBody != nil {
+			for _, media := range op.RequestBody.Value.Content {
+				walkSchema(media.Schema, at, walked, numbers)
+			}
+		}
+		for status, answer := range op.Responses.Map() {
+			for _, media := range answer.Value.Content {
+				walkSchema(media.Schema, at+" "+status, walked, numbers)
+			}
+			for name, header := range answer.Value.Headers {
+				walkSchema(header.Value.Schema, at+" "+status+" "+name, walked, numbers)
+			}
+		}
+	})
 	seen := map[string]bool{}
 	each(doc, func(method, path string, item *openapi3.PathItem, op *openapi3.Operation) {
 		at := method + " " + path
@@ -96,8 +117,8 @@ func TestContractKeepsItsOwnRules(t *testing.T) {
 		if !slices.Contains([]string{"open", "any", "viewer", "planner", "operator", "admin", "agent"}, role) {
 			t.Errorf("%s: x-role is %q", at, role)
 		}
-		if op.OperationID == "" || seen[op.OperationID] || len(op.Tags) != 1 || op.Summary == "" {
-			t.Errorf("%s needs an operationId of its own, one tag and a summary", at)
+		if op.OperationID == "" || seen[op.OperationID] || len(op.Tags) != 1 || op.Summary == "" || op.Description == "" {
+			t.Errorf("%s needs an operationId of its own, one tag, a summary and a description", at)
 		}
 		seen[op.OperationID] = true
 		if open := op.Security != nil && len(*op.Security) == 0; open != (role == "open") {
