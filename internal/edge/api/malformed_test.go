@@ -22,7 +22,7 @@ import (
 var inside = regexp.MustCompile(`hr[ksl]_[A-Za-z0-9_-]{20}|postgres(ql)?://|SQLSTATE|sqlstate|\bpgx\b|\bpgconn\b|goroutine |\.go:\d|runtime error|panic|` +
 	`/(work|root|tmp|usr|home|var)/|\b(json|api|app|capacity|openapi3|strconv|runtime|time)\.[A-Za-z(*]|\b(float64|int64|interface \{\}|map\[|nil pointer|unmarshal|Unmarshal)`)
 
-// pointers match places in a body, such as /jobs/0/work/0, which are no files.
+// pointers match places in a body, such as /classes/0/jobs, which are no files.
 var pointers = regexp.MustCompile(`"pointer":"[^"]*"`)
 
 // sent is one malformed request.
