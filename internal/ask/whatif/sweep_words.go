@@ -14,12 +14,13 @@ import (
 // ends of the range stands in facts alone, whose figures are read.
 func (a SweepAnswer) Retold(q *SweepQuestion) SweepAnswer {
 	var ends words.Facts
-	for last, parameters := range a.ends() {
-		where := placeOf(a.Vary, parameters)
+	between := a.ends()
+	places := slices.Compact([]string{placeOf(a.Vary, between[0]), placeOf(a.Vary, between[1])}) // a range may be one point
+	for _, where := range places {
 		first := true
 		for _, f := range a.Facts {
 			subject, at := strings.CutSuffix(" "+f.Subject, " at "+where)
-			if f.Subject, f.Claim = strings.TrimPrefix(subject, " "), ""; !at || last > 0 && placeOf(a.Vary, a.ends()[0]) == where {
+			if f.Subject = strings.TrimPrefix(subject, " "); !at {
 				continue
 			}
 			if f.Claim = words.DriverClaim(&q.Problem, &f); f.Claim != "" {

@@ -31,7 +31,7 @@ func curesWithin(ctx context.Context, p *capacity.Problem, pl capacity.Plan) cap
 			continue
 		}
 		q.Options.Engine, q.Options.Near = capacity.EngineExact, nil
-		then, err := briefly(ctx, &q)
+		then, err := NewSeries(q, nil).brief(ctx, &q)
 		switch {
 		case err != nil:
 			c.Hint = nil
@@ -41,14 +41,6 @@ func curesWithin(ctx context.Context, p *capacity.Problem, pl capacity.Plan) cap
 		}
 	}
 	return pl
-}
-
-// briefly solves a problem without what would change its plan.
-func briefly(ctx context.Context, p *capacity.Problem) (capacity.Plan, error) {
-	if isFleet(p) {
-		return solveFleet(ctx, p, nil, true)
-	}
-	return solveWithin(ctx, p, nil, prepare(p))
 }
 
 // cured is a problem with the value of a cure in its place.

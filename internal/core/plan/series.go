@@ -31,14 +31,18 @@ func NewSeries(base capacity.Problem, solver lp.Solver) *Series {
 
 // Solve is the plan in brief.
 func (s *Series) Solve(ctx context.Context, p capacity.Problem) (capacity.Plan, error) {
-	if isFleet(&p) {
-		pl, err := solveFleet(ctx, &p, s.solver, true)
-		return curesWithin(ctx, &p, pl), err
+	pl, err := s.brief(ctx, &p)
+	return curesWithin(ctx, &p, pl), err
+}
+
+// brief is Solve with cures that nobody has tried.
+func (s *Series) brief(ctx context.Context, p *capacity.Problem) (capacity.Plan, error) {
+	if isFleet(p) {
+		return solveFleet(ctx, p, s.solver, true)
 	}
 	k := s.take()
 	defer s.known.Put(k)
-	pl, err := solveWithin(ctx, &p, s.solver, k)
-	return curesWithin(ctx, &p, pl), err
+	return solveWithin(ctx, p, s.solver, k)
 }
 
 // take returns what is known of the base's classes, for one use at a time.
