@@ -159,16 +159,26 @@ func (t *telling) mostForBudget() {
 	if c == nil {
 		return
 	}
+	without, even := "Without the budget the best plan", "Even without the budget"
+	binds := "the best plan without it"
+	if t.p.Budget != nil { // with which the plan to compare with was made
+		without, even = "Within the problem's own budget the best plan", "Even within the problem's own budget"
+		binds = "the best plan within the problem's own budget"
+	}
 	together := less(o.Cost.Total, c.Cost.Total)
-	without, valued := t.money("bill_without", c.Cost.Bill), t.money("value_refused_without", c.Cost.Penalties)
+	by := together.String() + " more"
+	if together.IsNegative() {
+		by = money.Amount{Decimal: together.Neg()}.String() + " less"
+	}
+	bill, valued := t.money("bill_without", c.Cost.Bill), t.money("value_refused_without", c.Cost.Penalties)
 	if together.IsZero() {
-		t.say("budget_does_not_bind", "", fmt.Sprintf("The budget does not bind: the best plan without it has a bill of %s %s%s.", c.Cost.Bill, t.period, refusedValue(*c)), without, valued)
+		t.say("budget_does_not_bind", "", fmt.Sprintf("The budget does not bind: %s has a bill of %s %s%s.", binds, c.Cost.Bill, t.period, refusedValue(*c)), bill, valued)
 	} else {
-		t.say("effect_of_the_budget", "", fmt.Sprintf("Without the budget the best plan serves %s for a bill of %s %s%s; so with the budget, bill and value refused together are %s more.", served(*c), c.Cost.Bill, t.period, refusedValue(*c), together),
-			t.money("bill_and_value_more", together), without, valued)
+		t.say("effect_of_the_budget", "", fmt.Sprintf("%s serves %s for a bill of %s %s%s; so with the budget asked for, bill and value refused together are %s.", without, served(*c), c.Cost.Bill, t.period, refusedValue(*c), by),
+			t.money("bill_and_value_more", together), bill, valued)
 	}
 	if o.Refused > 0 && c.Refused > 0 {
-		t.say("refused_without_the_budget", "", fmt.Sprintf("Even without the budget it is best to refuse %s.", words.Jobs(c.Refused)), words.Count("refused", c.Refused, "jobs"))
+		t.say("refused_without_the_budget", "", fmt.Sprintf("%s it is best to refuse %s.", even, words.Jobs(c.Refused)), words.Count("refused", c.Refused, "jobs"))
 	}
 }
 

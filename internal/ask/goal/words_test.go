@@ -89,3 +89,23 @@ func TestBudgetsAreToldInTheirUnit(t *testing.T) {
 		t.Errorf("got %+v", f)
 	}
 }
+
+// A problem with a budget of its own is compared with its plan within that one, and says so.
+func TestBudgetsAreComparedWithTheProblemsOwn(t *testing.T) {
+	t.Parallel()
+	p := plantest.Market(t, 0, "0", "1", capacity.Integer)
+	p.Classes = []capacity.Class{plantest.ByGamma(t, "etl", "1", "3", 0, 6)}
+	p.Budget = &capacity.Budget{VMCost: new(plantest.AmountIn(t, "4"))}
+	for amount, want := range map[string][]string{
+		"2": {"Within the problem's own budget the best plan serves 4 of 6 jobs for a bill of 4.00", "refused together are 4.00 more.", "Even within the problem's own budget it is best to refuse 2 jobs."},
+		"9": {"refused together are 4.00 less."},
+		"4": {"The budget does not bind: the best plan within the problem's own budget has a bill of 4.00"},
+	} {
+		a := asked(t, p, Question{Question: AskMostForBudget, Budget: &AskedBudget{Amount: plantest.AmountIn(t, amount), Per: PerHour, Of: OfVMCost}})
+		for _, said := range want {
+			if !strings.Contains(a.Explanation, said) {
+				t.Errorf("for %s: %q is not in %q", amount, said, a.Explanation)
+			}
+		}
+	}
+}
