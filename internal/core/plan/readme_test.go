@@ -107,6 +107,7 @@ func TestExampleOfTheDocumentation(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			p.Options.MaxSolveMs = 20_000 // the solver has a part of it, also on busy machines
 			pl, err := Solve(context.Background(), p, pool)
 			if err != nil {
 				t.Fatal(err)
