@@ -140,6 +140,9 @@ func TestFleetsCostNoMoreThanCBCs(t *testing.T) {
 			for _, limit := range limits {
 				p.Options.MaxSolveMs = limit
 				ours, used := timedPlan(t, p, pool)
+				for again := 0; again < 5 && ours.Status == capacity.Feasible && used < time.Duration(limit)*time.Millisecond/2; again++ {
+					ours, used = timedPlan(t, p, pool) // a busy machine gave it less than half of its time
+				}
 				peer, found := cbcPlan(t, p, used)
 				if ours.Status == capacity.InfeasibleStatus {
 					if found {
