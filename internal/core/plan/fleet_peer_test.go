@@ -320,17 +320,28 @@ func TestHugeFleetsHaveAPlanWithinTheLimit(t *testing.T) {
 		drawn := peerFleets(classes, types, 10)[k]
 		p := drawn.problem(t, uint64(k))
 		p.Options.MaxSolveMs = limit.Milliseconds()
-		ctx, cancel := context.WithTimeout(t.Context(), limit)
-		begin, used := time.Now(), processorTime(t)
-		pl, err := Solve(ctx, p, nil)
-		cancel()
-		took := time.Since(begin)
-		used = processorTime(t) - used
+		var pl capacity.Plan
+		var err error
+		var took, used time.Duration
+		gap, wall := 1.0, limit
+		for try := 0; try < 3 && gap > 0.01 && used < limit*9/10; try++ { // a busy machine gives less than its time
+			if try > 0 {
+				wall = min(3*limit, wall*limit/used)
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), wall)
+			begin, before := time.Now(), processorTime(t)
+			pl, err = Solve(ctx, p, nil)
+			cancel()
+			took, used = time.Since(begin), processorTime(t)-before
+			if err != nil || pl.Status == capacity.InfeasibleStatus || !pl.Proof.Checked {
+				break
+			}
+			gap = pl.Objective.Sub(pl.Proof.Bound.Decimal).InexactFloat64() / pl.Cost.Total.Float()
+		}
 		if err != nil || pl.Status == capacity.InfeasibleStatus || !pl.Proof.Checked {
 			t.Errorf("%s: no plan after %v: %v, %v", drawn, took, pl.Status, err)
 			continue
 		}
-		gap := pl.Objective.Sub(pl.Proof.Bound.Decimal).InexactFloat64() / pl.Cost.Total.Float()
 		t.Logf("%s: %v, %v of processor time, gap %.3f %%", drawn, took, used, 100*gap)
 		if used > limit*5/4 {
 			t.Errorf("%s: %v of processor time, want %v", drawn, used, limit)
