@@ -44,20 +44,22 @@ type pruned struct {
 }
 
 // For a cluster, the current, the newest and pinned plans stay. So do plans that were current lately, that a lease
-// holds under or an observation was judged by.
+// holds under or an observation was judged by, and plans whose texts the next one shares.
 var clusterPlans = pruned{
-	plans: "plans", removed: "removed_plans", of: "the cluster",
+	plans: "stored_plans", removed: "removed_plans", of: "the cluster",
 	candidates: `SELECT id, name FROM clusters WHERE plans > @keep ORDER BY name, id`,
 	lock:       `SELECT FROM clusters WHERE id = @cluster FOR NO KEY UPDATE`,
 	old: `
-	SELECT p.id, p.number, pg_column_size(p.plan)::bigint + pg_column_size(p.problem) AS bytes
-	FROM plans p JOIN clusters c ON c.id = p.cluster_id
+	SELECT p.id, p.number, coalesce(pg_column_size(p.plan)::bigint + pg_column_size(p.problem), pg_column_size(p.own)) AS bytes
+	FROM stored_plans p JOIN clusters c ON c.id = p.cluster_id
 	WHERE p.cluster_id = @cluster AND p.created_at < clock_timestamp() - make_interval(secs => @age) AND p.number > @past AND p.number <= c.plans - @keep
 	  AND NOT EXISTS (SELECT FROM planning g WHERE g.cluster_id = @cluster AND p.number IN (g.current_number, g.newest_number, g.pin_number))
 	  AND NOT EXISTS (SELECT FROM plan_turns t WHERE t.cluster_id = @cluster AND t.number = p.number)
 	  AND NOT EXISTS (SELECT FROM plan_reigns t WHERE t.cluster_id = @cluster AND t.number = p.number)
 	  AND NOT EXISTS (SELECT FROM admissions a WHERE a.cluster_id = @cluster AND a.plan_number = p.number AND a.ended_at IS NULL)
 	  AND NOT EXISTS (SELECT FROM observations o WHERE o.cluster_id = @cluster AND o.plan_number = p.number)
+	  AND (p.base IS NOT NULL OR p.number IS DISTINCT FROM (
+	      SELECT n.base FROM stored_plans n WHERE n.cluster_id = @cluster AND n.number > p.number ORDER BY n.number LIMIT 1))
 	ORDER BY p.number`,
 }
 

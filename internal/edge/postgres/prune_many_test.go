@@ -23,7 +23,7 @@ func TestRemovingManyPlans(t *testing.T) {
 	more(t, url, plans)
 	age(t, url)
 	size := func() (bytes int64) {
-		check(t, raw(t, url).QueryRow(ctx, `SELECT pg_total_relation_size('plans')`).Scan(&bytes))
+		check(t, raw(t, url).QueryRow(ctx, `SELECT pg_total_relation_size('stored_plans')`).Scan(&bytes))
 		return bytes
 	}
 	full := size()
