@@ -162,7 +162,7 @@ func TestRetentionKeepsSharedTexts(t *testing.T) {
 
 // What a plan like the one before it takes: room in the database, log written ahead, and time.
 func TestAPlanLikeTheOneBeforeIsSmall(t *testing.T) {
-	count := 1000
+	count := 400
 	if long() {
 		count = 20_000
 	}
