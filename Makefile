@@ -34,9 +34,12 @@ test: build ## run the tests, which try what fuzzing has found
 	$(GOTEST) ./...
 	$(CGO) $(GOTEST) $(SOLVER)
 
-test-long: build ## run the tests with every large sample (up to an hour), also clients made from openapi.yaml (installs npm)
+GENERATED = 1000000
+
+test-long: build ## run the tests with every large sample (up to two hours), also clients made from openapi.yaml (installs npm)
 	@scripts/setup clients
 	HEADROOM_LONG=1 $(GOTEST) -timeout 60m ./...
+	HEADROOM_LONG=1 HEADROOM_GENERATED=$(GENERATED) $(GOTEST) -timeout 3h -run '^TestGeneratedRequests$$' ./internal/edge/api
 	HEADROOM_TEST_POOLER=1 $(GOTEST) ./internal/edge/postgres ./internal/edge/api ./internal/service/...
 	$(CGO) HEADROOM_LONG=1 $(GOTEST) $(SOLVER)
 	@$(MAKE) --no-print-directory fuzz FUZZTIME=60s

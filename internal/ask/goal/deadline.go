@@ -2,7 +2,6 @@ package goal
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"slices"
 
@@ -45,7 +44,6 @@ func (a *asking) cheapestDeadline(ctx context.Context) error {
 	}
 	if before.Status == capacity.InfeasibleStatus {
 		a.take(before, before)
-		a.refuse("no_plan", "", "The demands cannot be met as they are.", "")
 		return nil
 	}
 	s := a.newDeadlines(before)
@@ -100,7 +98,6 @@ func (a *asking) cheapestDeadline(ctx context.Context) error {
 		return err
 	}
 	a.take(best, before)
-	a.tellDeadlines(s, s.changed(cheapest), &best)
 	slices.SortStableFunc(a.answer.Deadlines, func(x, y DeadlineCost) int {
 		switch {
 		case x.Deadline > y.Deadline:
@@ -110,74 +107,8 @@ func (a *asking) cheapestDeadline(ctx context.Context) error {
 		}
 		return 0
 	})
+	a.explain(new(s.changed(cheapest)), &best)
 	return nil
-}
-
-// tellDeadlines writes the answer; the rows are still in their order: given, cheapest, least, earlier.
-func (a *asking) tellDeadlines(s *deadlines, p capacity.Problem, best *capacity.Plan) {
-	rows := a.answer.Deadlines
-	given, cheapest, least := rows[0], rows[1], rows[2]
-	kind, unit, promise := "earliest_at_the_cost", "s", ""
-	switch {
-	case cheapest.Deadline == given.Deadline:
-		more := ""
-		if a.question.ExtraPercent != nil && *a.question.ExtraPercent > 0 {
-			more = fmt.Sprintf(" by more than %s %%", words.Number(*a.question.ExtraPercent))
-		}
-		kind, promise = "no_earlier_deadline", fmt.Sprintf("No earlier deadline can be promised without raising bill and value refused together%s; the bill at the given one is %s %s.", more, given.Bill, a.period())
-	case s.class != "":
-		promise = fmt.Sprintf("Class %q can be promised within %s s instead of %s s for a bill of %s %s%s.", s.class, words.Number(cheapest.Deadline), words.Number(given.Deadline), cheapest.Bill, a.period(), cheapest.refused())
-	default:
-		promise = fmt.Sprintf("All deadlines can be shortened to %s times themselves for a bill of %s %s%s.", words.Number(cheapest.Deadline), cheapest.Bill, a.period(), cheapest.refused())
-	}
-	if s.class == "" {
-		unit = "of the given deadlines"
-	}
-	at := func(r *DeadlineCost) []capacity.Figure {
-		return []capacity.Figure{words.Count("deadline", r.Deadline, unit), words.Money("bill", r.Bill, a.period()), words.Money("value_refused", r.Value, a.period())}
-	}
-	a.say(kind, s.class, promise, at(&cheapest)...)
-	a.say("given_deadline", s.class, fmt.Sprintf("The given promise has a bill of %s%s; the %s admitted now are held to it throughout.", given.Bill, given.refused(), words.Jobs(s.held)),
-		append(at(&given), words.Count("held", s.held, "jobs"))...)
-	for _, r := range rows[3:] {
-		earlier := words.Rounded(r.Earlier, 1)
-		percent := words.Count("earlier", earlier, "%")
-		if r.Status == capacity.InfeasibleStatus {
-			a.say("earlier_is_not_possible", s.class, fmt.Sprintf("Promising %s %% earlier is not possible.", words.Number(earlier)), percent)
-			break
-		}
-		if r.Earlier < 25 || r.Earlier > 45 {
-			a.say("earlier_costs", s.class, fmt.Sprintf("Promising %s %% earlier %s.", words.Number(earlier), r.beside(&given)), percent,
-				words.Money("bill_more", less(r.Bill, given.Bill), a.period()), words.Money("value_refused_more", less(r.Value, given.Value), a.period()))
-		}
-	}
-	a.say("earliest_deadline", s.class, fmt.Sprintf("The earliest deadline that can be met at all is %s %s, for a bill of %s%s, on %s.", words.Number(least.Deadline), unit, least.Bill, least.refused(), words.VMs(least.VMs)),
-		append(at(&least), words.Count("vms", least.VMs, "VMs"))...)
-	a.explain(&p, best)
-}
-
-// refused says what refused jobs are valued at, if any are.
-func (d *DeadlineCost) refused() string {
-	if d.Value.IsZero() {
-		return ""
-	}
-	return fmt.Sprintf(" and a value refused of %s", d.Value)
-}
-
-// beside says what promising a deadline costs more or saves, against another one.
-func (d *DeadlineCost) beside(given *DeadlineCost) string {
-	bill, value := less(d.Bill, given.Bill), less(d.Value, given.Value)
-	said := fmt.Sprintf("costs %s more", bill)
-	if bill.IsNegative() {
-		said = fmt.Sprintf("saves %s", money.Amount{Decimal: bill.Neg()})
-	}
-	switch value.Sign() {
-	case 1:
-		said += fmt.Sprintf(", and the value refused rises by %s", value)
-	case -1:
-		said += fmt.Sprintf(", and the value refused falls by %s", money.Amount{Decimal: value.Neg()})
-	}
-	return said
 }
 
 // deadlines are the deadlines of a class, or factors of all, on a grid of equal steps; the given one is number

@@ -43,6 +43,7 @@ type asking struct {
 	question Question
 	solve    plan.Planner
 	answer   Answer
+	beside   beside
 }
 
 // Ask answers a checked question about a valid problem. Where the demands cannot be met the status says
@@ -71,6 +72,7 @@ func Ask(ctx context.Context, p capacity.Problem, q Question, solve plan.Planner
 	if err != nil {
 		return Answer{}, err
 	}
+	a.answer.tell(&p, &q, &a.beside)
 	return a.answer, nil
 }
 
@@ -113,34 +115,12 @@ func (a *asking) take(pl, before capacity.Plan) {
 	}
 }
 
-// say adds a fact and its sentence.
-func (a *asking) say(kind, subject, claim string, figures ...capacity.Figure) {
-	a.answer.Facts.Say(kind, subject, claim, figures...)
-}
-
-// refuse answers that there is no plan, and why.
-func (a *asking) refuse(kind, subject, claim, with string) {
-	a.answer.Answer = claim
-	a.say(kind, subject, claim)
-	if why := with + firstConflict(a.answer.Conflicts); why != "" {
-		a.say("conflict", subject, why)
-	}
-	a.answer.Explanation = a.answer.Facts.Text()
-}
-
-// explain puts the paragraph together, the drivers of a plan at its end. The first fact is the answer.
+// explain keeps what drives the plan that answers, for the words.
 func (a *asking) explain(p *capacity.Problem, pl *capacity.Plan) {
-	a.answer.Answer = a.answer.Facts[0].Claim
-	a.answer.Facts = append(a.answer.Facts, plan.Drivers(p, pl)...)
+	a.beside.drivers = words.Drivers(p, pl)
 	if pl.Proof != nil && pl.Proof.Gap > p.Options.Gap {
-		a.say("gap", "", "No plan is better by more than "+words.Number(100*pl.Proof.Gap)+" % of bill and value refused together, or of its objective where that is less; the search for a better one was ended by the time limit.",
-			words.Count("gap", 100*pl.Proof.Gap, "%"))
+		a.beside.gap = 100 * pl.Proof.Gap
 	}
-	a.answer.Explanation = a.answer.Facts.Text()
-}
-
-func (a *asking) period() string {
-	return a.problem.Currency + " " + words.PerPeriod(a.problem.PeriodSeconds)
 }
 
 // served gives the number of served jobs, in words.

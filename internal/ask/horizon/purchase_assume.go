@@ -396,7 +396,7 @@ func (a *PurchaseAnswer) tellTerms() {
 		if s.Assume == a.Assume || s.BestBill == nil {
 			continue
 		}
-		said, figures := fmt.Sprintf("If %s instead, the best is to buy %s, with a VM bill of %s", s.Assume.words(), a.numbers(s.Best), words.Cents(s.BestBill.Float())), []capacity.Figure{words.Money("best_bill", *s.BestBill, a.Currency)}
+		said, figures := fmt.Sprintf("If %s instead, bill and value refused together are lowest if one buys %s, with a VM bill of %s", s.Assume.words(), a.numbers(s.Best), words.Cents(s.BestBill.Float())), []capacity.Figure{words.Money("best_bill", *s.BestBill, a.Currency)}
 		if s.RecommendedBill != nil {
 			said += fmt.Sprintf("; with this purchase the VM bill is then %s", words.Cents(s.RecommendedBill.Float()))
 			figures = append(figures, words.Money("bill", *s.RecommendedBill, a.Currency))
@@ -446,7 +446,7 @@ func (a *PurchaseAnswer) tellEndings() {
 		if p.Regret == nil || p.Bill == nil || p.BestBill == nil || i > 0 || p.Regret.Float() < 0.005 {
 			continue
 		}
-		a.Facts.Say("demand_ends", p.Ends.Format(time.DateOnly), fmt.Sprintf("If demand ends on %s, the VM bill is %s; the best for that would be to buy %s, with a VM bill of %s.", moment(p.Ends), words.Cents(p.Bill.Float()), a.numbers(p.Best), words.Cents(p.BestBill.Float())),
+		a.Facts.Say("demand_ends", p.Ends.Format(time.DateOnly), fmt.Sprintf("If demand ends on %s, the VM bill is %s; bill and value refused together would be lowest if one bought %s, with a VM bill of %s.", moment(p.Ends), words.Cents(p.Bill.Float()), a.numbers(p.Best), words.Cents(p.BestBill.Float())),
 			words.Money("bill", *p.Bill, a.Currency), words.Money("best_bill", *p.BestBill, a.Currency), words.Money("regret", *p.Regret, a.Currency))
 	}
 }

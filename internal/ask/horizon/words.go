@@ -26,7 +26,11 @@ func (a *Answer) explain(start, end time.Time) {
 		say("incomplete", "", fmt.Sprintf("The work was ended before it was done; this is the time until %s, of a horizon until %s.", moment(until), moment(end)))
 	}
 	c := &a.Total.Cost
-	bill := fmt.Sprintf("From %s until %s (%s) the VM bill is %s %s", moment(start), moment(until), hourCount(a.Total.Hours), words.Cents(c.Bill.Float()), a.Currency)
+	but := ""
+	if !a.Upfront.IsZero() {
+		but = " but for upfront payments"
+	}
+	bill := fmt.Sprintf("From %s until %s (%s) the VM bill%s is %s %s", moment(start), moment(until), hourCount(a.Total.Hours), but, words.Cents(c.Bill.Float()), a.Currency)
 	var parts []string
 	for _, line := range []struct {
 		amount money.Amount

@@ -101,6 +101,43 @@ func TestFreeInstancesAreRentedAsFarAsTheyAreNeeded(t *testing.T) {
 	}
 }
 
+// A disk that holds all the data is as good as the largest one that can be sent, which a solver could not scale.
+func TestHugeDisksAreJustLargeEnough(t *testing.T) {
+	for _, price := range []string{"0.34", "0.01"} {
+		p := caseStudy(4)
+		p.Types[0].PerHour, p.Types[0].DiskGB = cash(price), p.Storage.NeededGB()
+		enough, err := Plan(t.Context(), p, cbc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Types[0].DiskGB = MaxPoolGB
+		huge, err := Plan(t.Context(), p, cbc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if wrong := RecheckPool(p, huge); len(wrong) > 0 || huge.Status != enough.Status || !huge.Cost.Equal(enough.Cost.Decimal) || huge.Mix.Core[0].Count != enough.Mix.Core[0].Count {
+			t.Errorf("at %s got %s, %s, %+v (%v), want %s, %s, %+v", price, huge.Status, huge.Cost, huge.Mix, wrong, enough.Status, enough.Cost, enough.Mix)
+		}
+	}
+}
+
+// The least work that can be sent takes one instance, of whichever kind.
+func TestTheLeastWorkTakesOneInstance(t *testing.T) {
+	for _, core := range []bool{true, false} {
+		p := caseStudy(4)
+		p.Storage.DataGB, p.Jobs = 0, []PoolJob{{Name: "j", Work: MinPoolWork}}
+		p.Types = p.Types[:1]
+		p.Types[0].Core, p.Types[0].Accelerator = core, !core
+		a, err := Plan(t.Context(), p, cbc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if wrong := RecheckPool(p, a); len(wrong) > 0 || len(a.Mix.Core)+len(a.Mix.Accelerators) != 1 {
+			t.Errorf("got %s, %+v (%v)", a.Status, a.Mix, wrong)
+		}
+	}
+}
+
 func TestHundredsOfTypes(t *testing.T) {
 	p := large(rand.New(rand.NewPCG(5, 5)), 400, 20, 24, 0)
 	within := func(limit time.Duration) (PoolPlan, error) {

@@ -73,6 +73,14 @@ func noSolver(err error) error {
 	return err
 }
 
+// unsolved returns the reason why a program with a solution has none in an answer: the time was up, or the solver failed.
+func unsolved(answer lp.Solution) error {
+	if answer.Status == lp.Stopped || answer.Status == lp.Feasible {
+		return context.DeadlineExceeded
+	}
+	return lp.ErrCrashed
+}
+
 // finding is the best mix so far.
 type finding struct {
 	mix       mix
@@ -106,12 +114,19 @@ func (m *model) best(ctx context.Context, solver lp.Solver) (best finding, err e
 		return best, err
 	}
 	if answer.Status != lp.Optimal || len(answer.X) != exact.Columns() {
-		return best, lp.ErrCrashed
+		return best, unsolved(answer)
 	}
 	bound := lp.DualBound(&relaxed, answer.RowDual)
 	rounded := exact.mix(answer.X, up)
 	if err := offer(rounded); err != nil {
 		return best, err
+	}
+	if m.instances(rounded) == 0 { // a solver's tolerance hides very little work
+		for a := range exact.singles() {
+			if err := offer(a); err != nil {
+				return best, err
+			}
+		}
 	}
 	step := m.step()
 	if best.bound = step.up(bound); best.division == nil || best.bound.LessThan(best.cost.Decimal) {

@@ -1,6 +1,7 @@
 package pool
 
 import (
+	"iter"
 	"math"
 
 	"headroom/internal/core/lp"
@@ -88,8 +89,8 @@ func (m *model) coreColumn(p *program, r *typeRows, storage int) int {
 		return -1
 	}
 	var entries []lp.Entry
-	if storage >= 0 && t.DiskGB > 0 {
-		entries = append(entries, lp.Entry{Row: storage, Coefficient: t.DiskGB / m.needed})
+	if storage >= 0 && t.DiskGB > 0 { // one that holds all the data is as good as any larger one, which no solver could scale
+		entries = append(entries, lp.Entry{Row: storage, Coefficient: min(1, t.DiskGB/m.needed)})
 	}
 	for k, end := range r.due {
 		if hours := end - m.startups[r.index]; hours > 0 {
@@ -186,6 +187,31 @@ func (p *program) mix(x []float64, round func(float64) float64) mix {
 		}
 	}
 	return a
+}
+
+// singles yields a mix of a single instance for each type and use. Accelerators stay for an hour, or as long as they may.
+func (p *program) singles() iter.Seq[mix] {
+	return func(yield func(mix) bool) {
+		x := make([]float64, p.Columns())
+		for i, core := range p.core {
+			if core >= 0 {
+				x[core] = 1
+				if !yield(p.mix(x, up)) {
+					return
+				}
+				x[core] = 0
+			}
+			for h, column := range p.hours[i] {
+				x[column] = 1
+				if (h == 0 || h == len(p.hours[i])-1) && !yield(p.mix(x, up)) {
+					return
+				}
+			}
+			for _, column := range p.hours[i] {
+				x[column] = 0
+			}
+		}
+	}
 }
 
 // up rounds up, forgiving a solver's tolerance for whole numbers.

@@ -55,7 +55,7 @@ func (m *model) spread(ctx context.Context, solver lp.Solver, supplies []supply)
 		return nil, 0, 0, err
 	}
 	if answer.Status != lp.Optimal || len(answer.X) != p.Columns() {
-		return nil, 0, 0, lp.ErrCrashed
+		return nil, 0, 0, unsolved(answer)
 	}
 	d = m.nothing()
 	for j, job := range m.Jobs {

@@ -18,6 +18,7 @@ import (
 	"headroom/internal/core/fault"
 	"headroom/internal/core/proof"
 	"headroom/internal/core/strict"
+	"headroom/internal/slots/dispatch"
 )
 
 // The names of the checks of answers.
@@ -36,6 +37,9 @@ const (
 	EndingsCheck     = "demand ends" // demands that end early
 	AssumptionsCheck = "assumptions" // other demands after the forecast
 	FactsCheck       = "facts"       // the figures that are listed
+	ChoicesCheck     = "choices"     // who gets a slot
+	PromiseCheck     = "promise"     // whether a deadline is kept
+	CuresCheck       = "cures"       // what would turn a refusal into a promise
 	SentencesCheck   = "sentences"   // the sentences and their facts say the figures that were checked
 )
 
@@ -59,7 +63,8 @@ func (e *UnreadError) Unwrap() error { return e.Err }
 // IsQuestion reports whether a document is a question that Answer knows, and no problem.
 func IsQuestion(question []byte) bool { return kindOf(question, nil) != "" }
 
-// Answer checks the answer to a question about months, a purchase, scenarios, a sweep or a goal against its question.
+// Answer checks the answer to a question about months, a purchase, scenarios, a sweep, a goal, a slot or a promise against
+// its question.
 // It shares no code with what made it: it cuts time, adds up and changes problems itself, and asks proof for plans. An
 // error says that the question or the answer cannot be read.
 func Answer(question, answer []byte, o Options) (proof.Report, error) {
@@ -102,9 +107,19 @@ func check(question, answer []byte, o Options, known map[string]proof.Least) (pr
 		if q, err = goal.ReadQuestion(question, o.Limits); err == nil {
 			err = checkAs(c, answer, func(a goal.Answer, got any) { c.goal(q, a, got) })
 		}
+	case "decide":
+		var q dispatch.DecideQuestion
+		if q, err = dispatch.ReadDecide(question); err == nil {
+			err = checkAs(c, answer, func(a dispatch.DecideAnswer, got any) { c.decisions(q, a, got) })
+		}
+	case "judge":
+		var q dispatch.JudgeQuestion
+		if q, err = dispatch.ReadJudge(question); err == nil {
+			err = checkAs(c, answer, func(a dispatch.JudgeAnswer, got any) { c.judgement(q, a, got) })
+		}
 	default:
 		err = &fault.InputError{Findings: []fault.Finding{{Code: "unknown_member",
-			Detail: "This is no question that can be checked: it has neither periods, offers, scenarios, vary nor question."}}}
+			Detail: "This is no question that can be checked: it has neither periods, offers, scenarios, vary, question, slot nor job."}}}
 	}
 	return *c.Report, err
 }
@@ -124,6 +139,10 @@ func kindOf(question, answer []byte) string {
 		return "sweep"
 	case q["question"] != nil:
 		return "goal"
+	case q["slot"] != nil:
+		return "decide"
+	case q["job"] != nil && q["nodes"] != nil:
+		return "judge"
 	}
 	return ""
 }

@@ -12,7 +12,7 @@ import (
 	"headroom/internal/core/proof"
 )
 
-var goalNotChecked = []string{"answers in words, explanations and the sentences of facts", "facts about anything but costs, budgets, jobs, VMs and deadlines of outcomes",
+var goalNotChecked = []string{"figures of the linear program in facts, and facts about what a time limit has left open",
 	"conflicts, but for what cures those of the outcome",
 	"which classes are served, but for the cost of serving just them",
 	"how costs of the VMs fall to types, contracts and spot where there are several types or spot VMs"}
@@ -59,6 +59,7 @@ func (c *checking) goal(q goal.ProblemQuestion, a goal.Answer, got any) {
 		if i < len(a.Classes) && a.Classes[i].Before != nil {
 			before = *a.Classes[i].Before
 		} else if a.Status == capacity.InfeasibleStatus { // which number is refused does not stand there
+			c.toldGoal(&q, &a, got)
 			c.doubt("/status", "is infeasible: how many jobs run as it is does not stand in the answer")
 			c.end(PlansCheck, "")
 			return
@@ -82,6 +83,7 @@ func (c *checking) goal(q goal.ProblemQuestion, a goal.Answer, got any) {
 	if a.Status != capacity.InfeasibleStatus {
 		c.listed(a.Facts, factsOf(&q, &a, &p))
 	}
+	c.toldGoal(&q, &a, got)
 }
 
 // budgetOf is a budget for a period, rounded down.

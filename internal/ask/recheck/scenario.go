@@ -274,7 +274,7 @@ func shareOf(p *capacity.Problem, pl *capacity.Plan, class int) *big.Rat {
 	return sum
 }
 
-var sweepNotChecked = []string{"explanations, the sentences of facts, and facts about the ends of a range", "the sentences of conflicts",
+var sweepNotChecked = []string{"figures of the linear program in facts about the ends of a range", "the sentences of conflicts",
 	"where a curve bends, what changes there, and whether it could be exact",
 	"prices of capacity where there are several types or spot VMs"}
 
@@ -318,6 +318,9 @@ func (c *checking) sweep(q whatif.SweepQuestion, a whatif.SweepAnswer, got any) 
 		c.curve(q, a.Curve)
 	}
 	c.listed(a.Facts, sweepFacts(&a))
+	if len(points) > 0 {
+		c.toldSweep(&q, &a, got)
+	}
 }
 
 // values are the numbers of a parameter: a list, or equal steps or ratios.

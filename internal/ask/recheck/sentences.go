@@ -3,6 +3,7 @@ package recheck
 import (
 	"time"
 
+	"headroom/internal/ask/goal"
 	"headroom/internal/ask/horizon"
 	"headroom/internal/ask/whatif"
 	"headroom/internal/core/words"
@@ -43,4 +44,18 @@ func (c *checking) toldScenarios(q *whatif.WhatIfQuestion, a *whatif.Comparison,
 		c.differ(at(i, "scenarios"), scenarios[i], map[string]any{"sentence": fact.Claim, "facts": tree(marshalled(words.Facts{fact}))})
 	}
 	c.end(SentencesCheck, "The sentences of %d scenarios say the figures of the answer.", len(a.Scenarios))
+}
+
+// toldGoal compares the sentences about a goal with those that its checked figures make.
+func (c *checking) toldGoal(q *goal.ProblemQuestion, a *goal.Answer, got any) {
+	told := a.Retold(q)
+	c.differ("", got, map[string]any{"answer": told.Answer, "explanation": told.Explanation, "facts": tree(marshalled(told.Facts))})
+	c.end(SentencesCheck, "The sentences and %d facts say the figures of the answer.", len(told.Facts))
+}
+
+// toldSweep compares the sentences about a range with those that its checked figures make.
+func (c *checking) toldSweep(q *whatif.SweepQuestion, a *whatif.SweepAnswer, got any) {
+	told := a.Retold(q)
+	c.differ("", got, map[string]any{"explanation": told.Explanation, "facts": tree(marshalled(told.Facts))})
+	c.end(SentencesCheck, "The sentences and %d facts say the figures of the answer.", len(told.Facts))
 }

@@ -170,6 +170,6 @@ func (s *Sweep) Answer() (SweepAnswer, error) {
 		}
 		a.Curve = &curve
 	}
-	s.explain(&a)
+	a.tell(&s.question.Problem, s.drivers())
 	return a, nil
 }

@@ -290,6 +290,10 @@ func (v *Vary) check(c *strict.Checker) {
 	if v.Spacing == "" && v.Values == nil {
 		v.Spacing = Linear
 	}
+	strict.OneOf(c, "by", v.By, measures)
+	if v.Spacing != "" {
+		strict.OneOf(c, "spacing", v.Spacing, spacings)
+	}
 	sample := v.Change(money.Amount{Decimal: decimal.NewFromInt(1)})
 	sample.check(c)
 	switch {

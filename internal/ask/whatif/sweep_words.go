@@ -7,13 +7,54 @@ import (
 
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/money"
-	"headroom/internal/core/plan"
 	"headroom/internal/core/words"
 )
 
-// explain says in a paragraph what the points show, and lists the figures in it.
-func (s *Sweep) explain(a *SweepAnswer) {
-	p := &s.question.Problem
+// Retold is the answer with its sentences made anew from its figures, for whoever has checked those. What drives the
+// ends of the range stands in facts alone, whose figures are read.
+func (a SweepAnswer) Retold(q *SweepQuestion) SweepAnswer {
+	var ends words.Facts
+	for last, parameters := range a.ends() {
+		where := placeOf(a.Vary, parameters)
+		first := true
+		for _, f := range a.Facts {
+			subject, at := strings.CutSuffix(" "+f.Subject, " at "+where)
+			if f.Subject, f.Claim = strings.TrimPrefix(subject, " "), ""; !at || last > 0 && placeOf(a.Vary, a.ends()[0]) == where {
+				continue
+			}
+			if f.Claim = words.DriverClaim(&q.Problem, &f); f.Claim != "" {
+				ends = append(ends, atPlace(f, where, first))
+				first = false
+			}
+		}
+	}
+	a.tell(&q.Problem, ends)
+	return a
+}
+
+// ends is the parameters of the first and the last point, whether or not they are planned.
+func (a *SweepAnswer) ends() [2][]float64 {
+	var ends [2][]float64
+	for i := range a.Vary {
+		if numbers := a.Vary[i].Numbers(); len(numbers) > 0 {
+			ends[0], ends[1] = append(ends[0], numbers[0].Float()), append(ends[1], numbers[len(numbers)-1].Float())
+		}
+	}
+	return ends
+}
+
+// atPlace is a fact about what drives the cost at one point.
+func atPlace(f capacity.Fact, where string, first bool) capacity.Fact {
+	if first {
+		f.Claim = "At " + where + ": " + f.Claim
+	}
+	f.Subject = strings.TrimSpace(f.Subject + " at " + where)
+	return f
+}
+
+// tell says in a paragraph what the points show, and at its end what drives the cost at the first and the last one.
+func (a *SweepAnswer) tell(p *capacity.Problem, ends words.Facts) {
+	a.Facts = words.Facts{}
 	unit := p.Currency + " " + words.PerPeriod(p.PeriodSeconds)
 	what := parameterNames(a.Vary)
 	var planned []int
@@ -41,7 +82,7 @@ func (s *Sweep) explain(a *SweepAnswer) {
 		if slices.ContainsFunc(planned, func(i int) bool { return !a.Points[i].Cost.Penalties.IsZero() }) {
 			a.extremes(planned, "bill_and_value", "Bill and value refused together are", unit, func(p *SweepPoint) money.Amount { return p.Cost.Total })
 		}
-		s.explainEnds(a)
+		a.Facts = append(a.Facts, ends...)
 	}
 	a.Explanation = a.Facts.Text()
 }
@@ -67,8 +108,8 @@ func (a *SweepAnswer) extremes(planned []int, name, subject, unit string, of fun
 	a.Facts.Say("greatest_"+name, to, fmt.Sprintf("%s greatest, %s, at %s.", subject, of(high), to), words.Money(name, of(high), unit))
 }
 
-// explainEnds says what drives the cost at the first and at the last point.
-func (s *Sweep) explainEnds(a *SweepAnswer) {
+// drivers says what drives the cost at the first and at the last point.
+func (s *Sweep) drivers() (ends words.Facts) {
 	last := len(s.points) - 1
 	for _, i := range []int{0, last} {
 		if !s.finished[i].Load() || s.plans[i] == nil || s.plans[i].Status == capacity.InfeasibleStatus || i > 0 && last == 0 {
@@ -79,14 +120,11 @@ func (s *Sweep) explainEnds(a *SweepAnswer) {
 		if err != nil {
 			continue
 		}
-		where := placeOf(a.Vary, s.points[i].Parameters)
-		for k, f := range plan.Drivers(&p, s.plans[i]) {
-			if f.Subject = strings.TrimSpace(f.Subject + " at " + where); k == 0 {
-				f.Claim = "At " + where + ": " + f.Claim
-			}
-			a.Facts = append(a.Facts, f)
+		for k, f := range words.Drivers(&p, s.plans[i]) {
+			ends = append(ends, atPlace(f, placeOf(s.question.Vary, s.points[i].Parameters), k == 0))
 		}
 	}
+	return ends
 }
 
 // ParameterName is a parameter as a heading.

@@ -14,7 +14,7 @@ type Fact struct {
 // Figure is one number of a fact.
 type Figure struct {
 	Name  string `json:"name"`
-	Value string `json:"value"` // a decimal number, or a month
+	Value string `json:"value"` // a decimal number, a month or a name
 	Unit  string `json:"unit"`
 }
 

@@ -10,6 +10,7 @@ import (
 	"headroom/internal/core/fault"
 	"headroom/internal/core/lp"
 	"headroom/internal/core/money"
+	"headroom/internal/core/perf"
 	"headroom/internal/core/plan/integer"
 )
 
@@ -323,3 +324,47 @@ const (
 	methodLP   = "lp"   // the closed form of the linear program
 	methodCore = "core" // a Lagrangian bound and a complete search of what it leaves open
 )
+
+// timetable is the predicted execution times of all classes.
+type timetable struct {
+	times   []capacity.Times
+	seconds []float64
+}
+
+func newTimetable(classes int) timetable {
+	return timetable{make([]capacity.Times, 0, classes), make([]float64, 0, 3*classes)}
+}
+
+// of returns the time of an execution on the class's slots. It is null if a bound that the plan was not made with needs
+// slots of a phase that got none.
+func (k *timetable) of(c *class, jobs float64, slots *capacity.Slots) *capacity.Times {
+	if slots == nil || jobs == 0 {
+		return nil
+	}
+	at := func(d capacity.Demand) *float64 {
+		if t := perf.Time(d, jobs, slots.Map, slots.Reduce); !math.IsInf(t, 1) {
+			return keep(&k.seconds, t)
+		}
+		return nil
+	}
+	if c.demands == nil {
+		return keep(&k.times, capacity.Times{Average: at(*c.Demand)})
+	}
+	t := capacity.Times{Lower: at(c.demands.Lower), Average: at(c.demands.Average), Upper: at(c.demands.Upper)}
+	if c.Calibration != nil {
+		t.Calibrated = at(c.demands.Calibrated(*c.Calibration))
+	}
+	return keep(&k.times, t)
+}
+
+// keep puts a value into a list and says where it stands there: one allocation for the optional
+// figures of all classes rather than one each.
+func keep[T any](list *[]T, x T) *T {
+	*list = append(*list, x)
+	return &(*list)[len(*list)-1]
+}
+
+// amount is an optional sum of money.
+func amount(list *[]money.Amount, x float64) *money.Amount {
+	return keep(list, money.Round(x))
+}

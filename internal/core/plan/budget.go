@@ -136,7 +136,7 @@ func (f *fleet) affordable(vms []int64) bool {
 	}
 	spend, rented := 0.0, make([]float64, len(vms))
 	for v, n := range vms {
-		spend, rented[v] = spend+f.types[v].rental.cost(n), float64(n)
+		spend, rented[v] = spend+f.types[v].rental.Cost(n), float64(n)
 	}
 	if noise := 1e-9 * (1 + math.Abs(f.budget) + f.committed()); math.Abs(spend-f.budget) > noise {
 		return spend < f.budget
@@ -176,13 +176,16 @@ const (
 	certainly
 )
 
+// overBudget is the code of a conflict with the budget for everything.
+const overBudget = "over_budget"
+
 // overTotal compares a plan, and its bound, with the budget for everything.
 func overTotal(p *capacity.Problem, pl *capacity.Plan) (fault.Finding, likelihood) {
 	if p.Budget == nil || p.Budget.Total == nil || pl.Cost.Total.LessThanOrEqual(p.Budget.Total.Decimal) {
 		return fault.Finding{}, no
 	}
 	f := fault.Finding{
-		Pointer: "/budget/total", Code: "over_budget",
+		Pointer: "/budget/total", Code: overBudget,
 		Detail: fmt.Sprintf("The cheapest plan costs %s with the penalties of the jobs it refuses, and the budget is %s.", pl.Cost.Total, p.Budget.Total),
 		Hint:   &fault.Hint{Detail: fmt.Sprintf("Raise the budget to %s.", pl.Cost.Total), Pointer: "/budget/total", Value: pl.Cost.Total.String()},
 	}

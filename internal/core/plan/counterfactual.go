@@ -261,7 +261,7 @@ func (k *counterfactual) change(f *other, i int, wanted int64, saved bool) *capa
 	bill, vms := f.bill, f.vms
 	others := f.others.Add(k.classes[i].Penalty.Mul(decimal.NewFromInt(wanted - f.jobs)))
 	if saved {
-		bill, others, vms = bill.Neg(), others.Neg(), -vms
+		bill, others, vms = bill.Neg(), others.Neg(), 0-vms
 	}
 	bill, others = bill.Round(money.Places), others.Round(money.Places)
 	total := money.Amount{Decimal: bill.Add(others)}

@@ -9,6 +9,7 @@ import (
 
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/plan/integer"
+	"headroom/internal/core/plan/mixes"
 )
 
 // besideWork bounds the work of all plans beside a fleet's, as a multiple of what the plan itself took and at least so
@@ -347,7 +348,7 @@ func (f *fleet) at(i int, deadline float64) {
 		for j := range m.classes {
 			need += int64(m.classes[j].gamma*m.classes[j].high) + mostRounding
 		}
-		t.rental = newRental(t.tiers, t.Supply.Spot, f.hours, need)
+		t.rental = mixes.NewRental(t.tiers, t.Supply.Spot, f.hours, need)
 		f.types[v] = t
 	}
 }
@@ -444,7 +445,7 @@ func (b *besideFleet) later(i int) (known *float64, try float64) {
 			continue
 		}
 		room := b.room(b.plan, v, i)
-		if jobs > 0 && n > 0 && t.rental.cost(n-1) < t.rental.cost(n)*(1-1e-9) {
+		if jobs > 0 && n > 0 && t.rental.Cost(n-1) < t.rental.Cost(n)*(1-1e-9) {
 			first(b.carriedOn(v, i, jobs, room-t.loads.Grid.PerVM, most))
 		}
 		if total < int64(b.classes[i].Jobs.Max)-1 && b.penalty[i] > 0 { // room for one more makes it one too many here

@@ -5,6 +5,7 @@ import (
 
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/money"
+	"headroom/internal/core/plan/mixes"
 )
 
 // A larger quota lets more plans in, so that the plan, rented as it is, stays the best until one of those costs less. With
@@ -101,7 +102,7 @@ func (f *fleet) supplied(v int, change func(s *capacity.OnDemand)) *fleet {
 	change(&p.Supply.OnDemand)
 	m.Problem, m.tiers, m.source = &p, nil, nil
 	m.addSupply()
-	t.model, t.rental = &m, newRental(m.tiers, p.Supply.Spot, f.hours, t.rental.need)
+	t.model, t.rental = &m, mixes.NewRental(m.tiers, p.Supply.Spot, f.hours, t.rental.Need)
 	return &g
 }
 
@@ -205,7 +206,7 @@ func (p *typePrices) high() (at *money.Amount, known bool) {
 	}
 	if used > 0 && fewer >= 0 {
 		r := &g.types[p.v].rental
-		r.most, r.limit = min(r.most, fewer), min(r.limit, fewer)
+		r.MostVMs, r.Limit = min(r.MostVMs, fewer), min(r.Limit, fewer)
 		f := p.found(g, p.itself())
 		if !f.proved {
 			return nil, false

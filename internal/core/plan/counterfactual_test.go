@@ -133,7 +133,7 @@ func (a *anew) fleetTotal(p *capacity.Problem) (decimal.Decimal, bool) {
 	hourly := hourlyCost{}
 	for v := range f.types {
 		t := &f.types[v]
-		if vms[v] > float64(t.rental.most) {
+		if vms[v] > float64(t.rental.MostVMs) {
 			return decimal.Zero, false
 		}
 		hourly = hourly.add(t.hourly(t.rented(vms[v], true)))

@@ -133,8 +133,8 @@ func TestOptimumThatCBCMisses(t *testing.T) {
 	}
 }
 
-// cured is the problem with a hint's value put at its pointer, by way of JSON as a button would.
-func cured(t *testing.T, p capacity.Problem, pointer string, value any) capacity.Problem {
+// cureByButton is the problem with a hint's value put at its pointer, by way of JSON as a button would.
+func cureByButton(t *testing.T, p capacity.Problem, pointer string, value any) capacity.Problem {
 	t.Helper()
 	var document any
 	if err := json.Unmarshal([]byte(plantest.Text(p)), &document); err != nil {
@@ -219,7 +219,7 @@ func TestInfeasibleExactlyWhereNothingFitsAndCuresCure(t *testing.T) {
 			if c.Hint == nil {
 				continue
 			}
-			after := answered(t, cured(t, p, c.Hint.Pointer, c.Hint.Value))
+			after := answered(t, cureByButton(t, p, c.Hint.Pointer, c.Hint.Value))
 			if remains(pl, after, c) {
 				t.Fatalf("trial %d: %q does not cure %q; it leaves %+v\n%s", trial, c.Hint.Detail, c.Detail, after.Conflicts, plantest.Text(p))
 			}
@@ -229,7 +229,7 @@ func TestInfeasibleExactlyWhereNothingFitsAndCuresCure(t *testing.T) {
 			if !smaller {
 				continue
 			}
-			after = answered(t, cured(t, p, c.Hint.Pointer, less))
+			after = answered(t, cureByButton(t, p, c.Hint.Pointer, less))
 			worse := func(f fault.Finding) bool { return f.Pointer == c.Hint.Pointer } // now impossible
 			if !remains(pl, after, c) && !slices.ContainsFunc(after.Conflicts, worse) {
 				t.Fatalf("trial %d: %q is more than %q needs: %v does\n%s", trial, c.Hint.Detail, c.Detail, less, plantest.Text(p))

@@ -82,11 +82,3 @@ func verdict(c *class, admitted float64) capacity.Verdict {
 		return capacity.VerdictPartial
 	}
 }
-
-// About is the word before a price of the relaxation: a plan of whole VMs or slots only comes near it.
-func About(i capacity.Integrality) string {
-	if i == capacity.Relaxed {
-		return ""
-	}
-	return "about "
-}

@@ -10,6 +10,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/words"
 	"headroom/internal/test/plantest"
 )
 
@@ -31,7 +32,7 @@ func TestTiesAreTiesAndPricesOfTheRelaxationAreAbout(t *testing.T) {
 		if pl.Status == capacity.InfeasibleStatus {
 			continue
 		}
-		drivers := Drivers(&p, &pl).Text()
+		drivers := words.Drivers(&p, &pl).Text()
 		said := []string{drivers}
 		for i, c := range pl.Classes {
 			if c.OneMore == nil || !c.OneMore.Exact { // otherwise it is a difference of two plans

@@ -10,6 +10,7 @@ import (
 	"headroom/internal/core/fault"
 	"headroom/internal/core/perf"
 	"headroom/internal/core/plan/integer"
+	"headroom/internal/core/plan/mixes"
 )
 
 // fleet is a problem with several VM types, or with spot VMs, made ready for planning. Each type is a
@@ -47,7 +48,7 @@ type vmType struct {
 	*model
 	name   string
 	loads  *integer.Options // of the classes' jobs on this type
-	rental rental
+	rental mixes.Rental
 }
 
 // isFleet says that a problem is not the paper's: it has more than one kind of VM, or a budget that no
@@ -159,7 +160,7 @@ func (f *fleet) addType(v int, s capacity.VMTypeSupply) error {
 	for i := range t.classes {
 		need += int64(t.classes[i].gamma*t.classes[i].high) + mostRounding
 	}
-	t.rental = newRental(t.tiers, s.Spot, f.hours, need)
+	t.rental = mixes.NewRental(t.tiers, s.Spot, f.hours, need)
 	f.types = append(f.types, t)
 	return nil
 }

@@ -104,7 +104,7 @@ func newAnnealing(s *fleetSearch) *annealing {
 		a.cost -= s.penalty[i] * float64(a.total[i])
 	}
 	for v := range s.types {
-		a.rent[v] = s.types[v].rental.cost(a.vms[v])
+		a.rent[v] = s.types[v].rental.Cost(a.vms[v])
 		a.spend += a.rent[v]
 	}
 	a.cost += a.spend
@@ -259,10 +259,10 @@ func (a *annealing) change() (change float64, ok bool) {
 		if n == a.vms[v] {
 			continue
 		}
-		if n > a.types[v].rental.most {
+		if n > a.types[v].rental.MostVMs {
 			return 0, false
 		}
-		change += a.types[v].rental.cost(n) - a.rent[v]
+		change += a.types[v].rental.Cost(n) - a.rent[v]
 	}
 	if a.spend+change > a.budget {
 		return 0, false
@@ -279,7 +279,7 @@ func (a *annealing) accept(change float64) {
 	a.cost += change
 	for _, v := range a.touched {
 		if n := a.need(v); n != a.vms[v] {
-			rent := a.types[v].rental.cost(n)
+			rent := a.types[v].rental.Cost(n)
 			a.spend += rent - a.rent[v]
 			a.vms[v], a.rent[v] = n, rent
 		}

@@ -159,12 +159,12 @@ func (d *fleetDecision) rentAll(pl *capacity.Plan, own []capacity.Plan) (hourly 
 func (t *vmType) rented(n float64, whole bool) capacity.VMs {
 	spot := 0.0
 	switch {
-	case t.rental.spot == nil:
+	case t.rental.Spot == nil:
 	case whole:
-		spot = float64(t.rental.spotOf(int64(n)))
+		spot = float64(t.rental.SpotOf(int64(n)))
 	default:
-		_, cheap := t.rental.Supply.Below(t.rental.spot.price)
-		spot = min(t.rental.spot.share*n, max(0, n-float64(cheap), n-float64(t.rental.Supply.Most())))
+		_, cheap := t.rental.Supply.Below(t.rental.Spot.Price)
+		spot = min(t.rental.Spot.Share*n, max(0, n-float64(cheap), n-float64(t.rental.Supply.Most())))
 	}
 	v := t.vms(n - spot)
 	v.Total, v.Spot = n, spot
@@ -185,7 +185,7 @@ func (d *fleetDecision) price(pl *capacity.Plan) {
 			prices.Types = append(prices.Types, capacity.TypePrice{Name: t.name, CapacityPrice: p})
 		}
 		for _, c := range t.Supply.Contracts {
-			worth := t.rental.steady(r.nuLow[v], r.mu) - c.Price.Float()*d.hours*(1+r.mu)
+			worth := t.rental.Steady(r.nuLow[v], r.mu) - c.Price.Float()*d.hours*(1+r.mu)
 			if c.Billing != capacity.BilledAlways {
 				worth = max(0, worth)
 			}
@@ -266,15 +266,15 @@ func (d *fleetDecision) reasonOf(i int, out *capacity.ClassPlan, kind int, more 
 	case out.Verdict == capacity.VerdictFull && math.IsInf(more, 1):
 		said = "A refused one is valued at " + penalty + " " + period + ", and there is no more capacity to be had."
 	case out.Verdict == capacity.VerdictFull:
-		said = words.Compared(more, c.penalty, About(d.Options.Integrality), words.PerPeriod(d.PeriodSeconds), " "+in, true)
+		said = words.Compared(more, c.penalty, words.About(d.Options.Integrality), words.PerPeriod(d.PeriodSeconds), " "+in, true)
 	case math.IsInf(more, 1):
 		said = words.NoCapacity(penalty + " " + period)
 	case d.relaxed.mu > 0:
 		said = "The budget for VMs is used up by jobs that are worth at least as much for the VMs they take; a refused one of these is valued at " + penalty + " " + period + "."
 	case more < c.penalty && !words.Tied(more, c.penalty):
-		said = "One more job would be worth its VMs at " + About(d.Options.Integrality) + words.Cents(more) + " " + period + " if parts of VMs could be rented, but whole ones cost more than it is valued at, " + penalty + "."
+		said = "One more job would be worth its VMs at " + words.About(d.Options.Integrality) + words.Cents(more) + " " + period + " if parts of VMs could be rented, but whole ones cost more than it is valued at, " + penalty + "."
 	default:
-		said = words.Compared(more, c.penalty, About(d.Options.Integrality), words.PerPeriod(d.PeriodSeconds), " "+in, true)
+		said = words.Compared(more, c.penalty, words.About(d.Options.Integrality), words.PerPeriod(d.PeriodSeconds), " "+in, true)
 	}
 	if out.Verdict == capacity.VerdictMinimum {
 		said += " Only the promised jobs run."
@@ -289,7 +289,7 @@ func (d *fleetDecision) whereOf(i int, out *capacity.ClassPlan) string {
 	}
 	cost := func(v int) float64 { return d.relaxed.nu[v] * d.types[v].classes[i].gamma }
 	var here []string
-	about, other, least := About(d.Options.Integrality), -1, math.Inf(1)
+	about, other, least := words.About(d.Options.Integrality), -1, math.Inf(1)
 	for _, v := range d.on[i] {
 		if d.jobs[i][v] > 0 {
 			here = append(here, d.types[v].name+" ("+about+words.Cents(cost(v))+" a job)")

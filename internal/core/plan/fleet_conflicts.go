@@ -99,7 +99,7 @@ func (f *fleet) supplyConflicts(ctx context.Context) (found []fault.Finding) {
 			pointer = "/supply/vm_types/" + strconv.Itoa(v) + "/on_demand/quota"
 			named = fmt.Sprintf(" of type %q", s.Name)
 		}
-		more, ok := f.cure(ctx, 1, f.types[v].rental.need, func(p *capacity.Problem, more int64) {
+		more, ok := f.cure(ctx, 1, f.types[v].rental.Need, func(p *capacity.Problem, more int64) {
 			quota := min(*s.OnDemand.Quota+more, capacity.MaxVMs)
 			if f.named() {
 				p.Supply.VMTypes[v].OnDemand.Quota = &quota
@@ -108,7 +108,7 @@ func (f *fleet) supplyConflicts(ctx context.Context) (found []fault.Finding) {
 			}
 		})
 		had := "VMs"
-		if most := f.types[v].rental.most; most < capacity.MaxVMs { // spot VMs alone may have no limit
+		if most := f.types[v].rental.MostVMs; most < capacity.MaxVMs { // spot VMs alone may have no limit
 			had = words.VMs(float64(most))
 		}
 		finding := fault.Finding{
@@ -227,7 +227,7 @@ func (f *fleet) promisesHold(ctx context.Context) bool {
 	if !ok || f.Options.Integrality == capacity.Relaxed {
 		return ok
 	}
-	s := f.search(ctx, func(float64) float64 { return math.Inf(1) }, p.nu)
+	s := f.search(ctx, func(float64) float64 { return math.Inf(1) }, p.Nu)
 	if s.best == nil || f.Options.Integrality != capacity.Executable {
 		return s.best != nil
 	}

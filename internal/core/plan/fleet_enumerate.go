@@ -91,7 +91,7 @@ func (e *enumeration) visit(k int, extra, avoided float64) bool {
 		if e.rent(&e.plan, e.loads) {
 			cost := -avoided
 			for v, n := range e.plan.vms {
-				cost += e.types[v].rental.cost(n)
+				cost += e.types[v].rental.Cost(n)
 			}
 			if e.best == nil || cost < e.best.cost+1e-9*math.Abs(e.best.cost) {
 				e.consider(e.jobs)
@@ -139,7 +139,7 @@ func (d *field) excessesOf(b *box) (list []typeExcess) {
 }
 
 func (d *field) excessOf(b *box, v int) (e typeExcess) {
-	low, high := b.low[v], min(b.high[v], d.types[v].rental.limit)
+	low, high := b.low[v], min(b.high[v], d.types[v].rental.Limit)
 	if high > excessMost {
 		return e
 	}
@@ -147,7 +147,7 @@ func (d *field) excessOf(b *box, v int) (e typeExcess) {
 	start, line := d.line(b, v, nil)
 	least := price*start - d.nu[v]*float64(low)
 	for _, s := range line {
-		least += min(0, price*s.price-d.nu[v]) * s.length
+		least += min(0, price*s.Price-d.nu[v]) * s.Length
 	}
 	noise := 1e-9 * (1 + math.Abs(least))
 	e.upTo, e.from = make([]float64, high+1), make([]float64, high+2)
@@ -155,7 +155,7 @@ func (d *field) excessOf(b *box, v int) (e typeExcess) {
 	for n := range high + 1 {
 		x := math.Inf(1)
 		if n >= low {
-			x = max(0, price*d.types[v].rental.cost(n)-d.nu[v]*float64(n)-least-noise)
+			x = max(0, price*d.types[v].rental.Cost(n)-d.nu[v]*float64(n)-least-noise)
 		}
 		smallest = min(smallest, x)
 		e.upTo[n], e.from[n] = smallest, x

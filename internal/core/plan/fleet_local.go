@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"headroom/internal/core/plan/integer"
+	"headroom/internal/core/plan/mixes"
 )
 
 // listed is the alternatives of all classes together that are kept, and the fewest of one class.
@@ -35,13 +36,13 @@ type field struct {
 
 // lookAround looks for plans near the prices of a part of the tree, and says whether it has looked at
 // every one there that could be better.
-func (s *fleetSearch) lookAround(n *treeNode, p *prices) (complete bool) {
+func (s *fleetSearch) lookAround(n *treeNode, p *mixes.Program) (complete bool) {
 	first := s.best == nil
 	s.round(p)
 	if s.settled(n.bound) {
 		return false
 	}
-	d := &field{fleetSearch: s, nu: p.nu, mu: p.mu, bound: n.bound, all: true}
+	d := &field{fleetSearch: s, nu: p.Nu, mu: p.Mu, bound: n.bound, all: true}
 	below := s.costOfBest() - n.bound
 	if math.IsInf(below, 1) {
 		below = s.wide(n)
@@ -74,20 +75,20 @@ func (s *fleetSearch) wide(n *treeNode) float64 {
 }
 
 // round tries the choices the linear program takes most of.
-func (s *fleetSearch) round(p *prices) {
+func (s *fleetSearch) round(p *mixes.Program) {
 	jobs := make([][]int64, len(s.penalty))
-	var list []share
+	var list []mixes.Share
 	for i := range jobs {
-		list = p.shares(i, list[:0])
+		list = p.Shares(i, list[:0])
 		best := list[0]
 		for _, c := range list[1:] {
-			if c.part > best.part {
+			if c.Part > best.Part {
 				best = c
 			}
 		}
-		jobs[i] = wholeJobs(best.jobs)
+		jobs[i] = wholeJobs(best.Jobs)
 	}
-	s.thin(jobs, p.nu)
+	s.thin(jobs, p.Nu)
 	s.consider(jobs)
 }
 
@@ -110,7 +111,7 @@ func (s *fleetSearch) thin(jobs [][]int64, nu []float64) {
 		short := -1
 		for v, load := range loads {
 			g := &s.types[v].loads.Grid
-			if integer.CeilDiv(max(0, load-g.Tolerance), g.PerVM) > s.types[v].rental.most {
+			if integer.CeilDiv(max(0, load-g.Tolerance), g.PerVM) > s.types[v].rental.MostVMs {
 				short = v
 			}
 		}
@@ -196,17 +197,17 @@ func (s *fleetSearch) polish() {
 }
 
 // start begins at the choices that the linear program takes most of, where they are listed.
-func (d *field) start(p *prices) {
-	var list []share
+func (d *field) start(p *mixes.Program) {
+	var list []mixes.Share
 	for i := range d.lists {
-		list = p.shares(i, list[:0])
+		list = p.Shares(i, list[:0])
 		best := list[0]
 		for _, c := range list[1:] {
-			if c.part > best.part {
+			if c.Part > best.Part {
 				best = c
 			}
 		}
-		jobs := wholeJobs(best.jobs)
+		jobs := wholeJobs(best.Jobs)
 		d.chosen[i] = max(0, slices.IndexFunc(d.lists[i], func(a alternative) bool { return slices.Equal(a.jobs, jobs) }))
 	}
 	d.ready()
@@ -237,10 +238,10 @@ const scarce = 4
 
 func (d *field) rentOf(v int, n int64) float64 {
 	r := &d.types[v].rental
-	if most := r.most; n > most {
-		return r.cost(most) + scarce*(slices.Max(d.nu)+1e-9)*float64(n-most)
+	if most := r.MostVMs; n > most {
+		return r.Cost(most) + scarce*(slices.Max(d.nu)+1e-9)*float64(n-most)
 	}
-	return r.cost(n)
+	return r.Cost(n)
 }
 
 // sum adds the chosen mixes up.

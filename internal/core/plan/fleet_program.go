@@ -97,9 +97,9 @@ func (f *fleet) addSupplies(p *fleetProgram, whole bool, free []int, jobs [][]in
 		row := p.Row(math.Inf(-1), -(held-float64(t.loads.Grid.Tolerance))/float64(t.loads.Grid.PerVM))
 		rows = append(rows, row)
 		n := integer.CeilDiv(max(0, total-t.loads.Grid.Tolerance), t.loads.Grid.PerVM)
-		spot := t.rental.spotOf(n)
+		spot := t.rental.SpotOf(n)
 		share := -1
-		if t.rental.spot != nil {
+		if t.rental.Spot != nil {
 			share = p.Row(math.Inf(-1), 0)
 		}
 		add := func(price, most, ofShare, start float64) {
@@ -118,15 +118,15 @@ func (f *fleet) addSupplies(p *fleetProgram, whole bool, free []int, jobs [][]in
 			from, to := t.rental.Supply.Tier(k)
 			used := min(left, to-from)
 			left -= used
-			most := math.Min(float64(to-from), float64(t.rental.limit))
+			most := math.Min(float64(to-from), float64(t.rental.Limit))
 			if share >= 0 {
-				add(price, most, -t.rental.spot.share, float64(used))
+				add(price, most, -t.rental.Spot.Share, float64(used))
 			} else {
 				add(price, most, 0, float64(used))
 			}
 		}
 		if share >= 0 {
-			add(t.rental.spot.price, float64(t.rental.limit), 1-t.rental.spot.share, float64(spot))
+			add(t.rental.Spot.Price, float64(t.rental.Limit), 1-t.rental.Spot.Share, float64(spot))
 		}
 	}
 	return rows

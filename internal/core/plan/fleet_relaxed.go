@@ -7,6 +7,7 @@ import (
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/money"
 	"headroom/internal/core/plan/integer"
+	"headroom/internal/core/plan/mixes"
 )
 
 // fleetRelaxation is the fleet's linear program solved: fractional jobs and VMs, every job at its
@@ -23,7 +24,7 @@ type fleetRelaxation struct {
 	nuLow, nuHigh []float64
 	budgetWorth   float64
 
-	prices *prices
+	prices *mixes.Program
 	box    box
 }
 
@@ -48,11 +49,11 @@ func (f *fleet) straight(i int, nu []float64, penalty float64) (kind int, jobs, 
 	return kind, jobs, (least - penalty) * jobs
 }
 
-func (f *fleet) straightOracle(i int, nu []float64, penalty float64) (choiceOf, float64, bool) {
+func (f *fleet) straightOracle(i int, nu []float64, penalty float64) (mixes.Choice, float64, bool) {
 	kind, jobs, worth := f.straight(i, nu, penalty)
-	c := choiceOf{vms: make([]float64, len(f.types)), jobs: make([]float64, len(f.types)), all: jobs}
+	c := mixes.Choice{VMs: make([]float64, len(f.types)), Jobs: make([]float64, len(f.types)), All: jobs}
 	if kind >= 0 {
-		c.vms[kind], c.jobs[kind] = jobs*f.types[kind].classes[i].gamma, jobs
+		c.VMs[kind], c.Jobs[kind] = jobs*f.types[kind].classes[i].gamma, jobs
 	}
 	return c, worth, true
 }
@@ -61,26 +62,64 @@ func (f *fleet) straightOracle(i int, nu []float64, penalty float64) (choiceOf, 
 func (f *fleet) everything() box {
 	var b box
 	for v := range f.types {
-		b.low, b.high = append(b.low, 0), append(b.high, f.types[v].rental.limit)
+		b.low, b.high = append(b.low, 0), append(b.high, f.types[v].rental.Limit)
 	}
 	return b
 }
 
+// box is the part of the search tree a linear program is for: VMs of each type, and the limits of the
+// classes that have any.
+type box struct {
+	low, high []int64
+	limits    map[int]*limits
+	real      bool      // VMs need not be whole: the linear program itself
+	more      []float64 // VMs of each type, and money, that are there besides; nil where none are
+}
+
+// line returns the cost of VMs of a type within a box.
+func (f *fleet) line(b *box, v int, dst []mixes.Segment) (start float64, line []mixes.Segment) {
+	r := &f.types[v].rental
+	if b.real {
+		return r.Straight(b.low[v], b.high[v], dst)
+	}
+	return r.Segments(b.low[v], min(b.high[v], r.Limit), dst)
+}
+
+// newPrices sets up the linear program of a box, its classes at what is cheapest at the given prices.
+func (f *fleet) newPrices(b *box, best mixes.Oracle, nu []float64) (p *mixes.Program, ok bool) {
+	budget := f.budget
+	if b.more != nil {
+		budget += b.more[len(f.types)]
+	}
+	return mixes.New(mixes.Parts{Penalty: f.penalty, Best: best, Nu: nu, Budget: budget, Work: &f.work, Ended: f.ended, Rent: func(v int, dst []mixes.Segment) (line mixes.Line, ok bool) {
+		t := &f.types[v]
+		if !b.real && b.low[v] > min(b.high[v], t.rental.Limit) {
+			return line, false
+		}
+		line.Paid, line.More = f.line(b, v, dst)
+		line.Free = float64(b.low[v]) + float64(t.loads.Grid.Tolerance)/float64(t.loads.Grid.PerVM)
+		if b.more != nil {
+			line.Besides = b.more[v]
+		}
+		return line, true
+	}})
+}
+
 // linearly solves the fleet's linear program; false where not even the promised jobs fit.
-func (f *fleet) linearly() (*prices, box, bool) {
+func (f *fleet) linearly() (*mixes.Program, box, bool) {
 	start := make([]float64, len(f.types))
 	for v := range f.types {
-		if line := f.types[v].rental.lines(); len(line) > 0 {
-			start[v] = line[len(line)-1].price
+		if line := f.types[v].rental.Lines(); len(line) > 0 {
+			start[v] = line[len(line)-1].Price
 		}
 	}
 	b := f.everything()
 	b.real = true
 	for v := range b.high {
-		b.high[v] = f.types[v].rental.need
+		b.high[v] = f.types[v].rental.Need
 	}
 	p, _ := f.newPrices(&b, f.straightOracle, start)
-	return p, b, p.solve() == 0 || !f.provedMissing(&b, p)
+	return p, b, p.Solve() == 0 || !f.provedMissing(&b, p)
 }
 
 // relax solves the fleet's linear program; nil where not even the promised jobs fit.
@@ -89,15 +128,15 @@ func (f *fleet) relax() *fleetRelaxation {
 	if !ok {
 		return nil
 	}
-	r := &fleetRelaxation{prices: p, box: b, nu: slices.Clone(p.nu), mu: p.mu, jobs: make([][]float64, len(f.classes)), vms: make([]float64, len(f.types))}
+	r := &fleetRelaxation{prices: p, box: b, nu: slices.Clone(p.Nu), mu: p.Mu, jobs: make([][]float64, len(f.classes)), vms: make([]float64, len(f.types))}
 	var sum money.Sum
-	var list []share
+	var list []mixes.Share
 	for i := range r.jobs {
 		r.jobs[i] = make([]float64, len(f.types))
-		list = p.shares(i, list[:0])
+		list = p.Shares(i, list[:0])
 		for _, c := range list {
-			for v, h := range c.jobs {
-				r.jobs[i][v] += h * c.part
+			for v, h := range c.Jobs {
+				r.jobs[i][v] += h * c.Part
 			}
 		}
 		for v, h := range r.jobs[i] {
@@ -106,13 +145,13 @@ func (f *fleet) relax() *fleetRelaxation {
 		}
 	}
 	for v := range r.vms {
-		if most := f.types[v].rental.reach(); r.vms[v] > most { // by float noise
+		if most := f.types[v].rental.Reach(); r.vms[v] > most { // by float noise
 			r.vms[v] = most
 		}
-		sum.Add(along(0, f.types[v].rental.lines(), r.vms[v]))
+		sum.Add(along(0, f.types[v].rental.Lines(), r.vms[v]))
 	}
 	r.objective = sum.Value()
-	r.bound = min(r.objective, f.boundAt(&b, f.straightWeigher, p.nu, p.mu, false))
+	r.bound = min(r.objective, f.boundAt(&b, f.straightWeigher, p.Nu, p.Mu, false))
 	return r
 }
 
@@ -122,9 +161,9 @@ func (f *fleet) straightWeigher(i int, nu []float64, penalty float64) (float64, 
 }
 
 // provedMissing says that the prices of phase one prove that VMs or money is missing in a box.
-func (f *fleet) provedMissing(b *box, p *prices) bool {
-	nu, mu := make([]float64, len(p.nu)), min(p.mu, 1)
-	for v, x := range p.nu {
+func (f *fleet) provedMissing(b *box, p *mixes.Program) bool {
+	nu, mu := make([]float64, len(p.Nu)), min(p.Mu, 1)
+	for v, x := range p.Nu {
 		nu[v] = min(x, 1)
 	}
 	return f.boundAt(b, f.straightWeigher, nu, mu, true) > integer.LoadNoise/2
@@ -141,7 +180,7 @@ const marginNoise = 1e-10
 // type's capacity. Where the time is up, the prices themselves stand for both sides.
 func (f *fleet) margins(r *fleetRelaxation) {
 	moved := func(row int, by float64) (nu []float64, mu float64, ok bool) {
-		if r.prices.stands(row, by) || f.ended() {
+		if r.prices.Stands(row, by) || f.ended() {
 			return r.nu, r.mu, true
 		}
 		near := r.box
@@ -149,10 +188,10 @@ func (f *fleet) margins(r *fleetRelaxation) {
 		near.more[row] = by
 		p, _ := f.newPrices(&near, f.straightOracle, r.nu)
 		// A step of VMs may lack no VM and a little money, which counts as none in a whole plan.
-		if ok = p.solve() == 0 && p.lacking <= marginNoise*(1+math.Abs(by)); f.ended() { // with any status, it is not the end
+		if ok = p.Solve() == 0 && p.Lacking <= marginNoise*(1+math.Abs(by)); f.ended() { // with any status, it is not the end
 			return r.nu, r.mu, true
 		}
-		return p.nu, p.mu, ok
+		return p.Nu, p.Mu, ok
 	}
 	for v := range f.types {
 		low, high := r.nu[v], math.Inf(1)

@@ -9,6 +9,7 @@ import (
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/money"
 	"headroom/internal/core/plan/integer"
+	"headroom/internal/core/plan/mixes"
 )
 
 // The search of a fleet rests on the identity of one type's (see search.go), written for several. For
@@ -193,19 +194,19 @@ func (s *fleetSearch) hopeless(bound float64) bool {
 }
 
 // oracle finds cheapest mixes within a box.
-func (f *fleet) oracle(b *box) oracle {
-	return func(i int, nu []float64, penalty float64) (choiceOf, float64, bool) {
+func (f *fleet) oracle(b *box) mixes.Oracle {
+	return func(i int, nu []float64, penalty float64) (mixes.Choice, float64, bool) {
 		jobs, worth, _, ok := f.cheapest(i, pricing{nu, penalty, b.limits[i]})
 		if !ok {
-			return choiceOf{}, 0, false
+			return mixes.Choice{}, 0, false
 		}
-		c := choiceOf{vms: make([]float64, len(jobs)), jobs: make([]float64, len(jobs))}
+		c := mixes.Choice{VMs: make([]float64, len(jobs)), Jobs: make([]float64, len(jobs))}
 		for v, h := range jobs {
 			if h > 0 {
 				t := &f.types[v]
-				c.vms[v] = float64(t.loads.Units(i, h)) / float64(t.loads.Grid.PerVM)
-				c.jobs[v] = float64(h)
-				c.all += c.jobs[v]
+				c.VMs[v] = float64(t.loads.Units(i, h)) / float64(t.loads.Grid.PerVM)
+				c.Jobs[v] = float64(h)
+				c.All += c.Jobs[v]
 			}
 		}
 		return c, worth, true
@@ -247,8 +248,8 @@ func (f *fleet) boundAt(b *box, weigh weigher, nu []float64, mu float64, missing
 		start, line := f.line(b, v, nil)
 		sum.Add(price*start - nu[v]*float64(b.low[v]))
 		for _, s := range line {
-			if gain := price*s.price - nu[v]; gain < 0 {
-				sum.Add(gain * s.length)
+			if gain := price*s.Price - nu[v]; gain < 0 {
+				sum.Add(gain * s.Length)
 			}
 		}
 	}
@@ -264,21 +265,21 @@ func (s *fleetSearch) visit(n *treeNode) []*treeNode {
 	if !ok {
 		return nil
 	}
-	missing := p.solve()
+	missing := p.Solve()
 	if s.best != nil && s.ended() {
 		return []*treeNode{n} // as open as before
 	}
 	if missing > 0 {
-		for v := range p.nu {
-			p.nu[v] = min(p.nu[v], 1)
+		for v := range p.Nu {
+			p.Nu[v] = min(p.Nu[v], 1)
 		}
-		p.mu = min(p.mu, 1)
-		if s.boundAt(&n.box, s.weigher(&n.box), p.nu, p.mu, true) > integer.LoadNoise/2 {
+		p.Mu = min(p.Mu, 1)
+		if s.boundAt(&n.box, s.weigher(&n.box), p.Nu, p.Mu, true) > integer.LoadNoise/2 {
 			return nil
 		}
 	} else {
-		n.nu, n.mu = slices.Clone(p.nu), p.mu
-		if n.bound = max(n.bound, s.boundAt(&n.box, s.weigher(&n.box), p.nu, p.mu, false)); s.hopeless(n.bound) {
+		n.nu, n.mu = slices.Clone(p.Nu), p.Mu
+		if n.bound = max(n.bound, s.boundAt(&n.box, s.weigher(&n.box), p.Nu, p.Mu, false)); s.hopeless(n.bound) {
 			return nil
 		}
 		if s.lookAround(n, p) || s.hopeless(n.bound) {
@@ -305,7 +306,7 @@ func (f *fleet) evaluate(jobs [][]int64) *fleetPlan {
 		return nil
 	}
 	for v, n := range plan.vms {
-		sum.Add(f.types[v].rental.cost(n))
+		sum.Add(f.types[v].rental.Cost(n))
 	}
 	plan.cost = sum.Value()
 	return plan
@@ -316,7 +317,7 @@ func (f *fleet) rent(plan *fleetPlan, loads []int64) bool {
 	for v := range f.types {
 		g := &f.types[v].loads.Grid
 		plan.vms[v] = integer.CeilDiv(max(0, loads[v]-g.Tolerance), g.PerVM)
-		if plan.vms[v] > f.types[v].rental.most {
+		if plan.vms[v] > f.types[v].rental.MostVMs {
 			return false
 		}
 	}
@@ -336,23 +337,23 @@ func (s *fleetSearch) consider(jobs [][]int64) bool {
 
 // split divides a part of the tree in two, at a VM count or a class's jobs of which the linear program
 // takes a fraction; no parts where it takes none.
-func (s *fleetSearch) split(n *treeNode, p *prices) []*treeNode {
+func (s *fleetSearch) split(n *treeNode, p *mixes.Program) []*treeNode {
 	at, far := -1, 1e-6
 	for v := range s.types {
 		r := &s.types[v].rental
-		if n.low[v] >= min(n.high[v], r.limit) {
+		if n.low[v] >= min(n.high[v], r.Limit) {
 			continue
 		}
-		x := float64(n.low[v]) + p.rented(v)
+		x := float64(n.low[v]) + p.Rented(v)
 		distance := math.Abs(x - math.Round(x))
-		if r.spot != nil && distance < 1e-6 && n.low[v] < n.high[v] {
+		if r.Spot != nil && distance < 1e-6 && n.low[v] < n.high[v] {
 			// Whole, but where the line lies below what so many VMs cost.
 			k := int64(math.Round(x))
-			if start, line := r.segments(n.low[v], min(n.high[v], r.limit), nil); k > n.low[v] && k < min(n.high[v], r.limit) && r.cost(k) > along(start, line, float64(k-n.low[v]))+1e-9*(1+start) {
+			if start, line := r.Segments(n.low[v], min(n.high[v], r.Limit), nil); k > n.low[v] && k < min(n.high[v], r.Limit) && r.Cost(k) > along(start, line, float64(k-n.low[v]))+1e-9*(1+start) {
 				distance = 0.25
 			}
 		}
-		if weighed := distance * (p.nu[v] + 1e-9); distance > 1e-6 && weighed > far*1e-3 && (at < 0 || weighed > far) {
+		if weighed := distance * (p.Nu[v] + 1e-9); distance > 1e-6 && weighed > far*1e-3 && (at < 0 || weighed > far) {
 			at, far = v, weighed
 		}
 	}
@@ -365,7 +366,7 @@ func (s *fleetSearch) split(n *treeNode, p *prices) []*treeNode {
 			return nil
 		}
 		for v := range n.low {
-			if n.low[v] < min(n.high[v], s.types[v].rental.limit) {
+			if n.low[v] < min(n.high[v], s.types[v].rental.Limit) {
 				at = v
 			}
 		}
@@ -373,21 +374,21 @@ func (s *fleetSearch) split(n *treeNode, p *prices) []*treeNode {
 			return nil
 		}
 	}
-	whole := int64(math.Floor(float64(n.low[at]) + p.rented(at) + 1e-6))
-	whole = min(max(whole, n.low[at]), min(n.high[at], s.types[at].rental.limit)-1)
+	whole := int64(math.Floor(float64(n.low[at]) + p.Rented(at) + 1e-6))
+	whole = min(max(whole, n.low[at]), min(n.high[at], s.types[at].rental.Limit)-1)
 	below, above := n.child(), n.child()
 	below.high[at], above.low[at] = whole, whole+1
-	if float64(n.low[at])+p.rented(at)-float64(whole) > 0.5 {
+	if float64(n.low[at])+p.Rented(at)-float64(whole) > 0.5 {
 		return []*treeNode{above, below}
 	}
 	return []*treeNode{below, above}
 }
 
 // along is a convex line's value so far along it.
-func along(start float64, line []segment, x float64) float64 {
+func along(start float64, line []mixes.Segment, x float64) float64 {
 	for _, s := range line {
-		start += s.price * min(x, s.length)
-		if x -= s.length; x <= 0 {
+		start += s.Price * min(x, s.Length)
+		if x -= s.Length; x <= 0 {
 			break
 		}
 	}
@@ -395,29 +396,29 @@ func along(start float64, line []segment, x float64) float64 {
 }
 
 // splitClass splits at the jobs of the class and type that the linear program divides most.
-func (s *fleetSearch) splitClass(n *treeNode, p *prices) []*treeNode {
+func (s *fleetSearch) splitClass(n *treeNode, p *mixes.Program) []*treeNode {
 	class, kind, at, far, up := -1, -1, int64(0), 0.0, false
-	var list []share
+	var list []mixes.Share
 	for i := range s.penalty {
-		if list = p.shares(i, list[:0]); len(list) == 1 {
+		if list = p.Shares(i, list[:0]); len(list) == 1 {
 			continue
 		}
 		for _, v := range s.on[i] {
 			least, most, mean := math.Inf(1), 0.0, 0.0
 			for _, c := range list {
-				if c.part > 1e-9 {
-					least, most = min(least, c.jobs[v]), max(most, c.jobs[v])
+				if c.Part > 1e-9 {
+					least, most = min(least, c.Jobs[v]), max(most, c.Jobs[v])
 				}
-				mean += c.part * c.jobs[v]
+				mean += c.Part * c.Jobs[v]
 			}
 			if most <= least {
 				continue
 			}
 			spread := 0.0
 			for _, c := range list {
-				spread += c.part * math.Abs(c.jobs[v]-mean)
+				spread += c.Part * math.Abs(c.Jobs[v]-mean)
 			}
-			if spread *= s.types[v].classes[i].gamma*p.nu[v] + 1e-9; spread > far {
+			if spread *= s.types[v].classes[i].gamma*p.Nu[v] + 1e-9; spread > far {
 				class, kind, far = i, v, spread
 				at = int64(min(max(math.Floor(mean), least), most-1))
 				up = mean-float64(at) > 0.5

@@ -35,10 +35,10 @@ func solveFleet(ctx context.Context, p *capacity.Problem, solver lp.Solver, ofSe
 	switch {
 	case relaxed == nil:
 		return f.infeasible(f.shortages(ctx)), nil
-	case p.Options.Integrality == capacity.Relaxed && relaxed.prices.phaseOne: // it is open whether the promised jobs fit
+	case p.Options.Integrality == capacity.Relaxed && relaxed.prices.PhaseOne: // it is open whether the promised jobs fit
 		return capacity.Plan{}, undecided(ctx)
 	case p.Options.Integrality == capacity.Relaxed && f.overspends(relaxed.vms):
-		if !relaxed.prices.solved {
+		if !relaxed.prices.Solved {
 			return capacity.Plan{}, undecided(ctx)
 		}
 		return f.infeasible(f.shortages(ctx)), nil
@@ -66,7 +66,7 @@ func solveFleet(ctx context.Context, p *capacity.Problem, solver lp.Solver, ofSe
 		return capacity.Plan{}, openBudget(ctx, &pl, conflict)
 	}
 	if err := f.certify(&pl); err != nil {
-		if p.Options.Integrality == capacity.Relaxed && !relaxed.prices.solved { // the time ended in the middle of a step
+		if p.Options.Integrality == capacity.Relaxed && !relaxed.prices.Solved { // the time ended in the middle of a step
 			return capacity.Plan{}, undecided(ctx)
 		}
 		return capacity.Plan{}, fmt.Errorf("check the plan: %w", err)
@@ -178,11 +178,11 @@ func (d *fleetDecision) laidOut(ctx context.Context, best *fleetPlan) (laidOut *
 			break
 		}
 		r := &g.types[short].rental
-		if r.most == 0 {
+		if r.MostVMs == 0 {
 			break
 		}
-		r.most--
-		r.limit = min(r.limit, r.most)
+		r.MostVMs--
+		r.Limit = min(r.Limit, r.MostVMs)
 		s := g.search(ctx, g.target(), d.relaxed.nu)
 		if s.best == nil {
 			return nil, len(s.open) == 0
@@ -214,14 +214,14 @@ func (d *fleetDecision) layOut(best *fleetPlan) (laidOut *fleetPlan, short int) 
 			short = shortMoney
 		}
 		for v := range rented {
-			if rented[v] > d.types[v].rental.most {
+			if rented[v] > d.types[v].rental.MostVMs {
 				short = v
 			}
 		}
 		if short == shortNone {
 			plan := &fleetPlan{jobs: best.jobs, vms: rented, cost: best.cost}
 			for v, n := range rented {
-				plan.cost += d.types[v].rental.cost(n) - d.types[v].rental.cost(best.vms[v])
+				plan.cost += d.types[v].rental.Cost(n) - d.types[v].rental.Cost(best.vms[v])
 			}
 			return plan, shortNone
 		}

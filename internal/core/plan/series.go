@@ -32,11 +32,13 @@ func NewSeries(base capacity.Problem, solver lp.Solver) *Series {
 // Solve is the plan in brief.
 func (s *Series) Solve(ctx context.Context, p capacity.Problem) (capacity.Plan, error) {
 	if isFleet(&p) {
-		return solveFleet(ctx, &p, s.solver, true)
+		pl, err := solveFleet(ctx, &p, s.solver, true)
+		return curesWithin(ctx, &p, pl), err
 	}
 	k := s.take()
 	defer s.known.Put(k)
-	return solveWithin(ctx, &p, s.solver, k)
+	pl, err := solveWithin(ctx, &p, s.solver, k)
+	return curesWithin(ctx, &p, pl), err
 }
 
 // take returns what is known of the base's classes, for one use at a time.

@@ -23,9 +23,11 @@ import (
 // infeasible problem is an answer, not an error. Proof.SolveMs is left to the caller, who has a clock.
 func Solve(ctx context.Context, p capacity.Problem, solver lp.Solver) (capacity.Plan, error) {
 	if isFleet(&p) {
-		return solveFleet(ctx, &p, solver, false)
+		pl, err := solveFleet(ctx, &p, solver, false)
+		return curesWithin(ctx, &p, pl), err
 	}
-	return solveWithin(ctx, &p, solver, nil)
+	pl, err := solveWithin(ctx, &p, solver, nil)
+	return curesWithin(ctx, &p, pl), err
 }
 
 // solveWithin answers a problem with one kind of VM, in brief where something is known of like ones.

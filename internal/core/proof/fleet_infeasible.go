@@ -155,7 +155,6 @@ func (f *fleet) impossible() (classes []int) {
 // infeasibleFleet checks that there is no plan and that each cure removes its conflict.
 func (r *Report) infeasibleFleet(f *fleet, pl capacity.Plan, o Options) {
 	impossible := f.impossible()
-	promised, _ := f.promised(o.Nodes, true)
 	if len(impossible) > 0 {
 		r.note(InfeasibilityCheck, OK, fmt.Sprintf("No number of slots of any type meets the deadline of %s, whose jobs are promised.", f.problem.Classes[impossible[0]].Name))
 	} else {
@@ -212,11 +211,7 @@ func (r *Report) infeasibleFleet(f *fleet, pl capacity.Plan, o Options) {
 			all.addf("With %v at %s a promised class becomes impossible.", c.Hint.Value, c.Hint.Pointer)
 			continue
 		}
-		var total *big.Rat // the cure of the promises need not cure the rest
-		if promised == yes || c.Hint.Pointer == totalPointer {
-			total = roundings
-		}
-		switch there, why := then.exists(o.Nodes, total); there {
+		switch there, why := then.exists(o.Nodes, roundings); there {
 		case no:
 			all.addf("With %v at %s there still is no plan. %s", c.Hint.Value, c.Hint.Pointer, why)
 		case open:

@@ -1,6 +1,7 @@
 package proof
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math/big"
@@ -143,12 +144,7 @@ func (r *Report) cures(m *model, s shortage, pl capacity.Plan, o Options) {
 			continue
 		}
 		if c.Hint.Pointer == totalPointer {
-			switch newModel(cured, m.pause).total(o.Nodes, roundings) {
-			case no:
-				f.addf("With %v at %s there still is no plan.", c.Hint.Value, c.Hint.Pointer)
-			case open:
-				unsure = fmt.Sprintf("Whether a plan costs no more than %v is not known.", c.Hint.Value)
-			}
+			unsure = cmp.Or(f.stillTooDear(newModel(cured, m.pause), c.Hint, o), unsure)
 			continue
 		}
 		then := newModel(cured, m.pause).shortage()
@@ -166,6 +162,8 @@ func (r *Report) cures(m *model, s shortage, pl capacity.Plan, o Options) {
 			f.addf("With %v at %s the promised jobs still find no VMs.", c.Hint.Value, c.Hint.Pointer)
 		case !then.enough():
 			unsure = fmt.Sprintf("Whether %v at %s suffices hangs on rounding.", c.Hint.Value, c.Hint.Pointer)
+		case len(then.impossible) == 0 && m.limited():
+			unsure = cmp.Or(f.stillTooDear(newModel(cured, m.pause), c.Hint, o), unsure)
 		}
 	}
 	if len(f) == 0 && unsure != "" {
@@ -173,6 +171,18 @@ func (r *Report) cures(m *model, s shortage, pl capacity.Plan, o Options) {
 		return
 	}
 	r.add(CuresCheck, f, "Each cure named removes what it is named for.")
+}
+
+// stillTooDear adds a fault where every plan of a cured problem costs more than the budget for everything. The answer
+// is the doubt where that is open.
+func (f *faults) stillTooDear(cured *model, h *fault.Hint, o Options) (unsure string) {
+	switch cured.total(o.Nodes, roundings) {
+	case no:
+		f.addf("With %v at %s there still is no plan.", h.Value, h.Pointer)
+	case open:
+		unsure = fmt.Sprintf("Whether a plan costs no more than the budget with %v at %s is not known.", h.Value, h.Pointer)
+	}
+	return unsure
 }
 
 // classOf returns the class that a finding or its cure points into.

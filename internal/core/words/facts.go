@@ -42,3 +42,13 @@ func Money(name string, x money.Amount, unit string) capacity.Figure {
 func Count(name string, x float64, unit string) capacity.Figure {
 	return capacity.Figure{Name: name, Value: Decimal(x), Unit: unit}
 }
+
+// FigureOf is the value of a fact's figure; "" where it has none of that name.
+func FigureOf(f *capacity.Fact, name string) string {
+	for i := range f.Figures {
+		if f.Figures[i].Name == name {
+			return f.Figures[i].Value
+		}
+	}
+	return ""
+}

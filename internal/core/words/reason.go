@@ -1,6 +1,7 @@
 package words
 
 import (
+	"fmt"
 	"math"
 	"strconv"
 
@@ -33,6 +34,7 @@ type Reason struct {
 	change             *capacity.JobChange // of a cost that two proved plans tell
 	limits             bool                // one more is said not to fit by proved plans
 	full, promised     bool
+	quota              int64 // with which one more would fit; 0 where that is no cure
 	refused            float64
 	fixed, deadline    float64
 }
@@ -61,6 +63,7 @@ func ReasonOf(p *capacity.Problem, class *capacity.Class, out *capacity.ClassPla
 		r.kind = TakesNoVMs
 	case out.OneMore.Told():
 		r.told(out.OneMore)
+		r.quota = quotaWith(p, out.OneMore.VMs)
 	case out.OneMore.Bounded():
 		r.kind, r.change = CostsBetween, out.OneMore
 	case margin == nil && r.full:
@@ -86,6 +89,18 @@ func (r *Reason) told(more *capacity.JobChange) {
 	default:
 		r.amount = *more.Amount
 	}
+}
+
+// quotaWith is the quota that lets missing VMs in; 0 where it takes more than that.
+func quotaWith(p *capacity.Problem, missing *float64) int64 {
+	quota := p.Supply.OnDemand.Quota
+	if missing == nil || quota == nil || p.Budget != nil || p.Supply.Spot != nil || len(p.Supply.VMTypes) > 0 {
+		return 0
+	}
+	if with := *quota + int64(math.Ceil(*missing)); with <= capacity.MaxVMs {
+		return with
+	}
+	return 0
 }
 
 // String says the reason.
@@ -174,7 +189,11 @@ func (r *Reason) missing() string {
 	if r.change.VMs == nil {
 		return "."
 	}
-	return ": beside what is promised it needs " + VMs(*r.change.VMs) + " more than there are."
+	said := ": beside what is promised it needs " + VMs(*r.change.VMs) + " more than there are"
+	if r.quota > 0 {
+		said += fmt.Sprintf("; a quota of %d on demand would do", r.quota)
+	}
+	return said + "."
 }
 
 // made names the parts of the cost of one more job.
@@ -220,6 +239,9 @@ func (r Reason) Facts(class string) Facts {
 	case RefusalCosts, DoesNotFit:
 		if r.limits && r.change.VMs != nil {
 			add("vms_missing", Decimal(*r.change.VMs), "VMs")
+			if r.quota > 0 {
+				add("quota", Decimal(float64(r.quota)), "VMs")
+			}
 		}
 	}
 	if !r.compares() {

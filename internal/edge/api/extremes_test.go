@@ -5,11 +5,8 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
-	"net/url"
 	"slices"
 	"strings"
-	"sync"
-	"testing"
 
 	"github.com/getkin/kin-openapi/openapi3"
 )
@@ -66,30 +63,6 @@ type leaf struct {
 	schema *openapi3.Schema
 }
 
-// leavesOf returns all members of a schema that have extremes.
-func leavesOf(s *openapi3.Schema, at []step, above []*openapi3.Schema) (leaves []leaf) {
-	if slices.Contains(above, s) || len(at) > 9 || s.ReadOnly {
-		return nil
-	}
-	above = append(slices.Clone(above), s)
-	if len(extremesOf(s, false)) > 0 {
-		leaves = append(leaves, leaf{slices.Clone(at), s})
-	}
-	for _, part := range slices.Concat(s.OneOf, s.AnyOf, s.AllOf) {
-		leaves = append(leaves, leavesOf(part.Value, at, above)...)
-	}
-	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
-		leaves = append(leaves, leavesOf(s.Properties[name].Value, append(slices.Clone(at), step{s, name}), above)...)
-	}
-	if s.Items != nil {
-		leaves = append(leaves, leavesOf(s.Items.Value, append(slices.Clone(at), step{s, ""}), above)...)
-	}
-	if of := s.AdditionalProperties.Schema; of != nil {
-		leaves = append(leaves, leavesOf(of.Value, append(slices.Clone(at), step{s, "nightly"}), above)...)
-	}
-	return leaves
-}
-
 // put sets a member of a value, and creates missing levels above it.
 func put(random *rand.Rand, value any, at []step, to any) any {
 	if len(at) == 0 {
@@ -133,107 +106,4 @@ func exampleOf(random *rand.Rand, m *openapi3.MediaType) any {
 	var value any
 	_ = json.Unmarshal(text, &value)
 	return value
-}
-
-// extremeRequests returns requests of an operation in which one thing is an extreme.
-func extremeRequests(method, path string, item *openapi3.PathItem, op *openapi3.Operation) (all []sent) {
-	random := rand.New(rand.NewPCG(4, 4))
-	known := map[string]string{"cluster": "night", "name": "small", "id": "x", "node": "n", "job": "1", "plan": "1", "version": "1", "kind": "invalid", "file": "style.css", "from": "1", "to": "1"}
-	parameters := slices.Concat(item.Parameters, op.Parameters)
-	at := func(odd *openapi3.Parameter, value string) sent {
-		r, to, query := sent{method: method, headers: map[string]string{}}, path, url.Values{}
-		for _, ref := range parameters {
-			p := ref.Value
-			text := known[p.Name]
-			if text == "" {
-				text = strings.Trim(fmt.Sprint(sample(random, p.Schema.Value, 0)), `"`)
-			}
-			if p == odd {
-				text = strings.Trim(value, `"`)
-			}
-			switch {
-			case p.In == "path":
-				to = strings.ReplaceAll(to, "{"+p.Name+"}", url.PathEscape(text))
-			case p.In == "query" && (p.Required || p == odd):
-				query.Set(p.Name, text)
-			}
-		}
-		if r.path = to; len(query) > 0 {
-			r.path += "?" + query.Encode()
-		}
-		return r
-	}
-	var example any
-	var schema *openapi3.Schema
-	body := func(value any) []byte {
-		text, _ := json.Marshal(value)
-		return text
-	}
-	if op.RequestBody != nil {
-		media := op.RequestBody.Value.Content["application/json"]
-		if media != nil {
-			schema, example = media.Schema.Value, exampleOf(random, media)
-		}
-	}
-	for _, ref := range parameters {
-		p := ref.Value
-		if p.In != "path" && p.In != "query" || p.Name == "cluster" {
-			continue
-		}
-		for _, value := range extremesOf(p.Schema.Value, true) {
-			r := at(p, value)
-			if schema != nil {
-				r.body = body(example)
-			}
-			all = append(all, r)
-		}
-	}
-	if schema == nil {
-		return all
-	}
-	for _, l := range leavesOf(schema, nil, nil) {
-		for _, value := range extremesOf(l.schema, false) {
-			r := at(nil, "")
-			r.body = body(put(random, example, l.at, json.RawMessage(value)))
-			all = append(all, r)
-		}
-	}
-	return all
-}
-
-// Extreme values of every integer, number and time of the contract are answered, and never as a mistake of the server.
-func TestExtremeValues(t *testing.T) {
-	t.Parallel()
-	s := newService(t, solved(t))
-	s.cluster("night")
-	s.ask(s.admin, "POST", "/v1/clusters/night/plans", nil).want(t, 201)
-	var all []sent
-	each(s.doc, func(method, path string, item *openapi3.PathItem, op *openapi3.Operation) {
-		if method != "DELETE" || strings.Contains(path, "forecasts") { // things that others need stay
-			all = append(all, extremeRequests(method, path, item, op)...)
-		}
-	})
-	var mu sync.Mutex
-	statuses := map[int]int{}
-	var workers sync.WaitGroup
-	const atOnce = 4
-	for worker := range atOnce {
-		workers.Go(func() {
-			for i := worker; i < len(all); i += atOnce {
-				a, ok := s.deliver(all[i])
-				if !ok {
-					continue
-				}
-				s.judge(all[i], a)
-				mu.Lock()
-				statuses[a.StatusCode]++
-				mu.Unlock()
-			}
-		})
-	}
-	workers.Wait()
-	t.Logf("%d requests: %v", len(all), statuses)
-	if statuses[200] < len(all)/20 || statuses[422] < len(all)/20 {
-		t.Errorf("too few of %d requests were good enough to be worked on: %v", len(all), statuses)
-	}
 }

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"slices"
@@ -103,7 +104,7 @@ func (s *service) perform(token, operation, method, path string, i int) answered
 	s.Helper()
 	name := fmt.Sprintf("%s-%d", strings.ToLower(operation), i)
 	path = strings.Replace(path, "{cluster}", "mine", 1)
-	body, headers := any(nil), []string{}
+	body, headers, plan := any(nil), []string{}, cmp.Or(s.known, "1")
 	create := func(collection, text string) answered {
 		a := s.ask(s.admin, "POST", "/v1/clusters/mine/"+collection, text).want(s, 201)
 		headers = append(headers, "If-Match", a.etag())
@@ -382,13 +383,13 @@ func (s *service) perform(token, operation, method, path string, i int) answered
 	case operation == "applyDocument":
 		path, body = path+"?dry_run=true", `{"cluster":{"name":"mine"}}`
 	case operation == "pinPlan", operation == "getPin":
-		body = `{"number":1,"until":"2099-01-01T00:00:00Z"}`
+		body = fmt.Sprintf(`{"number":%s,"until":"2099-01-01T00:00:00Z"}`, plan)
 		if operation == "getPin" {
 			s.ask(s.admin, "PUT", path, body).want(s, 200)
 			body = nil
 		}
 	case operation == "diffPlans":
-		path += "?from=1&to=1"
+		path += "?from=" + plan + "&to=" + plan
 	case operation == "solve":
 		body = smallProblem
 	case operation == "bounds":
@@ -406,7 +407,7 @@ func (s *service) perform(token, operation, method, path string, i int) answered
 	case operation == "createSession":
 		body = fmt.Sprintf(`{"token":%q}`, s.admin)
 	}
-	path = strings.NewReplacer("{plan}", "1", "{kind}", "infeasible", "{file}", "style.css").Replace(path)
+	path = strings.NewReplacer("{plan}", plan, "{kind}", "infeasible", "{file}", "style.css").Replace(path)
 	return s.ask(token, method, path, body, headers...)
 }
 

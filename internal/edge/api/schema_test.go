@@ -335,10 +335,21 @@ func amountFault(s *openapi3.Schema, value any, pointer string) *fault.Finding {
 
 // unreadable finds values that fit the schema but still cannot be read.
 func unreadable(found []fault.Finding, s *openapi3.Schema, value any, pointer string) []fault.Finding {
+	for _, part := range slices.Concat(s.AllOf, s.AnyOf) {
+		for _, f := range unreadable(nil, part.Value, value, pointer) {
+			if !slices.ContainsFunc(found, func(g fault.Finding) bool { return g.Pointer == f.Pointer }) {
+				found = append(found, f)
+			}
+		}
+	}
 	switch x := value.(type) {
 	case map[string]any:
 		for _, name := range slices.Sorted(maps.Keys(x)) {
-			if p := s.Properties[name]; p != nil {
+			p := s.Properties[name]
+			if p == nil {
+				p = s.AdditionalProperties.Schema
+			}
+			if p != nil {
 				found = unreadable(found, p.Value, x[name], pointer+"/"+escapePointer(name))
 			}
 		}

@@ -733,7 +733,7 @@ type PlanRecord = plans.PlanRecord
 // PlanRequest Which moment to plan for.
 type PlanRequest = planRequest
 
-// PlanStays The plan's VMs and jobs stay the best while a price or a quota stays in its range and all others stay as they are. A range that was not worked out is null, as are prices of several types under a budget for VMs. With several VM types each has its own ranges, and those of all are null. A quota ranges from the VMs that the plan rents on demand to the last with which no cheaper plan is possible; an end is null if there is none.
+// PlanStays The plan's jobs and its number of VMs of each type stay the best while a price or a quota stays in its range and all others stay as they are. At another price those VMs are rented anew, the cheapest first, so that contracts and VMs on demand may change places. A range that was not worked out is null, as are prices of several types under a budget for VMs. With several VM types each has its own ranges, and those of all are null. A quota ranges from the VMs that the plan rents on demand to the last with which no cheaper plan is possible; an end is null if there is none.
 type PlanStays = capacity.PlanStays
 
 // PlanSummary A stored plan in one flat row; money is per period. `bill` will be on invoices, `penalties` is the value of refused jobs to you, and `total_cost` is both together.

@@ -42,6 +42,10 @@ type service struct {
 	admin   string // a token that may everything
 
 	database string // its address
+
+	actor  string // a token; before is called with each of its requests
+	before func(body string, r *http.Request)
+	known  string // the number of one of "mine", if that is not 1
 }
 
 // logged holds the log.
@@ -141,6 +145,10 @@ func (s *service) ask(token, method, path string, body any, headers ...string) a
 	}
 	for i := 0; i+1 < len(headers); i += 2 {
 		r.Header.Set(headers[i], headers[i+1])
+	}
+	if s.before != nil && token == s.actor {
+		text, _ := body.(string)
+		s.before(text, r)
 	}
 	return s.send(r)
 }

@@ -36,6 +36,7 @@ func TestWalks(t *testing.T) {
 		{name: "media", walk: walkMedia},
 		{name: "a saved scenario", walk: walkSavedScenario},
 		{name: "classes", walk: walkClasses},
+		{name: "a price to begin with", walk: walkSuggest},
 		{name: "now", walk: walkNow},
 		{name: "what is gone", walk: walkGone},
 		{name: "long curve", walk: walkLongCurve},

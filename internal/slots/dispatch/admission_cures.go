@@ -36,7 +36,7 @@ func (t *timetable) laterDeadline(alone float64) float64 {
 	}
 	// Due after k accepted jobs and before the next, it must be late enough for their needs and its own.
 	for k := t.dueBy(t.ask.due); k <= len(t.accepted); k++ {
-		due := max(alone, need, math.Nextafter(t.ask.due, math.Inf(1)))
+		due := max(alone, need, math.Nextafter(max(t.ask.due, 0), math.Inf(1))) // it lies ahead
 		if k > 0 {
 			due = max(due, sums[k-1]+need, t.accepted[k-1].DueSeconds)
 		}

@@ -267,10 +267,10 @@ func TestRefusalsForADeadlineSayWhatHelps(t *testing.T) {
 		want string
 	}{
 		"late itself": {Room{AdmissionStrict, Shared, slots, accepted}, Commitment{DueSeconds: 120, Tasks: [Kinds]int{24}, Times: mapsOf(mixed)}, DeadlineMissed,
-			"It would be 45 s late: with the accepted jobs due no later it needs 165 s of all 4 usable slots, and it is due in 120 s. 1 accepted job due later would be too late: \"nightly\" by 15 s. " +
+			"It would be 45 s late: with the accepted jobs due no later it needs 165 s of all 4 usable slots, and it is due in 120 s. 1 accepted job due later would be too late. \"nightly\" would be 15 s late. " +
 				"It would be admitted with a deadline in 315 s, beside 2 more dedicated slots or with at most 12 maps."},
 		"later ones": {Room{AdmissionStrict, Shared, slots, accepted}, Commitment{DueSeconds: 200, Tasks: [Kinds]int{24}, Times: mapsOf(mixed)}, DeadlineMissed,
-			"1 accepted job due later would be too late: \"nightly\" by 15 s. It would be admitted with a deadline in 315 s, beside 1 more dedicated slot or with at most 20 maps."},
+			"1 accepted job due later would be too late. \"nightly\" would be 15 s late. It would be admitted with a deadline in 315 s, beside 1 more dedicated slot or with at most 20 maps."},
 		"too few seconds for a task": {Room{AdmissionStrict, Shared, slots, nil}, Commitment{DueSeconds: 9, Tasks: [Kinds]int{1}, Times: mapsOf(mixed)}, DeadlineMissed,
 			"Even with all 4 usable slots to itself it would need 10 s, and it is due in 9 s. It would be admitted with a deadline in 10 s."},
 		"assumed times": {Room{AdmissionStrict, Shared, slots, nil}, Commitment{DueSeconds: 9, Tasks: [Kinds]int{40}, Times: mapsOf(Constant(1)), Sources: [Kinds]TimesSource{{From: TimesOfProfile}}}, DeadlineMissed,

@@ -8,6 +8,7 @@ import (
 
 	"headroom/internal/core/fault"
 	"headroom/internal/core/strict"
+	"headroom/internal/core/words"
 )
 
 // DecideQuestion asks who gets a free slot of a cluster under each of some policies.
@@ -64,6 +65,7 @@ type SlotDecision struct {
 	Job    string       `json:"job"`    // "": the slot stays idle
 	Kind   TaskKind     `json:"kind,omitempty"`
 	Why
+	Facts words.Facts `json:"facts"` // the reason, as a fact about the job
 }
 
 // Decide offers the slot to each policy. Each is the policy of live clusters and of the simulator; it is told of the
@@ -80,6 +82,7 @@ func Decide(q DecideQuestion) (DecideAnswer, error) {
 		if choice.Job != nil {
 			d.Job, d.Kind = choice.Job.Name, choice.Task.word()
 		}
+		d.Facts = d.Why.Facts(d.Job)
 		a.Decisions = append(a.Decisions, d)
 	}
 	return a, nil

@@ -237,19 +237,6 @@ type Policy interface {
 	Why() Why
 }
 
-// Why explains a choice to people, and to programs that learn from decisions.
-type Why struct {
-	Rule    string   `json:"rule"`   // a stable name of the deciding rule: deadline, share, order, probe, idle
-	Reason  string   `json:"reason"` // a sentence with the figures that decided
-	Figures []Figure `json:"figures,omitempty"`
-}
-
-// Figure is a number that decided a choice.
-type Figure struct {
-	Name  string  `json:"name"`
-	Value float64 `json:"value"`
-}
-
 // Memory is implemented by policies that remember more than a new policy learns from the jobs, nodes and running
 // tasks: turns that were passed, counts that were learned.
 type Memory interface {

@@ -1,11 +1,9 @@
 package dispatch
 
 import (
-	"fmt"
-
-	"headroom/internal/core/fault"
 	"headroom/internal/core/perf"
 	"headroom/internal/core/strict"
+	"headroom/internal/core/words"
 )
 
 // JudgeQuestion asks whether a job may be promised its deadline on a cluster, whose jobs with deadlines are promised
@@ -21,18 +19,15 @@ type JudgeAnswer struct {
 	Verdict DeadlineVerdict `json:"verdict"`
 	Code    RefusalReason   `json:"code,omitempty"` // of a refusal
 	Reason  string          `json:"reason"`
+	Facts   words.Facts     `json:"facts"` // the sentences of the reason
 }
 
 // JudgeDeadline judges the job as a live cluster judges one that asks to be admitted.
 func JudgeDeadline(q JudgeQuestion) JudgeAnswer {
 	room := q.room()
 	v := room.Judge(q.commitment(&q.Job))
-	a := JudgeAnswer{Verdict: v, Code: v.Code(), Reason: v.Reason(q.Job.class())}
-	if v.Kept {
-		a.Reason = fmt.Sprintf("It can be promised: with the accepted jobs due no later it needs %s of all %s, and it is due in %s.",
-			inSeconds(v.DemandSeconds), fault.Plural(v.UsableSlots, "usable slot"), inSeconds(v.DeadlineSeconds))
-	}
-	return a
+	facts := v.Facts(q.Job.class())
+	return JudgeAnswer{Verdict: v, Code: v.Code(), Reason: facts.Text(), Facts: facts}
 }
 
 // room returns the slots and the promised jobs of the snapshot.

@@ -507,11 +507,10 @@ func (d *Learned) Why() Why {
 	case e.Job == nil && e.candidates == 0:
 		return idle
 	case e.Job == nil:
-		return Why{"overload", fmt.Sprintf("Any task is likely to overload the node: of %d candidates the best is good with a probability of %.3g.", e.candidates, e.pGood),
-			[]Figure{figures[0], figures[2]}}
+		return because("overload", "", figures[0], figures[2])
 	case e.probe:
-		return Why{"probe", fmt.Sprintf("Nothing runs on the node, and of %d candidates, which all are likely to overload it, this is good with the highest probability, %.3g.", e.candidates, e.pGood), figures}
+		return because("probe", "", figures...)
 	default:
-		return Why{"expected_utility", fmt.Sprintf("It is good with a probability of %.3g and has a utility of %.4g: the most is expected of it among the candidates that are likely not to overload the node.", e.pGood, e.utility), figures}
+		return because("expected_utility", "", figures...)
 	}
 }

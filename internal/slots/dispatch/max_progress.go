@@ -1,7 +1,6 @@
 package dispatch
 
 import (
-	"fmt"
 	"math"
 	"slices"
 
@@ -76,6 +75,7 @@ type decided struct {
 	rule     string
 	residual float64
 	job      *progressing
+	passed   *progressing // at risk sooner, but a task here would end too late for it
 	figures  [3]float64
 }
 
@@ -425,6 +425,9 @@ func (m *maxProgress) Choose(now float64, s Slot) Choice {
 		}
 	}
 	if !m.paper && (fitting != nil || calm) {
+		if fitting != risk {
+			m.last.passed = risk
+		}
 		risk = fitting
 	}
 	switch {
@@ -464,27 +467,26 @@ func (m *maxProgress) Why() Why {
 	d, f := &m.last, m.last.figures
 	switch d.rule {
 	case "residual":
-		return Why{d.rule, fmt.Sprintf("Other work leaves %.3g of the node's processors, less than the %.3g from which tasks start.", d.residual, m.minResidual),
-			[]Figure{{"residual", d.residual}, {"least_residual", m.minResidual}}}
+		return because(d.rule, "", Figure{"residual", d.residual}, Figure{"least_residual", m.minResidual})
 	case "io_cap":
-		return Why{d.rule, fmt.Sprintf("Running tasks read %.3g MB/s from each data node, and no task reads so little that %.3g are not exceeded.", f[0], f[1]),
-			[]Figure{{"load_mb_s", shown(f[0])}, {"io_cap_mb_s", f[1]}, {"least_mb_s", shown(f[2])}}}
+		return because(d.rule, "", Figure{"load_mb_s", shown(f[0])}, Figure{"io_cap_mb_s", f[1]}, Figure{"least_mb_s", shown(f[2])})
 	case "deadline":
-		figures := []Figure{{"completable", shown(f[0])}, {"unfinished", f[1]}, {"left_s", shown(f[2])}}
-		switch {
-		case f[2] <= 0:
-			return Why{d.rule, fmt.Sprintf("Its deadline passed %.3g s ago; of the deadlines at risk it was the earliest.", -f[2]), figures}
-		case d.job.curve == nil:
-			return Why{d.rule, fmt.Sprintf("Its deadline is in %.4g s, the earliest at risk: nothing says how long its tasks take.", f[2]), figures}
-		default:
-			return Why{d.rule, fmt.Sprintf("Its running tasks' slots complete %.4g of its %g unfinished tasks until its deadline in %.4g s, the earliest at risk.", f[0], f[1], f[2]), figures}
+		figures := []Figure{{"unfinished", f[1]}, {"left_s", shown(f[2])}}
+		if d.job.curve != nil {
+			figures = append([]Figure{{"completable", shown(f[0])}}, figures...)
 		}
+		passed := ""
+		if d.passed != nil {
+			passed = d.passed.job.Name
+		}
+		return because(d.rule, passed, figures...)
 	case "progress":
-		figures := []Figure{{"residual", d.residual}, {"slowdown", shown(f[0])}, {"average_slowdown", shown(f[1])}, {"load_mb_s", shown(f[2])}}
+		here := "relative_slowdown" // to that on the mean slot
 		if m.paper {
-			return Why{d.rule, fmt.Sprintf("Its tasks take %.3g times as long here as on a dedicated node, the least of all; on the cluster's mean slot they take %.3g times.", f[0], f[1]), figures}
+			here = "slowdown"
 		}
-		return Why{d.rule, fmt.Sprintf("Its tasks take %.3g times as long here as on the cluster's mean slot, the least of all; there they take %.3g times what they take on a dedicated node.", f[0], f[1]), figures}
+		return because(d.rule, "", Figure{"residual", d.residual}, Figure{here, shown(f[0])}, Figure{"average_slowdown", shown(f[1])},
+			Figure{"load_mb_s", shown(f[2])})
 	default:
 		return idle
 	}

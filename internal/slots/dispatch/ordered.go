@@ -64,11 +64,8 @@ func (o *ordered) Why() Why {
 	case j == nil:
 		return idle
 	case o.rule == "deadline" && j.DeadlineSeconds > 0:
-		return Why{Rule: o.rule, Reason: "Of the jobs with a task for this slot it has the earliest deadline.", Figures: []Figure{{"deadline_s", j.DeadlineSeconds}}}
+		return because(o.rule, "", Figure{"deadline_s", j.DeadlineSeconds})
 	default:
-		return Why{Rule: "order", Reason: "Of the jobs with a task for this slot it was submitted first.", Figures: []Figure{{"submitted_s", j.SubmittedSeconds}}}
+		return because("order", "", Figure{"submitted_s", j.SubmittedSeconds})
 	}
 }
-
-// idle explains a slot that stays idle because no job has a task that may start on it.
-var idle = Why{Rule: "idle", Reason: "No job has a task that may start on this slot."}

@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 
-	"headroom/internal/core/fault"
 	"headroom/internal/core/perf"
 )
 
@@ -447,7 +446,7 @@ func (p *progressShare) Why() Why {
 		kind = n.Type
 	}
 	if t.rule == "calibration" {
-		return Why{t.rule, fmt.Sprintf("No task of it was measured on nodes of %s, and none runs there.", kind), nil}
+		return because(t.rule, kind)
 	}
 	share, weight, minShare := t.job.share[pool], t.job.job.Weight, t.job.job.MinShare
 	if !(weight > 0) {
@@ -456,17 +455,14 @@ func (p *progressShare) Why() Why {
 	figures := []Figure{{"progress_share", shown(share)}, {"weight", shown(weight)}, {"affinity", shown(t.affinities[1])}}
 	switch {
 	case t.rule == "affinity":
-		return Why{t.rule, fmt.Sprintf("The slot is worth %.3g of a mean slot to it, and %.3g to %q, whose turn it was and who has let %s before it.",
-			t.affinities[1], t.affinities[0], t.passed.job.Name, fault.Plural(int64(t.passed.skips[pool]), "other")),
-			append(figures, Figure{"affinity_of_turn", shown(t.affinities[0])}, Figure{"skips", float64(t.passed.skips[pool])})}
+		return because(t.rule, t.passed.job.Name, append(figures, Figure{"affinity_of_turn", shown(t.affinities[0])},
+			Figure{"skips", float64(t.passed.skips[pool])})...)
 	case t.rule == "skips":
-		return Why{t.rule, fmt.Sprintf("It was its turn, and it has let %d others before it, as many as it must.", t.job.skips[pool]),
-			append(figures, Figure{"skips", float64(t.job.skips[pool])})}
+		return because(t.rule, "", append(figures, Figure{"skips", float64(t.job.skips[pool])})...)
 	case t.job.below(pool):
-		return Why{"min_share", fmt.Sprintf("It has %.3g of the cluster's progress of a minimum of %.3g, the smallest part of any job.", share, minShare),
-			append(figures, Figure{"min_share", shown(minShare)})}
+		return because("min_share", "", append(figures, Figure{"min_share", shown(minShare)})...)
 	default:
-		return Why{t.rule, fmt.Sprintf("It has %.3g of the cluster's progress with a weight of %g, the least for its weight.", share, weight), figures}
+		return because(t.rule, "", figures...)
 	}
 }
 

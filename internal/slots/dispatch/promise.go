@@ -5,7 +5,9 @@ import (
 	"math"
 	"strings"
 
+	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
+	"headroom/internal/core/words"
 )
 
 // AdmissionMode says whose deadlines an admission looks at.
@@ -95,7 +97,7 @@ func (v *DeadlineVerdict) Code() RefusalReason {
 		return ""
 	case v.UsableSlots == 0:
 		return NoSlots
-	case v.TaskSeconds == 0:
+	case v.TaskSeconds == 0 && v.LateSeconds == 0 && v.DeadlineSeconds != 0: // a job without tasks left is late, not unknown
 		return Unmeasured
 	default:
 		return DeadlineMissed
@@ -105,62 +107,95 @@ func (v *DeadlineVerdict) Code() RefusalReason {
 // maxNamed is the number of late jobs that a sentence names.
 const maxNamed = 3
 
+// The kinds of facts about promises.
+const (
+	PromiseKept      = "promise_kept"
+	NoSlotsKnown     = "no_slots"
+	TasksUnmeasured  = "unmeasured"
+	DeadlinePassed   = "deadline_passed"
+	TooLongAlone     = "too_long_alone"      // with every slot it would end too late
+	LateBeside       = "late_beside_others"  // with the jobs due no later it would end too late
+	TooLongAloneToo  = "too_long_alone_too"  // beside one of the two above
+	LaterJobsLate    = "later_jobs_late"     // jobs due later would end too late
+	LaterJobLate     = "later_job_late"      // one of these
+	WouldBeAdmitted  = "would_be_admitted"   // each figure by itself cures the refusal
+	TimesOfFitTaken  = "task_times_of_fit"   // a stored fit tells them
+	TimesAssumedMean = "task_times_of_means" // the class's profile tells them
+)
+
 // Reason explains in words why a job of a class is refused, and lists remedies.
 func (v *DeadlineVerdict) Reason(class string) string {
-	var s strings.Builder
-	say := func(format string, values ...any) { fmt.Fprintf(&s, format, values...) }
+	if v.Kept {
+		return ""
+	}
+	return v.Facts(class).Text()
+}
+
+// Facts returns the verdict as facts, each with its sentence. Figures are exact; sentences round times up.
+func (v *DeadlineVerdict) Facts(class string) words.Facts {
+	var f words.Facts
+	slots := fault.Plural(v.UsableSlots, "usable slot")
+	usable, due := words.Count("usable_slots", float64(v.UsableSlots), "slots"), words.Count("deadline_s", v.DeadlineSeconds, "s")
+	demand, alone := words.Count("demand_s", v.DemandSeconds, "s"), words.Count("alone_s", v.AloneSeconds, "s")
 	switch v.Code() {
 	case "":
-		return ""
+		f.Say(PromiseKept, "", fmt.Sprintf("It can be promised: with the accepted jobs due no later it needs %s of all %s, and it is due in %s.",
+			inSeconds(v.DemandSeconds), slots, inSeconds(v.DeadlineSeconds)), demand, usable, due)
+		return f
 	case NoSlots:
-		return "No usable slot is known, so no deadline can be promised. Register the cluster's nodes, or find out why no known node is alive, has slots for such tasks and leaves them a twentieth of its processors. Or ask without a deadline: then the plan alone decides."
+		f.Say(NoSlotsKnown, "", "No usable slot is known, so no deadline can be promised. Register the cluster's nodes, or find out why no known node is alive, has slots for such tasks and leaves them a twentieth of its processors. Or ask without a deadline: then the plan alone decides.")
+		return f
 	case Unmeasured:
-		return fmt.Sprintf("Nothing is known of how long tasks of class %q take, so no deadline can be promised. Give the class a profile, or ask without a deadline: then the plan alone decides.", fault.Clip(class))
+		f.Say(TasksUnmeasured, class, fmt.Sprintf("Nothing is known of how long tasks of class %q take, so no deadline can be promised. Give the class a profile, or ask without a deadline: then the plan alone decides.", fault.Clip(class)))
+		return f
 	}
-	alone := v.AloneSeconds > v.DeadlineSeconds && v.Mode == AdmissionStrict
+	tooLong := v.AloneSeconds > v.DeadlineSeconds && v.Mode == AdmissionStrict
 	switch {
 	case v.DeadlineSeconds <= 0:
-		say("Its deadline passed %s ago.", inSeconds(-v.DeadlineSeconds))
-	case alone && v.AloneSeconds >= v.DemandSeconds:
-		say("Even with all %s to itself it would need %s, and it is due in %s.", fault.Plural(v.UsableSlots, "usable slot"), inSeconds(v.AloneSeconds), inSeconds(v.DeadlineSeconds))
+		f.Say(DeadlinePassed, "", fmt.Sprintf("Its deadline passed %s ago.", inSeconds(-v.DeadlineSeconds)), due)
+	case tooLong && v.AloneSeconds >= v.DemandSeconds:
+		f.Say(TooLongAlone, "", fmt.Sprintf("Even with all %s to itself it would need %s, and it is due in %s.",
+			slots, inSeconds(v.AloneSeconds), inSeconds(v.DeadlineSeconds)), alone, usable, due)
 	case v.LateSeconds > 0:
-		say("It would be %s late: with the accepted jobs due no later it needs %s of all %s, and it is due in %s.",
-			inSeconds(v.LateSeconds), inSeconds(v.DemandSeconds), fault.Plural(v.UsableSlots, "usable slot"), inSeconds(v.DeadlineSeconds))
-		if alone {
-			say(" Even with all of them to itself it would need %s.", inSeconds(v.AloneSeconds))
+		f.Say(LateBeside, "", fmt.Sprintf("It would be %s late: with the accepted jobs due no later it needs %s of all %s, and it is due in %s.",
+			inSeconds(v.LateSeconds), inSeconds(v.DemandSeconds), slots, inSeconds(v.DeadlineSeconds)),
+			words.Count("late_s", v.LateSeconds, "s"), demand, usable, due)
+		if tooLong {
+			f.Say(TooLongAloneToo, "", fmt.Sprintf("Even with all of them to itself it would need %s.", inSeconds(v.AloneSeconds)), alone)
 		}
 	}
-	if n := len(v.Missed); n > 0 {
-		if s.Len() > 0 {
-			say(" ")
-		}
-		say("%s due later would be too late: ", fault.Plural(int64(n), "accepted job"))
-		for i, late := range v.Missed[:min(n, maxNamed)] {
-			if i > 0 {
-				say(", ")
-			}
-			say("%q by %s", fault.Clip(late.Name), inSeconds(late.LateSeconds))
-			if late.AnywaySeconds > 0 {
-				say(" (%s without it)", inSeconds(late.AnywaySeconds))
-			}
-		}
-		if n > maxNamed {
-			say(" and %d more", n-maxNamed)
-		}
-		say(".")
-	}
+	v.sayMissed(&f)
 	if cures := v.Cures.words(v.Separate); cures != "" {
-		say(" It would be admitted %s.", cures)
+		f.Say(WouldBeAdmitted, "", "It would be admitted "+cures+".", v.Cures.figures(v.Separate)...)
 	}
 	for _, t := range v.Times {
 		if t.From == TimesOfFit {
-			say(" The times of its %ss are those of version %d of the stored fit, of %s.", t.Kind, t.Version, fault.Plural(t.Tasks, "task"))
+			f.Say(TimesOfFitTaken, string(t.Kind), fmt.Sprintf("The times of its %ss are those of version %d of the stored fit, of %s.",
+				t.Kind, t.Version, fault.Plural(t.Tasks, "task")), words.Count("version", float64(t.Version), ""), words.Count("tasks", float64(t.Tasks), "tasks"))
 		}
 	}
 	if v.Assumed {
-		say(" Its task times are the mean of the class's profile, the same on every slot, because they have not been measured by load.")
+		f.Say(TimesAssumedMean, class, "Its task times are the mean of the class's profile, the same on every slot, because they have not been measured by load.")
 	}
-	return s.String()
+	return f
+}
+
+// sayMissed tells how many accepted jobs due later would be late, and by how much the first of them.
+func (v *DeadlineVerdict) sayMissed(f *words.Facts) {
+	n := len(v.Missed)
+	if n == 0 {
+		return
+	}
+	f.Say(LaterJobsLate, "", fmt.Sprintf("%s due later would be too late.", fault.Plural(int64(n), "accepted job")), words.Count("jobs", float64(n), "jobs"))
+	for _, late := range v.Missed[:min(n, maxNamed)] {
+		figures := []capacity.Figure{words.Count("late_s", late.LateSeconds, "s")}
+		anyway := ""
+		if late.AnywaySeconds > 0 {
+			anyway = fmt.Sprintf(", and %s without this job", inSeconds(late.AnywaySeconds))
+			figures = append(figures, words.Count("late_anyway_s", late.AnywaySeconds, "s"))
+		}
+		f.Say(LaterJobLate, late.Name, fmt.Sprintf("%q would be %s late%s.", fault.Clip(late.Name), inSeconds(late.LateSeconds), anyway), figures...)
+	}
 }
 
 func (c *DeadlineCures) words(separate bool) string {
@@ -185,6 +220,21 @@ func (c *DeadlineCures) words(separate bool) string {
 		ways = []string{strings.Join(ways[:n-1], ", ") + " or " + ways[n-1]}
 	}
 	return strings.Join(ways, "")
+}
+
+// figures are those that the words name.
+func (c *DeadlineCures) figures(separate bool) (named []capacity.Figure) {
+	unit := "slots"
+	if separate {
+		unit = "slots of each kind"
+	}
+	for _, x := range []capacity.Figure{words.Count("deadline_s", c.DeadlineSeconds, "s"),
+		words.Count("dedicated_slots", float64(c.DedicatedSlots), unit), words.Count("maps", float64(c.Maps), "tasks")} {
+		if x.Value != "0" {
+			named = append(named, x)
+		}
+	}
+	return named
 }
 
 // inSeconds writes a time rounded up: whole seconds from ten on, otherwise tenths.

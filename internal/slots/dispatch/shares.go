@@ -1,11 +1,6 @@
 package dispatch
 
-import (
-	"fmt"
-	"math"
-
-	"headroom/internal/core/fault"
-)
+import "math"
 
 // Share sets the slots of each pool that a class of jobs gets.
 type Share struct {
@@ -146,10 +141,10 @@ func (f *shares) Why() Why {
 	figures := []Figure{{"held", held}, {"min", c.Min[p]}, {"weight", c.Weight[p]}}
 	switch {
 	case held < c.Min[p]:
-		return Why{"minimum", fmt.Sprintf("Its class holds %s, and its minimum is %g: the smallest part of any class.", fault.Plural(int64(held), "slot"), c.Min[p]), figures}
+		return because("minimum", "", figures...)
 	case c.Weight[p] > 0:
-		return Why{"share", fmt.Sprintf("Its class holds %s with a weight of %g, the fewest for its weight.", fault.Plural(int64(held), "slot"), c.Weight[p]), figures}
+		return because("share", "", figures...)
 	default:
-		return Why{"lent", "No class with a share has a task for this slot.", figures}
+		return because("lent", "", figures...)
 	}
 }

@@ -109,7 +109,7 @@ func (a *asked) ask(t *testing.T, f *fleet) {
 			} else {
 				want.Job, want.Kind = choice.Job.Name, KindName(choice.Task)
 			}
-			if want.Policy = got.Policy; !reflect.DeepEqual(got, want) {
+			if want.Policy, want.Facts = got.Policy, why.Facts(want.Job); !reflect.DeepEqual(got, want) {
 				t.Fatalf("of a slot of %s\ngot  %+v\nwant %+v", n.Name, got, want)
 			}
 			a.slots++

@@ -197,7 +197,8 @@ type Assignment struct {
 // Decided gives the reason why a task was chosen.
 type Decided struct {
 	Rule    string           `json:"rule"`   // a stable name of the deciding rule
-	Reason  string           `json:"reason"` // a sentence
+	Reason  string           `json:"reason"` // says what the rule, the figures and Of say, in a sentence
+	Of      string           `json:"of,omitempty"`
 	Figures []DecisionFigure `json:"figures,omitempty"`
 }
 

@@ -55,8 +55,7 @@ type PolicyTrialChoice struct {
 	Job     int64             `json:"job"`
 	JobName string            `json:"job_name"`
 	Kind    dispatch.TaskKind `json:"kind"`
-	Rule    string            `json:"rule"`
-	Reason  string            `json:"reason"`
+	Decided
 }
 
 // PolicyTrialDeadline compares the real service of a job with a deadline with that under the other policy.

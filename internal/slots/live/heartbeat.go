@@ -342,11 +342,16 @@ func failedTooOften(k dispatch.Kind, task, times int64, reason string) string {
 // assignment returns the run as shown to its node.
 func (r Run) assignment() Assignment {
 	a := Assignment{Assignment: r.ID, Job: r.Job, JobName: r.JobName, Kind: KindName(r.Kind), Task: r.Task, Attempt: r.Attempt, Local: r.Local,
-		Decided: Decided{Rule: r.Why.Rule, Reason: r.Why.Reason}}
-	for _, f := range r.Why.Figures {
-		a.Figures = append(a.Figures, DecisionFigure(f))
-	}
+		Decided: decidedBy(r.Why)}
 	return a
+}
+
+func decidedBy(why dispatch.Why) Decided {
+	d := Decided{Rule: why.Rule, Reason: why.Reason, Of: why.Of}
+	for _, f := range why.Figures {
+		d.Figures = append(d.Figures, DecisionFigure(f))
+	}
+	return d
 }
 
 // Decision returns the run as shown to people.

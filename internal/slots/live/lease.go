@@ -8,8 +8,10 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 	"headroom/internal/core/strict"
+	"headroom/internal/core/words"
 	"headroom/internal/slots/dispatch"
 )
 
@@ -56,6 +58,7 @@ type Admission struct {
 	// If refused.
 	Code              dispatch.RefusalReason `json:"code,omitempty"`
 	Reason            string                 `json:"reason,omitempty"`
+	Facts             words.Facts            `json:"facts,omitempty"` // the sentences of the reason
 	RetryAfterSeconds int64                  `json:"retry_after_s,omitempty"`
 }
 
@@ -115,7 +118,8 @@ type LeaseBeat struct {
 
 // RefuseDeadline fills in that the deadline cannot be promised.
 func (a *Admission) RefuseDeadline(v dispatch.DeadlineVerdict) {
-	a.Code, a.Reason, a.RetryAfterSeconds = v.Code(), v.Reason(a.Class), retryForPlace
+	a.Code, a.Facts, a.RetryAfterSeconds = v.Code(), v.Facts(a.Class), retryForPlace
+	a.Reason = a.Facts.Text()
 	if a.Code != dispatch.DeadlineMissed {
 		a.RetryAfterSeconds = retryForPlan
 	}
@@ -136,29 +140,37 @@ const (
 // unless its holder stays (negative if unknown).
 func (a *Admission) Refuse(cluster string, known bool, others []string, nextFree float64) {
 	a.RetryAfterSeconds = retryForPlan
+	say := func(kind, claim string, figures ...capacity.Figure) {
+		a.Facts.Say(kind, a.Class, claim, append(figures, words.Count("plan_number", float64(a.PlanNumber), ""))...)
+	}
+	running, limit := words.Count("running", float64(a.Running), "jobs"), words.Count("limit", float64(a.Limit), "jobs")
 	switch {
 	case !known:
 		a.Code = dispatch.NotPlanned
-		a.Reason = fmt.Sprintf("Plan %d of cluster %q does not know a class %q.", a.PlanNumber, cluster, fault.Clip(a.Class))
-		if hint := fault.DidYouMean(a.Class, others); hint != nil {
-			a.Reason += " " + hint.Detail
+		say("not_planned", fmt.Sprintf("Plan %d of cluster %q does not know a class %q.", a.PlanNumber, cluster, fault.Clip(a.Class)),
+			capacity.Figure{Name: "cluster", Value: cluster, Unit: "name"})
+		if best := fault.Nearest(a.Class, others); best != "" {
+			a.Facts.Say("class_of_like_name", best, fmt.Sprintf("Did you mean %q?", best))
 		} else {
-			a.Reason += " Create the class and make a new plan."
+			a.Facts.Say("class_to_create", a.Class, "Create the class and make a new plan.")
 		}
 	case a.Limit == 0:
 		a.Code = dispatch.NoneAdmitted
-		a.Reason = fmt.Sprintf("Plan %d admits no job of class %q; \"plan explain\" says why.", a.PlanNumber, fault.Clip(a.Class))
+		say("none_admitted", fmt.Sprintf("Plan %d admits no job of class %q; \"plan explain\" says why.", a.PlanNumber, fault.Clip(a.Class)))
 	case a.Running > a.Limit:
 		a.Code = dispatch.Full
-		a.Reason = fmt.Sprintf("%d jobs of class %q run, and plan %d admits %d at once; those that run may go on.", a.Running, fault.Clip(a.Class), a.PlanNumber, a.Limit)
+		say("more_than_full", fmt.Sprintf("%d jobs of class %q run, and plan %d admits %d at once; those that run may go on.",
+			a.Running, fault.Clip(a.Class), a.PlanNumber, a.Limit), running, limit)
 	default:
 		verb := "run"
 		if a.Running == 1 {
 			verb = "runs"
 		}
 		a.Code = dispatch.Full
-		a.Reason = fmt.Sprintf("%s of class %q %s, as many as plan %d admits at once.", fault.Plural(a.Running, "job"), fault.Clip(a.Class), verb, a.PlanNumber)
+		say("full", fmt.Sprintf("%s of class %q %s, as many as plan %d admits at once.", fault.Plural(a.Running, "job"), fault.Clip(a.Class), verb,
+			a.PlanNumber), running, limit)
 	}
+	a.Reason = a.Facts.Text()
 	if a.Code == dispatch.Full {
 		a.RetryAfterSeconds = retryForPlace
 		if nextFree >= 0 && nextFree < retryForPlace {

@@ -137,7 +137,7 @@ func (r *Replay) decided(n *node, a Assignment) {
 		}
 	}
 	r.out.Decisions++
-	was := &PolicyTrialChoice{Job: a.Job, JobName: a.JobName, Kind: a.Kind, Rule: a.Rule, Reason: a.Reason}
+	was := &PolicyTrialChoice{Job: a.Job, JobName: a.JobName, Kind: a.Kind, Decided: a.Decided}
 	choice, why := r.ask(n, c.layout.Of(kind))
 	switch {
 	case choice.Job == nil:
@@ -172,7 +172,7 @@ func (r *Replay) idle(b *beat) {
 }
 
 func choiceOf(c dispatch.Choice, why dispatch.Why) *PolicyTrialChoice {
-	return &PolicyTrialChoice{Job: c.Job.Number, JobName: c.Job.Name, Kind: KindName(c.Task), Rule: why.Rule, Reason: why.Reason}
+	return &PolicyTrialChoice{Job: c.Job.Number, JobName: c.Job.Name, Kind: KindName(c.Task), Decided: decidedBy(why)}
 }
 
 func (r *Replay) differs(n *node, was, would *PolicyTrialChoice, why dispatch.Why) {

@@ -247,13 +247,16 @@ func (s *Shape) Unreadable(value any) []fault.Finding {
 }
 
 func (c *checker) unreadable(s *Shape, value any) {
+	for _, form := range slices.Concat(s.AllOf, s.AnyOf) {
+		c.unreadable(form, value)
+	}
 	switch x := value.(type) {
 	case map[string]any:
-		for i := range s.Members {
-			if value, given := x[s.Members[i].Name]; given {
-				c.Enter(s.Members[i].Name)
-				c.unreadable(s.Members[i].Shape, value)
-				c.Leave()
+		for _, name := range slices.Sorted(maps.Keys(x)) {
+			if shape := s.member(name); shape != nil {
+				c.enter(name)
+				c.unreadable(shape, x[name])
+				c.leave()
 			}
 		}
 	case []any:

@@ -80,7 +80,7 @@ func planDifference(w io.Writer, d whatif.Difference) error {
 			{Text: m.To.String(), Number: true}, {Text: signed(m.Change), Number: true}})
 	}
 	for _, n := range d.VMs {
-		sums.Rows = append(sums.Rows, []tables.Cell{{Text: "VMs, " + words(n.Name)}, {Text: plain(n.From), Number: true},
+		sums.Rows = append(sums.Rows, []tables.Cell{{Text: "VMs, " + spaced(n.Name)}, {Text: plain(n.From), Number: true},
 			{Text: plain(n.To), Number: true}, {Text: fmt.Sprintf("%+.4g", n.Change), Number: true}})
 	}
 	b.WriteByte('\n')
@@ -173,7 +173,8 @@ func planDifferenceRows(d whatif.Difference) tables.Table {
 	return t
 }
 
-func words(name string) string { return strings.ReplaceAll(name, "_", " ") }
+// spaced is a name of the contract as words.
+func spaced(name string) string { return strings.ReplaceAll(name, "_", " ") }
 
 // plain is a number with all its digits and no exponent.
 func plain(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
@@ -196,5 +197,5 @@ func moneyLine(name string) string {
 	case "bill":
 		return name
 	}
-	return "bill, " + words(name)
+	return "bill, " + spaced(name)
 }

@@ -14,7 +14,7 @@ import (
 
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/money"
-	"headroom/internal/core/plan"
+	"headroom/internal/core/words"
 	"headroom/internal/edge/cli/remote"
 	"headroom/internal/edge/cli/shell"
 	tables "headroom/internal/service/report"
@@ -208,17 +208,17 @@ func explainClass(p capacity.Problem, pl capacity.Plan, i int) explanation {
 }
 
 // staysWords is the ranges in which the plan stays the best, as far as they were worked out.
-func staysWords(p capacity.Problem, c *capacity.ClassPlan) (words []string) {
+func staysWords(p capacity.Problem, c *capacity.ClassPlan) (said []string) {
 	if c.Stays == nil {
 		return nil
 	}
 	if r := c.Stays.Penalty; r != nil {
-		words = append(words, rangeWords("penalty", r.Low, r.High, inCurrency(p)))
+		said = append(said, rangeWords("penalty", r.Low, r.High, inCurrency(p)))
 	}
 	if r := c.Stays.DeadlineSeconds; r != nil {
-		words = append(words, rangeWords("deadline", r.Low, r.High, func(x float64) string { return shell.Figure(x) + " s" }))
+		said = append(said, rangeWords("deadline", r.Low, r.High, func(x float64) string { return shell.Figure(x) + " s" }))
 	}
-	return words
+	return said
 }
 
 // supplyWords is the range of prices in which the plan stays the best, and that of quotas where there is one.
@@ -244,42 +244,42 @@ func inCurrency(p capacity.Problem) func(money.Amount) string {
 }
 
 // rangeWords is a range of a figure; without an end where that is nil.
-func rangeWords[T any](what string, low, high *T, words func(T) string) string {
+func rangeWords[T any](what string, low, high *T, say func(T) string) string {
 	switch {
 	case low == nil && high == nil:
 		return "any " + what
 	case high == nil:
-		return "a " + what + " of " + words(*low) + " or more"
+		return "a " + what + " of " + say(*low) + " or more"
 	case low == nil:
-		return "a " + what + " up to " + words(*high)
+		return "a " + what + " up to " + say(*high)
 	}
-	return "a " + what + " from " + words(*low) + " to " + words(*high)
+	return "a " + what + " from " + say(*low) + " to " + say(*high)
 }
 
 // flipWords is the nearest changes in the relaxation, where no range says more.
-func flipWords(p capacity.Problem, given capacity.Class, pl capacity.Plan, c *capacity.ClassPlan) (words []string) {
-	about, f := plan.About(p.Options.Integrality), c.Flips
+func flipWords(p capacity.Problem, given capacity.Class, pl capacity.Plan, c *capacity.ClassPlan) (said []string) {
+	about, f := words.About(p.Options.Integrality), c.Flips
 	known := capacity.Stays{}
 	if c.Stays != nil {
 		known = *c.Stays
 	}
 	if f.Penalty != nil && known.Penalty == nil {
-		words = append(words, fmt.Sprintf("a penalty of %s%s instead of %s %s", about, short(*f.Penalty), given.Penalty, p.Currency))
+		said = append(said, fmt.Sprintf("a penalty of %s%s instead of %s %s", about, short(*f.Penalty), given.Penalty, p.Currency))
 	}
 	if f.DeadlineSeconds != nil && known.DeadlineSeconds == nil {
-		words = append(words, fmt.Sprintf("a deadline of %s s instead of %s s", shell.Figure(*f.DeadlineSeconds),
+		said = append(said, fmt.Sprintf("a deadline of %s s instead of %s s", shell.Figure(*f.DeadlineSeconds),
 			shell.Figure(given.DeadlineSeconds)))
 	}
 	if f.OnDemandPrice != nil && (pl.Stays == nil || pl.Stays.OnDemandPrice == nil) {
-		words = append(words, fmt.Sprintf("an on-demand price of %s%s instead of %s %s", about, short(*f.OnDemandPrice),
+		said = append(said, fmt.Sprintf("an on-demand price of %s%s instead of %s %s", about, short(*f.OnDemandPrice),
 			p.Supply.OnDemand.Price, p.Currency))
 	}
-	return words
+	return said
 }
 
 func capacitySentences(p capacity.Problem, pl capacity.Plan) string {
 	prices := *pl.Prices
-	per, about := p.Currency+" "+periodWord(p.PeriodSeconds), plan.About(p.Options.Integrality)
+	per, about := p.Currency+" "+periodWord(p.PeriodSeconds), words.About(p.Options.Integrality)
 	near := func(m money.Amount) string { return about + short(m) }
 	var s []string
 	if len(prices.Types) == 0 {
@@ -303,7 +303,7 @@ func capacitySentences(p capacity.Problem, pl capacity.Plan) string {
 	if b := prices.Budget; b != nil && b.Sign() > 0 {
 		s = append(s, fmt.Sprintf("One %s more in the budget would be worth %s.", p.Currency, near(*b)))
 	}
-	return strings.Join(append(s, "(From the relaxation.)"), " ")
+	return strings.Join(append(s, "(From the relaxation, which counts fractions of VMs.)"), " ")
 }
 
 // priceSentence says how much one more VM is worth, of a type or of all types.

@@ -27,8 +27,9 @@ func verifyCommand() *cobra.Command {
 nothing with the code that made it. A plan that is wrong ends with exit code 1.
 
 In the same way it checks answers in JSON to questions that bring their problem along: about months, purchases, scenarios,
-sweeps and goals. QUESTION is the body that the server takes, such as that of POST /v1/horizons. It adds up what
-time, counts and prices come to, and looks for cheaper plans itself, in bounded work: what was not looked at is said.
+sweeps, goals, free slots ("headroom decide") and promises ("headroom judge"). QUESTION is the body that the server
+takes, such as that of POST /v1/horizons. It adds up what time, counts and prices come to, and looks for cheaper plans
+itself, in bounded work: what was not looked at is said.
 
 The plan is read strictly: a member that is missing, unknown, given twice or written in other capitals is
 refused with its path. Of the record of a stored plan the plan alone is read. What no check looks at is

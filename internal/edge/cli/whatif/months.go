@@ -134,6 +134,7 @@ var _ = verb(monthsCommand)
 
 func monthsCommand() *cobra.Command {
 	var f monthsFlags
+	var change changeFlags
 	c := &cobra.Command{
 		Use:   "months [FILE|-]",
 		Short: "Say what the bill of the coming months is, by month, day and contract",
@@ -143,20 +144,33 @@ what of it is used and idle, by class of jobs.
 FILE has a problem, its periods (how many jobs of each class there are, and when) and its contracts with their terms;
 offers in it, which "headroom purchase" weighs, are left out. A file with a problem alone is planned as it stands from
 --from until --until. With --cluster a server plans one of its clusters by its forecasts, prices and contracts: the
-coming year, or as far as the forecasts go, unless --from and --until say otherwise. --saved lays one of the cluster's
-scenarios over all of it. Long work is then a run that is waited for.
+coming year, or as far as the forecasts go, unless --from and --until say otherwise. Flags such as --demand are a
+scenario that is laid over all of it, and so is --saved, one of the cluster's. Long work is then a run that is waited for.
 
 As a table it is for people; csv has a row for each period, day or month (--per), xlsx is a workbook for the books,
 and focus has rows in the shape of FOCUS 1.2 for cost tools.` + remote.ConnectionHelp,
-		Example: "  headroom months year.json\n  headroom months cluster.json --from 2026-01-01 --until 2027-01-01 -o csv --per month\n  headroom months --cluster shop -o xlsx -f months.xlsx",
+		Example: "  headroom months year.json\n  headroom months cluster.json --from 2026-01-01 --until 2027-01-01 -o csv --per month\n  headroom months year.json --demand 'etl=x1.2'\n  headroom months --cluster shop -o xlsx -f months.xlsx",
 		Args:    cobra.MaximumNArgs(1),
 	}
 	f.add(c)
-	v := question.Verb[kinds.AskedMonths, horizon.Answer]{Kind: kinds.Months, Bar: "months", Mend: monthsOrigins.Say}
+	change.add(c)
+	v := question.Verb[kinds.AskedMonths, horizon.Answer]{Kind: kinds.Months, Bar: "months"}
+	v.Mend = func(err error) error {
+		_, said, _ := change.changes() // looked at by Check
+		return append(remote.Origins{{Pointer: "/changes", Each: said}, {Pointer: "/scenario/changes", Each: said}}, monthsOrigins...).Say(err)
+	}
 	shell.AddChoice(c, &v.Per, "per", "", "what a row of csv stands for", tables.PerPeriod, tables.PerDay, tables.PerMonth)
-	v.Check = func(*cobra.Command, []string) error { return f.check(v.Here()) }
+	v.Check = func(*cobra.Command, []string) error {
+		if changes, _, err := change.changes(); err != nil || f.saved == "" || len(changes) == 0 {
+			return errors.Join(err, f.check(v.Here()))
+		}
+		return errors.New("changes are a scenario of their own; leave them out, or --saved")
+	}
 	v.Send = func(_ *cobra.Command, cluster, format string) (openapi.Request, any, error) {
 		q := horizon.ClusterHorizonQuestion{Span: horizon.Span{From: f.start, Until: f.end}, Scenario: f.scenario(), Detail: f.detail}
+		if changes, _, _ := change.changes(); len(changes) > 0 {
+			q.Scenario = &whatif.AskedScenario{Changes: changes}
+		}
 		return openapi.ClusterHorizon(cluster, &openapi.ClusterHorizonQuery{Format: format, Per: string(v.Per)}), q, nil
 	}
 	v.Read = func(c *cobra.Command, args []string) (kinds.AskedMonths, error) {
@@ -165,7 +179,14 @@ and focus has rows in the shape of FOCUS 1.2 for cost tools.` + remote.Connectio
 			return kinds.AskedMonths{}, err
 		}
 		q, err := horizon.ReadHorizon(withoutOffers(data), shell.Limits, v.Options.Overrides(c)...)
-		return kinds.AskedMonths{HorizonQuestion: q}, shell.Labelled(label, err)
+		if err != nil {
+			return kinds.AskedMonths{}, shell.Labelled(label, err)
+		}
+		changes, _, _ := change.changes()
+		if q.Horizon, err = q.Under(whatif.Scenario{Changes: changes}); err == nil {
+			err = q.Validate()
+		}
+		return kinds.AskedMonths{HorizonQuestion: q}, v.Mend(err)
 	}
 	return v.Command(c)
 }

@@ -16,6 +16,7 @@ export type Admission = {
   deadline?: DeadlineVerdict;
   deadline_at?: string;
   expires_at?: string;
+  facts?: Array<Fact>;
   holder?: string;
   id?: string;
   limit: number;
@@ -85,6 +86,7 @@ export type Assignment = {
   job_name: string;
   kind: "map" | "reduce";
   local?: boolean;
+  of?: string;
   reason: string;
   rule: string;
   task: number;
@@ -1504,6 +1506,7 @@ export type JobsSplit = {
 
 export type JudgeAnswer = {
   code?: RefusalReason;
+  facts: Array<Fact>;
   reason: string;
   verdict: DeadlineVerdict;
 };
@@ -1669,6 +1672,7 @@ export type LiveDecision = {
   kind: "map" | "reduce";
   local?: boolean;
   node: string;
+  of?: string;
   outcome: "running" | "done" | "failed" | "lost";
   policy: string;
   reason: string;
@@ -2338,9 +2342,11 @@ export type PolicyTrial = {
 };
 
 export type PolicyTrialChoice = {
+  figures?: Array<DecisionFigure>;
   job: number;
   job_name: string;
   kind: "map" | "reduce";
+  of?: string;
   reason: string;
   rule: string;
 };
@@ -3467,9 +3473,11 @@ export type SkippedTurns = {
 };
 
 export type SlotDecision = {
+  facts: Array<Fact>;
   figures?: Array<DecisionFigure>;
   job: string;
   kind?: "map" | "reduce";
+  of?: string;
   policy: Policy;
   reason: string;
   rule: string;

@@ -17,10 +17,11 @@ import { Tabs } from "../parts/tabs.tsx";
 import { alone, type Alone } from "../state/alone.ts";
 import { addressOfClass, type Edited, entriesOf, fresh, readClass, saveClass, slotsOf } from "../state/classes.ts";
 import { cluster } from "../state/cluster.ts";
-import { Editing } from "../state/editing.ts";
+import { Editing, type Entry } from "../state/editing.ts";
 import { Fetched, useFetched } from "../state/fetched.ts";
 import { may } from "../state/rights.ts";
 import { addressOf, choose, go, query, route, stay } from "../state/route.ts";
+import { type Suggested, suggested } from "../state/suggest.ts";
 
 const words = ["class", "versions"] as const;
 const texts = { class: "Class", versions: "Versions" };
@@ -134,6 +135,7 @@ function Opened({ of, name, opened }: { of: string; name: string; opened: { valu
               <Fields of={editing} entries={groups.promise} />
               <h2>Money</h2>
               <Fields of={editing} entries={groups.money.map((e) => ({ ...e, unit: cluster.value?.currency ?? "", hint: `What you value a refused job at, in ${duration(cluster.value?.period_s ?? 3600)}.` }))} />
+              <Suggest of={of} editing={editing} entry={groups.money[0]!} />
               <Save of={editing} text={name ? "Save" : "Add the class"} />
             </fieldset>
           </form>
@@ -144,6 +146,45 @@ function Opened({ of, name, opened }: { of: string; name: string; opened: { valu
         </div>
       </Maybe>
     </>
+  );
+}
+
+/** Suggest offers what one more job costs as a price to begin with: by itself where there is none, otherwise on request. */
+function Suggest({ of, editing, entry }: { of: string; editing: Editing<Edited>; entry: Entry }) {
+  const asked = useMemo(() => new Fetched<{ price: Suggested | null }>(), [of, editing]);
+  const { value, faults } = editing.value();
+  const broken = faults.some((f) => f.pointer !== entry.pointer);
+  const empty = editing.text(entry).trim() === "";
+  const rest = JSON.stringify([{ ...value.class, penalty: "" }, value.figures]);
+  const look = () => void asked.load(async () => ({ price: await suggested(of, value) }));
+  useEffect(() => asked.forget(), [rest]); // it was a price for other jobs
+  useEffect(() => {
+    if (empty && !broken && may("planner")) look();
+  }, [empty, broken, rest]);
+  if (!may("planner")) return null;
+  const price = asked.value.value?.price;
+  if (!asked.value.value || (price && editing.text(entry) === price.value))
+    return (
+      <p class="small muted">
+        {asked.problem.value ? asked.problem.value.message : "What one more job costs is a price to begin with. "}
+        <button type="button" class="quiet" disabled={broken} onClick={look}>Suggest a price</button>
+      </p>
+    );
+  if (!price) return <p class="small muted">Nothing says what one more job costs, so no price is suggested.</p>;
+  return (
+    <p class="small" id="suggested" role="status">
+      {price.said}{" "}
+      <button
+        type="button"
+        class="quiet"
+        onClick={() => {
+          editing.put(entry, price.value);
+          document.getElementById("field-class-penalty")?.focus();
+        }}
+      >
+        Take {price.value} over
+      </button>
+    </p>
   );
 }
 

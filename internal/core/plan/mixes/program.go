@@ -1,4 +1,9 @@
-package plan
+// Package mixes solves the linear program of a fleet. Every class mixes some of its choices, every type rents VMs along a
+// convex line, and few rows bind them: one of capacity for each type and one of the budget. The simplex method solves it
+// over choices that are made when they are needed. All but as many classes as there are rows keep to a single choice, the
+// class's key. So the basis that has to be inverted is no larger than the rows (generalised upper bounds). No promise rests
+// on it: any prices give a bound, and these give a good one.
+package mixes
 
 import (
 	"math"
@@ -7,17 +12,11 @@ import (
 	"headroom/internal/core/plan/integer"
 )
 
-// The prices of a fleet come from its linear program. Every class mixes some of its choices, every type rents VMs along
-// a convex line, and few rows bind them: one of capacity for each type and one of the budget. The simplex method solves
-// it over choices that are made when they are needed. All but as many classes as there are rows keep to a single
-// choice, the class's key. So the basis that has to be inverted is no larger than the rows (generalised upper bounds).
-// No promise rests on this: any prices give a bound, and these give a good one.
-
-// choiceOf is one choice of a class: VMs of each type, and jobs.
-type choiceOf struct {
-	vms  []float64
-	jobs []float64
-	all  float64 // jobs
+// Choice is one choice of a class: VMs of each type, and jobs.
+type Choice struct {
+	VMs  []float64
+	Jobs []float64
+	All  float64 // jobs
 }
 
 // column is a variable beside the choices: VMs along a piece of a type's line, or what a row leaves.
@@ -34,57 +33,39 @@ type column struct {
 // basic is a basic variable that is no key: a column, or a class's choice (class >= 0).
 type basic struct {
 	column, class int
-	choice        choiceOf
+	choice        Choice
 }
 
-// oracle finds the choice of a class that is worth least.
-type oracle func(class int, nu []float64, penalty float64) (choice choiceOf, worth float64, ok bool)
+// Oracle finds the choice of a class that is worth least.
+type Oracle func(class int, nu []float64, penalty float64) (choice Choice, worth float64, ok bool)
 
-// prices is a linear program over choices, and its solution.
-type prices struct {
+// Program is a linear program over choices, and its solution.
+type Program struct {
 	penalty  []float64
-	best     oracle
+	best     Oracle
 	types    int
 	budgeted bool
 	columns  []column
 	free     []float64 // the right-hand side left by keys and by columns at their upper bound
-	keys     []choiceOf
+	keys     []Choice
 	basis    []basic
 	value    []float64 // of the basis
 	inverse  [][]float64
-	phaseOne bool
-	lacking  float64 // VMs and money that phase one left missing, also where that is noise
+	PhaseOne bool
+	Lacking  float64 // VMs and money that phase one left missing, also where that is noise
 	random   integer.SplitMix
 	work     *int
 	ended    func() bool
 	block    int  // classes from here on are priced next
-	solved   bool // the basis is the best one, and inverse its inverse
+	Solved   bool // the basis is the best one, and inverse its inverse
 
-	nu []float64
-	mu float64
+	Nu []float64
+	Mu float64
 }
 
-// box is the part of the search tree a linear program is for: VMs of each type, and the limits of the
-// classes that have any.
-type box struct {
-	low, high []int64
-	limits    map[int]*limits
-	real      bool      // VMs need not be whole: the linear program itself
-	more      []float64 // VMs of each type, and money, that are there besides; nil where none are
-}
-
-// line returns the cost of VMs of a type within a box.
-func (f *fleet) line(b *box, v int, dst []segment) (start float64, line []segment) {
-	r := &f.types[v].rental
-	if b.real {
-		return r.straight(b.low[v], b.high[v], dst)
-	}
-	return r.segments(b.low[v], min(b.high[v], r.limit), dst)
-}
-
-// stands says that the solution keeps its prices where a row has a little more, or less: the basis stays feasible.
-func (p *prices) stands(row int, by float64) bool {
-	if !p.solved {
+// Stands says that the solution keeps its prices where a row has a little more, or less: the basis stays feasible.
+func (p *Program) Stands(row int, by float64) bool {
+	if !p.Solved {
 		return false
 	}
 	n := len(p.basis)
@@ -117,81 +98,65 @@ func (p *prices) stands(row int, by float64) bool {
 // pricesStep, relative to the costs, is the gain below which a step is not worth it.
 const pricesStep = 1e-10
 
-// newPrices sets up the linear program of a box, its classes at what is cheapest at the given prices.
-func (f *fleet) newPrices(b *box, best oracle, nu []float64) (p *prices, ok bool) {
-	n := len(f.types)
-	p = &prices{penalty: f.penalty, best: best, types: n, budgeted: !math.IsInf(f.budget, 1), keys: make([]choiceOf, len(f.penalty)), nu: slices.Clone(nu), random: 1, work: &f.work, ended: f.ended}
+// Parts is a linear program before it is solved: classes with their penalties and choices, types with their lines.
+type Parts struct {
+	Penalty []float64
+	Best    Oracle
+	Nu      []float64 // prices to begin at
+	Rent    func(v int, dst []Segment) (line Line, ok bool)
+	Budget  float64 // infinite if there is none
+	Work    *int
+	Ended   func() bool
+}
+
+// Line holds the VMs of a type that are there in any case, what they cost, and a convex line for more.
+type Line struct {
+	Free, Besides float64 // VMs that are there, and those that nobody pays for
+	Paid          float64 // what the first ones cost
+	More          []Segment
+}
+
+// New sets up a linear program, its classes at what is cheapest at the prices to begin at; false where a class has
+// no choice, or a type no VMs.
+func New(of Parts) (p *Program, ok bool) {
+	n := len(of.Nu)
+	p = &Program{penalty: of.Penalty, best: of.Best, types: n, budgeted: !math.IsInf(of.Budget, 1), keys: make([]Choice, len(of.Penalty)), Nu: slices.Clone(of.Nu), random: 1, work: of.Work, ended: of.Ended}
 	rows := n
 	if p.budgeted {
 		rows++
 	}
 	p.free = make([]float64, rows)
 	for i := range p.keys {
-		if p.keys[i], _, ok = best(i, p.nu, p.penalty[i]); !ok {
+		if p.keys[i], _, ok = of.Best(i, p.Nu, p.penalty[i]); !ok {
 			return nil, false
 		}
-		for v, x := range p.keys[i].vms {
+		for v, x := range p.keys[i].VMs {
 			p.free[v] -= x
 		}
 	}
-	spend := 0.0
-	var line []segment
+	spend, left := 0.0, of.Budget
+	var line Line
 	for v := range n {
-		t := &f.types[v]
-		if !b.real && b.low[v] > min(b.high[v], t.rental.limit) {
+		if line, ok = of.Rent(v, line.More[:0]); !ok {
 			return nil, false
 		}
-		start := 0.0
-		start, line = f.line(b, v, line[:0])
-		spend += start
-		if b.more != nil {
-			p.free[v] += b.more[v]
-		}
-		p.free[v] += float64(b.low[v]) + float64(t.loads.Grid.Tolerance)/float64(t.loads.Grid.PerVM)
-		first := len(p.columns)
-		p.columns = append(p.columns, column{row: v, onRow: 1, upper: math.Inf(1)}) // capacity not used
-		for _, s := range line {
-			p.columns = append(p.columns, column{row: v, onRow: -1, spend: s.price, cost: s.price, upper: s.length})
-		}
-		p.columns = append(p.columns, column{row: v, onRow: -1, upper: math.Inf(1), missing: true})
-		// VMs follow the load along the line.
-		in := first
-		for need := -p.free[v]; need > 0; {
-			in++
-			c := &p.columns[in]
-			if need <= c.upper {
-				break
-			}
-			need -= c.upper
-			c.atUpper = true
-			spend += c.upper * c.spend
-			p.free[v] += c.upper
-		}
-		p.columns[in].used = true
-		p.basis = append(p.basis, basic{column: in, class: -1})
-		if c := &p.columns[in]; c.onRow < 0 && !c.missing {
-			spend += -p.free[v] * c.spend
-		}
+		spend += line.Paid
+		left -= line.Paid
+		p.free[v] += line.Besides
+		p.free[v] += line.Free
+		spend = p.follow(v, line.More, spend)
 	}
 	if p.budgeted {
-		budget := f.budget
-		if b.more != nil {
-			budget += b.more[n]
-		}
 		p.columns = append(p.columns,
 			column{row: n, onRow: 1, upper: math.Inf(1)},
 			column{row: n, onRow: -1, upper: math.Inf(1), missing: true})
 		in := len(p.columns) - 2
-		if spend > budget {
+		if spend > of.Budget {
 			in++
 		}
 		p.columns[in].used = true
 		p.basis = append(p.basis, basic{column: in, class: -1})
-		p.free[n] = budget
-		for v := range n {
-			start, _ := f.line(b, v, nil)
-			p.free[n] -= start
-		}
+		p.free[n] = left
 		for _, c := range p.columns {
 			if c.atUpper {
 				p.free[n] -= c.upper * c.spend
@@ -205,23 +170,50 @@ func (f *fleet) newPrices(b *box, best oracle, nu []float64) (p *prices, ok bool
 	return p, true
 }
 
-// solve finds the best prices; what is then missing is VMs or money without which the box has no
-// plan, and none is missing where there may be one.
-func (p *prices) solve() (missing float64) {
-	for k := range p.basis {
-		p.phaseOne = p.phaseOne || p.columns[p.basis[k].column].missing
+// follow adds the columns of a type, its VMs following the load along the line, and returns the spending with them.
+func (p *Program) follow(v int, line []Segment, spend float64) float64 {
+	in := len(p.columns)
+	p.columns = append(p.columns, column{row: v, onRow: 1, upper: math.Inf(1)}) // capacity not used
+	for _, s := range line {
+		p.columns = append(p.columns, column{row: v, onRow: -1, spend: s.Price, cost: s.Price, upper: s.Length})
 	}
-	if p.phaseOne {
+	p.columns = append(p.columns, column{row: v, onRow: -1, upper: math.Inf(1), missing: true})
+	for need := -p.free[v]; need > 0; {
+		in++
+		c := &p.columns[in]
+		if need <= c.upper {
+			break
+		}
+		need -= c.upper
+		c.atUpper = true
+		spend += c.upper * c.spend
+		p.free[v] += c.upper
+	}
+	p.columns[in].used = true
+	p.basis = append(p.basis, basic{column: in, class: -1})
+	if c := &p.columns[in]; c.onRow < 0 && !c.missing {
+		spend += -p.free[v] * c.spend
+	}
+	return spend
+}
+
+// Solve finds the best prices; what is then missing is VMs or money without which the box has no
+// plan, and none is missing where there may be one.
+func (p *Program) Solve() (missing float64) {
+	for k := range p.basis {
+		p.PhaseOne = p.PhaseOne || p.columns[p.basis[k].column].missing
+	}
+	if p.PhaseOne {
 		p.steps()
 		for k, b := range p.basis {
 			if b.class < 0 && p.columns[b.column].missing {
 				missing += p.value[k]
 			}
 		}
-		if p.lacking = missing; missing > integer.LoadNoise {
+		if p.Lacking = missing; missing > integer.LoadNoise {
 			return missing
 		}
-		p.phaseOne = false
+		p.PhaseOne = false
 	}
 	for k := range p.columns {
 		if p.columns[k].missing {
@@ -232,13 +224,13 @@ func (p *prices) solve() (missing float64) {
 	return 0
 }
 
-func (p *prices) cost(b *basic) float64 {
+func (p *Program) cost(b *basic) float64 {
 	switch {
-	case b.class >= 0 && p.phaseOne:
+	case b.class >= 0 && p.PhaseOne:
 		return 0
 	case b.class >= 0:
-		return -p.penalty[b.class] * (b.choice.all - p.keys[b.class].all)
-	case !p.phaseOne:
+		return -p.penalty[b.class] * (b.choice.All - p.keys[b.class].All)
+	case !p.PhaseOne:
 		return p.columns[b.column].cost
 	case p.columns[b.column].missing:
 		return 1
@@ -247,11 +239,11 @@ func (p *prices) cost(b *basic) float64 {
 }
 
 // entries is a variable's coefficients; a choice's are the difference to its class's key.
-func (p *prices) entries(b *basic, dst []float64) []float64 {
+func (p *Program) entries(b *basic, dst []float64) []float64 {
 	dst = append(dst[:0], make([]float64, len(p.free))...)
 	if b.class >= 0 {
 		for v := range p.types {
-			dst[v] = b.choice.vms[v] - p.keys[b.class].vms[v]
+			dst[v] = b.choice.VMs[v] - p.keys[b.class].VMs[v]
 		}
 		return dst
 	}
@@ -265,7 +257,7 @@ func (p *prices) entries(b *basic, dst []float64) []float64 {
 
 // invert computes the inverse of the basis, its values and the prices of the rows; false where the
 // basis cannot be inverted any more.
-func (p *prices) invert() bool {
+func (p *Program) invert() bool {
 	n := len(p.basis)
 	*p.work += 10 + n*n*n/10 + len(p.columns)/2
 	var column []float64
@@ -312,18 +304,18 @@ func (p *prices) invert() bool {
 		}
 	}
 	for v := range p.types {
-		p.nu[v] = -dual[v]
+		p.Nu[v] = -dual[v]
 	}
-	if p.mu = 0; p.budgeted {
-		p.mu = -dual[p.types]
+	if p.Mu = 0; p.budgeted {
+		p.Mu = -dual[p.types]
 	}
 	return true
 }
 
 // stepsMost bounds the steps of a linear program; the prices are good long before.
-func (p *prices) stepsMost() int { return 2000 + 40*(len(p.keys)+len(p.columns)) }
+func (p *Program) stepsMost() int { return 2000 + 40*(len(p.keys)+len(p.columns)) }
 
-func (p *prices) steps() {
+func (p *Program) steps() {
 	for range p.stepsMost() {
 		if !p.invert() {
 			return
@@ -332,20 +324,20 @@ func (p *prices) steps() {
 			break
 		}
 		enter, up, found := p.entering()
-		if p.solved = !found && !p.phaseOne; !found || !p.step(enter, up) {
+		if p.Solved = !found && !p.PhaseOne; !found || !p.step(enter, up) {
 			break
 		}
 	}
-	for v := range p.nu {
-		p.nu[v] = max(0, p.nu[v])
+	for v := range p.Nu {
+		p.Nu[v] = max(0, p.Nu[v])
 	}
-	p.mu = max(0, p.mu)
+	p.Mu = max(0, p.Mu)
 }
 
 // entering is a variable that makes the plan cheaper, and whether it grows.
-func (p *prices) entering() (enter basic, up, found bool) {
-	scale := p.mu
-	for _, x := range p.nu {
+func (p *Program) entering() (enter basic, up, found bool) {
+	scale := p.Mu
+	for _, x := range p.Nu {
 		scale = max(scale, x)
 	}
 	most := pricesStep * max(scale, 1e-9)
@@ -354,11 +346,11 @@ func (p *prices) entering() (enter basic, up, found bool) {
 		if c.used || c.upper == 0 {
 			continue
 		}
-		reduced := p.cost(&basic{column: k, class: -1}) + p.mu*c.spend
+		reduced := p.cost(&basic{column: k, class: -1}) + p.Mu*c.spend
 		if c.row < p.types {
-			reduced += p.nu[c.row] * c.onRow
+			reduced += p.Nu[c.row] * c.onRow
 		} else {
-			reduced += p.mu * c.onRow
+			reduced += p.Mu * c.onRow
 		}
 		if c.atUpper {
 			reduced = -reduced
@@ -370,21 +362,21 @@ func (p *prices) entering() (enter basic, up, found bool) {
 	if found {
 		return enter, up, true
 	}
-	for v := range p.nu {
-		p.nu[v] = max(0, p.nu[v])
+	for v := range p.Nu {
+		p.Nu[v] = max(0, p.Nu[v])
 	}
 	const together = 8
 	for tried, n := 0, len(p.keys); tried < n; tried++ {
 		i := p.block
 		p.block = (p.block + 1) % n
 		penalty := p.penalty[i]
-		if p.phaseOne {
+		if p.PhaseOne {
 			penalty = 0
 		}
-		choice, worth, _ := p.best(i, p.nu, penalty)
-		key := -penalty * p.keys[i].all
-		for v, x := range p.keys[i].vms {
-			key += p.nu[v] * x
+		choice, worth, _ := p.best(i, p.Nu, penalty)
+		key := -penalty * p.keys[i].All
+		for v, x := range p.keys[i].VMs {
+			key += p.Nu[v] * x
 		}
 		if gain := key - worth; gain > max(most, 1e-12*math.Abs(key)) {
 			most, found, enter, up = gain, true, basic{class: i, choice: choice}, true
@@ -397,7 +389,7 @@ func (p *prices) entering() (enter basic, up, found bool) {
 }
 
 // step brings a variable into the basis; false where nothing stops it, which only noise can do.
-func (p *prices) step(enter basic, up bool) bool {
+func (p *Program) step(enter basic, up bool) bool {
 	const tiny = 1e-11
 	n := len(p.basis)
 	entries := p.entries(&enter, nil)
@@ -491,7 +483,7 @@ func (p *prices) step(enter basic, up bool) bool {
 	return true
 }
 
-func (p *prices) flip(k int) {
+func (p *Program) flip(k int) {
 	c := &p.columns[k]
 	by := c.upper
 	if c.atUpper {
@@ -504,37 +496,37 @@ func (p *prices) flip(k int) {
 	}
 }
 
-func (p *prices) setKey(class int, to choiceOf) {
+func (p *Program) setKey(class int, to Choice) {
 	for v := range p.types {
-		p.free[v] += p.keys[class].vms[v] - to.vms[v]
+		p.free[v] += p.keys[class].VMs[v] - to.VMs[v]
 	}
 	p.keys[class] = to
 }
 
-// share is a choice of a class and how much of it the linear program takes.
-type share struct {
-	choiceOf
-	part float64
+// Share is a choice of a class and how much of it the linear program takes.
+type Share struct {
+	Choice
+	Part float64
 }
 
-// shares is the choices of a class in the solution.
-func (p *prices) shares(class int, dst []share) []share {
+// Shares is the choices of a class in the solution.
+func (p *Program) Shares(class int, dst []Share) []Share {
 	rest := 1.0
 	first := len(dst)
-	dst = append(dst, share{p.keys[class], 1})
+	dst = append(dst, Share{p.keys[class], 1})
 	for k, b := range p.basis {
 		if b.class == class {
 			part := min(1, max(0, p.value[k]))
 			rest -= part
-			dst = append(dst, share{b.choice, part})
+			dst = append(dst, Share{b.choice, part})
 		}
 	}
-	dst[first].part = max(0, rest)
+	dst[first].Part = max(0, rest)
 	return dst
 }
 
-// rented is the VMs of a type beyond the box's lower limit.
-func (p *prices) rented(v int) (vms float64) {
+// Rented is the VMs of a type beyond the box's lower limit.
+func (p *Program) Rented(v int) (vms float64) {
 	for k := range p.columns {
 		if c := &p.columns[k]; c.row == v && c.onRow < 0 && c.atUpper {
 			vms += c.upper

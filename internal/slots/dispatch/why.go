@@ -1,0 +1,135 @@
+package dispatch
+
+import (
+	"fmt"
+
+	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
+	"headroom/internal/core/words"
+)
+
+// Why explains a choice to people, and to programs that learn from decisions. The reason says just what the rule, the
+// figures and Of say.
+type Why struct {
+	Rule    string   `json:"rule"`         // a stable name of the deciding rule: deadline, share, order, probe, idle
+	Reason  string   `json:"reason"`       // a sentence with the figures that decided
+	Of      string   `json:"of,omitempty"` // the other job, or the type of nodes, that the reason names
+	Figures []Figure `json:"figures,omitempty"`
+}
+
+// Figure is a number that decided a choice.
+type Figure struct {
+	Name  string  `json:"name"`
+	Value float64 `json:"value"`
+}
+
+// because returns the reason of a rule in words.
+func because(rule, of string, figures ...Figure) Why {
+	w := Why{Rule: rule, Of: of, Figures: figures}
+	w.Reason = w.Say()
+	return w
+}
+
+// idle explains a slot that stays idle because no job has a task that may start on it.
+var idle = because("idle", "")
+
+// figure returns the value of a figure, and whether it is there.
+func (w *Why) figure(name string) (x float64, there bool) {
+	for _, f := range w.Figures {
+		if f.Name == name {
+			return f.Value, true
+		}
+	}
+	return 0, false
+}
+
+// Say puts the rule, its figures and what it names into a sentence.
+func (w *Why) Say() string {
+	of := func(name string) float64 { x, _ := w.figure(name); return x }
+	slots := func() string { return fault.Plural(int64(of("held")), "slot") }
+	switch w.Rule {
+	case "order":
+		return "Of the jobs with a task for this slot it was submitted first."
+	case "deadline":
+		if _, atRisk := w.figure("left_s"); atRisk {
+			return w.sayAtRisk()
+		}
+		return "Of the jobs with a task for this slot it has the earliest deadline."
+	case "minimum":
+		return fmt.Sprintf("Its class holds %s, and its minimum is %g: the smallest part of the classes with a task that may start here.", slots(), of("min"))
+	case "share":
+		if _, progress := w.figure("progress_share"); progress {
+			return fmt.Sprintf("It has %.3g of the cluster's progress with a weight of %g, the least for its weight of the jobs with a task for this slot.", of("progress_share"), of("weight"))
+		}
+		return fmt.Sprintf("Its class holds %s with a weight of %g, the fewest for its weight of the classes with a task that may start here.", slots(), of("weight"))
+	case "lent":
+		return "No class with a share has a task that may start here."
+	case "calibration":
+		return fmt.Sprintf("No task of it was measured on nodes of %s, and none runs there.", w.Of)
+	case "affinity":
+		return fmt.Sprintf("The slot is worth %.3g of a mean slot to it, and %.3g to %q, whose turn it was and who has let %s before it.",
+			of("affinity"), of("affinity_of_turn"), w.Of, fault.Plural(int64(of("skips")), "other"))
+	case "skips":
+		return fmt.Sprintf("It was its turn, and it has let %d others before it, as many as it must.", int64(of("skips")))
+	case "min_share":
+		return fmt.Sprintf("It has %.3g of the cluster's progress of a minimum of %.3g, the smallest part of the jobs with a task for this slot.", of("progress_share"), of("min_share"))
+	case "residual":
+		return fmt.Sprintf("Other work leaves %.3g of the node's processors, less than the %.3g from which tasks start.", of("residual"), of("least_residual"))
+	case "io_cap":
+		return fmt.Sprintf("Running tasks read %.3g MB/s from each data node, and no task reads so little that %.3g are not exceeded.",
+			of("load_mb_s"), of("io_cap_mb_s"))
+	case "progress":
+		if relative, usual := w.figure("relative_slowdown"); usual {
+			return fmt.Sprintf("Its tasks take %.3g times as long here as on the cluster's mean slot, the least of the tasks that may start; there they take %.3g times what they take on a dedicated node.",
+				relative, of("average_slowdown"))
+		}
+		return fmt.Sprintf("Its tasks take %.3g times as long here as on a dedicated node, the least of the tasks that may start; on the cluster's mean slot they take %.3g times.",
+			of("slowdown"), of("average_slowdown"))
+	case "overload":
+		return fmt.Sprintf("Any task is likely to overload the node: of %d candidates the best is good with a probability of %.3g.",
+			int64(of("candidates")), of("p_good"))
+	case "probe":
+		return fmt.Sprintf("Nothing runs on the node, and of %d candidates, which all are likely to overload it, this is good with the highest probability, %.3g.",
+			int64(of("candidates")), of("p_good"))
+	case "expected_utility":
+		return fmt.Sprintf("It is good with a probability of %.3g and has a utility of %.4g: the most is expected of it among the candidates that are likely not to overload the node.",
+			of("p_good"), of("utility"))
+	}
+	return "No job has a task that may start on this slot."
+}
+
+// sayAtRisk says the reason of a deadline that is at risk. Nothing is completable where no task time is known.
+func (w *Why) sayAtRisk() string {
+	left, _ := w.figure("left_s")
+	unfinished, _ := w.figure("unfinished")
+	earliest, passed := "the earliest at risk", ""
+	if w.Of != "" {
+		earliest = "the earliest at risk that a task here can help"
+		passed = fmt.Sprintf(" %q is due sooner, but a task here would end too late for it.", w.Of)
+	}
+	switch completable, known := w.figure("completable"); {
+	case left <= 0:
+		return fmt.Sprintf("Its deadline passed %.3g s ago; it was %s.", -left, earliest) + passed
+	case !known:
+		return fmt.Sprintf("Its deadline is in %.4g s, %s: nothing says how long its tasks take.", left, earliest) + passed
+	default:
+		return fmt.Sprintf("Its running tasks' slots complete %.4g of its %g unfinished tasks until its deadline in %.4g s, %s.",
+			completable, unfinished, left, earliest) + passed
+	}
+}
+
+// unitOf gives the units of figures; the others are plain numbers.
+var unitOf = map[string]string{"submitted_s": "s", "deadline_s": "s", "left_s": "s", "held": "slots", "min": "slots", "load_mb_s": "MB/s",
+	"io_cap_mb_s": "MB/s", "least_mb_s": "MB/s", "completable": "tasks", "unfinished": "tasks", "candidates": "tasks", "skips": "turns"}
+
+// Facts returns the reason as a fact about the job that was chosen.
+func (w *Why) Facts(job string) words.Facts {
+	f := capacity.Fact{Kind: w.Rule, Subject: job, Figures: []capacity.Figure{}, Claim: w.Reason}
+	for _, x := range w.Figures {
+		f.Figures = append(f.Figures, words.Count(x.Name, x.Value, unitOf[x.Name]))
+	}
+	if w.Of != "" {
+		f.Figures = append(f.Figures, capacity.Figure{Name: "of", Value: w.Of, Unit: "name"})
+	}
+	return words.Facts{f}
+}
