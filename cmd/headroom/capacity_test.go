@@ -227,7 +227,7 @@ func TestWhatOneServerHolds(t *testing.T) {
 	t.Logf("%d watchers: %.1f KB each", watchers, (resident(t, s.Process.Pid)-before)*1024/float64(watchers))
 	var plans, bytes, stored int64
 	var connections int
-	if err := conn.QueryRow(t.Context(), `SELECT (SELECT count(*) FROM plans), pg_total_relation_size('plans'), (SELECT avg(pg_column_size(plan) + pg_column_size(problem))::bigint FROM plans),
+	if err := conn.QueryRow(t.Context(), `SELECT (SELECT count(*) FROM plans), pg_total_relation_size('stored_plans'), (SELECT avg(pg_column_size(plan) + pg_column_size(problem))::bigint FROM plans),
 		(SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()) - 1`).Scan(&plans, &bytes, &stored, &connections); err != nil {
 		t.Fatal(err)
 	}

@@ -70,3 +70,46 @@ func membersOf(data []byte) (names []string) {
 	})
 	return names
 }
+
+// ReadNear reads of a stored plan what the next one should be near to. It passes over all the rest, also over members
+// that a newer release has stored and this one does not know.
+func ReadNear(plan []byte) (Near, error) {
+	near := Near{Jobs: map[string]float64{}}
+	r := strict.NewReader(plan)
+	r.Members("a plan", func(key []byte) {
+		switch string(key) {
+		case "vms":
+			r.Members("what is rented", func(key []byte) {
+				if string(key) == "total" {
+					r.Float(&near.VMs)
+				} else {
+					r.Skip()
+				}
+			})
+		case "classes":
+			if r.Sees("null") {
+				r.Skip()
+				return
+			}
+			r.Array("the classes", func(int) {
+				var name string
+				var admitted float64
+				r.Members("a class's part", func(key []byte) {
+					switch string(key) {
+					case "name":
+						name, _ = r.Text()
+					case "admitted":
+						r.Float(&admitted)
+					default:
+						r.Skip()
+					}
+				})
+				near.Jobs[name] = admitted
+			})
+		default:
+			r.Skip()
+		}
+	})
+	r.End()
+	return near, r.Result(func(*strict.Checker) {})
+}

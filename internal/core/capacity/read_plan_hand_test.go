@@ -41,6 +41,7 @@ func TestPlansAreReadAsTheStandardLibraryDoes(t *testing.T) {
 		text := AppendPlan(nil, p)
 		if agree(text) {
 			whole++
+			nearAgrees(t, text)
 		}
 		for range 5 {
 			if agree(damage(r, text)) {
@@ -53,6 +54,24 @@ func TestPlansAreReadAsTheStandardLibraryDoes(t *testing.T) {
 	}
 	if damaged < plans/10 || damaged > 4*plans {
 		t.Errorf("%d of %d damaged texts were read by hand; they are no sample", damaged, 5*plans)
+	}
+}
+
+// nearAgrees holds what the next plan should be near to against the plan, also where a newer release has added members.
+func nearAgrees(t *testing.T, text []byte) {
+	t.Helper()
+	p, err := ReadPlan(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := Near{VMs: p.VMs.Total, Jobs: map[string]float64{}}
+	for _, c := range p.Classes {
+		want.Jobs[c.Name] = c.Admitted
+	}
+	for _, text := range [][]byte{text, bytes.Replace(text, []byte(`{`), []byte(`{"later":[{"vms":{"total":-1}}],`), 1)} {
+		if got, err := ReadNear(text); err != nil || !reflect.DeepEqual(got, want) {
+			t.Fatalf("of %s\ngot  %+v, %v\nwant %+v", text, got, err, want)
+		}
 	}
 }
 

@@ -23,7 +23,7 @@ type Snapshot struct {
 	Classes   []PlannedClass   // by name
 	Profiles  map[ProfileRef]capacity.Profile
 	Forecasts []Forecast     // likewise, and earlier arrivals whose jobs may still run
-	Previous  *capacity.Plan // the current plan, if there is one
+	Previous  *capacity.Near // the current plan, if there is one
 }
 
 // Problem returns the cluster's problem at one moment, with the prices, running contracts and forecasts of that
@@ -148,12 +148,7 @@ func (s Snapshot) kept(class string, started float64, integrality capacity.Integ
 	if integrality != capacity.Relaxed {
 		started = capacity.WholeJobs(started)
 	}
-	for i := range s.Previous.Classes {
-		if c := &s.Previous.Classes[i]; c.Name == class {
-			return min(started, c.Admitted)
-		}
-	}
-	return 0
+	return min(started, s.Previous.Jobs[class])
 }
 
 func (s Snapshot) Class(c PlannedClass) (capacity.Class, error) {
@@ -230,14 +225,10 @@ func (s Snapshot) near() *capacity.Near {
 	if s.Previous == nil {
 		return nil
 	}
-	known := make(map[string]bool, len(s.Classes))
+	n := &capacity.Near{VMs: s.Previous.VMs, Jobs: map[string]float64{}}
 	for _, c := range s.Classes {
-		known[c.Name] = true
-	}
-	n := &capacity.Near{VMs: s.Previous.VMs.Total, Jobs: map[string]float64{}}
-	for _, c := range s.Previous.Classes {
-		if known[c.Name] {
-			n.Jobs[c.Name] = c.Admitted
+		if admitted, known := s.Previous.Jobs[c.Name]; known {
+			n.Jobs[c.Name] = admitted
 		}
 	}
 	return n

@@ -141,7 +141,7 @@ func snapshot() Snapshot {
 		},
 		Profiles:  map[ProfileRef]capacity.Profile{{"p", 2}: {MapTasks: 7}},
 		Forecasts: []Forecast{{"a", moment("2026-01-01T05:00:00Z"), 1.2, nil}, {"b", moment("2026-01-01T05:00:00Z"), 2.4, nil}},
-		Previous:  &capacity.Plan{VMs: capacity.VMs{Total: 5}, Classes: []capacity.ClassPlan{{Name: "a", Admitted: 3}, {Name: "gone", Admitted: 1}}},
+		Previous:  &capacity.Near{VMs: 5, Jobs: map[string]float64{"a": 3, "gone": 1}},
 	}
 }
 
@@ -277,13 +277,13 @@ func TestStartedJobsArePromised(t *testing.T) {
 		Classes:   []PlannedClass{{Name: "etl", VMsPerJob: &gamma, DeadlineSeconds: 3 * 3600, Jobs: capacity.JobRange{Max: 9}, Penalty: penalty}},
 		Forecasts: []Forecast{{"etl", noon.Add(-2 * time.Hour), 0, new(4.0)}, {"etl", noon, 0, new(2.0)}}}
 	for _, c := range []struct {
-		previous *capacity.Plan
+		previous *capacity.Near
 		want     capacity.JobRange
 	}{
 		{nil, capacity.JobRange{Max: 5}},
-		{&capacity.Plan{Classes: []capacity.ClassPlan{{Name: "etl", Admitted: 9}}}, capacity.JobRange{Min: 4, Max: 5}},
-		{&capacity.Plan{Classes: []capacity.ClassPlan{{Name: "etl", Admitted: 1}}}, capacity.JobRange{Min: 1, Max: 5}},
-		{&capacity.Plan{Classes: []capacity.ClassPlan{{Name: "other", Admitted: 9}}}, capacity.JobRange{Max: 5}},
+		{&capacity.Near{Jobs: map[string]float64{"etl": 9}}, capacity.JobRange{Min: 4, Max: 5}},
+		{&capacity.Near{Jobs: map[string]float64{"etl": 1}}, capacity.JobRange{Min: 1, Max: 5}},
+		{&capacity.Near{Jobs: map[string]float64{"other": 9}}, capacity.JobRange{Max: 5}},
 	} {
 		s.Previous = c.previous
 		p, err := s.Problem(noon.Add(10 * time.Minute))

@@ -118,7 +118,11 @@ func currentText(shown found, now time.Time) ([]byte, string, error) {
 	if err != nil {
 		return nil, "", fmt.Errorf("write how fresh a plan is: %w", err)
 	}
-	record := recordText(shown.Record)
+	whole, err := shown.Whole()
+	if err != nil {
+		return nil, "", err
+	}
+	record := recordText(whole.Record)
 	text := append(record[:len(record)-2], `,"freshness":`...) // without its }\n
 	return append(append(text, freshness...), '}', '\n'), "", nil
 }

@@ -59,7 +59,8 @@ func (s *server) GetPlan(ctx context.Context, r GetPlanRequest) (reply[PlanRecor
 		return reply[PlanRecord]{table: file}, err
 	}
 	if shown := s.app.Plans.Board.Find(r.Cluster); shown != nil && (ref.Number == shown.Record.Number || ref.ID == shown.Record.ID) {
-		return planReply(shown.Record, nil) // from memory
+		whole, err := shown.Whole() // from memory
+		return planReply(whole.Record, err)
 	}
 	return planReply(s.app.Stores.Plans.Plan(ctx, r.Cluster, ref))
 }

@@ -232,7 +232,7 @@ func TestHistoryCannotBeRewritten(t *testing.T) {
 	must(s.SavePlan(ctx, record(night)))(t)
 	owner := raw(t, url)
 	statements := []string{
-		"UPDATE plans SET vms = 0", "DELETE FROM plans", "TRUNCATE plans", "UPDATE audit SET by = 'nobody'", "DELETE FROM audit WHERE false", "TRUNCATE audit",
+		"UPDATE plans SET vms = 0", "DELETE FROM plans", "TRUNCATE stored_plans", "UPDATE audit SET by = 'nobody'", "DELETE FROM audit WHERE false", "TRUNCATE audit",
 		"UPDATE profile_versions SET note = ''",
 	}
 	refuses := func(who, code string) {
@@ -250,7 +250,7 @@ func TestHistoryCannotBeRewritten(t *testing.T) {
 	execute(t, owner, "SET headroom.retention = 'on'")
 	refuses("service with the word", "42501")
 	execute(t, owner, "RESET ROLE")
-	execute(t, owner, "GRANT UPDATE, DELETE, TRUNCATE ON plans, audit, profile_versions TO "+postgres.Role)
+	execute(t, owner, "GRANT UPDATE, DELETE, TRUNCATE ON plans, stored_plans, audit, profile_versions TO "+postgres.Role)
 	execute(t, owner, "SET ROLE "+postgres.Role)
 	refuses("service with the word and grants", "23001")
 	execute(t, owner, "RESET ROLE")

@@ -25,7 +25,7 @@ var ours = []string{
 	"idempotency_fingerprint_check", "idempotency_pkey", "keys_hash_check", "keys_hash_key", "keys_pkey", "observations_cluster_fkey", "observations_pkey", "observations_plan_check", "observations_plan_vms_check", "observations_slots_check", "observations_utilization_check", "observations_vms_check",
 	"plans_cluster_fkey", "plans_number_check", "plans_number_key", "removed_plans_cluster_fkey", "removed_plans_numbers_check", "removed_plans_pkey",
 	"removed_pool_plans_cluster_fkey", "removed_pool_plans_numbers_check", "removed_pool_plans_pkey",
-	"planning_claim_check", "planning_cluster_fkey", "planning_pin_check", "planning_pkey", "plan_turns_pkey", "plan_turns_planning_fkey", "plans_pkey", "plans_status_check", "prices_cluster_fkey", "prices_pkey", "profile_versions_cluster_fkey", "retired_pkey", "sessions_hash_check", "sessions_key_fkey",
+	"planning_claim_check", "planning_cluster_fkey", "planning_pin_check", "planning_pkey", "plan_turns_pkey", "plan_turns_planning_fkey", "plans_pkey", "plans_status_check", "plans_texts_check", "prices_cluster_fkey", "prices_pkey", "profile_versions_cluster_fkey", "retired_pkey", "sessions_hash_check", "sessions_key_fkey",
 	"plan_reigns_pkey", "plan_reigns_planning_fkey", "report_parts_pkey", "report_parts_report_fkey", "report_schedules_cluster_fkey", "report_schedules_pkey",
 	"class_calibrations_pkey", "class_calibrations_class_fkey",
 	"executions_pkey", "executions_cluster_fkey", "executions_execution_key", "executions_outcome_check", "executions_form_check", "executions_times_check", "executions_seconds_check", "executions_sample_check",

@@ -27,6 +27,12 @@ func Hold(ctx context.Context, s *Store) (back func(), err error) {
 	return conn.Release, nil
 }
 
+// ForgetLive deletes old history of live clusters.
+func ForgetLive(ctx context.Context, s *Store) error { return s.forgetLive(ctx) }
+
+// CursorOf is a cursor behind a key.
+var CursorOf = writeCursor
+
 // NewProvider takes the steps of the schema one by one.
 var NewProvider = newProvider
 

@@ -441,28 +441,26 @@ const (
 	maxLearned     = 100_000 // choices that can be learned again
 )
 
-// sweepLive now and then deletes old history. Nobody waits for it.
+// sweepLive now and then deletes old history. Nobody waits for it, and a failure is left for the next time.
 func (s *Store) sweepLive() {
-	if !s.liveSweep.due() {
-		return
+	if s.liveSweep.due() {
+		go func() { _ = s.forgetLive(s.open) }()
 	}
-	go func() {
-		for _, sql := range []string{
-			`DELETE FROM live_heartbeats WHERE (cluster_id, number) IN (
-				SELECT cluster_id, number FROM live_heartbeats WHERE at < clock_timestamp() - interval '` + keepHeartbeats + `' ORDER BY at LIMIT 50000)`,
-			`DELETE FROM live_heartbeats h USING live_clusters l WHERE h.cluster_id = l.cluster_id AND h.number <= l.last_beat - ` + strconv.Itoa(maxHeartbeats),
-			`DELETE FROM live_runs WHERE (cluster_id, id) IN (
-				SELECT cluster_id, id FROM live_runs WHERE at < clock_timestamp() - interval '` + keepDecisions + `' AND NOT open ORDER BY at LIMIT 50000)`,
-			`DELETE FROM live_runs r USING live_clusters l WHERE r.cluster_id = l.cluster_id AND r.id <= l.last_run - ` + strconv.Itoa(maxDecisions) + ` AND NOT r.open`,
-			`DELETE FROM live_learned d USING live_memories m WHERE m.cluster_id = d.cluster_id AND m.kind = 'learned'
-				AND d.number <= (SELECT max(number) FROM live_learned x WHERE x.cluster_id = m.cluster_id) - ` + strconv.Itoa(maxLearned) + ` AND d.judgement IS NOT NULL`,
-			`DELETE FROM live_jobs WHERE (cluster_id, number) IN (
-				SELECT cluster_id, number FROM live_jobs WHERE ended_at < clock_timestamp() - interval '` + keepDecisions + `' ORDER BY ended_at LIMIT 10000)`,
-		} {
-			_ = s.write(s.open, func(ctx context.Context, q querier) error { // a failure is left for the next time
-				_, err := q.Exec(ctx, sql)
-				return err
-			})
-		}
-	}()
+}
+
+func (s *Store) forgetLive(ctx context.Context) error {
+	var all []error
+	for _, old := range []struct{ table, key, rows string }{
+		{"live_heartbeats", "cluster_id, number", `FROM live_heartbeats WHERE at < clock_timestamp() - interval '` + keepHeartbeats + `' ORDER BY at`},
+		{"live_heartbeats", "cluster_id, number", `FROM live_clusters l JOIN live_heartbeats h USING (cluster_id) WHERE h.number <= l.last_beat - ` + strconv.Itoa(maxHeartbeats)},
+		{"live_runs", "cluster_id, id", `FROM live_runs WHERE at < clock_timestamp() - interval '` + keepDecisions + `' AND NOT open ORDER BY at`},
+		{"live_runs", "cluster_id, id", `FROM live_clusters l JOIN live_runs r USING (cluster_id) WHERE r.id <= l.last_run - ` + strconv.Itoa(maxDecisions) + ` AND NOT r.open`},
+		{"live_learned", "cluster_id, number", `FROM live_memories m JOIN live_learned d USING (cluster_id) WHERE m.kind = 'learned'
+			AND d.number <= (SELECT max(number) FROM live_learned x WHERE x.cluster_id = m.cluster_id) - ` + strconv.Itoa(maxLearned) + ` AND d.judgement IS NOT NULL`},
+		{"live_jobs", "cluster_id, number", `FROM live_jobs WHERE ended_at < clock_timestamp() - interval '` + keepDecisions + `' ORDER BY ended_at`},
+	} {
+		_, err := s.forget(ctx, old.table, old.key, old.rows, nil)
+		all = append(all, err)
+	}
+	return errors.Join(all...)
 }

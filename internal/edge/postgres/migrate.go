@@ -329,7 +329,7 @@ const grants = `
 	                live_clusters, live_memories, live_learned, live_nodes, live_jobs, live_runs, live_measured, live_heartbeats}'::text[]),
 	            ('SELECT, INSERT, DELETE', '{profile_versions, reports, report_parts, packings, pool_changes, observations, measurements, fits}'),
 	            ('SELECT, INSERT, UPDATE', '{class_calibrations}'),
-	            ('SELECT, INSERT', '{plans, audit, pool_plans}'),
+	            ('SELECT, INSERT', '{plans, stored_plans, audit, pool_plans}'),
 	            ('SELECT', '{plan_turns, plan_reigns, removed_plans, removed_pool_plans, audit_eras, goose_db_version}')
 	        ) of (rights, names), unnest(names) AS name
 	        WHERE to_regclass(name) IS NOT NULL

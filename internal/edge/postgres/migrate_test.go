@@ -110,7 +110,7 @@ func TestAUserWhoMayMakeNoRoles(t *testing.T) {
 	ctx := filled(t, s)
 	must(s.SavePlan(ctx, record(night)))(t)
 	conn := raw(t, plain)
-	for _, sql := range []string{"UPDATE plans SET vms = 0", "DELETE FROM audit", "TRUNCATE plans"} {
+	for _, sql := range []string{"UPDATE plans SET vms = 0", "DELETE FROM audit", "TRUNCATE stored_plans"} {
 		if _, err := conn.Exec(ctx, sql); state(err) != "23001" {
 			t.Errorf("%s: %v", sql, err)
 		}

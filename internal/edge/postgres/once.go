@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strconv"
 	"sync"
 	"time"
 
@@ -155,6 +156,24 @@ func (s *Store) sweepOld(ctx context.Context) {
 			    SELECT principal, key FROM idempotency WHERE created_at < now() - interval '24 hours' LIMIT 10000 FOR UPDATE SKIP LOCKED)`)
 		return err
 	})
+}
+
+// forgottenAtOnce is the maximum number of old rows that one transaction deletes, so that nobody waits for one.
+const forgottenAtOnce = 10_000
+
+// forget deletes rows of a table in many transactions; key are the columns of its primary key, and rows selects what is old.
+func (s *Store) forget(ctx context.Context, table, key, rows string, args pgx.NamedArgs) (deleted int64, err error) {
+	for {
+		var some int64
+		err := s.write(ctx, func(ctx context.Context, q querier) error {
+			done, err := q.Exec(ctx, `DELETE FROM `+table+` WHERE (`+key+`) IN (SELECT `+key+` `+rows+` LIMIT `+strconv.Itoa(forgottenAtOnce)+`)`, args)
+			some = done.RowsAffected()
+			return err
+		})
+		if deleted += some; err != nil || some < forgottenAtOnce {
+			return deleted, err
+		}
+	}
 }
 
 // turns lets one caller at a time in for each key.

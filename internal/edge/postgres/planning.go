@@ -52,10 +52,18 @@ func (s *Store) Current(ctx context.Context, cluster string) (current plans.Curr
 
 // Currents returns the current plans of living clusters, by name (see app.Planning).
 func (s *Store) Currents(ctx context.Context, after string, limit int, known []string) (all []plans.Current, err error) {
+	return s.currentsWhere(ctx, `c.name > @after ORDER BY c.name LIMIT @limit`, pgx.NamedArgs{"known": known, "after": after, "limit": limit})
+}
+
+// CurrentsOf returns the current plans of some clusters (see app.Planning).
+func (s *Store) CurrentsOf(ctx context.Context, clusters, known []string) (all []plans.Current, err error) {
+	return s.currentsWhere(ctx, `c.name = ANY(@clusters)`, pgx.NamedArgs{"known": known, "clusters": clusters})
+}
+
+func (s *Store) currentsWhere(ctx context.Context, where string, args pgx.NamedArgs) (all []plans.Current, err error) {
 	err = s.read(ctx, func(ctx context.Context, q querier) error {
 		sql := strings.Replace(selectCurrent, "p.plan::text", "CASE WHEN p.id = ANY(@known::uuid[]) THEN 'null' ELSE p.plan::text END", 1)
-		if all, err = currents(ctx, q, sql+` WHERE c.deleted_at IS NULL AND c.name > @after ORDER BY c.name LIMIT @limit`,
-			pgx.NamedArgs{"known": known, "after": after, "limit": limit}); err != nil {
+		if all, err = currents(ctx, q, sql+` WHERE c.deleted_at IS NULL AND `+where, args); err != nil {
 			return fmt.Errorf("read the current plans: %w", err)
 		}
 		return nil

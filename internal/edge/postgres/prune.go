@@ -30,8 +30,13 @@ type Pruned struct {
 	Bytes   int64  `json:"bytes"` // as they were stored
 }
 
-// pruneBatch is the number of plans that one transaction removes: it holds the lock of planning.
-const pruneBatch = 500
+// One transaction removes so many plans at most. It holds the lock of planning, so it aims at a time that nobody feels.
+const (
+	mostPruned  = 500
+	firstPruned = 50
+	leastPruned = 10
+	pruneTime   = 25 * time.Millisecond
+)
 
 // pruned describes a kind of plans that can be removed.
 type pruned struct {
@@ -44,20 +49,22 @@ type pruned struct {
 }
 
 // For a cluster, the current, the newest and pinned plans stay. So do plans that were current lately, that a lease
-// holds under or an observation was judged by.
+// holds under or an observation was judged by, and plans whose texts the next one shares.
 var clusterPlans = pruned{
-	plans: "plans", removed: "removed_plans", of: "the cluster",
+	plans: "stored_plans", removed: "removed_plans", of: "the cluster",
 	candidates: `SELECT id, name FROM clusters WHERE plans > @keep ORDER BY name, id`,
 	lock:       `SELECT FROM clusters WHERE id = @cluster FOR NO KEY UPDATE`,
 	old: `
-	SELECT p.id, p.number, pg_column_size(p.plan)::bigint + pg_column_size(p.problem) AS bytes
-	FROM plans p JOIN clusters c ON c.id = p.cluster_id
+	SELECT p.id, p.number, coalesce(pg_column_size(p.plan)::bigint + pg_column_size(p.problem), pg_column_size(p.own)) AS bytes
+	FROM stored_plans p JOIN clusters c ON c.id = p.cluster_id
 	WHERE p.cluster_id = @cluster AND p.created_at < clock_timestamp() - make_interval(secs => @age) AND p.number > @past AND p.number <= c.plans - @keep
 	  AND NOT EXISTS (SELECT FROM planning g WHERE g.cluster_id = @cluster AND p.number IN (g.current_number, g.newest_number, g.pin_number))
 	  AND NOT EXISTS (SELECT FROM plan_turns t WHERE t.cluster_id = @cluster AND t.number = p.number)
 	  AND NOT EXISTS (SELECT FROM plan_reigns t WHERE t.cluster_id = @cluster AND t.number = p.number)
 	  AND NOT EXISTS (SELECT FROM admissions a WHERE a.cluster_id = @cluster AND a.plan_number = p.number AND a.ended_at IS NULL)
 	  AND NOT EXISTS (SELECT FROM observations o WHERE o.cluster_id = @cluster AND o.plan_number = p.number)
+	  AND (p.base IS NOT NULL OR p.number IS DISTINCT FROM (
+	      SELECT n.base FROM stored_plans n WHERE n.cluster_id = @cluster AND n.number > p.number ORDER BY n.number LIMIT 1))
 	ORDER BY p.number`,
 }
 
@@ -101,7 +108,7 @@ func (of pruned) prune(ctx context.Context, conn *pgx.Conn, r Retention, tell fu
 	removed := false
 	for _, c := range clusters {
 		total := Pruned{Cluster: c.Name, Pool: of.pool}
-		args := pgx.NamedArgs{"cluster": c.ID, "age": r.OlderThan.Seconds(), "keep": r.Keep, "batch": pruneBatch, "past": 0}
+		args := pgx.NamedArgs{"cluster": c.ID, "age": r.OlderThan.Seconds(), "keep": r.Keep, "past": 0}
 		if r.DryRun {
 			err = conn.QueryRow(ctx, `SELECT count(*), coalesce(min(number), 0), coalesce(max(number), 0), coalesce(sum(bytes), 0)::bigint FROM (`+of.old+`) old`, args).
 				Scan(&total.Plans, &total.First, &total.Last, &total.Bytes)
@@ -127,43 +134,66 @@ func (of pruned) prune(ctx context.Context, conn *pgx.Conn, r Retention, tell fu
 	return nil
 }
 
-// pruneCluster removes batch after batch until nothing is left to remove.
+// pruneCluster removes batch after batch until nothing is left to remove. It finds the plans before it locks the
+// cluster, and looks at them once more when it has.
 func (of pruned) pruneCluster(ctx context.Context, conn *pgx.Conn, args pgx.NamedArgs, total *Pruned) error {
 	ctx = auth.With(ctx, auth.Principal{Name: "retention"})
-	for {
-		batch := Pruned{Cluster: total.Cluster, Pool: total.Pool}
-		err := pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
-			if _, err := tx.Exec(ctx, of.lock, args); err != nil {
+	for most := firstPruned; ; {
+		args["batch"] = mostPruned
+		var numbers []int64
+		err := conn.QueryRow(ctx, `SELECT array_agg(number) FROM (`+of.old+` LIMIT @batch) old`, args).Scan(&numbers)
+		if err != nil || len(numbers) == 0 {
+			return err
+		}
+		for len(numbers) > 0 {
+			some := numbers[:min(most, len(numbers))]
+			began := time.Now()
+			batch, err := of.pruneSome(ctx, conn, args, some, *total)
+			if err != nil {
 				return err
 			}
-			if _, err := tx.Exec(ctx, `SET LOCAL headroom.retention = 'on'`); err != nil {
-				return err
+			most = max(leastPruned, min(mostPruned, 2*most, int(float64(most)*pruneTime.Seconds()/time.Since(began).Seconds())))
+			numbers = numbers[len(some):]
+			args["past"] = some[len(some)-1] // or each batch would pass over the rows that those before it have removed
+			if batch.Plans == 0 {
+				continue
 			}
-			err := tx.QueryRow(ctx, `
-				WITH old AS (`+of.old+` LIMIT @batch),
-				     gone AS (DELETE FROM `+of.plans+` p USING old WHERE p.id = old.id RETURNING p.number, old.bytes),
-				     noted AS (INSERT INTO `+of.removed+` (cluster_id, first, last)
-				               SELECT @cluster, min(number), max(number) FROM (SELECT number, number - row_number() OVER (ORDER BY number) AS island FROM gone) numbers GROUP BY island)
-				SELECT count(*), coalesce(min(number), 0), coalesce(max(number), 0), coalesce(sum(bytes), 0)::bigint FROM gone`, args).
-				Scan(&batch.Plans, &batch.First, &batch.Last, &batch.Bytes)
-			if err != nil || batch.Plans == 0 {
-				return err
+			if total.Plans == 0 {
+				total.First = batch.First
 			}
-			name := fmt.Sprintf("plans %d to %d", batch.First, batch.Last)
-			if of.pool {
-				name += " of the pool"
-			}
-			return record(ctx, tx, entry{Cluster: batch.Cluster, Action: inputs.Delete, Kind: inputs.PlanKind, Name: name, Before: batch})
-		})
+			total.Plans, total.Last, total.Bytes = total.Plans+batch.Plans, batch.Last, total.Bytes+batch.Bytes
+		}
+	}
+}
+
+// pruneSome removes those of some plans that nothing on record is about any more, under the lock.
+func (of pruned) pruneSome(ctx context.Context, conn *pgx.Conn, args pgx.NamedArgs, numbers []int64, total Pruned) (batch Pruned, err error) {
+	batch = Pruned{Cluster: total.Cluster, Pool: total.Pool}
+	args["numbers"] = numbers
+	err = pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, of.lock, args); err != nil {
+			return err
+		}
+		if _, err := tx.Exec(ctx, `SET LOCAL headroom.retention = 'on'`); err != nil {
+			return err
+		}
+		err := tx.QueryRow(ctx, `
+			WITH old AS (SELECT * FROM (`+of.old+`) old WHERE number = ANY(@numbers)),
+			     gone AS (DELETE FROM `+of.plans+` p USING old WHERE p.id = old.id RETURNING p.number, old.bytes),
+			     noted AS (INSERT INTO `+of.removed+` (cluster_id, first, last)
+			               SELECT @cluster, min(number), max(number) FROM (SELECT number, number - row_number() OVER (ORDER BY number) AS island FROM gone) numbers GROUP BY island)
+			SELECT count(*), coalesce(min(number), 0), coalesce(max(number), 0), coalesce(sum(bytes), 0)::bigint FROM gone`, args).
+			Scan(&batch.Plans, &batch.First, &batch.Last, &batch.Bytes)
 		if err != nil || batch.Plans == 0 {
 			return err
 		}
-		if total.Plans == 0 {
-			total.First = batch.First
+		name := fmt.Sprintf("plans %d to %d", batch.First, batch.Last)
+		if of.pool {
+			name += " of the pool"
 		}
-		total.Plans, total.Last, total.Bytes = total.Plans+batch.Plans, batch.Last, total.Bytes+batch.Bytes
-		args["past"] = batch.Last // or each batch would pass over the rows that those before it have removed
-	}
+		return record(ctx, tx, entry{Cluster: batch.Cluster, Action: inputs.Delete, Kind: inputs.PlanKind, Name: name, Before: batch})
+	})
+	return batch, err
 }
 
 // missing reports that a plan's number does not exist, or that retention has removed it.

@@ -1,64 +1,140 @@
 package postgres_test
 
 import (
-	"os"
+	"context"
+	"slices"
+	"sync"
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
+	"headroom/internal/data/storage"
 	"headroom/internal/edge/postgres"
+	"headroom/internal/service/plans"
 	"headroom/internal/test/pgtest"
 )
 
-// Prints the cost of removing many plans; the figures are for reading.
-func TestRemovingManyPlans(t *testing.T) {
+// many adds plans to a cluster up to a total, 40 an hour, and so many of them in the past. Every tenth is whole, and the
+// others share its texts.
+func many(t testing.TB, conn *pgx.Conn, from, to, past int64) {
+	t.Helper()
+	execute(t, conn, `
+		INSERT INTO stored_plans (id, cluster_id, number, at, created_at, created_by, inputs_version, status, objective, total_cost, on_demand_cost, spot_cost, reserved_cost,
+		                          penalties, currency, period_seconds, vms, vms_on_demand, vms_spot, vms_reserved, admitted, refused, gap, for_now, problem, plan, base, head, own, tail)
+		SELECT gen_random_uuid(), p.cluster_id, n, now() - ($3 - n) * interval '90 s', now() - ($3 - n) * interval '90 s', created_by, p.inputs_version, status, objective, total_cost, on_demand_cost, spot_cost, reserved_cost,
+		       penalties, p.currency, p.period_seconds, vms, vms_on_demand, vms_spot, vms_reserved, admitted, refused, gap, for_now,
+		       CASE WHEN n % 10 = 0 THEN problem END, CASE WHEN n % 10 = 0 THEN plan END, CASE WHEN n % 10 > 0 THEN n - n % 10 END,
+		       CASE WHEN n % 10 > 0 THEN 10 END, CASE WHEN n % 10 > 0 THEN ''::bytea END, CASE WHEN n % 10 > 0 THEN octet_length(plan::text) - 10 END
+		FROM stored_plans p, generate_series($1::bigint, $2) n WHERE p.number = 1 ORDER BY n`, from, to, past)
+	execute(t, conn, `UPDATE clusters SET plans = $1`, to)
+	execute(t, conn, `ANALYZE stored_plans`)
+}
+
+// beside calls something again and again until it is stopped, and returns how long each call took, in their order.
+func beside(t testing.TB, every time.Duration, work func() error) (stop func() []time.Duration) {
+	var all sync.WaitGroup
+	var took []time.Duration
+	over := make(chan struct{})
+	all.Go(func() {
+		for {
+			began := time.Now()
+			if err := work(); err != nil {
+				t.Error(err)
+				return
+			}
+			took = append(took, time.Since(began))
+			select {
+			case <-over:
+				return
+			case <-time.After(every): // others work in between
+			}
+		}
+	})
+	return func() []time.Duration {
+		close(over)
+		all.Wait()
+		slices.Sort(took)
+		return took
+	}
+}
+
+// A cluster with very many plans: any page of them is read at once, and old ones go beside writers, who do not feel it.
+func TestVeryManyPlans(t *testing.T) {
 	t.Parallel()
-	plans := int64(2000)
-	if os.Getenv("HEADROOM_LONG") != "" {
-		plans = 100_000
+	number, old := int64(20_000), int64(15_000)
+	if long() {
+		number, old = 1_000_000, 150_000
 	}
 	url := pgtest.Database(t)
 	s := pgtest.OpenWith(t, configOf(url))
 	ctx := filled(t, s)
-	must(s.SavePlan(ctx, record(night)))(t)
-	more(t, url, plans)
-	age(t, url)
+	r := record(night)
+	r.Problem, r.Plan = answerOf(5, 0), answerOf(5, 1)
+	must(s.SavePlan(ctx, r))(t)
+	conn := raw(t, url)
+	many(t, conn, 10, number, old+24*40) // an old plan is older than a day
 	size := func() (bytes int64) {
-		check(t, raw(t, url).QueryRow(ctx, `SELECT pg_total_relation_size('plans')`).Scan(&bytes))
+		check(t, conn.QueryRow(ctx, `SELECT pg_total_relation_size('stored_plans')`).Scan(&bytes))
 		return bytes
 	}
 	full := size()
+
+	page := storage.Page{Limit: 100}
+	must(s.Plans(ctx, night, page))(t)
 	var slowest time.Duration
-	saved, stop, ended := 0, make(chan struct{}), make(chan struct{})
-	go func() { // plans are made all the while
-		defer close(ended)
-		for {
-			began := time.Now()
-			if _, err := s.SavePlan(ctx, record(night)); err != nil {
-				t.Error(err)
-				return
-			}
-			slowest = max(slowest, time.Since(began))
-			saved++
-			select {
-			case <-stop:
-				return
-			case <-time.After(20 * time.Millisecond):
-			}
+	for place := range 21 { // pages of all ages
+		if place > 0 {
+			page.After = postgres.CursorOf(number * int64(place) / 20)
 		}
-	}()
+		began := time.Now()
+		if found := must(s.Plans(ctx, night, page))(t); len(found.Items) == 0 {
+			t.Errorf("page %d is empty", place)
+		}
+		slowest = max(slowest, time.Since(began))
+	}
 	began := time.Now()
-	did := prune(t, url, postgres.Retention{OlderThan: year, Keep: 100})
+	if read := must(s.Plan(ctx, night, plans.PlanRef{Number: number - 1}))(t); string(read.Plan) != string(r.Plan) {
+		t.Errorf("plan %d reads %s", number-1, read.Plan)
+	}
+	single := time.Since(began)
+
+	saving := beside(t, 20*time.Millisecond, func() error { _, err := s.SavePlan(ctx, r); return err })
+	prober := raw(t, url)
+	locking := beside(t, 2*time.Millisecond, func() error { // what planning waits for
+		return pgx.BeginFunc(context.WithoutCancel(ctx), prober, func(tx pgx.Tx) error {
+			_, err := tx.Exec(ctx, `SELECT FROM clusters FOR NO KEY UPDATE`)
+			return err
+		})
+	})
+	began = time.Now()
+	removed := int64(0)
+	for range 2 { // what had the texts of others goes the second time
+		for _, did := range prune(t, url, postgres.Retention{OlderThan: 24 * time.Hour, Keep: 100}) {
+			removed += did.Plans
+		}
+	}
 	took := time.Since(began)
-	close(stop)
-	<-ended
-	if len(did) != 1 || did[0].Plans < plans-100-1 {
-		t.Fatalf("it removed %+v", did)
+	saves, waits := saving(), locking()
+	if removed < old-200 {
+		t.Fatalf("it removed %d plans", removed)
 	}
 	emptied := size()
-	more(t, url, 2*plans)
-	t.Logf("%d plans removed in %v, %d were made meanwhile, the slowest in %v; the table had %d MB, has %d MB, and with as many new ones %d MB",
-		did[0].Plans, took.Round(time.Millisecond), saved, slowest.Round(time.Millisecond), full>>20, emptied>>20, size()>>20)
-	if again := size(); again > full*7/4 { // twice as much without that room
+	many(t, conn, number*2, number*2+removed, 0)
+	worst := func(took []time.Duration) []time.Duration {
+		return []time.Duration{took[len(took)/2].Round(time.Millisecond), took[len(took)*99/100].Round(time.Millisecond), took[len(took)-1].Round(time.Millisecond)}
+	}
+	t.Logf("%d plans in a cluster: a page of 100 takes %v at most, one plan %v", number, slowest.Round(100*time.Microsecond), single.Round(100*time.Microsecond))
+	t.Logf("%d plans removed in %v; median, 99th and slowest of waits for the cluster's lock: %v, of %d plans made meanwhile: %v",
+		removed, took.Round(time.Millisecond), worst(waits), len(saves), worst(saves))
+	t.Logf("the table had %d MB, has %d MB, and with as many new ones %d MB", full>>20, emptied>>20, size()>>20)
+	if slowest > 50*time.Millisecond && long() || slowest > time.Second {
+		t.Errorf("a page takes %v", slowest)
+	}
+	if p99 := waits[len(waits)*99/100]; p99 > 100*time.Millisecond && long() || p99 > time.Second {
+		t.Errorf("retention keeps the lock for %v", p99)
+	}
+	if again := size(); again > full+(full*removed/number)/2 { // twice as much more without that room
 		t.Errorf("what was removed left no room: %d bytes before, %d after", full, again)
 	}
 }

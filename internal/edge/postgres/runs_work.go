@@ -208,10 +208,5 @@ func (s *Store) SweepRuns(ctx context.Context) (failed []string, err error) {
 
 // ForgetRuns deletes runs that have been over for longer than that.
 func (s *Store) ForgetRuns(ctx context.Context, after time.Duration) (deleted int64, err error) {
-	err = s.writeMuch(ctx, func(ctx context.Context, q querier) error {
-		done, err := q.Exec(ctx, `DELETE FROM runs WHERE finished_at < clock_timestamp() - make_interval(secs => @after)`, pgx.NamedArgs{"after": after.Seconds()})
-		deleted = done.RowsAffected()
-		return err
-	})
-	return deleted, err
+	return s.forget(ctx, "runs", "id", `FROM runs WHERE finished_at < clock_timestamp() - make_interval(secs => @after)`, pgx.NamedArgs{"after": after.Seconds()})
 }

@@ -96,11 +96,11 @@ func readInputs(ctx context.Context, q querier, name string, during pgtype.Range
 		s.Profiles[inputs.ProfileRef{Name: v.Name, Version: v.Version}] = v.Profile
 	}
 	for _, text := range previous {
-		// Not the strict reading: a newer release may have stored members that this one does not know.
-		s.Previous = new(capacity.Plan)
-		if err := json.Unmarshal(text, s.Previous); err != nil {
-			return 0, fmt.Errorf("read the last plan of cluster %s: %w", name, err)
+		near, err := capacity.ReadNear(text)
+		if err != nil {
+			return 0, fmt.Errorf("read the last plan of cluster %s: %v", name, err) // not the caller's input
 		}
+		s.Previous = &near
 	}
 	return version, nil
 }

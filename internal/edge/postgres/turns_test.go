@@ -112,7 +112,7 @@ func TestPlansForAnotherMoment(t *testing.T) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 	conn := raw(t, url)
-	for _, change := range []string{"ALTER TABLE plans DISABLE TRIGGER append_only", "UPDATE plans SET for_now = NULL", "ALTER TABLE plans ENABLE TRIGGER append_only"} {
+	for _, change := range []string{"ALTER TABLE stored_plans DISABLE TRIGGER append_only", "UPDATE plans SET for_now = NULL", "ALTER TABLE stored_plans ENABLE TRIGGER append_only"} {
 		if _, err := conn.Exec(ctx, change); err != nil {
 			t.Fatal(err)
 		}

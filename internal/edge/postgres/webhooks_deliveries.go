@@ -335,12 +335,7 @@ func (s *Store) SweepDeliveries(ctx context.Context) error {
 
 // ForgetDeliveries deletes deliveries that were made longer ago than that.
 func (s *Store) ForgetDeliveries(ctx context.Context, after time.Duration) (deleted int64, err error) {
-	err = s.writeMuch(ctx, func(ctx context.Context, q querier) error {
-		done, err := q.Exec(ctx, `DELETE FROM webhook_deliveries WHERE at < clock_timestamp() - make_interval(secs => @after)`, pgx.NamedArgs{"after": after.Seconds()})
-		deleted = done.RowsAffected()
-		return err
-	})
-	return deleted, err
+	return s.forget(ctx, "webhook_deliveries", "id", `FROM webhook_deliveries WHERE at < clock_timestamp() - make_interval(secs => @after)`, pgx.NamedArgs{"after": after.Seconds()})
 }
 
 const (

@@ -1,16 +1,17 @@
 package plans
 
 import (
+	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"sync"
 	"time"
 
+	"github.com/klauspost/compress/s2"
+
 	"headroom/internal/core/capacity"
-	"headroom/internal/core/fault"
 )
 
 // Board serves every cluster's current plan from memory, so that polls need no database and are still answered while
@@ -42,10 +43,9 @@ type boardStores struct {
 
 // boardSource holds the methods of the store that a Board uses.
 type boardSource interface {
-	// Current returns a cluster's current plan, or NotFound without one.
-	Current(ctx context.Context, cluster string) (Current, error)
-	// Currents returns those of clusters that have a plan, in pages; see Planning.
+	// Currents returns the current plans of clusters that have one, in pages; CurrentsOf those of some clusters. See Store.
 	Currents(ctx context.Context, after string, limit int, known []string) ([]Current, error)
+	CurrentsOf(ctx context.Context, clusters, known []string) ([]Current, error)
 	Listen(ctx context.Context, channel string, each func(payload string)) error
 	Ready(ctx context.Context) error
 }
@@ -53,6 +53,7 @@ type boardSource interface {
 // place holds a cluster's plan.
 type place struct {
 	shown    *Shown        // nil without one
+	made     *Shown        // made here, and perhaps not yet read as the current one
 	changed  chan struct{} // closed when another plan, or another freshness, is shown
 	doubts   int           // counts the reasons to believe that the store has a newer one
 	answered int           // the number of doubts that were settled
@@ -61,11 +62,12 @@ type place struct {
 
 // Shown is a cluster's current plan. It never changes: a newer state replaces it.
 type Shown struct {
-	Current
-	Plan capacity.Plan
+	Current               // without the plan's text; see Whole
+	Plan    capacity.Plan // its figures, for metrics and autoscalers
 
-	tag   string // of the Current
-	event Event
+	packed []byte // the plan's text: it is ten times as long, and many plans are held that nobody asks for
+	tag    string // of the Current
+	event  Event
 	texts
 }
 
@@ -192,6 +194,9 @@ func (b *Board) show(cluster string, shown *Shown, answered int) {
 	p := b.place(cluster)
 	before := p.shown
 	p.shown, p.answered = shown, max(p.answered, answered)
+	if p.made != nil && shown != nil && p.made.Record.Number <= shown.Record.Number {
+		p.made = nil
+	}
 	if (before == nil) != (shown == nil) || before != nil && before.tag != shown.tag {
 		close(p.changed)
 		p.changed = make(chan struct{})
@@ -224,48 +229,78 @@ func (b *Board) quiet(cluster string) bool {
 	return p != nil && !p.inVain.IsZero() && time.Since(p.inVain) < quietFor
 }
 
-// readOne reads a cluster's current plan again.
-func (b *Board) readOne(ctx context.Context, cluster string) error {
-	_, doubts := b.state(cluster)
-	c, err := b.source.Current(ctx, cluster)
-	if errors.Is(err, fault.NotFound) {
-		b.show(cluster, nil, doubts)
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("read the current plan of cluster %s: %w", cluster, err)
-	}
-	return b.take(c, doubts)
-}
-
 // maxRead is the number of plans read at a time, so that neither a statement nor its answer grows with their total.
 const maxRead = 500
+
+// readSome reads the current plans of some clusters again.
+func (b *Board) readSome(ctx context.Context, clusters []string) error {
+	doubts, known := b.known(clusters)
+	var ids []string
+	for _, cluster := range clusters {
+		for _, s := range known[cluster] {
+			ids = append(ids, s.Record.ID)
+		}
+	}
+	currents, err := b.source.CurrentsOf(ctx, clusters, ids)
+	if err != nil {
+		return fmt.Errorf("read the current plans of %d clusters: %w", len(clusters), err)
+	}
+	read := make(map[string]bool, len(currents))
+	for _, c := range currents {
+		read[c.Record.Cluster] = true
+		if err := b.take(c, doubts[c.Record.Cluster], known[c.Record.Cluster]); err != nil {
+			return err
+		}
+	}
+	for _, cluster := range clusters {
+		if !read[cluster] {
+			b.show(cluster, nil, doubts[cluster])
+		}
+	}
+	return nil
+}
+
+// known returns the doubts there are now about some clusters, and the plans whose texts need not be read, by cluster.
+func (b *Board) known(clusters []string) (doubts map[string]int, known map[string][]*Shown) {
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	doubts, known = make(map[string]int, len(clusters)), make(map[string][]*Shown, len(clusters))
+	for _, name := range clusters {
+		p := b.places[name]
+		if p == nil {
+			continue
+		}
+		doubts[name] = p.doubts
+		for _, s := range []*Shown{p.shown, p.made} {
+			if s != nil {
+				known[name] = append(known[name], s)
+			}
+		}
+	}
+	return doubts, known
+}
 
 // readAll reads every changed current plan, and removes the places of clusters without one.
 func (b *Board) readAll(ctx context.Context) error {
 	b.mu.RLock()
-	doubts := make(map[string]int, len(b.places))
-	known := make(map[string]string, len(b.places)) // ids by cluster
-	for name, p := range b.places {
-		doubts[name] = p.doubts
-		if p.shown != nil {
-			known[name] = p.shown.Record.ID
-		}
-	}
+	all := slices.Collect(maps.Keys(b.places))
 	b.mu.RUnlock()
+	doubts, known := b.known(all)
 	names := slices.Sorted(maps.Keys(known))
 	for after := ""; ; {
 		first, _ := slices.BinarySearch(names, after)
 		var ids []string // more than one page if some are new, fewer if some are gone
 		for _, name := range names[first:min(first+maxRead+1, len(names))] {
-			ids = append(ids, known[name])
+			for _, s := range known[name] {
+				ids = append(ids, s.Record.ID)
+			}
 		}
 		currents, err := b.source.Currents(ctx, after, maxRead, ids)
 		if err != nil {
 			return fmt.Errorf("read the current plans: %w", err)
 		}
 		for _, c := range currents {
-			if err := b.take(c, doubts[c.Record.Cluster]); err != nil {
+			if err := b.take(c, doubts[c.Record.Cluster], known[c.Record.Cluster]); err != nil {
 				return err
 			}
 			delete(doubts, c.Record.Cluster)
@@ -284,17 +319,30 @@ func (b *Board) readAll(ctx context.Context) error {
 	return nil
 }
 
-// take shows a plan that was read.
-func (b *Board) take(c Current, doubts int) error {
+// made keeps a plan that was stored just now until the board reads that it is current: its text need not be read.
+func (b *Board) made(r PlanRecord) {
+	s, err := showing(Current{Record: r}, r.Answer)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.running && err == nil {
+		b.place(r.Cluster).made = s
+	}
+}
+
+// take shows a plan that was read. Its text was left out if it is that of a known one.
+func (b *Board) take(c Current, doubts int, known []*Shown) (err error) {
 	cluster := c.Record.Cluster
-	before, _ := b.state(cluster)
 	var shown *Shown
-	var err error
-	if before != nil && before.Record.ID == c.Record.ID {
-		c.Record.Plan = before.Record.Plan
-		shown = &Shown{Current: c, Plan: before.Plan, tag: c.Tag(), event: before.event}
-	} else if shown, err = Show(c); err != nil {
-		return err
+	for _, s := range known {
+		if s.Record.ID == c.Record.ID {
+			c.Record.Plan = nil
+			shown = &Shown{Current: c, Plan: s.Plan, packed: s.packed, tag: c.Tag(), event: s.event}
+		}
+	}
+	if shown == nil {
+		if shown, err = Show(c); err != nil {
+			return err
+		}
 	}
 	b.show(cluster, shown, doubts)
 	return nil
@@ -306,9 +354,38 @@ func Show(c Current) (*Shown, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read plan %d of cluster %s: %v", c.Record.Number, c.Record.Cluster, err) // not the caller's input
 	}
-	s := &Shown{Current: c, Plan: p, tag: c.Tag()}
+	return showing(c, p)
+}
+
+func showing(c Current, p capacity.Plan) (s *Shown, err error) {
+	packed := bytes.Clone(s2.EncodeBetter(nil, c.Record.Plan)) // which leaves much room behind it
+	s = &Shown{Current: c, Plan: figuresOf(p), packed: packed, tag: c.Tag()}
+	s.Record.Plan, s.Record.Problem, s.Record.Answer = nil, nil, capacity.Plan{}
 	s.event, err = eventOf(s)
 	return s, err
+}
+
+// figuresOf returns the part of a plan that metrics and autoscalers ask for.
+func figuresOf(p capacity.Plan) capacity.Plan {
+	of := capacity.Plan{Status: p.Status, Objective: p.Objective, Cost: p.Cost, VMs: p.VMs, Classes: make([]capacity.ClassPlan, len(p.Classes))}
+	if p.Relaxed != nil {
+		of.Relaxed = &capacity.RelaxedPlan{Objective: p.Relaxed.Objective}
+	}
+	for i, c := range p.Classes {
+		of.Classes[i] = capacity.ClassPlan{Name: c.Name, Admitted: c.Admitted, Refused: c.Refused, VMs: c.VMs, Slots: c.Slots}
+	}
+	return of
+}
+
+// Whole returns the current plan with its text.
+func (s *Shown) Whole() (Current, error) {
+	text, err := s2.Decode(nil, s.packed)
+	if err != nil {
+		return Current{}, fmt.Errorf("unpack plan %d of cluster %s: %w", s.Record.Number, s.Record.Cluster, err)
+	}
+	c := s.Current
+	c.Record.Plan = text
+	return c, nil
 }
 
 // Tag changes with the plan and its freshness.

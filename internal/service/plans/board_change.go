@@ -40,7 +40,11 @@ func (c *changes) add(settled func()) {
 // Save stores a plan, which can be read here at once.
 func (d *Desk) Save(ctx context.Context, r PlanRecord) (PlanRecord, error) {
 	defer d.Changing(ctx, r.Cluster)()
-	return d.store.SavePlan(ctx, r)
+	saved, err := d.store.SavePlan(ctx, r)
+	if err == nil {
+		d.Board.made(saved)
+	}
+	return saved, err
 }
 
 // Unpin makes the newest good plan current at once.

@@ -1,6 +1,7 @@
 package plans
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"crypto/sha256"
@@ -23,10 +24,16 @@ import (
 // Servers keep one in a file, for a start while the store is away. A key that was revoked after it was written lives
 // until the store is back.
 type Copy struct {
-	Of        string      `json:"of"` // the store it is a copy of
-	WrittenAt time.Time   `json:"written_at"`
-	Plans     []Current   `json:"plans"` // by cluster
-	Keys      []copiedKey `json:"keys"`
+	Of        string       `json:"of"` // the store it is a copy of
+	WrittenAt time.Time    `json:"written_at"`
+	Keys      []copiedKey  `json:"keys"`
+	Plans     []packedPlan `json:"plans"` // by cluster
+}
+
+// packedPlan is a current plan whose text is packed.
+type packedPlan struct {
+	Current
+	Packed []byte `json:"packed"`
 }
 
 type copiedKey struct {
@@ -39,7 +46,7 @@ const (
 	// maxCopy bounds the file; plans beyond it are omitted.
 	maxCopy = 64 << 20
 	// copyForm begins the file, followed by the sum of the rest. It changes with the format of the rest.
-	copyForm = "headroom copy 1 "
+	copyForm = "headroom copy 2 "
 	// copyPattern names files that are being written.
 	copyPattern = ".headroom-copy-*"
 )
@@ -109,8 +116,12 @@ func (d *Desk) ShowCopy(c Copy) (hide func(), err error) {
 		keys[i].Hash = auth.Hash(k.Hash)
 	}
 	d.ring.Replace(keys)
-	for _, current := range c.Plans {
-		if err := d.Board.take(current, 0); err != nil {
+	for _, one := range c.Plans {
+		current, err := (&Shown{Current: one.Current, packed: one.Packed}).Whole()
+		if err == nil {
+			err = d.Board.take(current, 0, nil)
+		}
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -174,10 +185,11 @@ func (k *copyKeeper) keep() {
 	if mark == k.written {
 		return
 	}
-	text, left, err := k.text(shown, keys)
-	if err == nil {
-		err = writeOwn(k.file, text)
-	}
+	var left int
+	err := writeOwn(k.file, func(w io.Writer) (err error) {
+		left, err = k.write(w, shown, keys)
+		return err
+	})
 	trouble := ""
 	switch {
 	case err != nil:
@@ -216,33 +228,45 @@ func sorted(shown map[string]*Shown) []string {
 	return names
 }
 
-// text returns the file's text, and the number of plans omitted from it.
-func (k *copyKeeper) text(shown map[string]*Shown, keys []auth.Key) (text []byte, left int, err error) {
-	c := Copy{Of: k.of, WrittenAt: k.desk.now(), Plans: []Current{}, Keys: make([]copiedKey, len(keys))}
+// write writes the copy one plan after the other, and returns the number of plans omitted from it.
+func (k *copyKeeper) write(w io.Writer, shown map[string]*Shown, keys []auth.Key) (left int, err error) {
+	c := Copy{Of: k.of, WrittenAt: k.desk.now(), Plans: []packedPlan{}, Keys: make([]copiedKey, len(keys))}
 	for i, key := range keys {
 		c.Keys[i] = copiedKey{key, key.Hash[:]}
 	}
-	const around, perKey = 2_000, 2_000 // upper bounds of a plan's data besides its text, and of a key
-	size := len(c.Keys) * perKey
+	text, err := json.Marshal(c)
+	if err != nil {
+		return 0, fmt.Errorf("write the keys as JSON: %w", err)
+	}
+	text = bytes.TrimSuffix(text, []byte("]}"))
+	if _, err := w.Write(text); err != nil {
+		return 0, err
+	}
+	size := len(text)
 	for _, cluster := range sorted(shown) {
 		s := shown[cluster]
-		if size += len(s.Record.Plan) + len(s.Past)*100 + around; size > maxCopy {
+		one, err := json.Marshal(packedPlan{s.Current, s.packed})
+		if err != nil {
+			return 0, fmt.Errorf("write the last plans as JSON: %w", err)
+		}
+		if size+len(one) > maxCopy-1000 {
 			left++
 			continue
 		}
-		c.Plans = append(c.Plans, s.Current)
+		if size > len(text) {
+			one = append([]byte(","), one...)
+		}
+		size += len(one)
+		if _, err := w.Write(one); err != nil {
+			return 0, err
+		}
 	}
-	var rest bytes.Buffer
-	encoder := json.NewEncoder(&rest)
-	encoder.SetEscapeHTML(false) // plans stay as they were written
-	if err := encoder.Encode(c); err != nil {
-		return nil, 0, fmt.Errorf("write the last plans as JSON: %w", err)
-	}
-	return append([]byte(copyForm+sumOf(rest.Bytes())+"\n"), rest.Bytes()...), left, nil
+	_, err = io.WriteString(w, "]}")
+	return left, err
 }
 
 // writeOwn writes a file whole or not at all, for this user alone.
-func writeOwn(file string, text []byte) (err error) {
+func writeOwn(file string, write func(io.Writer) error) (err error) {
 	dir := filepath.Dir(file)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
@@ -256,7 +280,18 @@ func writeOwn(file string, text []byte) (err error) {
 			_ = os.Remove(temporary.Name())
 		}
 	}()
-	_, err = temporary.Write(text)
+	sum, out := sha256.New(), bufio.NewWriter(temporary)
+	head := func() string { return fmt.Sprintf("%s%x\n", copyForm, sum.Sum(nil)) }
+	_, err = out.WriteString(head()) // until the sum is known
+	if err == nil {
+		err = write(io.MultiWriter(sum, out))
+	}
+	if err == nil {
+		err = out.Flush()
+	}
+	if err == nil {
+		_, err = temporary.WriteAt([]byte(head()), 0)
+	}
 	if err == nil {
 		err = temporary.Sync()
 	}

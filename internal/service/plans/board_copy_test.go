@@ -3,6 +3,7 @@ package plans
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -52,7 +53,7 @@ func TestCopiesAreShown(t *testing.T) {
 		t.Fatal(err)
 	}
 	want, got := a.Board.All()["c"], b.Board.Find("c")
-	if got == nil || got.Tag() != want.Tag() || !bytes.Equal(got.Record.Plan, want.Record.Plan) || !bytes.Equal(got.Event().Text, want.Event().Text) {
+	if got == nil || got.Tag() != want.Tag() || !bytes.Equal(got.packed, want.packed) || !bytes.Equal(got.Event().Text, want.Event().Text) {
 		t.Fatalf("got %+v, want %+v", got, want)
 	}
 	if diff := cmp.Diff(want.Past, got.Past); diff != "" || len(got.Past) != 1 {
@@ -100,7 +101,7 @@ func TestOtherCopiesAreNotUsed(t *testing.T) {
 		"cut off":          {change(func(b []byte) []byte { return b[:len(b)/2] }), "here", "damaged"},
 		"a bit turned":     {change(func(b []byte) []byte { b[len(b)/2] ^= 1; return b }), "here", "damaged"},
 		"grown":            {change(func(b []byte) []byte { return append(b, ' ') }), "here", "damaged"},
-		"a later form":     {change(func(b []byte) []byte { return bytes.Replace(b, []byte("copy 1 "), []byte("copy 2 "), 1) }), "here", "this release can read"},
+		"a later form":     {change(func(b []byte) []byte { return bytes.Replace(b, []byte("copy 2 "), []byte("copy 3 "), 1) }), "here", "this release can read"},
 		"no JSON":          {change(func([]byte) []byte { return []byte(copyForm + sumOf([]byte("{\"plans\":3}")) + "\n{\"plans\":3}") }), "here", "cannot be read"},
 		"a short key": {change(func([]byte) []byte {
 			rest := []byte(`{"of":"here","keys":[{"key":{"id":"k"},"hash":"AAAA"}]}`)
@@ -189,18 +190,19 @@ func TestCopiesAreBounded(t *testing.T) {
 	t.Parallel()
 	a := New(Config{Now: time.Now, Ring: auth.NewKeyring()})
 	k := copyKeeper{desk: a, of: "here"}
-	large := []byte(`"` + strings.Repeat("x", maxCopy/3) + `"`)
+	large := bytes.Repeat([]byte{200}, maxCopy/4) // a third more as text
 	shown := map[string]*Shown{}
 	for _, name := range []string{"a", "b", "c", "d"} {
 		s := &Shown{}
-		s.Record.Cluster, s.Record.Plan = name, large
+		s.Record.Cluster, s.packed = name, large
 		if name == "d" {
-			s.Record.Plan = []byte(`{}`)
+			s.packed = []byte(`{}`)
 		}
 		shown[name] = s
 	}
-	text, left, err := k.text(shown, nil)
-	if err != nil || left != 2 || len(text) > maxCopy {
-		t.Errorf("got %d bytes, %d plans left out, %v; want at most %d and 2", len(text), left, err, maxCopy)
+	var text bytes.Buffer
+	left, err := k.write(&text, shown, nil)
+	if err != nil || left != 1 || text.Len() > maxCopy || !json.Valid(text.Bytes()) {
+		t.Errorf("got %d bytes, %d plans left out, %v; want at most %d and 1", text.Len(), left, err, maxCopy)
 	}
 }

@@ -2,6 +2,8 @@ package plans
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 )
@@ -106,8 +108,8 @@ func (b *Board) readChanged(ctx context.Context) {
 		}
 		return
 	}
-	for cluster := range dirty {
-		if !b.ask(ctx, func(ctx context.Context) error { return b.readOne(ctx, cluster) }) {
+	for some := range slices.Chunk(slices.Collect(maps.Keys(dirty)), maxRead) {
+		if !b.ask(ctx, func(ctx context.Context) error { return b.readSome(ctx, some) }) {
 			b.again(ctx, "")
 			return
 		}

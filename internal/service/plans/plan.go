@@ -58,11 +58,14 @@ func (d *Desk) makePlan(ctx context.Context, cluster string, at time.Time) (reco
 	if err == nil {
 		record, err = d.answer(ctx, snapshot, p, at)
 		record.Why = askedFor(ctx, another)
+		if err == nil {
+			record.Sum, err = InputsSum(p)
+		}
 	}
 	return record, save, err
 }
 
-// answer solves a cluster's problem and returns the record to store.
+// answer solves a cluster's problem and returns the record to store, without the sum of the problem.
 func (d *Desk) answer(ctx context.Context, snapshot inputs.Snapshot, p capacity.Problem, at time.Time) (PlanRecord, error) {
 	answer, err := d.solver.Solve(ctx, func() (capacity.Problem, error) { return p, nil })
 	if err != nil {
@@ -73,11 +76,8 @@ func (d *Desk) answer(ctx context.Context, snapshot inputs.Snapshot, p capacity.
 	}
 	record := PlanRecord{PlanSummary: Summarize(answer)}
 	record.Cluster, record.At, record.InputsVersion = snapshot.Cluster.Name, at.UTC(), snapshot.Cluster.InputsVersion
-	record.Ready, record.Plan = d.now(), capacity.AppendPlan(nil, answer)
-	if record.Problem, err = json.Marshal(p); err == nil {
-		record.Sum, err = InputsSum(p)
-	}
-	if err != nil {
+	record.Ready, record.Plan, record.Answer = d.now(), capacity.AppendPlan(nil, answer), answer
+	if record.Problem, err = json.Marshal(p); err != nil {
 		return record, fmt.Errorf("write the problem of cluster %s: %w", record.Cluster, err)
 	}
 	return record, nil

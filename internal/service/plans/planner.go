@@ -59,7 +59,7 @@ func (d *Desk) attend(ctx context.Context, of Duty) {
 	defer all.Wait()
 	woken := make(chan struct{}, 1)
 	all.Go(func() { d.wakePlanner(ctx, of.channel, woken) })
-	places := make(chan struct{}, d.solver.Places())
+	places := make(chan struct{}, d.solver.Places()+1) // one reads and stores while others solve
 	for {
 		select {
 		case places <- struct{}{}:
@@ -123,6 +123,7 @@ func (d *Desk) planClaimed(ctx context.Context, claim Claim) {
 	case err != nil:
 		complain(ctx, d.telemetry, "the outcome of planning was not stored; it is tried again", err, "cluster", claim.Cluster)
 	case outcome.Plan != nil:
+		d.Board.made(saved)
 		d.countPlan(saved, nil)
 		if t := d.telemetry; t != nil && !saved.ForNow {
 			t.Log.Warn("a plan came too late; the cluster is planned again", "cluster", claim.Cluster, "number", saved.Number, "took", time.Since(claimed))
@@ -198,8 +199,8 @@ func (d *Desk) try(ctx context.Context, claim Claim) (Outcome, error) {
 	o.Attempt.At = o.At
 	snapshot, p, err := d.problem(ctx, claim.Cluster, o.At)
 	o.Version = snapshot.Cluster.InputsVersion
+	var sum []byte
 	if err == nil {
-		var sum []byte
 		if sum, err = InputsSum(p); err == nil && bytes.Equal(sum, claim.Sum) {
 			o.Same = true
 			o.Attempt.Detail = fmt.Sprintf("Nothing has changed that plan %d depends on.", claim.Newest)
@@ -209,7 +210,7 @@ func (d *Desk) try(ctx context.Context, claim Claim) (Outcome, error) {
 	if err == nil {
 		var record PlanRecord
 		if record, err = d.answer(ctx, snapshot, p, o.At); err == nil {
-			o.Plan = &record
+			record.Sum, o.Plan = sum, &record
 			return o, nil
 		}
 	}

@@ -26,6 +26,8 @@ type Store interface {
 	// Currents returns the current plans of living clusters, by name, after a name, up to a limit. It omits their
 	// problems, and the plans with known ids.
 	Currents(ctx context.Context, after string, limit int, known []string) ([]Current, error)
+	// CurrentsOf returns those of some clusters.
+	CurrentsOf(ctx context.Context, clusters, known []string) ([]Current, error)
 	// KeepPlan is SavePlan for a plan that must not become current, because it is for another moment.
 	KeepPlan(ctx context.Context, r PlanRecord) (PlanRecord, error)
 

@@ -26,7 +26,8 @@ server may not. Nothing removes plans unless this is called; call it from a time
 
 The newest plans of each cluster stay (--keep), and so does every plan that something on record is about:
 the current, the newest and a pinned one, those that were current in the last hundred days, those that a
-running lease was admitted under, and those that an observation was judged by. Numbers stay as they are.
+running lease was admitted under, and those that an observation was judged by. A plan whose texts the next
+one shares, because both answer the same problem alike, goes after that one. Numbers stay as they are.
 Whoever asks for a plan that was removed is told so, with the day; the audit log has what was removed.
 Of the plans of a cluster's pool the current one and the newest stay.
 
