@@ -36,7 +36,7 @@ test: build ## run the tests, which try what fuzzing has found
 
 GENERATED = 1000000
 
-test-long: build ## run the tests with every large sample (up to two hours), also clients made from openapi.yaml (installs npm)
+test-long: build ## run the tests with every large sample (up to two hours), also clients made from openapi.yaml and proxies (installs npm, nginx, HAProxy and Caddy)
 	@scripts/setup clients
 	HEADROOM_LONG=1 $(GOTEST) -timeout 60m ./...
 	HEADROOM_LONG=1 HEADROOM_GENERATED=$(GENERATED) $(GOTEST) -timeout 3h -run '^TestGeneratedRequests$$' ./internal/edge/api
