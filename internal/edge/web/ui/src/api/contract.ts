@@ -3110,7 +3110,7 @@ export type RunError = {
   detail: string;
   errors?: Array<Finding>;
   kind: string;
-};
+} | null;
 
 export type RunFinishedEvent = {
   at: string;
@@ -3845,8 +3845,6 @@ export type TermContract = {
   vm_type?: string;
   vms: number;
 };
-
-export type Time = string;
 
 export type Times = {
   average: number | null;
