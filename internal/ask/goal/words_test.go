@@ -48,7 +48,7 @@ func TestAJobThatCutsTheBill(t *testing.T) {
 	p.Supply.OnDemand = capacity.OnDemand{Price: plantest.AmountIn(t, "0.10"), Quota: new(int64(3))}
 	p.Classes = []capacity.Class{plantest.ByGamma(t, "etl", "1.5", "0.5", 0, 3), plantest.ByGamma(t, "ml", "2", "0.35", 0, 2)}
 	a := asked(t, p, Question{Question: AskOneMoreJob, Class: "ml"})
-	if want := `One more job of class "ml" cuts the VM bill by 0.10 USD an hour, and jobs valued at 1.00 give way: 0.90 together.`; !strings.Contains(a.Explanation, want) {
+	if want := `One more job of class "ml" cuts the VM bill by 0.10 USD an hour, and 1.00 more value is refused: 0.90 together.`; !strings.Contains(a.Explanation, want) {
 		t.Errorf("%q is not in %q", want, a.Explanation)
 	}
 }
