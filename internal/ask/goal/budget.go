@@ -160,12 +160,14 @@ func (a *asking) oneMoreJob(ctx context.Context) error {
 	if gap := pl.Proof.Gap*math.Abs(pl.Objective.Float()) + before.Proof.Gap*math.Abs(before.Objective.Float()); gap > 0 {
 		a.beside.uncertainty = money.Round(gap)
 	}
-	a.marginal(&before, at)
+	if p.Options.Integrality == capacity.Relaxed {
+		a.marginal(&before, at)
+	}
 	a.explain(&p, &pl)
 	return nil
 }
 
-// marginal keeps what the linear program knows of one job more and one job less of a class. With several VM types each
+// marginal keeps what a relaxed plan's prices say of one job more and one job less of a class. With several VM types each
 // has a price of its own. One job more on the cheapest costs the penalty at which the class breaks even.
 func (a *asking) marginal(before *capacity.Plan, at int) {
 	c, price := &before.Classes[at], before.Prices

@@ -229,7 +229,7 @@ func (t *telling) oneMoreJob() {
 	}
 	t.roomForMore()
 	t.displaced()
-	t.marginal(extra)
+	t.marginal()
 	refusing := [...]string{"so that it is worth serving", "which is as much", "which is less"}[1+extra.Cmp(penalty.Decimal)]
 	t.say("refusal_is_valued", name, fmt.Sprintf("Refused, it is valued at %s, %s.", penalty, refusing), t.money("penalty", penalty))
 }
@@ -282,29 +282,25 @@ func (t *telling) displaced() {
 	}
 }
 
-// marginal tells what the linear program knows of one job more and one job less of the class.
-func (t *telling) marginal(extra money.Amount) {
-	const counted = "In fractions of VMs, as the linear program counts, "
-	about := words.About(t.p.Options.Integrality)
+// marginal tells what the prices of a relaxed plan say of a little more and a little less of the class.
+func (t *telling) marginal() {
 	low, high := t.b.low, t.b.high
 	text, figures := "", []capacity.Figure{}
 	if low != nil {
 		figures = append(figures, t.money("low", *low))
-		text = counted + "a job less frees what is worth " + about + words.Cents(low.Float())
+		text = "A job less frees what is worth " + words.Cents(low.Float())
 	}
 	if high != nil {
 		figures = append(figures, t.money("high", *high))
 		switch {
 		case low == nil:
-			text = counted + "a job more takes what is worth " + about + words.Cents(high.Float())
+			text = "A job more takes what is worth " + words.Cents(high.Float())
 		case low.Equal(high.Decimal):
-			text = counted + "a job takes what is worth " + about + words.Cents(high.Float())
+			text = "A job takes what is worth " + words.Cents(high.Float())
 		default:
-			text += " and a job more takes what is worth " + about + words.Cents(high.Float())
+			text += " and a job more takes what is worth " + words.Cents(high.Float())
 		}
-		if !high.Equal(extra.Decimal) {
-			text += "; whole VMs make the difference"
-		}
+		text += ", by the prices of a little more and a little less"
 	}
 	if text != "" {
 		t.say("marginal", t.q.Class, text+".", figures...)
