@@ -30,7 +30,7 @@ func (c *JobChange) Told() bool {
 func (c *JobChange) Bounded() bool { return c != nil && !c.Exact && c.Low != nil && c.High != nil }
 
 // Stays tells how far figures of a class may move, each alone, while the VMs and the jobs of the plan stay the best.
-// A range that was not worked out is null.
+// A range that was not worked out is null. A deadline's low end is that of the jobs on the VM types that they have.
 type Stays struct {
 	Penalty         *MoneyRange `json:"penalty"`
 	DeadlineSeconds *Range      `json:"deadline_s"`

@@ -1038,7 +1038,7 @@ type StandingOfferList = list[inputs.StandingOffer]
 // Status Proved without CBC within the problem's gap; not proved, `proof.gap` says how far from optimal at most; no plan meets the demands.
 type Status = capacity.Status
 
-// Stays The plan's VMs and jobs stay the best while a figure of the class stays in its range and all others stay as they are. A range that was not worked out is null. An end is null if the plan stays the best in the whole legal range. A class with a tighter deadline gets other slots.
+// Stays The plan's VMs and jobs stay the best while a figure of the class stays in its range and all others stay as they are. A range that was not worked out is null. An end is null if the plan stays the best in the whole legal range. A class with a tighter deadline gets other slots. With several VM types `low` of `deadline_s` is the shortest with which each type's VMs carry the jobs that they have here. Spread over the types in another way, the same VMs may meet a shorter one.
 type Stays = capacity.Stays
 
 // StorageSample The amount of data at a moment.

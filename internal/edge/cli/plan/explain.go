@@ -216,7 +216,11 @@ func staysWords(p capacity.Problem, c *capacity.ClassPlan) (said []string) {
 		said = append(said, rangeWords("penalty", r.Low, r.High, inCurrency(p)))
 	}
 	if r := c.Stays.DeadlineSeconds; r != nil {
-		said = append(said, rangeWords("deadline", r.Low, r.High, func(x float64) string { return shell.Figure(x) + " s" }))
+		deadlines := rangeWords("deadline", r.Low, r.High, func(x float64) string { return shell.Figure(x) + " s" })
+		if len(c.Types) > 0 && r.Low != nil { // spread otherwise, the same VMs may meet a shorter one
+			deadlines += " (its jobs on these types as here)"
+		}
+		said = append(said, deadlines)
 	}
 	return said
 }
