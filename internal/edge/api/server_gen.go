@@ -1143,7 +1143,7 @@ type WeekPattern = clusters.WeekPattern
 // WhatIf The answer to scenarios, in their order.
 type WhatIf = whatif.Comparison
 
-// Worths What one more would be worth per period in the relaxation, which counts fractions of VMs. In plans of whole VMs or slots the true worth can be far off, even by its sign, so that no sentence about these tells it. `budget` gives the saving by one more unit of money in `budget.vm_cost`.
+// Worths The worth of one more, per period, in the relaxation, which counts fractions of VMs. In plans of whole VMs or slots the true worth can be far off, even by its sign, so that no sentence about these tells it. `budget` gives the saving by one more unit of money in `budget.vm_cost`.
 type Worths = capacity.Prices
 
 // Written The result of writing forecasts, or in a dry run the result that it would have.
