@@ -141,8 +141,8 @@ func (a *asking) oneMoreJob(ctx context.Context) error {
 	at := slices.IndexFunc(p.Classes, func(c capacity.Class) bool { return c.Name == a.question.Class })
 	p.Classes = slices.Clone(p.Classes)
 	class := &p.Classes[at]
-	class.Jobs.Max++
 	class.Jobs.Min = before.Classes[at].Admitted + 1
+	class.Jobs.Max = max(class.Jobs.Max, class.Jobs.Min)
 	if class.Jobs.Max > capacity.MaxJobs {
 		return &fault.InputError{Findings: []fault.Finding{{Pointer: "/class", Code: "range",
 			Detail: fmt.Sprintf("Class %q has as many jobs as there can be, %d.", class.Name, capacity.MaxJobs)}}}
@@ -160,12 +160,14 @@ func (a *asking) oneMoreJob(ctx context.Context) error {
 	if gap := pl.Proof.Gap*math.Abs(pl.Objective.Float()) + before.Proof.Gap*math.Abs(before.Objective.Float()); gap > 0 {
 		a.beside.uncertainty = money.Round(gap)
 	}
-	a.marginal(&before, at)
+	if p.Options.Integrality == capacity.Relaxed {
+		a.marginal(&before, at)
+	}
 	a.explain(&p, &pl)
 	return nil
 }
 
-// marginal keeps what the linear program knows of one job more and one job less of a class. With several VM types each
+// marginal keeps what a relaxed plan's prices say of one job more and one job less of a class. With several VM types each
 // has a price of its own. One job more on the cheapest costs the penalty at which the class breaks even.
 func (a *asking) marginal(before *capacity.Plan, at int) {
 	c, price := &before.Classes[at], before.Prices

@@ -52,8 +52,8 @@ type asking struct {
 //   - most_for_budget: the cheapest plan, penalties included, whose VMs (or VMs and penalties) cost the budget at
 //     most. A job whose VMs cost more than refusing it is not served even where the budget would do.
 //   - cheapest_for_all: the cheapest plan that refuses nothing.
-//   - one_more_job: what the cheapest plan costs more when the class asks for one job more and one job more than
-//     now is promised to it. Both plans are solved to the end.
+//   - one_more_job: what the cheapest plan costs more when one job more than now is promised to the class. It asks
+//     for one more only where none is refused. Both plans are solved to the end.
 //   - cheapest_deadline: see deadline.
 func Ask(ctx context.Context, p capacity.Problem, q Question, solve plan.Planner) (Answer, error) {
 	p.Options.Near = nil // the answer is about money, not about what is nearest to some plan

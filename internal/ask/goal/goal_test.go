@@ -134,10 +134,12 @@ func TestMoneyQuestionsAgreeWithTryingAll(t *testing.T) {
 		more := plantest.Copied(p)
 		class := &more.Classes[r.IntN(len(more.Classes))]
 		a := asked(t, p, Question{Question: AskOneMoreJob, Class: class.Name})
-		class.Jobs.Max++
 		for _, c := range solved(t, p).Classes {
 			if c.Name == class.Name {
 				class.Jobs.Min = c.Admitted + 1
+				if class.Jobs.Max = max(class.Jobs.Max, class.Jobs.Min); c.Refused > 0 { // the one job itself is refused no more
+					before -= class.Penalty.Float()
+				}
 			}
 		}
 		best = -1

@@ -2,8 +2,12 @@ package goal
 
 import (
 	"fmt"
+	"math"
+	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/shopspring/decimal"
 
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
@@ -203,19 +207,21 @@ func (t *telling) oneMoreJob() {
 	if was == nil { // an answer that nobody made
 		return
 	}
-	extra, vms := less(o.Cost.Total, was.Cost.Total), o.VMs.Total-was.VMs.Total
-	bill, given := less(o.Cost.Bill, was.Cost.Bill), less(o.Cost.Penalties, was.Cost.Penalties)
-	more := fmt.Sprintf("One more job of class %q costs %s %s in VMs", name, bill, t.period)
-	if bill.IsNegative() {
-		more = fmt.Sprintf("One more job of class %q cuts the VM bill by %s %s", name, money.Amount{Decimal: bill.Neg()}, t.period)
+	vms, at := o.VMs.Total-was.VMs.Total, slices.IndexFunc(t.p.Classes, func(c capacity.Class) bool { return c.Name == name })
+	if at < 0 || at >= len(t.Classes) || t.Classes[at].Before == nil {
+		return
 	}
-	switch given.Sign() {
-	case 1:
-		more += fmt.Sprintf(", and jobs valued at %s give way: %s together", given, extra)
-	case -1:
-		more += fmt.Sprintf(", and jobs valued at %s come along: %s together", money.Amount{Decimal: given.Neg()}, extra)
+	c, penalty := &t.Classes[at], t.p.Classes[at].Penalty
+	bill, given := less(o.Cost.Bill, was.Cost.Bill), t.given(at)
+	extra := money.Amount{Decimal: bill.Add(given.Decimal)}
+	figures := []capacity.Figure{t.money("amount", extra), t.money("bill", bill), t.money("value_refused", given), words.Count("vms", vms, "VMs")}
+	run := 0.0
+	if math.Abs(c.Admitted-*c.Before-1) > 1e-9 {
+		run = c.Admitted
+		figures = append(figures, words.Count("served", run, "jobs"))
 	}
-	t.say(words.Costs, name, more+".", t.money("amount", extra), t.money("bill", bill), t.money("value_refused", given), words.Count("vms", vms, "VMs"))
+	written := func(x money.Amount) string { return money.Amount{Decimal: x.Abs()}.String() }
+	t.say(words.Costs, name, fmt.Sprintf("One more job of class %q %s.", name, words.OneMore(bill.Float(), given.Float(), written(bill), written(given), extra.String(), t.period, run)), figures...)
 	t.say("plans_compared", name, fmt.Sprintf("The bill without it is %s on %s, with it %s on %s.", was.Cost.Bill, words.VMs(was.VMs.Total), o.Cost.Bill, words.VMs(o.VMs.Total)),
 		t.money("bill_without", was.Cost.Bill), t.money("bill_with", o.Cost.Bill))
 	if bound := t.b.uncertainty; bound.IsPositive() {
@@ -223,16 +229,19 @@ func (t *telling) oneMoreJob() {
 	}
 	t.roomForMore()
 	t.displaced()
-	t.marginal(extra)
-	for i := range t.p.Classes {
-		if penalty := t.p.Classes[i].Penalty; t.p.Classes[i].Name == name {
-			refusing := "so that it is worth serving"
-			if extra.GreaterThan(penalty.Decimal) {
-				refusing = "which is less"
-			}
-			t.say("refusal_is_valued", name, fmt.Sprintf("Refused, it is valued at %s, %s.", penalty, refusing), t.money("penalty", penalty))
-		}
-	}
+	t.marginal()
+	refusing := [...]string{"so that it is worth serving", "which is as much", "which is less"}[1+extra.Cmp(penalty.Decimal)]
+	t.say("refusal_is_valued", name, fmt.Sprintf("Refused, it is valued at %s, %s.", penalty, refusing), t.money("penalty", penalty))
+}
+
+// given is the value that is refused more than before, beside that of the one job itself: where none was refused, the class
+// asks for it.
+func (t *telling) given(at int) money.Amount {
+	c := &t.Classes[at]
+	asked := decimal.NewFromFloat(c.Admitted + c.Refused - t.p.Classes[at].Jobs.Max)
+	own := t.p.Classes[at].Penalty.Mul(decimal.NewFromInt(1).Sub(asked.Round(money.Places)))
+	more := t.Outcome.Cost.Penalties.Sub(t.Compared.Cost.Penalties.Decimal)
+	return money.Amount{Decimal: more.Add(own).Round(money.Places)}
 }
 
 // roomForMore tells of jobs beside the one that the class asks for.
@@ -273,29 +282,25 @@ func (t *telling) displaced() {
 	}
 }
 
-// marginal tells what the linear program knows of one job more and one job less of the class.
-func (t *telling) marginal(extra money.Amount) {
-	const counted = "In fractions of VMs, as the linear program counts, "
-	about := words.About(t.p.Options.Integrality)
+// marginal tells what the prices of a relaxed plan say of a little more and a little less of the class.
+func (t *telling) marginal() {
 	low, high := t.b.low, t.b.high
 	text, figures := "", []capacity.Figure{}
 	if low != nil {
 		figures = append(figures, t.money("low", *low))
-		text = counted + "a job less frees what is worth " + about + words.Cents(low.Float())
+		text = "A job less frees what is worth " + words.Cents(low.Float())
 	}
 	if high != nil {
 		figures = append(figures, t.money("high", *high))
 		switch {
 		case low == nil:
-			text = counted + "a job more takes what is worth " + about + words.Cents(high.Float())
+			text = "A job more takes what is worth " + words.Cents(high.Float())
 		case low.Equal(high.Decimal):
-			text = counted + "a job takes what is worth " + about + words.Cents(high.Float())
+			text = "A job takes what is worth " + words.Cents(high.Float())
 		default:
-			text += " and a job more takes what is worth " + about + words.Cents(high.Float())
+			text += " and a job more takes what is worth " + words.Cents(high.Float())
 		}
-		if !high.Equal(extra.Decimal) {
-			text += "; whole VMs make the difference"
-		}
+		text += ", by the prices of a little more and a little less"
 	}
 	if text != "" {
 		t.say("marginal", t.q.Class, text+".", figures...)

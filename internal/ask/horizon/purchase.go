@@ -184,7 +184,7 @@ func Weigh(ctx context.Context, q PurchaseQuestion, solve plan.Planner, crew Cre
 	a.Recommended, a.Today, a.OnDemandOnly = costOf(&a.Horizon), costOf(&today), costOf(&alone)
 	if math.IsInf(found.cost, 1) || a.Horizon.Status == capacity.InfeasibleStatus {
 		a.Status, a.Complete = capacity.InfeasibleStatus, true
-		a.tell(q.Start(), q.End())
+		a.tell(&q)
 		steps.end()
 		return a, nil
 	}
@@ -199,7 +199,7 @@ func Weigh(ctx context.Context, q PurchaseQuestion, solve plan.Planner, crew Cre
 	err = a.compare(ctx, w, known, &found, steps)
 	a.settle(bought)
 	a.Complete = err == nil
-	a.tell(q.Start(), q.End())
+	a.tell(&q)
 	if err == nil {
 		steps.end()
 	}

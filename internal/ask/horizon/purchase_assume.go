@@ -203,6 +203,19 @@ func obligation(o *capacity.Offer, start time.Time, vms int64) money.Amount {
 	return money.Amount{Decimal: each.Mul(decimal.NewFromInt(vms))}
 }
 
+// owed adds up what VMs of the offers cost after a moment, used or not, beside what is paid upfront.
+func (q *PurchaseQuestion) owed(offers []OfferAnswer, after time.Time) (sum money.Amount) {
+	for k := range min(len(q.Offers), len(offers)) {
+		o := &q.Offers[k]
+		from, until := o.Term(q.Start())
+		if from = maxTime(from, after); o.Billing == capacity.BilledAlways && from.Before(until) {
+			each := o.Price.Mul(decimal.NewFromInt(until.Unix()-from.Unix())).DivRound(decimal.NewFromInt(3600), money.Places)
+			sum.Decimal = sum.Add(each.Mul(decimal.NewFromInt(offers[k].VMs)))
+		}
+	}
+	return sum
+}
+
 func (q *PurchaseQuestion) obligations(bought []int64) money.Amount {
 	sum := decimal.Zero
 	for k := range q.Offers {
@@ -440,13 +453,21 @@ func (a *PurchaseAnswer) numbers(bought []int64) string {
 }
 
 // tellEndings says what it costs where demand ends early.
-func (a *PurchaseAnswer) tellEndings() {
+func (a *PurchaseAnswer) tellEndings(q *PurchaseQuestion) {
+	left := q.owed(a.Offers, q.End())
+	for i := range a.Offers { // the bill counts upfront payments by their share
+		left.Decimal = left.Add(a.Offers[i].Paid.Sub(a.Offers[i].Upfront.Decimal))
+	}
+	after := ""
+	if left.IsPositive() {
+		after = fmt.Sprintf(", and %s of what the purchase commits to falls after %s, used or not", words.Cents(left.Float()), moment(q.End()))
+	}
 	for i := range a.Ends {
 		p := &a.Ends[i]
 		if p.Regret == nil || p.Bill == nil || p.BestBill == nil || i > 0 || p.Regret.Float() < 0.005 {
 			continue
 		}
-		a.Facts.Say("demand_ends", p.Ends.Format(time.DateOnly), fmt.Sprintf("If demand ends on %s, the VM bill is %s; bill and value refused together would be lowest if one bought %s, with a VM bill of %s.", moment(p.Ends), words.Cents(p.Bill.Float()), a.numbers(p.Best), words.Cents(p.BestBill.Float())),
-			words.Money("bill", *p.Bill, a.Currency), words.Money("best_bill", *p.BestBill, a.Currency), words.Money("regret", *p.Regret, a.Currency))
+		a.Facts.Say("demand_ends", p.Ends.Format(time.DateOnly), fmt.Sprintf("If demand ends on %s, the VM bill is %s%s; bill and value refused together would be lowest if one bought %s, with a VM bill of %s.", moment(p.Ends), words.Cents(p.Bill.Float()), after, a.numbers(p.Best), words.Cents(p.BestBill.Float())),
+			words.Money("bill", *p.Bill, a.Currency), words.Money("best_bill", *p.BestBill, a.Currency), words.Money("regret", *p.Regret, a.Currency), words.Money("left", left, a.Currency))
 	}
 }

@@ -79,12 +79,33 @@ func TestPurchaseWordsOfDearContracts(t *testing.T) {
 	q.Contracts = []TermContract{signed(t, 2, "9.00", capacity.BilledAlways, firstHour, firstHour.Add(2*time.Hour))}
 	q.Offers = []capacity.Offer{{Name: "cheap", Price: plantest.AmountIn(t, "0.10"), Billing: capacity.BilledAlways, TermHours: 2, Max: 9}}
 	a := recommended(t, q)
-	if want := "that cuts the VM bill by 0.40 USD (0.7 %), from 60.80 to 60.40. Over its whole term \"cheap\" commits to 0.40 USD, used or not; the forecast covers 100 % of that term. With VMs on demand only the VM bill is 1.60 USD, and the value refused is 0.00."; !strings.Contains(a.Explanation, want) || a.BreakEven == nil {
+	if want := "that cuts the VM bill by 0.40 USD (0.7 %), from 60.80 to 60.40; it commits you to 0.40 USD over its term, 100 % of it forecast. Over its whole term \"cheap\" commits to 0.40 USD, used or not; the forecast covers 100 % of that term. With VMs on demand only the VM bill is 1.60 USD, and the value refused is 0.00."; !strings.Contains(a.Explanation, want) || a.BreakEven == nil {
 		t.Errorf("got %q, want %q", a.Explanation, want)
 	}
 	q.Offers[0].Price = plantest.AmountIn(t, "0.30")
 	if a = recommended(t, q); a.Offers[0].VMs != 0 || a.BreakEven != nil {
 		t.Errorf("got %d VMs that have paid for themselves by %v, want none", a.Offers[0].VMs, a.BreakEven)
+	}
+}
+
+// A purchase says what it still costs after it has paid for itself, and after the time that is looked at. Each VM costs 0.10
+// for 2,000 hours and 0.04 upfront. 4 of these hours lie in January, and 1,500 in that time.
+func TestWhatIsStillOwedIsSaid(t *testing.T) {
+	p := oneClass(t, "0.40")
+	p.Classes[0].Jobs.Max, p.Classes[0].Penalty = 5, plantest.AmountIn(t, "50")
+	q := PurchaseQuestion{Horizon: Horizon{Problem: p, Periods: []HorizonPeriod{{Start: firstHour, Hours: 1500, Jobs: []float64{5}}}}, Factors: []float64{2}}
+	q.Offers = []capacity.Offer{{Name: "cheap", Price: plantest.AmountIn(t, "0.10"), Upfront: plantest.AmountIn(t, "0.04"), Billing: capacity.BilledAlways, TermHours: 2000, Max: 50}}
+	a := recommended(t, q)
+	n := a.Offers[0].VMs
+	for want, each := range map[string]string{
+		"it commits you to %s USD over its term, 75 %% of it forecast.":                                                  "200.04",
+		"By the end of January 2026 that has paid for itself, by the bill alone; %s USD is still owed after that month,": "199.6",
+		", and %s of what the purchase commits to falls after 2026-04-04 08:00 UTC, used or not":                         "50.01",
+	} {
+		amount := plantest.AmountIn(t, each).Mul(decimal.NewFromInt(n)).InexactFloat64()
+		if said := fmt.Sprintf(want, words.Cents(amount)); n == 0 || !strings.Contains(a.Explanation, said) {
+			t.Errorf("%q is not in %q", said, a.Explanation)
+		}
 	}
 }
 
@@ -98,10 +119,10 @@ func TestPurchasesLeadWithTheBill(t *testing.T) {
 		jobs                             []float64
 		want, never                      string
 	}{
-		{"mostly penalties", "1.00", "0.10", "0.01", capacity.Executable, 4, 45, []float64{7, 12, 9}, "cuts the VM bill by 8.28 USD (69 %), from 12.00 to 3.72, and serves 16 more job-hours, which you value at 80.00.", "raises"},
+		{"mostly penalties", "1.00", "0.10", "0.01", capacity.Executable, 4, 45, []float64{7, 12, 9}, "by 8.28 USD (69 %), from 12.00 to 3.72, and serves 16 more job-hours, which you value at 80.00; it commits you to 3.72 USD over its term, 100 % of it forecast.", "raises"},
 		{"fractions", "1.00", "0.10", "0.01", capacity.Relaxed, 4, 45, []float64{7, 12, 9}, "cuts the VM bill by ", "raises"},
 		{"the bill rises", "0.20", "0.15", "0.01", capacity.Executable, 4, 45, []float64{7, 12, 9}, "raises the VM bill by ", "cuts"},
-		{"the bill stays", "0.40", "0.20", "0", capacity.Integer, 1, 2, []float64{2, 2, 2}, "leaves the VM bill at 1.20 USD, and serves 3 more job-hours, which you value at 15.00.", "cuts"},
+		{"the bill stays", "0.40", "0.20", "0", capacity.Integer, 1, 2, []float64{2, 2, 2}, "leaves the VM bill at 1.20 USD, and serves 3 more job-hours, which you value at 15.00; ", "cuts"},
 	} {
 		p := oneClass(t, c.onDemand)
 		p.Options.Integrality = c.integrality
@@ -129,7 +150,7 @@ func TestPurchasesLeadWithTheBill(t *testing.T) {
 		if !a.Saving.Amount.Equal(a.BillSaving.Amount.Add(a.Avoided.Decimal)) || a.Avoided.Sign() <= 0 {
 			t.Errorf("%s: %v off the bill and %v avoided are %v together", c.name, a.BillSaving.Amount, a.Avoided, a.Saving.Amount)
 		}
-		valued := fmt.Sprintf(" more job-hours, which you value at %s.", words.Cents(a.Avoided.Float()))
+		valued := fmt.Sprintf(" more job-hours, which you value at %s; ", words.Cents(a.Avoided.Float()))
 		if !strings.Contains(a.Answer, c.want) || strings.Contains(a.Answer, c.never) || !strings.Contains(a.Answer, valued) || strings.Contains(a.Answer, "save") {
 			t.Errorf("%s: got %q", c.name, a.Explanation)
 		}

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/shopspring/decimal"
 
@@ -16,15 +15,15 @@ import (
 )
 
 // Retold is the answer with its sentences and facts made anew from its figures, for whoever has checked those.
-func (a PurchaseAnswer) Retold(start, end time.Time) PurchaseAnswer {
+func (a PurchaseAnswer) Retold(q *PurchaseQuestion) PurchaseAnswer {
 	a.Facts, a.Curves = words.Facts{}, slices.Clone(a.Curves)
-	a.tell(start, end)
+	a.tell(q)
 	return a
 }
 
 // tell says what to buy and what that rests on, every sentence as a fact.
-func (a *PurchaseAnswer) tell(start, end time.Time) {
-	span := fmt.Sprintf("from %s until %s", moment(start), moment(end))
+func (a *PurchaseAnswer) tell(q *PurchaseQuestion) {
+	span := fmt.Sprintf("from %s until %s", moment(q.Start()), moment(q.End()))
 	if a.Status == capacity.InfeasibleStatus {
 		a.Answer = fmt.Sprintf("Whatever is bought, %s not all promised jobs can be served.", span)
 		if len(a.Horizon.Infeasible) > 0 {
@@ -39,7 +38,7 @@ func (a *PurchaseAnswer) tell(start, end time.Time) {
 	a.Answer = a.Facts[0].Claim
 	a.tellTerms()
 	a.tellCosts()
-	a.tellUse()
+	a.tellUse(q)
 	for i := range a.Curves {
 		c := &a.Curves[i]
 		c.Means = ""
@@ -50,7 +49,7 @@ func (a *PurchaseAnswer) tell(start, end time.Time) {
 		}
 	}
 	a.tellRegret()
-	a.tellEndings()
+	a.tellEndings(q)
 	figures := []capacity.Figure{words.Money("bound", a.Proof.Bound, a.Currency), words.Count("gap", a.Proof.Gap, "share of bill and value refused")}
 	if a.Proof.Gap < provedCents {
 		a.Facts.Say("proved_best", "", "No purchase brings bill and value refused together lower, which is proved.", figures...)
@@ -94,7 +93,29 @@ func (a *PurchaseAnswer) advise(span string) {
 			sentence += fmt.Sprintf("; together that is %s more than today, which is within the gap", words.Cents(-a.Saving.Amount.Float()))
 		}
 	}
-	a.Facts.Say("buy", "", sentence+".", figures...)
+	committed, share := a.committed()
+	figures = append(figures, words.Money("obligation", a.Obligation, a.Currency), words.Count("forecast_share", share, "share of the term"))
+	a.Facts.Say("buy", "", sentence+"; "+committed+".", figures...)
+}
+
+// committed says what a purchase commits to, and how much of that time is forecast: the least share of a term.
+func (a *PurchaseAnswer) committed() (said string, share float64) {
+	share = 1
+	bought := 0
+	for i := range a.Offers {
+		if o := &a.Offers[i]; o.VMs > 0 {
+			share = min(share, o.ForecastShare)
+			bought++
+		}
+	}
+	said = fmt.Sprintf("it commits you to %s %s over its term, %s of it forecast", words.Cents(a.Obligation.Float()), a.Currency, words.Percent(share))
+	if bought > 1 {
+		said = fmt.Sprintf("they commit you to %s %s over their terms, at least %s of each forecast", words.Cents(a.Obligation.Float()), a.Currency, words.Percent(share))
+	}
+	if a.Assume != "" && share < 1 {
+		said += ", then assuming that " + a.Assume.words()
+	}
+	return said, share
 }
 
 // billSentence says what a purchase does to the VM bill, against today.
@@ -180,7 +201,7 @@ func (a *PurchaseAnswer) tellCosts() {
 	a.Facts.Say("bill_and_value_refused", "", fmt.Sprintf("Bill and value refused together come to %s.", words.List(together)), figures...)
 }
 
-func (a *PurchaseAnswer) tellUse() {
+func (a *PurchaseAnswer) tellUse(q *PurchaseQuestion) {
 	bought, paid := false, money.Amount{}
 	for i := range a.Offers {
 		bought, paid.Decimal = bought || a.Offers[i].VMs > 0, paid.Add(a.Offers[i].Paid.Decimal)
@@ -192,12 +213,15 @@ func (a *PurchaseAnswer) tellUse() {
 	switch {
 	case !bought || a.BillSaving == nil:
 	case a.BillEven != nil && (paid.IsPositive() || lower):
-		month := capacity.Figure{Name: "month", Value: a.BillEven.Format("2006-01"), Unit: "month"}
+		kind, said := "bills_so_far_from", fmt.Sprintf("At the end of %s, and of each month after it, the bills so far come to no more than with today's contracts", a.BillEven.Format("January 2006"))
 		if paid.IsPositive() {
-			a.Facts.Say("paid_for_itself", "", fmt.Sprintf("By the end of %s that has paid for itself, by the bill alone.", a.BillEven.Format("January 2006")), month)
-		} else {
-			a.Facts.Say("bills_so_far_from", "", fmt.Sprintf("At the end of %s, and of each month after it, the bills so far come to no more than with today's contracts.", a.BillEven.Format("January 2006")), month)
+			kind, said = "paid_for_itself", fmt.Sprintf("By the end of %s that has paid for itself, by the bill alone", a.BillEven.Format("January 2006"))
 		}
+		owed := q.owed(a.Offers, a.BillEven.AddDate(0, 1, 0))
+		if owed.IsPositive() {
+			said += fmt.Sprintf("; %s %s is still owed after that month, used or not", words.Cents(owed.Float()), a.Currency)
+		}
+		a.Facts.Say(kind, "", said+".", capacity.Figure{Name: "month", Value: a.BillEven.Format("2006-01"), Unit: "month"}, words.Money("owed", owed, a.Currency))
 	case lower:
 		a.Facts.Say("not_paid_for_itself", "", "In this time it does not pay for itself: what is paid upfront is for a longer term.")
 	case a.Avoided.IsPositive():

@@ -137,6 +137,41 @@ func (b *buying) terms(forecast time.Time) {
 	b.end(TermsCheck, "The offers commit to so much over their whole terms.")
 }
 
+// owing are the figures of facts about what a purchase commits to.
+func (b *buying) owing() figures {
+	share, all := whole(1), new(big.Rat)
+	_, end := ends(&b.q.Horizon)
+	left := b.owed(end)
+	for i := range min(len(b.bought), len(b.a.Offers)) {
+		if o := &b.a.Offers[i]; b.bought[i] > 0 {
+			all.Add(all, mul(b.committed(i), whole(b.bought[i])))
+			left.Add(left, sub(o.Paid.Rat(), o.Upfront.Rat()))
+			if is := number(o.ForecastShare); is.Cmp(share) < 0 {
+				share = is
+			}
+		}
+	}
+	f := figures{"buy/obligation": all, "buy/forecast_share": share, "demand_ends/left": left}
+	if b.a.BillEven != nil {
+		f["paid_for_itself/owed"] = b.owed(b.a.BillEven.UTC().AddDate(0, 1, 0))
+		f["bills_so_far_from/owed"] = f["paid_for_itself/owed"]
+	}
+	return f
+}
+
+// owed adds up what a purchase costs after a moment, used or not, beside what is paid upfront.
+func (b *buying) owed(after time.Time) *big.Rat {
+	sum := new(big.Rat)
+	for i := range b.bought {
+		from, until := b.term(i)
+		seconds := until.Unix() - max(from.Unix(), after.Unix())
+		if o := &b.q.Offers[i]; o.Billing == capacity.BilledAlways && seconds > 0 {
+			sum.Add(sum, mul(whole(b.bought[i]), cents(mul(o.Price.Rat(), big.NewRat(seconds, 3600)))))
+		}
+	}
+	return sum
+}
+
 // committed is all that one VM of an offer commits to over its whole term.
 func (b *buying) committed(i int) *big.Rat {
 	o := &b.q.Offers[i]

@@ -66,7 +66,8 @@ func TestDamagedAnswersDoNotCrash(t *testing.T) {
 // A word or a figure changed in any sentence of a sweep or of an answer to a goal is found.
 func TestEverySentenceOfSweepsAndGoalsIsChecked(t *testing.T) {
 	var cases [][2][]byte
-	for _, problem := range []string{problemText, fleetText} {
+	relaxed := `"options": {"integrality": "relaxed"}, "classes"`
+	for _, problem := range []string{problemText, fleetText, strings.Replace(problemText, `"classes"`, relaxed, 1)} {
 		for _, q := range []string{`"question": "one_more_job", "class": "a"`, `"question": "most_for_budget", "budget": {"amount": "0.5"}`,
 			`"question": "most_for_budget", "budget": {"amount": "90", "of": "total"}`, `"question": "cheapest_for_all"`, `"question": "cheapest_deadline"`} {
 			if strings.Contains(q, "deadline") { // only a class of the first problem has one, and its jobs are refused

@@ -37,7 +37,8 @@ func factsOf(q *goal.ProblemQuestion, a *goal.Answer, p *capacity.Problem) figur
 	bill, value := o.Cost.Bill.Rat(), o.Cost.Penalties.Rat()
 	f := figures{"bill_per_month/bill": o.Cost.PerMonth.Rat(), "cost_of_all/bill": bill, "cost_of_all/vms": number(o.VMs.Total),
 		"value_refused/value_refused": value, "most_for_budget/admitted": number(o.Admitted), "spent/bill": bill,
-		"most_for_budget/refused": number(o.Refused), "most_for_budget/vms": number(o.VMs.Total), "plans_compared/bill_with": bill}
+		"most_for_budget/refused": number(o.Refused), "most_for_budget/vms": number(o.VMs.Total), "plans_compared/bill_with": bill,
+		"quota_that_binds/quota": number(o.VMs.OnDemand)}
 	if q.Budget != nil {
 		spent := bill
 		if q.Budget.Of == goal.OfTotal {
@@ -46,13 +47,17 @@ func factsOf(q *goal.ProblemQuestion, a *goal.Answer, p *capacity.Problem) figur
 		budget := budgetOf(q.Budget, p)
 		f["most_for_budget/budget"], f["spent/spent"], f["spent/left"] = budget, spent, sub(budget, spent)
 	}
-	for i := range p.Classes {
-		if p.Classes[i].Name == q.Class {
-			f["refusal_is_valued/penalty"] = p.Classes[i].Penalty.Rat()
-		}
-	}
 	if was != nil {
 		f.compared(o, was)
+	}
+	for i := range min(len(a.Classes), len(p.Classes)) {
+		if k, c := &p.Classes[i], &a.Classes[i]; k.Name == q.Class && was != nil {
+			f["refusal_is_valued/penalty"] = k.Penalty.Rat()
+			asked := sub(add(number(c.Admitted), number(c.Refused)), number(k.Jobs.Max)) // where the one job was not refused before
+			more := add(sub(o.Cost.Total.Rat(), was.Cost.Total.Rat()), mul(sub(whole(1), asked), k.Penalty.Rat()))
+			f["one_more_costs/amount"], f["one_more_costs/value_refused"] = more, sub(more, sub(bill, was.Cost.Bill.Rat()))
+			f["one_more_costs/served"] = number(c.Admitted)
+		}
 	}
 	for i := range a.Deadlines {
 		d := &a.Deadlines[i]
@@ -70,8 +75,7 @@ func (f figures) compared(o, was *plan.Outcome) {
 	more := sub(o.Cost.Total.Rat(), was.Cost.Total.Rat())
 	bill, value := was.Cost.Bill.Rat(), was.Cost.Penalties.Rat()
 	billMore := sub(o.Cost.Bill.Rat(), bill)
-	f["one_more_costs/amount"], f["one_more_costs/bill"], f["one_more_costs/value_refused"] = more, billMore, sub(more, billMore)
-	f["one_more_costs/vms"] = sub(number(o.VMs.Total), number(was.VMs.Total))
+	f["one_more_costs/bill"], f["one_more_costs/vms"] = billMore, sub(number(o.VMs.Total), number(was.VMs.Total))
 	f["plans_compared/bill_without"] = bill
 	for _, kind := range []string{"effect_of_the_budget", "budget_does_not_bind"} {
 		f[kind+"/bill_and_value_more"], f[kind+"/bill_without"], f[kind+"/value_refused_without"] = more, bill, value

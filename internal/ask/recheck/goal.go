@@ -64,7 +64,7 @@ func (c *checking) goal(q goal.ProblemQuestion, a goal.Answer, got any) {
 			c.end(PlansCheck, "")
 			return
 		}
-		asked.Classes[i].Jobs = capacity.JobRange{Min: before + 1, Max: p.Classes[i].Jobs.Max + 1}
+		asked.Classes[i].Jobs = capacity.JobRange{Min: before + 1, Max: max(before+1, p.Classes[i].Jobs.Max)}
 	default:
 		if asked = c.deadlines(q, a, asked); asked.Classes == nil {
 			c.end(DeadlinesCheck, "")

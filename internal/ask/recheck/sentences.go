@@ -27,7 +27,8 @@ func ends(h *horizon.Horizon) (start, end time.Time) {
 
 // told compares the sentences about a purchase with those that its checked figures make.
 func (b *buying) told() {
-	told := b.a.Retold(ends(&b.q.Horizon))
+	b.listed(b.a.Facts, b.owing())
+	told := b.a.Retold(&b.q)
 	curves := []any{}
 	for i := range told.Curves {
 		curves = append(curves, map[string]any{"means": told.Curves[i].Means})

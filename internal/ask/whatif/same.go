@@ -311,7 +311,7 @@ func (s *same) because(kept *bill) []string {
 			s.say("Its VMs would cost %s %s, and the budget for VMs is %s.", money.Amount{Decimal: kept.vmCost()}, s.Currency, *b.VMCost)
 		}
 		if b.Total != nil && kept.total().GreaterThan(b.Total.Decimal) {
-			s.say("It would cost %s %s in all, and the budget is %s.", kept.total(), s.Currency, *b.Total)
+			s.say("Bill and value refused would come to %s %s, and the budget for both is %s.", kept.total(), s.Currency, *b.Total)
 		}
 	}
 	if more := len(s.reasons) - mostReasons; more > 0 {

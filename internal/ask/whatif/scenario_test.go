@@ -235,29 +235,29 @@ func TestSameDecisionsByHand(t *testing.T) {
 	}{
 		{"a longer deadline keeps the VMs until one decides", []ScenarioChange{{What: ChangeDeadline, Factor: factor(2)}}, "0.00", "-3.25", "",
 			// 20 VMs for etl, 5 for adhoc at 0.10, which is less than 0.15
-			"Longer deadlines of all classes save 2.50 USD an hour: 10 VMs fewer on demand, 5 VMs fewer in contracts; nothing is refused any more; the value refused falls by 0.75 to 0.00."},
+			"Longer deadlines of all classes cut the VM bill by 2.50 USD an hour: 10 VMs fewer on demand, 5 VMs fewer in contracts; nothing is refused any more. The value refused falls by 0.75 to 0.00."},
 		{"a shorter deadline needs VMs whoever decides", []ScenarioChange{{What: ChangeDeadline, Class: "etl", Factor: factor(0.5)}}, "8.00", "0.00", "The same jobs need 40 VMs more.",
-			`Shorter deadlines of class "etl" cost 8.00 USD an hour more: 40 VMs more on demand; 5 jobs are refused as before.`},
+			`Shorter deadlines of class "etl" raise the VM bill by 8.00 USD an hour: 40 VMs more on demand; 5 jobs are refused as before.`},
 		{"a price of what is rented", []ScenarioChange{{What: ChangePrice, Value: value("0.30")}}, "1.00", "0.00", "",
-			"A price of 0.30 for VMs on demand costs 1.00 USD an hour more: the same VMs; 5 jobs are refused as before."},
+			"A price of 0.30 for VMs on demand raises the VM bill by 1.00 USD an hour: the same VMs; 5 jobs are refused as before."},
 		{"a price that pays for another decision", []ScenarioChange{{What: ChangePrice, Value: value("0.14")}}, "-0.60", "-0.05", "",
-			"A price of 0.14 for VMs on demand costs 0.10 USD an hour more: 5 VMs more on demand; nothing is refused any more; the value refused falls by 0.75 to 0.00."},
+			"A price of 0.14 for VMs on demand raises the VM bill by 0.10 USD an hour: 5 VMs more on demand; nothing is refused any more. The value refused falls by 0.75 to 0.00."},
 		{"more demand is refused until one decides", []ScenarioChange{{What: ChangeDemand, Class: "etl", Value: value("22")}}, "10.00", "-9.20", "",
-			`A demand of 22 jobs of class "etl" costs 0.80 USD an hour more: 4 VMs more on demand; 5 jobs are refused as before.`},
+			`A demand of 22 jobs of class "etl" raises the VM bill by 0.80 USD an hour: 4 VMs more on demand; 5 jobs are refused as before.`},
 		{"less demand leaves VMs empty until one decides", []ScenarioChange{{What: ChangeDemand, Class: "etl", Value: value("15")}}, "0.00", "-2.00", `5 jobs of class "etl" are no longer asked for.`,
-			`A demand of 15 jobs of class "etl" saves 2.00 USD an hour: 10 VMs fewer on demand; 5 jobs are refused as before.`},
+			`A demand of 15 jobs of class "etl" cuts the VM bill by 2.00 USD an hour: 10 VMs fewer on demand; 5 jobs are refused as before.`},
 		{"a penalty of who is refused", []ScenarioChange{{What: ChangePenalty, Class: "adhoc", Factor: factor(2)}}, "0.75", "-0.50", "",
-			`Higher penalties of class "adhoc" cost 1.00 USD an hour more: 5 VMs more on demand; nothing is refused any more; the value refused falls by 0.75 to 0.00.`},
+			`Higher penalties of class "adhoc" raise the VM bill by 1.00 USD an hour: 5 VMs more on demand; nothing is refused any more. The value refused falls by 0.75 to 0.00.`},
 		{"a smaller contract is replaced on demand", []ScenarioChange{{What: ChangeContract, Contract: "reserved", Value: value("20")}}, "1.00", "0.00", "10 VMs can no longer be had from where they came.\nThe same jobs need 10 VMs more.",
-			`20 VMs in contract "reserved" cost 1.00 USD an hour more: 10 VMs more on demand, 10 VMs fewer in contracts; 5 jobs are refused as before.`},
+			`20 VMs in contract "reserved" raise the VM bill by 1.00 USD an hour: 10 VMs more on demand, 10 VMs fewer in contracts; 5 jobs are refused as before.`},
 		{"no contract at all", []ScenarioChange{{What: DropContract, Contract: "reserved"}}, "3.00", "0.00", "30 VMs can no longer be had from where they came.\nThe same jobs need 30 VMs more.",
-			`Dropping contract "reserved" costs 3.00 USD an hour more: 30 VMs more on demand, 30 VMs fewer in contracts; 5 jobs are refused as before.`},
+			`Dropping contract "reserved" raises the VM bill by 3.00 USD an hour: 30 VMs more on demand, 30 VMs fewer in contracts; 5 jobs are refused as before.`},
 		{"a quota under what is rented", []ScenarioChange{{What: ChangeQuota, Value: value("4")}}, "13.80", "0.00", "6 VMs can no longer be had from where they came.\nThere is no room any more for 3 jobs of class \"etl\" on the VMs there are.",
-			"A quota of 4 VMs saves 1.20 USD an hour: 6 VMs fewer on demand; 8 jobs are refused, 3 more than before; the value refused rises by 15.00 to 15.75."},
+			"A quota of 4 VMs cuts the VM bill by 1.20 USD an hour: 6 VMs fewer on demand; 8 jobs are refused, 3 more than before. The value refused rises by 15.00 to 15.75."},
 		{"a promise costs nothing until one keeps it", []ScenarioChange{{What: ChangePromised, Class: "adhoc", Value: value("3")}}, "0.00", "0.15", `Of class "adhoc" 3 jobs are promised now, and the plan admitted 0.`,
-			`A promise of 3 jobs of class "adhoc" costs 0.60 USD an hour more: 3 VMs more on demand; 2 jobs are refused, 3 fewer than before; the value refused falls by 0.45 to 0.30.`},
+			`A promise of 3 jobs of class "adhoc" raises the VM bill by 0.60 USD an hour: 3 VMs more on demand; 2 jobs are refused, 3 fewer than before. The value refused falls by 0.45 to 0.30.`},
 		{"a contract that is paid in any case", []ScenarioChange{{What: AddContract, Add: &AddedSupply{Contract: &capacity.Contract{Name: "new", VMs: 20, Price: plantest.AmountIn(t, "0.05"), Billing: capacity.BilledAlways}}}}, "1.00", "-3.25", "",
-			`Contract "new" saves 1.50 USD an hour: 10 VMs fewer on demand, 15 VMs more in contracts; nothing is refused any more; the value refused falls by 0.75 to 0.00.`},
+			`Contract "new" cuts the VM bill by 1.50 USD an hour: 10 VMs fewer on demand, 15 VMs more in contracts; nothing is refused any more. The value refused falls by 0.75 to 0.00.`},
 	} {
 		base, err := NewBase(t.Context(), market2(t), alone)
 		if err != nil {
@@ -324,7 +324,7 @@ func TestABudgetIsOverdrawnByTheSameDecisions(t *testing.T) {
 		t.Fatal(err)
 	}
 	kept := billOf(&p, same.uses)
-	want := []string{"Its VMs would cost 5.00 USD, and the budget for VMs is 4.00.", "It would cost 5.75 USD in all, and the budget is 4.00."}
+	want := []string{"Its VMs would cost 5.00 USD, and the budget for VMs is 4.00.", "Bill and value refused would come to 5.75 USD, and the budget for both is 4.00."}
 	if diff := cmp.Diff(want, same.because(&kept)); diff != "" {
 		t.Error(diff)
 	}

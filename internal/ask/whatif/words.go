@@ -47,19 +47,20 @@ func Tell(s Scenario, base plan.Outcome, a *ScenarioAnswer) capacity.Fact {
 	case change.IsZero() && value.IsZero() && a.VMs == base.VMs && a.Admitted == base.Admitted && a.Refused == base.Refused:
 		kind, text = "scenario_changes_nothing", subject+" "+verb("changes", "change")+" nothing"
 	case change.IsZero():
-		text = subject + " " + verb("costs", "cost") + " as much as before"
+		text = subject + " " + verb("leaves", "leave") + " the VM bill as it is"
 	case change.IsNegative():
-		text = subject + " " + verb("saves", "save") + " " + by
+		text = subject + " " + verb("cuts", "cut") + " the VM bill by " + by
 	default:
-		text = subject + " " + verb("costs", "cost") + " " + by + " more"
+		text = subject + " " + verb("raises", "raise") + " the VM bill by " + by
 	}
 	if kind == "scenario_changes" {
 		text += ": " + vmsSentence(base.VMs, a.VMs) + "; " + refusedSentence(base.Refused, a.Refused)
-		if !value.IsZero() {
-			text += "; " + valueSentence(base.Cost.Penalties, cost.Penalties)
-		}
 	}
-	f.Say(kind, s.Name, text+".", compared(base, a)...)
+	text += "."
+	if kind == "scenario_changes" && !value.IsZero() {
+		text += " The" + strings.TrimPrefix(valueSentence(base.Cost.Penalties, cost.Penalties), "the") + "."
+	}
+	f.Say(kind, s.Name, text, compared(base, a)...)
 	return f[0]
 }
 

@@ -2,8 +2,9 @@ package capacity
 
 import "headroom/internal/core/money"
 
-// JobChange tells what one job more of a class costs, or what one less saves, per period. An exact one is the
-// difference of two plans that are proved; the other is the relaxation's.
+// JobChange tells what one job more of a class costs, or what one less saves, per period. One more is promised than is
+// served, and one more is asked for only where none is refused. An exact one is the difference of two plans that are
+// proved; the other is the relaxation's.
 type JobChange struct {
 	Exact  bool          `json:"exact"`
 	Fits   bool          `json:"fits"`   // false: no plan within the limits has it
@@ -13,6 +14,8 @@ type JobChange struct {
 	Bill         *money.Amount `json:"bill,omitempty"`
 	ValueRefused *money.Amount `json:"value_refused,omitempty"`
 	VMs          *float64      `json:"vms,omitempty"`
+	// Jobs is how many jobs of the class come or go, where that is not exactly one: the VMs have room for them.
+	Jobs *float64 `json:"jobs,omitempty"`
 	// Of one that is not exact: the exact amount is proved to be no less than Low and, if High is there, no more.
 	Low  *money.Amount `json:"low,omitempty"`
 	High *money.Amount `json:"high,omitempty"`
@@ -27,7 +30,7 @@ func (c *JobChange) Told() bool {
 func (c *JobChange) Bounded() bool { return c != nil && !c.Exact && c.Low != nil && c.High != nil }
 
 // Stays tells how far figures of a class may move, each alone, while the VMs and the jobs of the plan stay the best.
-// A range that was not worked out is null.
+// A range that was not worked out is null. A deadline's low end is that of the jobs on the VM types that they have.
 type Stays struct {
 	Penalty         *MoneyRange `json:"penalty"`
 	DeadlineSeconds *Range      `json:"deadline_s"`

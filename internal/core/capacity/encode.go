@@ -208,6 +208,9 @@ func appendJobChange(dst []byte, c *JobChange) []byte {
 	if c.VMs != nil {
 		dst = strict.AppendNumber(append(dst, `,"vms":`...), *c.VMs)
 	}
+	if c.Jobs != nil {
+		dst = strict.AppendNumber(append(dst, `,"jobs":`...), *c.Jobs)
+	}
 	if c.Low != nil {
 		dst = money.AppendMoney(append(dst, `,"low":`...), *c.Low)
 	}

@@ -141,7 +141,7 @@ func (m *model) unrounded(h hourlyCost) decimal.Decimal {
 	return h.sum().Mul(decimal.NewFromInt(m.PeriodSeconds)).Div(decimal.NewFromInt(3600))
 }
 
-// oneMore is one job more asked for, and one more than now promised.
+// oneMore is one job more promised than is now served. One more is asked for only where none is refused.
 func (k *counterfactual) oneMore(i int) *capacity.JobChange {
 	v := k.oneMoreOf(i)
 	if v.high > capacity.MaxJobs {
@@ -155,15 +155,16 @@ func (k *counterfactual) oneMore(i int) *capacity.JobChange {
 		return nil
 	case !f.feasible && f.vms > 0:
 		return &capacity.JobChange{Exact: true, VMs: &f.vms}
-	case !f.feasible, !k.affords(&f, i, v.low):
+	case !f.feasible, !k.affords(&f, v):
 		return &capacity.JobChange{Exact: true}
 	}
-	return k.change(&f, i, v.low, false)
+	return k.change(&f, i, 1)
 }
 
 func (k *counterfactual) oneMoreOf(i int) variant {
 	v := k.variant(i)
-	v.low, v.high = k.jobs[i]+1, v.high+1
+	v.low = k.jobs[i] + 1
+	v.high = max(v.high, v.low)
 	return v
 }
 
@@ -179,7 +180,7 @@ func (k *counterfactual) oneLess(i int) *capacity.JobChange {
 		k.out[i].lessWithin = k.lessWithin(i, f.least, f.most)
 		return nil
 	}
-	return k.change(&f, i, v.high, true)
+	return k.change(&f, i, -1)
 }
 
 func (k *counterfactual) oneLessOf(i int) variant {
@@ -193,7 +194,8 @@ func (k *counterfactual) oneLessOf(i int) variant {
 // not negative.
 func (k *counterfactual) moreWithin(i int, least, most float64) *within {
 	p := k.classes[i].penalty
-	if b := k.Budget; b != nil && b.Total != nil && !(k.spent.Add(k.refusedValue()).InexactFloat64()+most+p < b.Total.Float()-k.margin) {
+	asked := p * float64(k.oneMoreOf(i).high-int64(k.classes[i].high))
+	if b := k.Budget; b != nil && b.Total != nil && !(k.spent.Add(k.refusedValue()).InexactFloat64()+most+asked < b.Total.Float()-k.margin) {
 		most = math.Inf(1)
 	}
 	return k.bounded(max(least+p, -k.gap), most+p+k.gap)
@@ -231,8 +233,8 @@ func (k *counterfactual) rest() {
 		if k.ctx.Err() != nil {
 			return
 		}
-		if known.more == nil && known.moreWithin == nil && c.Jobs.Max < capacity.MaxJobs {
-			least, most := k.between(k.oneMoreOf(i))
+		if v := k.oneMoreOf(i); known.more == nil && known.moreWithin == nil && v.high <= capacity.MaxJobs {
+			least, most := k.between(v)
 			known.moreWithin = k.moreWithin(i, least, most)
 		}
 		if known.less == nil && known.lessWithin == nil && k.jobs[i] > 0 {
@@ -256,27 +258,28 @@ func (w *within) relaxedWithin(c *capacity.JobChange) *capacity.JobChange {
 	return &moved
 }
 
-// change is the difference to the plan; beyond the jobs wanted, those of the class itself count as others do.
-func (k *counterfactual) change(f *other, i int, wanted int64, saved bool) *capacity.JobChange {
-	bill, vms := f.bill, f.vms
-	others := f.others.Add(k.classes[i].Penalty.Mul(decimal.NewFromInt(wanted - f.jobs)))
-	if saved {
-		bill, others, vms = bill.Neg(), others.Neg(), 0-vms
-	}
-	bill, others = bill.Round(money.Places), others.Round(money.Places)
+// change is the difference to the plan with one job more (1) or less (-1); further jobs of the class count as others do.
+func (k *counterfactual) change(f *other, i int, by int64) *capacity.JobChange {
+	sign, more := decimal.NewFromInt(by), f.jobs-k.jobs[i]
+	bill, vms := f.bill.Mul(sign).Round(money.Places), 0+float64(by)*f.vms
+	others := f.others.Add(k.classes[i].Penalty.Mul(decimal.NewFromInt(by - more))).Mul(sign).Round(money.Places)
 	total := money.Amount{Decimal: bill.Add(others)}
-	return &capacity.JobChange{
+	c := capacity.JobChange{
 		Exact: true, Fits: true, Amount: &total, VMs: &vms,
 		Bill: &money.Amount{Decimal: bill}, ValueRefused: &money.Amount{Decimal: others},
 	}
+	if jobs := float64(by * more); jobs != 1 {
+		c.Jobs = &jobs
+	}
+	return &c
 }
 
-// affords says that the budget for everything, if there is one, pays for a plan.
-func (k *counterfactual) affords(f *other, i int, wanted int64) bool {
+// affords says that the budget for everything, if there is one, pays for a plan with more jobs of a class.
+func (k *counterfactual) affords(f *other, v variant) bool {
 	if k.Budget == nil || k.Budget.Total == nil {
 		return true
 	}
-	more := f.bill.Add(f.others).Add(k.classes[i].Penalty.Mul(decimal.NewFromInt(wanted - f.jobs)))
+	more := f.bill.Add(f.others).Add(v.penalty.Mul(decimal.NewFromInt(v.high - f.jobs))).Sub(k.refusedOf(v.class))
 	return k.spent.Add(k.refusedValue()).Add(more).LessThanOrEqual(k.Budget.Total.Decimal)
 }
 
@@ -331,7 +334,7 @@ func (k *counterfactual) meet(i int, side int64) (at *decimal.Decimal, known boo
 	}
 	var f other
 	for step := range maxMeets {
-		if known := k.first(i, side, v.high); step == 0 && known != nil {
+		if known := k.first(i, side); step == 0 && known != nil {
 			f = *known
 		} else {
 			f = k.best(v)
@@ -356,15 +359,12 @@ func (k *counterfactual) meet(i int, side int64) (at *decimal.Decimal, known boo
 }
 
 // first is the best plan with more (1) or fewer (-1) jobs of a class at its own penalty, if a job more or less has found
-// it. With one more there may be a job more in all than are wanted.
-func (k *counterfactual) first(i int, side, most int64) *other {
+// it.
+func (k *counterfactual) first(i int, side int64) *other {
 	if side < 0 {
 		return k.out[i].withLess
 	}
-	if f := k.out[i].withMore; f != nil && (!f.proved || f.jobs <= most) {
-		return f
-	}
-	return nil
+	return k.out[i].withMore
 }
 
 // meetNoise is less than two penalties at which plans meet differ by.

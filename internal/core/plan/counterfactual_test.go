@@ -173,9 +173,13 @@ func (a *anew) check() {
 		c, k := &a.pl.Classes[i], &a.p.Classes[i]
 		if more := c.OneMore; more != nil && (more.Exact || more.Low != nil) {
 			best, proved := a.solve(func(p *capacity.Problem) {
-				p.Classes[i].Jobs = capacity.JobRange{Min: c.Admitted + 1, Max: k.Jobs.Max + 1}
+				p.Classes[i].Jobs = capacity.JobRange{Min: c.Admitted + 1, Max: max(k.Jobs.Max, c.Admitted+1)}
 			})
+			if c.Refused > 0 { // the one job itself is refused no more
+				best.Cost.Total = money.Amount{Decimal: best.Cost.Total.Add(k.Penalty.Decimal)}
+			}
 			a.change("one more", i, more, best, proved, 1)
+			a.exactly("one more", i, more, c.Admitted+1, 1)
 		} else {
 			a.count["one more not exact"]++
 		}
@@ -185,6 +189,7 @@ func (a *anew) check() {
 			})
 			best.Cost.Total = money.Amount{Decimal: best.Cost.Total.Add(k.Penalty.Mul(decimal.NewFromFloat(c.Refused)))}
 			a.change("one less", i, less, best, proved, -1)
+			a.exactly("one less", i, less, c.Admitted-1, -1)
 		}
 		if c.Stays == nil {
 			continue
@@ -293,6 +298,34 @@ func (a *anew) change(name string, i int, said *capacity.JobChange, best capacit
 	}
 	if !said.Bill.Add(said.ValueRefused.Decimal).Round(money.Places).Equal(said.Amount.Decimal) {
 		a.wrong("class %d: %s: %v and %v are not %v", i, name, said.Bill, said.ValueRefused, said.Amount)
+	}
+}
+
+// exactly plans with just so many jobs of a class: a plan with another number than one more or less costs what is said, and
+// has as many jobs of the class as is said.
+func (a *anew) exactly(name string, i int, said *capacity.JobChange, one float64, sign float64) {
+	if !said.Exact || !said.Fits {
+		return
+	}
+	jobs := one
+	if said.Jobs != nil {
+		a.count[name+" with others of its class"]++
+		jobs += sign * (*said.Jobs - 1)
+	}
+	best, proved := a.solve(func(p *capacity.Problem) {
+		p.Classes[i].Jobs = capacity.JobRange{Min: jobs, Max: jobs}
+		if p.Budget != nil { // the total leaves room for the jobs that are refused
+			p.Budget = &capacity.Budget{VMCost: p.Budget.VMCost}
+		}
+	})
+	if !proved {
+		return
+	}
+	penalty := a.p.Classes[i].Penalty
+	is := best.Cost.Total.Add(penalty.Mul(decimal.NewFromFloat(a.pl.Classes[i].Refused))).Sub(a.pl.Cost.Total.Decimal)
+	is = is.Sub(penalty.Mul(decimal.NewFromFloat(jobs - one))).Mul(decimal.NewFromFloat(sign))
+	if best.Status == capacity.InfeasibleStatus || is.Sub(said.Amount.Decimal).Abs().GreaterThan(decimal.New(1, -8)) {
+		a.wrong("class %d: %s costs %v with %v jobs (%s), is said to cost %v", i, name, is, jobs, best.Status, said.Amount)
 	}
 }
 

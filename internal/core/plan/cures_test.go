@@ -123,7 +123,7 @@ func TestQuotaThatIsToldLetsOneMoreIn(t *testing.T) {
 			}
 			q := plantest.Copied(p)
 			q.Classes[at].Jobs.Min = pl.Classes[at].Admitted + 1
-			q.Classes[at].Jobs.Max++
+			q.Classes[at].Jobs.Max = max(q.Classes[at].Jobs.Max, q.Classes[at].Jobs.Min)
 			for quota, fits := range map[int64]bool{quota: true, quota - 1: false} {
 				q.Supply.OnDemand.Quota = &quota
 				if feasible := plantest.NewBrute(q).Each(func(_, _ int64, _ []int64) {}); feasible != fits {

@@ -229,11 +229,11 @@ func (k *changes) class(i int) {
 	c, stated := &k.m.classes[i], &k.pl.Classes[i]
 	penalty := c.penalty
 	if more := stated.OneMore; more != nil && (more.Exact || more.Low != nil || more.High != nil) {
-		jobs := capacity.JobRange{Min: float64(k.jobs[i] + 1), Max: k.m.problem.Classes[i].Jobs.Max + 1}
-		m := k.with(i, func(c *capacity.Class) { c.Jobs = jobs })
+		jobs := float64(k.jobs[i] + 1)
+		m := k.with(i, func(c *capacity.Class) { c.Jobs = capacity.JobRange{Min: jobs, Max: max(c.Jobs.Max, jobs)} })
 		at := func(x *big.Rat) *big.Rat { return sub(add(k.bill.objective, x), penalty) }
 		if what := stated.Name + ": one job more costs"; more.Exact {
-			k.change(what, m, more, 1, at)
+			k.change(what, i, m, more, 1, at)
 		} else {
 			k.within(what, m, more.Low, more.High, at)
 		}
@@ -247,7 +247,7 @@ func (k *changes) class(i int) {
 		m := k.with(i, func(c *capacity.Class) { c.Jobs = capacity.JobRange{Min: min(c.Jobs.Min, most), Max: most} })
 		at := func(x *big.Rat) *big.Rat { return add(sub(k.bill.objective, x), penalty) }
 		if what := stated.Name + ": one job less saves"; less.Exact {
-			k.change(what, m, less, -1, at)
+			k.change(what, i, m, less, -1, at)
 		} else {
 			k.within(what, m, less.High, less.Low, at)
 		}
@@ -263,8 +263,9 @@ func (k *changes) class(i int) {
 	}
 }
 
-// change checks what a job more or less changes; objective is that of the changed problem if it changes by an amount.
-func (k *changes) change(what string, m changed, stated *capacity.JobChange, sign int64, objective func(*big.Rat) *big.Rat) {
+// change checks what a job more or less of a class changes; objective is that of the changed problem if it changes by an
+// amount. The plan that costs no more has as many jobs of the class as is said.
+func (k *changes) change(what string, i int, m changed, stated *capacity.JobChange, sign int64, objective func(*big.Rat) *big.Rat) {
 	if !stated.Fits {
 		k.unserved(what, m, stated)
 		return
@@ -275,8 +276,20 @@ func (k *changes) change(what string, m changed, stated *capacity.JobChange, sig
 	}
 	x := amount(stated.Amount.Decimal)
 	if !k.passes() {
-		at := objective(x)
-		k.decide(worst(k.none(m, at), k.some(m, at)), "%s another amount than %s.", what, stated.Amount)
+		at, jobs := objective(x), 1.0
+		if stated.Jobs != nil {
+			jobs = *stated.Jobs
+		}
+		jobs = float64(k.jobs[i]) + float64(sign)*jobs
+		if in := m.base().problem.Classes[i].Jobs; jobs != math.Trunc(jobs) || jobs < in.Min || jobs > in.Max {
+			k.addf("%s %s with %v jobs of its class.", what, stated.Amount, jobs)
+			return
+		}
+		outcome := worst(k.none(m, at), k.some(k.with(i, func(c *capacity.Class) { c.Jobs = capacity.JobRange{Min: jobs, Max: jobs} }), at))
+		if m.base().limited() && at.Cmp(m.base().allowed(roundings)) > 0 {
+			outcome = Failed
+		}
+		k.decide(outcome, "%s another amount than %s.", what, stated.Amount)
 	}
 	if sum := add(amount(stated.Bill.Decimal), amount(stated.ValueRefused.Decimal)); abs(sub(sum, x)).Cmp(add(smallest, smallest)) > 0 {
 		k.addf("%s %s, and its parts add up to %s.", what, stated.Amount, amountOf(sum))

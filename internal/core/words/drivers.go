@@ -11,22 +11,25 @@ import (
 )
 
 // Drivers returns facts about what drives a plan's cost: the price of one more VM, the class at the margin, and the
-// contracts, the quota and the budget that bind. The prices are the linear program's, per hour; whole plans say so.
+// contracts, the quota and the budget that bind. The prices are the linear program's, per hour. Of whole VMs they can be
+// far off, even by their sign, so that whole plans tell the quota alone.
 func Drivers(p *capacity.Problem, pl *capacity.Plan) Facts {
 	if pl.Prices == nil {
 		return nil
 	}
 	d := drivers{p: p, pl: pl, hours: float64(p.PeriodSeconds) / 3600, unit: p.Currency + " per VM and hour"}
+	if q := p.Supply.OnDemand.Quota; q != nil && len(p.Supply.VMTypes) == 0 && pl.VMs.OnDemand >= float64(*q) && *q > 0 {
+		d.say("quota_that_binds", "on_demand", Count("quota", float64(*q), "VMs"))
+	}
+	if p.Options.Integrality != capacity.Relaxed {
+		return d.facts
+	}
 	d.vms()
 	d.margin()
 	for k, use := range pl.VMs.Contracts {
-		if k >= len(pl.Prices.Contracts) || use.VMs == 0 || use.Used < use.VMs-1e-9 || pl.Prices.Contracts[k].Worth.Sign() <= 0 {
-			continue
+		if k < len(pl.Prices.Contracts) && use.VMs > 0 && use.Used >= use.VMs-1e-9 && pl.Prices.Contracts[k].Worth.Sign() > 0 {
+			d.say("contract_that_binds", use.Name, Count("worth", pl.Prices.Contracts[k].Worth.Float()/d.hours, d.unit))
 		}
-		d.say("contract_that_binds", use.Name, Count("worth", pl.Prices.Contracts[k].Worth.Float()/d.hours, d.unit))
-	}
-	if q := p.Supply.OnDemand.Quota; q != nil && len(p.Supply.VMTypes) == 0 && pl.VMs.OnDemand >= float64(*q) && *q > 0 {
-		d.say("quota_that_binds", "on_demand", Count("quota", float64(*q), "VMs"))
 	}
 	if b := pl.Prices.Budget; b != nil && b.Sign() > 0 {
 		d.say("budget_worth", "", Money("worth", *b, p.Currency+" worth of one "+p.Currency))
@@ -49,37 +52,36 @@ func (d *drivers) say(kind, subject string, figures ...capacity.Figure) {
 	f.Claim = DriverClaim(d.p, f)
 }
 
-// DriverClaim is the sentence of a fact about what drives a cost, from its figures; "" where it is none of these.
+// DriverClaim is the sentence of a fact about what drives a cost, from its figures; "" where it is none that a plan tells.
 func DriverClaim(p *capacity.Problem, f *capacity.Fact) string {
 	figure := func(name string) float64 {
 		x, _ := strconv.ParseFloat(FigureOf(f, name), 64)
 		return x
 	}
-	about, counted := About(p.Options.Integrality), ""
-	if about != "" {
-		counted = " (counted in fractions of VMs)"
-	}
-	cents := func(name string) string { return about + Cents(figure(name)) }
+	cents := func(name string) string { return Cents(figure(name)) }
 	of := OfType(f.Subject)
+	if p.Options.Integrality != capacity.Relaxed && f.Kind != "quota_that_binds" {
+		return ""
+	}
 	switch f.Kind {
 	case "contract_that_binds":
-		return fmt.Sprintf("Contract %q is used up, and one more VM in it would be worth %s an hour%s.", f.Subject, cents("worth"), counted)
+		return fmt.Sprintf("Contract %q is used up, and one more VM in it would be worth %s an hour.", f.Subject, cents("worth"))
 	case "quota_that_binds":
 		return "The quota of " + VMs(figure("quota")) + " on demand is used up."
 	case "budget_worth":
-		return fmt.Sprintf("One %s more in the budget would be worth %s%s.", p.Currency, cents("worth"), counted)
+		return fmt.Sprintf("One %s more in the budget would be worth %s.", p.Currency, cents("worth"))
 	case "no_more_vms":
-		return fmt.Sprintf("No more VMs%s can be had, and one more would be worth %s %s an hour or more%s.", of, cents("low"), p.Currency, counted)
+		return fmt.Sprintf("No more VMs%s can be had, and one more would be worth %s %s an hour or more.", of, cents("low"), p.Currency)
 	case "vm_price", "vm_worth":
 		said := fmt.Sprintf("One more VM%s %s %s %s an hour", of, map[string]string{"vm_price": "is worth", "vm_worth": "would be worth"}[f.Kind], cents("high"), p.Currency)
 		if FigureOf(f, "low") != FigureOf(f, "high") {
 			said += ", the last one " + cents("low")
 		}
-		return said + counted + "."
+		return said + "."
 	case "next_to_be_refused", "next_to_be_served":
 		said := fmt.Sprintf("Class %q is %s: a refused job of it is valued at %s %s and ", f.Subject, strings.ReplaceAll(f.Kind, "next_to_be_", "the next to be "), FigureOf(f, "penalty"), PerPeriod(p.PeriodSeconds))
 		if FigureOf(f, "one_more") != "" {
-			return said + fmt.Sprintf("serving one more takes %s%s.", cents("one_more"), counted)
+			return said + fmt.Sprintf("serving one more takes %s.", cents("one_more"))
 		}
 		return said + fmt.Sprintf("a served one takes %s, so that a VM's hour is worth %s to it.", VMs(Rounded(figure("vms_per_job"), 3)), Cents(figure("worth")))
 	}

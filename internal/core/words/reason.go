@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 
 	"github.com/shopspring/decimal"
 
@@ -34,7 +35,8 @@ type Reason struct {
 	change             *capacity.JobChange // of a cost that two proved plans tell
 	limits             bool                // one more is said not to fit by proved plans
 	full, promised     bool
-	quota              int64 // with which one more would fit; 0 where that is no cure
+	served             float64 // with one more, where that is not exactly one more; 0 otherwise
+	quota              int64   // with which one more would fit; 0 where that is no cure
 	refused            float64
 	fixed, deadline    float64
 }
@@ -64,6 +66,9 @@ func ReasonOf(p *capacity.Problem, class *capacity.Class, out *capacity.ClassPla
 	case out.OneMore.Told():
 		r.told(out.OneMore)
 		r.quota = quotaWith(p, out.OneMore.VMs)
+		if jobs := out.OneMore.Jobs; jobs != nil {
+			r.served = out.Admitted + *jobs
+		}
 	case out.OneMore.Bounded():
 		r.kind, r.change = CostsBetween, out.OneMore
 	case margin == nil && r.full:
@@ -150,13 +155,17 @@ func (r *Reason) say() string {
 	case NoMoreCapacity:
 		return NoCapacity(penalty)
 	case CostsAsRefusal:
-		return "One more job takes " + penalty + r.made() + ", as much as it is valued at when refused: a tie."
+		return "One more job " + r.costs(Cents(r.amount.Float())) + ", as much as it is valued at when refused: a tie."
 	case CostsBetween:
 		return "One more job takes between " + bound(*r.change.Low, -1) + " and " + bound(*r.change.High, 1) + " " + r.period + "; refused, it is valued at " + Cents(r.penalty.Float()) + "."
 	case CostsAbout:
-		return Compared(r.amount.Float(), r.penalty.Float(), "about ", r.period, r.made(), true)
+		return Compared(r.amount.Float(), r.penalty.Float(), "about ", r.period, " in VMs", true)
 	}
-	return Compared(r.amount.Float(), r.penalty.Float(), "", r.period, r.made(), r.full || r.change == nil)
+	if r.change == nil {
+		return Compared(r.amount.Float(), r.penalty.Float(), "", r.period, " in VMs", true)
+	}
+	more, refused := compared(r.amount.Float(), r.penalty.Float(), r.full)
+	return "One more job " + r.costs(more) + refused
 }
 
 // bound writes the end of a range with as many places as Cents, rounded outwards.
@@ -173,15 +182,50 @@ func bound(end money.Amount, side int) string {
 
 // Compared sets what one more job costs against refusing it. If only is set, it stresses a refusal that is cheaper.
 func Compared(more, penalty float64, about, period, made string, only bool) string {
-	a, b := Apart(more, penalty)
-	if only && more > penalty && !Tied(more, penalty) {
-		b = "only " + b
-	}
+	a, refused := compared(more, penalty, only)
 	verb := "takes "
 	if made == " in VMs" && about == "" {
 		verb = "costs "
 	}
-	return "One more job " + verb + about + a + " " + period + made + "; refused, it is valued at " + b + "."
+	return "One more job " + verb + about + a + " " + period + made + refused
+}
+
+// compared writes what one more job costs, and what it is valued at when refused.
+func compared(more, penalty float64, only bool) (cost, refused string) {
+	a, b := Apart(more, penalty)
+	if only && more > penalty && !Tied(more, penalty) {
+		b = "only " + b
+	}
+	return a, "; refused, it is valued at " + b + "."
+}
+
+// costs says what one more job costs, of which together is written.
+func (r *Reason) costs(together string) string {
+	bill, value := r.change.Bill.Float(), r.change.ValueRefused.Float()
+	written := Cents(math.Abs(bill))
+	if value == 0 {
+		written = strings.TrimPrefix(together, "-")
+	}
+	return OneMore(bill, value, written, Cents(math.Abs(value)), together, r.period, r.served)
+}
+
+// OneMore says what one more job costs. The bill comes first, then how many jobs of its class are served where that is not
+// exactly one more. The value of other jobs stands apart. Amounts are written without their signs.
+func OneMore(bill, value float64, billed, valued, together, period string, served float64) string {
+	said := "costs " + billed + " " + period + " in VMs"
+	if bill < 0 {
+		said = "cuts the VM bill by " + billed + " " + period
+	}
+	if served > 0 {
+		said += ", for " + Number(served) + " of its class are then served"
+	}
+	switch {
+	case value > 0:
+		said += ", and " + valued + " more value is refused: " + together + " together"
+	case value < 0:
+		said += ", and " + valued + " less value is refused: " + together + " together"
+	}
+	return said
 }
 
 // missing ends a sentence about a job that does not fit.
@@ -194,27 +238,6 @@ func (r *Reason) missing() string {
 		said += fmt.Sprintf("; a quota of %d on demand would do", r.quota)
 	}
 	return said + "."
-}
-
-// made names the parts of the cost of one more job.
-func (r *Reason) made() string {
-	if r.change == nil {
-		return " in VMs"
-	}
-	bill, value := r.change.Bill.Float(), r.change.ValueRefused.Float()
-	switch {
-	case value == 0 && bill == 0:
-		return ""
-	case value == 0:
-		return " in VMs"
-	case value < 0:
-		return " (" + Cents(bill) + " in VMs, less a value of " + Cents(-value) + " of jobs that come along)"
-	case bill < 0:
-		return " (a value of " + Cents(value) + " of jobs that give way, less " + Cents(-bill) + " in VMs)"
-	case bill == 0:
-		return " in value of jobs that give way"
-	}
-	return " (" + Cents(bill) + " in VMs, and a value of " + Cents(value) + " of jobs that give way)"
 }
 
 // Facts returns the reason as facts about a class.
@@ -232,6 +255,9 @@ func (r Reason) Facts(class string) Facts {
 		if r.change != nil {
 			add("bill", r.change.Bill.String(), r.unit)
 			add("value_refused", r.change.ValueRefused.String(), r.unit)
+			if r.served > 0 {
+				add("served", Decimal(r.served), "jobs")
+			}
 		}
 	case CostsBetween:
 		add("low", r.change.Low.String(), r.unit)

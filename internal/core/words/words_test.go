@@ -3,9 +3,14 @@ package words
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"testing"
 
+	"github.com/shopspring/decimal"
+
+	"headroom/internal/core/capacity"
+	"headroom/internal/core/money"
 	"headroom/internal/test/plantest"
 )
 
@@ -35,5 +40,35 @@ func BenchmarkCents(b *testing.B) {
 	x := 17.1049382716
 	for b.Loop() {
 		x += float64(len(Cents(x))) / 1e6
+	}
+}
+
+// Of whole VMs the prices of the relaxation are told by no sentence.
+func TestWholePlansTellNoPricesOfTheRelaxation(t *testing.T) {
+	t.Parallel()
+	amount := func(x int64) *money.Amount { a := money.Amount{Decimal: decimal.New(x, -2)}; return &a }
+	p := capacity.Problem{Currency: "USD", PeriodSeconds: 3600, Classes: []capacity.Class{{Name: "a", Jobs: capacity.JobRange{Max: 3}, Penalty: *amount(50)}}}
+	p.Supply.OnDemand = capacity.OnDemand{Price: *amount(20), Quota: new(int64(2))}
+	pl := capacity.Plan{
+		VMs:     capacity.VMs{Total: 3, OnDemand: 2, Contracts: []capacity.ContractUse{{Name: "own", VMs: 1, Used: 1}}},
+		Classes: []capacity.ClassPlan{{Name: "a", Admitted: 2, Refused: 1, VMsPerJob: 1.5}},
+		Prices: &capacity.Prices{Capacity: capacity.CapacityPrice{Low: *amount(20), High: amount(30)}, Budget: amount(7),
+			Contracts: []capacity.ContractWorth{{Name: "own", Worth: *amount(10)}}},
+	}
+	for integrality, want := range map[capacity.Integrality][]string{
+		capacity.Relaxed:    {"quota_that_binds", "vm_worth", "next_to_be_served", "contract_that_binds", "budget_worth"},
+		capacity.Integer:    {"quota_that_binds"},
+		capacity.Executable: {"quota_that_binds"},
+	} {
+		var kinds []string
+		p.Options.Integrality = integrality
+		for _, f := range Drivers(&p, &pl) {
+			if kinds = append(kinds, f.Kind); f.Claim == "" {
+				t.Errorf("%s: %s says nothing", integrality, f.Kind)
+			}
+		}
+		if !slices.Equal(kinds, want) {
+			t.Errorf("%s plans tell %v, want %v", integrality, kinds, want)
+		}
 	}
 }

@@ -501,7 +501,7 @@ type IntegerPlan = capacity.IntegerPlan
 // Interval From low to high.
 type Interval = perf.Interval
 
-// JobChange The cost of one job more of the class, or the saving of one less, per period. One more is asked for, and one more than now is served; one less is asked for, and one less than now is served at most. An exact figure is the difference of two proved plans. Otherwise the relaxation gives it, and only comes near it; the exact one is then proved to be no less than `low` and no more than `high`, where those are there. Of an exact one, `bill` is the change of the bill for VMs. `value_refused` is the value of other jobs that give way, less that of jobs that come along.
+// JobChange The cost of one job more of the class, or the saving of one less, per period, beside what that job itself is valued at. One more than now is promised: one of the refused jobs, and one more asked for only where none is refused. One less than now is served at most. An exact figure is the difference of two proved plans. Otherwise the relaxation gives it, and only comes near it; the exact one is then proved to be no less than `low` and no more than `high`, where those are there. Of an exact one, `bill` is the change of the bill for VMs. `value_refused` is the value of other jobs that give way, less that of jobs that come along.
 type JobChange = capacity.JobChange
 
 // JobFit The fit to the measurements of a job and kind. It has the one of `power`, `task_time`, `rate` and `usage` that its kind is, or none where nothing could be fitted yet.
@@ -1038,7 +1038,7 @@ type StandingOfferList = list[inputs.StandingOffer]
 // Status Proved without CBC within the problem's gap; not proved, `proof.gap` says how far from optimal at most; no plan meets the demands.
 type Status = capacity.Status
 
-// Stays The plan's VMs and jobs stay the best while a figure of the class stays in its range and all others stay as they are. A range that was not worked out is null. An end is null if the plan stays the best in the whole legal range. A class with a tighter deadline gets other slots.
+// Stays The plan's VMs and jobs stay the best while a figure of the class stays in its range and all others stay as they are. A range that was not worked out is null. An end is null if the plan stays the best in the whole legal range. A class with a tighter deadline gets other slots. With several VM types `low` of `deadline_s` is the shortest with which each type's VMs carry the jobs that they have here. Spread over the types in another way, the same VMs may meet a shorter one.
 type Stays = capacity.Stays
 
 // StorageSample The amount of data at a moment.
@@ -1143,7 +1143,7 @@ type WeekPattern = clusters.WeekPattern
 // WhatIf The answer to scenarios, in their order.
 type WhatIf = whatif.Comparison
 
-// Worths The cost of scarcity per period at the margin; from the relaxation, so that plans of whole VMs only come near it. `budget` gives the saving by one more unit of money in `budget.vm_cost`.
+// Worths The worth of one more, per period, in the relaxation, which counts fractions of VMs. In plans of whole VMs or slots the true worth can be far off, even by its sign, so that no sentence about these tells it. `budget` gives the saving by one more unit of money in `budget.vm_cost`.
 type Worths = capacity.Prices
 
 // Written The result of writing forecasts, or in a dry run the result that it would have.

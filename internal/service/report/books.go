@@ -3,7 +3,6 @@ package report
 import (
 	"io"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/shopspring/decimal"
@@ -11,7 +10,6 @@ import (
 	"headroom/internal/ask/horizon"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/money"
-	"headroom/internal/core/words"
 )
 
 // figureSheet lists single figures: name, contract, class or type, value and unit.
@@ -288,7 +286,10 @@ func planContracts(p *capacity.Problem, pl *capacity.Plan) Table {
 	for _, c := range pl.VMs.Contracts {
 		used[c.Name] = c.Used
 	}
-	worthOf := strings.ReplaceAll(words.About(p.Options.Integrality), " ", "_") + "worth_of_one_more_vm_per_period"
+	worthOf := "worth_of_one_more_vm_per_period"
+	if p.Options.Integrality != capacity.Relaxed {
+		worthOf += "_in_the_relaxation"
+	}
 	t := Table{Columns: []string{"contract", "vm_type", "vms", "used_vms", "idle_vms", "price_per_vm_h" + in, "billed", billColumn + "_per_period" + in, worthOf + in}}
 	for _, of := range p.Supply.Types() {
 		for _, c := range of.Contracts {

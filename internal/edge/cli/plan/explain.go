@@ -106,7 +106,7 @@ func explainPlan(p capacity.Problem, r record) []explanation {
 	for i := range pl.Classes {
 		said = append(said, explainClass(p, pl, i))
 	}
-	if pl.Prices != nil {
+	if pl.Prices != nil && p.Options.Integrality == capacity.Relaxed { // of whole VMs they can be far off
 		said = append(said, explanation{"capacity", "", capacitySentences(p, pl)})
 	}
 	if s := pl.Stays; s != nil {
@@ -216,7 +216,11 @@ func staysWords(p capacity.Problem, c *capacity.ClassPlan) (said []string) {
 		said = append(said, rangeWords("penalty", r.Low, r.High, inCurrency(p)))
 	}
 	if r := c.Stays.DeadlineSeconds; r != nil {
-		said = append(said, rangeWords("deadline", r.Low, r.High, func(x float64) string { return shell.Figure(x) + " s" }))
+		deadlines := rangeWords("deadline", r.Low, r.High, func(x float64) string { return shell.Figure(x) + " s" })
+		if len(c.Types) > 0 && r.Low != nil { // spread otherwise, the same VMs may meet a shorter one
+			deadlines += " (its jobs on these types as here)"
+		}
+		said = append(said, deadlines)
 	}
 	return said
 }
@@ -279,45 +283,44 @@ func flipWords(p capacity.Problem, given capacity.Class, pl capacity.Plan, c *ca
 
 func capacitySentences(p capacity.Problem, pl capacity.Plan) string {
 	prices := *pl.Prices
-	per, about := p.Currency+" "+periodWord(p.PeriodSeconds), words.About(p.Options.Integrality)
-	near := func(m money.Amount) string { return about + short(m) }
+	per := p.Currency + " " + periodWord(p.PeriodSeconds)
 	var s []string
 	if len(prices.Types) == 0 {
-		s = append(s, priceSentence("capacity", prices.Capacity, per, about))
+		s = append(s, priceSentence("capacity", prices.Capacity, per))
 	}
 	for i, of := range prices.Types {
 		if i < len(pl.VMs.Types) && pl.VMs.Types[i].Total == 0 && i < len(p.Supply.VMTypes) {
 			s = append(s, fmt.Sprintf("No VM of type %s is rented: it costs %s an hour on demand, and one would be worth %s %s.", of.Name,
-				p.Supply.VMTypes[i].OnDemand.Price, near(of.Low), per))
+				p.Supply.VMTypes[i].OnDemand.Price, short(of.Low), per))
 		} else {
-			s = append(s, priceSentence("type "+of.Name, of.CapacityPrice, per, about))
+			s = append(s, priceSentence("type "+of.Name, of.CapacityPrice, per))
 		}
 	}
 	for _, c := range prices.Contracts {
 		if c.Worth.IsZero() {
 			s = append(s, fmt.Sprintf("More VMs in contract %s would be worth nothing.", c.Name))
 		} else {
-			s = append(s, fmt.Sprintf("One VM more in contract %s would be worth %s %s.", c.Name, near(c.Worth), per))
+			s = append(s, fmt.Sprintf("One VM more in contract %s would be worth %s %s.", c.Name, short(c.Worth), per))
 		}
 	}
 	if b := prices.Budget; b != nil && b.Sign() > 0 {
-		s = append(s, fmt.Sprintf("One %s more in the budget would be worth %s.", p.Currency, near(*b)))
+		s = append(s, fmt.Sprintf("One %s more in the budget would be worth %s.", p.Currency, short(*b)))
 	}
-	return strings.Join(append(s, "(From the relaxation, which counts fractions of VMs.)"), " ")
+	return strings.Join(s, " ")
 }
 
 // priceSentence says how much one more VM is worth, of a type or of all types.
-func priceSentence(of string, price capacity.CapacityPrice, per, about string) string {
-	low := about + short(price.Low)
+func priceSentence(of string, price capacity.CapacityPrice, per string) string {
+	low := short(price.Low)
 	switch {
 	case price.High == nil && of == "capacity":
 		return fmt.Sprintf("No more capacity can be had; the last VM is worth %s %s.", low, per)
 	case price.High == nil:
 		return fmt.Sprintf("No more VMs of %s can be had; the last one is worth %s %s.", of, low, per)
-	case low == about+short(*price.High):
+	case low == short(*price.High):
 		return fmt.Sprintf("One VM of %s is worth %s %s.", of, low, per)
 	}
-	return fmt.Sprintf("The last VM of %s is worth %s %s, and one more %s.", of, low, per, about+short(*price.High))
+	return fmt.Sprintf("The last VM of %s is worth %s %s, and one more %s.", of, low, per, short(*price.High))
 }
 
 // mostPenalties bounds the classes whose penalties are named.

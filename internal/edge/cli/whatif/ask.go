@@ -88,6 +88,7 @@ func askAllCommand(to *remote.Connection) *cobra.Command {
 func askOneMoreCommand(to *remote.Connection) *cobra.Command {
 	var class string
 	c := &cobra.Command{Use: "one-more [FILE|-]", Short: "Say what one more job of a class costs",
+		Long:    "Says what the best plan costs more if it serves one more job of the class than now: one of those refused, or one more than\nis asked for where none is. The bill comes first; the value of other jobs that are refused for it stands apart.",
 		Example: "  headroom ask one-more cluster.json --class etl"}
 	c.Flags().StringVar(&class, "class", "", "which `class`")
 	return questionVerb(to, c, func(*cobra.Command) (goal.Question, error) {

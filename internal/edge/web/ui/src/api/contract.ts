@@ -1432,6 +1432,7 @@ export type JobChange = {
   exact: boolean;
   fits: boolean;
   high?: Amount;
+  jobs?: number;
   low?: Amount;
   value_refused?: Amount;
   vms?: number;

@@ -112,7 +112,7 @@ export function withEdits(edits: Edit[], more: Edit[]): Edit[] {
 
 export const metrics = ["cost", "vms", "served", "worth"] as const;
 export type Metric = (typeof metrics)[number];
-export const metricTexts: Record<Metric, string> = { cost: "Bill and value refused", vms: "VMs", served: "Jobs served", worth: "Price of one more VM, about" };
+export const metricTexts: Record<Metric, string> = { cost: "Bill and value refused", vms: "VMs", served: "Jobs served", worth: "Price of a VM in the relaxation" };
 
 export const possible = (p: SweepPoint): boolean => p.status !== "infeasible";
 
@@ -148,9 +148,8 @@ export function figure(m: Metric, p: SweepPoint): string {
 export function readPoint(of: Parameter[], s: Sweep, p: SweepPoint): string {
   const where = p.parameters.map((x, i) => place(of[i]!, shownOf(of[i]!, x, s.period_s), s.currency)).join(", ");
   if (!possible(p)) return `${where} · no plan: ${p.conflict}`;
-  const worth = p.price?.high == null ? "" : ` · one more VM is worth about ${price(hourly(p.price.high, s.period_s), s.currency)} an hour`;
   const gap = p.gap > 0 ? ` · at most ${percent(p.gap)} above the best` : "";
-  return `${where} · VM bill ${headline(monthly(p.cost.bill, s.period_s), s.currency)} a month${units(p.cost.penalties) > 0n ? `, value refused ${headline(monthly(p.cost.penalties, s.period_s), s.currency)}` : ""} · ${p.vms.total} VMs · ${p.admitted} jobs served${worth}${gap}`;
+  return `${where} · VM bill ${headline(monthly(p.cost.bill, s.period_s), s.currency)} a month${units(p.cost.penalties) > 0n ? `, value refused ${headline(monthly(p.cost.penalties, s.period_s), s.currency)}` : ""} · ${p.vms.total} VMs · ${p.admitted} jobs served${gap}`;
 }
 
 /** cheapest is the first of the points where bill and value refused together are least. */
@@ -232,7 +231,7 @@ export function columnsOf(of: Parameter[], s: Sweep): Column<SweepPoint>[] {
     { key: "refused", title: "Refused", number: true, value: ok((p) => p.refused) },
     file("gap", ok((p) => p.gap)),
     file("vm_price_low", ok((p) => p.price?.low ?? null)),
-    { key: "vm_price_high", title: "One more VM, about, an hour", number: true, value: ok((p) => p.price?.high ?? null), show: (p) => figure("worth", p) },
+    { key: "vm_price_high", title: "Price of a VM in the relaxation, an hour", number: true, value: ok((p) => p.price?.high ?? null), show: (p) => figure("worth", p) },
     { key: "conflict", title: "Why there is no plan", value: (p) => p.conflict || null, show: (p) => p.conflict },
   ];
 }

@@ -58,8 +58,8 @@ export function leadOf(edits: Edit[], p: Problem, was: ScenarioOutcome, is: Scen
   ].filter(Boolean);
   const besides = effects.length > 0 ? `, with ${effects.join(" and ")}` : "";
   const valued = value === 0n ? "" : ` Refused jobs are valued at ${headline(value < 0n ? -value : value, is.cost.currency)} ${value < 0n ? "less" : "more"}.`;
-  if (by === 0n) return effects.length === 0 && value === 0n ? `${what} changes nothing.` : `${what} costs the same${besides}.${valued}`;
-  return `${what} ${by < 0n ? "saves" : "costs"} ${headline(by < 0n ? -by : by, is.cost.currency)} ${each[period]}${by < 0n ? "" : " more"}${besides}.${valued}`;
+  if (by === 0n) return effects.length === 0 && value === 0n ? `${what} changes nothing.` : `${what} leaves the VM bill as it is${besides}.${valued}`;
+  return `${what} ${by < 0n ? "cuts" : "raises"} the VM bill by ${headline(by < 0n ? -by : by, is.cost.currency)} ${each[period]}${besides}.${valued}`;
 }
 
 /** Cure is what to type so that a conflict goes away. */

@@ -9,7 +9,7 @@ import { moments, names, number } from "../charts/scale.ts";
 import { date, type Held, held, lead, monthName, nextEnd, share } from "../model/contracts.ts";
 import { decimal, price, text, units } from "../model/money.ts";
 import type { Column } from "../model/table.ts";
-import { about, count } from "../model/words.ts";
+import { count } from "../model/words.ts";
 import { Asking } from "../parts/asking.tsx";
 import { Export, type Kept } from "../parts/export.tsx";
 import { Shown } from "../parts/fetched.tsx";
@@ -75,7 +75,7 @@ function Held({ rows, ahead: h }: { rows: Held[]; ahead: Horizon | null }) {
     { key: "until", title: "Until", value: (r) => r.contract.until, show: (r) => date(r.contract.until) },
     { key: "used_share", title: "Used ahead", number: true, value: (r) => r.used, show: (r) => share(r.used) },
     { key: "idle_month", title: "Idle, a month", number: true, value: (r) => (r.idle === null ? null : decimal(r.idle)), show: (r) => (r.idle === null ? "–" : text(r.idle, currency, 2)) },
-    { key: "worth_month", title: "One more VM is worth, a month", number: true, value: (r) => (r.worth === null ? null : decimal(r.worth)), show: (r) => (r.worth === null ? "–" : about(current.value?.problem) + text(r.worth, currency, 2)) },
+    { key: "worth_month", title: "One more VM in the relaxation, a month", number: true, value: (r) => (r.worth === null ? null : decimal(r.worth)), show: (r) => (r.worth === null ? "–" : text(r.worth, currency, 2)) },
   ];
   return (
     <>
@@ -84,7 +84,7 @@ function Held({ rows, ahead: h }: { rows: Held[]; ahead: Horizon | null }) {
         <DataTable caption="Contracts" columns={columns} rows={rows} name={(r) => r.contract.name} file={[route.value.cluster, "contracts"]} />
         {h && (
           <p class="small muted">
-            Used and idle are those of the {count(Math.round(h.total.hours), "hour", "hours")} ahead, from {date(h.total.start)}; what one more VM is worth is that of this hour. A month is 730 hours.
+            Used and idle are those of the {count(Math.round(h.total.hours), "hour", "hours")} ahead, from {date(h.total.start)}; what one more VM would be worth, if fractions of VMs could be rented, is that of this hour. A month is 730 hours.
           </p>
         )}
       </section>

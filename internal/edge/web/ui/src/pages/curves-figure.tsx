@@ -46,7 +46,7 @@ export function CurveFigure({ sweep: s, of }: { sweep: Sweep; of: Parameter[] })
       <Segments label="What is shown" name="show" words={metrics} texts={metricTexts} value={metric} choose={(w) => choose("show", w === "cost" ? null : w)} />
       <Figure
         title={`${metricTexts[metric]} by ${lower(p.label)}`}
-        said={`${metric === "cost" ? "What the plan keeps lowest in a month: the VM bill and the value refused together." : metric === "worth" ? "What one more VM is worth for an hour." : metric === "vms" ? "VMs that the plan rents." : "Jobs that the plan serves at once."}${best ? ` Best at ${place(p, shownOf(p, best.parameters[0]!, s.period_s), s.currency)}.` : ""}`}
+        said={`${metric === "cost" ? "What the plan keeps lowest in a month: the VM bill and the value refused together." : metric === "worth" ? "What one more VM would be worth for an hour if fractions of VMs could be rented." : metric === "vms" ? "VMs that the plan rents." : "Jobs that the plan serves at once."}${best ? ` Best at ${place(p, shownOf(p, best.parameters[0]!, s.period_s), s.currency)}.` : ""}`}
         columns={columnsOf(of, s)}
         rows={points}
         name={(x) => x.parameters.join()}

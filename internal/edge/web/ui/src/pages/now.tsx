@@ -262,11 +262,12 @@ function tryIt(plan: CurrentPlan, change: Change): string {
 function Facts({ plan, problem }: { plan: CurrentPlan; problem: Problem }) {
   const { prices, cost } = plan.plan;
   const change = nearest(plan, byName(problem));
-  const worth = [...(prices?.contracts ?? [])].sort((a, b) => Number(b.worth) - Number(a.worth))[0];
-  if (!prices && !change) return null;
+  const fractions = problem.options?.integrality === "relaxed"; // prices of the relaxation can be far off in whole VMs
+  const worth = fractions ? [...(prices?.contracts ?? [])].sort((a, b) => Number(b.worth) - Number(a.worth))[0] : undefined;
+  if (!(fractions && prices) && !change) return null;
   const near = about(problem);
   const onDemand = problem.supply.on_demand ? price(units(problem.supply.on_demand.price), cost.currency) : null;
-  const room = prices?.capacity?.high != null ? price(perPeriod(prices.capacity.high, cost.period_s, "hour"), cost.currency) : null;
+  const room = fractions && prices?.capacity?.high != null ? price(perPeriod(prices.capacity.high, cost.period_s, "hour"), cost.currency) : null;
   return (
     <section class="card span-12" aria-label="What would change it">
       <div class="facts">
@@ -274,7 +275,7 @@ function Facts({ plan, problem }: { plan: CurrentPlan; problem: Problem }) {
           <div>
             <p class="small muted">Price of one more VM</p>
             <p>
-              <span class="value">{near}{room}</span> <span class="muted small">an hour</span>
+              <span class="value">{room}</span> <span class="muted small">an hour</span>
             </p>
             <p class="small muted">{room === onDemand ? "Every further VM is on demand." : `What room for one more is worth${onDemand !== null ? `; on demand it costs ${onDemand}` : ""}.`}</p>
           </div>
@@ -285,7 +286,7 @@ function Facts({ plan, problem }: { plan: CurrentPlan; problem: Problem }) {
               One more VM in contract <bdi>{worth.name}</bdi> is worth
             </p>
             <p>
-              <span class="value">{near}{text(perPeriod(worth.worth, cost.period_s, "month"), cost.currency, 2)}</span> <span class="muted small">a month</span>
+              <span class="value">{text(perPeriod(worth.worth, cost.period_s, "month"), cost.currency, 2)}</span> <span class="muted small">a month</span>
             </p>
             <p class="small muted">
               See what to buy in <a href={`${addressOf(plan.cluster, "contracts")}?tab=buy`}>Contracts</a>.
