@@ -141,7 +141,7 @@ func (r *Report) fleet(p capacity.Problem, pl capacity.Plan, o Options) {
 	f := newFleet(p, o.Pause)
 	if pl.Status == capacity.InfeasibleStatus {
 		if !o.Brief {
-			r.add(PartsCheck, f.blank(pl), nothingThere)
+			r.add(PartsCheck, append(f.blank(pl), f.warnings(pl, true)...), nothingThere)
 		}
 		r.infeasibleFleet(f, pl, o)
 		return

@@ -22,7 +22,6 @@ var NotChecked = []string{
 	"with several VM types, how many VMs come or go with a job more or less; with several prices of capacity, the split of its amount",
 	"times on less than a billionth of a slot, where floats lose them",
 	"the worth of a contract billed always where a budget for VMs has nothing left to pay one more with",
-	"the conflicts of a problem without a plan, but for what cures them",
 }
 
 // parts lists the parts of a plan that are missing though the planner always writes them, or present though it never
@@ -81,8 +80,8 @@ func (m *model) blank(pl capacity.Plan) []string {
 			f.addf("There is no plan, and a figure of %v VMs.", vms)
 		}
 	}
-	if len(v.Contracts)+len(v.Types)+len(pl.Classes)+len(pl.Layout) > 0 || pl.Prices != nil || pl.Relaxed != nil || pl.Integer != nil || pl.Proof != nil {
-		f.addf("There is no plan, and contracts, VM types, classes, layout, prices, relaxed, integer or proof are not empty.")
+	if len(v.Contracts)+len(v.Types)+len(pl.Classes)+len(pl.Layout) > 0 || pl.Prices != nil || pl.Relaxed != nil || pl.Integer != nil || pl.Proof != nil || pl.Stays != nil || len(pl.Facts) > 0 {
+		f.addf("There is no plan, and contracts, VM types, classes, layout, prices, relaxed, integer, proof, stays or facts are not empty.")
 	}
 	if c.Currency != m.problem.Currency || c.PeriodSeconds != m.problem.PeriodSeconds {
 		f.addf("The cost is in %s a %d s, the problem in %s a %d s.", c.Currency, c.PeriodSeconds, m.problem.Currency, m.problem.PeriodSeconds)
