@@ -56,7 +56,7 @@ func (r *Report) conflicts(m *model, f *fleet, pl capacity.Plan, o Options) {
 // says compares a conflict with its code and sentences; the cure's sentence follows from its value.
 func (k *conflicting) says(c fault.Finding, code, cure string, details ...string) {
 	detail := c.Detail
-	if c.Hint == nil && k.m.limited() && code == words.CodeShortage {
+	if c.Hint == nil && k.m.limited() && code != words.CodeOverBudget {
 		detail = k.fitsWith(c)
 	}
 	if c.Code != code || !slices.Contains(details, detail) {
@@ -258,7 +258,7 @@ func (k *conflicting) overQuota(c fault.Finding, v int, cure string) {
 
 // lacks checks that the promised jobs of a fleet do not fit.
 func (k *conflicting) lacks(c fault.Finding) {
-	if there, _ := k.f.promised(k.o.Nodes, false); there == yes {
+	if there, _ := k.f.promised(k.o.Nodes, true); there == yes {
 		k.addf("The promised jobs fit, and %s says that they do not.", c.Pointer)
 	}
 }

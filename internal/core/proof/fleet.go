@@ -199,7 +199,7 @@ func (r *Report) fleet(p capacity.Problem, pl capacity.Plan, o Options) {
 	}
 	r.changesFleet(f, pl, whole, answers, b, o)
 	if !o.Brief {
-		r.add(ReasonsCheck, f.reasons(pl), "Each reason that tells exact figures says what they say.")
+		r.add(ReasonsCheck, f.reasons(pl), "Each reason says what the figures say.")
 	}
 	r.add(FlipsCheck, f.flips(pl), "Penalties, deadlines and prices that would change a decision are right.")
 }
