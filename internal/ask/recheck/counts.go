@@ -225,7 +225,7 @@ func (c *checking) served(at string, p *capacity.Problem, s *settled, detailed b
 // allowed checks that a plan which is called optimal has no larger gap than its problem allows.
 func (c *checking) allowed(at string, p *capacity.Problem, status capacity.Status, gap float64, amount, yardstick *big.Rat) {
 	most := add(big.NewRat(2, 1e8), mul(add(number(p.Options.Gap), big.NewRat(1, 1e9)), yardstick))
-	if gap < 0 || status == capacity.Optimal && amount.Cmp(most) > 0 {
+	if gap < 0 || status == capacity.Optimal && amount.Cmp(most) > 0 || status == capacity.Feasible && gap <= p.Options.Gap {
 		c.wrong(at+"/gap", "is %v, and the plan is called %s", gap, status)
 	}
 }

@@ -15,7 +15,6 @@ import (
 
 var whatIfNotChecked = []string{
 	"why decisions cannot be kept",
-	"conflicts, but for what cures them",
 	"how a difference falls into values and decisions where the decisions cannot be kept, but for its sums",
 	"the penalties of kept decisions where penalties or demands change and the plans do not stand there",
 	"how costs of the VMs fall to types, contracts and spot where there are several types or spot VMs",
@@ -274,8 +273,7 @@ func shareOf(p *capacity.Problem, pl *capacity.Plan, class int) *big.Rat {
 	return sum
 }
 
-var sweepNotChecked = []string{"figures of the linear program in facts about the ends of a range", "the sentences of conflicts",
-	"where a curve bends, what changes there, and whether it could be exact",
+var sweepNotChecked = []string{"figures of the linear program in facts about the ends of a range", "where a curve bends, what changes there, and whether it could be exact",
 	"prices of capacity where there are several types or spot VMs"}
 
 // sweep checks a problem over a range of figures.
@@ -362,6 +360,9 @@ func (c *checking) point(at string, p capacity.Problem, changes []whatif.Scenari
 	o := outcome{at: at, got: got, status: said.Status, cost: said.Cost, vms: said.VMs,
 		admitted: said.Admitted, refused: said.Refused, gap: said.Gap}
 	if c.outcome(&there, o); said.Status == capacity.InfeasibleStatus {
+		if wrong := proof.ConflictFaults(there, said.Conflict, proof.Options{Pause: c.options.Pause}); len(wrong) > 0 {
+			c.wrong(at+"/conflict", "is wrong: %s", wrong[0])
+		}
 		return
 	}
 	if said.Conflict != "" {

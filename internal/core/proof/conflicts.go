@@ -55,12 +55,16 @@ func (r *Report) conflicts(m *model, f *fleet, pl capacity.Plan, o Options) {
 
 // says compares a conflict with its code and sentences; the cure's sentence follows from its value.
 func (k *conflicting) says(c fault.Finding, code, cure string, details ...string) {
-	detail := c.Detail
+	detail, cut := c.Detail, -1
 	if c.Hint == nil && k.m.limited() && code != words.CodeOverBudget {
-		detail = k.fitsWith(c)
+		if cut = strings.LastIndex(detail[:max(0, strings.LastIndex(detail, fitsHere))], " With "); cut >= 0 {
+			detail = detail[:cut]
+		}
 	}
 	if c.Code != code || !slices.Contains(details, detail) {
 		k.addf("The conflict at %s is %s, %.200q, and the problem says %s, %.200q.", c.Pointer, c.Code, c.Detail, code, details[0])
+	} else if cut >= 0 {
+		k.fitsWith(c.Pointer, c.Detail[cut:])
 	}
 	if h := c.Hint; h != nil && (h.Pointer != c.Pointer || h.Detail != cure || cure == "") {
 		k.addf("The cure at %s is %.100q at %s, and its value says %.100q.", c.Pointer, h.Detail, h.Pointer, cure)
@@ -171,30 +175,23 @@ func (k *conflicting) costs(in *capacity.Problem, cost *big.Rat) {
 	}
 }
 
-// fitsWith checks the sentence about a cure that is none, since the cheapest plan then costs too much. It returns what
-// stands before it.
-func (k *conflicting) fitsWith(c fault.Finding) (rest string) {
-	end := strings.LastIndex(c.Detail, " here the promised jobs fit. ")
-	if end < 0 {
-		return c.Detail
+// fitsHere stands in sentences about cures that are none.
+const fitsHere = " here the promised jobs fit. "
+
+// fitsWith checks the sentence about a cure that is none, since the cheapest plan then costs too much.
+func (k *conflicting) fitsWith(pointer, sentence string) {
+	x, text := saidBetween(sentence, " With ", " here")
+	cost, _ := saidBetween(sentence, "The cheapest plan costs ", " with")
+	if x == nil || cost == nil || sentence != words.FitsWith(text)+words.TotalOverBudget(amountOf(cost), *k.m.problem.Budget.Total) {
+		k.addf("The conflict at %s ends with %.200q, which is no sentence about a cure.", pointer, sentence)
+		return
 	}
-	begin := strings.LastIndex(c.Detail[:end], " With ")
-	x, text := saidBetween(c.Detail[max(begin, 0):], " With ", " here")
-	cost, _ := saidBetween(c.Detail[end:], "The cheapest plan costs ", " with")
-	if begin < 0 || x == nil || cost == nil ||
-		c.Detail[begin:] != words.FitsWith(text)+words.TotalOverBudget(amountOf(cost), *k.m.problem.Budget.Total) {
-		return c.Detail
-	}
-	cured, ok := apply(k.m.problem, fault.Hint{Pointer: c.Pointer, Value: json.Number(text)})
-	if !ok || len(readable(cured)) > 0 {
-		k.addf("%s at %s cannot be tried.", text, c.Pointer)
-		return c.Detail
-	}
-	if !less(amount(k.m.problem.Budget.Total.Decimal), cost) {
-		k.addf("With %s at %s the cheapest plan keeps the budget.", text, c.Pointer)
+	cured, ok := apply(k.m.problem, fault.Hint{Pointer: pointer, Value: json.Number(text)})
+	if !ok || len(readable(cured)) > 0 || !less(amount(k.m.problem.Budget.Total.Decimal), cost) {
+		k.addf("%s at %s cannot be tried, or the plan for %s keeps the budget.", text, pointer, amountOf(cost))
+		return
 	}
 	k.costs(&cured, cost)
-	return c.Detail[:begin]
 }
 
 // need checks a number of VMs that the promised jobs are said to need.
@@ -338,6 +335,42 @@ func (k *conflicting) impossible(c fault.Finding, i int, cure string) {
 		k.addf("%s: an execution cannot end just from a deadline of %v s on.", in.Name, from)
 	}
 	k.says(c, words.CodeImpossible, cure, words.TooLongEverywhere(in.Name, in.DeadlineSeconds, from))
+}
+
+// ConflictFaults lists what is wrong with the sentence of a conflict of a problem without a plan, wherever it may be.
+func ConflictFaults(p capacity.Problem, sentence string, o Options) []string {
+	k := conflicting{o: o, seen: map[string]bool{}}
+	if isFleet(p) {
+		k.f = newFleet(p, o.Pause)
+		k.m = k.f.model
+	} else {
+		k.m = newModel(p, o.Pause)
+		k.s = k.m.shortage()
+	}
+	places := []string{totalPointer, "/budget/vm_cost"}
+	for v, s := range p.Supply.Types() {
+		if s.OnDemand.Quota != nil {
+			places = append(places, k.quotaPointer(v))
+		}
+	}
+	for i := range k.m.classes {
+		if k.m.classes[i].impossible {
+			places = append(places, fmt.Sprintf("/classes/%d/deadline_s", i))
+		}
+	}
+	for _, at := range places {
+		code := words.CodeShortage
+		if at == totalPointer {
+			code = words.CodeOverBudget
+		} else if strings.HasPrefix(at, "/classes/") {
+			code = words.CodeImpossible
+		}
+		k.faults = nil
+		if k.one(0, fault.Finding{Pointer: at, Code: code, Detail: sentence}); len(k.faults) == 0 {
+			return nil
+		}
+	}
+	return []string{fmt.Sprintf("The problem does not say %.200q.", sentence)}
 }
 
 // complete checks that no conflict is missing: the largest promises, and what they do not fit into.
