@@ -99,6 +99,7 @@ func (c *checking) rates(at string, k *calendar, x *situation, s *settled, types
 		if max(row.VMs.Total, row.Admitted, row.Refused, row.Gap, used) != 0 || len(s.classes)+len(types) > 0 {
 			c.wrong(at, "has no plan, and figures of one")
 		}
+		c.conflict(at, p, row.Conflict)
 		return true
 	}
 	if row.Conflict != "" || row.Status != capacity.Optimal && row.Status != capacity.Feasible {

@@ -183,4 +183,11 @@ func (c *checking) conflicts(p *capacity.Problem, o outcome) {
 	}
 }
 
+// conflict checks the sentence that says why there is no plan.
+func (c *checking) conflict(at string, p *capacity.Problem, said string) {
+	if wrong := proof.ConflictFaults(*p, said, proof.Options{Pause: c.options.Pause}); len(wrong) > 0 {
+		c.wrong(at+"/conflict", "is wrong: %s", wrong[0])
+	}
+}
+
 func at(i int, list string) string { return fmt.Sprintf("/%s/%d", list, i) }

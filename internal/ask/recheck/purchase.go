@@ -144,6 +144,9 @@ func (b *buying) costs() {
 		}
 		b.differ("/"+of.at, b.member(of.at), map[string]any{"upfront": exact(upfront), "total": exact(add(lines[0], upfront)),
 			"bill": exact(sub(add(lines[0], upfront), lines[5])), "cost": map[string]any{"total": sum, "bill": exact(sub(sum.is, lines[5]))}})
+		if !slices.Contains(statuses, of.said.Status) {
+			b.wrong("/"+of.at+"/status", "is %q, which is none", of.said.Status)
+		}
 		s := b.span(k)
 		if !s.all {
 			continue

@@ -56,7 +56,9 @@ func (c *checking) toldGoal(q *goal.ProblemQuestion, a *goal.Answer, got any) {
 
 // toldSweep compares the sentences about a range with those that its checked figures make.
 func (c *checking) toldSweep(q *whatif.SweepQuestion, a *whatif.SweepAnswer, got any) {
-	told := a.Retold(q)
+	of := *a
+	of.Vary = q.Vary // which has been compared
+	told := of.Retold(q)
 	c.differ("", got, map[string]any{"explanation": told.Explanation, "facts": tree(marshalled(told.Facts))})
 	c.end(SentencesCheck, "The sentences and %d facts say the figures of the answer.", len(told.Facts))
 }

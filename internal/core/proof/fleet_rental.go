@@ -209,6 +209,11 @@ func Rents(p capacity.Problem, vms float64, bill *big.Rat) bool {
 	if !finite(vms) || len(readable(p)) > 0 {
 		return false
 	}
+	if !isFleet(p) {
+		if s := newModel(p, nil).shortage(); s.known && less(number(vms), s.low) {
+			return false // the promised jobs need more
+		}
+	}
 	f, tried := newFleet(p, nil), 0
 	n, left := number(vms), sub(bill, f.fixed)
 	slack := add(roundings, mul(relative, add(bill, f.fixed)))
