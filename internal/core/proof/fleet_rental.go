@@ -220,7 +220,7 @@ func Rents(p capacity.Problem, vms float64, bill *big.Rat) bool {
 	if f.integrality == capacity.Relaxed {
 		slack = mul(add(whole(1), add(n, bill)), big.NewRat(1, 1e6))
 		if len(f.types) > 1 {
-			return true
+			return less(left, add(mul(n, f.dearest()), slack))
 		}
 	} else if !n.IsInt() || !n.Num().IsInt64() {
 		return false
