@@ -15,8 +15,8 @@ import (
 
 var counted = regexp.MustCompile(`([0-9.]+) (?:VM|job)s?\b`)
 
-// because checks why decisions cannot be kept. Each sentence is one of a few about a class or a type that is there; the
-// number of VMs or jobs in it is read, and promises, the plan's jobs and the amounts that exceed budgets are right.
+// because checks why decisions cannot be kept. Each sentence is one of a few about a class or a type that is there. The
+// number of VMs or jobs in it is read. Promises, the plan's jobs and the amounts that exceed budgets must be right.
 func (c *checking) because(at string, said []string, after *capacity.Problem, base *capacity.Plan, kept map[string]*big.Rat) {
 	for i, sentence := range said {
 		n := 0.0

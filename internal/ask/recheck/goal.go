@@ -112,7 +112,8 @@ func (c *checking) promisedBefore(p *capacity.Problem, class int, a *goal.Answer
 	return k.Jobs.Max
 }
 
-// raised checks the cures by a larger budget: so much a month or an hour is what a period takes, and hardly more.
+// raised checks the cures by a larger budget, which is given by the month or the hour. A period gets what it takes, and
+// hardly more.
 func (c *checking) raised(q *goal.ProblemQuestion, a *goal.Answer) {
 	for i := range a.Conflicts {
 		if q.Budget == nil || a.Conflicts[i].Pointer != "/budget/amount" || i >= len(a.Outcome.Conflicts) {

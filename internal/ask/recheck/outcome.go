@@ -49,7 +49,7 @@ func (c *checking) outcome(p *capacity.Problem, o outcome) {
 	near := func(x *big.Rat, units int64) figure {
 		off := big.NewRat(units, 1e9)
 		if p.Options.Integrality == capacity.Relaxed {
-			off = add(off, mul(big.NewRat(units, 1e9), add(abs(x), refusing)))
+			off = add(off, add(mul(big.NewRat(5, 1e9), abs(x)), mul(big.NewRat(units, 1e9), refusing)))
 		}
 		return figure{x, off}
 	}

@@ -418,6 +418,12 @@ func (b *buying) regret(at string, h horizon.Horizon, p *horizon.RegretPoint) {
 		b.wrong(at+"/best", "has %d offers, and there are %d", len(p.Best), len(b.q.Offers))
 		return
 	}
+	for k, n := range p.Best {
+		if n < 0 || n > b.q.Offers[k].Max {
+			b.wrong(at+"/best", "has %d of %d VMs", n, b.q.Offers[k].Max)
+			return
+		}
+	}
 	b.priced(at+"/today_cost", h, make([]int64, len(p.Best)), p.TodayCost)
 	b.priced(at+"/cost", h, b.bought, p.Cost)
 	b.priced(at+"/best_cost", h, p.Best, p.BestCost)

@@ -404,6 +404,9 @@ func (c *checking) curve(q whatif.SweepQuestion, curve *plan.Curve) {
 	if x := curve.Least; x != nil && (number(*x).Cmp(values(&q.Vary[0])[0]) <= 0 || len(curve.Points) > 0 && !alike(*x, float(first)) && (q.Vary[0].What != whatif.ChangeDeadline || *x > float(first))) {
 		c.wrong("/curve/least", "is %v, and the curve begins at %s", *x, trimmed(first))
 	}
+	if curve.Asymptote != nil && q.Vary[0].What != whatif.ChangeDeadline {
+		c.wrong("/curve/asymptote", "is %v, and deadlines alone have one", *curve.Asymptote)
+	}
 	costs := make([]*big.Rat, len(curve.Points))
 	for i, p := range curve.Points {
 		at := fmt.Sprintf("/curve/points/%d", i)

@@ -97,8 +97,8 @@ func (f *fleet) choices(i int) (n int) {
 	return n
 }
 
-// where checks what a job takes on types of VMs: where it runs at a price between those of one VM less and one more,
-// elsewhere at the price of one more on the type where that is least.
+// where checks what a job takes on types of VMs. Where it runs, a VM's price lies between those of one less and one more.
+// Elsewhere the price is that of one more, on the type where a job then takes least.
 func (f *fleet) where(all *faults, i int, w *words.Where, prices []capacity.TypePrice) {
 	name := f.problem.Classes[i].Name
 	least, at := (*big.Rat)(nil), ""

@@ -6,6 +6,7 @@ package proof
 import (
 	"fmt"
 	"math/big"
+	"slices"
 	"strings"
 
 	"headroom/internal/core/capacity"
@@ -137,7 +138,7 @@ func Verify(p capacity.Problem, pl capacity.Plan, o Options) Report {
 		r.infeasible(m, pl, o)
 		return *r
 	}
-	if !r.add(ShapeCheck, append(m.shape(pl), typed(pl)...), fmt.Sprintf("Every class (%d) stands there once, in order, within its jobs.", len(m.classes))) {
+	if !r.add(ShapeCheck, slices.Concat(m.shape(pl), typed(pl), m.slotless(pl)), fmt.Sprintf("Every class (%d) stands there once, in order, within its jobs.", len(m.classes))) {
 		return *r // nothing can be matched with anything
 	}
 	if !o.Brief {

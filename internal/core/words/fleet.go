@@ -16,7 +16,7 @@ const (
 	forOneMore   = " for one job elsewhere" // and where it would run
 )
 
-// JobOn is what a job of a class takes on a VM type, as a sentence writes it.
+// JobOn names a VM type and the amount that a job of a class takes there, as a sentence writes it.
 type JobOn struct{ VMType, Amount string }
 
 // Where tells on which types a class runs, and what a job takes there and would take on the next best type. It is empty
@@ -59,9 +59,9 @@ func (w *Where) Read(sentence, about string) bool {
 	return w.say(about) == sentence
 }
 
-// InFleet tells each class's reason in a plan with several prices of capacity, in the order of the problem, and the facts
-// that these are made of: all of a few classes, and of many those whose changes were worked out. The figures are those of
-// the plan; where returns what stands in facts alone.
+// InFleet tells each class's reason in a plan with several prices of capacity, in the order of the problem. It lists the
+// facts behind them: all of a few classes, and of many those whose changes were worked out. The figures are those of the
+// plan; where returns what stands in facts alone.
 func InFleet(p *capacity.Problem, pl *capacity.Plan, where func(class int) Where) (said []string, listed Facts) {
 	said = make([]string, len(pl.Classes))
 	for i := range pl.Classes {

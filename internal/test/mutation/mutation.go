@@ -147,7 +147,7 @@ func figures(x string, places int, try func(how, now string)) {
 	}
 }
 
-// Billionth is how a figure is changed that hardly changes.
+// Billionth is the change of a figure that hardly changes.
 const Billionth = "a billionth"
 
 // instead are words that turn a sentence round.
