@@ -18,7 +18,7 @@ var NotChecked = []string{
 	"ranges in which the plan stays the best that are not there, and bounds that are not there",
 	"what would change a plan, beyond the statements that the check has looked at and decided",
 	"how many VMs come or go with a job more or less where the bill is the same with others",
-	"with several VM types, how many VMs come or go with a job more or less; with several prices of capacity, the split of its amount",
+	"with several prices of capacity, the split of the amount of a job more or less",
 	"times on less than a billionth of a slot, where floats lose them",
 	"the worth of a contract billed always where a budget for VMs has nothing left to pay one more with",
 }
