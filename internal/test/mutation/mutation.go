@@ -181,7 +181,7 @@ func texts(at, x string, try func(how string, now any)) {
 			if other := instead.Replace(word); other != word {
 				changed := slices.Clone(words)
 				changed[i] = other
-				try("another word", strings.Join(changed, " "))
+				try("a word replaced", strings.Join(changed, " "))
 			}
 		}
 		for _, place := range number.FindAllStringIndex(x, -1) {
