@@ -3,7 +3,11 @@
 # Without Postgres in it (a much smaller image, which needs DATABASE_URL):
 #   docker build --build-arg POSTGRES= -t headroom .
 
-FROM golang:1.26-bookworm AS build
+# Both base images may be fixed by digest: --build-arg GO_IMAGE=golang@sha256:… --build-arg BASE_IMAGE=debian@sha256:…
+ARG GO_IMAGE=golang:1.26-bookworm
+ARG BASE_IMAGE=debian:bookworm-slim
+
+FROM $GO_IMAGE AS build
 RUN apt-get update \
  && apt-get install -y --no-install-recommends coinor-libcbc-dev coinor-libclp-dev zlib1g-dev pkg-config g++ \
  && rm -rf /var/lib/apt/lists/*
@@ -16,7 +20,7 @@ RUN scripts/ui
 RUN CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags "-s -w -X main.version=$VERSION" -o /out/headroom ./cmd/headroom \
  && CGO_ENABLED=1 go build -trimpath -buildvcs=false -ldflags "-s -w -X main.version=$VERSION" -o /out/headroom-solver ./cmd/headroom-solver
 
-FROM debian:bookworm-slim
+FROM $BASE_IMAGE
 ARG POSTGRES=postgresql-15
 # The file keeps Debian's package from making a cluster of its own: only the programs are wanted.
 RUN mkdir -p /etc/postgresql-common \
@@ -33,12 +37,13 @@ COPY LICENSE README.md CHANGELOG.md /usr/share/doc/headroom/
 COPY docs /usr/share/doc/headroom/docs
 ARG VERSION=development
 ARG REVISION=unknown
+ARG BASE_IMAGE
 LABEL org.opencontainers.image.title="Headroom" \
       org.opencontainers.image.description="Capacity planning for batch and analytics clusters, with proof" \
       org.opencontainers.image.version="$VERSION" \
       org.opencontainers.image.revision="$REVISION" \
       org.opencontainers.image.licenses="Apache-2.0" \
-      org.opencontainers.image.base.name="docker.io/library/debian:bookworm-slim"
+      org.opencontainers.image.base.name="$BASE_IMAGE"
 # Beyond loopback the server starts only with a key: set HEADROOM_ADMIN_KEY ("headroom key draw" makes one).
 ENV HEADROOM_LISTEN=0.0.0.0:8080 \
     HEADROOM_DATA_DIR=/var/lib/headroom

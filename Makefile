@@ -1,6 +1,6 @@
 # make help lists the targets. Everything a target needs from the system is installed first (scripts/setup).
 .DEFAULT_GOAL := help
-.PHONY: help build ui run test test-long test-faults soak promises fuzz check generate bench bench-compare release clean setup
+.PHONY: help build ui run test test-long test-faults soak promises fuzz check generate bench bench-compare release audit clean setup
 
 VERSION = $(shell git describe --tags --always --dirty 2>/dev/null || echo development)
 GOBUILD = go build -ldflags '-s -w -X main.version=$(VERSION)'
@@ -36,7 +36,7 @@ test: build ## run the tests, which try what fuzzing has found
 
 GENERATED = 1000000
 
-test-long: build ## run the tests with every large sample (up to two hours), also clients made from openapi.yaml (installs npm)
+test-long: build ## run the tests with every large sample (up to two hours), also clients made from openapi.yaml and proxies (installs npm, nginx, HAProxy and Caddy)
 	@scripts/setup clients
 	HEADROOM_LONG=1 $(GOTEST) -timeout 60m ./...
 	HEADROOM_LONG=1 HEADROOM_GENERATED=$(GENERATED) $(GOTEST) -timeout 3h -run '^TestGeneratedRequests$$' ./internal/edge/api
@@ -68,7 +68,7 @@ GENERATED = openapi/operations_gen.go internal/edge/api/server_gen.go internal/e
 generate: ## make the command line's requests, the server's and the page's types from openapi.yaml
 	go generate ./openapi ./internal/edge/api/... ./internal/edge/web
 
-check: ui ## format, vet, staticcheck, who imports whom, generated code fresh, modules
+check: ui ## format, vet, staticcheck, gosec, who imports whom, licences, generated code fresh, modules
 	@before=$$(cat $(GENERATED) | sha256sum); $(MAKE) --no-print-directory generate || exit 1; test "$$before" = "$$(cat $(GENERATED) | sha256sum)" || \
 		{ echo "make check: openapi.yaml has changed since its code was generated; it is fresh now: commit it."; exit 1; }
 	@test -z "$$(gofmt -l $$(go list -f '{{.Dir}}' ./...))" || { gofmt -d $$(go list -f '{{.Dir}}' ./...); exit 1; }
@@ -77,7 +77,10 @@ check: ui ## format, vet, staticcheck, who imports whom, generated code fresh, m
 	node internal/edge/web/ui/node_modules/typescript/bin/tsc -p internal/edge/web/ui
 	go tool -modfile=tools/go.mod staticcheck ./...
 	$(CGO) go tool -modfile=tools/go.mod staticcheck $(SOLVER)
+	go build -C tools -o ../bin/gosec ./gosec
+	bin/gosec $$(go list -f '{{.Dir}}' ./internal/... ./cmd/headroom/... | grep -v /internal/test/)
 	go test ./internal
+	go test -run '^TestLicen' ./scripts/release
 	go mod verify
 
 # BENCH passes options on: make bench BENCH='-families hard -markdown', make bench BENCH='-limit 3s -table docs/benchmarks.md';
@@ -89,8 +92,15 @@ bench: build ## compare with CBC, GLPK and HiGHS on seeded instances (installs t
 bench-compare: ## compare the benchmarks of two revisions: make bench-compare REF=v1.2.0 COUNT=10
 	@scripts/bench-compare '$(or $(REF),HEAD)' '$(or $(COUNT),6)'
 
-release: ui ## build archives for Linux, checksums and lists of contents (SBOM) into dist/
-	go run ./scripts/release -version '$(VERSION)' -out dist
+# Releases are built and audited by the patch release of Go that go.mod names, which is fetched where it is not here.
+PATCHED = GOTOOLCHAIN=$(shell sed -n 's/^toolchain //p' go.mod)
+KEY =
+
+release: ui audit ## build archives for Linux, checksums and lists of contents (SBOM) into dist/, signed: make release KEY=release.pem
+	$(PATCHED) go run ./scripts/release -version '$(VERSION)' -out dist -key '$(KEY)'
+
+audit: ## look for known vulnerabilities in the modules and in Go (fetches Go's database of them)
+	$(PATCHED) go tool -modfile=tools/go.mod govulncheck -db "file://$$(go mod download -json golang.org/x/vulndb@latest | sed -n 's/^.*"Dir": "\(.*\)",$$/\1/p')/data/osv" ./...
 
 clean: ## remove what was built
 	rm -rf bin dist

@@ -2,6 +2,8 @@ module headroom
 
 go 1.26.0
 
+toolchain go1.26.11
+
 require (
 	github.com/caarlos0/env/v11 v11.4.2
 	github.com/chromedp/cdproto v0.159.2

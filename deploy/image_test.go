@@ -90,7 +90,7 @@ func execForm(t *testing.T, text string) []string {
 func TestDockerfile(t *testing.T) {
 	t.Parallel()
 	all := readDockerfile(t)
-	var froms []string
+	var froms, images []string
 	declared := map[int][]string{}
 	for _, i := range all {
 		switch i.name {
@@ -99,15 +99,22 @@ func TestDockerfile(t *testing.T) {
 		case "ARG":
 			name, _, _ := strings.Cut(i.rest, "=")
 			declared[i.stage] = append(declared[i.stage], name)
+			if i.stage < 0 {
+				images = append(images, i.rest)
+			}
 		}
 	}
-	if want := []string{"golang:" + goVersion(t) + "-bookworm AS build", "debian:bookworm-slim"}; !slices.Equal(froms, want) {
-		t.Errorf("got the stages %q, want %q (of one Debian, so that the libraries match)", froms, want)
+	if want := []string{"$GO_IMAGE AS build", "$BASE_IMAGE"}; !slices.Equal(froms, want) {
+		t.Errorf("got the stages %q, want %q, which digests may replace", froms, want)
+	}
+	bases := []string{"GO_IMAGE=golang:" + goVersion(t) + "-bookworm", "BASE_IMAGE=debian:bookworm-slim"}
+	if !slices.Equal(images, bases) {
+		t.Errorf("got the images %q, want %q (of one Debian, so that the libraries match)", images, bases)
 	}
 	settings := settingsOfTheServer(t)
 	for _, i := range all {
 		if i.name == "RUN" || i.name == "LABEL" {
-			for _, use := range regexp.MustCompile(`\$([A-Z]+)`).FindAllStringSubmatch(i.rest, -1) {
+			for _, use := range regexp.MustCompile(`\$([A-Z_]+)`).FindAllStringSubmatch(i.rest, -1) {
 				if !slices.Contains(declared[i.stage], use[1]) {
 					t.Errorf("line %d: $%s is not declared with ARG in its stage", i.line, use[1])
 				}

@@ -1,11 +1,12 @@
 // Command release makes the published files: an archive for each platform, and SHA256SUMS of all. An archive has the
 // programs, instructions for installing them, completions, the licences of their parts and a list of those (SBOM,
-// CycloneDX). The same commit gives the same archives, given the same Go and the same system libraries. Run it from
-// the repository's folder: make release.
+// CycloneDX). With a key it also signs from which commit they were made. The same commit gives the same files, given the
+// same Go and the same system libraries. Run it from the repository's folder: make release.
 package main
 
 import (
 	"bytes"
+	"crypto/ed25519"
 	"crypto/sha256"
 	"errors"
 	"flag"
@@ -32,11 +33,48 @@ var platforms = []platform{{"linux", "amd64"}, {"linux", "arm64"}}
 func main() {
 	version := flag.String("version", "", "the version that the programs say they are")
 	out := flag.String("out", "dist", "the folder to write to; what is in it is removed")
+	key := flag.String("key", "", "a file with the Ed25519 key that signs where the files come from; none: no provenance is written")
 	flag.Parse()
-	if err := release(*version, *out, platforms); err != nil {
+	if err := releaseSigned(*version, *out, *key); err != nil {
 		fmt.Fprintln(os.Stderr, "release:", err)
 		os.Exit(1)
 	}
+}
+
+// releaseSigned makes the files, and signs for them where there is a key.
+func releaseSigned(version, out, keyFile string) error {
+	if keyFile == "" {
+		return release(version, out, platforms)
+	}
+	key, err := signingKey(keyFile)
+	if err != nil {
+		return err
+	}
+	made, err := commit()
+	if err != nil {
+		return err
+	}
+	if err := release(version, out, platforms); err != nil {
+		return err
+	}
+	return sign(out, version, made, key)
+}
+
+// sign writes the provenance of a folder's files.
+func sign(out, version, commit string, key ed25519.PrivateKey) error {
+	entries, err := os.ReadDir(out)
+	if err != nil {
+		return err
+	}
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	text, err := provenance(out, names, version, commit, key)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(out, "provenance.intoto.jsonl"), text, 0o644)
 }
 
 func release(version, out string, platforms []platform) error {
