@@ -160,7 +160,7 @@ func (r *Report) fleet(p capacity.Problem, pl capacity.Plan, o Options) {
 	r.add(ConversionCheck, append(f.averages(pl), f.each(func(t *vmType, v int) []string {
 		return t.conversion(parts[v], answers[v])
 	})...), "VMs per job and the classes' shares are what the paper's formula gives on each type.")
-	r.add(DeadlinesCheck, append(f.slowest(pl), f.each(func(t *vmType, v int) []string {
+	r.add(DeadlinesCheck, append(append(f.slowest(pl), f.slotless(pl)...), f.each(func(t *vmType, v int) []string {
 		return t.deadlines(parts[v], answers[v])
 	})...), "Every admitted job meets its deadline on the slots given, on each type.")
 	r.add(CapacityCheck, append(f.rounding(pl), f.each(func(t *vmType, v int) []string {

@@ -13,7 +13,6 @@ func (f *fleet) shape(pl capacity.Plan) []string {
 	if len(pl.Classes) != len(f.classes) {
 		return all
 	}
-	all = append(all, f.slotless(pl)...)
 	if !f.named {
 		return append(all, typed(pl)...)
 	}

@@ -6,7 +6,6 @@ package proof
 import (
 	"fmt"
 	"math/big"
-	"slices"
 	"strings"
 
 	"headroom/internal/core/capacity"
@@ -138,7 +137,7 @@ func Verify(p capacity.Problem, pl capacity.Plan, o Options) Report {
 		r.infeasible(m, pl, o)
 		return *r
 	}
-	if !r.add(ShapeCheck, slices.Concat(m.shape(pl), typed(pl), m.slotless(pl)), fmt.Sprintf("Every class (%d) stands there once, in order, within its jobs.", len(m.classes))) {
+	if !r.add(ShapeCheck, append(m.shape(pl), typed(pl)...), fmt.Sprintf("Every class (%d) stands there once, in order, within its jobs.", len(m.classes))) {
 		return *r // nothing can be matched with anything
 	}
 	if !o.Brief {
@@ -146,7 +145,7 @@ func Verify(p capacity.Problem, pl capacity.Plan, o Options) Report {
 	}
 	a := m.read(pl)
 	r.add(ConversionCheck, m.conversion(pl, a), "VMs per job and the classes' shares are what the paper's formula gives.")
-	r.add(DeadlinesCheck, m.deadlines(pl, a), "Every admitted job meets its deadline on the slots given.")
+	r.add(DeadlinesCheck, append(m.deadlines(pl, a), m.slotless(pl)...), "Every admitted job meets its deadline on the slots given.")
 	r.add(CapacityCheck, m.capacity(pl, a), "What the classes need fits on the VMs rented.")
 	if m.integrality == capacity.Executable {
 		r.add(LayoutCheck, m.layout(pl, a), "The slots fit on the VMs they stand on.")
