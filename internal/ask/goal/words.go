@@ -50,12 +50,34 @@ func (a Answer) Retold(q *ProblemQuestion) Answer {
 			}
 		default:
 			if claim := words.DriverClaim(&q.Problem, f); claim != "" {
-				b.drivers = append(b.drivers, capacity.Fact{Kind: f.Kind, Subject: f.Subject, Figures: f.Figures, Claim: claim})
+				b.drivers = append(b.drivers, words.DriverFact(&q.Problem, f, claim))
 			}
 		}
 	}
+	if a.Status == capacity.InfeasibleStatus {
+		a.Conflicts = conflictsOf(q, &a)
+	}
 	a.tell(&q.Problem, &q.Question, &b)
 	return a
+}
+
+// conflictsOf puts the conflicts of the outcome as the question asks: its budget, and without cures for what it promises.
+func conflictsOf(q *ProblemQuestion, a *Answer) []fault.Finding {
+	asks, p := asking{problem: &q.Problem, question: q.Question}, q.Problem
+	p.Classes = slices.Clone(p.Classes)
+	switch {
+	case q.Question.Question == AskMostForBudget:
+		return asks.budgetConflicts(a.Outcome.Conflicts)
+	case q.Question.Question == AskCheapestForAll:
+		for i := range p.Classes {
+			p.Classes[i].Jobs.Min = p.Classes[i].Jobs.Max
+		}
+	case q.Question.Question == AskOneMoreJob && a.Compared != nil:
+		if at := slices.IndexFunc(p.Classes, func(c capacity.Class) bool { return c.Name == q.Class }); at >= 0 {
+			p.Classes[at].Jobs.Min++
+		}
+	}
+	return asks.asPromised(a.Outcome.Conflicts, &p)
 }
 
 // tell says the answer in words, every sentence as a fact. The first one is the answer.

@@ -72,7 +72,7 @@ func (a *PurchaseAnswer) advise(span string) {
 			figures = append(figures, words.Count(o.Name, float64(o.VMs), "VMs"))
 		}
 	}
-	if a.BillSaving != nil {
+	if a.BillSaving != nil && a.Avoided != nil && a.ServedMore != nil {
 		figures = append(figures, words.Money("bill_today", a.Today.Bill, a.Currency), words.Money("bill_saving", a.BillSaving.Amount, a.Currency),
 			words.Money("value_refused_less", *a.Avoided, a.Currency), words.Count("served_more", *a.ServedMore, "job-hours"))
 	}

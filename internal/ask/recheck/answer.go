@@ -222,6 +222,10 @@ func (c *checking) members(at string, got, want any) {
 		for i := range min(len(got), len(want)) {
 			c.members(fmt.Sprintf("%s/%d", at, i), got[i], want[i])
 		}
+	default:
+		if got == nil && want != nil {
+			c.wrong(at, "is null, and never is")
+		}
 	}
 }
 

@@ -184,10 +184,10 @@ func (b *buying) committed(i int) *big.Rat {
 
 // more checks that one VM more of an offer lowers bill and value refused together by what is said.
 func (b *buying) more(i int) {
-	said := b.a.Offers[i].OneMore
-	if said == nil {
+	if i >= len(b.a.Offers) || b.a.Offers[i].OneMore == nil {
 		return // it is missing, which is said
 	}
+	said := b.a.Offers[i].OneMore
 	with := slices.Clone(b.bought)
 	with[i]++
 	cost := sub(sub(b.a.Recommended.Total.Rat(), said.BillSaving.Rat()), said.ValueRefused.Rat())
@@ -205,6 +205,9 @@ func (b *buying) endings() {
 		if !end.Equal(time.Date(end.Year(), end.Month(), 1, 0, 0, 0, 0, time.UTC)) || !end.After(start) || !end.Before(last) {
 			b.wrong(at+"/ends", "is %s, which begins no month of the time", p.Ends)
 			continue
+		}
+		if i > 0 && !p.Ends.After(b.a.Ends[i-1].Ends) {
+			b.wrong(at+"/ends", "is %s, out of its order", p.Ends)
 		}
 		if p.Factor != 1 {
 			b.wrong(at+"/factor", "is %v", p.Factor)

@@ -95,10 +95,11 @@ func (c *checking) rates(at string, k *calendar, x *situation, s *settled, types
 	s.none = row.Status == capacity.InfeasibleStatus
 	s.used, s.idle = make([]*big.Rat, n), make([]*big.Rat, n)
 	if s.none {
-		used := slices.Max(append(slices.Clone(row.Used), 0))
-		if max(row.VMs.Total, row.Admitted, row.Refused, row.Gap, used) != 0 || len(s.classes)+len(types) > 0 {
+		figures := append(slices.Clone(row.Used), row.VMs.Total, row.VMs.Reserved, row.VMs.OnDemand, row.VMs.Spot, row.Admitted, row.Refused, row.Gap)
+		if slices.ContainsFunc(figures, func(x float64) bool { return x != 0 }) || len(s.classes)+len(types) > 0 {
 			c.wrong(at, "has no plan, and figures of one")
 		}
+		c.conflict(at, p, row.Conflict)
 		return true
 	}
 	if row.Conflict != "" || row.Status != capacity.Optimal && row.Status != capacity.Feasible {
@@ -225,7 +226,7 @@ func (c *checking) served(at string, p *capacity.Problem, s *settled, detailed b
 // allowed checks that a plan which is called optimal has no larger gap than its problem allows.
 func (c *checking) allowed(at string, p *capacity.Problem, status capacity.Status, gap float64, amount, yardstick *big.Rat) {
 	most := add(big.NewRat(2, 1e8), mul(add(number(p.Options.Gap), big.NewRat(1, 1e9)), yardstick))
-	if gap < 0 || status == capacity.Optimal && amount.Cmp(most) > 0 {
+	if gap < 0 || status == capacity.Optimal && (amount.Cmp(most) > 0 || gap > p.Options.Gap+1e-6) || status == capacity.Feasible && gap <= p.Options.Gap {
 		c.wrong(at+"/gap", "is %v, and the plan is called %s", gap, status)
 	}
 }

@@ -97,94 +97,97 @@ func (j judged) answer(t *testing.T, question, answer any) {
 	}
 }
 
-func TestDrawnAnswersAreRight(t *testing.T) {
-	for name, ask := range map[string]func(t *testing.T, r *rand.Rand, j judged){
-		"months": func(t *testing.T, r *rand.Rand, j judged) {
-			q := horizon.HorizonQuestion{Horizon: drawnHorizon(t, r, false), Detail: []horizon.Detail{horizon.DetailSummary, horizon.DetailPeriods, horizon.DetailClasses}[r.IntN(3)]}
-			a, err := horizon.Plan(t.Context(), q.Horizon, nil, 1, nil)
-			if err != nil {
-				t.Fatal(err)
+// drawnAnswers draws questions of each kind and says them with their answers.
+var drawnAnswers = map[string]func(t *testing.T, r *rand.Rand, say func(question, answer any)){
+	"months": func(t *testing.T, r *rand.Rand, say func(question, answer any)) {
+		q := horizon.HorizonQuestion{Horizon: drawnHorizon(t, r, false), Detail: []horizon.Detail{horizon.DetailSummary, horizon.DetailPeriods, horizon.DetailClasses}[r.IntN(3)]}
+		a, err := horizon.Plan(t.Context(), q.Horizon, nil, 1, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a.Show(q.Detail)
+		say(q, a)
+	},
+	"purchase": func(t *testing.T, r *rand.Rand, say func(question, answer any)) {
+		q := horizon.PurchaseQuestion{Horizon: drawnHorizon(t, r, true), Detail: horizon.DetailPeriods, Factors: []float64{0.7, 1}}
+		for k := range 1 + r.IntN(2) {
+			q.Offers = append(q.Offers, capacity.Offer{Name: fmt.Sprintf("offer-%d", k), Price: plantest.Hundredths(1 + r.IntN(40)), Upfront: plantest.Hundredths(r.IntN(200)),
+				Billing: []capacity.Billing{capacity.BilledUsed, capacity.BilledAlways}[r.IntN(2)], TermHours: 1 + r.Int64N(60), Max: r.Int64N(4)})
+		}
+		if q.Check() != nil {
+			return
+		}
+		a, err := horizon.Purchase(t.Context(), q, nil, 1, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a.Horizon.Show(q.Detail)
+		say(q, a)
+	},
+	"what-if": func(t *testing.T, r *rand.Rand, say func(question, answer any)) {
+		q := whatif.WhatIfQuestion{Problem: drawn(t, r, false), Detail: []whatif.Detail{whatif.DetailFull, whatif.DetailSummary}[r.IntN(2)]}
+		var scenarios []whatif.Scenario
+		for range 3 {
+			s := whatif.Scenario{Changes: drawnChanges(r, &q.Problem)}
+			if _, err := s.Apply(q.Problem); err == nil {
+				scenarios = append(scenarios, s)
+				q.Scenarios = append(q.Scenarios, whatif.AskedScenario{Changes: s.Changes})
 			}
-			a.Show(q.Detail)
-			j.answer(t, q, a)
-		},
-		"purchase": func(t *testing.T, r *rand.Rand, j judged) {
-			q := horizon.PurchaseQuestion{Horizon: drawnHorizon(t, r, true), Detail: horizon.DetailPeriods, Factors: []float64{0.7, 1}}
-			for k := range 1 + r.IntN(2) {
-				q.Offers = append(q.Offers, capacity.Offer{Name: fmt.Sprintf("offer-%d", k), Price: plantest.Hundredths(1 + r.IntN(40)), Upfront: plantest.Hundredths(r.IntN(200)),
-					Billing: []capacity.Billing{capacity.BilledUsed, capacity.BilledAlways}[r.IntN(2)], TermHours: 1 + r.Int64N(60), Max: r.Int64N(4)})
-			}
-			if q.Check() != nil {
-				return
-			}
-			a, err := horizon.Purchase(t.Context(), q, nil, 1, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			a.Horizon.Show(q.Detail)
-			j.answer(t, q, a)
-		},
-		"what-if": func(t *testing.T, r *rand.Rand, j judged) {
-			q := whatif.WhatIfQuestion{Problem: drawn(t, r, false), Detail: []whatif.Detail{whatif.DetailFull, whatif.DetailSummary}[r.IntN(2)]}
-			var scenarios []whatif.Scenario
-			for range 3 {
-				s := whatif.Scenario{Changes: drawnChanges(r, &q.Problem)}
-				if _, err := s.Apply(q.Problem); err == nil {
-					scenarios = append(scenarios, s)
-					q.Scenarios = append(q.Scenarios, whatif.AskedScenario{Changes: s.Changes})
-				}
-			}
-			if len(scenarios) == 0 {
-				return
-			}
-			a, err := whatif.CompareScenarios(t.Context(), q.Problem, scenarios, q.Detail == whatif.DetailFull, solve)
-			if err != nil {
-				t.Fatal(err)
-			}
-			j.answer(t, q, a)
-		},
-		"sweep": func(t *testing.T, r *rand.Rand, j judged) {
-			ch := drawnChanges(r, &whatIfProblem)[0]
-			q := whatif.SweepQuestion{Problem: drawn(t, r, false)}
-			q.Vary = []whatif.Vary{{What: ch.What, By: whatif.ByFactor, From: plantest.Number(0.3), To: plantest.Number(2.1), Steps: 5, Spacing: []whatif.Spacing{whatif.Linear, whatif.Geometric}[r.IntN(2)]}}
-			if !slices.Contains([]whatif.What{whatif.ChangeDeadline, whatif.ChangeDemand, whatif.ChangePenalty, whatif.ChangePrice, whatif.ChangeQuota}, ch.What) {
-				return
-			}
-			for _, curve := range []bool{true, false} {
-				if q.Curve = curve; whatif.CheckVaried(q.Vary, curve) == nil && q.Check() == nil {
-					s := whatif.NewSweep(q)
-					if err := s.Work(t.Context(), solve, solve); err != nil {
-						t.Fatal(err)
-					}
-					if a, err := s.Answer(); err == nil {
-						j.answer(t, q, a)
-					}
-				}
-			}
-		},
-		"goal": func(t *testing.T, r *rand.Rand, j judged) {
-			p := drawn(t, r, false)
-			for _, q := range []goal.Question{
-				{Question: goal.AskMostForBudget, Budget: &goal.AskedBudget{Amount: plantest.Hundredths(r.IntN(900))}}, {Question: goal.AskCheapestForAll},
-				{Question: goal.AskOneMoreJob, Class: p.Classes[r.IntN(len(p.Classes))].Name}, {Question: goal.AskCheapestDeadline}} {
-				asked := goal.ProblemQuestion{Problem: p, Question: q}
-				if asked.Question.Check() != nil || asked.Question.CheckFor(&p) != nil {
-					continue
-				}
-				a, err := goal.Ask(t.Context(), p, asked.Question, solve)
-				if fault.Findings(err) != nil {
-					continue
-				} else if err != nil {
+		}
+		if len(scenarios) == 0 {
+			return
+		}
+		a, err := whatif.CompareScenarios(t.Context(), q.Problem, scenarios, q.Detail == whatif.DetailFull, solve)
+		if err != nil {
+			t.Fatal(err)
+		}
+		say(q, a)
+	},
+	"sweep": func(t *testing.T, r *rand.Rand, say func(question, answer any)) {
+		ch := drawnChanges(r, &whatIfProblem)[0]
+		q := whatif.SweepQuestion{Problem: drawn(t, r, false)}
+		q.Vary = []whatif.Vary{{What: ch.What, By: whatif.ByFactor, From: plantest.Number(0.3), To: plantest.Number(2.1), Steps: 5, Spacing: []whatif.Spacing{whatif.Linear, whatif.Geometric}[r.IntN(2)]}}
+		if !slices.Contains([]whatif.What{whatif.ChangeDeadline, whatif.ChangeDemand, whatif.ChangePenalty, whatif.ChangePrice, whatif.ChangeQuota}, ch.What) {
+			return
+		}
+		for _, curve := range []bool{true, false} {
+			if q.Curve = curve; whatif.CheckVaried(q.Vary, curve) == nil && q.Check() == nil {
+				s := whatif.NewSweep(q)
+				if err := s.Work(t.Context(), solve, solve); err != nil {
 					t.Fatal(err)
 				}
-				j.answer(t, asked, a)
+				if a, err := s.Answer(); err == nil {
+					say(q, a)
+				}
 			}
-		},
-	} {
+		}
+	},
+	"goal": func(t *testing.T, r *rand.Rand, say func(question, answer any)) {
+		p := drawn(t, r, false)
+		for _, q := range []goal.Question{
+			{Question: goal.AskMostForBudget, Budget: &goal.AskedBudget{Amount: plantest.Hundredths(r.IntN(900))}}, {Question: goal.AskCheapestForAll},
+			{Question: goal.AskOneMoreJob, Class: p.Classes[r.IntN(len(p.Classes))].Name}, {Question: goal.AskCheapestDeadline}} {
+			asked := goal.ProblemQuestion{Problem: p, Question: q}
+			if asked.Question.Check() != nil || asked.Question.CheckFor(&p) != nil {
+				continue
+			}
+			a, err := goal.Ask(t.Context(), p, asked.Question, solve)
+			if fault.Findings(err) != nil {
+				continue
+			} else if err != nil {
+				t.Fatal(err)
+			}
+			say(asked, a)
+		}
+	},
+}
+
+func TestDrawnAnswersAreRight(t *testing.T) {
+	for name, ask := range drawnAnswers {
 		t.Run(name, func(t *testing.T) {
 			r, j := rand.New(rand.NewPCG(27, 104)), judged{}
 			for i := 0; i < plantest.Trials(60, 1000) && !t.Failed(); i++ {
-				ask(t, r, j)
+				ask(t, r, func(question, answer any) { j.answer(t, question, answer) })
 			}
 			t.Logf("%v", j)
 			if j[proof.OK] < 4*j[proof.NotProved] {

@@ -10,10 +10,10 @@ import (
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/money"
 	"headroom/internal/core/proof"
+	"headroom/internal/core/words"
 )
 
 var goalNotChecked = []string{"figures of the linear program in facts, and facts about what a time limit has left open",
-	"conflicts, but for what cures those of the outcome",
 	"which classes are served, but for the cost of serving just them",
 	"how costs of the VMs fall to types, contracts and spot where there are several types or spot VMs"}
 
@@ -58,11 +58,8 @@ func (c *checking) goal(q goal.ProblemQuestion, a goal.Answer, got any) {
 		before := 0.0
 		if i < len(a.Classes) && a.Classes[i].Before != nil {
 			before = *a.Classes[i].Before
-		} else if a.Status == capacity.InfeasibleStatus { // which number is refused does not stand there
-			c.toldGoal(&q, &a, got)
-			c.doubt("/status", "is infeasible: how many jobs run as it is does not stand in the answer")
-			c.end(PlansCheck, "")
-			return
+		} else if a.Status == capacity.InfeasibleStatus {
+			before = c.promisedBefore(&p, i, &a)
 		}
 		asked.Classes[i].Jobs = capacity.JobRange{Min: before + 1, Max: max(before+1, p.Classes[i].Jobs.Max)}
 	default:
@@ -75,6 +72,9 @@ func (c *checking) goal(q goal.ProblemQuestion, a goal.Answer, got any) {
 	c.outcome(&asked, outcomeOf("/outcome", members["outcome"], a.Outcome))
 	if a.Status == capacity.InfeasibleStatus {
 		c.conflicts(&asked, outcomeOf("/outcome", nil, a.Outcome))
+		c.raised(&q, &a)
+	} else if len(a.Conflicts)+len(a.Outcome.Conflicts) > 0 {
+		c.wrong("/conflicts", "stand beside a plan")
 	}
 	c.differ("/outcome/name", a.Outcome.Name, "")
 	c.differ("/status", string(a.Status), string(a.Outcome.Status))
@@ -84,6 +84,59 @@ func (c *checking) goal(q goal.ProblemQuestion, a goal.Answer, got any) {
 		c.listed(a.Facts, factsOf(&q, &a, &p))
 	}
 	c.toldGoal(&q, &a, got)
+}
+
+// promisedBefore is the jobs of a class in the plan as it is, where no plan serves one more. They stand in the fact that says
+// so, and the plan as it is exists with just these.
+func (c *checking) promisedBefore(p *capacity.Problem, class int, a *goal.Answer) float64 {
+	k := &p.Classes[class]
+	for i := range a.Facts {
+		promised := parsed(words.FigureOf(&a.Facts[i], "promised"))
+		if a.Facts[i].Kind != words.DoesNotFit || promised == nil {
+			continue
+		}
+		before := float(promised) - 1
+		if before < k.Jobs.Min || before > k.Jobs.Max {
+			break
+		}
+		just := *p
+		just.Classes = slices.Clone(p.Classes)
+		just.Classes[class].Jobs = capacity.JobRange{Min: before, Max: before}
+		cost := sub(a.Compared.Cost.Total.Rat(), mul(k.Penalty.Rat(), sub(number(k.Jobs.Max), number(before))))
+		if l, looked := c.cheapest(&just, cost, new(big.Rat)); looked && l.Holds(cost, nil) == proof.Failed {
+			c.wrong("/facts", "say that %v jobs run as it is, and no such plan costs %s", before, a.Compared.Cost.Total)
+		}
+		return before
+	}
+	c.wrong("/facts", "do not say how many jobs are promised with one more")
+	return k.Jobs.Max
+}
+
+// raised checks the cures by a larger budget, which is given by the month or the hour. A period gets what it takes, and
+// hardly more.
+func (c *checking) raised(q *goal.ProblemQuestion, a *goal.Answer) {
+	for i := range a.Conflicts {
+		if q.Budget == nil || a.Conflicts[i].Pointer != "/budget/amount" || i >= len(a.Outcome.Conflicts) {
+			continue
+		}
+		is, takes := a.Conflicts[i].Hint, a.Outcome.Conflicts[i].Hint
+		if (is == nil) != (takes == nil) {
+			c.wrong(at(i, "conflicts")+"/hint", "is missing, or cures nothing")
+		}
+		if is == nil || takes == nil {
+			continue
+		}
+		x, period := parsed(is.Value), parsed(takes.Value)
+		asked := *q.Budget
+		if asked.Amount = (money.Amount{}); x != nil {
+			asked.Amount = money.Amount{Decimal: decimalOf(x)}
+		}
+		less := money.Amount{Decimal: decimalOf(sub(asked.Amount.Rat(), big.NewRat(2, 1e9)))}
+		reached := budgetOf(&asked, &q.Problem)
+		if asked.Amount = less; x == nil || period == nil || reached.Cmp(period) < 0 || budgetOf(&asked, &q.Problem).Cmp(period) >= 0 {
+			c.wrong(at(i, "conflicts")+"/hint/value", "is %v, and a period takes %v", is.Value, takes.Value)
+		}
+	}
 }
 
 // budgetOf is a budget for a period, rounded down.
@@ -212,6 +265,16 @@ func (c *checking) rows(q goal.ProblemQuestion, a goal.Answer, p *capacity.Probl
 			c.differ(at, tree(marshalled(d)), map[string]any{"cost": nothing(), "bill": nothing(), "value_refused": nothing(), "extra": nothing(), "vms": nothing()})
 			c.nowhere(at, &there)
 			continue
+		}
+		if d.Status != capacity.Optimal && d.Status != capacity.Feasible {
+			c.wrong(at+"/status", "is %q", d.Status)
+		}
+		if !proof.Rents(there, d.VMs, d.Bill.Rat()) {
+			c.wrong(at+"/vms", "are %v, and so many cannot cost %s", d.VMs, d.Bill)
+		}
+		if o := &a.Outcome; d.What == "cheapest" {
+			c.differ(at, tree(marshalled(d)), map[string]any{"status": string(o.Status), "cost": exact(o.Cost.Total.Rat()),
+				"bill": exact(o.Cost.Bill.Rat()), "value_refused": exact(o.Cost.Penalties.Rat()), "vms": exact(number(o.VMs.Total))})
 		}
 		cost := d.Cost.Rat()
 		c.differ(at+"/cost", d.Cost.String(), about(add(d.Bill.Rat(), d.Value.Rat())))

@@ -14,7 +14,7 @@ import (
 )
 
 var monthsNotChecked = []string{
-	"warnings and the sentences of conflicts",
+	"warnings",
 	"the classes' shares of the VMs, but for their sums",
 }
 
@@ -343,7 +343,10 @@ func (c *checking) summary(at string, k *calendar, a horizon.Answer, got any) {
 		}
 	}
 	c.judge(at+"/total/cost/total", s.total, a.Total.Cost.Total.Rat(), a.Gap.Rat())
-	if infeasible := total.infeasible.Sign() > 0; infeasible != (a.Status == capacity.InfeasibleStatus) {
+	if !slices.Contains(statuses, a.Status) {
+		c.wrong(at+"/status", "is %q, which is none", a.Status)
+	}
+	if infeasible := total.infeasible.Sign() > 0; infeasible != (a.Status == capacity.InfeasibleStatus) || a.Status == capacity.Feasible && a.Gap.IsZero() {
 		c.wrong(at+"/status", "is %s, and %v hours have no plan", a.Status, trimmed(total.infeasible))
 	}
 	c.end(PlansCheck, "The cheapest plans of %d situations cost so much, within the gap.", cases)

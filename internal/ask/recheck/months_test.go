@@ -3,16 +3,14 @@ package recheck
 import (
 	"context"
 	"encoding/json"
-	"fmt"
-	"maps"
 	"math/big"
-	"slices"
 	"strings"
 	"testing"
 
 	"headroom/internal/ask/horizon"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/proof"
+	"headroom/internal/test/mutation"
 )
 
 // monthsText has contracts of both billings that begin and end within a day, prices that change, a period without a
@@ -62,49 +60,12 @@ func verified(t *testing.T, question, answer []byte) proof.Report {
 // mutations changes every figure, word and flag of a document by itself, and gives each such document to a test.
 func mutations(t *testing.T, answer []byte, try func(at string, mutated []byte)) {
 	t.Helper()
-	root := tree(answer)
-	var walk func(at string, x any, set func(any))
-	change := func(at string, set func(any), to, back any) {
-		set(to)
-		text, err := json.Marshal(root)
-		if err != nil {
-			t.Fatal(err)
-		}
-		try(fmt.Sprintf("%s: %v for %v", at, to, back), text)
-		set(back)
-	}
-	walk = func(at string, x any, set func(any)) {
-		switch x := x.(type) {
-		case map[string]any:
-			for _, name := range slices.Sorted(maps.Keys(x)) {
-				walk(at+"/"+name, x[name], func(v any) { x[name] = v })
-			}
-		case []any:
-			for i := range x {
-				walk(fmt.Sprintf("%s/%d", at, i), x[i], func(v any) { x[i] = v })
-			}
-		case json.Number:
-			r, _ := new(big.Rat).SetString(string(x))
-			if r.IsInt() {
-				change(at, set, json.Number(add(r, whole(1)).FloatString(0)), x)
-			} else {
-				change(at, set, json.Number(mul(r, big.NewRat(1001, 1000)).FloatString(12)), x)
-			}
-		case string:
-			if r, ok := new(big.Rat).SetString(x); ok {
-				change(at, set, mul(add(r, big.NewRat(1, 1000)), big.NewRat(1001, 1000)).FloatString(9), x)
-			} else if len(x) == 20 && strings.HasSuffix(x, "Z") {
-				change(at, set, "2026-01-30T01:00:00Z", x)
-			} else if strings.Contains(x, " ") {
-				change(at, set, x+" Not so.", x)
-			} else {
-				change(at, set, map[string]string{"optimal": "infeasible", "infeasible": "optimal", "feasible": "optimal"}[x]+map[bool]string{true: "x"}[!slices.Contains([]string{"optimal", "infeasible", "feasible"}, x)], x)
-			}
-		case bool:
-			change(at, set, !x, x)
+	for _, m := range mutation.Of(t, answer) {
+		switch m.How {
+		case "a hundredth", "another word", "another text", "another sentence", "opposite":
+			try(m.String(), m.Text())
 		}
 	}
-	walk("", root, func(any) {})
 }
 
 // allMutationsFail says that each mutation of an answer fails, or one of so many, but for those of some places.

@@ -49,7 +49,7 @@ func (c *checking) outcome(p *capacity.Problem, o outcome) {
 	near := func(x *big.Rat, units int64) figure {
 		off := big.NewRat(units, 1e9)
 		if p.Options.Integrality == capacity.Relaxed {
-			off = add(off, mul(big.NewRat(units, 1e9), add(abs(x), refusing)))
+			off = add(off, add(mul(big.NewRat(5, 1e9), abs(x)), mul(big.NewRat(units, 1e9), refusing)))
 		}
 		return figure{x, off}
 	}
@@ -180,6 +180,13 @@ func (c *checking) conflicts(p *capacity.Problem, o outcome) {
 		case proof.NotProved:
 			c.doubt(o.at+"/conflicts", "are not proved: %s", check.Detail)
 		}
+	}
+}
+
+// conflict checks the sentence that says why there is no plan.
+func (c *checking) conflict(at string, p *capacity.Problem, said string) {
+	if wrong := proof.ConflictFaults(*p, said, proof.Options{Pause: c.options.Pause}); len(wrong) > 0 {
+		c.wrong(at+"/conflict", "is wrong: %s", wrong[0])
 	}
 }
 

@@ -144,6 +144,9 @@ func (b *buying) costs() {
 		}
 		b.differ("/"+of.at, b.member(of.at), map[string]any{"upfront": exact(upfront), "total": exact(add(lines[0], upfront)),
 			"bill": exact(sub(add(lines[0], upfront), lines[5])), "cost": map[string]any{"total": sum, "bill": exact(sub(sum.is, lines[5]))}})
+		if !slices.Contains(statuses, of.said.Status) {
+			b.wrong("/"+of.at+"/status", "is %q, which is none", of.said.Status)
+		}
 		s := b.span(k)
 		if !s.all {
 			continue
@@ -414,6 +417,12 @@ func (b *buying) regret(at string, h horizon.Horizon, p *horizon.RegretPoint) {
 	if len(p.Best) != len(b.q.Offers) || p.BestCost == nil {
 		b.wrong(at+"/best", "has %d offers, and there are %d", len(p.Best), len(b.q.Offers))
 		return
+	}
+	for k, n := range p.Best {
+		if n < 0 || n > b.q.Offers[k].Max {
+			b.wrong(at+"/best", "has %d of %d VMs", n, b.q.Offers[k].Max)
+			return
+		}
 	}
 	b.priced(at+"/today_cost", h, make([]int64, len(p.Best)), p.TodayCost)
 	b.priced(at+"/cost", h, b.bought, p.Cost)

@@ -47,4 +47,4 @@ func TestPurchase(t *testing.T) {
 
 // notInPurchases are places that the report lists as not checked, or that other tests change.
 var notInPurchases = []string{"/horizon/", "/exact", "/proof/price_bound", "/regret/0/bill", "/regret/2/bill", "today_bill", "best_bill", "/gap",
-	"/served_more_job_hours", "recommended_bill", "/demand_ends/0/bill", "/demand_ends/1/bill", "/demand_ends/2/bill"}
+	"/today/status", "/on_demand_only/status", "/served_more_job_hours", "recommended_bill", "/demand_ends/0/bill", "/demand_ends/1/bill", "/demand_ends/2/bill"}

@@ -14,8 +14,7 @@ import (
 )
 
 var whatIfNotChecked = []string{
-	"why decisions cannot be kept",
-	"conflicts, but for what cures them",
+	"how many VMs or jobs keep decisions from being kept",
 	"how a difference falls into values and decisions where the decisions cannot be kept, but for its sums",
 	"the penalties of kept decisions where penalties or demands change and the plans do not stand there",
 	"how costs of the VMs fall to types, contracts and spot where there are several types or spot VMs",
@@ -112,6 +111,7 @@ func (c *checking) difference(at string, before, after *capacity.Problem, base *
 	if d.Kept != (len(d.KeptBecause) == 0) {
 		c.wrong(at+"/kept", "is %t, with %d reasons", d.Kept, len(d.KeptBecause))
 	}
+	c.because(at, d.KeptBecause, after, base.Plan, kept)
 	if d.Kept {
 		c.kept(at, before, after, base, kept)
 	}
@@ -274,9 +274,8 @@ func shareOf(p *capacity.Problem, pl *capacity.Plan, class int) *big.Rat {
 	return sum
 }
 
-var sweepNotChecked = []string{"figures of the linear program in facts about the ends of a range", "the sentences of conflicts",
-	"where a curve bends, what changes there, and whether it could be exact",
-	"prices of capacity where there are several types or spot VMs"}
+var sweepNotChecked = []string{"figures of the linear program in facts about the ends of a range", "where a curve bends, what changes there, and whether it could be exact",
+	"of several types, which of them the price of capacity is that of"}
 
 // sweep checks a problem over a range of figures.
 func (c *checking) sweep(q whatif.SweepQuestion, a whatif.SweepAnswer, got any) {
@@ -362,6 +361,7 @@ func (c *checking) point(at string, p capacity.Problem, changes []whatif.Scenari
 	o := outcome{at: at, got: got, status: said.Status, cost: said.Cost, vms: said.VMs,
 		admitted: said.Admitted, refused: said.Refused, gap: said.Gap}
 	if c.outcome(&there, o); said.Status == capacity.InfeasibleStatus {
+		c.conflict(at, &there, said.Conflict)
 		return
 	}
 	if said.Conflict != "" {
@@ -396,6 +396,16 @@ func (c *checking) curve(q whatif.SweepQuestion, curve *plan.Curve) {
 		if a != nil && b != nil && (curve.Shape == "convex") == (a.Cmp(b.Decimal) > 0) && !alike(a.Float(), b.Float()) {
 			c.wrong("/curve/shape", "is %s, and its slopes go from %s to %s", curve.Shape, a, b)
 		}
+	}
+	first := number(0)
+	if len(curve.Points) > 0 {
+		first = number(curve.Points[0].At)
+	}
+	if x := curve.Least; x != nil && (number(*x).Cmp(values(&q.Vary[0])[0]) <= 0 || len(curve.Points) > 0 && !alike(*x, float(first)) && (q.Vary[0].What != whatif.ChangeDeadline || *x > float(first))) {
+		c.wrong("/curve/least", "is %v, and the curve begins at %s", *x, trimmed(first))
+	}
+	if curve.Asymptote != nil && q.Vary[0].What != whatif.ChangeDeadline {
+		c.wrong("/curve/asymptote", "is %v, and deadlines alone have one", *curve.Asymptote)
 	}
 	costs := make([]*big.Rat, len(curve.Points))
 	for i, p := range curve.Points {

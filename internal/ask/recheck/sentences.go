@@ -50,13 +50,16 @@ func (c *checking) toldScenarios(q *whatif.WhatIfQuestion, a *whatif.Comparison,
 // toldGoal compares the sentences about a goal with those that its checked figures make.
 func (c *checking) toldGoal(q *goal.ProblemQuestion, a *goal.Answer, got any) {
 	told := a.Retold(q)
-	c.differ("", got, map[string]any{"answer": told.Answer, "explanation": told.Explanation, "facts": tree(marshalled(told.Facts))})
+	c.differ("", got, map[string]any{"answer": told.Answer, "explanation": told.Explanation, "facts": tree(marshalled(told.Facts)),
+		"conflicts": tree(marshalled(told.Conflicts))})
 	c.end(SentencesCheck, "The sentences and %d facts say the figures of the answer.", len(told.Facts))
 }
 
 // toldSweep compares the sentences about a range with those that its checked figures make.
 func (c *checking) toldSweep(q *whatif.SweepQuestion, a *whatif.SweepAnswer, got any) {
-	told := a.Retold(q)
+	of := *a
+	of.Vary = q.Vary // which has been compared
+	told := of.Retold(q)
 	c.differ("", got, map[string]any{"explanation": told.Explanation, "facts": tree(marshalled(told.Facts))})
 	c.end(SentencesCheck, "The sentences and %d facts say the figures of the answer.", len(told.Facts))
 }

@@ -23,7 +23,7 @@ func (a SweepAnswer) Retold(q *SweepQuestion) SweepAnswer {
 			if f.Subject = strings.TrimPrefix(subject, " "); !at {
 				continue
 			}
-			if f.Claim = words.DriverClaim(&q.Problem, &f); f.Claim != "" {
+			if f = words.DriverFact(&q.Problem, &f, words.DriverClaim(&q.Problem, &f)); f.Claim != "" {
 				ends = append(ends, atPlace(f, where, first))
 				first = false
 			}
@@ -155,8 +155,8 @@ func parameterNames(vary []Vary) string {
 
 // placeOf names the place of a point.
 func placeOf(vary []Vary, numbers []float64) string {
-	parts := make([]string, len(vary))
-	for i := range vary {
+	parts := make([]string, min(len(vary), len(numbers))) // of an answer that nobody made there may be fewer
+	for i := range parts {
 		parts[i] = ParameterName(vary[i]) + " " + money.Round(numbers[i]).Decimal.String()
 	}
 	return strings.Join(parts, ", ")

@@ -77,11 +77,11 @@ func (m *model) fullTier(k int) int64 {
 // of so many VMs.
 func (m *model) overBudget(need float64) fault.Finding {
 	f := fault.Finding{
-		Pointer: "/budget/vm_cost", Code: "shortage",
-		Detail: fmt.Sprintf("The promised jobs need %s VMs, and the budget of %v pays for %d.", words.Number(need), m.Budget.VMCost, integer.NewSupply(m.tiers).Most()),
+		Pointer: "/budget/vm_cost", Code: words.CodeShortage,
+		Detail: words.NeedsBudget(need, *m.Budget.VMCost, integer.NewSupply(m.tiers).Most()),
 	}
 	if m.overspent {
-		f.Detail = fmt.Sprintf("The contracts that are paid in any case cost more than the budget of %v.", m.Budget.VMCost)
+		f.Detail = words.FixedOverBudget(*m.Budget.VMCost)
 	}
 	free := *m.Problem
 	free.Budget = nil
@@ -91,7 +91,7 @@ func (m *model) overBudget(need float64) fault.Finding {
 		hourly := all.hourly(all.vms(math.Ceil(need))).sum()
 		period, hour := decimal.NewFromInt(m.PeriodSeconds), decimal.NewFromInt(3600)
 		least := money.Amount{Decimal: hourly.Mul(period).Div(hour).RoundCeil(money.Places)}
-		f.Hint = &fault.Hint{Detail: fmt.Sprintf("Raise the budget to %v.", least), Pointer: f.Pointer, Value: least.String()}
+		f.Hint = &fault.Hint{Detail: words.RaiseBudget(least), Pointer: f.Pointer, Value: least.String()}
 	}
 	return f
 }
@@ -176,18 +176,15 @@ const (
 	certainly
 )
 
-// overBudget is the code of a conflict with the budget for everything.
-const overBudget = "over_budget"
-
 // overTotal compares a plan, and its bound, with the budget for everything.
 func overTotal(p *capacity.Problem, pl *capacity.Plan) (fault.Finding, likelihood) {
 	if p.Budget == nil || p.Budget.Total == nil || pl.Cost.Total.LessThanOrEqual(p.Budget.Total.Decimal) {
 		return fault.Finding{}, no
 	}
 	f := fault.Finding{
-		Pointer: "/budget/total", Code: overBudget,
-		Detail: fmt.Sprintf("The cheapest plan costs %s with the penalties of the jobs it refuses, and the budget is %s.", pl.Cost.Total, p.Budget.Total),
-		Hint:   &fault.Hint{Detail: fmt.Sprintf("Raise the budget to %s.", pl.Cost.Total), Pointer: "/budget/total", Value: pl.Cost.Total.String()},
+		Pointer: "/budget/total", Code: words.CodeOverBudget,
+		Detail: words.TotalOverBudget(pl.Cost.Total, *p.Budget.Total),
+		Hint:   &fault.Hint{Detail: words.RaiseBudget(pl.Cost.Total), Pointer: "/budget/total", Value: pl.Cost.Total.String()},
 	}
 	if open := pl.Objective.Sub(pl.Proof.Bound.Decimal); pl.Cost.Total.Sub(open).LessThanOrEqual(p.Budget.Total.Decimal) {
 		return f, perhaps

@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"fmt"
 	"math"
 	"slices"
 
@@ -79,11 +78,11 @@ func (m *model) impossible(i int) fault.Finding {
 	c := &m.classes[i]
 	least := c.shape.work.FixedSeconds
 	f := fault.Finding{
-		Pointer: c.pointer("deadline_s"), Code: "impossible_deadline",
-		Detail: fmt.Sprintf("Class %q cannot keep its promise: an execution takes %s s even with any number of slots, and the deadline is %s s.", c.Name, words.Number(least), words.Number(c.DeadlineSeconds)),
+		Pointer: c.pointer("deadline_s"), Code: words.CodeImpossible,
+		Detail: words.TooLongAlone(c.Name, least, c.DeadlineSeconds),
 	}
 	if deadline, ok := m.cureByDeadline(i); ok {
-		f.Hint = &fault.Hint{Detail: fmt.Sprintf("Allow %s s or more.", words.Number(deadline)), Pointer: f.Pointer, Value: deadline}
+		f.Hint = &fault.Hint{Detail: words.AllowSeconds(deadline), Pointer: f.Pointer, Value: deadline}
 	}
 	return f
 }
@@ -99,11 +98,11 @@ func (m *model) shortage(need float64, most int64) []fault.Finding {
 	} else {
 		quota := *m.Supply.OnDemand.Quota + int64(math.Ceil(need-float64(most)))
 		f := fault.Finding{
-			Pointer: "/supply/on_demand/quota", Code: "shortage",
-			Detail: fmt.Sprintf("The promised jobs need %s VMs and there are %d.", words.More(need, most), most),
+			Pointer: "/supply/on_demand/quota", Code: words.CodeShortage,
+			Detail: words.NeedsVMs(need, most),
 		}
 		if m.paysWithQuota(quota, need) {
-			f.Hint = &fault.Hint{Detail: fmt.Sprintf("Raise the quota to %d.", quota), Pointer: f.Pointer, Value: quota}
+			f.Hint = &fault.Hint{Detail: words.RaiseQuota("", quota), Pointer: f.Pointer, Value: quota}
 		}
 		found = append(found, f)
 	}
@@ -126,18 +125,18 @@ func (m *model) shortage(need float64, most int64) []fault.Finding {
 	for _, i := range order[:min(len(order), conflictsMost)] {
 		c := &m.classes[i]
 		f := fault.Finding{
-			Pointer: c.pointer("jobs/min"), Code: "shortage",
-			Detail: fmt.Sprintf("Class %q alone is promised %s at %s VMs each.", c.Name, words.Jobs(c.low), words.Number(c.gamma)),
+			Pointer: c.pointer("jobs/min"), Code: words.CodeShortage,
+			Detail: words.PromisedAlone(c.Name, c.low, c.gamma),
 		}
 		if jobs, ok := m.cureByJobs(i, most); ok {
-			f.Hint = &fault.Hint{Detail: promiseAtMost(jobs), Pointer: f.Pointer, Value: jobs}
+			f.Hint = &fault.Hint{Detail: words.PromiseAtMost(jobs), Pointer: f.Pointer, Value: jobs}
 		}
 		found = append(found, f)
 		if deadline, ok := m.cureByDeadline(i); ok {
 			found = append(found, fault.Finding{
-				Pointer: c.pointer("deadline_s"), Code: "shortage",
-				Detail: fmt.Sprintf("Class %q must finish within %s s; with more time its jobs need fewer VMs.", c.Name, words.Number(c.DeadlineSeconds)),
-				Hint:   &fault.Hint{Detail: fmt.Sprintf("Allow %s s or more.", words.Number(deadline)), Pointer: c.pointer("deadline_s"), Value: deadline},
+				Pointer: c.pointer("deadline_s"), Code: words.CodeShortage,
+				Detail: words.MustFinish(c.Name, c.DeadlineSeconds),
+				Hint:   &fault.Hint{Detail: words.AllowSeconds(deadline), Pointer: c.pointer("deadline_s"), Value: deadline},
 			})
 		}
 	}
@@ -200,12 +199,4 @@ func (m *model) cureByDeadline(i int) (float64, bool) {
 		}
 	}
 	return high, true
-}
-
-// promiseAtMost is the cure of promising fewer jobs.
-func promiseAtMost(jobs float64) string {
-	if jobs == 0 {
-		return "Promise none."
-	}
-	return fmt.Sprintf("Promise at most %s.", words.Jobs(jobs))
 }

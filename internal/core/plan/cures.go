@@ -11,6 +11,7 @@ import (
 
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
+	"headroom/internal/core/words"
 )
 
 // curesWithin takes away the cures with which the promised jobs fit, and the cheapest plan costs more than the budget
@@ -22,7 +23,7 @@ func curesWithin(ctx context.Context, p *capacity.Problem, pl capacity.Plan) cap
 	pl.Conflicts = slices.Clone(pl.Conflicts)
 	for i := range pl.Conflicts {
 		c := &pl.Conflicts[i]
-		if c.Hint == nil || c.Code == overBudget {
+		if c.Hint == nil || c.Code == words.CodeOverBudget {
 			continue
 		}
 		q, err := cured(p, c.Hint)
@@ -35,8 +36,8 @@ func curesWithin(ctx context.Context, p *capacity.Problem, pl capacity.Plan) cap
 		switch {
 		case err != nil:
 			c.Hint = nil
-		case len(then.Conflicts) == 1 && then.Conflicts[0].Code == overBudget:
-			c.Detail += fmt.Sprintf(" With %v here the promised jobs fit. %s", c.Hint.Value, then.Conflicts[0].Detail)
+		case len(then.Conflicts) == 1 && then.Conflicts[0].Code == words.CodeOverBudget:
+			c.Detail += words.FitsWith(c.Hint.Value) + then.Conflicts[0].Detail
 			c.Hint = nil
 		}
 	}

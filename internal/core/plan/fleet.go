@@ -120,6 +120,7 @@ func (f *fleet) addType(v int, s capacity.VMTypeSupply) error {
 	total, demands := 0.0, make([]perf.JobDemands, 0, len(f.classes))
 	for i := range f.classes {
 		whole, c := &f.classes[i], &t.classes[i]
+		t.warnings = t.warnings[:0]
 		own.Classes[whole.index] = onType(*whole.Class, s.Name)
 		if whole.Class.RunsOn(s.Name) {
 			t.addClass(c, whole.index, &demands)
@@ -144,7 +145,6 @@ func (f *fleet) addType(v int, s capacity.VMTypeSupply) error {
 		whole.impossible = false
 		f.on[i] = append(f.on[i], v)
 		total += c.gamma * c.high
-		t.warnings = t.warnings[:0]
 	}
 	if total > integer.MostVMs {
 		return &fault.InputError{Findings: []fault.Finding{{

@@ -2,7 +2,6 @@ package plan
 
 import (
 	"math"
-	"strings"
 
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
@@ -196,8 +195,10 @@ func (d *fleetDecision) price(pl *capacity.Plan) {
 		prices.Budget = money.Finite(r.budgetWorth)
 	}
 	pl.Prices = prices
+	places := make([]words.Where, len(d.classes))
 	for i := range d.classes {
 		c := &d.classes[i]
+		places[c.index] = d.whereOf(i)
 		out := &pl.Classes[c.index]
 		kind, more := d.cheapestOn(i, r.nuHigh)
 		if kind >= 0 && !c.impossible {
@@ -217,12 +218,15 @@ func (d *fleetDecision) price(pl *capacity.Plan) {
 		if d.beside != nil {
 			d.beside.tell(i, out)
 		}
-		out.Reason = d.reasonOf(i, out, kind, more)
 	}
 	if d.beside != nil {
 		pl.Stays = d.beside.plan
 	}
-	pl.Facts = words.Planned(d.Problem, pl.Classes)
+	said, facts := words.InFleet(d.Problem, pl, func(class int) words.Where { return places[class] })
+	for i := range said {
+		pl.Classes[i].Reason = said[i]
+	}
+	pl.Facts = facts
 }
 
 // besideRelaxed writes the relaxation's figures of a job more or less, until planning anew gives better ones.
@@ -242,64 +246,19 @@ func (d *fleetDecision) total(jobs []float64) (sum float64) {
 	return sum
 }
 
-// reasonOf says in a sentence or two why a class got what it got, and why on these types.
-func (d *fleetDecision) reasonOf(i int, out *capacity.ClassPlan, kind int, more float64) string {
-	where := d.whereOf(i, out)
-	if where != "" {
-		where = " " + where
+// whereOf tells on which types the class runs: what a job costs there and on the next best type.
+func (d *fleetDecision) whereOf(i int) (where words.Where) {
+	if !d.named() || len(d.on[i]) < 2 || d.total(d.jobs[i]) == 0 {
+		return where
 	}
-	if out.OneMore.Told() || out.OneMore.Bounded() && d.classes[i].Jobs.Max > 0 {
-		return words.ReasonOf(d.Problem, d.classes[i].Class, out, 0).String() + where
-	}
-	c := &d.classes[i]
-	period, penalty := words.PerPeriod(d.PeriodSeconds), words.Cents(c.penalty)
-	in := "in VMs"
-	if d.relaxed.mu > 0 {
-		in += " and in value of jobs that would give way to it under the budget"
-	}
-	var said string
-	switch {
-	case c.impossible:
-		return words.OnNoType(c.DeadlineSeconds)
-	case c.Jobs.Max == 0:
-		return words.NoneWanted
-	case out.Verdict == capacity.VerdictFull && math.IsInf(more, 1):
-		said = "A refused one is valued at " + penalty + " " + period + ", and there is no more capacity to be had."
-	case out.Verdict == capacity.VerdictFull:
-		said = words.Compared(more, c.penalty, words.About(d.Options.Integrality), words.PerPeriod(d.PeriodSeconds), " "+in, true)
-	case math.IsInf(more, 1):
-		said = words.NoCapacity(penalty + " " + period)
-	case d.relaxed.mu > 0:
-		said = "The budget for VMs is used up by jobs that are worth at least as much for the VMs they take; a refused one of these is valued at " + penalty + " " + period + "."
-	case more < c.penalty && !words.Tied(more, c.penalty):
-		said = "One more job would be worth its VMs at " + words.About(d.Options.Integrality) + words.Cents(more) + " " + period + " if parts of VMs could be rented, but whole ones cost more than it is valued at, " + penalty + "."
-	default:
-		said = words.Compared(more, c.penalty, words.About(d.Options.Integrality), words.PerPeriod(d.PeriodSeconds), " "+in, true)
-	}
-	if out.Verdict == capacity.VerdictMinimum {
-		said += " Only the promised jobs run."
-	}
-	return said + where
-}
-
-// whereOf says why the class runs on its types: what a job costs there and on the next best type.
-func (d *fleetDecision) whereOf(i int, out *capacity.ClassPlan) string {
-	if len(out.Types) == 0 || len(d.on[i]) < 2 {
-		return ""
-	}
-	cost := func(v int) float64 { return d.relaxed.nu[v] * d.types[v].classes[i].gamma }
-	var here []string
-	about, other, least := words.About(d.Options.Integrality), -1, math.Inf(1)
+	cost := func(v int, nu []float64) float64 { return nu[v] * d.types[v].classes[i].gamma }
+	least := math.Inf(1)
 	for _, v := range d.on[i] {
 		if d.jobs[i][v] > 0 {
-			here = append(here, d.types[v].name+" ("+about+words.Cents(cost(v))+" a job)")
-		} else if x := d.relaxed.nuHigh[v] * d.types[v].classes[i].gamma; x < least { // one more VM there
-			other, least = v, x
+			where.Here = append(where.Here, words.JobOn{VMType: d.types[v].name, Amount: words.Cents(cost(v, d.relaxed.nu))})
+		} else if x := cost(v, d.relaxed.nuHigh); x < least { // one more VM there
+			least, where.Other = x, &words.JobOn{VMType: d.types[v].name, Amount: words.Cents(x)}
 		}
 	}
-	said := "It runs on " + strings.Join(here, " and ")
-	if other >= 0 {
-		said += "; on " + d.types[other].name + " a job would take " + about + words.Cents(least)
-	}
-	return said + "."
+	return where
 }

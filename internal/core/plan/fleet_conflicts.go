@@ -2,7 +2,6 @@ package plan
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -45,15 +44,15 @@ func (f *fleet) shortages(ctx context.Context) []fault.Finding {
 	for _, i := range order[:min(len(order), conflictsMost)] {
 		c := &f.classes[i]
 		finding := fault.Finding{
-			Pointer: c.pointer("jobs/min"), Code: "shortage",
-			Detail: fmt.Sprintf("Class %q is promised %s; what that takes is %s at least.", c.Name, words.Jobs(c.low), words.VMs(need(i))),
+			Pointer: c.pointer("jobs/min"), Code: words.CodeShortage,
+			Detail: words.PromisedAtLeast(c.Name, c.low, need(i)),
 		}
 		jobs, ok := f.cure(ctx, 1, int64(math.Floor(c.low)), func(p *capacity.Problem, fewer int64) {
 			p.Classes[c.index].Jobs.Min = math.Floor(c.low) - float64(fewer)
 		})
 		if ok {
 			most := math.Floor(c.low) - float64(jobs)
-			finding.Hint = &fault.Hint{Detail: promiseAtMost(most), Pointer: finding.Pointer, Value: most}
+			finding.Hint = &fault.Hint{Detail: words.PromiseAtMost(most), Pointer: finding.Pointer, Value: most}
 		}
 		found = append(found, finding)
 		if !c.slotted {
@@ -61,8 +60,8 @@ func (f *fleet) shortages(ctx context.Context) []fault.Finding {
 		}
 		if hint := f.deadlineCure(ctx, i); hint != nil {
 			found = append(found, fault.Finding{
-				Pointer: c.pointer("deadline_s"), Code: "shortage",
-				Detail: fmt.Sprintf("Class %q must finish within %s s; with more time its jobs need fewer VMs.", c.Name, words.Number(c.DeadlineSeconds)),
+				Pointer: c.pointer("deadline_s"), Code: words.CodeShortage,
+				Detail: words.MustFinish(c.Name, c.DeadlineSeconds),
 				Hint:   hint,
 			})
 		}
@@ -84,7 +83,7 @@ func (f *fleet) deadlineCure(ctx context.Context, class int) *fault.Hint {
 
 // allow is the hint to give a class a later deadline.
 func allow(c *class, deadline int64) *fault.Hint {
-	return &fault.Hint{Detail: fmt.Sprintf("Allow %s s or more.", words.Number(float64(deadline))), Pointer: c.pointer("deadline_s"), Value: float64(deadline)}
+	return &fault.Hint{Detail: words.AllowSeconds(float64(deadline)), Pointer: c.pointer("deadline_s"), Value: float64(deadline)}
 }
 
 // supplyConflicts is the quotas and the budget that keep the promised jobs from running.
@@ -94,10 +93,8 @@ func (f *fleet) supplyConflicts(ctx context.Context) (found []fault.Finding) {
 			continue
 		}
 		pointer := "/supply/on_demand/quota"
-		named := ""
 		if f.named() {
 			pointer = "/supply/vm_types/" + strconv.Itoa(v) + "/on_demand/quota"
-			named = fmt.Sprintf(" of type %q", s.Name)
 		}
 		more, ok := f.cure(ctx, 1, f.types[v].rental.Need, func(p *capacity.Problem, more int64) {
 			quota := min(*s.OnDemand.Quota+more, capacity.MaxVMs)
@@ -107,17 +104,14 @@ func (f *fleet) supplyConflicts(ctx context.Context) (found []fault.Finding) {
 				p.Supply.OnDemand.Quota = &quota
 			}
 		})
-		had := "VMs"
-		if most := f.types[v].rental.MostVMs; most < capacity.MaxVMs { // spot VMs alone may have no limit
-			had = words.VMs(float64(most))
-		}
+		most := f.types[v].rental.MostVMs
 		finding := fault.Finding{
-			Pointer: pointer, Code: "shortage",
-			Detail: fmt.Sprintf("The promised jobs do not fit into what can be had: %s%s, of which %d on demand.", had, named, *s.OnDemand.Quota),
+			Pointer: pointer, Code: words.CodeShortage,
+			Detail: words.DoesNotFitInto(float64(most), most >= capacity.MaxVMs, s.Name, *s.OnDemand.Quota),
 		}
 		if ok {
 			quota := *s.OnDemand.Quota + more
-			finding.Hint = &fault.Hint{Detail: fmt.Sprintf("Raise the quota%s to %d.", named, quota), Pointer: pointer, Value: quota}
+			finding.Hint = &fault.Hint{Detail: words.RaiseQuota(s.Name, quota), Pointer: pointer, Value: quota}
 			found = append(found, finding)
 		} else if f.Budget == nil || f.Budget.VMCost == nil {
 			found = append(found, finding)
@@ -125,11 +119,11 @@ func (f *fleet) supplyConflicts(ctx context.Context) (found []fault.Finding) {
 	}
 	if f.Budget != nil && f.Budget.VMCost != nil {
 		finding := fault.Finding{
-			Pointer: "/budget/vm_cost", Code: "shortage",
-			Detail: fmt.Sprintf("The VMs that the promised jobs need cost more than the budget of %v.", f.Budget.VMCost),
+			Pointer: "/budget/vm_cost", Code: words.CodeShortage,
+			Detail: words.VMsOverBudget(*f.Budget.VMCost),
 		}
 		if least, ok := f.leastSpend(ctx); ok {
-			finding.Hint = &fault.Hint{Detail: fmt.Sprintf("Raise the budget to %v.", least), Pointer: finding.Pointer, Value: least.String()}
+			finding.Hint = &fault.Hint{Detail: words.RaiseBudget(least), Pointer: finding.Pointer, Value: least.String()}
 			found = append(found, finding)
 		} else if len(found) == 0 {
 			found = append(found, finding)

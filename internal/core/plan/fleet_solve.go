@@ -284,8 +284,8 @@ func (f *fleet) impossibleClasses(ctx context.Context) (found []fault.Finding) {
 func (f *fleet) impossible(i int) fault.Finding {
 	c := &f.classes[i]
 	finding := fault.Finding{
-		Pointer: c.pointer("deadline_s"), Code: "impossible_deadline",
-		Detail: fmt.Sprintf("Class %q cannot keep its promise: on no VM type can an execution end by its deadline of %s s, whatever the number of slots.", c.Name, words.Number(c.DeadlineSeconds)),
+		Pointer: c.pointer("deadline_s"), Code: words.CodeImpossible,
+		Detail: words.TooLongEverywhere(c.Name, c.DeadlineSeconds, 0),
 	}
 	alone := f.copied()
 	alone.Classes = []capacity.Class{*c.Class}
@@ -295,7 +295,7 @@ func (f *fleet) impossible(i int) fault.Finding {
 		return err == nil && !other.classes[0].impossible
 	})
 	if ok {
-		finding.Detail += fmt.Sprintf(" From %s s on one can.", words.Number(float64(deadline)))
+		finding.Detail = words.TooLongEverywhere(c.Name, c.DeadlineSeconds, float64(deadline))
 		finding.Hint = allow(c, deadline)
 	}
 	return finding

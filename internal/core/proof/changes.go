@@ -297,9 +297,10 @@ func (k *changes) change(what string, i int, m changed, stated *capacity.JobChan
 	rent := k.m.rent
 	if k.f != nil && len(k.f.types) == 1 {
 		rent = k.f.types[0].cheapest
-	} else if k.f != nil { // how many VMs of which type come or go is not told
-		if !number(*stated.VMs).IsInt() {
-			k.addf("%s %s with %v VMs, which are not whole.", what, stated.Amount, *stated.VMs)
+	} else if k.f != nil { // of which types VMs come or go is not told
+		vms, bill := k.pl.VMs.Total+float64(sign)**stated.VMs, add(k.bill.vms, mul(whole(sign), amount(stated.Bill.Decimal)))
+		if vms < 0 || !Rents(k.f.problem, vms, bill) {
+			k.addf("%s %s in VMs, which %v VMs do not.", what, stated.Bill, *stated.VMs)
 		}
 		return
 	}

@@ -141,7 +141,7 @@ func (r *Report) fleet(p capacity.Problem, pl capacity.Plan, o Options) {
 	f := newFleet(p, o.Pause)
 	if pl.Status == capacity.InfeasibleStatus {
 		if !o.Brief {
-			r.add(PartsCheck, f.blank(pl), nothingThere)
+			r.add(PartsCheck, append(f.blank(pl), f.warnings(pl, true)...), nothingThere)
 		}
 		r.infeasibleFleet(f, pl, o)
 		return
@@ -160,7 +160,7 @@ func (r *Report) fleet(p capacity.Problem, pl capacity.Plan, o Options) {
 	r.add(ConversionCheck, append(f.averages(pl), f.each(func(t *vmType, v int) []string {
 		return t.conversion(parts[v], answers[v])
 	})...), "VMs per job and the classes' shares are what the paper's formula gives on each type.")
-	r.add(DeadlinesCheck, append(f.slowest(pl), f.each(func(t *vmType, v int) []string {
+	r.add(DeadlinesCheck, append(append(f.slowest(pl), f.slotless(pl)...), f.each(func(t *vmType, v int) []string {
 		return t.deadlines(parts[v], answers[v])
 	})...), "Every admitted job meets its deadline on the slots given, on each type.")
 	r.add(CapacityCheck, append(f.rounding(pl), f.each(func(t *vmType, v int) []string {
@@ -199,7 +199,7 @@ func (r *Report) fleet(p capacity.Problem, pl capacity.Plan, o Options) {
 	}
 	r.changesFleet(f, pl, whole, answers, b, o)
 	if !o.Brief {
-		r.add(ReasonsCheck, f.reasons(pl), "Each reason that tells exact figures says what they say.")
+		r.add(ReasonsCheck, f.reasons(pl), "Each reason says what the figures say.")
 	}
 	r.add(FlipsCheck, f.flips(pl), "Penalties, deadlines and prices that would change a decision are right.")
 }

@@ -49,41 +49,105 @@ func (f *fleet) with(i int, change func(c *capacity.Class)) *fleet {
 	return &g
 }
 
-// reasons checks the sentences that figures of this check give; what they say of types comes after.
+// reasons checks each class's sentence: it is made of figures that other checks have looked at, and of what a job takes on
+// the types where the class runs and on another. These stand between the prices of the types.
 func (f *fleet) reasons(pl capacity.Plan) []string {
-	facts := words.Planned(&f.problem, pl.Classes)
-	if pl.Facts == nil {
-		if len(facts) > 0 && told(pl) {
-			return []string{"facts is missing: the reasons are those of plans that list facts."}
-		}
+	if pl.Facts == nil && !told(pl) {
 		return nil // older plans have other sentences, and no facts
 	}
+	if pl.Prices == nil || f.named && len(pl.Prices.Types) != len(f.types) {
+		return []string{"Without prices no reason can be told."}
+	}
 	var all faults
-	for i := range pl.Classes {
+	about := words.About(f.integrality)
+	said, facts := words.InFleet(&f.problem, &pl, func(i int) words.Where {
+		where := words.Where{}
 		stated := &pl.Classes[i]
-		plain := ""
-		switch in := &f.problem.Classes[i]; {
-		case f.classes[i].impossible:
-			plain = words.OnNoType(in.DeadlineSeconds)
-		case in.Jobs.Max == 0:
-			plain = words.NoneWanted
+		for _, on := range stated.Types {
+			where.Here = append(where.Here, words.JobOn{VMType: on.VMType})
 		}
-		if plain != "" && stated.Reason != plain {
-			all.addf("%s: the reason is %.200q, and there is but one: %.200q.", stated.Name, stated.Reason, plain)
+		if !slices.ContainsFunc(f.types, func(t vmType) bool { return !t.classes[i].impossible && t.name != "" }) || len(where.Here) == 0 || f.choices(i) < 2 {
+			return words.Where{}
 		}
-		if plain != "" {
-			continue
+		if at := strings.LastIndex(stated.Reason, "It runs on "); at < 0 || !where.Read(stated.Reason[at:], about) {
+			all.addf("%s: the reason does not end with the types of its VMs: %.300q.", stated.Name, stated.Reason)
+			return words.Where{}
 		}
-		if !stated.OneMore.Told() && (!stated.OneMore.Bounded() || f.problem.Classes[i].Jobs.Max == 0) {
-			continue
-		}
-		want := words.ReasonOf(&f.problem, &f.problem.Classes[i], stated, 0).String()
-		rest, told := strings.CutPrefix(stated.Reason, want)
-		if !told || rest != "" && (len(stated.Types) == 0 || !strings.HasPrefix(rest, " It runs on ") || !strings.HasSuffix(rest, ".")) {
-			all.addf("%s: the reason is %.200q, and its figures say %.200q.", stated.Name, stated.Reason, want)
+		f.where(&all, i, &where, pl.Prices.Types)
+		return where
+	})
+	if pl.Facts == nil && len(facts) > 0 {
+		return append(all, "facts is missing: the reasons are those of plans that list facts.")
+	}
+	for i := range pl.Classes {
+		if stated := &pl.Classes[i]; stated.Reason != said[i] {
+			all.addf("%s: the reason is %.300q, and its figures say %.300q.", stated.Name, stated.Reason, said[i])
 		}
 	}
 	return append(all, factFaults(pl.Facts, facts)...)
+}
+
+// choices is the number of types on which a class can run.
+func (f *fleet) choices(i int) (n int) {
+	for v := range f.types {
+		if !f.types[v].classes[i].impossible {
+			n++
+		}
+	}
+	return n
+}
+
+// where checks what a job takes on types of VMs. Where it runs, a VM's price lies between those of one less and one more.
+// Elsewhere the price is that of one more, on the type where a job then takes least.
+func (f *fleet) where(all *faults, i int, w *words.Where, prices []capacity.TypePrice) {
+	name := f.problem.Classes[i].Name
+	least, at := (*big.Rat)(nil), ""
+	for v := range f.types {
+		on, price := &f.types[v].classes[i], &prices[v]
+		if on.impossible {
+			continue
+		}
+		low, high := mul(on.low, amount(price.Low.Decimal)), (*big.Rat)(nil)
+		if price.High != nil {
+			high = mul(on.low, amount(price.High.Decimal))
+		}
+		slack := add(mul(halfUnit, on.low), mul(on.doubt(), add(whole(1), amount(price.Low.Decimal))))
+		k := slices.IndexFunc(w.Here, func(x words.JobOn) bool { return x.VMType == f.types[v].name })
+		switch {
+		case k >= 0:
+			if !said(w.Here[k].Amount, low, high, slack) {
+				all.addf("%s: on %s a job takes from %s to %v, not %.30s.", name, w.Here[k].VMType, amountOf(low), orNone(price.High), w.Here[k].Amount)
+			}
+		case w.Other != nil && w.Other.VMType == f.types[v].name:
+			if at = w.Other.VMType; high == nil || !said(w.Other.Amount, high, high, slack) {
+				all.addf("%s: on %s a job would not take %.30s.", name, w.Other.VMType, w.Other.Amount)
+			}
+			fallthrough
+		default:
+			if high != nil && (least == nil || less(high, least)) {
+				least = high
+			}
+		}
+	}
+	switch {
+	case (w.Other == nil) != (least == nil) || w.Other != nil && at == "":
+		all.addf("%s: another type on which a job could run is named, and there is none, or it is missing.", name)
+	case w.Other != nil && !said(w.Other.Amount, zero(), least, mul(relative, least)):
+		all.addf("%s: another type takes less than %.30s a job.", name, w.Other.Amount)
+	}
+}
+
+// said reports whether an amount as it is written can stand for one between two; nil has no end.
+func said(text string, low, high, slack *big.Rat) bool {
+	x, ok := value(text)
+	if !ok {
+		return false
+	}
+	half := add(slack, mul(big.NewRat(1, 200), whole(1))) // of a hundredth
+	if less(abs(x), big.NewRat(1, 100)) {                 // three digits are written
+		half = add(slack, mul(big.NewRat(1, 199), abs(x)))
+	}
+	return !less(add(x, half), low) && (high == nil || !less(add(high, half), x))
 }
 
 // rangesOf checks that flips and the break-even penalty are ends of the class's ranges, and says which of them are.

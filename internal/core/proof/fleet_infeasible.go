@@ -154,6 +154,11 @@ func (f *fleet) impossible() (classes []int) {
 
 // infeasibleFleet checks that there is no plan and that each cure removes its conflict.
 func (r *Report) infeasibleFleet(f *fleet, pl capacity.Plan, o Options) {
+	defer func() {
+		if _, cured := r.Find(CuresCheck); cured {
+			r.conflicts(f.model, f, pl, o)
+		}
+	}()
 	impossible := f.impossible()
 	if len(impossible) > 0 {
 		r.note(InfeasibilityCheck, OK, fmt.Sprintf("No number of slots of any type meets the deadline of %s, whose jobs are promised.", f.problem.Classes[impossible[0]].Name))

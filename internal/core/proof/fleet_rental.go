@@ -199,3 +199,50 @@ func (t *vmType) lines() (lines []line) {
 	}
 	return lines
 }
+
+// mostSplits bounds the ways to split VMs over types that Rents tries.
+const mostSplits = 100_000
+
+// Rents reports whether so many VMs can cost a bill in a period, each type's rented at the least cost. It does not rule out
+// what it does not know: fractions of VMs of several types, and very many ways to split them.
+func Rents(p capacity.Problem, vms float64, bill *big.Rat) bool {
+	if !finite(vms) || len(readable(p)) > 0 {
+		return false
+	}
+	if !isFleet(p) {
+		if s := newModel(p, nil).shortage(); s.known && less(number(vms), s.low) {
+			return false // the promised jobs need more
+		}
+	}
+	f, tried := newFleet(p, nil), 0
+	n, left := number(vms), sub(bill, f.fixed)
+	slack := add(roundings, mul(relative, add(bill, f.fixed)))
+	if f.integrality == capacity.Relaxed {
+		slack = mul(add(whole(1), add(n, bill)), big.NewRat(1, 1e6))
+		if len(f.types) > 1 {
+			return less(left, add(mul(n, f.dearest()), slack))
+		}
+	} else if !n.IsInt() || !n.Num().IsInt64() {
+		return false
+	}
+	var split func(v int, n, left *big.Rat) bool
+	split = func(v int, n, left *big.Rat) bool {
+		t := &f.types[v]
+		if v == len(f.types)-1 {
+			cost, ok := t.cheapest(n)
+			tried++
+			return ok && abs(sub(cost, left)).Cmp(slack) <= 0
+		}
+		for k := int64(0); k <= n.Num().Int64(); k++ {
+			cost, ok := t.cheapest(whole(k))
+			if !ok || less(add(left, slack), cost) {
+				return false
+			}
+			if tried > mostSplits || split(v+1, sub(n, whole(k)), sub(left, cost)) {
+				return true
+			}
+		}
+		return false
+	}
+	return split(0, n, left)
+}

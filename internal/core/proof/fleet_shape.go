@@ -31,6 +31,17 @@ func (f *fleet) shape(pl capacity.Plan) []string {
 	return all
 }
 
+// slotless lists the classes whose slots are missing, or that have none.
+func (m *model) slotless(pl capacity.Plan) []string {
+	var f faults
+	for i := range pl.Classes {
+		if given := i < len(m.problem.Classes) && m.problem.Classes[i].VMsPerJob != nil; given != (pl.Classes[i].Slots == nil) {
+			f.addf("%s: its slots are missing, or it has none.", pl.Classes[i].Name)
+		}
+	}
+	return f
+}
+
 // typed lists what a plan says of types if the problem names none.
 func typed(pl capacity.Plan) []string {
 	var f faults

@@ -99,6 +99,7 @@ func (r *Report) infeasible(m *model, pl capacity.Plan, o Options) {
 		r.note(InfeasibilityCheck, NotProved, "Whether the promised jobs fit hangs on rounding or on how slots of odd sizes pack.")
 	}
 	r.cures(m, s, pl, o)
+	r.conflicts(m, nil, pl, o)
 }
 
 // cures applies each cure and checks that its conflict is gone. If promised classes are impossible, a cure for the

@@ -212,10 +212,24 @@ func (r *Report) Record(name string, faults, doubts []string, fine string) {
 	r.add(name, faults, fine)
 }
 
-// PriceFaults lists what is wrong with the price of one VM of capacity of a problem of one kind of VM.
+// PriceFaults lists what is wrong with the price of one VM of capacity of a problem, with several types of one of them.
 func PriceFaults(p capacity.Problem, price capacity.CapacityPrice) []string {
-	if isFleet(p) || len(readable(p)) > 0 {
+	if len(readable(p)) > 0 {
 		return nil
+	}
+	if isFleet(p) {
+		f := newFleet(p, nil)
+		lp := f.newProgram(true, objective).sides()
+		var all faults
+		for v := range f.types {
+			if all = nil; lp.high != nil {
+				f.priceOf(&all, v, price, lp)
+			}
+			if len(all) == 0 {
+				return nil
+			}
+		}
+		return all
 	}
 	m := newModel(p, nil)
 	m.problem.Supply.Contracts = nil // their VMs are in the supply already; what they are worth is not asked

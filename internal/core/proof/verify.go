@@ -23,7 +23,7 @@ const (
 )
 
 // The names of the checks. Feasible and optimal plans get Problem to Prices; infeasible ones get Problem, Parts,
-// Infeasibility and Cures.
+// Infeasibility, Cures and Conflicts.
 const (
 	ProblemCheck       = "problem"       // the problem itself can be read
 	ShapeCheck         = "shape"         // every class once and in order, jobs within bounds, verdicts
@@ -46,6 +46,7 @@ const (
 	IntegerCheck       = "integer"       // the integer program's answer and its missing VMs
 	InfeasibilityCheck = "infeasibility" // there is indeed no plan
 	CuresCheck         = "cures"         // each named cure cures
+	ConflictsCheck     = "conflicts"     // what the conflicts say
 )
 
 // Check is the result of one check, with a sentence.
@@ -131,7 +132,7 @@ func Verify(p capacity.Problem, pl capacity.Plan, o Options) Report {
 	m := newModel(p, o.Pause)
 	if pl.Status == capacity.InfeasibleStatus {
 		if !o.Brief {
-			r.add(PartsCheck, m.blank(pl), nothingThere)
+			r.add(PartsCheck, append(m.blank(pl), m.warnings(pl, false)...), nothingThere)
 		}
 		r.infeasible(m, pl, o)
 		return *r
@@ -144,7 +145,7 @@ func Verify(p capacity.Problem, pl capacity.Plan, o Options) Report {
 	}
 	a := m.read(pl)
 	r.add(ConversionCheck, m.conversion(pl, a), "VMs per job and the classes' shares are what the paper's formula gives.")
-	r.add(DeadlinesCheck, m.deadlines(pl, a), "Every admitted job meets its deadline on the slots given.")
+	r.add(DeadlinesCheck, append(m.deadlines(pl, a), m.slotless(pl)...), "Every admitted job meets its deadline on the slots given.")
 	r.add(CapacityCheck, m.capacity(pl, a), "What the classes need fits on the VMs rented.")
 	if m.integrality == capacity.Executable {
 		r.add(LayoutCheck, m.layout(pl, a), "The slots fit on the VMs they stand on.")

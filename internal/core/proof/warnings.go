@@ -32,6 +32,9 @@ func (m *model) warnings(pl capacity.Plan, fleet bool) []string {
 			due = append(due, of...)
 		}
 	}
+	if !fleet && len(pl.Conflicts) > 0 && pl.Conflicts[0].Pointer == totalPointer {
+		due = nil // the plan that costs too much was warned of, and is not there
+	}
 	if pl.VMs.Spot > 0 {
 		due = append(due, words.Interrupted(pl.VMs.Spot))
 	}

@@ -301,18 +301,6 @@ func Reasons(p *capacity.Problem, classes []capacity.ClassPlan, fixed func(class
 	return said, listed
 }
 
-// Planned lists the reasons, of a plan of several VM types, that rest on plans made anew. The others rest on prices of
-// several types.
-func Planned(p *capacity.Problem, classes []capacity.ClassPlan) Facts {
-	var listed Facts
-	for i := range classes {
-		if c := &classes[i]; p.Classes[i].Jobs.Max > 0 && (c.OneMore.Told() || c.OneMore.Bounded()) {
-			listed = append(listed, ReasonOf(p, &p.Classes[i], c, 0).Facts(c.Name)...)
-		}
-	}
-	return listed
-}
-
 // Tied says that two amounts are the same but for the noise of float64.
 func Tied(a, b float64) bool { return a > 0 && math.Abs(a-b) <= 1e-9*b }
 
