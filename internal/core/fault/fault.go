@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 )
 
 // Kind is one of the six kinds of error that a caller can act on. Every other error is ours to mend. A Kind is itself
@@ -98,3 +99,13 @@ func Findings(err error) []Finding {
 	}
 	return nil
 }
+
+// TooManyError refuses a caller who asks for more than a caller may have.
+type TooManyError struct {
+	Detail     string
+	RetryAfter time.Duration
+}
+
+func (e *TooManyError) Error() string { return e.Detail }
+
+func (e *TooManyError) Is(kind error) bool { return kind == error(Busy) }

@@ -41,9 +41,10 @@ func (w Where) say(about string) string {
 
 // Read finds the amounts of a sentence about a class on these types; false where it is none.
 func (w *Where) Read(sentence, about string) bool {
-	rest, ok := strings.CutPrefix(sentence, "It runs on ")
+	rest := strings.TrimPrefix(sentence, "It runs on ") // say tells whether it was there
 	for i := range w.Here {
 		on := &w.Here[i]
+		var ok bool
 		if rest, ok = strings.CutPrefix(rest, on.VMType+" ("+about); !ok {
 			return false
 		}
@@ -52,7 +53,7 @@ func (w *Where) Read(sentence, about string) bool {
 		}
 		rest = strings.TrimPrefix(rest, " and ")
 	}
-	if rest, ok = strings.CutPrefix(rest, "; on "); ok {
+	if rest, ok := strings.CutPrefix(rest, "; on "); ok {
 		vmType, amount, _ := strings.Cut(strings.TrimSuffix(rest, "."), " a job would take "+about)
 		w.Other = &JobOn{vmType, amount}
 	}

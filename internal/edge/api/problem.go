@@ -17,7 +17,6 @@ import (
 	"headroom/internal/data/storage"
 	"headroom/internal/service/auth"
 	"headroom/internal/service/question"
-	"headroom/internal/service/runs"
 	"headroom/internal/slots/live"
 )
 
@@ -150,7 +149,7 @@ func problemOf(err error) problem {
 		version    *storage.VersionError
 		deleted    *storage.DeletedError
 		tooLong    *http.MaxBytesError
-		waiting    *runs.TooManyError
+		waiting    *fault.TooManyError
 	)
 	switch {
 	case errors.As(err, &refused):
@@ -254,7 +253,7 @@ func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	} else if cause := errors.Unwrap(err); p.Status == http.StatusServiceUnavailable && cause != nil && cause != error(fault.Busy) {
 		s.log(r.Context()).Warn("request not answered", "error", err.Error(), "cause", cause.Error())
 	}
-	if waiting := (*runs.TooManyError)(nil); errors.As(err, &waiting) {
+	if waiting := (*fault.TooManyError)(nil); errors.As(err, &waiting) {
 		w.Header().Set("Retry-After", strconv.Itoa(int(waiting.RetryAfter.Seconds())))
 	}
 	s.refuse(w, r, p)

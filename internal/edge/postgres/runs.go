@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"headroom/internal/core/fault"
 	"headroom/internal/data/storage"
 	"headroom/internal/service/auth"
 	"headroom/internal/service/runs"
@@ -145,7 +146,7 @@ func roomForRun(ctx context.Context, q querier, key string) error {
 		return err
 	}
 	if waiting >= runs.MaxQueued {
-		return &runs.TooManyError{RetryAfter: 10 * time.Second,
+		return &fault.TooManyError{RetryAfter: 10 * time.Second,
 			Detail: fmt.Sprintf("The key has %d runs waiting already, as many as it may; cancel some, or ask again when some of them have begun.", waiting)}
 	}
 	return nil

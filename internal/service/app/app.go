@@ -22,10 +22,13 @@ import (
 
 // Config configures an App. Zero values stand for the defaults.
 type Config struct {
-	Solver    lp.Solver        // optional; without it, open proofs are warnings
-	Solves    int              // concurrent solves; default one less than processors, at least one
-	Queue     int              // solves that may wait; default 48
-	Clock     func() time.Time // default time.Now
+	Solver lp.Solver        // optional; without it, open proofs are warnings
+	Solves int              // concurrent solves; default one less than processors, at least one
+	Queue  int              // solves that may wait; default 48
+	Clock  func() time.Time // default time.Now
+
+	KeySolveTime time.Duration // of one key in an hour; default no limit
+
 	Telemetry *telemetry.Telemetry
 
 	// Issued returns the person behind an issuer's token, or auth.ErrToken for an invalid one. It is nil without an
@@ -70,6 +73,7 @@ func New(stores Stores, keys *auth.Keyring, c Config) *App {
 	a.Hooks = hooks.New(stores.Webhooks, stores.Inputs)
 	a.Runs = runs.New(stores.Runs, stores.Database)
 	a.Solver = solving.New(c.Solver, c.Solves, c.Queue, c.Telemetry)
+	a.Solver.Limit(c.KeySolveTime, a.Now)
 	a.Live = heartbeat.New(heartbeat.Config{Store: stores.Live, Admissions: stores.Admissions, Fits: stores.Fits, Solver: a.Solver, Telemetry: c.Telemetry, Now: a.Now})
 	made := plans.Config{Store: stores.Plans, Pools: stores.StoredPools, Observations: stores.Observations, Inputs: stores.Inputs, Runs: stores.Runs,
 		Database: stores.Database, Solver: a.Solver, Ring: keys, Now: a.Now, Telemetry: c.Telemetry, Look: c.PlannerLook}

@@ -17,7 +17,7 @@ import (
 // Store stores background work. The database's clock decides on leases.
 type Store interface {
 	// StartRun creates a run, which a server begins once the transaction has committed. Beyond MaxQueued it returns a
-	// TooManyError.
+	// fault.TooManyError.
 	StartRun(ctx context.Context, r NewRun) (Run, error)
 	Run(ctx context.Context, id string) (Run, error)
 	// Runs lists the newest first, without results.
@@ -132,14 +132,6 @@ type Outcome struct {
 	After time.Duration // pause of a run that waits again
 	Spare bool          // of a run that waits again: the attempt does not count
 }
-
-// TooManyError reports a key with too much waiting work.
-type TooManyError struct {
-	Detail     string
-	RetryAfter time.Duration
-}
-
-func (e *TooManyError) Error() string { return e.Detail }
 
 // Run returns a run that the caller may see.
 func (d *Desk) Run(ctx context.Context, id string) (Run, error) {

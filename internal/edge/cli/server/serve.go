@@ -230,6 +230,7 @@ func (s *serving) openStore(ctx context.Context) (err error) {
 func (s *serving) openApp(ctx context.Context, demo bool) error {
 	a := app.New(s.store.Store.Stores(), s.keys, app.Config{
 		Solver: s.solver, Telemetry: s.t, Issued: issued(s.issuer), ImportBytes: s.settings.ImportMaxBytes,
+		KeySolveTime: time.Duration(s.settings.KeySolveSeconds) * time.Second,
 	})
 	s.app = a
 	measure(s.t, a, s.store)
@@ -335,6 +336,7 @@ func (s config) apiConfig(a *app.App, t *telemetry.Telemetry, draining *atomic.B
 // measure adds what is only known here to the metrics.
 func measure(t *telemetry.Telemetry, a *app.App, store openedDatabase) {
 	t.Running(shell.Version)
+	t.Registry.MustRegister(a.Solver)
 	t.Gauge("headroom_solves_running", "Solves that run.", func() float64 { running, _ := a.Solver.Count(); return float64(running) })
 	t.Gauge("headroom_solves_waiting", "Solves that wait for a place.",
 		func() float64 { _, waiting := a.Solver.Count(); return float64(waiting) })

@@ -33,6 +33,12 @@ func New(engine lp.Solver, places, waiting int, t *telemetry.Telemetry) *Desk {
 	return d
 }
 
+// Limit sets for how long in an hour the work of one key may have a place to solve in; 0 is no limit. It is called
+// before anybody solves.
+func (d *Desk) Limit(perHour time.Duration, now func() time.Time) {
+	d.turns.spent.perHour, d.turns.spent.now = perHour, now
+}
+
 // MaySolve reports whether the caller would be allowed to wait for a place to solve in: a refusal should come before
 // anything is read.
 func (d *Desk) MaySolve(ctx context.Context) error { return d.turns.room(auth.From(ctx).ID) }

@@ -38,6 +38,7 @@ type turnstile struct {
 	begun   map[string]int           // users who pass or have passed and wait for another turn, by principal
 	worked  map[string]time.Duration // by principal, for as long as it is above the floor
 	floor   time.Duration            // the work of whoever was let in last
+	spent   budget                   // of this hour
 	users   int                      // admitted one after the other while a run waited
 	row     time.Duration            // that the planner has worked while others waited, since they had a turn
 	closed  bool
@@ -90,7 +91,8 @@ func newTurnstile(places, waiting int) *turnstile {
 	if waiting <= 0 {
 		waiting = 48
 	}
-	return &turnstile{places: places, waiting: waiting, byKey: map[string]int{}, begun: map[string]int{}, worked: map[string]time.Duration{}, perKey: places + (waiting+3)/4}
+	return &turnstile{places: places, waiting: waiting, byKey: map[string]int{}, begun: map[string]int{}, worked: map[string]time.Duration{}, perKey: places + (waiting+3)/4,
+		spent: budget{now: time.Now, used: map[string]time.Duration{}}}
 }
 
 // holder is a caller that has a place to solve in, or waits for another turn in it.
@@ -236,9 +238,10 @@ func (t *turnstile) mayQueue(key string, r rank) error {
 	case t.byKey[key] > 0 && t.newcomers(asking) >= t.waiting, t.newcomers(asking) >= 2*t.waiting:
 		return fmt.Errorf("all %d places for solving are taken, and as many wait as may; ask again in a moment: %w", t.places, fault.Busy)
 	case t.byKey[key] >= t.perKey:
-		return fmt.Errorf("%d solves of this key wait or run already; ask again when one has been answered: %w", t.byKey[key], fault.Busy)
+		return &fault.TooManyError{RetryAfter: time.Second,
+			Detail: fmt.Sprintf("%d solves of this key wait or run already; ask again when one has been answered.", t.byKey[key])}
 	}
-	return nil
+	return t.spent.check(key)
 }
 
 func (t *turnstile) queue(key, by string, r rank) (ticket, error) {
@@ -270,6 +273,7 @@ func (t *turnstile) line(by string, r rank, again bool) ticket {
 // vacate frees a place. The work counts for its key, and the planner's while others wait.
 func (t *turnstile) vacate(p *holder) {
 	t.passing--
+	t.spent.add(p.by, time.Since(p.since))
 	switch {
 	case p.rank != first:
 		t.worked[p.by] = max(t.worked[p.by], t.floor) + time.Since(p.since)
