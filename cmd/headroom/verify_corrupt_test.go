@@ -52,7 +52,7 @@ func TestVerifyFindsWhatWasChangedInTheHistory(t *testing.T) {
 	}
 	set := func(assignment string, values ...any) {
 		t.Helper()
-		if done, err := owner.Exec(ctx, "UPDATE plans SET "+assignment+first, values...); err != nil || done.RowsAffected() != 1 {
+		if done, err := owner.Exec(ctx, "UPDATE stored_plans SET "+assignment+first, values...); err != nil || done.RowsAffected() != 1 {
 			t.Fatalf("%s: %v, %v", assignment, done, err)
 		}
 	}
