@@ -269,7 +269,7 @@ func (c *checking) rows(q goal.ProblemQuestion, a goal.Answer, p *capacity.Probl
 		if d.Status != capacity.Optimal && d.Status != capacity.Feasible {
 			c.wrong(at+"/status", "is %q", d.Status)
 		}
-		if !proof.Rents(there, d.VMs, d.Bill.Rat()) {
+		if !proof.NewRentals(there, nil).Cost(d.VMs, d.Bill.Rat()) {
 			c.wrong(at+"/vms", "are %v, and so many cannot cost %s", d.VMs, d.Bill)
 		}
 		if o := &a.Outcome; d.What == "cheapest" {

@@ -20,18 +20,19 @@ import (
 type changes struct {
 	*Report
 	faults
-	m      *model
-	f      *fleet   // with several prices of capacity; nil otherwise
-	on     []answer // of the fleet's types
-	pl     capacity.Plan
-	bill   bill
-	jobs   []int64
-	needs  []*[2]*big.Rat // VMs for each class's jobs, once they are known
-	o      Options
-	looks  int // searches that may still be made
-	open   int // statements that no search decided
-	passed int // statements that were not looked at
-	tested int
+	m       *model
+	f       *fleet   // with several prices of capacity; nil otherwise
+	rentals *Rentals // of the fleet, once they are asked for
+	on      []answer // of the fleet's types
+	pl      capacity.Plan
+	bill    bill
+	jobs    []int64
+	needs   []*[2]*big.Rat // VMs for each class's jobs, once they are known
+	o       Options
+	looks   int // searches that may still be made
+	open    int // statements that no search decided
+	passed  int // statements that were not looked at
+	tested  int
 }
 
 // The searches in one plan are bounded: fewer where classes are many, since each looks at all of them, and of fewer
@@ -299,7 +300,10 @@ func (k *changes) change(what string, i int, m changed, stated *capacity.JobChan
 		rent = k.f.types[0].cheapest
 	} else if k.f != nil { // of which types VMs come or go is not told
 		vms, bill := k.pl.VMs.Total+float64(sign)**stated.VMs, add(k.bill.vms, mul(whole(sign), amount(stated.Bill.Decimal)))
-		if vms < 0 || !Rents(k.f.problem, vms, bill) {
+		if k.rentals == nil {
+			k.rentals = k.f.rentals(k.Report.rest)
+		}
+		if !k.rentals.Cost(vms, bill) {
 			k.addf("%s %s in VMs, which %v VMs do not.", what, stated.Bill, *stated.VMs)
 		}
 		return

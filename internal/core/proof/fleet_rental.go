@@ -1,6 +1,7 @@
 package proof
 
 import (
+	"math"
 	"math/big"
 
 	"headroom/internal/core/capacity"
@@ -200,49 +201,122 @@ func (t *vmType) lines() (lines []line) {
 	return lines
 }
 
-// mostSplits bounds the ways to split VMs over types that Rents tries.
-const mostSplits = 100_000
+// mostSplits bounds the ways to split VMs over types that Rentals tries.
+const mostSplits = 200_000
 
-// Rents reports whether so many VMs can cost a bill in a period, each type's rented at the least cost. It does not rule out
-// what it does not know: fractions of VMs of several types, and very many ways to split them.
-func Rents(p capacity.Problem, vms float64, bill *big.Rat) bool {
-	if !finite(vms) || len(readable(p)) > 0 {
-		return false
+// Rentals looks for ways to rent so many VMs for a bill in a period, each type's at the least cost.
+type Rentals struct {
+	f     *fleet
+	short *big.Rat // VMs that the promised jobs need at least; nil where that is not known
+	wrong bool     // nothing is rented for such a problem
+	rest  func()
+	least [][]rental // of each type, by the number of its VMs
+}
+
+// rental is the least cost of some VMs of a type; exact is nil where there are not so many.
+type rental struct {
+	exact *big.Rat
+	near  float64
+}
+
+// NewRentals prepares to look at one problem. A nil pause lets nobody go first.
+func NewRentals(p capacity.Problem, pause func()) *Rentals {
+	r := &Rentals{wrong: len(readable(p)) > 0, rest: pause}
+	if r.wrong {
+		return r
 	}
 	if !isFleet(p) {
-		if s := newModel(p, nil).shortage(); s.known && less(number(vms), s.low) {
-			return false // the promised jobs need more
+		if s := newModel(p, nil).shortage(); s.known {
+			r.short = s.low
 		}
 	}
-	f, tried := newFleet(p, nil), 0
-	n, left := number(vms), sub(bill, f.fixed)
-	slack := add(roundings, mul(relative, add(bill, f.fixed)))
+	f := newFleet(p, nil)
+	r.f, r.least = f, make([][]rental, len(f.types))
+	return r
+}
+
+func (f *fleet) rentals(rest func()) *Rentals {
+	return &Rentals{f: f, rest: rest, least: make([][]rental, len(f.types))}
+}
+
+// of returns the least cost of n VMs of a type.
+func (r *Rentals) of(v int, n int64) rental {
+	for at := int64(len(r.least[v])); at <= n; at++ {
+		if at%256 == 255 && r.rest != nil {
+			r.rest()
+		}
+		cost, ok := r.f.types[v].cheapest(whole(at))
+		if !ok {
+			r.least[v] = append(r.least[v], rental{})
+			continue
+		}
+		r.least[v] = append(r.least[v], rental{cost, float(cost)})
+	}
+	return r.least[v][n]
+}
+
+// Cost reports whether so many VMs can cost a bill. It does not rule out what it does not know: fractions of VMs of
+// several types, and very many ways to split them.
+func (r *Rentals) Cost(vms float64, bill *big.Rat) bool {
+	if r.wrong || !finite(vms) || vms < 0 {
+		return false
+	}
+	f, n := r.f, number(vms)
+	if r.short != nil && less(n, r.short) {
+		return false // the promised jobs need more
+	}
+	left := sub(bill, f.fixed)
 	if f.integrality == capacity.Relaxed {
-		slack = mul(add(whole(1), add(n, bill)), big.NewRat(1, 1e6))
+		slack := mul(add(whole(1), add(n, bill)), big.NewRat(1, 1e6))
 		if len(f.types) > 1 {
 			return less(left, add(mul(n, f.dearest()), slack))
 		}
-	} else if !n.IsInt() || !n.Num().IsInt64() {
+		cost, ok := f.types[0].cheapest(n)
+		return ok && abs(sub(cost, left)).Cmp(slack) <= 0
+	}
+	if !n.IsInt() || vms > 1e9 {
 		return false
 	}
-	var split func(v int, n, left *big.Rat) bool
-	split = func(v int, n, left *big.Rat) bool {
-		t := &f.types[v]
-		if v == len(f.types)-1 {
-			cost, ok := t.cheapest(n)
-			tried++
-			return ok && abs(sub(cost, left)).Cmp(slack) <= 0
-		}
-		for k := int64(0); k <= n.Num().Int64(); k++ {
-			cost, ok := t.cheapest(whole(k))
-			if !ok || less(add(left, slack), cost) {
-				return false
-			}
-			if tried > mostSplits || split(v+1, sub(n, whole(k)), sub(left, cost)) {
-				return true
-			}
-		}
-		return false
+	if r.rest != nil {
+		r.rest()
 	}
-	return split(0, n, left)
+	s := splits{r, add(roundings, mul(relative, add(bill, f.fixed))), left, make([]*big.Rat, len(f.types)), 0}
+	return s.try(0, int64(vms), float(left), float(s.slack)+1e-9*(1+math.Abs(float(left))))
+}
+
+// splits tries the ways to split VMs over types.
+type splits struct {
+	*Rentals
+	slack, left *big.Rat
+	chosen      []*big.Rat // the costs of the types before
+	tried       int
+}
+
+// try splits n VMs over the types from v on, at a cost that is so near to what is left. Those that seem to do are added
+// up exactly.
+func (s *splits) try(v int, n int64, left, near float64) bool {
+	if v == len(s.least)-1 {
+		s.tried++
+		last := s.of(v, n)
+		if last.exact == nil || math.Abs(last.near-left) > near {
+			return false
+		}
+		s.chosen[v] = last.exact
+		off := s.left
+		for _, cost := range s.chosen {
+			off = sub(off, cost)
+		}
+		return abs(off).Cmp(s.slack) <= 0
+	}
+	for k := int64(0); k <= n; k++ {
+		this := s.of(v, k)
+		if this.exact == nil || this.near > left+near {
+			return false
+		}
+		s.chosen[v] = this.exact
+		if s.tried > mostSplits || s.try(v+1, n-k, left-this.near, near) {
+			return true
+		}
+	}
+	return false
 }
