@@ -21,8 +21,9 @@ import (
 // flood of solves delays nobody's polls. One key has a quarter of the places to wait at most, so that it cannot shut
 // others out. A key of which nothing waits or works may wait and begin beyond the limits of all.
 //
-// Of the users, and of the runs, those of the key that has worked least go next. The work counts from the moment since
-// which a key has had callers: nobody saves up time.
+// Of the users, and of the runs, those of the key that has worked least go next. A key that has asked for less than its
+// share may be behind the others by savedUp, which is a few solves: who asks now and then does not wait for those who
+// flood. Nobody saves up more.
 //
 // The planner goes first. Others give their place back while it waits, or when they have had it for a turn and
 // anybody waits; they get it again later (see holder.pause). A planner that always has something to plan would shut
@@ -36,7 +37,7 @@ type turnstile struct {
 	byKey   map[string]int // waiting and passing callers, by principal
 	lines   [ranks][]ticket
 	begun   map[string]int           // users who pass or have passed and wait for another turn, by principal
-	worked  map[string]time.Duration // by principal, for as long as it is above the floor
+	worked  map[string]time.Duration // by principal, for as long as it is above what is saved up
 	floor   time.Duration            // the work of whoever was let in last
 	spent   budget                   // of this hour
 	users   int                      // admitted one after the other while a run waited
@@ -75,9 +76,10 @@ type admitted struct {
 const (
 	TurnTime   = 10 * time.Millisecond // with the work until its next pause, 50 ms of processor time at most
 	plannerRow = 3 * TurnTime
+	savedUp    = 10 * TurnTime
 	runTurn    = 4
-	moreBegun  = 4 // users beyond the places whose work may be begun, because it stays in memory
-	firstBegun = 8 // users beyond those who may begin if nothing of their key has
+	moreBegun  = 4  // users beyond the places whose work may be begun, because it stays in memory
+	firstBegun = 16 // users beyond those who may begin if nothing of their key has
 )
 
 // ErrStopping refuses a place to solve in while the server stops.
@@ -276,7 +278,7 @@ func (t *turnstile) vacate(p *holder) {
 	t.spent.add(p.by, time.Since(p.since))
 	switch {
 	case p.rank != first:
-		t.worked[p.by] = max(t.worked[p.by], t.floor) + time.Since(p.since)
+		t.worked[p.by] = t.workOf(p.by) + time.Since(p.since)
 	case len(t.lines[asking])+len(t.lines[background]) > 0:
 		t.row += time.Since(p.since)
 	default:
@@ -299,7 +301,7 @@ func (t *turnstile) admit() {
 		}
 		if r != first && t.worked[mine.key] > t.floor {
 			t.floor = t.worked[mine.key]
-			maps.DeleteFunc(t.worked, func(_ string, worked time.Duration) bool { return worked <= t.floor })
+			maps.DeleteFunc(t.worked, func(_ string, worked time.Duration) bool { return worked <= t.floor-savedUp })
 		}
 		t.passing++
 		mine.let <- admitted{owed: owed}
@@ -337,11 +339,16 @@ func (t *turnstile) next() (r rank, at int, owed bool) {
 func (t *turnstile) least(r rank, may func(ticket) bool) int {
 	least, at := time.Duration(0), -1
 	for i, x := range t.lines[r] {
-		if worked := max(t.worked[x.key], t.floor); (at < 0 || worked < least) && may(x) {
+		if worked := t.workOf(x.key); (at < 0 || worked < least) && may(x) {
 			least, at = worked, i
 		}
 	}
 	return at
+}
+
+// workOf returns the work of a key that counts.
+func (t *turnstile) workOf(key string) time.Duration {
+	return max(t.worked[key], t.floor-savedUp)
 }
 
 // giveUp ends a wait; false means that it is already over.

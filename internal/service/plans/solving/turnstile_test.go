@@ -212,7 +212,7 @@ func TestABusyPlannerShutsNobodyOut(t *testing.T) {
 
 // Long solves take turns of the same length, and of any number only a few are in memory: of one key fewer than of many.
 func TestLongWorkTakesTurns(t *testing.T) {
-	for keys, begin := range map[int]int{2: 1 + moreBegun, 20: 1 + moreBegun + firstBegun} {
+	for keys, begin := range map[int]int{2: 1 + moreBegun, 20: min(20, 1+moreBegun+firstBegun)} {
 		longWorkTakesTurns(t, keys, begin)
 	}
 }
@@ -239,8 +239,12 @@ func longWorkTakesTurns(t *testing.T, keys, begin int) {
 			})
 		}
 		all.Wait()
-		if most != begin || longest != int(TurnTime/(5*time.Millisecond)) {
-			t.Errorf("%d had begun at once, and the longest turn was %d pieces; want %d and %d", most, longest, begin, TurnTime/(5*time.Millisecond))
+		turns := int(TurnTime / (5 * time.Millisecond))
+		if begin < 20 && keys > 2 { // keys that could not begin have saved up time
+			turns += int(savedUp / (5 * time.Millisecond))
+		}
+		if most != begin || longest > turns || longest < int(TurnTime/(5*time.Millisecond)) {
+			t.Errorf("%d had begun at once, and the longest turn was %d pieces; want %d and %d", most, longest, begin, turns)
 		}
 	})
 }
