@@ -139,7 +139,7 @@ func TestSlowStrangers(t *testing.T) {
 	if fives.Load() > 0 {
 		t.Errorf("%d answers were 5xx", fives.Load())
 	}
-	if share(p.took, 0.99) > 100*time.Millisecond+3*share(p.woke, 0.99) || p.failed > 0 {
+	if share(p.took, 0.99) > patience(100*time.Millisecond)+3*share(p.woke, 0.99) || p.failed > 0 {
 		t.Errorf("health beside strangers: %v", p)
 	}
 	if memory > 64<<20 {
