@@ -201,8 +201,12 @@ func (t *vmType) lines() (lines []line) {
 	return lines
 }
 
-// mostSplits bounds the ways to split VMs over types that Rentals tries.
-const mostSplits = 200_000
+// Of the VMs whose least costs Rentals keeps, and of the ways to split them over types that it tries, there are so many
+// at most.
+const (
+	mostRentals = 50_000
+	mostSplits  = 200_000
+)
 
 // Rentals looks for ways to rent so many VMs for a bill in a period, each type's at the least cost.
 type Rentals struct {
@@ -271,17 +275,28 @@ func (r *Rentals) Cost(vms float64, bill *big.Rat) bool {
 		if len(f.types) > 1 {
 			return less(left, add(mul(n, f.dearest()), slack))
 		}
-		cost, ok := f.types[0].cheapest(n)
-		return ok && abs(sub(cost, left)).Cmp(slack) <= 0
+		return f.types[0].costs(n, left, slack)
 	}
-	if !n.IsInt() || vms > 1e9 {
+	slack := add(roundings, mul(relative, add(bill, f.fixed)))
+	switch {
+	case !n.IsInt():
 		return false
+	case len(f.types) == 1:
+		return f.types[0].costs(n, left, slack)
+	case vms > mostRentals:
+		return true
 	}
 	if r.rest != nil {
 		r.rest()
 	}
-	s := splits{r, add(roundings, mul(relative, add(bill, f.fixed))), left, make([]*big.Rat, len(f.types)), 0}
+	s := splits{r, slack, left, make([]*big.Rat, len(f.types)), 0}
 	return s.try(0, int64(vms), float(left), float(s.slack)+1e-9*(1+math.Abs(float(left))))
+}
+
+// costs reports whether the least cost of n VMs of the type is so much, within a slack.
+func (t *vmType) costs(n, want, slack *big.Rat) bool {
+	cost, ok := t.cheapest(n)
+	return ok && abs(sub(cost, want)).Cmp(slack) <= 0
 }
 
 // splits tries the ways to split VMs over types.
