@@ -91,8 +91,8 @@ func Solve(ctx context.Context, f Terrain, target func(objective float64) float6
 	return t.result(f, s), s
 }
 
-// thin makes a first plan where the time is up before the jobs at the point have been brought down to the VMs that there
-// are: classes keep their promised jobs alone, those first that lose least by the load. The promised jobs fit.
+// thin makes a first plan where the time is up before the jobs at the point have been brought down to the VMs in supply.
+// Classes keep their promised jobs alone, which fit: those first that lose least by the load.
 func (s *Search) thin(f Terrain) {
 	var moves []move
 	low, _ := f.limits()
