@@ -199,9 +199,9 @@ func (d *Desk) try(ctx context.Context, claim Claim) (Outcome, error) {
 	o.Attempt.At = o.At
 	snapshot, p, err := d.problem(ctx, claim.Cluster, o.At)
 	o.Version = snapshot.Cluster.InputsVersion
-	var sum []byte
+	var text, sum []byte
 	if err == nil {
-		if sum, err = InputsSum(p); err == nil && bytes.Equal(sum, claim.Sum) {
+		if text, sum, err = textOf(p); err == nil && bytes.Equal(sum, claim.Sum) {
 			o.Same = true
 			o.Attempt.Detail = fmt.Sprintf("Nothing has changed that plan %d depends on.", claim.Newest)
 			return o, nil
@@ -210,7 +210,7 @@ func (d *Desk) try(ctx context.Context, claim Claim) (Outcome, error) {
 	if err == nil {
 		var record PlanRecord
 		if record, err = d.answer(ctx, snapshot, p, o.At); err == nil {
-			record.Sum, o.Plan = sum, &record
+			record.Problem, record.Sum, o.Plan = text, sum, &record
 			return o, nil
 		}
 	}
