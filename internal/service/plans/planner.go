@@ -59,7 +59,7 @@ func (d *Desk) attend(ctx context.Context, of Duty) {
 	defer all.Wait()
 	woken := make(chan struct{}, 1)
 	all.Go(func() { d.wakePlanner(ctx, of.channel, woken) })
-	places := make(chan struct{}, d.solver.Places()+1) // one reads and stores while others solve
+	places := make(chan struct{}, d.solver.Places()+2) // one reads and one stores while others solve
 	for {
 		select {
 		case places <- struct{}{}:
