@@ -30,8 +30,11 @@ build: ui ## build bin/headroom and bin/headroom-solver
 run: build ## build and serve a demonstration cluster, with a private database
 	bin/headroom serve --demo
 
+# The packages that take longest start first; otherwise the last of them runs alone while a processor waits.
+LONGEST = ./cmd/headroom ./internal/edge/web ./internal/edge/api ./internal/core/plan ./internal/ask/reproduce
+
 test: build ## run the tests, which try what fuzzing has found
-	$(GOTEST) ./...
+	$(GOTEST) $(LONGEST) ./...
 	$(CGO) $(GOTEST) $(SOLVER)
 
 GENERATED = 1000000

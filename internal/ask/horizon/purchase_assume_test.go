@@ -23,10 +23,13 @@ func TestAssumedDemandHourByHour(t *testing.T) {
 	r := rand.New(rand.NewPCG(27, 3))
 	for range plantest.Trials(30, 300) {
 		known := 700 + r.IntN(300)
-		jobs := make([]float64, known)
+		jobs, sum := make([]float64, known), new(big.Rat)
 		for i := range jobs {
 			jobs[i] = float64(r.IntN(4))
+			sum.Add(sum, big.NewRat(int64(jobs[i]), int64(known)))
 		}
+		mean, _ := sum.Float64()
+		flat := math.Ceil(mean)
 		q := PurchaseQuestion{Horizon: Horizon{Problem: oneClass(t, "0.20"), Periods: hoursFrom(firstHour, jobs...)}}
 		longest := known + 1 + r.IntN(2000)
 		q.Offers = []capacity.Offer{{Name: "long", TermHours: int64(longest)}, {Name: "short", TermHours: 1}}
@@ -46,12 +49,7 @@ func TestAssumedDemandHourByHour(t *testing.T) {
 				case hour < known:
 					want = jobs[hour]
 				case q.Assume == FlatDemand:
-					sum := new(big.Rat)
-					for _, x := range jobs {
-						sum.Add(sum, big.NewRat(int64(x), int64(known)))
-					}
-					mean, _ := sum.Float64()
-					want = math.Ceil(mean)
+					want = flat
 				case q.Assume != DemandEnds:
 					cycle := map[Assumption]int{LastWeekRepeats: 7 * 24, LastMonthRepeats: 28 * 24}[q.Assume]
 					want = jobs[known-cycle+(hour-known)%cycle]

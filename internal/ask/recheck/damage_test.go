@@ -24,7 +24,7 @@ func TestDamagedAnswersDoNotCrash(t *testing.T) {
 	for i, c := range [][2][]byte{{months, aboutMonths}, {purchase, aboutPurchase}, {whatIf, aboutWhatIf}, {sweep, aboutSweep}, {goal, aboutGoal}} {
 		root, known, n := tree(c[1]), map[string]proof.Least{}, 0
 		try := func(at string) {
-			if n++; n%([]int{17, 61, 29, 5, 5}[i]*plantest.Trials(4, 1)) != 0 {
+			if n++; n%([]int{17, 61, 29, 5, 5}[i]*plantest.Trials(10, 1)) != 0 {
 				return
 			}
 			text, err := json.Marshal(root)

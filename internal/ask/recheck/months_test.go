@@ -11,6 +11,7 @@ import (
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/proof"
 	"headroom/internal/test/mutation"
+	"headroom/internal/test/plantest"
 )
 
 // monthsText has contracts of both billings that begin and end within a day, prices that change, a period without a
@@ -132,7 +133,7 @@ func TestMonths(t *testing.T) {
 			if r.Outcome != proof.OK {
 				t.Errorf("%s\n%s", r, a)
 			}
-			allMutationsFail(t, q, a, 1, map[horizon.Detail][]string{
+			allMutationsFail(t, q, a, plantest.Trials(3, 1), map[horizon.Detail][]string{
 				horizon.DetailPeriods: {"/classes/0/vm_hours", "/classes/1/vm_hours"},
 				horizon.DetailSummary: {"/classes/0/vm_hours", "/classes/1/vm_hours", "/gap"},
 			}[detail]...)

@@ -42,7 +42,7 @@ func TestPurchase(t *testing.T) {
 	if r.Outcome != proof.OK {
 		t.Errorf("%s\n%s", r, a)
 	}
-	allMutationsFail(t, q, a, plantest.Trials(12, 4), notInPurchases...)
+	allMutationsFail(t, q, a, plantest.Trials(24, 4), notInPurchases...)
 }
 
 // notInPurchases are places that the report lists as not checked, or that other tests change.

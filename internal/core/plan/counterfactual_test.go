@@ -333,7 +333,7 @@ func (a *anew) exactly(name string, i int, said *capacity.JobChange, one float64
 func TestChangesAgreeWithPlansMadeAnew(t *testing.T) {
 	r := rand.New(rand.NewPCG(27, 11))
 	count := map[string]int{}
-	for trial := range plantest.Trials(300, 10_000) {
+	for trial := range plantest.Trials(120, 10_000) {
 		integrality := []capacity.Integrality{capacity.Integer, capacity.Executable}[trial%2]
 		p := plantest.DrawProblem(t, r, 1+r.IntN(6), integrality)
 		if r.IntN(4) == 0 {
@@ -381,7 +381,7 @@ var fleetsOfChanges = []string{"quota", "contract", "spot", "types", "mixed"}
 func TestChangesOfFleetsAgreeWithPlansMadeAnew(t *testing.T) {
 	r := rand.New(rand.NewPCG(27, 12))
 	count := map[string]int{}
-	for trial := range plantest.Trials(150, 5000) {
+	for trial := range plantest.Trials(75, 5000) {
 		kind := plantest.FleetKinds[fleetsOfChanges[trial%len(fleetsOfChanges)]]
 		p := plantest.DrawFleet(r, kind, 1+r.IntN(4), 1+r.IntN(5))
 		pl, err := Solve(t.Context(), p, nil)
@@ -423,7 +423,7 @@ func (c countdown) Err() error {
 func TestBoundsOfChangesHold(t *testing.T) {
 	r := rand.New(rand.NewPCG(27, 13))
 	count := map[string]int{}
-	for trial := range plantest.Trials(200, 4000) {
+	for trial := range plantest.Trials(70, 4000) {
 		p := plantest.DrawProblem(t, r, 1+r.IntN(6), []capacity.Integrality{capacity.Integer, capacity.Executable}[trial%2])
 		if trial%3 > 0 {
 			p = plantest.DrawFleet(r, plantest.FleetKinds[fleetsOfChanges[trial%len(fleetsOfChanges)]], 1+r.IntN(4), 1+r.IntN(5))

@@ -21,7 +21,7 @@ import (
 func TestCuresKeepToTheBudgetForEverything(t *testing.T) {
 	r := rand.New(rand.NewPCG(24, 11))
 	kept, withdrawn := 0, 0
-	for trial := 0; kept+withdrawn < plantest.Trials(150, 3000) && trial < 50_000; trial++ {
+	for trial := 0; kept+withdrawn < plantest.Trials(100, 3000) && trial < 50_000; trial++ {
 		p := tightProblem(r)
 		if trial%2 == 0 {
 			p = plantest.DrawFleet(r, plantest.FleetKinds[[]string{"mixed", "quota", "spot", "budget"}[r.IntN(4)]], 4, 6)
@@ -107,7 +107,7 @@ func TestACureThatIsTooDearIsTold(t *testing.T) {
 func TestQuotaThatIsToldLetsOneMoreIn(t *testing.T) {
 	r := rand.New(rand.NewPCG(25, 11))
 	told := 0
-	for trial := 0; told < plantest.Trials(100, 3000) && trial < 50_000; trial++ {
+	for trial := 0; told < plantest.Trials(50, 3000) && trial < 50_000; trial++ {
 		p := tightProblem(r)
 		pl := answered(t, p)
 		for _, f := range pl.Facts {

@@ -174,7 +174,7 @@ func TestCurvesEqualClp(t *testing.T) {
 	defer pool.Close()
 	r := rand.New(rand.NewPCG(5, 6))
 	bends, begun, nowhere, compared, unanswered := map[Figure]int{}, 0, 0, 0, 0
-	for trial := range plantest.Trials(250, 6_000) {
+	for trial := range plantest.Trials(100, 6_000) {
 		p := plantest.DrawProblem(t, r, 1+r.IntN(12), capacity.Relaxed)
 		p.Budget = nil
 		v := drawCurve(r, &p)

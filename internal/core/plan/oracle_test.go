@@ -175,7 +175,7 @@ func TestLinearProgramEqualsP1(t *testing.T) {
 func compareWithNonlinear(t *testing.T, r *rand.Rand, promised bool, form func(*task, float64) float64) {
 	t.Helper()
 	compared, choosing := 0, 0
-	for compared < plantest.Trials(50, 1_000) {
+	for compared < plantest.Trials(25, 1_000) {
 		p := plantest.DrawProblem(t, r, 1+r.IntN(6), capacity.Relaxed)
 		list, ok := tasks(&p, promised)
 		if !ok {

@@ -9,6 +9,7 @@ import (
 
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/money"
+	"headroom/internal/test/plantest"
 )
 
 // The VMs of a plan are as cheap as they can be with any penalty: a gap is a share of the bill and not of the penalties
@@ -17,7 +18,7 @@ func TestPenaltiesThatSayNever(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(5, 9))
 	proved := 0
-	const cases = 1500
+	cases := plantest.Trials(500, 5_000)
 	for n := range cases {
 		p := capacity.Problem{Currency: "USD", PeriodSeconds: 3600, Options: capacity.DefaultOptions()}
 		p.Options.Engine = capacity.EngineExact

@@ -255,7 +255,7 @@ var plantedFaults = []plantedFault{
 func TestPlantedFaultsInFactsAreFound(t *testing.T) {
 	r := rand.New(rand.NewPCG(27, 2))
 	tried, missed := make([]int, len(plantedFaults)), make([]int, len(plantedFaults))
-	enough := plantest.Trials(6, 60)
+	enough := plantest.Trials(3, 60)
 	for trial := 0; slices.Min(tried) < enough && trial < 400*enough; trial++ {
 		p := plantest.DrawProblem(t, r, 1+r.IntN(4), []capacity.Integrality{capacity.Integer, capacity.Executable}[r.IntN(2)])
 		p.Options.Gap = 0

@@ -46,6 +46,28 @@ func (m *master) cost(j int) float64 {
 	return m.top[(-j-1)/2]
 }
 
+// reduced returns a column's cost less the worth of its entries at the rows' prices, and the size of the terms of that sum.
+func (m *master) reduced(j int, price []float64) (reduced, size float64) {
+	reduced, size = m.cost(j), math.Abs(m.cost(j))
+	switch {
+	case j >= 0:
+		reduced -= price[0]
+		size += math.Abs(price[0])
+		for k, x := range m.cuts[j].slope {
+			worth := price[1+k] * x
+			reduced -= worth
+			size += math.Abs(worth)
+		}
+	case j%2 == 0:
+		reduced -= price[1+(-j-2)/2]
+		size += math.Abs(price[1+(-j-2)/2])
+	default:
+		reduced += price[1+(-j-1)/2]
+		size += math.Abs(price[1+(-j-1)/2])
+	}
+	return reduced, size
+}
+
 // mostPivots bounds the steps of one solve. Pieces come one at a time, so that few are needed. With figures of very
 // different sizes floats may lead in circles; whatever point is reached then has a bound of its own.
 const mostPivots = 300
@@ -80,12 +102,7 @@ func (m *master) solve() (point []float64, height, broken float64) {
 		enter, lowest := 0, 0.0
 		found := false
 		for j := -2 * len(m.top); j < len(m.cuts); j++ {
-			entries = m.column(j, entries)
-			reduced, size := m.cost(j), math.Abs(m.cost(j))
-			for r, x := range entries {
-				reduced -= price[r] * x
-				size += math.Abs(price[r] * x)
-			}
+			reduced, size := m.reduced(j, price)
 			if reduced < -1e-13*size && reduced < lowest {
 				enter, lowest, found = j, reduced, true
 			}

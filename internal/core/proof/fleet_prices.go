@@ -3,6 +3,7 @@ package proof
 import (
 	"math"
 	"math/big"
+	"slices"
 )
 
 // cut is one evaluation of the bound, which is concave and piecewise linear in the prices: its value at prices of
@@ -219,8 +220,8 @@ type dual struct {
 const maxCuts = 400
 
 // solve raises the bound by cutting planes. It next tries the best point of all pieces seen so far, and a point
-// halfway to the best one so far, so that it does not swing. The method needs no care: the bound is computed anew
-// from its final prices.
+// halfway to the best one so far, so that it does not swing. It ends when the same point comes twice in a row: nothing
+// new is seen there. The method needs no care: the bound is computed anew from its final prices.
 func (p *program) solve() dual {
 	top := p.highest()
 	m := newMaster(top)
@@ -241,12 +242,14 @@ func (p *program) solve() dual {
 		}
 	}
 	try(start)
+	var last []float64
 	for range maxCuts {
 		x, above, broken := m.solve()
 		best.above, best.missing = above, broken
-		if above-best.value <= 1e-13*(1+best.size) {
+		if above-best.value <= 1e-13*(1+best.size) || slices.Equal(x, last) {
 			break
 		}
+		last = x
 		try(x)
 		half := make([]float64, n+1)
 		for k := range half {

@@ -22,7 +22,7 @@ func TestPoliciesSurviveWhatMakesNoSense(t *testing.T) {
 				t.Fatal(err)
 			}
 			chosen := 0
-			for seed := range uint64(wholeSamples(40, 1_000)) {
+			for seed := range uint64(wholeSamples(20, 1_000)) {
 				r := seeded(seed)
 				number := func() float64 { return absurd[r.IntN(len(absurd))] }
 				policy, err := New(p, Setting{Layout: Layout(seed % 2)})

@@ -402,7 +402,7 @@ func TestLearnedChoosesByItsRule(t *testing.T) {
 			t.Run(fmt.Sprintf("%d/%d", i, layout), func(t *testing.T) {
 				rules := map[string]int{}
 				chosen, recalls, judged, relearns, checked := 0, 0, 0, 0, 0
-				for seed := range uint64(wholeSamples(4, 60)) {
+				for seed := range uint64(wholeSamples(2, 60)) {
 					b := &byLearning{t: t, pending: map[int64]string{}, rules: rules, policy: policies[i].Filled()}
 					w := newWorld(t, seed, layout, func() Policy { return NewLearned(layout, b.policy) })
 					b.w, w.choose, w.noted = w, b.choose, b.noted

@@ -137,7 +137,7 @@ func TestMaxProgressChoosesByItsRule(t *testing.T) {
 			t.Run(fmt.Sprintf("%s/%d", name, layout), func(t *testing.T) {
 				rules := map[string]int{}
 				chosen, recalls := 0, 0
-				for seed := range uint64(wholeSamples(20, 300)) {
+				for seed := range uint64(wholeSamples(8, 300)) {
 					b := &byMaxProgress{p.Filled(), rules}
 					w := newWorld(t, seed, layout, func() Policy { return MaxProgress(layout, p) })
 					w.choose = b.choose

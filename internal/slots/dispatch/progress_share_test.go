@@ -176,7 +176,7 @@ func TestProgressShareChoosesByItsRule(t *testing.T) {
 			t.Run(fmt.Sprintf("%s/%d", name, layout), func(t *testing.T) {
 				rules := map[string]int{}
 				chosen, recalls := 0, 0
-				for seed := range uint64(wholeSamples(20, 300)) {
+				for seed := range uint64(wholeSamples(8, 300)) {
 					f := p.Filled()
 					b := &byProgressShare{theta: *f.AffinityThreshold, skips: map[*Job]*[Kinds]int{}, rules: rules}
 					if f.MaxSkips != nil {

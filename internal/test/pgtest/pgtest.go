@@ -92,7 +92,7 @@ func Database(t testing.TB) string {
 		t.Fatalf("no database for tests: %v", server.err)
 	}
 	name := "headroom_test_" + strings.ReplaceAll(uuid.NewString(), "-", "")
-	if err := administer(ctx, "CREATE DATABASE "+name+" TEMPLATE "+server.template+""); err != nil {
+	if err := administer(ctx, "CREATE DATABASE "+name+" TEMPLATE "+server.template+server.copying); err != nil {
 		t.Fatalf("make a database: %v", err)
 	}
 	t.Cleanup(func() {
