@@ -241,6 +241,9 @@ func (b *buying) savings() {
 		want["penalties_avoided"] = exact(sub(a.Today.Cost.Penalties.Rat(), a.Recommended.Cost.Penalties.Rat()))
 		b.months(want)
 	}
+	if (a.ServedMore == nil) != (a.Today.Status == capacity.InfeasibleStatus) {
+		b.wrong("/served_more_job_hours", "is there if today's contracts serve all promised jobs, and only then")
+	}
 	b.differ("", b.got, want)
 	b.end(SavingsCheck, "What is saved follows from the costs, by month and in all.")
 }

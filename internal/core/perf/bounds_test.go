@@ -45,7 +45,7 @@ func askShared(t *testing.T, tasks []float64, slots, jobs int) SharedPhaseAnswer
 func TestPhaseKeepsItsBounds(t *testing.T) {
 	r := seeded(2)
 	tight := 0
-	for range trials(10_000) {
+	for range trials(10_000, 100_000) {
 		tasks, slots := randomTasks(r, 1+r.IntN(40)), 1+r.IntN(10)
 		a := askPhase(t, tasks, slots)
 		time := dedicated(slots, tasks)
@@ -72,7 +72,7 @@ func TestE2ImprovementOverARIA(t *testing.T) {
 
 func TestTwoJobsKeepTheirBounds(t *testing.T) {
 	r := seeded(3)
-	for range trials(10_000) {
+	for range trials(10_000, 100_000) {
 		tasks := [2][]float64{randomTasks(r, 1+r.IntN(25)), randomTasks(r, 1+r.IntN(25))}
 		slots := 2 + r.IntN(9)
 		first := 1 + r.IntN(slots-1)
@@ -149,7 +149,7 @@ func TestE4FirstFinisherBeatsThePapersLowerBound(t *testing.T) {
 
 func TestSharedPhaseKeepsItsBoundsWhenPartitioned(t *testing.T) {
 	r := seeded(5)
-	for range trials(5_000) {
+	for range trials(5_000, 50_000) {
 		perJob, count := 1+r.IntN(5), 1+r.IntN(5)
 		base := randomTasks(r, 1+r.IntN(30))
 		a := askShared(t, base, perJob*count, count)
@@ -180,7 +180,7 @@ func TestE5LentSlotsBeatTheLowerBound(t *testing.T) {
 	}
 	r := seeded(6)
 	violated := 0
-	for range trials(3_000) {
+	for range trials(3_000, 30_000) {
 		perJob, count := 1+r.IntN(4), 2+r.IntN(4)
 		base := randomTasks(r, 1+r.IntN(20))
 		a := askShared(t, base, perJob*count, count)
@@ -219,7 +219,7 @@ func TestE6UpperBoundCountsFromTheFirstSlot(t *testing.T) {
 func TestSharedPhaseKeepsItsUpperBoundsInAClosedSystem(t *testing.T) {
 	r := seeded(9)
 	var late, starved, uneven int
-	for range trials(1_500) {
+	for range trials(1_500, 15_000) {
 		count := 2 + r.IntN(4)
 		slots := count + r.IntN(4*count)
 		base := randomTasks(r, 1+r.IntN(40))

@@ -210,7 +210,7 @@ func warned(c Calibration, code string) bool {
 // bound is chosen after the fact.
 func TestCalibrationKeepsItsPromise(t *testing.T) {
 	d := Demands(nightly)
-	draws := trials(1500)
+	draws := trials(1500, 50_000)
 	for _, n := range []int{20, 50, 200} {
 		for name, noise := range map[string]func(*rand.Rand) float64{
 			"normal":     func(r *rand.Rand) float64 { return math.Exp(0.2 * r.NormFloat64()) },

@@ -89,7 +89,7 @@ func TestStagesEndWithinTheBounds(t *testing.T) {
 	r := seeded(40)
 	for _, chained := range []bool{true, false} {
 		closest, beside := 0.0, 0
-		for range trials(10_000) {
+		for range trials(10_000, 100_000) {
 			g, slots := randomGraph(r, chained), 1+r.IntN(8)
 			p := g.profile()
 			p.OverheadSeconds = 3
@@ -126,7 +126,7 @@ func (g *graph) line() *graph {
 // One stage is a map-only job.
 func TestOneStageIsAMapOnlyJob(t *testing.T) {
 	r := seeded(41)
-	for range trials(1000) {
+	for range trials(1000, 10_000) {
 		tasks := randomTasks(r, 1+r.IntN(30))
 		mean, longest := figures(tasks)
 		overhead := 20 * r.Float64()
@@ -172,7 +172,7 @@ func TestManyStagesAreAddedExactly(t *testing.T) {
 // A calibrated time is the bound's times the factor, at any slots.
 func TestACalibratedTimeIsTheBoundTimesTheFactor(t *testing.T) {
 	r := seeded(43)
-	for range trials(2000) {
+	for range trials(2000, 20_000) {
 		d := Demands(randomGraph(r, true).profile())
 		if r.IntN(2) == 0 {
 			d = Demands(capacity.Profile{MapTasks: 50, MapAvgSeconds: 10 * r.Float64(), MapMaxSeconds: 12, ReduceTasks: 9, FirstShuffleAvgSeconds: 3 * r.Float64(), FirstShuffleMaxSeconds: 4,

@@ -249,7 +249,7 @@ func randomMapReduce(r *rand.Rand) mapReduce {
 
 func TestExecutionsOnTheirOwnSlotsKeepTheUpperBound(t *testing.T) {
 	r := seeded(7)
-	for range trials(10_000) {
+	for range trials(10_000, 100_000) {
 		x, mapSlots, reduceSlots := randomMapReduce(r), 1+r.IntN(12), 1+r.IntN(12)
 		d := Demands(x.profile(reduceSlots))
 		if time, upper := x.time(mapSlots, reduceSlots), Time(d.Upper, 1, float64(mapSlots), float64(reduceSlots)); later(time, upper) {
@@ -261,7 +261,7 @@ func TestExecutionsOnTheirOwnSlotsKeepTheUpperBound(t *testing.T) {
 // The lower form takes every shuffle for a typical one, so it is a bound only if the shuffles of one kind are alike.
 func TestExecutionsOnTheirOwnSlotsKeepTheLowerBound(t *testing.T) {
 	r := seeded(8)
-	for range trials(3_000) {
+	for range trials(3_000, 30_000) {
 		x, mapSlots, reduceSlots := randomMapReduce(r), 1+r.IntN(12), 1+r.IntN(12)
 		first, typical := r.Float64()*5, 5+r.Float64()*5
 		for i := range x.reduces {

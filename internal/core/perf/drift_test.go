@@ -31,7 +31,7 @@ func drift(executions []Measured, basis Basis) Drift {
 // calibration, though it is checked after each.
 func TestDriftRaisesFewFalseAlarms(t *testing.T) {
 	const later = 1000
-	runs := trials(80)
+	runs := trials(80, 2_000)
 	for _, n := range []int{20, 60, 240} {
 		r := seeded(uint64(n))
 		alarms := 0
@@ -55,7 +55,7 @@ func TestDriftRaisesFewFalseAlarms(t *testing.T) {
 // seenAfter returns the number of executions of another scale that raise the state, the median of many.
 func seenAfter(t *testing.T, r *rand.Rand, n int, scale, spread float64, state DriftState) int {
 	var all []int
-	for range trials(15) {
+	for range trials(15, 400) {
 		basis := adopted(t, r, n, spread)
 		after := drawn(r, 30, basis.Until.Add(time.Hour), 1, spread)
 		after = append(after, drawn(r, 2000, basis.Until.Add(31*time.Hour), scale, spread)...)

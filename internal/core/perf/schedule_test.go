@@ -159,11 +159,11 @@ func partitioned(shares ...int) policy {
 }
 
 // trials returns the number of random cases of a test, ten times as many with HEADROOM_LONG=1.
-func trials(n int) int {
+func trials(short, long int) int {
 	if os.Getenv("HEADROOM_LONG") == "1" {
-		return 10 * n
+		return long
 	}
-	return n
+	return short
 }
 
 // seeded returns the random source of a test, the same at every run.
@@ -233,7 +233,7 @@ func dedicated(slots int, tasks []float64) float64 {
 
 func TestTheTwoSchedulersAgreeOnDedicatedSlots(t *testing.T) {
 	r := seeded(1)
-	for range trials(500) {
+	for range trials(500, 5_000) {
 		tasks, slots := randomTasks(r, 1+r.IntN(30)), 1+r.IntN(8)
 		x := run(slots, []*execution{{tasks: tasks}}, fewestFirst, 0, nil)[0]
 		if want := dedicated(slots, tasks); math.Abs(x.finish-want) > 1e-9 {
