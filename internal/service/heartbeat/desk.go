@@ -221,6 +221,9 @@ func (d *Desk) decide(ctx context.Context, name string, queue *clusterQueue, som
 		judged.Ahead = some[0].ahead
 		w.judged = judged
 		if stored != nil {
+			if d.telemetry != nil {
+				d.telemetry.LiveRead()
+			}
 			if queue.cluster, err = live.Load(*stored, judged); err != nil {
 				return w, fmt.Errorf("read the live cluster %s: %w", name, err)
 			}

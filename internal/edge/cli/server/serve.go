@@ -23,6 +23,7 @@ import (
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
 	"headroom/internal/service/auth/oidc"
+	"headroom/internal/service/heartbeat"
 	"headroom/internal/service/plans"
 	"headroom/internal/service/runs/queue"
 	"headroom/internal/service/telemetry"
@@ -280,11 +281,20 @@ func (s *serving) startWork(ctx context.Context) error {
 
 // begin answers requests from now on, and says so.
 func (s *serving) begin(ctx context.Context) error {
-	handler, err := api.New(s.settings.apiConfig(s.app, s.t, &s.draining, s.stopping))
+	c := s.settings.apiConfig(s.app, s.t, &s.draining, s.stopping)
+	if address := s.settings.PeerAddress; address != "" {
+		c.Peers = heartbeat.NewPeers(s.app.Stores.Servers, address, s.t.Log)
+		s.t.Gauge("headroom_peers", "Other servers that requests about their live clusters are sent on to.", func() float64 { return float64(c.Peers.Count()) })
+	}
+	handler, err := api.New(c)
 	if err != nil {
 		return err
 	}
 	s.door.lead(handler)
+	if c.Peers != nil {
+		listed, leave := context.WithCancel(ctx)
+		s.onCloseWait(leave, c.Peers.Start(listed))
+	}
 	s.copyOver()
 	address := s.door.listener.Addr()
 	greet, err := introduce(ctx, s.app, s.settings, s.beyond(), address, s.shown)
