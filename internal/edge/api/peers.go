@@ -25,8 +25,9 @@ const (
 
 const (
 	longestDial   = 500 * time.Millisecond
-	longestAnswer = 3 * time.Second // to a request that may be repeated
-	longestChange = 3 * time.Minute // also what is learned anew takes less
+	longestAnswer = 3 * time.Second  // to a request that may be repeated
+	longestChange = 10 * time.Second // to another one; a change takes less
+	longestBulk   = 3 * time.Minute  // where much may be learned again
 	largestAnswer = 64 << 20
 )
 
@@ -75,9 +76,13 @@ func (s *server) toOwner(next http.Handler) http.Handler {
 // sendOn lets another server answer a request. It returns false if that one has surely not done it, or if it does no
 // harm to do it again.
 func (s *server) sendOn(w http.ResponseWriter, r *http.Request, to *heartbeat.Peer, o *operation, text []byte) (answered bool) {
-	repeatable, longest := reading(r) || o.ID == "sendHeartbeat", longestChange // a repeated heartbeat gets the same answer
-	if repeatable {
+	repeatable := reading(r) || o.ID == "sendHeartbeat" || o.creates && r.Header.Get(idempotencyKey) != "" // it has one effect
+	longest := longestChange
+	switch {
+	case repeatable:
 		longest = longestAnswer
+	case o.ID == "relearn" || o.ID == "replaceLiveSettings":
+		longest = longestBulk
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), longest)
 	defer cancel()
