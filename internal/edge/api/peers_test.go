@@ -269,7 +269,7 @@ func TestOwnersThatDoNotAnswer(t *testing.T) {
 		{silent, "PUT", "/nodes/b", `{"type":"plain","cores":4,"slots":{"map":1,"reduce":0}}`, "", 503, "lost"},
 	} {
 		address := awayPeer(t, c.owner != gone, c.owner == leaves)
-		away := heartbeat.Server{Address: address}
+		away := heartbeat.Server{Address: address, Hash: strings.Repeat("0", 64)}
 		if _, err := here.store.RenewServer(t.Context(), away, time.Hour); err != nil {
 			t.Fatal(err)
 		}
@@ -303,7 +303,7 @@ func TestOwnersThatDoNotAnswer(t *testing.T) {
 		if status, _, text := here.raw(t, here.token, "PUT", "/v1/clusters/"+name+"/nodes/c", `{"type":"plain","cores":4,"slots":{"map":1,"reduce":0}}`); status != 200 || here.sent(c.outcome) != before+1 {
 			t.Errorf("the next change, whose owner is passed over: %d %s", status, text)
 		}
-		if err := here.store.RemoveServer(t.Context(), away); err != nil {
+		if _, err := here.store.RenewServer(t.Context(), away, 0); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -107,6 +107,18 @@ func (d *Desk) forget(cluster string) {
 	delete(d.queues, cluster)
 }
 
+// Held counts the clusters in memory of which something is true.
+func (d *Desk) Held(of func(cluster string) bool) (n int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for cluster := range d.queues {
+		if of(cluster) {
+			n++
+		}
+	}
+	return n
+}
+
 // change lets do change a cluster. The change is stored when change returns no error.
 func (d *Desk) change(ctx context.Context, cluster string, do changeFunc) error {
 	return d.enqueue(ctx, cluster, request{ctx: ctx, do: do, alone: true})

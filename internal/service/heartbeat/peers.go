@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
+	"encoding/hex"
 	"log/slog"
 	"slices"
 	"sync"
@@ -14,16 +15,14 @@ import (
 
 // Server is one of several that serve the same database.
 type Server struct {
-	Address string    // with its port, for the others
-	Hash    auth.Hash // of the token that it shows them
+	Address string // with its port, for the others
+	Hash    string // of the token that it shows them, in hexadecimal digits
 }
 
 // Servers lists the servers of a database that others can reach.
 type Servers interface {
-	// RenewServer lists a server for a while from now, by the database's clock, and returns the others.
+	// RenewServer lists a server for a while from now (0: no more), by the database's clock, and returns the others.
 	RenewServer(ctx context.Context, self Server, lasts time.Duration) (others []Server, err error)
-	// RemoveServer takes a server off the list.
-	RemoveServer(ctx context.Context, self Server) error
 }
 
 // Peers knows the servers of a database, and the one among them that owns a live cluster: all changes are sent there,
@@ -56,10 +55,8 @@ const (
 
 // NewPeers returns the peers of a server with an address for them. It knows none before Start.
 func NewPeers(store Servers, address string, log *slog.Logger) *Peers {
-	p := &Peers{store: store, log: log}
-	p.self.Address = address
-	p.token, p.self.Hash = auth.NewToken(auth.PeerPrefix)
-	return p
+	token, hash := auth.NewToken(auth.PeerPrefix)
+	return &Peers{store: store, self: Server{address, hex.EncodeToString(hash[:])}, token: token, log: log}
 }
 
 // Start lists the server until the context ends, and closes the channel when it is listed no more.
@@ -77,7 +74,7 @@ func (p *Peers) Start(ctx context.Context) (ended <-chan struct{}) {
 			case <-ctx.Done():
 				leaving, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 				defer cancel()
-				_ = p.store.RemoveServer(leaving, p.self) // otherwise the others forget it a little later
+				_, _ = p.store.RenewServer(leaving, p.self, 0) // otherwise the others forget it a little later
 				return
 			}
 		}
@@ -149,9 +146,10 @@ func (p *Peers) Token() string { return p.token }
 // Knows reports whether one of the other servers shows this token.
 func (p *Peers) Knows(token string) bool {
 	hash := auth.HashOf(token)
+	shown := hex.EncodeToString(hash[:])
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return slices.ContainsFunc(p.others, func(o *Peer) bool { return o.Hash == hash })
+	return slices.ContainsFunc(p.others, func(o *Peer) bool { return o.Hash == shown })
 }
 
 // Count returns the number of other servers.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"runtime"
 	"slices"
 	"sync"
@@ -283,8 +284,12 @@ func (s *serving) startWork(ctx context.Context) error {
 func (s *serving) begin(ctx context.Context) error {
 	c := s.settings.apiConfig(s.app, s.t, &s.draining, s.stopping)
 	if address := s.settings.PeerAddress; address != "" {
-		c.Peers = heartbeat.NewPeers(s.app.Stores.Servers, address, s.t.Log)
+		host, port, _ := net.SplitHostPort(address) // which was checked
+		c.Peers = heartbeat.NewPeers(s.app.Stores.Servers, net.JoinHostPort(host, port), s.t.Log)
 		s.t.Gauge("headroom_peers", "Other servers that requests about their live clusters are sent on to.", func() float64 { return float64(c.Peers.Count()) })
+		s.t.Gauge("headroom_live_clusters_owned", "Live clusters in memory that this server owns: the others send requests about them on to it.", func() float64 {
+			return float64(s.app.Live.Held(func(cluster string) bool { return c.Peers.Owner(cluster) == nil }))
+		})
 	}
 	handler, err := api.New(c)
 	if err != nil {
