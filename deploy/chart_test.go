@@ -373,7 +373,7 @@ func checkPod(t *testing.T, spec object) {
 			}
 		}
 	}
-	for _, want := range []string{"DATABASE_URL", "HEADROOM_LISTEN", "HEADROOM_HOSTS"} {
+	for _, want := range []string{"DATABASE_URL", "HEADROOM_LISTEN", "HEADROOM_HOSTS", "HEADROOM_PEER_ADDRESS"} {
 		if !seen[want] {
 			t.Errorf("%s is not set", want)
 		}

@@ -6,12 +6,14 @@ import (
 	"net"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
 
+	"headroom/internal/edge/cli/shell"
 	"headroom/internal/test/await"
 	"headroom/internal/test/pgtest"
 )
@@ -273,4 +275,18 @@ func (r *replicas) owner(t *testing.T) (owner *served) {
 		return others == len(r.servers)-1 && owner != nil
 	})
 	return owner
+}
+
+func TestAddressesForOtherServers(t *testing.T) {
+	for address, ok := range map[string]bool{"": true, "10.0.0.5:8080": true, "[10.0.0.5]:8080": true, "[fd00::5]:8080": true, "headroom-1.internal:80": true,
+		"10.0.0.5": false, ":8080": false, "0.0.0.0:8080": false, "[::]:8080": false, "10.0.0.5:0": false, "10.0.0.5:99999": false, "10.0.0.5:http": false, "http://10.0.0.5:8080": false} {
+		t.Setenv("HEADROOM_PEER_ADDRESS", address)
+		code := shell.ExitOK
+		if !ok {
+			code = shell.ExitError
+		}
+		if _, trouble := say(t, code, "config"); ok == strings.Contains(trouble, "HEADROOM_PEER_ADDRESS is wrong") {
+			t.Errorf("%q: %s", address, trouble)
+		}
+	}
 }
