@@ -111,20 +111,9 @@ func heartbeatCost(t *testing.T, servers int) time.Duration {
 					turn += connections
 					text := n.next(random)
 					sleepUntil(due)
-					request, _ := http.NewRequestWithContext(t.Context(), "POST", "http://"+r.servers[sent[c]%servers].address+n.at+"/heartbeats", bytes.NewReader(text))
-					request.Header.Set("Authorization", "Bearer "+replicaKey)
-					request.Header.Set("Content-Type", "application/json")
+					one, err := r.beat(r.servers[sent[c]%servers], n, text)
 					sent[c]++
-					asked := time.Now()
-					answer, err := http.DefaultClient.Do(request)
-					if err == nil {
-						text, err = io.ReadAll(answer.Body)
-						answer.Body.Close()
-					}
-					took[c] = append(took[c], time.Since(asked))
-					if err == nil {
-						err = n.hear(text)
-					}
+					took[c] = append(took[c], one)
 					if err != nil {
 						t.Error(err)
 						return
@@ -145,8 +134,43 @@ func heartbeatCost(t *testing.T, servers int) time.Duration {
 	}
 	slices.Sort(times)
 	t.Logf("%d servers: %d heartbeats, %v of processor time, answered after p50 %v, p99 %v", servers, many, spent, share(times, 0.5), share(times, 0.99))
+	for _, s := range r.servers { // one after the other, at each
+		var alone []time.Duration
+		before := s.gauge(t, sentOn)
+		for range 300 {
+			one, err := r.beat(s, all[0], all[0].next(rand.New(rand.NewPCG(1, 1))))
+			if err != nil {
+				t.Fatal(err)
+			}
+			alone = append(alone, one)
+		}
+		slices.Sort(alone)
+		t.Logf("of %d heartbeats at one server %g were sent on; p50 %v", len(alone), s.gauge(t, sentOn)-before, share(alone, 0.5))
+	}
 	for _, s := range r.servers {
 		s.stop(t)
 	}
 	return spent / time.Duration(many)
+}
+
+// beat sends a node's heartbeat to a server, and hears its answer.
+func (r *replicas) beat(s *served, n *beating, text []byte) (took time.Duration, err error) {
+	request, err := http.NewRequest("POST", "http://"+s.address+n.at+"/heartbeats", bytes.NewReader(text))
+	if err != nil {
+		return 0, err
+	}
+	request.Header.Set("Authorization", "Bearer "+replicaKey)
+	request.Header.Set("Content-Type", "application/json")
+	asked := time.Now()
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return 0, err
+	}
+	text, err = io.ReadAll(answer.Body)
+	answer.Body.Close()
+	took = time.Since(asked)
+	if err == nil {
+		err = n.hear(text)
+	}
+	return took, err
 }
