@@ -27,10 +27,10 @@ import (
 	"headroom/openapi"
 )
 
-// Two servers over one database that send requests on to each other hand out the tasks of a cluster to agents that move
-// between them, and so does one that sends nothing on, as the previous release. Meanwhile connections are cut in the middle
-// of work, policies are switched, and one server ends for good. No task is lost or done twice, and the learned state is the
-// one that the stored decisions teach.
+// Servers over one database hand out the tasks of a cluster to agents that move between them. Two of them send requests on
+// to each other; one sends nothing on, as the previous release. Meanwhile connections are cut in the middle of work, policies
+// are switched, and one server ends for good. No task is lost or done twice, and the learned state is the one that the
+// stored decisions teach.
 func TestTwoServersDecideAsOne(t *testing.T) {
 	t.Parallel()
 	const nodes, jobs, maps, reduces = 20, 6, 40, 3
