@@ -6,11 +6,24 @@ import (
 	"headroom/internal/ask/goal"
 	"headroom/internal/ask/horizon"
 	"headroom/internal/ask/whatif"
+	"headroom/internal/core/proof"
 	"headroom/internal/core/words"
 )
 
+// tells says that the figures hold of which sentences are made. Others may lack what a sentence needs.
+func (c *checking) tells() bool {
+	if c.Outcome != proof.Failed && len(c.faults) == 0 {
+		return true
+	}
+	c.doubt("", "the sentences were not told again, for figures are wrong")
+	return false
+}
+
 // toldMonths compares the sentences of a horizon's answer with those that its checked figures make.
 func (c *checking) toldMonths(at string, h *horizon.Horizon, a *horizon.Answer, got any) {
+	if !c.tells() {
+		return
+	}
 	told := a.Retold(ends(h))
 	c.differ(at, got, map[string]any{"explanation": told.Explanation, "facts": tree(marshalled(told.Facts))})
 }
@@ -28,6 +41,10 @@ func ends(h *horizon.Horizon) (start, end time.Time) {
 // told compares the sentences about a purchase with those that its checked figures make.
 func (b *buying) told() {
 	b.listed(b.a.Facts, b.owing())
+	if !b.tells() {
+		b.end(SentencesCheck, "")
+		return
+	}
 	told := b.a.Retold(&b.q)
 	curves := []any{}
 	for i := range told.Curves {
@@ -41,6 +58,9 @@ func (b *buying) told() {
 // toldScenarios compares the sentences of scenarios with those that their checked figures make.
 func (c *checking) toldScenarios(q *whatif.WhatIfQuestion, a *whatif.Comparison, scenarios []any) {
 	for i := range a.Scenarios {
+		if !c.tells() {
+			break
+		}
 		fact := whatif.Tell(q.Scenarios[i].Scenario(), a.Base, &a.Scenarios[i])
 		c.differ(at(i, "scenarios"), scenarios[i], map[string]any{"sentence": fact.Claim, "facts": tree(marshalled(words.Facts{fact}))})
 	}
@@ -49,6 +69,10 @@ func (c *checking) toldScenarios(q *whatif.WhatIfQuestion, a *whatif.Comparison,
 
 // toldGoal compares the sentences about a goal with those that its checked figures make.
 func (c *checking) toldGoal(q *goal.ProblemQuestion, a *goal.Answer, got any) {
+	if !c.tells() {
+		c.end(SentencesCheck, "")
+		return
+	}
 	told := a.Retold(q)
 	c.differ("", got, map[string]any{"answer": told.Answer, "explanation": told.Explanation, "facts": tree(marshalled(told.Facts)),
 		"conflicts": tree(marshalled(told.Conflicts))})
@@ -57,6 +81,10 @@ func (c *checking) toldGoal(q *goal.ProblemQuestion, a *goal.Answer, got any) {
 
 // toldSweep compares the sentences about a range with those that its checked figures make.
 func (c *checking) toldSweep(q *whatif.SweepQuestion, a *whatif.SweepAnswer, got any) {
+	if !c.tells() {
+		c.end(SentencesCheck, "")
+		return
+	}
 	of := *a
 	of.Vary = q.Vary // which has been compared
 	told := of.Retold(q)

@@ -266,10 +266,10 @@ func (m *model) relaxedSummary(r *relaxation) *capacity.RelaxedPlan {
 }
 
 // integerSummary is the plan with whole jobs and VMs alone (the paper's, where VMs are shared), and
-// the VMs it falls short once its slots are whole.
+// the VMs it falls short once its slots are whole. It is left out where the time is up before it is proved.
 func (d *decision) integerSummary() *capacity.IntegerPlan {
-	if !d.integer.Feasible { // whole slots fit by the deadlines' tolerance alone
-		return nil
+	if !d.integer.Feasible || d.integer.Gap > d.tolerance(d.integer.Objective) {
+		return nil // not feasible: whole slots fit by the deadlines' tolerance alone
 	}
 	jobs := make([]float64, len(d.integer.Jobs))
 	for i, h := range d.integer.Jobs {

@@ -54,7 +54,7 @@ func (d *decision) lookBeside(ctx context.Context) {
 	}
 	d.beside = k // when the time is up, what was found until then is told
 	defer k.rest()
-	if d.best.Gap > d.complete() {
+	if d.best.Gap > d.complete() && !b.proves(k.variant(0)) {
 		k.gap = d.best.Gap
 		return
 	}
@@ -65,6 +65,13 @@ func (d *decision) lookBeside(ctx context.Context) {
 			k.plan = &stays
 		}
 	}
+}
+
+// proves says that no plan is better, where a class is as it is: that was known up to the gap of a proof.
+func (b *besideOne) proves(v variant) bool {
+	own, _ := b.own(v)
+	f := b.beside.Best(own, integer.Found{})
+	return f.Proved && f.Feasible && f.Jobs == b.plan.Jobs[v.class] && f.VMs == b.plan.VMs && len(f.Others) == 0
 }
 
 // complete is the gap at which nothing is left to prove.

@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"math"
+
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/plan/integer"
 )
@@ -10,13 +12,10 @@ func (b *besideOne) countable() bool {
 	return b.Options.Integrality == capacity.Executable || b.Options.Sharing == capacity.Dedicated || float64(b.front.PerVM()) >= integer.FineGrid
 }
 
-// with is the class with another deadline; false where no number of slots meets it.
+// with is what a class takes with another deadline (its own stays noted); false where no number of slots meets it.
 func (b *besideOne) with(i int, deadline float64) (c class, possible bool) {
 	c = b.classes[i]
-	changed := *c.Class
-	changed.DeadlineSeconds = deadline
-	c.Class = &changed
-	if c.shape, possible = newShape(&changed, c.shape.work, b.Options.OneSlotPerJob); possible {
+	if c.shape, possible = newShapeBy(c.Class, deadline, c.shape.work, b.Options.OneSlotPerJob); possible {
 		c.gamma = c.shape.gamma()
 	}
 	return c, possible
@@ -33,7 +32,8 @@ func (b *besideOne) units(c *class, jobs int64) int64 {
 
 // possible says that some number of slots meets another deadline of a class.
 func (b *besideOne) possible(i int, deadline float64) bool {
-	_, possible := b.with(i, deadline)
+	c := &b.classes[i]
+	_, possible := newShapeBy(c.Class, deadline, c.shape.work, b.Options.OneSlotPerJob)
 	return possible
 }
 
@@ -62,8 +62,37 @@ func (b *besideOne) fits(i int, jobs, room int64, deadline float64) bool {
 // carried is the shortest deadline, at most so long, with which so much room carries jobs of a class; nil where any does.
 func (b *besideOne) carried(i int, jobs, room int64, most float64) *float64 {
 	vms := float64(room) / float64(b.front.PerVM()) / float64(jobs)
-	return leastDeadline(&b.classes[i], vms, most, func(deadline float64) bool { return b.fits(i, jobs, room, deadline) })
+	around := b.around(i, jobs, room)
+	return leastDeadline(&b.classes[i], vms, most, func(deadline float64) bool {
+		switch {
+		case deadline <= around.below:
+			return false
+		case deadline >= around.above:
+			return true
+		}
+		return b.fits(i, jobs, room, deadline)
+	})
 }
+
+// around is two deadlines close to each other. Jobs of a class do not fit in so much room with the first one, and do with
+// the other. It is all deadlines where that takes more than counting whole slots.
+func (b *besideOne) around(i int, jobs, room int64) (at span) {
+	at = span{math.Inf(-1), math.Inf(1)}
+	c, perVM := &b.classes[i], b.front.PerVM()
+	if b.Options.Integrality != capacity.Executable || b.Options.Sharing == capacity.Dedicated || c.shape.idle() ||
+		perVM%max(1, c.SlotsPerVM.Map) != 0 || perVM%max(1, c.SlotsPerVM.Reduce) != 0 {
+		return at
+	}
+	slack := c.shape.leastSlack(jobs, room, perVM)
+	deadline := slack + c.shape.work.FixedSeconds
+	if off := 1e-13*slack + 1e-14*math.Abs(c.shape.work.FixedSeconds); slack > 1e3*off { // of the sums that are compared
+		at = span{deadline - off, deadline + off}
+	}
+	return at
+}
+
+// span is the deadlines between two.
+type span struct{ below, above float64 }
 
 // later: at a deadline with which the plan's own jobs need a VM less, or one more job fits, at least one plan is better.
 // A little room that made another plan better for the class before does so most often here.

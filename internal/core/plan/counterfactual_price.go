@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"math"
+
 	"github.com/shopspring/decimal"
 
 	"headroom/internal/core/capacity"
@@ -43,24 +45,33 @@ func (k *pricesBeside) price(limit decimal.Decimal) (at *money.Amount, known boo
 	for _, c := range k.Supply.Contracts {
 		breaks = append(breaks, c.Price.Decimal)
 	}
+	other := k.neighbourAt(limit, refused)
 	for range maxPricePlans {
-		changed, _ := k.atPrice(try)
-		other, err := k.series.Solve(k.besideOne.ctx, *changed)
-		if err != nil || other.Proof != nil && other.Proof.Gap > 0 {
-			return nil, false
+		guessed := other != nil
+		if !guessed {
+			changed, _ := k.atPrice(try)
+			pl, err := k.series.Solve(k.besideOne.ctx, *changed)
+			if err != nil || pl.Proof != nil && pl.Proof.Gap > 0 {
+				return nil, false
+			}
+			other = &rented{vms: int64(pl.VMs.Total), refused: pl.Cost.Penalties.Decimal, none: pl.Status == capacity.InfeasibleStatus}
 		}
+		theirs := *other
+		other = nil
 		// better says whether the other plan is, at a price, and by how much this one costs more.
 		better := func(price decimal.Decimal) (is bool, by decimal.Decimal) {
 			_, m := k.atPrice(price)
 			mine, affordable := k.total(m, k.besideOne.plan.VMs, refused)
-			if !affordable || other.Status == capacity.InfeasibleStatus {
+			if !affordable || theirs.none {
 				return !affordable, by
 			}
-			theirs, affordable := k.total(m, int64(other.VMs.Total), other.Cost.Penalties.Decimal)
-			by = mine.Sub(theirs)
+			cost, affordable := k.total(m, theirs.vms, theirs.refused)
+			by = mine.Sub(cost)
 			return affordable && by.GreaterThan(meetNoise), by
 		}
-		if is, _ := better(try); !is {
+		if is, _ := better(try); !is && guessed {
+			continue // it takes VMs that are cheaper than those whose price changes
+		} else if !is {
 			return at, true
 		}
 		good := meets(own, try, breaks, k.Budget == nil, better)
@@ -71,6 +82,43 @@ func (k *pricesBeside) price(limit decimal.Decimal) (at *money.Amount, known boo
 		try = good
 	}
 	return nil, false
+}
+
+// rented is a plan as money sees it: its VMs, and the worth of the jobs that it refuses.
+type rented struct {
+	vms     int64
+	refused decimal.Decimal
+	none    bool // there is no plan
+}
+
+// neighbourAt is a plan with a job more or less of a class that is better at a limit of the price. Of those known it is the
+// one that is better soonest on the way there, as far as a line says. It saves most plans that a search from the limit
+// would make; nil where none is known.
+func (k *pricesBeside) neighbourAt(limit, refused decimal.Decimal) (best *rented) {
+	own, soonest := k.Supply.OnDemand.Price.Decimal, math.Inf(1)
+	if k.Budget != nil {
+		return nil
+	}
+	dearer := limit.GreaterThan(own)
+	onDemand := func(vms int64) float64 { return k.vms(float64(vms)).OnDemand }
+	mine := onDemand(k.besideOne.plan.VMs)
+	for i := range k.out {
+		for _, f := range [2]*other{k.out[i].withMore, k.out[i].withLess} {
+			c := &k.classes[i]
+			if f == nil || !f.feasible || f.jobs < int64(c.Jobs.Min) || f.jobs > int64(c.Jobs.Max) {
+				continue // a plan of another problem
+			}
+			more := onDemand(f.one.VMs) - mine
+			if more == 0 || (more < 0) != dearer {
+				continue
+			}
+			value := f.others.Sub(c.Penalty.Mul(decimal.NewFromInt(f.jobs - k.jobs[i])))
+			if after := f.bill.Add(value).InexactFloat64() / math.Abs(more); after < soonest {
+				soonest, best = after, &rented{vms: f.one.VMs, refused: refused.Add(value)}
+			}
+		}
+	}
+	return best
 }
 
 // meets is the last price, on the way from one at which this plan is the better to one at which another is, at which it

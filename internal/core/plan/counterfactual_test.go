@@ -429,12 +429,13 @@ func TestBoundsOfChangesHold(t *testing.T) {
 			p = plantest.DrawFleet(r, plantest.FleetKinds[fleetsOfChanges[trial%len(fleetsOfChanges)]], 1+r.IntN(4), 1+r.IntN(5))
 		}
 		p.Options.Engine = capacity.EngineExact
-		left := r.IntN(60)
+		asks := r.IntN(60)
+		left := asks
 		pl, err := Solve(countdown{t.Context(), &left}, p, nil)
 		if errors.Is(err, fault.Busy) || pl.Status == capacity.InfeasibleStatus {
 			continue
 		} else if err != nil {
-			t.Fatal(err)
+			t.Fatalf("the time is up after %d asks: %v\n%s", asks, err, plantest.Text(p))
 		}
 		if pl.Proof.Gap > 0 {
 			count["with a gap"]++

@@ -39,20 +39,35 @@ func claimed(p *lp.Program, sol lp.Solution, start []float64, cost float64) floa
 	return cost + sol.Objective
 }
 
-// ask lets the solver try to do better than the search.
-func (m *model) ask(ctx context.Context, solver lp.Solver, f integer.Modeller, s *integer.Search, r integer.Result, proved bool) second {
+// ask lets the solver try to do better than the search. It works while the caller does other things, until the caller
+// asks for its answer, which must be done.
+func (m *model) ask(ctx context.Context, solver lp.Solver, f integer.Modeller, s *integer.Search, r integer.Result, proved bool) (answer func() second) {
 	if solver == nil {
-		return second{warning: unavailable(lp.ErrUnavailable)}
+		return func() second { return second{warning: unavailable(lp.ErrUnavailable)} }
 	}
 	p := integer.ProgramOf(f, s, r.Jobs)
 	o := lp.Options{Gap: max(m.Options.Gap, integer.ProofResolution), AbsGap: integer.ProofResolution * math.Max(1, math.Abs(r.Objective)), Start: p.Start}
 	if proved {
 		o.Seconds, o.Nodes = provedShare*float64(m.Options.MaxSolveMs)/1000, provedNodes
 	}
-	sol, err := solver.Solve(ctx, &p.Program, o)
-	if err != nil {
-		return second{warning: unavailable(err)}
+	var sol lp.Solution
+	var err error
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		sol, err = solver.Solve(ctx, &p.Program, o)
+	}()
+	return func() second {
+		<-done
+		if err != nil {
+			return second{warning: unavailable(err)}
+		}
+		return m.judge(f, r, &p, sol, proved)
 	}
+}
+
+// judge says what a solver's answer is worth.
+func (m *model) judge(f integer.Modeller, r integer.Result, p *integer.Program, sol lp.Solution, proved bool) second {
 	answer := second{engine: sol.Engine}
 	if len(sol.X) == 0 {
 		if sol.Status == lp.Infeasible || sol.Status == lp.Unbounded { // we hold a plan: it is wrong

@@ -29,8 +29,13 @@ const deadlineTolerance = 0.9e-9
 
 // newShape is false where the deadline leaves no time: C >= D.
 func newShape(c *capacity.Class, work capacity.Demand, oneSlotPerJob bool) (shape, bool) {
+	return newShapeBy(c, c.DeadlineSeconds, work, oneSlotPerJob)
+}
+
+// newShapeBy is newShape with another deadline.
+func newShapeBy(c *capacity.Class, deadline float64, work capacity.Demand, oneSlotPerJob bool) (shape, bool) {
 	s := shape{
-		work: work, slack: c.DeadlineSeconds - work.FixedSeconds,
+		work: work, slack: deadline - work.FixedSeconds,
 		mapSlots: float64(c.SlotsPerVM.Map), redSlots: float64(c.SlotsPerVM.Reduce),
 		hasMap: work.MapWorkSeconds > 0, hasReduce: work.ReduceWorkSeconds > 0,
 		oneSlotPerJob: oneSlotPerJob,
@@ -38,7 +43,7 @@ func newShape(c *capacity.Class, work capacity.Demand, oneSlotPerJob bool) (shap
 	if c.Profile != nil { // a phase with tasks needs a slot even where its clamped work is zero
 		s.hasMap, s.hasReduce = true, c.Profile.ReduceTasks > 0
 	}
-	return s, s.slack > noSlack*c.DeadlineSeconds
+	return s, s.slack > noSlack*deadline
 }
 
 // noSlack is the error of a sum of decimal seconds, relative to the deadline: a fixed time that is written as long as
@@ -203,4 +208,50 @@ func (s *shape) atLeast(slots, h float64, isMap bool) int64 {
 		n--
 	}
 	return n
+}
+
+// leastSlack is the shortest time for the work of jobs on as many slots as there is room for; infinite where there is none
+// for the fewest. With so many map slots the others are for reduce tasks. A number of map slots that takes longer with
+// real reduce slots cannot do better.
+func (s *shape) leastSlack(jobs, room, perVM int64) float64 {
+	least, leastRed := s.least(jobs)
+	ofMap, ofRed := perVM/max(1, int64(s.mapSlots)), perVM/max(1, int64(s.redSlots))
+	a, b := s.work.MapWorkSeconds*float64(jobs), s.work.ReduceWorkSeconds*float64(jobs)
+	most := (room - leastRed*ofRed) / ofMap
+	if room < leastRed*ofRed || most < least {
+		return math.Inf(1)
+	}
+	time := func(m int64) float64 {
+		t := 0.0
+		if a > 0 {
+			t = a / float64(m)
+		}
+		if b > 0 {
+			t += b / float64((room-m*ofMap)/ofRed)
+		}
+		return t
+	}
+	best := math.Inf(1)
+	switch {
+	case a == 0:
+		best = time(least)
+	case b == 0:
+		best = time(most)
+	default:
+		from := float64(room) / (float64(ofMap) + math.Sqrt(b/a*float64(ofMap)*float64(ofRed))) // where the time is least
+		middle := min(max(int64(from), least), most)
+		for _, step := range [2]int64{-1, 1} {
+			for m := middle + max(0, step); m >= least && m <= most; m += step {
+				if a/float64(m)+b*float64(ofRed)/float64(room-m*ofMap) > best {
+					break
+				}
+				best = min(best, time(m))
+			}
+		}
+	}
+	f := s.work.FixedSeconds // see latestSlack
+	if slack := best / (1 + deadlineTolerance); f >= 0 {
+		return slack
+	}
+	return min(best, (best-deadlineTolerance*f)/(1+deadlineTolerance))
 }

@@ -186,3 +186,34 @@ func TestWholeSlotsOfHugeClasses(t *testing.T) {
 		}
 	}
 }
+
+// With the least time for their work, jobs take no more whole slots than there is room for; with a little less they do.
+func TestLeastSlackIsWhatWholeSlotsTake(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 41))
+	tried := 0
+	for range 20_000 {
+		x := randomRational(r)
+		s, jobs := shapeOf(t, x), 1+r.Int64N(40)
+		perVM := x.PerMap * x.PerRed
+		units := func(slack float64) int64 {
+			s.slack, s.latest = slack, wholeSlots{}
+			mapSlots, redSlots := s.whole(jobs)
+			return mapSlots*x.PerRed + redSlots*x.PerMap
+		}
+		room := units(s.slack*(0.3+2*r.Float64())) + r.Int64N(perVM+1)
+		slack := s.leastSlack(jobs, room, perVM)
+		if slack == 0 || math.IsInf(slack, 1) {
+			continue
+		}
+		tried++
+		if got := units(slack * (1 + 1e-13)); got > room {
+			t.Fatalf("%+v: %d jobs take %d of %d within %g s", x, jobs, got, room, slack)
+		}
+		if got := units(slack * (1 - 1e-13)); got <= room {
+			t.Fatalf("%+v: %d jobs take %d of %d within less than %g s", x, jobs, got, room, slack)
+		}
+	}
+	if tried < 10_000 {
+		t.Errorf("only %d were tried", tried)
+	}
+}

@@ -98,16 +98,48 @@ func (m *model) wholePlan(ctx context.Context, solver lp.Solver, relaxed *relaxa
 	}
 	if m.Options.Integrality == capacity.Integer {
 		d.settle(ctx, solver, f, s, d.integer)
-		d.integer = d.best
-		d.lookBeside(ctx)
+		d.explore(ctx, func() { d.integer = d.best })
 		return d.plan()
 	}
 	o := m.newOptions(true)
 	result, search := integer.Solve(ctx, o, target)
 	d.settle(ctx, solver, o, search, result)
-	d.layOut(ctx, o, target)
-	d.lookBeside(ctx)
+	d.explore(ctx, func() { d.layOut(ctx, o, target) })
 	return d.plan()
+}
+
+// explore completes the plan and works out what would change it, while the second engine looks at a proved one. If that
+// finds a better plan after all, it does so again.
+func (d *decision) explore(ctx context.Context, complete func()) {
+	complete()
+	d.lookBeside(ctx)
+	if d.opinion == nil {
+		return
+	}
+	if d.second = d.opinion(); d.second.warning != nil {
+		d.warnings = append(d.warnings, *d.second.warning)
+	}
+	if d.second.jobs == nil {
+		return
+	}
+	// Our own proof has been refuted: say so rather than hide it.
+	d.take(d.searched)
+	d.best.Gap = math.Abs(d.searched.Objective - d.best.Objective)
+	d.warnings = append(d.warnings, words.Disagreed())
+	if d.Options.Near != nil {
+		d.stayNear()
+	}
+	d.beside = nil
+	complete()
+	d.lookBeside(ctx)
+}
+
+// take makes the second engine's plan the best one, with the bound of the search.
+func (d *decision) take(searched integer.Result) {
+	d.best.Jobs = d.second.jobs
+	d.best.VMs = integer.VMsFor(d.front, d.second.jobs)
+	d.best.Objective = d.front.Objective(d.second.jobs, d.best.VMs)
+	d.best.Gap = max(0, d.best.Objective-(searched.Objective-searched.Gap))
 }
 
 // layOut puts the slots onto VMs. In rare cases odd slots of five or more sizes take a VM more than their sum. It is
@@ -181,7 +213,9 @@ type decision struct {
 	integer  integer.Result // with whole jobs and VMs alone: the paper's program
 	front    integer.Modeller
 	best     integer.Result
+	searched integer.Result // before another engine or another plan that is near counted
 	second   second
+	opinion  func() second // of the second engine about a proved plan; nil if it was not asked
 	warnings []capacity.Warning
 
 	beside *counterfactual // what would change the plan; nil where that was not worked out
@@ -190,9 +224,10 @@ type decision struct {
 	layout []capacity.VMLayout
 }
 
-// settle asks the second engine where the options want it, and keeps the better plan.
+// settle asks the second engine where the options want it, and keeps the better plan. Where the search has proved its own,
+// the answer is awaited later.
 func (d *decision) settle(ctx context.Context, solver lp.Solver, f integer.Modeller, s *integer.Search, r integer.Result) {
-	d.front, d.best = f, r
+	d.front, d.best, d.searched = f, r, r
 	proved := r.Gap <= max(d.tolerance(r.Objective), money.Smallest, integer.GapNoise*d.wanted())
 	if d.Options.Near != nil {
 		defer d.stayNear()
@@ -200,21 +235,15 @@ func (d *decision) settle(ctx context.Context, solver lp.Solver, f integer.Model
 	if d.Options.Engine == capacity.EngineExact || d.Options.Engine == capacity.EngineAuto && proved {
 		return
 	}
-	d.second = d.ask(ctx, solver, f, s, r, proved)
-	if d.second.warning != nil {
-		d.warnings = append(d.warnings, *d.second.warning)
-	}
-	if d.second.jobs == nil {
+	answer := d.ask(ctx, solver, f, s, r, proved)
+	if proved {
+		d.opinion = answer
 		return
 	}
-	bound := r.Objective - r.Gap
-	d.best.Jobs = d.second.jobs
-	d.best.VMs = integer.VMsFor(f, d.second.jobs)
-	d.best.Objective = f.Objective(d.second.jobs, d.best.VMs)
-	d.best.Gap = max(0, d.best.Objective-bound)
-	if proved {
-		// Our own proof has been refuted: say so rather than hide it.
-		d.best.Gap = math.Abs(r.Objective - d.best.Objective)
-		d.warnings = append(d.warnings, words.Disagreed())
+	if d.second = answer(); d.second.warning != nil {
+		d.warnings = append(d.warnings, *d.second.warning)
+	}
+	if d.second.jobs != nil {
+		d.take(r)
 	}
 }

@@ -51,16 +51,8 @@ func (m *model) parts(pl capacity.Plan, fleet bool) []string {
 	if pl.Stays != nil && m.integrality == capacity.Relaxed {
 		f.addf("stays is there, and only whole plans have it.")
 	}
-	without := fleet || m.integrality == capacity.Relaxed
-	switch {
-	case without && pl.Integer != nil:
+	if pl.Integer != nil && (fleet || m.integrality == capacity.Relaxed) {
 		f.addf("integer is there, and only plans of whole jobs and one price of capacity have it.")
-	case !without && pl.Integer == nil:
-		whole := *m
-		whole.integrality = capacity.Integer
-		if whole.shortage().enough() { // otherwise whole slots fit by the deadlines' tolerance alone
-			f.addf("integer is missing: every plan of whole jobs says what the integer program comes to.")
-		}
 	}
 	return f
 }

@@ -101,7 +101,7 @@ func List(parts []string) string {
 	if n := len(parts); n > 1 {
 		return strings.Join(parts[:n-1], ", ") + " and " + parts[n-1]
 	}
-	return parts[0]
+	return strings.Join(parts, "")
 }
 
 // IsAre returns the verb for so many.

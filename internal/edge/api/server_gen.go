@@ -495,7 +495,7 @@ type InstanceCatalogue = pool.InstanceCatalogue
 // InstanceCatalogues The catalogues that there are.
 type InstanceCatalogues = pool.InstanceCatalogues
 
-// IntegerPlan The plan with whole jobs and VMs but fractional slots, and how many VMs short it falls when slots are made whole.
+// IntegerPlan The plan with whole jobs and VMs but fractional slots, and how many VMs short it falls when slots are made whole. It is left out where the time ends before it is proved.
 type IntegerPlan = capacity.IntegerPlan
 
 // Interval From low to high.

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"headroom/internal/data/storage"
 )
 
 const (
@@ -13,6 +15,9 @@ const (
 	plansAgain = time.Second      // after a lost connection
 	plansPing  = 2 * time.Second  // interval of pings to the store
 	plansWait  = 10 * time.Second // for an answer of the store
+
+	// plansRest is between two reads of changed plans: of many that change together, many are read at a time.
+	plansRest = 20 * time.Millisecond
 )
 
 func (b *Board) run(ctx context.Context) (<-chan struct{}, error) {
@@ -79,6 +84,7 @@ func (b *Board) work(ctx context.Context) {
 			return
 		case <-b.wake:
 			b.readChanged(ctx)
+			storage.Rest(ctx, plansRest)
 		}
 	}
 }

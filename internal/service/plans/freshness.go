@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"headroom/internal/core/capacity"
@@ -39,14 +40,24 @@ func (c Current) Tag() string {
 	return fmt.Sprintf("%d-%x", c.Record.Number, sum[:4])
 }
 
-// InputsSum returns the same hash for problems that differ only in the previous plan, which merely chooses among
-// equally good plans.
-func InputsSum(p capacity.Problem) ([]byte, error) {
+// textOf writes a problem. The sum is the same hash for problems that differ only in the previous plan, which merely
+// chooses among equally good plans.
+func textOf(p capacity.Problem) (text, sum []byte, err error) {
+	near := p.Options.Near
 	p.Options.Near = nil
-	text, err := json.Marshal(p)
-	if err != nil {
-		return nil, err
+	if text, err = json.Marshal(p); err != nil {
+		return nil, nil, err
 	}
-	sum := sha256.Sum256(text)
-	return sum[:], nil
+	hash := sha256.Sum256(text)
+	if near == nil {
+		return text, hash[:], nil
+	}
+	// The options are the last member, so that only they are written again.
+	old, err := json.Marshal(p.Options)
+	if err != nil {
+		return nil, nil, err
+	}
+	p.Options.Near = near
+	whole, err := json.Marshal(p.Options)
+	return slices.Concat(text[:len(text)-len(old)-len("}")], whole, []byte("}")), hash[:], err
 }

@@ -2,7 +2,6 @@ package plans
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"time"
 
@@ -59,13 +58,13 @@ func (d *Desk) makePlan(ctx context.Context, cluster string, at time.Time) (reco
 		record, err = d.answer(ctx, snapshot, p, at)
 		record.Why = askedFor(ctx, another)
 		if err == nil {
-			record.Sum, err = InputsSum(p)
+			record.Problem, record.Sum, err = textOf(p)
 		}
 	}
 	return record, save, err
 }
 
-// answer solves a cluster's problem and returns the record to store, without the sum of the problem.
+// answer solves a cluster's problem and returns the record to store, without the problem.
 func (d *Desk) answer(ctx context.Context, snapshot inputs.Snapshot, p capacity.Problem, at time.Time) (PlanRecord, error) {
 	answer, err := d.solver.Solve(ctx, func() (capacity.Problem, error) { return p, nil })
 	if err != nil {
@@ -77,9 +76,6 @@ func (d *Desk) answer(ctx context.Context, snapshot inputs.Snapshot, p capacity.
 	record := PlanRecord{PlanSummary: Summarize(answer)}
 	record.Cluster, record.At, record.InputsVersion = snapshot.Cluster.Name, at.UTC(), snapshot.Cluster.InputsVersion
 	record.Ready, record.Plan, record.Answer = d.now(), capacity.AppendPlan(nil, answer), answer
-	if record.Problem, err = json.Marshal(p); err != nil {
-		return record, fmt.Errorf("write the problem of cluster %s: %w", record.Cluster, err)
-	}
 	return record, nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -24,6 +25,7 @@ const (
 	plannerAgain  = time.Second      // after a lost connection
 	claimLife     = 15 * time.Second // of a server that died its clusters are free after this
 	releaseTime   = time.Second
+	largeWave     = 50 // plans in a row that leave much garbage behind
 	shortestRetry = time.Second
 	longestRetry  = time.Minute
 )
@@ -59,7 +61,8 @@ func (d *Desk) attend(ctx context.Context, of Duty) {
 	defer all.Wait()
 	woken := make(chan struct{}, 1)
 	all.Go(func() { d.wakePlanner(ctx, of.channel, woken) })
-	places := make(chan struct{}, d.solver.Places()+1) // one reads and stores while others solve
+	places := make(chan struct{}, d.solver.Places()+2) // one reads and one stores while others solve
+	wave := 0                                          // clusters claimed in a row
 	for {
 		select {
 		case places <- struct{}{}:
@@ -68,13 +71,19 @@ func (d *Desk) attend(ctx context.Context, of Duty) {
 		}
 		claim, next, err := of.claim(ctx, d.now(), claimLife)
 		if claim != nil && err == nil {
+			wave++
 			all.Go(func() {
 				defer func() { <-places }()
 				of.plan(ctx, *claim)
 			})
 			continue
 		}
-		<-places
+		if <-places; len(places) == 0 {
+			if wave >= largeWave {
+				debug.FreeOSMemory() // nobody plans so much again soon
+			}
+			wave = 0
+		}
 		if err != nil {
 			complain(ctx, d.telemetry, "looking for clusters to plan failed", err)
 			next = plannerAgain
@@ -199,9 +208,9 @@ func (d *Desk) try(ctx context.Context, claim Claim) (Outcome, error) {
 	o.Attempt.At = o.At
 	snapshot, p, err := d.problem(ctx, claim.Cluster, o.At)
 	o.Version = snapshot.Cluster.InputsVersion
-	var sum []byte
+	var text, sum []byte
 	if err == nil {
-		if sum, err = InputsSum(p); err == nil && bytes.Equal(sum, claim.Sum) {
+		if text, sum, err = textOf(p); err == nil && bytes.Equal(sum, claim.Sum) {
 			o.Same = true
 			o.Attempt.Detail = fmt.Sprintf("Nothing has changed that plan %d depends on.", claim.Newest)
 			return o, nil
@@ -210,7 +219,7 @@ func (d *Desk) try(ctx context.Context, claim Claim) (Outcome, error) {
 	if err == nil {
 		var record PlanRecord
 		if record, err = d.answer(ctx, snapshot, p, o.At); err == nil {
-			record.Sum, o.Plan = sum, &record
+			record.Problem, record.Sum, o.Plan = text, sum, &record
 			return o, nil
 		}
 	}

@@ -64,7 +64,7 @@ type PlanRecord struct {
 	Plan    json.RawMessage `json:"plan"`
 	Problem json.RawMessage `json:"-"`
 	// Of plans that are being stored:
-	Sum    []byte        `json:"-" db:"-"` // of the problem (see InputsSum)
+	Sum    []byte        `json:"-" db:"-"` // of the problem (see textOf)
 	Ready  time.Time     `json:"-" db:"-"` // when it was found, by the clock of At; the zero time is At
 	Answer capacity.Plan `json:"-" db:"-"` // what Plan is the text of
 }

@@ -105,9 +105,8 @@ func (b *Beside) Best(own Own, known Found) Found {
 	}
 	at := own.Class
 	others := b.base - b.front.Units(at, b.front.standing()[at])
-	s := newSearch(&v, b.kink, others+v.units, b.slack, b.done)
-	s.halves, s.nodes, s.layers = b.room.halves, b.room.nodes, b.room.layers
-	defer func() { b.room = *s }()
+	s := &b.room
+	s.begin(&v, b.kink, others+v.units, b.slack, b.done)
 	first := Found{Jobs: b.jobs[at]}
 	load, gap := b.started(&v, &first)
 	if known.Feasible {

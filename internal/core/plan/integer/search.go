@@ -126,9 +126,17 @@ const (
 )
 
 func newSearch(f front, k kink, base int64, slack float64, done func() bool) *Search {
-	s := &Search{front: f, kink: k, base: base, slack: slack, random: 1, done: done}
-	s.gap = k.excess(base)
+	s := new(Search)
+	s.begin(f, k, base, slack, done)
 	return s
+}
+
+// begin begins a search in the room of the one before it.
+func (s *Search) begin(f front, k kink, base int64, slack float64, done func() bool) {
+	*s = Search{
+		front: f, kink: k, base: base, slack: slack, gap: k.excess(base), random: 1, done: done,
+		halves: s.halves, nodes: s.nodes, layers: s.layers,
+	}
 }
 
 // bestGap returns an upper bound on the best plan's distance from the optimum.

@@ -1,6 +1,7 @@
 package integer
 
 import (
+	"cmp"
 	"container/heap"
 	"context"
 	"math"
@@ -62,6 +63,9 @@ func Solve(ctx context.Context, f Terrain, target func(objective float64) float6
 	objective := f.Objective(f.standing(), CeilDiv(s.base, f.PerVM()))
 	goal := target(objective)
 	s.run(min(complete(objective, f.wanted()), goal), lightEffort) // most give the complete proof away for little
+	if math.IsInf(s.gap, 1) {
+		s.thin(f)
+	}
 	r := s.result(f, f.standing())
 	goal = min(goal, target(r.Objective)) // far below the first where the best plan is much cheaper
 	enough := func() bool { return r.Gap <= goal || s.done() }
@@ -85,6 +89,26 @@ func Solve(ctx context.Context, f Terrain, target func(objective float64) float6
 	t := newTree(f.fork(), r, goal, s.done)
 	t.prove()
 	return t.result(f, s), s
+}
+
+// thin makes a first plan where the time is up before the jobs at the point have been brought down to the VMs in supply.
+// Classes keep their promised jobs alone, which fit: those first that lose least by the load.
+func (s *Search) thin(f Terrain) {
+	var moves []move
+	low, _ := f.limits()
+	for i, at := range f.standing() {
+		if load := f.Units(i, low[i]) - f.Units(i, at); load < 0 {
+			moves = append(moves, move{i, choice{jobs: low[i], load: load, extra: f.extra(i, low[i])}})
+		}
+	}
+	slices.SortFunc(moves, func(a, b move) int {
+		return cmp.Or(cmp.Compare(a.extra*float64(-b.load), b.extra*float64(-a.load)), cmp.Compare(a.class, b.class))
+	})
+	over, n := s.base-s.kink.Most()*s.kink.grid, 0
+	for ; n < len(moves) && over > 0; n++ {
+		over += moves[n].load
+	}
+	s.accept(moves[:n])
 }
 
 // result is the tree's best plan, which the search that it began with learns the gap of.
