@@ -261,6 +261,14 @@ func TestChartWithLittleAndWithEverything(t *testing.T) {
 			}
 			if policy := kinds["NetworkPolicy"]; policy != nil && at(policy, "spec", "ingress", 0, "ports", 0, "port") != at(pod, "spec", "containers", 0, "ports", 0, "name") {
 				t.Error("the NetworkPolicy opens a port that the pods do not have")
+			} else if policy != nil { // pods ask one another
+				own := object{"podSelector": object{"matchLabels": at(kinds["Deployment"], "spec", "selector", "matchLabels")}}
+				if from := at(policy, "spec", "ingress", 0, "from").([]any); !reflect.DeepEqual(from[len(from)-1], own) {
+					t.Errorf("the NetworkPolicy lets in %v", from)
+				}
+				if got := at(policy, "spec", "egress", 0); !reflect.DeepEqual(got, object{"ports": []any{object{"protocol": "TCP", "port": "http"}}, "to": []any{own}}) {
+					t.Errorf("the NetworkPolicy lets pods ask %v", got)
+				}
 			}
 		})
 	}
@@ -331,6 +339,12 @@ func checkPod(t *testing.T, spec object) {
 	known, seen := settingsOfTheServer(t), map[string]bool{}
 	for _, entry := range container["env"].([]any) {
 		name, _ := at(entry, "name").(string)
+		if name == "POD_IP" { // which the address for the other pods is made of
+			if got := at(entry, "valueFrom", "fieldRef", "fieldPath"); got != "status.podIP" {
+				t.Errorf("POD_IP: got %v", got)
+			}
+			continue
+		}
 		setting, ok := known[name]
 		if !ok {
 			t.Errorf("%s is no setting of the server", name)
@@ -345,6 +359,8 @@ func checkPod(t *testing.T, spec object) {
 			t.Errorf("%s is a secret and does not come from a Secret", name)
 		case !setting.secret && !plain:
 			t.Errorf("%s: got %v, want a text", name, at(entry, "value"))
+		case name == "HEADROOM_PEER_ADDRESS" && value != fmt.Sprintf("[$(POD_IP)]:%v", port["containerPort"]):
+			t.Errorf("the other pods are told to ask %s, but the port is %v", value, port["containerPort"])
 		case name == "HEADROOM_LISTEN" && value != fmt.Sprintf("0.0.0.0:%v", port["containerPort"]):
 			t.Errorf("the server listens on %s, the port is %v", value, port["containerPort"])
 		case name == "HEADROOM_HOSTS":
@@ -357,7 +373,7 @@ func checkPod(t *testing.T, spec object) {
 			}
 		}
 	}
-	for _, want := range []string{"DATABASE_URL", "HEADROOM_LISTEN", "HEADROOM_HOSTS"} {
+	for _, want := range []string{"DATABASE_URL", "HEADROOM_LISTEN", "HEADROOM_HOSTS", "HEADROOM_PEER_ADDRESS"} {
 		if !seen[want] {
 			t.Errorf("%s is not set", want)
 		}

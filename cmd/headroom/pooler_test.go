@@ -26,7 +26,7 @@ func TestServeBehindAPooler(t *testing.T) {
 	if found := findings(t, shell.ExitOK); !found["database"].OK || !strings.Contains(found["pooler"].Detail, "shares sessions") {
 		t.Errorf("doctor finds %+v", found)
 	}
-	s := startServingWith(t, dataDirectory(t), []string{"HEADROOM_ADMIN_KEY=" + crashKey}, "--demo")
+	s := startServingWith(t, dataDirectory(t), []string{"HEADROOM_ADMIN_KEY=" + crashKey, "HEADROOM_PEER_ADDRESS={address}"}, "--demo")
 	s.localKey = crashKey
 	took := s.planned(t, 8)
 	run := s.change(t, "POST", "/v1/clusters/demo/simulations", `{"options":{"hours":24,"replications":2}}`, http.StatusAccepted, "Prefer", "respond-async").Get("Location")
@@ -36,5 +36,11 @@ func TestServeBehindAPooler(t *testing.T) {
 	}
 	t.Logf("a plan after p50 %v, %v at worst", share(took, 0.5), took[len(took)-1])
 	t.Attr("poolers", fmt.Sprintf("8 plans behind PgBouncer in transaction mode, p50 %v after the change", share(took, 0.5).Round(time.Millisecond)))
+	if found := findings(t, shell.ExitOK)["database"].Detail; !strings.HasSuffix(found, "Servers that share live clusters: "+s.address+". "+found[strings.LastIndex(found, "It answered"):]) {
+		t.Errorf("doctor says %q", found)
+	}
 	s.stop(t)
+	if found := findings(t, shell.ExitOK)["database"].Detail; strings.Contains(found, s.address) {
+		t.Errorf("doctor says %q of a server that has stopped", found)
+	}
 }

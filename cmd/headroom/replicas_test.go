@@ -52,7 +52,7 @@ func startReplicas(t *testing.T, many int, variables ...string) *replicas {
 func replicasOn(t *testing.T, url, program string, many int, variables ...string) *replicas {
 	t.Helper()
 	r := &replicas{url: url, program: program, served: &served{localKey: replicaKey}}
-	r.variables = append([]string{"DATABASE_URL=" + r.url, "HEADROOM_ADMIN_KEY=" + replicaKey, "HEADROOM_REQUESTS_PER_SECOND=100000", "HEADROOM_SOLVES_PER_SECOND=100000"}, variables...)
+	r.variables = append([]string{"DATABASE_URL=" + r.url, "HEADROOM_ADMIN_KEY=" + replicaKey, "HEADROOM_REQUESTS_PER_SECOND=100000", "HEADROOM_SOLVES_PER_SECOND=100000", "HEADROOM_PEER_ADDRESS={address}"}, variables...)
 	var err error
 	if r.database, err = pgxpool.New(t.Context(), r.url); err != nil {
 		t.Fatal(err)

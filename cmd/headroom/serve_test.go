@@ -109,7 +109,10 @@ func launchProgram(t *testing.T, program, dataDir string, variables []string, ar
 	t.Helper()
 	s := &served{dataDir: dataDir, address: testPort(t), stderr: &lockedBuffer{}, words: make(chan string, 1), ended: make(chan error, 1)}
 	s.Cmd = exec.Command(program, append([]string{"serve", "--listen", s.address, "--data-dir", dataDir}, args...)...)
-	s.Env = append(os.Environ(), variables...)
+	for _, v := range variables {
+		s.Env = append(s.Env, strings.Replace(v, "{address}", s.address, 1))
+	}
+	s.Env = append(os.Environ(), s.Env...)
 	s.Stderr = s.stderr
 	out, err := s.StdoutPipe()
 	if err != nil {

@@ -31,6 +31,8 @@ type asked struct {
 	cookie    bool          // the principal comes from a session's cookie
 	refused   string        // the reason why a token is invalid, only for the log
 	waited    time.Duration // for a change, as requested
+	peer      bool          // another server has sent it on, and counted it
+	sentOn    string        // the server it was sent on to
 }
 
 type askedKey struct{}
@@ -55,7 +57,7 @@ const requestIDHeader = "X-Request-Id"
 
 var (
 	saneRequestID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
-	likeAToken    = regexp.MustCompile(`^(hr[kls]_|eyJ)`)
+	likeAToken    = regexp.MustCompile(`^(hr[klps]_|eyJ)`)
 )
 
 // newRequestID returns the client's id if it is harmless in headers and logs; a token sent there by mistake is not
@@ -114,6 +116,9 @@ func (s *server) observe(next http.Handler) http.Handler {
 			traced = trace.TraceIn(r.Header.Get(traceparent))
 		}
 		a := &asked{id: newRequestID(r.Header.Get(requestIDHeader), traced), address: s.config.Proxies.addressOf(r)}
+		if token := r.Header.Get(peerToken); token != "" && s.config.Peers != nil && s.config.Peers.Knows(token) {
+			a.peer, a.address = true, r.Header.Get(peerClient)
+		}
 		r = r.WithContext(auth.WithKnownLater(context.WithValue(ctx, askedKey{}, a), &a.principal))
 		answer := &answer{ResponseWriter: w, draining: s.draining, cacheable: r.Method == http.MethodGet || r.Method == http.MethodHead,
 			control: http.NewResponseController(w), pace: pace{within: s.config.PaceWithin}, chunked: len(r.TransferEncoding) > 0}
@@ -132,7 +137,7 @@ func (s *server) observe(next http.Handler) http.Handler {
 			if !s.telemetry.LogsRequests(r.Context(), level) {
 				return
 			}
-			attrs := make([]slog.Attr, 0, 11)
+			attrs := make([]slog.Attr, 0, 12)
 			attrs = append(attrs,
 				slog.String("request_id", a.id), slog.String("method", r.Method), slog.String("route", route),
 				slog.Int("status", status), slog.Float64("duration_ms", float64(took.Microseconds())/1000), slog.Int64("bytes", answer.bytes))
@@ -141,6 +146,9 @@ func (s *server) observe(next http.Handler) http.Handler {
 			}
 			if span != nil {
 				attrs = append(attrs, slog.String("trace_id", span.Trace()))
+			}
+			if a.sentOn != "" {
+				attrs = append(attrs, slog.String("sent_on", a.sentOn))
 			}
 			if a.refused != "" {
 				attrs = append(attrs, slog.String("refused", a.refused))

@@ -21,6 +21,7 @@ type operation struct {
 	large     bool     // its body lists many things
 	creates   bool     // takes an Idempotency-Key
 	inCluster bool     // its path names a cluster
+	owned     bool     // the owner of a live cluster answers it
 }
 
 // route is a method and the pattern of an address.
@@ -28,6 +29,9 @@ type route struct{ method, pattern string }
 
 // long lists operations whose bodies list many things, besides those that are read strictly.
 var long = []string{"applyDocument", "importExecutions", "addMeasurements"}
+
+// owned lists operations that lock a live cluster.
+var owned = []string{"sendHeartbeat", "putLiveNode", "removeLiveNode", "replaceLiveSettings", "relearn", "createLiveJob", "getLiveJob", "killLiveJob", "createAdmission"}
 
 // readOperations returns the operations by method and pattern.
 func readOperations() (map[route]*operation, error) {
@@ -48,6 +52,7 @@ func readOperations() (map[route]*operation, error) {
 			}
 		}
 		o.streamed = o.ID == "importPrices" || o.ID == "importHistory"
+		o.owned = slices.Contains(owned, o.ID)
 		o.large = o.Bulk || slices.Contains(long, o.ID)
 		operations[route{o.Method, o.Path}] = o
 	}

@@ -13,6 +13,7 @@ import (
 
 	"headroom/internal/core/capacity"
 	"headroom/internal/service/app"
+	"headroom/internal/service/heartbeat"
 	"headroom/internal/service/telemetry"
 )
 
@@ -20,17 +21,18 @@ import (
 type Config struct {
 	App               *app.App
 	Telemetry         *telemetry.Telemetry
-	Hosts             []string        // names the server answers to besides loopback and addresses
-	SecureCookies     bool            // behind TLS: cookies travel encrypted alone
-	Limits            capacity.Limits // of bodies and problems; default capacity.DefaultLimits
-	SolvesPerSecond   int             // of a key; default 20
-	RequestsPerSecond int             // of a key; default 1000
-	OpenPerSecond     int             // requests without a key of an address; default 300
-	ReadWithin        time.Duration   // a watcher that does not read for that long is cut off; default 10 s
-	ImportBytes       int64           // of a price sheet or a history; default 8 GiB
-	UploadWithin      time.Duration   // of an upload a piece must come within; default 30 s
-	PaceWithin        time.Duration   // of another body, and of an answer, a piece must pass within; default 15 s
-	Proxies           Proxies         // say for whom they ask
+	Hosts             []string         // names the server answers to besides loopback and addresses
+	SecureCookies     bool             // behind TLS: cookies travel encrypted alone
+	Limits            capacity.Limits  // of bodies and problems; default capacity.DefaultLimits
+	SolvesPerSecond   int              // of a key; default 20
+	RequestsPerSecond int              // of a key; default 1000
+	OpenPerSecond     int              // requests without a key of an address; default 300
+	ReadWithin        time.Duration    // a watcher that does not read for that long is cut off; default 10 s
+	ImportBytes       int64            // of a price sheet or a history; default 8 GiB
+	UploadWithin      time.Duration    // of an upload a piece must come within; default 30 s
+	PaceWithin        time.Duration    // of another body, and of an answer, a piece must pass within; default 15 s
+	Proxies           Proxies          // say for whom they ask
+	Peers             *heartbeat.Peers // that requests about their live clusters are sent on to; nil for none
 	Version           string
 	// answers addresses of the page, and reports whether it was one; may be nil
 	Page     func(http.ResponseWriter, *http.Request) bool
@@ -51,6 +53,7 @@ type server struct {
 	largeBodies chan struct{} // a place for each that is checked
 	pages       pageCache
 	watchers    watchers
+	line        *http.Transport // to other servers
 }
 
 // New returns the handler of all requests.
@@ -80,7 +83,7 @@ func New(c Config) (http.Handler, error) {
 		c.UploadWithin = 30 * time.Second
 	}
 	s := &server{config: c, app: c.App, telemetry: c.Telemetry, router: chi.NewRouter(),
-		rates: newRateLimits(c.SolvesPerSecond, c.RequestsPerSecond, c.OpenPerSecond), largeBodies: make(chan struct{}, 2)}
+		rates: newRateLimits(c.SolvesPerSecond, c.RequestsPerSecond, c.OpenPerSecond), largeBodies: make(chan struct{}, 2), line: lineToPeers()}
 	var err error
 	if s.operations, err = readOperations(); err != nil {
 		return nil, fmt.Errorf("read the contract: %w", err)
@@ -102,7 +105,7 @@ func (s *server) routes(compress func(http.Handler) http.Handler) {
 	s.router.Use(codings, s.observe, s.recoverPanics, s.secureHeaders, s.checkHost, s.limitAddress, s.page, s.authenticate, s.limitRate, s.sameOrigin, middleware.GetHead)
 	s.router.NotFound(s.notFound)
 	s.router.MethodNotAllowed(s.methodNotAllowed)
-	known := s.router.With(compress, s.authorize, s.validate, s.once)
+	known := s.router.With(compress, s.authorize, s.toOwner, s.validate, s.once)
 	HandlerWithOptions(NewStrictHandler(s, s.fail), ChiServerOptions{BaseRouter: known, ErrorHandlerFunc: s.fail})
 	polled := s.router.With(s.authorize)
 	polled.Get("/v1/clusters/{cluster}/plans/current", s.currentPlan)

@@ -265,34 +265,20 @@ func loadLive(ctx context.Context, q querier, cluster int64) (*live.State, error
 	s := &live.State{Settings: head.Settings, Counters: live.Counters{Clock: secondsOrNone(head.Clock), LastJob: head.LastJob, LastRun: head.LastRun},
 		Memories: map[dispatch.PolicyKind]live.Memory{}, Measured: map[string]live.Measured{}}
 	memories, err := collect[memoryRow](ctx, q, `SELECT kind, policy, memory FROM live_memories WHERE cluster_id = @cluster`, args)
-	if err != nil {
-		return nil, err
-	}
 	for _, m := range memories {
 		s.Memories[m.Kind] = live.Memory{Policy: m.Policy, Text: m.Memory}
 	}
-	if s.Pending, err = collectAs(ctx, q, `SELECT decision FROM live_learned WHERE cluster_id = @cluster AND judgement IS NULL ORDER BY number`, args, func(r struct{ Decision dispatch.Decision }) (dispatch.Decision, error) {
-		return r.Decision, nil
-	}); err != nil {
-		return nil, err
-	}
-	if s.Nodes, err = collectAs(ctx, q, `SELECT `+liveNodeColumns+` FROM live_nodes WHERE cluster_id = @cluster ORDER BY name`, args, liveNodeRow.node); err != nil {
-		return nil, err
-	}
-	if s.Jobs, err = collectAs(ctx, q, `SELECT `+liveJobColumns+` FROM live_jobs WHERE cluster_id = @cluster AND ended_at IS NULL ORDER BY number`, args, liveJobRow.job); err != nil {
-		return nil, err
-	}
-	if s.Runs, err = collectAs(ctx, q, `SELECT `+liveRunColumns+` FROM live_runs WHERE cluster_id = @cluster AND open ORDER BY id`, args, liveRunRow.run); err != nil {
-		return nil, err
-	}
-	measured, err := collect[struct {
-		Class    string
-		Measured live.Measured
-	}](ctx, q, `SELECT class, measured FROM live_measured WHERE cluster_id = @cluster ORDER BY class`, args)
+	errs := [5]error{err}
+	s.Pending, errs[1] = collectAs(ctx, q, `SELECT decision FROM live_learned WHERE cluster_id = @cluster AND judgement IS NULL ORDER BY number`, args,
+		func(r struct{ Decision dispatch.Decision }) (dispatch.Decision, error) { return r.Decision, nil })
+	s.Nodes, errs[2] = collectAs(ctx, q, `SELECT `+liveNodeColumns+` FROM live_nodes WHERE cluster_id = @cluster ORDER BY name`, args, liveNodeRow.node)
+	s.Jobs, errs[3] = collectAs(ctx, q, `SELECT `+liveJobColumns+` FROM live_jobs WHERE cluster_id = @cluster AND ended_at IS NULL ORDER BY number`, args, liveJobRow.job)
+	s.Runs, errs[4] = collectAs(ctx, q, `SELECT `+liveRunColumns+` FROM live_runs WHERE cluster_id = @cluster AND open ORDER BY id`, args, liveRunRow.run)
+	measured, err := collect[measuredRow](ctx, q, `SELECT class, measured FROM live_measured WHERE cluster_id = @cluster ORDER BY class`, args)
 	for _, m := range measured {
 		s.Measured[m.Class] = m.Measured
 	}
-	return s, err
+	return s, errors.Join(append(errs[:], err)...)
 }
 
 // collectAs reads rows and converts each.
@@ -328,10 +314,12 @@ const (
 func saveLive(row liveRow, stamp int64, w heartbeat.Work) (*pgx.Batch, error) {
 	b := &pgx.Batch{}
 	var failed error
-	queue := func(sql string, rows any) {
-		text, err := json.Marshal(rows)
-		failed = errors.Join(failed, err)
-		b.Queue(sql, pgx.NamedArgs{"cluster": row.ClusterID, "rows": string(text)})
+	queue := func(sql string) func(rows any, err error) {
+		return func(rows any, unread error) {
+			text, err := json.Marshal(rows)
+			failed = errors.Join(failed, unread, err)
+			b.Queue(sql, pgx.NamedArgs{"cluster": row.ClusterID, "rows": string(text)})
+		}
 	}
 	args := pgx.NamedArgs{"cluster": row.ClusterID, "stamp": stamp, "clock": live.Moment(w.Clock), "last_job": w.LastJob, "last_run": w.LastRun, "beats": len(w.Heartbeats)}
 	set := ""
@@ -350,23 +338,19 @@ func saveLive(row liveRow, stamp int64, w heartbeat.Work) (*pgx.Batch, error) {
 		b.Queue(`DELETE FROM live_nodes WHERE cluster_id = @cluster AND name = ANY(@names)`, pgx.NamedArgs{"cluster": row.ClusterID, "names": w.Removed})
 	}
 	if len(w.Nodes) > 0 {
-		rows, err := mapped(w.Nodes, liveNodeRowOf)
-		failed = errors.Join(failed, err)
 		queue(`
-			INSERT INTO live_nodes (cluster_id, `+liveNodeColumns+`) SELECT @cluster, `+liveNodeColumns+` FROM `+nodesIn+`
+			INSERT INTO live_nodes (cluster_id, ` + liveNodeColumns + `) SELECT @cluster, ` + liveNodeColumns + ` FROM ` + nodesIn + `
 			ON CONFLICT (cluster_id, name) DO UPDATE SET type = excluded.type, cores = excluded.cores, slots_map = excluded.slots_map, slots_reduce = excluded.slots_reduce,
 			    dedicated = excluded.dedicated, compute_units = excluded.compute_units, updated_at = excluded.updated_at, state = excluded.state, heard_at = excluded.heard_at,
 			    beats = excluded.beats, seq = excluded.seq, boot = excluded.boot, boots = excluded.boots, residual = excluded.residual, report = excluded.report, running = excluded.running,
-			    digest = excluded.digest, answer = excluded.answer`, rows)
+			    digest = excluded.digest, answer = excluded.answer`)(mapped(w.Nodes, liveNodeRowOf))
 	}
 	if len(w.Jobs) > 0 {
-		rows, err := mapped(w.Jobs, liveJobRowOf)
-		failed = errors.Join(failed, err)
 		queue(`
-			INSERT INTO live_jobs (cluster_id, `+liveJobColumns+`)
-			SELECT @cluster, number, request, state, reason, submitted_at, submitted_by, deadline_at, ended_at, counts, coalesce(decode(done_maps, 'base64'), ''), coalesce(decode(done_reduces, 'base64'), ''), tries FROM `+jobsIn+`
+			INSERT INTO live_jobs (cluster_id, ` + liveJobColumns + `)
+			SELECT @cluster, number, request, state, reason, submitted_at, submitted_by, deadline_at, ended_at, counts, coalesce(decode(done_maps, 'base64'), ''), coalesce(decode(done_reduces, 'base64'), ''), tries FROM ` + jobsIn + `
 			ON CONFLICT (cluster_id, number) DO UPDATE SET state = excluded.state, reason = excluded.reason, ended_at = excluded.ended_at, counts = excluded.counts,
-			    done_maps = excluded.done_maps, done_reduces = excluded.done_reduces, tries = excluded.tries`, rows)
+			    done_maps = excluded.done_maps, done_reduces = excluded.done_reduces, tries = excluded.tries`)(mapped(w.Jobs, liveJobRowOf))
 	}
 	if ended := endedJobs(w.Jobs); len(ended) > 0 {
 		b.Queue(endLeasesOfJobs, pgx.NamedArgs{"cluster": row.ClusterID, "jobs": ended})
@@ -381,20 +365,22 @@ func saveLive(row liveRow, stamp int64, w heartbeat.Work) (*pgx.Batch, error) {
 	}
 	for _, runs := range [][]live.Run{over, again} {
 		if len(runs) > 0 {
-			rows, err := mapped(runs, liveRunRowOf)
-			failed = errors.Join(failed, err)
 			queue(`
-				UPDATE live_runs r SET outcome = x.outcome, open = x.open, cause = x.cause, ended_at = x.ended_at, seconds = x.seconds FROM `+runsIn+`
-				WHERE r.cluster_id = @cluster AND r.id = x.id`, rows)
+				UPDATE live_runs r SET outcome = x.outcome, open = x.open, cause = x.cause, ended_at = x.ended_at, seconds = x.seconds FROM ` + runsIn + `
+				WHERE r.cluster_id = @cluster AND r.id = x.id`)(mapped(runs, liveRunRowOf))
 		}
 	}
 	if len(w.Started) > 0 {
-		rows, err := mapped(w.Started, liveRunRowOf)
-		failed = errors.Join(failed, err)
-		queue(`INSERT INTO live_runs (cluster_id, `+liveRunColumns+`) SELECT @cluster, `+liveRunColumns+` FROM `+runsIn, rows)
+		queue(`INSERT INTO live_runs (cluster_id, ` + liveRunColumns + `) SELECT @cluster, ` + liveRunColumns + ` FROM ` + runsIn)(mapped(w.Started, liveRunRowOf))
 	}
 	if len(w.Measured) > 0 {
-		saveMeasured(w.Measured, queue)
+		var rows []measuredRow
+		for class, m := range w.Measured {
+			rows = append(rows, measuredRow{class, m})
+		}
+		queue(`
+			INSERT INTO live_measured (cluster_id, class, measured) SELECT @cluster, class, measured FROM json_to_recordset(@rows::json) AS x (class text, measured jsonb)
+			ON CONFLICT (cluster_id, class) DO UPDATE SET measured = excluded.measured`)(rows, nil)
 	}
 	saveLearned(b, row.ClusterID, w.Changes, queue)
 	if len(w.Heartbeats) > 0 {
@@ -403,19 +389,10 @@ func saveLive(row liveRow, stamp int64, w heartbeat.Work) (*pgx.Batch, error) {
 	return b, failed
 }
 
-// saveMeasured stores the measured task times of classes.
-func saveMeasured(of map[string]live.Measured, queue func(sql string, rows any)) {
-	type measured struct {
-		Class    string        `json:"class"`
-		Measured live.Measured `json:"measured"`
-	}
-	var rows []measured
-	for class, m := range of {
-		rows = append(rows, measured{class, m})
-	}
-	queue(`
-		INSERT INTO live_measured (cluster_id, class, measured) SELECT @cluster, class, measured FROM json_to_recordset(@rows::json) AS x (class text, measured jsonb)
-		ON CONFLICT (cluster_id, class) DO UPDATE SET measured = excluded.measured`, rows)
+// measuredRow is a class with its measured task times.
+type measuredRow struct {
+	Class    string        `json:"class"`
+	Measured live.Measured `json:"measured"`
 }
 
 // saveHeartbeats stores heartbeats and their answers, with numbers after the last one.

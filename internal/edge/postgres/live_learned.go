@@ -31,7 +31,7 @@ type learnedRow struct {
 }
 
 // saveLearned stores the decisions and observations of the policy learned.
-func saveLearned(b *pgx.Batch, cluster int64, w live.Changes, queue func(sql string, rows any)) {
+func saveLearned(b *pgx.Batch, cluster int64, w live.Changes, queue func(sql string) func(rows any, err error)) {
 	if len(w.Decided) > 0 {
 		rows := make([]learnedRow, len(w.Decided))
 		for i, d := range w.Decided {
@@ -39,7 +39,7 @@ func saveLearned(b *pgx.Batch, cluster int64, w live.Changes, queue func(sql str
 		}
 		queue(`
 			INSERT INTO live_learned (cluster_id, number, run, decision)
-			SELECT @cluster, number, run, decision FROM json_to_recordset(@rows::json) AS x (number bigint, run bigint, decision json)`, rows)
+			SELECT @cluster, number, run, decision FROM json_to_recordset(@rows::json) AS x (number bigint, run bigint, decision json)`)(rows, nil)
 	}
 	if len(w.Judged) > 0 {
 		rows := make([]learnedRow, len(w.Judged))
@@ -49,7 +49,7 @@ func saveLearned(b *pgx.Batch, cluster int64, w live.Changes, queue func(sql str
 		queue(`
 			UPDATE live_learned d SET decision = x.decision, judgement = x.judgement, good = x.good, rules = x.rules
 			FROM json_to_recordset(@rows::json) AS x (number bigint, decision json, judgement bigint, good boolean, rules bigint)
-			WHERE d.cluster_id = @cluster AND d.number = x.number`, rows)
+			WHERE d.cluster_id = @cluster AND d.number = x.number`)(rows, nil)
 	}
 	if len(w.Dropped) > 0 { // nothing can be learned from them
 		b.Queue(`DELETE FROM live_learned WHERE cluster_id = @cluster AND number = ANY(@numbers)`, pgx.NamedArgs{"cluster": cluster, "numbers": w.Dropped})

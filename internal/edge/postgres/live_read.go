@@ -171,3 +171,20 @@ func (s *Store) LiveDecisions(ctx context.Context, cluster string, of heartbeat.
 	})
 	return list, err
 }
+
+// RenewServer lists a server for a while from now, and returns the others.
+func (s *Store) RenewServer(ctx context.Context, self heartbeat.Server, lasts time.Duration) (others []heartbeat.Server, err error) {
+	err = s.write(ctx, func(ctx context.Context, q querier) (err error) {
+		others, err = collect[heartbeat.Server](ctx, q, `
+			WITH mine AS (
+			    INSERT INTO servers (address, token_hash, until) VALUES (@address, decode(@hash, 'hex'), clock_timestamp() + @lasts)
+			    ON CONFLICT (address) DO UPDATE SET token_hash = excluded.token_hash, until = excluded.until
+			), gone AS (
+			    DELETE FROM servers WHERE address IN (SELECT address FROM servers WHERE until < clock_timestamp() - interval '1 minute' AND address <> @address FOR UPDATE SKIP LOCKED)
+			)
+			SELECT address, encode(token_hash, 'hex') AS hash FROM servers WHERE until > clock_timestamp() AND address <> @address ORDER BY address`,
+			pgx.NamedArgs{"address": self.Address, "hash": self.Hash, "lasts": lasts})
+		return err
+	})
+	return others, err
+}

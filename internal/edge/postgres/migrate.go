@@ -24,10 +24,11 @@ const migrationLock = 0x68656164726f6f6d
 
 // Status describes the state of a database's schema.
 type Status struct {
-	Have   int64 // the newest step that has run; 0 without any
-	Known  int64 // the newest step this release has
-	Server int   // the server's release, such as 15
-	Role   bool  // the service can work as Role
+	Have   int64    // the newest step that has run; 0 without any
+	Known  int64    // the newest step this release has
+	Server int      // the server's release, such as 15
+	Role   bool     // the service can work as Role
+	Peers  []string // addresses of the servers that share live clusters
 
 	River, KnownRiver int64  // the same as Have and Known, of the tables that hand out background runs
 	RiverSchema       string // the schema of those tables
@@ -126,6 +127,9 @@ func statusOn(ctx context.Context, conn *pgx.Conn) (status Status, err error) {
 			       EXISTS (SELECT FROM pg_roles WHERE rolname = $1 AND pg_has_role(current_user, oid, 'MEMBER')
 			               AND has_table_privilege(oid, to_regclass('plans'), 'SELECT'))
 			FROM goose_db_version`, Role).Scan(&status.Have, &status.Role)
+		if err == nil && status.Have >= 29 { // which made the table
+			err = conn.QueryRow(ctx, `SELECT array_agg(address ORDER BY address) FROM servers WHERE until > clock_timestamp()`).Scan(&status.Peers)
+		}
 		if err != nil {
 			return status, setupError(ctx, "read the schema's version", err)
 		}
@@ -326,7 +330,7 @@ const grants = `
 	        FROM (VALUES
 	            ('SELECT, INSERT, UPDATE, DELETE', '{clusters, vm_types, prices, contracts, offers, classes, scenarios, forecasts, keys, sessions, sign_in_links, idempotency,
 	                planning, admissions, runs, executions, allowed_hosts, webhooks, webhook_secrets, webhook_deliveries, report_schedules, fit_series, pools, storage_samples,
-	                live_clusters, live_memories, live_learned, live_nodes, live_jobs, live_runs, live_measured, live_heartbeats}'::text[]),
+	                live_clusters, live_memories, live_learned, live_nodes, live_jobs, live_runs, live_measured, live_heartbeats, servers}'::text[]),
 	            ('SELECT, INSERT, DELETE', '{profile_versions, reports, report_parts, packings, pool_changes, observations, measurements, fits}'),
 	            ('SELECT, INSERT, UPDATE', '{class_calibrations}'),
 	            ('SELECT, INSERT', '{plans, stored_plans, audit, pool_plans}'),

@@ -36,6 +36,7 @@ type Stores struct {
 	Packings     question.Packings
 	Reports      reporting.Store
 	Runs         runs.Store
+	Servers      heartbeat.Servers
 	StoredPools  plans.PoolStore
 	Webhooks     hooks.Store
 }

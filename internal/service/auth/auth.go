@@ -91,6 +91,7 @@ const (
 	KeyPrefix     = "hrk_"
 	SessionPrefix = "hrs_"
 	LinkPrefix    = "hrl_"
+	PeerPrefix    = "hrp_" // of a server, for the others of its database
 )
 
 // NewToken draws a token and its hash.

@@ -107,6 +107,18 @@ func (d *Desk) forget(cluster string) {
 	delete(d.queues, cluster)
 }
 
+// Held counts the clusters in memory of which something is true.
+func (d *Desk) Held(of func(cluster string) bool) (n int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for cluster := range d.queues {
+		if of(cluster) {
+			n++
+		}
+	}
+	return n
+}
+
 // change lets do change a cluster. The change is stored when change returns no error.
 func (d *Desk) change(ctx context.Context, cluster string, do changeFunc) error {
 	return d.enqueue(ctx, cluster, request{ctx: ctx, do: do, alone: true})
@@ -221,6 +233,9 @@ func (d *Desk) decide(ctx context.Context, name string, queue *clusterQueue, som
 		judged.Ahead = some[0].ahead
 		w.judged = judged
 		if stored != nil {
+			if d.telemetry != nil {
+				d.telemetry.LiveRead()
+			}
 			if queue.cluster, err = live.Load(*stored, judged); err != nil {
 				return w, fmt.Errorf("read the live cluster %s: %w", name, err)
 			}

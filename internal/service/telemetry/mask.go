@@ -10,7 +10,7 @@ import (
 // Nobody should log a secret. These match the ones that an error text may still contain: our tokens and those of
 // issuers, secrets of webhooks, and passwords in addresses and settings of databases.
 var (
-	tokens    = regexp.MustCompile(`\b(hr[kls]_[A-Za-z0-9_-]{8,}|whsec_[A-Za-z0-9+/=]{8,}|eyJ[A-Za-z0-9_-]{8,}(\.[A-Za-z0-9_-]*)*)`)
+	tokens    = regexp.MustCompile(`\b(hr[klps]_[A-Za-z0-9_-]{8,}|whsec_[A-Za-z0-9+/=]{8,}|eyJ[A-Za-z0-9_-]{8,}(\.[A-Za-z0-9_-]*)*)`)
 	userinfo  = regexp.MustCompile(`(://[^\s/:@]*):[^\s/@]+@`)
 	passwords = regexp.MustCompile(`(?i)\b(password\s*=\s*)('[^']*'|\S+)`)
 )

@@ -27,6 +27,8 @@ type metrics struct {
 	admissions    *prometheus.CounterVec
 	attempts      *prometheus.CounterVec
 	lag           prometheus.Histogram
+	liveReads     prometheus.Counter
+	sentOn        *prometheus.CounterVec
 	build         *prometheus.GaugeVec
 }
 
@@ -59,6 +61,9 @@ func newMetrics() metrics {
 		attempts:   counter("headroom_plan_attempts_total", "Times the planner looked at a cluster, by what came of it: planned anew, the plan confirmed, a plan that came too late, inputs that cannot be planned, failed and tried again.", "outcome"),
 		lag: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: "headroom_planning_lag_seconds", Help: "Time from the first change of a cluster's inputs that no plan answered until a plan that answers them was current.", Buckets: lagBuckets}),
+		liveReads: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "headroom_live_reads_total", Help: "Times the whole state of a live cluster was read, because the memory of this server was not the latest."}),
+		sentOn: counter("headroom_requests_sent_on_total", "Requests about live clusters of another server, by what came of it: answered there, answered here because it refused or was not reached, lost on the way and refused.", "outcome"),
 		build: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "headroom_build_info", Help: "Always 1; the labels say what is running."}, []string{"version", "go"}),
 	}
@@ -75,6 +80,9 @@ func newMetrics() metrics {
 	for _, o := range admissionOutcomes {
 		m.admissions.WithLabelValues(o)
 	}
+	for _, o := range sentOnOutcomes {
+		m.sentOn.WithLabelValues(o)
+	}
 	for _, o := range attemptOutcomes {
 		m.attempts.WithLabelValues(o)
 	}
@@ -83,7 +91,7 @@ func newMetrics() metrics {
 
 func (m *metrics) register(r *prometheus.Registry) {
 	r.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-		m.requests, m.requestTime, m.inFlight, m.solves, m.solveTime, m.solverEvents, m.disagreements, m.plans, m.admissions, m.attempts, m.lag, m.build)
+		m.requests, m.requestTime, m.inFlight, m.solves, m.solveTime, m.solverEvents, m.disagreements, m.plans, m.admissions, m.attempts, m.lag, m.liveReads, m.sentOn, m.build)
 }
 
 // The closed sets. Other values are counted as "other".
@@ -94,6 +102,7 @@ var (
 
 	admissionOutcomes = []string{"admitted", "full", "none_admitted", "not_planned", "deadline_missed", "no_slots", "unmeasured"}
 	attemptOutcomes   = []string{"planned", "confirmed", "late", "infeasible", "failed"}
+	sentOnOutcomes    = []string{"answered", "here", "lost"}
 )
 
 func oneOf(set []string, s string) string {
@@ -152,6 +161,14 @@ func (m *metrics) PlanAttempted(outcome string) {
 
 // PlanLagged records the time from a change of inputs to the plan that covers it.
 func (m *metrics) PlanLagged(since time.Duration) { m.lag.Observe(since.Seconds()) }
+
+// LiveRead counts a state of a live cluster that was read whole.
+func (m *metrics) LiveRead() { m.liveReads.Inc() }
+
+// SentOn counts a request for another server: "answered", "here" or "lost".
+func (m *metrics) SentOn(outcome string) {
+	m.sentOn.WithLabelValues(oneOf(sentOnOutcomes, outcome)).Inc()
+}
 
 // SolverEvent counts an event of a solver process.
 func (m *metrics) SolverEvent(kind string) {

@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"os"
 	"reflect"
+	"strconv"
 	"strings"
 
 	"github.com/caarlos0/env/v11"
@@ -40,6 +41,7 @@ type config struct {
 	NameClaim         string   `env:"HEADROOM_OIDC_NAME_CLAIM" envDefault:"sub" help:"the claim with the name that the audit log shows; best one that people cannot choose themselves"`
 	Hosts             []string `env:"HEADROOM_HOSTS" envSeparator:"," validate:"dive,fqdn|hostname_rfc1123" help:"names under which the server is reached, besides loopback and addresses"`
 	Proxies           []string `env:"HEADROOM_PROXIES" envSeparator:"," validate:"dive,ip|cidr" help:"addresses and networks of proxies, such as 10.0.0.0/8, whose X-Forwarded-For or Forwarded says for whom they ask; limits without a key then count for that address"`
+	PeerAddress       string   `env:"HEADROOM_PEER_ADDRESS" help:"address and port under which the other servers of the database reach this one, such as 10.0.0.5:8080; with it each live cluster has one server that the others send its requests on to"`
 	SecureCookies     bool     `env:"HEADROOM_SECURE_COOKIES" help:"browsers send sign-in cookies over HTTPS only; true behind a proxy with TLS"`
 	MetricsListen     string   `env:"HEADROOM_METRICS_LISTEN" validate:"omitempty,hostname_port" help:"another address, on loopback, that serves /metrics without a key"`
 	SolvesPerSecond   int      `env:"HEADROOM_SOLVES_PER_SECOND" envDefault:"20" validate:"min=1,max=100000" help:"solves a key may ask for each second"`
@@ -189,6 +191,11 @@ func check(settings config) (mistakes []error) {
 	}
 	if settings.MetricsListen != "" && !onLoopback(settings.MetricsListen) {
 		mistakes = append(mistakes, errors.New("HEADROOM_METRICS_LISTEN is not on loopback, and metrics are served there without a key; give an address such as 127.0.0.1:9090"))
+	}
+	host, port, err := net.SplitHostPort(settings.PeerAddress)
+	number, noNumber := strconv.ParseUint(port, 10, 16)
+	if ip := net.ParseIP(host); settings.PeerAddress != "" && (err != nil || noNumber != nil || number == 0 || host == "" || ip != nil && ip.IsUnspecified()) {
+		mistakes = append(mistakes, errors.New("HEADROOM_PEER_ADDRESS is wrong: it must be an address and a port under which the other servers reach this one, such as 10.0.0.5:8080 or [fd00::5]:8080"))
 	}
 	return mistakes
 }

@@ -84,5 +84,9 @@ func examineSchema(ctx context.Context, url string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("PostgreSQL %d. %s", status.Server, schemaOf(status).Summary), nil
+	detail := fmt.Sprintf("PostgreSQL %d. %s", status.Server, schemaOf(status).Summary)
+	if len(status.Peers) > 0 {
+		detail += fmt.Sprintf(" Servers that share live clusters: %s.", strings.Join(status.Peers, ", "))
+	}
+	return detail, nil
 }

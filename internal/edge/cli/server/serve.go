@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"runtime"
 	"slices"
 	"sync"
@@ -23,6 +24,7 @@ import (
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
 	"headroom/internal/service/auth/oidc"
+	"headroom/internal/service/heartbeat"
 	"headroom/internal/service/plans"
 	"headroom/internal/service/runs/queue"
 	"headroom/internal/service/telemetry"
@@ -280,11 +282,24 @@ func (s *serving) startWork(ctx context.Context) error {
 
 // begin answers requests from now on, and says so.
 func (s *serving) begin(ctx context.Context) error {
-	handler, err := api.New(s.settings.apiConfig(s.app, s.t, &s.draining, s.stopping))
+	c := s.settings.apiConfig(s.app, s.t, &s.draining, s.stopping)
+	if address := s.settings.PeerAddress; address != "" {
+		host, port, _ := net.SplitHostPort(address) // which was checked
+		c.Peers = heartbeat.NewPeers(s.app.Stores.Servers, net.JoinHostPort(host, port), s.t.Log)
+		s.t.Gauge("headroom_peers", "Other servers that requests about their live clusters are sent on to.", func() float64 { return float64(c.Peers.Count()) })
+		s.t.Gauge("headroom_live_clusters_owned", "Live clusters in memory that this server owns: the others send requests about them on to it.", func() float64 {
+			return float64(s.app.Live.Held(func(cluster string) bool { return c.Peers.Owner(cluster) == nil }))
+		})
+	}
+	handler, err := api.New(c)
 	if err != nil {
 		return err
 	}
 	s.door.lead(handler)
+	if c.Peers != nil {
+		listed, leave := context.WithCancel(ctx)
+		s.onCloseWait(leave, c.Peers.Start(listed))
+	}
 	s.copyOver()
 	address := s.door.listener.Addr()
 	greet, err := introduce(ctx, s.app, s.settings, s.beyond(), address, s.shown)
