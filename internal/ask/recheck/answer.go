@@ -69,7 +69,13 @@ func IsQuestion(question []byte) bool { return kindOf(question, nil) != "" }
 // measurements against its question.
 // It shares no code with what made it: it cuts time, adds up and changes problems itself, and asks proof for plans. An
 // error says that the question or the answer cannot be read.
-func Answer(question, answer []byte, o Options) (proof.Report, error) {
+func Answer(question, answer []byte, o Options) (report proof.Report, err error) {
+	defer func() {
+		if x := recover(); x != nil { // answers come from anybody, and figures that nobody foresaw divide by zero
+			report, err = proof.Report{}, &UnreadError{&fault.InputError{Findings: []fault.Finding{{Code: "unchecked",
+				Detail: fmt.Sprintf("The check broke off, at a figure that is missing or makes no sense: %v.", x)}}}}
+		}
+	}()
 	if o.Looks == 0 {
 		o.Looks = defaultLooks
 	}
@@ -272,7 +278,12 @@ func (c *checking) differ(at string, got, want any) {
 			return
 		}
 		for _, name := range slices.Sorted(maps.Keys(want)) {
-			c.differ(at+"/"+name, got[name], want[name])
+			x, stated := got[name]
+			if _, number := want[name].(figure); number && stated && x == nil {
+				c.wrong(at+"/"+name, "is null, and is a figure")
+				continue
+			}
+			c.differ(at+"/"+name, x, want[name])
 		}
 	case []any:
 		got, _ := got.([]any)

@@ -426,6 +426,7 @@ func (c *checking) curve(q whatif.SweepQuestion, curve *plan.Curve) {
 		c.differ(at+"/cost", p.Cost.String(), figure{cost, off})
 		if i > 0 && p.At <= curve.Points[i-1].At {
 			c.wrong(at+"/at", "is %v, out of its order", p.At)
+			continue
 		}
 		if last := i == len(curve.Points)-1; last != (p.Slope == nil) && curve.Exact {
 			c.wrong(at+"/slope", "is missing, or stands at the end")
