@@ -54,7 +54,7 @@ func (d *decision) lookBeside(ctx context.Context) {
 	}
 	d.beside = k // when the time is up, what was found until then is told
 	defer k.rest()
-	if d.best.Gap > d.complete() && !b.proves(k.variant(0)) {
+	if d.best.Gap > d.complete() && (len(d.classes) > allClasses || !b.proves(k.variant(0))) {
 		k.gap = d.best.Gap
 		return
 	}

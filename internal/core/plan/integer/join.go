@@ -18,12 +18,13 @@ func (s *Search) fill() {
 	if k.low != k.high || room <= 0 {
 		return
 	}
-	var steps []move
+	steps := s.steps[:0]
 	for i := range min(s.front.count(), fillMost) {
 		if c, ok := s.front.stretch(i, room); ok {
 			steps = append(steps, move{i, c})
 		}
 	}
+	s.steps = steps
 	slices.SortFunc(steps, func(a, b move) int {
 		return cmp.Or(cmp.Compare(a.extra*float64(b.load), b.extra*float64(a.load)), cmp.Compare(b.load, a.load), cmp.Compare(a.class, b.class))
 	})

@@ -97,6 +97,8 @@ type Search struct {
 	halves [2]half     // of the latest join, whose room the next one takes
 	nodes  nodes       // of the latest Pareto round
 	layers layers      // likewise
+	found  []lead      // likewise, of the latest leads
+	steps  []move      // and of the latest fill
 	done   func() bool // the time is up
 }
 
@@ -135,7 +137,7 @@ func newSearch(f front, k kink, base int64, slack float64, done func() bool) *Se
 func (s *Search) begin(f front, k kink, base int64, slack float64, done func() bool) {
 	*s = Search{
 		front: f, kink: k, base: base, slack: slack, gap: k.excess(base), random: 1, done: done,
-		halves: s.halves, nodes: s.nodes, layers: s.layers,
+		halves: s.halves, nodes: s.nodes, layers: s.layers, found: s.found, steps: s.steps,
 	}
 }
 
@@ -165,7 +167,8 @@ func (s *Search) run(target float64, e effort) {
 	if s.gap-max(s.floor, min(s.proven, s.gap)) <= target || s.done() {
 		return
 	}
-	leads, all := s.front.leads(s.gap, gatherMost, nil)
+	leads, all := s.front.leads(s.gap, gatherMost, s.found[:0])
+	defer func() { s.found = leads }()
 	if all && len(leads) == 0 {
 		s.proven = s.gap
 		return
