@@ -112,6 +112,9 @@ func (c *checking) rates(at string, k *calendar, x *situation, s *settled, types
 		c.wrong(at, "has %d types of VMs, and there are %d", len(types), len(supply))
 		return false
 	}
+	if v := &row.VMs; min(v.Reserved, v.OnDemand, v.Spot) < 0 || !alike(v.Reserved+v.OnDemand+v.Spot, v.Total) {
+		c.wrong(at+"/vms", "are not the sum of those that are reserved, on demand and spot")
+	}
 	hours := big.NewRat(p.PeriodSeconds, 3600)
 	if detailed || len(p.Supply.VMTypes) == 0 {
 		s.onDemand, s.spot = new(big.Rat), new(big.Rat)
