@@ -207,7 +207,7 @@ func TestAStoppedServerLetsGo(t *testing.T) {
 func TestWhatIsDoneOnceMayTakeLong(t *testing.T) {
 	t.Parallel()
 	address := pgtest.Database(t)
-	s := pgtest.OpenWith(t, postgres.Config{URL: address, Statement: 200 * time.Millisecond})
+	s := pgtest.OpenWith(t, postgres.Config{URL: address, Statement: 600 * time.Millisecond})
 	ctx := filled(t, s)
 	_, _, err := s.Once(ctx, onceKey("long", "a"), func(within context.Context) (app.Answer, error) {
 		must(s.Cluster(within, night))(t)
