@@ -41,10 +41,10 @@ GENERATED = 1000000
 
 test-long: build ## run the tests with every large sample (up to two hours), also clients made from openapi.yaml and proxies (installs npm, nginx, HAProxy and Caddy)
 	@scripts/setup clients
-	HEADROOM_LONG=1 $(GOTEST) -timeout 60m ./...
-	HEADROOM_LONG=1 HEADROOM_GENERATED=$(GENERATED) $(GOTEST) -timeout 3h -run '^TestGeneratedRequests$$' ./internal/edge/api
-	HEADROOM_TEST_POOLER=1 $(GOTEST) ./internal/edge/postgres ./internal/edge/api ./internal/service/...
-	$(CGO) HEADROOM_LONG=1 $(GOTEST) $(SOLVER)
+	HEADROOM_LONG=1 $(GOTEST) -count=1 -timeout 60m ./...
+	HEADROOM_LONG=1 HEADROOM_GENERATED=$(GENERATED) $(GOTEST) -count=1 -timeout 3h -run '^TestGeneratedRequests$$' ./internal/edge/api
+	HEADROOM_TEST_POOLER=1 $(GOTEST) -count=1 ./internal/edge/postgres ./internal/edge/api ./internal/service/...
+	$(CGO) HEADROOM_LONG=1 $(GOTEST) -count=1 $(SOLVER)
 	@$(MAKE) --no-print-directory fuzz FUZZTIME=60s
 
 SOAK = 10m
