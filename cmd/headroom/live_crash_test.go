@@ -118,6 +118,31 @@ func (c *crashing) agent(node string, over *atomic.Bool, random *rand.Rand) {
 	}
 }
 
+// begin makes a live cluster whose nodes tell of themselves until the end. Each submit hands in one more job.
+func (c *crashing) begin(nodes, maps, reduces int) (submit func(), end func() (submitted int)) {
+	c.ask("POST", "", []byte(`{"name":"live"}`))
+	c.ask("PUT", "/live/live", []byte(`{"policy":{"kind":"learned","tasks_per_heartbeat":2,"evaluation_delay_heartbeats":1}}`), "If-Match", `"1"`)
+	for i := range nodes {
+		c.ask("PUT", fmt.Sprint("/live/nodes/node-", i), []byte(`{"type":"plain","cores":4,"slots":{"map":3,"reduce":1}}`))
+	}
+	submitted := 0
+	submit = func() {
+		submitted++
+		c.ask("POST", "/live/jobs", fmt.Appendf(nil, `{"name":"job-%d","maps":%d,"reduces":%d}`, submitted, maps, reduces), "Idempotency-Key", fmt.Sprint("job-", submitted))
+	}
+	submit()
+	var over atomic.Bool
+	var agents sync.WaitGroup
+	for i := range nodes {
+		agents.Go(func() { c.agent(fmt.Sprint("node-", i), &over, rand.New(rand.NewPCG(uint64(i), 9))) })
+	}
+	return submit, func() int {
+		over.Store(true)
+		agents.Wait()
+		return submitted
+	}
+}
+
 // A server is killed again and again while nodes tell of themselves and jobs are submitted, and started again on the
 // same database. No task is lost, runs twice at once or is done twice. A repeated heartbeat gets the same answer from
 // the next server, and the kept decisions teach the same as was learned.
@@ -134,22 +159,7 @@ func TestKilledServersLoseNoTask(t *testing.T) {
 	c := &crashing{T: t, holder: map[string]string{}, answers: map[int]int{}}
 	s := start()
 	c.address.Store(&s.address)
-	c.ask("POST", "", []byte(`{"name":"live"}`))
-	c.ask("PUT", "/live/live", []byte(`{"policy":{"kind":"learned","tasks_per_heartbeat":2,"evaluation_delay_heartbeats":1}}`), "If-Match", `"1"`)
-	for i := range nodes {
-		c.ask("PUT", fmt.Sprint("/live/nodes/node-", i), []byte(`{"type":"plain","cores":4,"slots":{"map":3,"reduce":1}}`))
-	}
-	submitted := 0
-	submit := func() {
-		submitted++
-		c.ask("POST", "/live/jobs", fmt.Appendf(nil, `{"name":"job-%d","maps":%d,"reduces":%d}`, submitted, maps, reduces), "Idempotency-Key", fmt.Sprint("job-", submitted))
-	}
-	submit()
-	var over atomic.Bool
-	var agents sync.WaitGroup
-	for i := range nodes {
-		agents.Go(func() { c.agent(fmt.Sprint("node-", i), &over, rand.New(rand.NewPCG(uint64(i), 9))) })
-	}
+	submit, end := c.begin(nodes, maps, reduces)
 	random := rand.New(rand.NewPCG(1, 9))
 	for range kills {
 		var working sync.WaitGroup
@@ -161,8 +171,7 @@ func TestKilledServersLoseNoTask(t *testing.T) {
 		c.address.Store(&s.address)
 		working.Wait()
 	}
-	over.Store(true)
-	agents.Wait()
+	submitted := end()
 	t.Logf("answers: %v", c.answers)
 	t.Attr("R1", fmt.Sprintf("%d kills under %d nodes and %d jobs of %d tasks: no task lost, done twice or running twice", kills, nodes, submitted, maps+reduces))
 	if c.answers[0] == 0 {

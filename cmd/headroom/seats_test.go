@@ -172,22 +172,7 @@ func TestOwnersThatDieSleepOrAreCutOff(t *testing.T) {
 	r.meet(t)
 	c := &crashing{T: t, holder: map[string]string{}, answers: map[int]int{}}
 	c.address.Store(&r.address)
-	c.ask("POST", "", []byte(`{"name":"live"}`))
-	c.ask("PUT", "/live/live", []byte(`{"policy":{"kind":"learned","tasks_per_heartbeat":2,"evaluation_delay_heartbeats":1}}`), "If-Match", `"1"`)
-	for i := range nodes {
-		c.ask("PUT", fmt.Sprint("/live/nodes/node-", i), []byte(`{"type":"plain","cores":4,"slots":{"map":3,"reduce":1}}`))
-	}
-	submitted := 0
-	submit := func() {
-		submitted++
-		c.ask("POST", "/live/jobs", fmt.Appendf(nil, `{"name":"job-%d","maps":%d,"reduces":%d}`, submitted, maps, reduces), "Idempotency-Key", fmt.Sprint("job-", submitted))
-	}
-	submit()
-	var over atomic.Bool
-	var agents sync.WaitGroup
-	for i := range nodes {
-		agents.Go(func() { c.agent(fmt.Sprint("node-", i), &over, rand.New(rand.NewPCG(uint64(i), 9))) })
-	}
+	submit, end := c.begin(nodes, maps, reduces)
 	goOn := func(many int64) {
 		t.Helper()
 		most := c.answered.Load() + many
@@ -242,8 +227,7 @@ func TestOwnersThatDieSleepOrAreCutOff(t *testing.T) {
 			cables[owner].cut.Store(false)
 		})
 	}
-	over.Store(true)
-	agents.Wait()
+	submitted := end()
 	t.Logf("answers: %v; slowest when the owner was %v", c.answers, delays)
 	for what, took := range delays {
 		if took > patience(12*time.Second) {

@@ -96,7 +96,7 @@ func Rounded(x float64, places int) float64 {
 // Percent writes a share in per cent, with one decimal at most.
 func Percent(share float64) string { return Number(Rounded(100*share, 1)) + " %" }
 
-// List joins parts with commas, and "and" before the last.
+// List joins parts with commas, and "and" before the last. No parts are no text.
 func List(parts []string) string {
 	if n := len(parts); n > 1 {
 		return strings.Join(parts[:n-1], ", ") + " and " + parts[n-1]
