@@ -22,7 +22,7 @@ var formulas = []string{
 }
 
 // notFormulas lists names that are written unchanged.
-var notFormulas = []string{"", "nightly-etl", "a=b", `quo"te`, "com,ma", "two\nlines", "'=1", `"=1"`, " x", "5", "1e5", "TRUE", "'x", "#REF!"}
+var notFormulas = []string{"", "nightly-etl", "a=b", `quo"te`, "com,ma", "two\nlines", "'=1", `"=1"`, " x", "5", "1e5", "TRUE", "'x", "#REF!", "a_x0041_x0042_", "_xyz"}
 
 // wantGuarded checks that a name went into a table as a text.
 func wantGuarded(t *testing.T, of, got, name string) {

@@ -1,19 +1,22 @@
 package report
 
 import (
+	"bufio"
+	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/rivo/uniseg"
-	"github.com/xuri/excelize/v2"
 )
 
 // look describes the appearance of a sheet's column: its width, and common formats of its numbers and moments, so
 // that they can be compared down the column. A column that also has texts is a list of single figures, aligned left,
 // each with a format of its own. The values of cells are not rounded.
 type look struct {
+	column  string // its letters
 	width   float64
 	places  int
 	moments int // index in momentFormats
@@ -38,7 +41,7 @@ const flagFormat = `"TRUE";"TRUE";"FALSE"`
 
 // lookOf looks through a column.
 func lookOf(t *Table, j int) look {
-	l := look{width: float64(uniseg.StringWidth(t.Columns[j])) * 1.1} // headings are bold
+	l := look{column: columnName(j), width: float64(uniseg.StringWidth(t.Columns[j])) * 1.1} // headings are bold
 	most := 0.0
 	for _, row := range t.Rows {
 		if j >= len(row) || row[j].Text == "" {
@@ -73,14 +76,6 @@ func (l *look) right() bool { return l.figures && !l.texts }
 // lineHeight is the height of a line of text, in points.
 const lineHeight = 15.0
 
-// heightOf returns the height of a row of that many lines; 0 is a spreadsheet's default for one line.
-func heightOf(lines int) float64 {
-	if lines == 1 {
-		return 0
-	}
-	return min(lineHeight*float64(lines), excelize.MaxRowHeight)
-}
-
 // lines estimates the lines of a cell's text from above: letters are narrower than the digits that widths count.
 func (l *look) lines(c Cell) int {
 	if c.Number || len(c.Text) <= int(l.width-columnRoom) {
@@ -102,7 +97,7 @@ func valueOf(c Cell) any {
 			return at.UTC()
 		}
 	}
-	return cut(c.Text, excelize.TotalCellChars)
+	return cut(c.Text, mostUnits)
 }
 
 // placesOf returns the number of decimal places shown for a number: all if they are few, otherwise enough for four
@@ -134,83 +129,115 @@ func momentFormatOf(at time.Time) int {
 	return 0
 }
 
-// styles creates each style of a workbook once.
+// style is the appearance of a cell.
+type style struct {
+	format, horizontal string
+	indent             int
+	wrap, bold         bool
+}
+
+// styles numbers the styles of a workbook; 0 is that of cells that have none.
 type styles struct {
-	file *excelize.File
-	made map[excelize.Alignment]map[string]int
+	list    []style
+	numbers map[style]int
 }
 
-// font is the default font of spreadsheets.
-var font = excelize.Font{Family: "Calibri", Size: 11}
+func newStyles() *styles { return &styles{make([]style, 1), make(map[style]int)} }
 
-func (s *styles) of(format string, a excelize.Alignment, bold bool) (int, error) {
-	key := format
-	if bold {
-		key = "bold"
+func (s *styles) of(x style) int {
+	n, ok := s.numbers[x]
+	if !ok {
+		n = len(s.list)
+		s.list, s.numbers[x] = append(s.list, x), n
 	}
-	if id, ok := s.made[a][key]; ok {
-		return id, nil
-	}
-	own := font
-	own.Bold = bold
-	style := excelize.Style{Font: &own, Alignment: &a}
-	if format != "" {
-		style.CustomNumFmt = &format
-	}
-	id, err := s.file.NewStyle(&style)
-	if err == nil {
-		if s.made[a] == nil {
-			s.made[a] = make(map[string]int)
+	return n
+}
+
+// write writes the styles. Formats of one's own have numbers from 164 on.
+func (s *styles) write(to *bufio.Writer) {
+	const ownFormats = 164
+	var formats []string
+	var cells strings.Builder
+	for i, x := range s.list {
+		format, font := 0, 0
+		if x.format != "" {
+			at := slices.Index(formats, x.format)
+			if at < 0 {
+				at, formats = len(formats), append(formats, x.format)
+			}
+			format = ownFormats + at
 		}
-		s.made[a][key] = id
+		if x.bold {
+			font = 1
+		}
+		fmt.Fprintf(&cells, `<xf numFmtId="%d" fontId="%d" fillId="0" borderId="0" xfId="0" applyNumberFormat="1" applyFont="1"`, format, font)
+		if i == 0 {
+			cells.WriteString(`/>`)
+			continue
+		}
+		cells.WriteString(` applyAlignment="1"><alignment vertical="top"`)
+		if x.horizontal != "" {
+			fmt.Fprintf(&cells, ` horizontal="%s" indent="%d"`, x.horizontal, x.indent)
+		}
+		fmt.Fprintf(&cells, ` wrapText="%t"/></xf>`, x.wrap)
 	}
-	return id, err
+	fmt.Fprintf(to, `<styleSheet %s>`, mainSpace)
+	if len(formats) > 0 {
+		fmt.Fprintf(to, `<numFmts count="%d">`, len(formats))
+		for i, format := range formats {
+			fmt.Fprintf(to, `<numFmt numFmtId="%d" formatCode="%s"/>`, ownFormats+i, escaped(format))
+		}
+		to.WriteString(`</numFmts>`)
+	}
+	const font = `<sz val="11"/><name val="Calibri"/><family val="2"/></font>` // the default font of spreadsheets
+	to.WriteString(`<fonts count="2"><font>` + font + `<font><b/>` + font + `</fonts>`)
+	to.WriteString(`<fills count="2"><fill><patternFill patternType="none"/></fill><fill><patternFill patternType="gray125"/></fill></fills>`)
+	to.WriteString(`<borders count="1"><border><left/><right/><top/><bottom/><diagonal/></border></borders>`)
+	to.WriteString(`<cellStyleXfs count="1"><xf numFmtId="0" fontId="0" fillId="0" borderId="0"/></cellStyleXfs>`)
+	fmt.Fprintf(to, `<cellXfs count="%d">%s</cellXfs>`, len(s.list), cells.String())
+	to.WriteString(`<cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles></styleSheet>`)
 }
 
-// heading returns the style of a column's name.
-func (s *styles) heading(l *look) (int, error) {
-	a := excelize.Alignment{Vertical: "top", WrapText: true}
+// heading returns the style of the column's name.
+func (l *look) heading() style {
+	x := style{wrap: true, bold: true}
 	if l.right() {
-		a.Horizontal = "right"
+		x.horizontal = "right"
 	} else if l.indent > 0 {
-		a.Horizontal, a.Indent = "left", l.indent
+		x.horizontal, x.indent = "left", l.indent
 	}
-	return s.of("", a, true)
+	return x
 }
 
-// cell returns a cell's value in its style, or nothing if it is empty.
-func (s *styles) cell(c Cell, l *look) (any, error) {
-	if c.Text == "" {
-		return nil, nil
-	}
-	value, format, places := valueOf(c), "", l.places
-	a := excelize.Alignment{Vertical: "top"}
+// cell returns the style of a cell with that value.
+func (l *look) cell(c Cell, value any) style {
+	var x style
 	if l.texts {
-		a.Horizontal = "left"
+		x.horizontal = "left"
 	}
 	switch v := value.(type) {
 	case string:
-		if a.Horizontal, a.WrapText = "", l.lines(c) > 1; l.indent > 0 {
-			a.Horizontal, a.Indent = "left", l.indent
+		if x.horizontal, x.wrap = "", l.lines(c) > 1; l.indent > 0 {
+			x.horizontal, x.indent = "left", l.indent
 		}
 	case bool:
-		if format = flagFormat; !l.texts {
-			a.Horizontal = "right"
+		if x.format = flagFormat; !l.texts {
+			x.horizontal = "right"
 		}
 	case float64:
+		places := l.places
 		if l.texts {
 			places = placesOf(c.Text, v)
 		}
-		if format = "#,##0"; places > 0 {
-			format += "." + strings.Repeat("0", places)
+		if x.format = "#,##0"; places > 0 {
+			x.format += "." + strings.Repeat("0", places)
 		}
 	case time.Time:
 		at := l.moments
 		if l.texts {
 			at = momentFormatOf(v)
 		}
-		format = momentFormats[at]
+		x.format = momentFormats[at]
 	}
-	id, err := s.of(format, a, false)
-	return excelize.Cell{StyleID: id, Value: value}, err
+	return x
 }
