@@ -4,8 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -13,7 +13,6 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 
 	"headroom/internal/data/fetch"
-	"headroom/internal/edge/api/docs"
 	"headroom/internal/service/auth"
 	"headroom/internal/service/hooks"
 	"headroom/internal/test/await"
@@ -325,15 +324,24 @@ func checkEvent(t *testing.T, schema *openapi3.Schema, body any, text string) {
 	if err := schema.VisitJSON(body, formats); err != nil {
 		t.Errorf("%s: %v", text, err)
 	}
-	described, _ := docs.Properties(schema)
-	for _, p := range described {
-		if member, ok := body.(map[string]any)[p.Name].(map[string]any); ok {
-			checkEvent(t, p.Ref.Value, member, text)
-		}
-	}
-	for name := range body.(map[string]any) {
-		if !slices.ContainsFunc(described, func(p docs.Property) bool { return p.Name == name }) {
+	described := membersIn(schema)
+	for name, value := range body.(map[string]any) {
+		if described[name] == nil {
 			t.Errorf("%s: the member %q is not described", text, name)
+		} else if member, ok := value.(map[string]any); ok {
+			checkEvent(t, described[name], member, text)
 		}
 	}
+}
+
+// membersIn gathers the properties of an object and of the shapes it consists of.
+func membersIn(s *openapi3.Schema) map[string]*openapi3.Schema {
+	all := map[string]*openapi3.Schema{}
+	for _, part := range s.AllOf {
+		maps.Copy(all, membersIn(part.Value))
+	}
+	for name, ref := range s.Properties {
+		all[name] = ref.Value
+	}
+	return all
 }

@@ -11,8 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/getkin/kin-openapi/openapi3"
+	"sync"
 )
 
 // The reference at /docs is made from openapi.yaml on the first request, so that it describes this very server.
@@ -20,7 +19,7 @@ import (
 //go:embed assets
 var Assets embed.FS
 
-var Templates = template.Must(template.New("").ParseFS(Assets, "assets/*.html"))
+var Templates = sync.OnceValue(func() *template.Template { return template.Must(template.New("").ParseFS(Assets, "assets/*.html")) })
 
 // Limits holds the limits of this server that the reference names.
 type Limits struct {
@@ -80,25 +79,14 @@ type docsAnswer struct {
 	Headers []string
 }
 
-// Load reads a contract with the lines of its parts, which keep the written order.
-func Load(text []byte) (*openapi3.T, error) {
-	loader := openapi3.NewLoader()
-	loader.IncludeOrigin = true
-	doc, err := loader.LoadFromData(text)
-	if err != nil {
-		return nil, fmt.Errorf("read openapi.yaml: %w", err)
-	}
-	return doc, nil
-}
-
 // Render writes the reference page.
-func Render(doc *openapi3.T, version string, limits Limits, problems []Problem) ([]byte, error) {
+func Render(doc *Contract, version string, limits Limits, problems []Problem) ([]byte, error) {
 	known := readExamples(doc)
 	page := docsPage{Version: version, Chapters: chapters(doc.Info.Description), Limits: limits,
 		Problems: problems, Groups: docsGroups(doc, known), Types: docsTypes(doc, known)}
 	linkRefusals(page.Groups, problems)
 	var b bytes.Buffer
-	if err := Templates.ExecuteTemplate(&b, "docs.html", page); err != nil {
+	if err := Templates().ExecuteTemplate(&b, "docs.html", page); err != nil {
 		return nil, fmt.Errorf("render the reference page: %w", err)
 	}
 	return b.Bytes(), nil
@@ -128,44 +116,25 @@ type Problem struct {
 	Cure    string // the caller's remedy
 }
 
-var methodOrder = []string{"GET", "POST", "PUT", "PATCH", "DELETE"}
-
 // docsGroups puts the operations under their tags, both in the written order.
-func docsGroups(doc *openapi3.T, known examples) []docsGroup {
-	type found struct {
-		line      int
-		tag       string
-		operation docsOperation
-	}
-	var all []found
-	for path, item := range doc.Paths.Map() {
-		for method, op := range item.Operations() {
-			at := 0
-			if item.Origin != nil && item.Origin.Key != nil {
-				at = item.Origin.Key.Line
-			}
-			tag := "Other"
-			if len(op.Tags) > 0 {
-				tag = op.Tags[0]
-			}
-			all = append(all, found{at, tag, describeOperation(method, path, item, op, known)})
-		}
-	}
-	slices.SortFunc(all, func(a, b found) int {
-		return cmp.Or(cmp.Compare(a.line, b.line), strings.Compare(a.operation.Path, b.operation.Path),
-			cmp.Compare(slices.Index(methodOrder, a.operation.Method), slices.Index(methodOrder, b.operation.Method)))
-	})
+func docsGroups(doc *Contract, known examples) []docsGroup {
 	var groups []docsGroup
 	for _, tag := range doc.Tags {
 		groups = append(groups, docsGroup{ID: anchor("tag", tag.Name), Tag: tag.Name, Name: heading(tag.Name), About: prose(tag.Description)})
 	}
-	for _, f := range all {
-		i := slices.IndexFunc(groups, func(g docsGroup) bool { return g.Tag == f.tag })
-		if i < 0 {
-			i = len(groups)
-			groups = append(groups, docsGroup{ID: anchor("tag", f.tag), Tag: f.tag, Name: heading(f.tag)})
+	for _, path := range doc.Paths {
+		for _, op := range path.Of.operations() {
+			tag := "Other"
+			if len(op.Of.Tags) > 0 {
+				tag = op.Of.Tags[0]
+			}
+			i := slices.IndexFunc(groups, func(g docsGroup) bool { return g.Tag == tag })
+			if i < 0 {
+				i = len(groups)
+				groups = append(groups, docsGroup{ID: anchor("tag", tag), Tag: tag, Name: heading(tag)})
+			}
+			groups[i].Operations = append(groups[i].Operations, describeOperation(op.Name, path.Name, path.Of, op.Of, known))
 		}
-		groups[i].Operations = append(groups[i].Operations, f.operation)
 	}
 	return slices.DeleteFunc(groups, func(g docsGroup) bool { return len(g.Operations) == 0 })
 }
@@ -178,11 +147,10 @@ func heading(tag string) string {
 	return strings.ToUpper(tag[:1]) + tag[1:]
 }
 
-func describeOperation(method, path string, item *openapi3.PathItem, op *openapi3.Operation, known examples) docsOperation {
+func describeOperation(method, path string, item *pathItem, op *operation, known examples) docsOperation {
 	o := docsOperation{ID: op.OperationID, Method: method, Path: path, Summary: cmp.Or(op.Summary, op.OperationID), About: prose(op.Description)}
-	if role, _ := op.Extensions["x-role"].(string); role != "open" {
-		o.Role = role
-		o.Agent, _ = op.Extensions["x-agent"].(bool)
+	if op.Role != "open" {
+		o.Role, o.Agent = op.Role, op.Agent
 	}
 	parameters := slices.Concat(item.Parameters, op.Parameters)
 	for _, p := range parameters {
@@ -190,14 +158,14 @@ func describeOperation(method, path string, item *openapi3.PathItem, op *openapi
 	}
 	contentType := ""
 	if op.RequestBody != nil {
-		o.Body, contentType = describeBody(op.RequestBody.Value, known)
+		o.Body, contentType = describeBody(op.RequestBody, known)
 	}
 	o.describeAnswers(op, known)
 	o.Curl, o.BodyFile = known.curl(method, path, op, parameters, o.Role, o.Body.Example, contentType)
 	return o
 }
 
-func describeParameter(p *openapi3.Parameter) docsMember {
+func describeParameter(p *parameter) docsMember {
 	m := docsMember{Name: p.Name, Required: p.Required, Meaning: phrase(p.Description)}
 	if p.Schema != nil {
 		m.Type, m.Notes = typeWords(p.Schema), notes(p.Schema, p.Description != "" || describe(p.Schema) != "")
@@ -205,38 +173,37 @@ func describeParameter(p *openapi3.Parameter) docsMember {
 			m.Meaning = phrase(describe(p.Schema))
 		}
 	}
-	where := map[string]string{openapi3.ParameterInPath: "in the path", openapi3.ParameterInQuery: "in the query",
-		openapi3.ParameterInHeader: "header", openapi3.ParameterInCookie: "cookie"}[p.In]
+	where := map[string]string{"path": "in the path", "query": "in the query", "header": "header", "cookie": "cookie"}[p.In]
 	m.Notes = append([]string{where}, m.Notes...)
 	return m
 }
 
-func describeBody(r *openapi3.RequestBody, known examples) (body docsBody, contentType string) {
+func describeBody(r *body, known examples) (b docsBody, contentType string) {
 	types := slices.Sorted(maps.Keys(r.Content))
 	if len(types) == 0 {
-		return body, ""
+		return b, ""
 	}
 	contentType = types[0]
 	if r.Content["application/json"] != nil {
 		contentType = "application/json"
 	}
 	media := r.Content[contentType]
-	body = docsBody{About: phrase(r.Description), Required: r.Required, Example: known.of(media, inRequest)}
+	b = docsBody{About: phrase(r.Description), Required: r.Required, Example: known.of(media, inRequest)}
 	if media.Schema != nil {
-		body.Type = typeWords(media.Schema)
-		body.Members = members(Elements(media.Schema).Value, inRequest, 0)
+		b.Type = typeWords(media.Schema)
+		b.Members = members(Elements(media.Schema).Value, inRequest, 0)
 	}
-	return body, contentType
+	return b, contentType
 }
 
 const ProblemType = "application/problem+json"
 
 // describeAnswers describes the answers of an operation. Answers common to all operations are only named; the section
 // on problems explains them.
-func (o *docsOperation) describeAnswers(op *openapi3.Operation, known examples) {
-	answers := op.Responses.Map()
-	for _, status := range slices.Sorted(maps.Keys(answers)) {
-		r := answers[status]
+func (o *docsOperation) describeAnswers(op *operation, known examples) {
+	answers := slices.SortedFunc(slices.Values(op.Responses), func(a, b Member[*Ref[response]]) int { return strings.Compare(a.Name, b.Name) })
+	for _, answer := range answers {
+		status, r := answer.Name, answer.Of
 		if status == "default" {
 			continue // any other problem
 		}
@@ -244,11 +211,7 @@ func (o *docsOperation) describeAnswers(op *openapi3.Operation, known examples) 
 			o.Refusals = append(o.Refusals, docsWord{Text: status})
 			continue
 		}
-		a := docsAnswer{Status: status}
-		if r.Value.Description != nil {
-			a.Meaning = phrase(*r.Value.Description)
-		}
-		a.Headers = slices.Sorted(maps.Keys(r.Value.Headers))
+		a := docsAnswer{Status: status, Meaning: phrase(r.Value.Description), Headers: slices.Sorted(maps.Keys(r.Value.Headers))}
 		for _, kind := range slices.Sorted(maps.Keys(r.Value.Content)) {
 			media := r.Value.Content[kind]
 			if kind != "application/json" && kind != ProblemType {
@@ -267,19 +230,17 @@ func (o *docsOperation) describeAnswers(op *openapi3.Operation, known examples) 
 }
 
 // docsTypes returns the shapes that members refer to.
-func docsTypes(doc *openapi3.T, known examples) (types []docsType) {
-	if doc.Components == nil {
-		return nil
-	}
-	for _, name := range slices.Sorted(maps.Keys(doc.Components.Schemas)) {
-		named := &openapi3.SchemaRef{Ref: "#/components/schemas/" + name, Value: doc.Components.Schemas[name].Value}
+func docsTypes(doc *Contract, known examples) (types []docsType) {
+	schemas := slices.SortedFunc(slices.Values(doc.Components.Schemas), func(a, b Member[*Ref[Schema]]) int { return strings.Compare(a.Name, b.Name) })
+	for _, s := range schemas {
+		name, named := s.Name, &Ref[Schema]{Ref: "#/components/schemas/" + s.Name, Value: s.Of.Value}
 		if Link(named) == "" {
 			continue
 		}
 		v := named.Value
 		t := docsType{Name: name, Meaning: prose(v.Description), Members: members(v, inAnswer, 0)}
 		if len(t.Members) == 0 {
-			t.Type, t.Notes = plainWords(&openapi3.SchemaRef{Value: v}), notes(&openapi3.SchemaRef{Value: v}, v.Description != "")
+			t.Type, t.Notes = plainWords(&Ref[Schema]{Value: v}), notes(&Ref[Schema]{Value: v}, v.Description != "")
 		}
 		if v.Example != nil {
 			t.Example = known.text(named, v.Example, inAnswer)

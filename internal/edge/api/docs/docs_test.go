@@ -82,17 +82,23 @@ func TestExamplesKeepTheContract(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	contract, err := openapi3.NewLoader().LoadFromData(openapi.Document)
+	if err != nil {
+		t.Fatal(err)
+	}
 	known := readExamples(doc)
 	checked := 0
-	for path, item := range doc.Paths.Map() {
-		for method, op := range item.Operations() {
-			bodies := map[string]*openapi3.MediaType{}
-			if op.RequestBody != nil {
-				bodies["request"] = op.RequestBody.Value.Content["application/json"]
+	for _, item := range doc.Paths {
+		for _, op := range item.Of.operations() {
+			path, method := item.Name, op.Name
+			judge := contract.Paths.Value(path).GetOperation(method)
+			bodies, judges := map[string]*mediaType{}, map[string]*openapi3.MediaType{}
+			if op.Of.RequestBody != nil {
+				bodies["request"], judges["request"] = op.Of.RequestBody.Content["application/json"], judge.RequestBody.Value.Content["application/json"]
 			}
-			for status, r := range op.Responses.Map() {
-				if media := r.Value.Content["application/json"]; media != nil {
-					bodies[status] = media
+			for _, r := range op.Of.Responses {
+				if media := r.Of.Value.Content["application/json"]; media != nil {
+					bodies[r.Name], judges[r.Name] = media, judge.Responses.Value(r.Name).Value.Content["application/json"]
 				}
 			}
 			for which, media := range bodies {
@@ -108,7 +114,7 @@ func TestExamplesKeepTheContract(t *testing.T) {
 				var value any
 				if err := json.Unmarshal([]byte(text), &value); err != nil {
 					t.Errorf("%s %s, %s: %v in\n%s", method, path, which, err, text)
-				} else if err := media.Schema.Value.VisitJSON(value); err != nil {
+				} else if err := judges[which].Schema.Value.VisitJSON(value); err != nil {
 					t.Errorf("%s %s, %s: %v in\n%s", method, path, which, err, text)
 				}
 			}
@@ -116,6 +122,21 @@ func TestExamplesKeepTheContract(t *testing.T) {
 	}
 	if checked < 30 {
 		t.Errorf("got %d examples, want most bodies to have one", checked)
+	}
+}
+
+// An address that leads nowhere is refused, wherever it stands.
+func TestLoadFollowsAddresses(t *testing.T) {
+	t.Parallel()
+	for _, place := range []string{
+		"paths: {/x: {parameters: [{$ref: '#/components/parameters/Gone'}]}}",
+		"paths: {/x: {get: {responses: {'200': {$ref: '#/components/responses/Gone'}}}}}",
+		"paths: {/x: {get: {responses: {'200': {content: {application/json: {schema: {$ref: '#/components/schemas/Gone'}}}}}}}}",
+		"components: {schemas: {A: {properties: {b: {items: {oneOf: [{$ref: '#/components/schemas/Gone'}]}}}}}}",
+	} {
+		if _, err := Load([]byte(place)); err == nil || !strings.Contains(err.Error(), "Gone leads nowhere") {
+			t.Errorf("%s: got %v", place, err)
+		}
 	}
 }
 

@@ -7,22 +7,21 @@ import (
 	"maps"
 	"slices"
 	"strings"
-
-	"github.com/getkin/kin-openapi/openapi3"
 )
 
 // examples holds the example bodies of the contract, by the name of their shape. They replace the shape in every made
 // example.
 type examples map[string]map[string]any
 
-func readExamples(doc *openapi3.T) examples {
+func readExamples(doc *Contract) examples {
 	known := examples{}
-	for _, item := range doc.Paths.Map() {
-		for _, op := range item.Operations() {
+	for _, path := range doc.Paths {
+		for _, member := range path.Of.operations() {
+			op := member.Of
 			if op.RequestBody == nil {
 				continue
 			}
-			media := op.RequestBody.Value.Content["application/json"]
+			media := op.RequestBody.Content["application/json"]
 			if media == nil || media.Schema.Ref == "" {
 				continue
 			}
@@ -36,28 +35,28 @@ func readExamples(doc *openapi3.T) examples {
 
 // of returns a value of a media type as indented JSON: the contract's example, or one made from those of its members.
 // Members come in the order of the schema, not of the alphabet.
-func (e examples) of(m *openapi3.MediaType, d direction) string {
+func (e examples) of(m *mediaType, d direction) string {
 	if m == nil || m.Schema == nil {
 		return ""
 	}
 	value := m.Example
 	if value == nil {
 		for _, name := range slices.Sorted(maps.Keys(m.Examples)) {
-			value = m.Examples[name].Value.Value
+			value = m.Examples[name].Value
 			break
 		}
 	}
 	return e.text(m.Schema, value, d)
 }
 
-func (e examples) text(ref *openapi3.SchemaRef, value any, d direction) string {
+func (e examples) text(ref *Ref[Schema], value any, d direction) string {
 	if value == nil && e.knows(ref) {
 		value = e.invent(ref, d, 0)
 	}
 	if value == nil {
 		return ""
 	}
-	if text, ok := value.(string); ok && !ref.Value.Type.Is("string") {
+	if text, ok := value.(string); ok && ref.Value.Type != "string" {
 		return text // the text itself, for a body that is no JSON
 	}
 	var b bytes.Buffer
@@ -71,7 +70,7 @@ func (e examples) text(ref *openapi3.SchemaRef, value any, d direction) string {
 
 // knows reports whether the contract has an example for a shape. An example made from types alone would mislead: its
 // numbers do not belong together.
-func (e examples) knows(ref *openapi3.SchemaRef) bool {
+func (e examples) knows(ref *Ref[Schema]) bool {
 	ref = only(ref)
 	if row := rowOf(ref.Value); row != nil {
 		return e.knows(row)
@@ -80,11 +79,11 @@ func (e examples) knows(ref *openapi3.SchemaRef) bool {
 }
 
 // invent makes a value from a schema's examples, defaults and types.
-func (e examples) invent(ref *openapi3.SchemaRef, d direction, depth int) any {
+func (e examples) invent(ref *Ref[Schema], d direction, depth int) any {
 	outer := ref.Value
 	ref = only(ref)
 	v := ref.Value
-	for _, s := range []*openapi3.Schema{outer, v} {
+	for _, s := range []*Schema{outer, v} {
 		if s.Example != nil {
 			return s.Example
 		}
@@ -117,39 +116,39 @@ func (e examples) invent(ref *openapi3.SchemaRef, d direction, depth int) any {
 		known := e[ref.Ref]
 		object := map[string]any{}
 		for _, p := range list {
-			switch always := p.Ref.Value.ReadOnly && p.Ref.Value.Items == nil || p.Ref.Value.Default != nil; {
-			case d == inRequest && (p.Ref.Value.ReadOnly || known != nil):
+			switch always := p.Of.Value.ReadOnly && p.Of.Value.Items == nil || p.Of.Value.Default != nil; {
+			case d == inRequest && (p.Of.Value.ReadOnly || known != nil):
 				continue
 			case known != nil && !always: // one of several forms, or nothing to warn of
 				continue
 			}
-			object[p.Name] = e.invent(p.Ref, d, depth+1)
+			object[p.Name] = e.invent(p.Of, d, depth+1)
 		}
 		maps.Copy(object, known)
 		return object
 	}
 	switch {
-	case v.Type.Is("object"):
+	case v.Type == "object":
 		return map[string]any{}
 	case v.Format == "date-time":
 		return "2026-01-01T00:00:00Z"
 	case v.Format == "uuid":
 		return "0197f0c4-7e1a-7c3e-9a55-1f0a3b5c7d9e"
-	case v.Type.Is("integer"), v.Type.Is("number"):
-		if v.Min != nil && *v.Min > 1 {
-			return *v.Min
+	case v.Type == "integer", v.Type == "number":
+		if v.Minimum != nil && *v.Minimum > 1 {
+			return *v.Minimum
 		}
 		return 1
-	case v.Type.Is("boolean"):
+	case v.Type == "boolean":
 		return true
-	case v.Type.Is("string"):
+	case v.Type == "string":
 		return "…"
 	}
 	return nil
 }
 
 // writeOrdered writes JSON with the members of objects in the order of their schema.
-func writeOrdered(b *bytes.Buffer, ref *openapi3.SchemaRef, value any) {
+func writeOrdered(b *bytes.Buffer, ref *Ref[Schema], value any) {
 	switch v := value.(type) {
 	case map[string]any:
 		order := memberOrder(ref)
@@ -170,7 +169,7 @@ func writeOrdered(b *bytes.Buffer, ref *openapi3.SchemaRef, value any) {
 		}
 		b.WriteByte('}')
 	case []any:
-		var items *openapi3.SchemaRef
+		var items *Ref[Schema]
 		if ref != nil {
 			items = only(ref).Value.Items
 		}
@@ -189,7 +188,7 @@ func writeOrdered(b *bytes.Buffer, ref *openapi3.SchemaRef, value any) {
 
 type ordered struct {
 	place map[string]int
-	refs  map[string]*openapi3.SchemaRef
+	refs  map[string]*Ref[Schema]
 }
 
 func (o ordered) at(name string) int {
@@ -199,19 +198,19 @@ func (o ordered) at(name string) int {
 	return len(o.place)
 }
 
-func memberOrder(ref *openapi3.SchemaRef) ordered {
-	o := ordered{place: map[string]int{}, refs: map[string]*openapi3.SchemaRef{}}
+func memberOrder(ref *Ref[Schema]) ordered {
+	o := ordered{place: map[string]int{}, refs: map[string]*Ref[Schema]{}}
 	if ref == nil {
 		return o
 	}
-	schemas := []*openapi3.SchemaRef{only(ref)}
+	schemas := []*Ref[Schema]{only(ref)}
 	schemas = append(schemas, ref.Value.OneOf...)
 	schemas = append(schemas, ref.Value.AnyOf...)
 	for _, s := range schemas {
 		list, _ := Properties(s.Value)
 		for _, p := range list {
 			if _, seen := o.place[p.Name]; !seen {
-				o.place[p.Name], o.refs[p.Name] = len(o.place), p.Ref
+				o.place[p.Name], o.refs[p.Name] = len(o.place), p.Of
 			}
 		}
 	}
@@ -256,7 +255,7 @@ func foldShort(indented string) string {
 }
 
 // curl returns a command line that calls an operation. Long bodies are read from a file.
-func (e examples) curl(method, path string, op *openapi3.Operation, parameters openapi3.Parameters, role, body, contentType string) (command, file string) {
+func (e examples) curl(method, path string, op *operation, parameters []*Ref[parameter], role, body, contentType string) (command, file string) {
 	const longest = 14 // lines of a body
 	lines := []string{"curl"}
 	if method != "GET" {
@@ -264,10 +263,10 @@ func (e examples) curl(method, path string, op *openapi3.Operation, parameters o
 	}
 	var query []string
 	for _, p := range parameters {
-		if p.Value.In == openapi3.ParameterInPath {
+		if p.Value.In == "path" {
 			path = strings.Replace(path, "{"+p.Value.Name+"}", e.sample(p.Value), 1)
 		}
-		if p.Value.In == openapi3.ParameterInQuery && p.Value.Required {
+		if p.Value.In == "query" && p.Value.Required {
 			query = append(query, p.Value.Name+"="+e.sample(p.Value))
 		}
 	}
@@ -279,7 +278,7 @@ func (e examples) curl(method, path string, op *openapi3.Operation, parameters o
 		lines = append(lines, `-H "Authorization: Bearer $HEADROOM_API_KEY"`)
 	}
 	for _, p := range parameters {
-		if p.Value.In == openapi3.ParameterInHeader && p.Value.Name == "If-Match" {
+		if p.Value.In == "header" && p.Value.Name == "If-Match" {
 			lines = append(lines, `-H 'If-Match: "3"'`)
 		}
 	}
@@ -296,7 +295,7 @@ func (e examples) curl(method, path string, op *openapi3.Operation, parameters o
 }
 
 // sample returns a value for a parameter in an address.
-func (e examples) sample(p *openapi3.Parameter) string {
+func (e examples) sample(p *parameter) string {
 	value := p.Example
 	if value == nil && p.Schema != nil {
 		value = e.invent(p.Schema, inRequest, 0)

@@ -1,7 +1,6 @@
 package docs
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"html/template"
@@ -9,8 +8,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-
-	"github.com/getkin/kin-openapi/openapi3"
 )
 
 // docsMember is one member of an object, or one parameter, as shown in the reference.
@@ -48,63 +45,40 @@ const (
 const deepest = 4
 
 // members lists the members of an object, in the written order.
-func members(s *openapi3.Schema, d direction, depth int) []docsMember {
+func members(s *Schema, d direction, depth int) []docsMember {
 	properties, required := Properties(s)
 	list := make([]docsMember, 0, len(properties))
 	for _, p := range properties {
-		if d == inRequest && p.Ref.Value.ReadOnly {
+		if d == inRequest && p.Of.Value.ReadOnly {
 			continue
 		}
-		m := docsMember{Name: p.Name, Type: typeWords(p.Ref), Required: required[p.Name] && d == inRequest,
-			Meaning: phrase(describe(p.Ref)), Notes: notes(p.Ref, describe(p.Ref) != "")}
-		if Link(p.Ref) == "" && depth < deepest {
-			m.Members = members(Elements(p.Ref).Value, d, depth+1)
+		m := docsMember{Name: p.Name, Type: typeWords(p.Of), Required: required[p.Name] && d == inRequest,
+			Meaning: phrase(describe(p.Of)), Notes: notes(p.Of, describe(p.Of) != "")}
+		if Link(p.Of) == "" && depth < deepest {
+			m.Members = members(Elements(p.Of).Value, d, depth+1)
 		}
 		list = append(list, m)
 	}
 	return list
 }
 
-type Property struct {
-	Name string
-	Ref  *openapi3.SchemaRef
-}
-
 // Properties gathers the properties of an object and of the shapes it consists of.
-func Properties(s *openapi3.Schema) (list []Property, required map[string]bool) {
+func Properties(s *Schema) (list Named[*Ref[Schema]], required map[string]bool) {
 	required = map[string]bool{}
 	for _, part := range s.AllOf {
 		more, needed := Properties(part.Value)
 		list = append(list, more...)
 		maps.Copy(required, needed)
 	}
-	own := make([]Property, 0, len(s.Properties))
-	for name, ref := range s.Properties {
-		own = append(own, Property{name, ref})
-	}
-	slices.SortFunc(own, func(a, b Property) int {
-		return cmp.Or(cmp.Compare(line(a.Ref), line(b.Ref)), strings.Compare(a.Name, b.Name))
-	})
+	list = append(list, s.Properties...)
 	for _, name := range s.Required {
 		required[name] = true
 	}
-	return append(list, own...), required
-}
-
-// line returns the line of a schema in the file; only the text has the order of members.
-func line(ref *openapi3.SchemaRef) int {
-	origin := ref.Origin
-	if origin == nil && ref.Ref == "" && ref.Value != nil {
-		origin = ref.Value.Origin
-	}
-	if origin == nil || origin.Key == nil {
-		return 0
-	}
-	return origin.Key.Line
+	return list, required
 }
 
 // only unwraps a schema that adds nothing to the one it refers to but a description or null.
-func only(ref *openapi3.SchemaRef) *openapi3.SchemaRef {
+func only(ref *Ref[Schema]) *Ref[Schema] {
 	for ref.Ref == "" && len(ref.Value.AllOf) == 1 && len(ref.Value.Properties) == 0 {
 		ref = ref.Value.AllOf[0]
 	}
@@ -112,7 +86,7 @@ func only(ref *openapi3.SchemaRef) *openapi3.SchemaRef {
 }
 
 // Elements returns the schema of a list's or map's elements, or the schema itself.
-func Elements(ref *openapi3.SchemaRef) *openapi3.SchemaRef {
+func Elements(ref *Ref[Schema]) *Ref[Schema] {
 	ref = only(ref)
 	for Link(ref) == "" {
 		switch v := ref.Value; {
@@ -129,7 +103,7 @@ func Elements(ref *openapi3.SchemaRef) *openapi3.SchemaRef {
 
 // Link returns the anchor of a schema that has a section of its own: a named object, or a named choice of such. Named
 // words and numbers are explained at each use.
-func Link(ref *openapi3.SchemaRef) string {
+func Link(ref *Ref[Schema]) string {
 	name, named := strings.CutPrefix(ref.Ref, "#/components/schemas/")
 	if !named {
 		return ""
@@ -138,26 +112,26 @@ func Link(ref *openapi3.SchemaRef) string {
 	if rowOf(v) != nil {
 		return ""
 	}
-	if v.Type.Is("object") || len(v.Properties) > 0 || len(v.AllOf) > 0 || len(v.OneOf) > 0 && hasLinks(v.OneOf) {
+	if v.Type == "object" || len(v.Properties) > 0 || len(v.AllOf) > 0 || len(v.OneOf) > 0 && hasLinks(v.OneOf) {
 		return "#type-" + name
 	}
 	return ""
 }
 
 // rowOf returns the schema of the items of a page of a list, or nil for another schema.
-func rowOf(v *openapi3.Schema) *openapi3.SchemaRef {
-	if items := v.Properties["items"]; items != nil && v.Properties["next_cursor"] != nil {
+func rowOf(v *Schema) *Ref[Schema] {
+	if items := v.Properties.get("items"); items != nil && v.Properties.get("next_cursor") != nil {
 		return items.Value.Items
 	}
 	return nil
 }
 
-func hasLinks(refs openapi3.SchemaRefs) bool {
-	return slices.ContainsFunc(refs, func(r *openapi3.SchemaRef) bool { return Link(r) != "" })
+func hasLinks(refs []*Ref[Schema]) bool {
+	return slices.ContainsFunc(refs, func(r *Ref[Schema]) bool { return Link(r) != "" })
 }
 
 // typeWords describes the type of a value.
-func typeWords(ref *openapi3.SchemaRef) []docsWord {
+func typeWords(ref *Ref[Schema]) []docsWord {
 	nullable := ref.Value.Nullable
 	ref = only(ref)
 	words := plainWords(ref)
@@ -167,7 +141,7 @@ func typeWords(ref *openapi3.SchemaRef) []docsWord {
 	return words
 }
 
-func plainWords(ref *openapi3.SchemaRef) []docsWord {
+func plainWords(ref *Ref[Schema]) []docsWord {
 	if row := rowOf(ref.Value); row != nil {
 		return append([]docsWord{{Text: "page of "}}, typeWords(row)...)
 	}
@@ -175,7 +149,7 @@ func plainWords(ref *openapi3.SchemaRef) []docsWord {
 		return []docsWord{{Text: strings.TrimPrefix(anchor, "#type-"), Link: anchor}}
 	}
 	v := ref.Value
-	for _, choice := range []openapi3.SchemaRefs{v.OneOf, v.AnyOf} {
+	for _, choice := range [][]*Ref[Schema]{v.OneOf, v.AnyOf} {
 		if len(choice) > 0 {
 			return choiceWords(choice)
 		}
@@ -185,24 +159,24 @@ func plainWords(ref *openapi3.SchemaRef) []docsWord {
 		return append([]docsWord{{Text: "list of "}}, typeWords(v.Items)...)
 	case v.AdditionalProperties.Schema != nil:
 		return append([]docsWord{{Text: "object of names to "}}, typeWords(v.AdditionalProperties.Schema)...)
-	case v.Type == nil:
+	case v.Type == "":
 		return []docsWord{{Text: "anything"}}
 	}
-	switch kind := strings.Join(v.Type.Slice(), " or "); {
+	switch {
 	case v.Format == "date-time":
 		return []docsWord{{Text: "time (RFC 3339)"}}
 	case v.Format == "uuid":
 		return []docsWord{{Text: "UUID"}}
-	case kind == "integer":
+	case v.Type == "integer":
 		return []docsWord{{Text: "whole number"}}
-	case kind == "boolean":
+	case v.Type == "boolean":
 		return []docsWord{{Text: "true or false"}}
 	default:
-		return []docsWord{{Text: kind}}
+		return []docsWord{{Text: v.Type}}
 	}
 }
 
-func choiceWords(choice openapi3.SchemaRefs) (words []docsWord) {
+func choiceWords(choice []*Ref[Schema]) (words []docsWord) {
 	for i, one := range choice {
 		if i > 0 {
 			words = append(words, docsWord{Text: " or "})
@@ -213,7 +187,7 @@ func choiceWords(choice openapi3.SchemaRefs) (words []docsWord) {
 }
 
 // describe returns the description nearest to the use of a schema.
-func describe(ref *openapi3.SchemaRef) string {
+func describe(ref *Ref[Schema]) string {
 	if ref.Value.Description != "" || Link(ref) != "" {
 		return ref.Value.Description
 	}
@@ -225,7 +199,7 @@ func describe(ref *openapi3.SchemaRef) string {
 
 // notes lists the facts about a value that its type does not include. It adds a pattern only to values without a
 // description.
-func notes(ref *openapi3.SchemaRef, described bool) (list []string) {
+func notes(ref *Ref[Schema], described bool) (list []string) {
 	v := ref.Value
 	if inner := only(ref); inner != ref && v.Default == nil {
 		ref, v = inner, inner.Value
@@ -267,23 +241,23 @@ func count(least, most uint64, what string) string {
 }
 
 // span describes the range of a number.
-func span(v *openapi3.Schema) string {
+func span(v *Schema) string {
 	least, most := "at least ", "at most "
-	if b := v.ExclusiveMin.Bool; b != nil && *b {
+	if v.ExclusiveMinimum {
 		least = "more than "
 	}
-	if b := v.ExclusiveMax.Bool; b != nil && *b {
+	if v.ExclusiveMaximum {
 		most = "less than "
 	}
 	switch {
-	case v.Min != nil && v.Max != nil && least == "at least " && most == "at most ":
-		return digits(*v.Min) + " to " + digits(*v.Max)
-	case v.Min != nil && v.Max != nil:
-		return least + digits(*v.Min) + ", " + most + digits(*v.Max)
-	case v.Min != nil:
-		return least + digits(*v.Min)
-	case v.Max != nil:
-		return most + digits(*v.Max)
+	case v.Minimum != nil && v.Maximum != nil && least == "at least " && most == "at most ":
+		return digits(*v.Minimum) + " to " + digits(*v.Maximum)
+	case v.Minimum != nil && v.Maximum != nil:
+		return least + digits(*v.Minimum) + ", " + most + digits(*v.Maximum)
+	case v.Minimum != nil:
+		return least + digits(*v.Minimum)
+	case v.Maximum != nil:
+		return most + digits(*v.Maximum)
 	}
 	return ""
 }

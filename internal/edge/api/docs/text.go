@@ -5,14 +5,15 @@ import (
 	"html/template"
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // The descriptions in openapi.yaml use a little Markdown: paragraphs (a line that ends in a full stop ends one, too),
 // "## " headings, lists of "- ", tables, `code` and **strong**. Everything else is shown as it is written.
 var (
-	codeMark   = regexp.MustCompile("`([^`]+)`")
-	strongMark = regexp.MustCompile(`\*\*([^*]+)\*\*`)
-	tableRule  = regexp.MustCompile(`^\|[-:| ]+\|$`)
+	codeMark   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("`([^`]+)`") })
+	strongMark = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\*\*([^*]+)\*\*`) })
+	tableRule  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\|[-:| ]+\|$`) })
 )
 
 // prose returns a description as HTML.
@@ -32,8 +33,8 @@ func phrase(text string) template.HTML {
 
 func inline(text string) string {
 	text = html.EscapeString(text)
-	text = codeMark.ReplaceAllString(text, "<code>$1</code>")
-	return strongMark.ReplaceAllString(text, "<strong>$1</strong>")
+	text = codeMark().ReplaceAllString(text, "<code>$1</code>")
+	return strongMark().ReplaceAllString(text, "<strong>$1</strong>")
 }
 
 // proseWriter gathers lines into the block they belong to.
@@ -93,7 +94,7 @@ func (w *proseWriter) end() {
 func (w *proseWriter) table() {
 	w.b.WriteString("<table>")
 	for i, line := range w.lines {
-		if tableRule.MatchString(line) {
+		if tableRule().MatchString(line) {
 			continue
 		}
 		cell := "td"
@@ -127,9 +128,9 @@ func chapters(text string) (list []docsChapter) {
 	return list
 }
 
-var noLetters = regexp.MustCompile(`[^a-z0-9]+`)
+var noLetters = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[^a-z0-9]+`) })
 
 // anchor returns an id for a heading.
 func anchor(prefix, title string) string {
-	return prefix + "-" + strings.Trim(noLetters.ReplaceAllString(strings.ToLower(title), "-"), "-")
+	return prefix + "-" + strings.Trim(noLetters().ReplaceAllString(strings.ToLower(title), "-"), "-")
 }
