@@ -7,20 +7,21 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/money"
 	"headroom/internal/core/words"
 )
 
-var counted = regexp.MustCompile(`([0-9.]+) (?:VM|job)s?\b`)
+var counted = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`([0-9.]+) (?:VM|job)s?\b`) })
 
 // because checks why decisions cannot be kept. Each sentence is one of a few about a class or a type that is there. The
 // number of VMs or jobs in it is read. Promises, the plan's jobs and the amounts that exceed budgets must be right.
 func (c *checking) because(at string, said []string, after *capacity.Problem, base *capacity.Plan, kept map[string]*big.Rat) {
 	for i, sentence := range said {
 		n := 0.0
-		if m := counted.FindStringSubmatch(sentence); m != nil {
+		if m := counted().FindStringSubmatch(sentence); m != nil {
 			n, _ = strconv.ParseFloat(m[1], 64)
 		}
 		if !slices.Contains(reasonsLike(sentence, n, len(said), after, base, kept), sentence) || slices.Contains(said[:i], sentence) {

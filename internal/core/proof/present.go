@@ -132,7 +132,7 @@ func (m *model) maker(p *capacity.Proof) []string {
 	if p.Method != method {
 		f.addf("The method that proves the bound of such a plan is %s, not %.60q.", method, p.Method)
 	}
-	if p.Engine != "" && !engineName.MatchString(p.Engine) || p.Engine == "" && p.Agreed != nil || p.SolveMs < 0 {
+	if p.Engine != "" && !engineName().MatchString(p.Engine) || p.Engine == "" && p.Agreed != nil || p.SolveMs < 0 {
 		f.addf("The engine %.60q beside the proof is none, or agreed or solve_ms is not of it.", p.Engine)
 	}
 	if !p.Checked {

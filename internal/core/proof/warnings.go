@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/words"
@@ -60,4 +61,4 @@ func (m *model) warnings(pl capacity.Plan, fleet bool) []string {
 	return f
 }
 
-var engineName = regexp.MustCompile(`^[a-z]+ [0-9]+(\.[0-9]+)*$`)
+var engineName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z]+ [0-9]+(\.[0-9]+)*$`) })

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"headroom/internal/core/fault"
@@ -180,7 +181,9 @@ func authority(rest string) string {
 	return rest
 }
 
-var hostName = regexp.MustCompile(`^([a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?\.)*[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
+var hostName = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^([a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?\.)*[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
+})
 
 // hostFault returns the fault of a host's name and, if known, the right spelling. Some readers take a name whose last
 // label begins like a number for an address.
@@ -204,7 +207,7 @@ func hostFault(host string) (detail, better string) {
 		return "The host is empty; give a name such as \"hooks.example.com\".", ""
 	case strings.Contains(host, "*"):
 		return fmt.Sprintf("%q is a pattern; give every host by its own name.", fault.Clip(host)), ""
-	case len(bare) > 253 || !hostName.MatchString(bare):
+	case len(bare) > 253 || !hostName().MatchString(bare):
 		return fmt.Sprintf("%q is no host's name; write one such as \"hooks.example.com\", without a scheme, a port or a path.", fault.Clip(host)), ""
 	case last[0] >= '0' && last[0] <= '9':
 		return fmt.Sprintf("%q is neither a name nor an address as it is usually written; an IPv4 address has four decimal numbers.", fault.Clip(host)), ""

@@ -13,6 +13,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/go-chi/chi/v5"
@@ -56,14 +57,14 @@ func (s *server) log(ctx context.Context) *slog.Logger {
 const requestIDHeader = "X-Request-Id"
 
 var (
-	saneRequestID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
-	likeAToken    = regexp.MustCompile(`^(hr[klps]_|eyJ)`)
+	saneRequestID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`) })
+	likeAToken    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(hr[klps]_|eyJ)`) })
 )
 
 // newRequestID returns the client's id if it is harmless in headers and logs; a token sent there by mistake is not
 // repeated. Otherwise it returns the trace's, so that one id finds both.
 func newRequestID(sent, traced string) string {
-	if saneRequestID.MatchString(sent) && !likeAToken.MatchString(sent) {
+	if saneRequestID().MatchString(sent) && !likeAToken().MatchString(sent) {
 		return sent
 	}
 	if traced != "" {

@@ -20,7 +20,7 @@ func TestRequestIDs(t *testing.T) {
 		"": false, strings.Repeat("x", 65): false, "two words": false, "a\nb": false, "-x": false, "é": false, `"quoted"`: false, "hrk_abcdefgh": false,
 	} {
 		got := f.do("GET", "/livez", "", "X-Request-Id", sent).Header().Get("X-Request-Id")
-		if keep != (got == sent) || !saneRequestID.MatchString(got) {
+		if keep != (got == sent) || !saneRequestID().MatchString(got) {
 			t.Errorf("sent %q: got the id %q, want it kept: %t", sent, got, keep)
 		}
 	}

@@ -66,7 +66,7 @@ func (s *server) renderPages() error {
 		return newPage(text, htmlType, policyOfPages), err
 	})
 	var signIn bytes.Buffer
-	if err := docs.Templates.ExecuteTemplate(&signIn, "sign-in.html", nil); err != nil {
+	if err := docs.Templates().ExecuteTemplate(&signIn, "sign-in.html", nil); err != nil {
 		return fmt.Errorf("render the sign-in page: %w", err)
 	}
 	s.pages = pageCache{
@@ -76,7 +76,7 @@ func (s *server) renderPages() error {
 	}
 	for _, p := range docsProblems() {
 		var b bytes.Buffer
-		if err := docs.Templates.ExecuteTemplate(&b, "problem.html", p); err != nil {
+		if err := docs.Templates().ExecuteTemplate(&b, "problem.html", p); err != nil {
 			return fmt.Errorf("render the page of the problem %s: %w", p.Name, err)
 		}
 		s.pages.problems[p.Name] = newPage(b.Bytes(), htmlType, policyOfPages)

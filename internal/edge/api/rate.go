@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/go-chi/httprate"
@@ -74,7 +75,7 @@ func (s *server) limitRate(next http.Handler) http.Handler {
 }
 
 // solvingPath matches addresses of questions and of other work that solves problems.
-var solvingPath = func() *regexp.Regexp {
+var solvingPath = sync.OnceValue(func() *regexp.Regexp {
 	all := []string{"/v1/solve", "/v1/clusters/{cluster}/plans", "/v1/clusters/{cluster}/plans/{plan}/verify"}
 	for address, q := range questions {
 		if q.Solves() {
@@ -82,18 +83,20 @@ var solvingPath = func() *regexp.Regexp {
 		}
 	}
 	return regexp.MustCompile("^(" + regexp.MustCompile(`\{[a-z]+\}`).ReplaceAllString(strings.Join(all, "|"), "[^/]+") + ")$")
-}()
+})
 
 // answeringPath matches addresses whose reading solves a problem.
-var answeringPath = regexp.MustCompile(`^/v1/clusters/[^/]+/scenarios/(compare|[^/]+/answer)$`)
+var answeringPath = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^/v1/clusters/[^/]+/scenarios/(compare|[^/]+/answer)$`)
+})
 
 // solves reports whether a request takes a place for solving.
 func solves(r *http.Request) bool {
 	if reading(r) {
 		path := r.URL.EscapedPath()
-		return strings.Contains(path, "/scenarios/") && answeringPath.MatchString(path) // polls are not to pay for the pattern
+		return strings.Contains(path, "/scenarios/") && answeringPath().MatchString(path) // polls are not to pay for the pattern
 	}
-	return r.Method == http.MethodPost && solvingPath.MatchString(r.URL.EscapedPath())
+	return r.Method == http.MethodPost && solvingPath().MatchString(r.URL.EscapedPath())
 }
 
 // badToken answers an invalid token, always alike for any fault, which only the log names if it is known. Keys are

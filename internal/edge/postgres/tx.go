@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -306,21 +307,23 @@ func endStatement(ctx context.Context, err error) {
 }
 
 var (
-	firstWord = regexp.MustCompile(`^(?:\s+|--[^\n]*\n|/\*[^*]*\*/)*([A-Za-z]+)`)
-	ofTable   = regexp.MustCompile(`(?i)\b(?:from|into|update|join)\s+(?:only\s+)?([a-z_][a-z0-9_]*)`)
-	verbs     = []string{"SELECT", "INSERT", "UPDATE", "DELETE", "WITH", "BEGIN", "COMMIT", "ROLLBACK", "SAVEPOINT", "RELEASE", "SET", "LISTEN", "UNLISTEN", "COPY", "LOCK"}
+	firstWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?:\s+|--[^\n]*\n|/\*[^*]*\*/)*([A-Za-z]+)`) })
+	ofTable   = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)\b(?:from|into|update|join)\s+(?:only\s+)?([a-z_][a-z0-9_]*)`)
+	})
+	verbs = []string{"SELECT", "INSERT", "UPDATE", "DELETE", "WITH", "BEGIN", "COMMIT", "ROLLBACK", "SAVEPOINT", "RELEASE", "SET", "LISTEN", "UNLISTEN", "COPY", "LOCK"}
 )
 
 // statementName returns the verb and the table of a statement, such as "UPDATE clusters".
 func statementName(sql string) string {
 	verb := ""
-	if found := firstWord.FindStringSubmatch(sql); found != nil {
+	if found := firstWord().FindStringSubmatch(sql); found != nil {
 		verb = strings.ToUpper(found[1])
 	}
 	if !slices.Contains(verbs, verb) {
 		return "OTHER"
 	}
-	if table := ofTable.FindStringSubmatch(sql); table != nil {
+	if table := ofTable().FindStringSubmatch(sql); table != nil {
 		return verb + " " + strings.ToLower(table[1])
 	}
 	return verb

@@ -42,7 +42,7 @@ const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src
 
 var kinds = map[string]string{".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml"}
 
-var index = template.Must(template.New("index").Parse(`<!doctype html>
+const index = `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -52,7 +52,7 @@ var index = template.Must(template.New("index").Parse(`<!doctype html>
 <script type="module" src="/ui/{{.Script}}"></script>
 <div id="app"></div>
 <noscript>Headroom's page needs JavaScript; "headroom" on the command line and /docs do not.</noscript>
-`))
+`
 
 // New reads the built files. Without them the page explains how to build it.
 func New() *Page {
@@ -76,7 +76,7 @@ func New() *Page {
 	text := files["stub.html"]
 	if main.Script != "" {
 		var b bytes.Buffer
-		_ = index.Execute(&b, main) // two words into memory: it cannot fail
+		_ = template.Must(template.New("index").Parse(index)).Execute(&b, main) // two words into memory: it cannot fail
 		text = b.Bytes()
 	}
 	p.index = newDocument(text, "text/html; charset=utf-8")

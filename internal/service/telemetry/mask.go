@@ -5,14 +5,17 @@ import (
 	"log/slog"
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // Nobody should log a secret. These match the ones that an error text may still contain: our tokens and those of
 // issuers, secrets of webhooks, and passwords in addresses and settings of databases.
 var (
-	tokens    = regexp.MustCompile(`\b(hr[klps]_[A-Za-z0-9_-]{8,}|whsec_[A-Za-z0-9+/=]{8,}|eyJ[A-Za-z0-9_-]{8,}(\.[A-Za-z0-9_-]*)*)`)
-	userinfo  = regexp.MustCompile(`(://[^\s/:@]*):[^\s/@]+@`)
-	passwords = regexp.MustCompile(`(?i)\b(password\s*=\s*)('[^']*'|\S+)`)
+	tokens = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`\b(hr[klps]_[A-Za-z0-9_-]{8,}|whsec_[A-Za-z0-9+/=]{8,}|eyJ[A-Za-z0-9_-]{8,}(\.[A-Za-z0-9_-]*)*)`)
+	})
+	userinfo  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(://[^\s/:@]*):[^\s/@]+@`) })
+	passwords = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)\b(password\s*=\s*)('[^']*'|\S+)`) })
 )
 
 func mask(_ []string, a slog.Attr) slog.Attr {
@@ -35,7 +38,7 @@ func suspicious(s string) bool {
 }
 
 func masked(s string) string {
-	s = tokens.ReplaceAllString(s, "***")
-	s = userinfo.ReplaceAllString(s, "$1:***@")
-	return passwords.ReplaceAllString(s, "$1***")
+	s = tokens().ReplaceAllString(s, "***")
+	s = userinfo().ReplaceAllString(s, "$1:***@")
+	return passwords().ReplaceAllString(s, "$1***")
 }

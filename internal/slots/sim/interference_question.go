@@ -3,6 +3,7 @@ package sim
 import (
 	"regexp"
 	"strconv"
+	"sync"
 
 	"headroom/internal/core/fault"
 	"headroom/internal/core/strict"
@@ -279,10 +280,10 @@ func (p CorePolicy) check(c *strict.Checker) {
 }
 
 // safePath matches paths that need no quoting in a command line.
-var safePath = regexp.MustCompile(`^(/[A-Za-z0-9_@:][A-Za-z0-9_.@:-]*)+$`)
+var safePath = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(/[A-Za-z0-9_@:][A-Za-z0-9_.@:-]*)+$`) })
 
 func (h BatchHost) check(c *strict.Checker) {
-	if len(h.Cgroup) > 1000 || !safePath.MatchString(h.Cgroup) {
+	if len(h.Cgroup) > 1000 || !safePath().MatchString(h.Cgroup) {
 		c.Refuse("cgroup", "text", "The directory %q cannot stand in a command; give an absolute path of letters, digits and _ . @ : - whose parts do not begin with a dot or a dash.", fault.Clip(h.Cgroup))
 	}
 	if c.Number("ceiling_cores", "The ceiling", "cores", h.CeilingCores, MaxCeilingCores) && h.CeilingCores != 0 && h.CeilingCores < MinCeilingCores {

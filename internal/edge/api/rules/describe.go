@@ -18,7 +18,7 @@ import (
 )
 
 // validate applies the rules of values. Its own rules serve for numbers and lengths; these are for the rest.
-var validate = func() *validator.Validate {
+var validate = sync.OnceValue(func() *validator.Validate {
 	v := validator.New()
 	for name, rule := range map[string]validator.Func{
 		"whole": func(f validator.FieldLevel) bool { x := f.Field().Float(); return x == math.Trunc(x) },
@@ -34,7 +34,7 @@ var validate = func() *validator.Validate {
 		}
 	}
 	return v
-}()
+})
 
 // patterns holds the compiled patterns by their text.
 var patterns sync.Map
@@ -72,7 +72,7 @@ func (c *checker) rules(s *Shape, value any) {
 	if s.Rules == "" {
 		return
 	}
-	err := validate.Var(value, s.Rules)
+	err := validate().Var(value, s.Rules)
 	if broken := (validator.ValidationErrors)(nil); errors.As(err, &broken) {
 		c.add(describe(s, broken[0].Tag(), value))
 	}

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -35,11 +36,11 @@ func (f *classFlags) addFlags(c *cobra.Command) {
 	c.Flags().Float64Var(&f.penalty, "penalty", 1, "with --classes: how many `times` as long jobs take beside extra VMs")
 }
 
-var timeOfDay = regexp.MustCompile(`^([01][0-9]|2[0-3]):[0-5][0-9]$`)
+var timeOfDay = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([01][0-9]|2[0-3]):[0-5][0-9]$`) })
 
 // check reads --by, and says which flags do not go together.
 func (f *classFlags) check(c *cobra.Command, flags *packFlags, cluster string) error {
-	if flags.by != "" && !timeOfDay.MatchString(flags.by) {
+	if flags.by != "" && !timeOfDay().MatchString(flags.by) {
 		hours, err := strconv.ParseFloat(flags.by, 64)
 		if err != nil || !(hours > 0 && hours*3600 <= capacity.MaxSeconds) {
 			return fmt.Errorf("--by is %q; give more than 0 hours and at most %g, or with --classes a time of day such as 06:00", flags.by,

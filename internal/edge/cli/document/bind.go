@@ -55,7 +55,7 @@ type Slots struct {
 }
 
 // Numeral is a number as JSON has it.
-var Numeral = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$`)
+var Numeral = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$`) })
 
 func isNull(n *Node) bool {
 	return n.Kind == BareNode && (n.Text == "" || n.Text == "~" || strings.EqualFold(n.Text, "null"))
@@ -134,7 +134,7 @@ func (b *binder) open(n *Node, name string) {
 		b.text(n.Text)
 	case isNull(n):
 		b.out = append(b.out, "null"...)
-	case n.Text == "true", n.Text == "false", Numeral.MatchString(n.Text):
+	case n.Text == "true", n.Text == "false", Numeral().MatchString(n.Text):
 		b.out = append(b.out, n.Text...)
 	default:
 		b.text(n.Text)
@@ -173,7 +173,7 @@ func (b *binder) number(n *Node, name, quotes string) {
 	case n.Kind == TextNode && quotes != "":
 		b.refuse(n.Place, "type", "%q stands in quotes; write the number for %q without them.", shell.Clipped(text), name)
 	case !b.is(n, BareNode, name):
-	case Numeral.MatchString(text):
+	case Numeral().MatchString(text):
 		b.out = append(b.out, text...)
 	case len(text) > 1 && strings.Trim(text, "0123456789") == "":
 		b.refuse(n.Place, "type", "%s starts with a zero: some read it as octal and some do not. Write %q without it.", shell.Clipped(text), name)

@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"regexp"
 	"slices"
+	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -63,7 +64,7 @@ func written(n *document.Node, as reflect.Type, bare bool) *document.Node {
 	}
 	switch {
 	case bare && n.Kind == document.TextNode && (as == document.MoneyType || as == document.DecimalType) &&
-		document.Numeral.MatchString(n.Text):
+		document.Numeral().MatchString(n.Text):
 		return &document.Node{Kind: document.BareNode, Text: n.Text}
 	case n.Kind == document.ListNode && as.Kind() == reflect.Slice:
 		items := make([]*document.Node, len(n.Items))
@@ -253,13 +254,15 @@ func yamlFlow(b *bytes.Buffer, n *document.Node) {
 var (
 	// plainWord is a text that no reader of YAML takes for anything else when it stands without quotes,
 	// unless it is one of notPlain.
-	plainWord = regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_./-]*( [A-Za-z0-9_./-]+)*|[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z)$`)
-	notPlain  = regexp.MustCompile(`^(?i:y|n|yes|no|on|off|true|false|null|nan|inf)$`)
+	plainWord = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_./-]*( [A-Za-z0-9_./-]+)*|[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z)$`)
+	})
+	notPlain = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?i:y|n|yes|no|on|off|true|false|null|nan|inf)$`) })
 )
 
 // yamlWord is a text, in quotes where it could be read as something else.
 func yamlWord(s string) string {
-	if plainWord.MatchString(s) && !notPlain.MatchString(s) {
+	if plainWord().MatchString(s) && !notPlain().MatchString(s) {
 		return s
 	}
 	return shell.QuotedText(s)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -68,9 +69,13 @@ func operands(c *cobra.Command) string {
 }
 
 var (
-	apartFlags    = regexp.MustCompile(`^if any flags in the group \[.*\] are set none of the others can be; \[(.*)\] were all set$`)
-	missingFlags  = regexp.MustCompile(`^required flag\(s\) "(.*)" not set$`)
-	togetherFlags = regexp.MustCompile(`^if any flags in the group \[(.*)\] are set they must all be set; missing \[(.*)\]$`)
+	apartFlags = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^if any flags in the group \[.*\] are set none of the others can be; \[(.*)\] were all set$`)
+	})
+	missingFlags  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^required flag\(s\) "(.*)" not set$`) })
+	togetherFlags = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^if any flags in the group \[(.*)\] are set they must all be set; missing \[(.*)\]$`)
+	})
 )
 
 // flagGroup says of flags that exclude one another, or are needed, what cobra tells in a text alone.
@@ -78,13 +83,13 @@ func flagGroup(said string) string {
 	flags := func(names string) string {
 		return Listed(strings.Split("--"+strings.ReplaceAll(names, " ", " --"), " "))
 	}
-	if m := apartFlags.FindStringSubmatch(said); m != nil {
+	if m := apartFlags().FindStringSubmatch(said); m != nil {
 		return flags(m[1]) + " cannot stand together; give one of them"
 	}
-	if m := togetherFlags.FindStringSubmatch(said); m != nil {
+	if m := togetherFlags().FindStringSubmatch(said); m != nil {
 		return fmt.Sprintf("%s belong together; give %s as well", flags(m[1]), flags(m[2]))
 	}
-	if m := missingFlags.FindStringSubmatch(said); m != nil {
+	if m := missingFlags().FindStringSubmatch(said); m != nil {
 		return flags(strings.ReplaceAll(m[1], `", "`, " ")) + " must be given"
 	}
 	return said
