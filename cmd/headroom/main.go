@@ -7,6 +7,7 @@ import (
 	"errors"
 	"os"
 	"os/signal"
+	"slices"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -28,13 +29,14 @@ var version = "development"
 func main() {
 	shell.Version = version
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	code := shell.Run(ctx, rootCommand(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+	code := shell.Run(ctx, rootCommand(os.Args[1:]...), os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
 	stop()
 	os.Exit(code)
 }
 
-// rootCommand returns the command line with every command below it.
-func rootCommand() *cobra.Command {
+// rootCommand returns the command line: groups of commands up to the one that these arguments begin with, so that a
+// program that starts does not make the others. Where the arguments name no command, help needs all of them.
+func rootCommand(args ...string) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "headroom",
 		Short: "Plan capacity for batch and analytics jobs on rented machines",
@@ -45,13 +47,18 @@ Exit codes: 0 done, 1 error, 2 wrong usage, 3 no plan meets the demands or a job
 		SilenceErrors: true, SilenceUsage: true,
 		RunE: func(*cobra.Command, []string) error { return errors.New("say what to do, such as solve") },
 	}
-	root.AddCommand(plan.Commands()...)
-	root.AddCommand(inputs.Commands(history.ProfileFromHistoryCommand, history.ForecastFromHistoryCommand)...)
-	root.AddCommand(whatif.Commands()...)
-	root.AddCommand(live.Commands()...)
-	root.AddCommand(history.Commands()...)
-	root.AddCommand(batch.Commands()...)
-	root.AddCommand(server.Commands()...)
+	for _, group := range []func() []*cobra.Command{
+		plan.Commands, server.Commands, whatif.Commands, live.Commands, history.Commands, batch.Commands,
+		func() []*cobra.Command {
+			return inputs.Commands(history.ProfileFromHistoryCommand, history.ForecastFromHistoryCommand)
+		},
+	} {
+		commands := group()
+		root.AddCommand(commands...)
+		if len(args) > 0 && slices.ContainsFunc(commands, func(c *cobra.Command) bool { return c.Name() == args[0] || c.HasAlias(args[0]) }) {
+			break
+		}
+	}
 	remote.CompleteClusters(root)
 	return root
 }
