@@ -16,8 +16,7 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/getkin/kin-openapi/openapi3"
-
+	"headroom/internal/edge/api/docs"
 	"headroom/openapi"
 )
 
@@ -27,7 +26,7 @@ type load struct {
 	s      *served
 	key    string
 	client *http.Client
-	doc    *openapi3.T
+	doc    *docs.Contract
 
 	operations map[string][][]string // by method and number of segments, the contract's paths in segments
 	atOnce     chan struct{}
@@ -44,17 +43,17 @@ const mostAtOnce = 1000 // requests; a server so far behind is not in service
 
 func newLoad(t *testing.T, s *served) *load {
 	t.Helper()
-	doc, err := openapi3.NewLoader().LoadFromData(openapi.Document)
+	doc, err := docs.Load(openapi.Document)
 	if err != nil {
 		t.Fatal(err)
 	}
 	k := &load{s: s, key: s.key(t), doc: doc, operations: map[string][][]string{}, atOnce: make(chan struct{}, mostAtOnce),
 		took: map[string][]time.Duration{}, putOff: map[string]int{},
 		client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64, IdleConnTimeout: 5 * time.Second}, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
-	for path, item := range doc.Paths.Map() {
-		segments := strings.Split(path, "/")
-		for method := range item.Operations() {
-			of := fmt.Sprint(method, len(segments))
+	for _, path := range doc.Paths {
+		segments := strings.Split(path.Name, "/")
+		for _, operation := range path.Of.Operations() {
+			of := fmt.Sprint(operation.Name, len(segments))
 			k.operations[of] = append(k.operations[of], segments)
 		}
 	}
@@ -255,9 +254,9 @@ func (k *load) table() (string, int) {
 func (k *load) missed() (missed []string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	for path, item := range k.doc.Paths.Map() {
-		for method := range item.Operations() {
-			if name := method + " " + path; len(k.took[name]) == 0 {
+	for _, path := range k.doc.Paths {
+		for _, operation := range path.Of.Operations() {
+			if name := operation.Name + " " + path.Name; len(k.took[name]) == 0 {
 				missed = append(missed, name)
 			}
 		}

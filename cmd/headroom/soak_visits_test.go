@@ -124,9 +124,13 @@ func soakVisits(k *load, receiver string) []visit {
 	})
 	var files []string
 	for _, path := range reads {
-		if item := k.doc.Paths.Find(strings.SplitN(strings.TrimPrefix(k.operation("GET", path), "GET "), "?", 2)[0]); item != nil && item.Get.Parameters.GetByInAndName("query", "format") != nil {
+		item := k.doc.Paths.Get(strings.TrimPrefix(k.operation("GET", path), "GET "))
+		if item == nil {
+			continue
+		}
+		for _, p := range item.Get.Parameters {
 			for _, format := range []string{"csv", "xlsx"} {
-				if slices.Contains(item.Get.Parameters.GetByInAndName("query", "format").Schema.Value.Enum, any(format)) {
+				if p.Value.In == "query" && p.Value.Name == "format" && slices.Contains(p.Value.Schema.Value.Enum, any(format)) {
 					files = append(files, path+map[bool]string{true: "&", false: "?"}[strings.Contains(path, "?")]+"format="+format)
 				}
 			}
@@ -218,9 +222,9 @@ func soakVisits(k *load, receiver string) []visit {
 func soakReads(k *load) (reads []string) {
 	cluster := strings.NewReplacer("{cluster}", "demo", "{plan}", "1", "{observation}", "latest", "{job}", "nightly-etl", "{kind}", "power", "{version}", "1")
 	var paths []string
-	for path, item := range k.doc.Paths.Map() {
-		if item.Get != nil {
-			paths = append(paths, path)
+	for _, path := range k.doc.Paths {
+		if path.Of.Get != nil {
+			paths = append(paths, path.Name)
 		}
 	}
 	slices.Sort(paths)

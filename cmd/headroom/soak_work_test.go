@@ -34,7 +34,8 @@ func soakWork(k *load) []visit {
 
 	// The contract's own examples of everything that is computed without a cluster.
 	var paths []string
-	for path, item := range k.doc.Paths.Map() {
+	for _, known := range k.doc.Paths {
+		path, item := known.Name, known.Of
 		if item.Post == nil || item.Post.RequestBody == nil || strings.Contains(path, "{") || slices.Contains([]string{"/v1/keys", "/v1/session", "/v1/webhooks", "/v1/allowed-hosts", "/v1/clusters", "/v1/solve"}, path) {
 			continue
 		}
@@ -42,7 +43,7 @@ func soakWork(k *load) []visit {
 	}
 	slices.Sort(paths)
 	for _, path := range paths {
-		text, err := json.Marshal(k.doc.Paths.Find(path).Post.RequestBody.Value.Content.Get("application/json").Example)
+		text, err := json.Marshal(k.doc.Paths.Get(path).Post.RequestBody.Content["application/json"].Example)
 		if err != nil {
 			panic(err)
 		}

@@ -48,8 +48,8 @@ func (n *Named[T]) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// get returns a member, or nothing.
-func (n Named[T]) get(name string) (of T) {
+// Get returns a member, or nothing.
+func (n Named[T]) Get(name string) (of T) {
 	for _, member := range n {
 		if member.Name == name {
 			return member.Of
@@ -85,7 +85,7 @@ type pathItem struct {
 
 var methodOrder = []string{"GET", "POST", "PUT", "PATCH", "DELETE"}
 
-func (p *pathItem) operations() (list Named[*operation]) {
+func (p *pathItem) Operations() (list Named[*operation]) {
 	for i, op := range []*operation{p.Get, p.Post, p.Put, p.Patch, p.Delete} {
 		if op != nil {
 			list = append(list, Member[*operation]{methodOrder[i], op})
@@ -186,7 +186,7 @@ func (c *Contract) link() error {
 	}
 	for _, p := range c.Paths {
 		l.parameters(p.Of.Parameters)
-		for _, op := range p.Of.operations() {
+		for _, op := range p.Of.Operations() {
 			l.parameters(op.Of.Parameters)
 			if op.Of.RequestBody != nil {
 				l.content(op.Of.RequestBody.Content)
@@ -214,7 +214,7 @@ func follow[T any](l *linker, r *Ref[T], kind string, known Named[*Ref[T]]) {
 	if r.Ref == "" {
 		return
 	}
-	if to := known.get(strings.TrimPrefix(r.Ref, "#/components/"+kind+"/")); to != nil && to.Value != nil {
+	if to := known.Get(strings.TrimPrefix(r.Ref, "#/components/"+kind+"/")); to != nil && to.Value != nil {
 		r.Value = to.Value
 	} else {
 		l.missing, r.Value = r.Ref, new(T)

@@ -123,7 +123,7 @@ func docsGroups(doc *Contract, known examples) []docsGroup {
 		groups = append(groups, docsGroup{ID: anchor("tag", tag.Name), Tag: tag.Name, Name: heading(tag.Name), About: prose(tag.Description)})
 	}
 	for _, path := range doc.Paths {
-		for _, op := range path.Of.operations() {
+		for _, op := range path.Of.Operations() {
 			tag := "Other"
 			if len(op.Of.Tags) > 0 {
 				tag = op.Of.Tags[0]

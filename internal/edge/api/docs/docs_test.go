@@ -89,7 +89,7 @@ func TestExamplesKeepTheContract(t *testing.T) {
 	known := readExamples(doc)
 	checked := 0
 	for _, item := range doc.Paths {
-		for _, op := range item.Of.operations() {
+		for _, op := range item.Of.Operations() {
 			path, method := item.Name, op.Name
 			judge := contract.Paths.Value(path).GetOperation(method)
 			bodies, judges := map[string]*mediaType{}, map[string]*openapi3.MediaType{}

@@ -16,7 +16,7 @@ type examples map[string]map[string]any
 func readExamples(doc *Contract) examples {
 	known := examples{}
 	for _, path := range doc.Paths {
-		for _, member := range path.Of.operations() {
+		for _, member := range path.Of.Operations() {
 			op := member.Of
 			if op.RequestBody == nil {
 				continue

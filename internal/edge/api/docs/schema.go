@@ -120,7 +120,7 @@ func Link(ref *Ref[Schema]) string {
 
 // rowOf returns the schema of the items of a page of a list, or nil for another schema.
 func rowOf(v *Schema) *Ref[Schema] {
-	if items := v.Properties.get("items"); items != nil && v.Properties.get("next_cursor") != nil {
+	if items := v.Properties.Get("items"); items != nil && v.Properties.Get("next_cursor") != nil {
 		return items.Value.Items
 	}
 	return nil
