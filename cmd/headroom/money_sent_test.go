@@ -18,6 +18,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"headroom/internal/test/await"
+	"headroom/internal/test/moneytest"
 )
 
 // sentPlan is a plan in a message of a webhook.
@@ -153,7 +154,7 @@ func checkMetrics(t *testing.T, send func(method, path, body, form string) strin
 		}
 	}
 	for _, x := range regexp.MustCompile(`(?m)^# HELP (headroom_\S+) (.*)$`).FindAllStringSubmatch(text, -1) {
-		if name := strings.ReplaceAll(x[1], "_", " "); moneyWord.MatchString(name) && valueWord.MatchString(x[2]) && !strings.Contains(x[2], "no bill") {
+		if name := strings.ReplaceAll(x[1], "_", " "); moneytest.MoneyWord.MatchString(name) && moneytest.ValueWord.MatchString(x[2]) && !strings.Contains(x[2], "no bill") {
 			t.Errorf("%s has a word of money, and its text does not say what is on no bill: %s", x[1], x[2])
 		}
 	}

@@ -21,7 +21,8 @@ var purchaseNotChecked = append([]string{
 	"gaps of the best purchases at other demands, but by trying their neighbours",
 	"whether a curve could be exact",
 	"bills at other numbers of VMs and at other demands, but for being no higher than the costs",
-	"which ends of demand are tried, and how many more job-hours are served than today",
+	"which ends of demand are tried",
+	"how many more job-hours are served than today, but for what the value refused allows",
 }, monthsNotChecked...)
 
 // purchase checks what to buy for a horizon.
@@ -244,8 +245,44 @@ func (b *buying) savings() {
 	if (a.ServedMore == nil) != (a.Today.Status == capacity.InfeasibleStatus) {
 		b.wrong("/served_more_job_hours", "is there if today's contracts serve all promised jobs, and only then")
 	}
+	b.servedMore()
 	b.differ("", b.got, want)
 	b.end(SavingsCheck, "What is saved follows from the costs, by month and in all.")
+}
+
+// servedMore bounds the job-hours that the recommendation serves more than today: today refuses what its value allows.
+func (b *buying) servedMore() {
+	if b.a.ServedMore == nil || b.a.Today.Status == capacity.InfeasibleStatus {
+		return
+	}
+	type room struct{ value, hours *big.Rat } // of a job-hour, and how many may be refused
+	var rooms []room
+	for _, x := range b.calendar.cells {
+		p := &b.calendar.cases[x.situation].problem
+		for i := range p.Classes {
+			class := &p.Classes[i]
+			rooms = append(rooms, room{mul(class.Penalty.Rat(), big.NewRat(3600, p.PeriodSeconds)), mul(number(class.Jobs.Max-class.Jobs.Min), big.NewRat(x.seconds, 3600))})
+		}
+	}
+	slices.SortFunc(rooms, func(a, b room) int { return a.value.Cmp(b.value) })
+	hours := func(in []room) *big.Rat {
+		refused, left := new(big.Rat), b.a.Today.Cost.Penalties.Rat()
+		for _, r := range in {
+			value := mul(r.value, r.hours)
+			if value.Cmp(left) > 0 {
+				return add(refused, quo(left, r.value))
+			}
+			refused, left = add(refused, r.hours), sub(left, value)
+		}
+		return refused
+	}
+	most := hours(rooms)
+	slices.Reverse(rooms)
+	least, here := hours(rooms), number(b.a.Horizon.Total.RefusedHours)
+	said, slack := number(*b.a.ServedMore), mul(big.NewRat(1, 1e6), add(big.NewRat(1, 1), most))
+	if said.Cmp(sub(sub(least, here), slack)) < 0 || said.Cmp(add(sub(most, here), slack)) > 0 {
+		b.wrong("/served_more_job_hours", "is %v; the value refused today allows %s to %s", *b.a.ServedMore, sub(least, here).FloatString(3), sub(most, here).FloatString(3))
+	}
 }
 
 // months adds the months of the savings, which add up to those of the whole time.

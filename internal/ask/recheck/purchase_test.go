@@ -2,6 +2,7 @@ package recheck
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -42,9 +43,19 @@ func TestPurchase(t *testing.T) {
 	if r.Outcome != proof.OK {
 		t.Errorf("%s\n%s", r, a)
 	}
+	var served struct {
+		More float64 `json:"served_more_job_hours"`
+	}
+	decoded(t, a, &served)
+	for _, wrong := range []float64{-served.More, served.More / 2, served.More*2 + 1} {
+		changed := strings.Replace(string(a), fmt.Sprintf(`"served_more_job_hours":%v`, served.More), fmt.Sprintf(`"served_more_job_hours":%v`, wrong), 1)
+		if r := verified(t, q, []byte(changed)); !strings.Contains(r.String(), "the value refused today allows") {
+			t.Errorf("%v more job-hours for %v pass:\n%s", wrong, served.More, r)
+		}
+	}
 	allMutationsFail(t, q, a, plantest.Trials(24, 4), notInPurchases...)
 }
 
 // notInPurchases are places that the report lists as not checked, or that other tests change.
 var notInPurchases = []string{"/horizon/", "/exact", "/proof/price_bound", "/regret/0/bill", "/regret/2/bill", "today_bill", "best_bill", "/gap",
-	"/today/status", "/on_demand_only/status", "/served_more_job_hours", "recommended_bill", "/demand_ends/0/bill", "/demand_ends/1/bill", "/demand_ends/2/bill"}
+	"/today/status", "/on_demand_only/status", "recommended_bill", "/demand_ends/0/bill", "/demand_ends/1/bill", "/demand_ends/2/bill"}

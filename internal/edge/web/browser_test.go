@@ -31,6 +31,7 @@ func TestWalks(t *testing.T) {
 		{name: "states", walk: walkStates},
 		{name: "history", walk: walkHistory},
 		{name: "batch", walk: walkBatch},
+		{name: "money", walk: walkMoney},
 		{name: "settings", walk: walkSettings},
 		{name: "contracts", walk: walkContracts},
 		{name: "media", walk: walkMedia},

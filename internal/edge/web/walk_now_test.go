@@ -370,11 +370,11 @@ func (s *server) readFacts(t *testing.T, ctx context.Context, cluster string, c 
 	if stays := c.Plan.Classes[nearest].Stays; stays != nil && stays.Penalty != nil {
 		about = ""
 	}
-	word, beyond := "below "+about, big.NewRat(99, 100)
+	word, beyond := "refused jobs valued below "+about, big.NewRat(99, 100)
 	if at.Cmp(amount(t, c.problem.Classes[nearest].Penalty)) > 0 {
-		word, beyond = "above "+about, big.NewRat(101, 100)
+		word, beyond = "refused jobs valued above "+about, big.NewRat(101, 100)
 	} else if at.Sign() == 0 {
-		word = "at " // nothing is below
+		word = "refused jobs valued at " // nothing is below
 	}
 	if got, want := value[string](t, ctx, `document.querySelector(".facts bdi.value").nextElementSibling.textContent`), word+unit(*c.Plan.Classes[nearest].Flips.Penalty); got != want {
 		t.Errorf("%s: the plan is said to change its mind %q, want %q", cluster, got, want)

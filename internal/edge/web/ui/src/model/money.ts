@@ -54,9 +54,12 @@ export function perPeriod(amount: string, seconds: number, period: Period): Unit
   return scaled(units(amount), hoursOf[period] * 3600n, BigInt(seconds));
 }
 
+/** rounded rounds to a step, half away from zero. */
+export const rounded = (u: Units, step: Units): Units => scaled(u, 1n, step) * step;
+
 /** shares rounds parts to a step so that they add up to their rounded total: the largest remainders go up. */
 export function shares(parts: Units[], step: Units): Units[] {
-  const total = scaled(parts.reduce((a, b) => a + b, 0n), 1n, step) * step;
+  const total = rounded(parts.reduce((a, b) => a + b, 0n), step);
   const down = parts.map((p) => floorDiv(p, step) * step);
   let missing = (total - down.reduce((a, b) => a + b, 0n)) / step;
   const order = parts.map((p, i) => ({ i, rest: p - down[i]! })).sort((a, b) => (a.rest === b.rest ? a.i - b.i : a.rest > b.rest ? -1 : 1));

@@ -4,6 +4,7 @@ import { useSignal } from "@preact/signals";
 import { ask, faultsOf, list, Problem } from "../api/client.ts";
 import type { PeriodAnswer, Purchase, RegretPoint, SavingCurve, StandingOffer } from "../api/contract.ts";
 import { type Cursor, Figure } from "../charts/figure.tsx";
+import { difference } from "../charts/bridge.tsx";
 import { Dots, Level, Line, Mark, Plot, type Point } from "../charts/plot.tsx";
 import { number } from "../charts/scale.ts";
 import { type Assumption, assumptionTexts, buy, date, monthName, paysBack, perMonth, share } from "../model/contracts.ts";
@@ -326,7 +327,7 @@ function Regret({ p }: { p: Purchase }) {
   const points = shown.length > 0 ? shown : p.regret.slice(0, 3);
   const name = (f: number) => (f === 1 ? "As forecast" : `Demand ${f < 1 ? "−" : "+"}${Math.round(Math.abs(f - 1) * 100)} %`);
   const money = (amount: string | null) => (amount === null ? "no plan" : headline(units(amount), p.currency));
-  const less = (was: string | null, is: string | null) => (is === null ? "no plan" : was === null ? "today has no plan" : headline(units(was) - units(is), p.currency));
+  const change = (was: string | null, is: string | null) => (is === null ? "no plan" : was === null ? "today has no plan" : difference(units(is) - units(was), p.currency));
   const best = (r: RegretPoint) => (r.best === null ? "nothing fits" : r.best.map((n, i) => ({ n, offer: p.offers[i]?.name ?? "" })).filter((x) => x.n > 0).map((x) => `${x.n} ${x.offer}`).join(", ") || "nothing");
   const row = (title: string, cell: (r: RegretPoint) => string) => (
     <tr>
@@ -352,12 +353,12 @@ function Regret({ p }: { p: Purchase }) {
           </tr>
         </thead>
         <tbody>
-          {row("The VM bill falls by", (r) => less(r.today_bill, r.bill))}
-          {row("With the best choice there by", (r) => less(r.today_bill, r.best_bill))}
+          {row("The VM bill changes by", (r) => change(r.today_bill, r.bill))}
+          {row("The VM bill with the best choice there changes by", (r) => change(r.today_bill, r.best_bill))}
           {row("The best choice there", best)}
-          {row("Bill and value refused fall by", (r) => less(r.today_cost, r.cost))}
-          {row("Both with the best choice there by", (r) => less(r.today_cost, r.best_cost))}
-          {row("This choice comes to more than it by", (r) => money(r.regret))}
+          {row("Bill and value refused together change by", (r) => change(r.today_cost, r.cost))}
+          {row("Together with the best choice there", (r) => change(r.today_cost, r.best_cost))}
+          {row("Together more than with the best choice there", (r) => money(r.regret))}
         </tbody>
       </table>
     </div>

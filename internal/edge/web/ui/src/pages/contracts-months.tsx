@@ -6,7 +6,7 @@ import { type Cursor, Figure } from "../charts/figure.tsx";
 import { Bar, Dots, Line, Plot, type Point } from "../charts/plot.tsx";
 import { names, number } from "../charts/scale.ts";
 import { monthName, monthsSaid } from "../model/contracts.ts";
-import { cent, headline, shares, short, text, units } from "../model/money.ts";
+import { headline, short, text, units } from "../model/money.ts";
 import { fileName, save } from "../model/files.ts";
 import type { Column } from "../model/table.ts";
 import { count } from "../model/words.ts";
@@ -152,7 +152,6 @@ function Month({ h }: { h: Horizon }) {
   }, [m?.start, h]);
   if (!m) return null;
   const of = hours.value.value;
-  const lines = shares([units(m.cost.reserved), units(m.cost.reserved_idle), units(m.cost.on_demand), units(m.cost.spot ?? "0"), units(m.cost.penalties)], cent);
   return (
     <section class="card" aria-labelledby="month">
       <header>
@@ -160,7 +159,7 @@ function Month({ h }: { h: Horizon }) {
         <button class="quiet" onClick={() => choose("month", null)}>Close</button>
       </header>
       <p>
-        {headline(lines[0]! + lines[1]! + lines[2]! + lines[3]!, h.currency)} on VMs, and refused jobs valued at {headline(lines[4]!, h.currency)}, in {count(Math.round(m.hours), "hour", "hours")}. Hours that follow each other and are alike are one row.
+        {headline(units(m.cost.bill), h.currency)} on VMs, and refused jobs valued at {headline(units(m.cost.penalties), h.currency)}, in {count(Math.round(m.hours), "hour", "hours")}. Hours that follow each other and are alike are one row.
       </p>
       <Asking of={hours} />
       {of && <div class="hours"><DataTable caption={`Hours of ${monthName(m.start)}`} columns={hourColumns(h.currency, of.periods)} rows={of.periods} name={(p) => p.start} file={[route.value.cluster, m.start.slice(0, 7)]} /></div>}

@@ -2,7 +2,7 @@
 import { get } from "../api/client.ts";
 import type { Difference, PlanRecord } from "../api/contract.ts";
 import { Bridge, costLines, difference, type Step } from "../charts/bridge.tsx";
-import { cent, headline, perPeriod, shares, text, type Units } from "../model/money.ts";
+import { cent, headline, perPeriod, rounded, shares, text, type Units } from "../model/money.ts";
 import { count, percent } from "../model/words.ts";
 import { Decisions } from "../parts/decisions.tsx";
 import { Export } from "../parts/export.tsx";
@@ -86,10 +86,11 @@ function linesOf({ from, to }: Two): Line[] {
   const per = period();
   const a = from.plan.cost;
   const b = to.plan.cost;
-  const keys = ["reserved", "reserved_idle", "on_demand", "spot", "penalties"] as const;
-  const froms = shares(keys.map((key) => perPeriod(a[key] ?? "0", a.period_s, per)), cent);
-  const tos = shares(keys.map((key) => perPeriod(b[key] ?? "0", b.period_s, per)), cent);
-  return keys
+  const bill = ["reserved", "reserved_idle", "on_demand", "spot"] as const;
+  const amounts = (of: typeof a) => [...shares(bill.map((key) => perPeriod(of[key] ?? "0", of.period_s, per)), cent), rounded(perPeriod(of.penalties, of.period_s, per), cent)];
+  const froms = amounts(a);
+  const tos = amounts(b);
+  return [...bill, "penalties" as const]
     .map((key, i) => ({
       ...costLines[key]!,
       from: froms[i]!,

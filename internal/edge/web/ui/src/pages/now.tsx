@@ -5,7 +5,7 @@ import type { CurrentPlan, Problem, ProblemClass } from "../api/contract.ts";
 import { Figure } from "../charts/figure.tsx";
 import { parts, VMBar } from "../charts/vmbar.tsx";
 import { fileName } from "../model/files.ts";
-import { cent, decimal, each, headline, type Period, periods, periodTexts, perPeriod, price, scaled, shares, shownPeriods, text, units, type Units } from "../model/money.ts";
+import { cent, decimal, each, headline, type Period, periods, periodTexts, perPeriod, price, rounded, scaled, shares, shownPeriods, text, units, type Units } from "../model/money.ts";
 import { about, count, inText, lead, percent, proved } from "../model/words.ts";
 import { Export } from "../parts/export.tsx";
 import { Unplanned } from "../parts/noplan.tsx";
@@ -111,9 +111,9 @@ function Money({ plan, problem }: { plan: CurrentPlan; problem: Problem }) {
   if (idle > 0) bill.push({ patch: "idle", name: `Reserved but idle, ${count(idle, "VM", "VMs")}`, amount: per(cost.reserved_idle) });
   bill.push({ patch: "demand", name: `On demand, ${count(vms.on_demand, "VM", "VMs")}`, amount: per(cost.on_demand) });
   if (cost.spot && units(cost.spot) > 0n) bill.push({ patch: "demand", name: `Spot, ${count(vms.spot ?? 0, "VM", "VMs")}`, amount: per(cost.spot) });
-  const parts = shares([...bill.map((b) => b.amount), per(cost.penalties)], cent);
-  const refused = parts[parts.length - 1]!;
-  const sum = parts.slice(0, -1).reduce((a, b) => a + b, 0n);
+  const parts = shares(bill.map((b) => b.amount), cent); // their sum is the bill to a cent, whatever is refused
+  const refused = rounded(per(cost.penalties), cent);
+  const sum = parts.reduce((a, b) => a + b, 0n);
   const money = (u: Units) => text(u, cost.currency, 2);
   return (
     <section class="card span-5" aria-labelledby="money">
@@ -299,7 +299,7 @@ function Facts({ plan, problem }: { plan: CurrentPlan; problem: Problem }) {
             <p>
               <bdi class="value">{change.name}</bdi>{" "}
               <span class="muted small">
-                {units(change.at) === 0n ? "at" : `${change.up ? "above" : "below"} ${change.exact ? "" : near}`.trim()} {price(perPeriod(change.at, cost.period_s, "hour"), cost.currency)}
+                refused jobs valued {units(change.at) === 0n ? "at" : `${change.up ? "above" : "below"} ${change.exact ? "" : near}`.trim()} {price(perPeriod(change.at, cost.period_s, "hour"), cost.currency)}
               </span>
             </p>
             <p class="small muted">
