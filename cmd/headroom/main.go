@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"headroom/internal/edge/cli/batch"
+	"headroom/internal/edge/cli/drive"
 	"headroom/internal/edge/cli/history"
 	"headroom/internal/edge/cli/inputs"
 	"headroom/internal/edge/cli/live"
@@ -49,6 +50,7 @@ Exit codes: 0 done, 1 error, 2 wrong usage, 3 no plan meets the demands or a job
 	root.AddCommand(inputs.Commands(history.ProfileFromHistoryCommand, history.ForecastFromHistoryCommand)...)
 	root.AddCommand(whatif.Commands()...)
 	root.AddCommand(live.Commands()...)
+	root.AddCommand(drive.Commands()...)
 	root.AddCommand(history.Commands()...)
 	root.AddCommand(batch.Commands()...)
 	root.AddCommand(server.Commands()...)
