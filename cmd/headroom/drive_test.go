@@ -72,8 +72,12 @@ func TestSlurmFollowsThePlan(t *testing.T) {
 		if killed*changes < n*kills+kills {
 			killed++
 			switch killed % 3 {
-			case 0:
+			case 0: // between jobs: those that ended within its last seconds it would take for running
+				d.change(t, 0)
+				d.follows(t)
+				waits(t, "no job runs", 30*time.Second, func() bool { return d.slurm.Run(t, "squeue", "-h", "-t", "running,completing") == "" })
 				d.slurm.Kill(t)
+				d.follows(t)
 			case 1:
 				d.endDriver(t)
 				d.drive(t)
