@@ -1,6 +1,6 @@
 # make help lists the targets. Everything a target needs from the system is installed first (scripts/setup).
 .DEFAULT_GOAL := help
-.PHONY: help build ui run test test-long test-faults soak promises fuzz check generate bench bench-compare release audit clean setup
+.PHONY: help build ui run test test-long test-engines test-faults soak promises fuzz check generate bench bench-compare release audit clean setup
 
 VERSION = $(shell git describe --tags --always --dirty 2>/dev/null || echo development)
 GOBUILD = go build -ldflags '-s -w -X main.version=$(VERSION)'
@@ -47,6 +47,10 @@ test-long: build ## run the tests with every large sample (up to two hours), als
 	HEADROOM_TEST_POOLER=1 $(GOTEST) -count=1 ./internal/edge/postgres ./internal/edge/api ./internal/service/...
 	$(CGO) HEADROOM_LONG=1 $(GOTEST) -count=1 $(SOLVER)
 	@$(MAKE) --no-print-directory fuzz FUZZTIME=60s
+
+test-engines: build ## drive a real Slurm: 500 jobs, 50 plans, everything killed in turn (installs Slurm)
+	@scripts/setup engines
+	HEADROOM_ENGINES=1 HEADROOM_LONG=1 $(GOTEST) -count=1 -timeout 60m -v -run Slurm ./internal/slots/drive/... ./cmd/headroom
 
 SOAK = 10m
 SOAK_RATE = 200

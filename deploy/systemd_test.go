@@ -104,7 +104,8 @@ func TestSystemdUnitOfTheAgent(t *testing.T) {
 // If systemd is installed, it reads the units itself and rates them.
 func TestSystemdReadsTheUnit(t *testing.T) {
 	t.Parallel()
-	for unit, command := range map[string]string{"headroom": "/usr/local/bin/headroom serve", "headroom-agent": "/usr/local/bin/headroom agent $AGENT_ARGUMENTS"} {
+	for unit, command := range map[string]string{"headroom": "/usr/local/bin/headroom serve", "headroom-agent": "/usr/local/bin/headroom agent $AGENT_ARGUMENTS",
+		"headroom-drive-slurm": "/usr/local/bin/headroom drive slurm $DRIVE_ARGUMENTS"} {
 		t.Run(unit, func(t *testing.T) {
 			t.Parallel()
 			readBySystemd(t, unit+".service", command)

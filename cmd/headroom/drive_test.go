@@ -1,0 +1,232 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"headroom/internal/edge/cli/shell"
+	"headroom/internal/service/plans"
+	"headroom/internal/test/slurmtest"
+)
+
+// driven is a Slurm that a driver keeps to the plans of a server.
+type driven struct {
+	slurm   *slurmtest.Slurm
+	server  *served
+	driver  *exec.Cmd
+	said    *lockedBuffer
+	dir     string
+	address string
+	key     string // of a viewer, which is all that a driver needs
+	plans   []inForce
+}
+
+// inForce holds the places of classes from a moment on.
+type inForce struct {
+	from   time.Time
+	places map[string]int64
+}
+
+var drivenClasses = []string{"etl", "sql", "ml", "web", "adhoc"}
+
+const driverPause = time.Second
+
+// Slurm keeps to plans that change while jobs come and everything is killed in turn: no job starts beyond its class's
+// places, none is lost, and none fails because it waits. The long form has 500 jobs, 50 changes and 20 kills.
+func TestSlurmFollowsThePlan(t *testing.T) {
+	jobs, changes, kills := 60, 4, 3
+	if wholeSamples {
+		jobs, changes, kills = 500, 50, 20
+	}
+	d := &driven{slurm: slurmtest.Start(t, strings.Join(drivenClasses, ":200,")+":200", ""), dir: dataDirectory(t), address: testPort(t), said: &lockedBuffer{}}
+	d.serve(t)
+	d.key = strings.TrimSpace(d.verb(t, "key", "create", "driver", "--role", "viewer", "-q", "--data-dir", d.dir))
+	d.change(t, 4)
+	if said := d.verb(t, "drive", "slurm", "shop", "--dry-run", "--data-dir", d.dir); !strings.Contains(said, "etl: 200 places now, 2 by the plan\n") {
+		t.Errorf("a dry run says\n%s", said)
+	}
+	d.drive(t)
+	t.Cleanup(func() { d.endDriver(t) })
+	d.follows(t)
+
+	random := rand.New(rand.NewPCG(7, 1))
+	submitted := 0
+	submit := func(n int) {
+		for ; n > 0 && submitted < jobs; n-- {
+			class := drivenClasses[random.IntN(len(drivenClasses))]
+			d.slurm.Run(t, "sbatch", "-J", class, "-L", class, "-o", d.slurm.Output(), "--wrap", fmt.Sprintf("sleep %d", 1+random.IntN(4)))
+			submitted++
+		}
+	}
+	killed := 0
+	for n := range changes {
+		submit(jobs/changes + 1)
+		if killed*changes < n*kills+kills {
+			killed++
+			switch killed % 3 {
+			case 0: // between jobs: those that ended within its last seconds it would take for running
+				d.change(t, 0)
+				d.follows(t)
+				waits(t, "no job runs", 30*time.Second, func() bool { return d.slurm.Run(t, "squeue", "-h", "-t", "running,completing") == "" })
+				d.slurm.Kill(t)
+				d.follows(t)
+			case 1:
+				d.endDriver(t)
+				d.drive(t)
+			case 2:
+				d.server.kill(t)
+				d.serve(t)
+			}
+		}
+		d.change(t, random.IntN(12))
+		d.follows(t)
+	}
+	submit(jobs)
+	d.change(t, 60)
+	waits(t, "all jobs have ended", 5*time.Minute, func() bool { return d.slurm.Run(t, "squeue", "-h") == "" })
+	waits(t, "all places are free", 10*time.Second, func() bool {
+		return strings.Count(d.slurm.Run(t, "scontrol", "-o", "show", "licenses"), " Used=0 ") == len(drivenClasses)
+	})
+	d.judge(t, jobs)
+	t.Logf("%d jobs under %d plans, %d kills", jobs, len(d.plans), killed)
+}
+
+// serve starts the server, at the same address each time.
+func (d *driven) serve(t *testing.T) {
+	t.Helper()
+	d.server = launch(t, d.dir, nil, "--listen", d.address)
+	d.server.address = d.address
+	d.server.await(t)
+}
+
+// verb runs a command of this program.
+func (d *driven) verb(t *testing.T, args ...string) string {
+	t.Helper()
+	var out, trouble bytes.Buffer
+	if code := run(t.Context(), args, strings.NewReader(""), &out, &trouble); code != shell.ExitOK {
+		t.Fatalf("%v: exit code %d: %s", args, code, &trouble)
+	}
+	return out.String()
+}
+
+// drive starts a driver.
+func (d *driven) drive(t *testing.T) {
+	t.Helper()
+	d.driver = exec.Command("headroom", "drive", "slurm", "shop", "--every", driverPause.String())
+	d.driver.Env = append(os.Environ(), "HEADROOM_URL=http://"+d.address, "HEADROOM_API_KEY="+d.key)
+	d.driver.Stdout, d.driver.Stderr = d.said, d.said
+	if err := d.driver.Start(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// endDriver kills the driver.
+func (d *driven) endDriver(t *testing.T) {
+	t.Helper()
+	_ = d.driver.Process.Kill()
+	_ = d.driver.Wait()
+	if t.Failed() {
+		t.Logf("the driver said\n%s", d.said)
+	}
+}
+
+// change gives the cluster another quota, waits for its plan, and keeps the plan's places.
+func (d *driven) change(t *testing.T, quota int) {
+	t.Helper()
+	var classes []string
+	for i, name := range drivenClasses {
+		classes = append(classes, fmt.Sprintf(`{"name":%q,"vms_per_job":1,"jobs":{"min":0,"max":%d},"penalty":"%d"}`, name, 2+3*i, 9-i))
+	}
+	file := filepath.Join(t.TempDir(), "shop.json")
+	text := fmt.Sprintf(`{"cluster":{"name":"shop","currency":"USD"},"vm_types":[{"name":"m","in_use":true,"quota":%d}],
+		"prices":[{"vm_type":"m","price":"0.3","from":"2020-01-01T00:00:00Z"}],"classes":[%s]}`, quota, strings.Join(classes, ","))
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d.verb(t, "apply", "-f", file, "--yes", "--data-dir", d.dir)
+	var now plans.Scaling
+	waits(t, "the plan is current", 30*time.Second, func() bool {
+		status, answer, err := d.server.ask(t.Context(), d.server.key(t), "/v1/clusters/shop/plans/current/scaling", "")
+		return err == nil && status == 200 && json.Unmarshal([]byte(answer), &now) == nil && now.VMs.Total == int64(min(quota, 40))
+	})
+	places := map[string]int64{}
+	for _, class := range now.Items {
+		places[class.Class] = int64(class.Admitted)
+	}
+	d.plans = append(d.plans, inForce{time.Now(), places})
+}
+
+// follows waits until Slurm has the current plan's places, and for a while after it, in which jobs start by this plan.
+func (d *driven) follows(t *testing.T) {
+	t.Helper()
+	want := d.plans[len(d.plans)-1]
+	waits(t, "Slurm has the plan's places", 10*time.Second, func() bool {
+		licences := d.slurm.Run(t, "scontrol", "-o", "show", "licenses")
+		for class, n := range want.places {
+			if !strings.Contains(licences, fmt.Sprintf("LicenseName=%s Total=200 ", class)) || !strings.Contains(after(licences, "LicenseName="+class+" "), fmt.Sprintf(" Reserved=%d ", 200-n)) {
+				return false
+			}
+		}
+		return true
+	})
+	t.Logf("Slurm had the places of a plan %s after it was current", time.Since(want.from).Round(10*time.Millisecond))
+	for end := time.Now().Add(8 * time.Second); time.Now().Before(end); {
+		d.slurm.Run(t, "squeue", "-h")
+		time.Sleep(time.Second) // jobs take their time
+	}
+}
+
+// after returns the rest of the line that begins with a word.
+func after(text, word string) string {
+	_, rest, _ := strings.Cut(text, word)
+	line, _, _ := strings.Cut(rest, "\n")
+	return line
+}
+
+// judge checks what Slurm wrote down: all jobs ended well, and when one began its class had a place. A plan counts until
+// ten seconds after its end, which bounds a turn beside a kill.
+func (d *driven) judge(t *testing.T, jobs int) {
+	t.Helper()
+	const late = 10 * time.Second
+	ended := d.slurm.Ended(t)
+	if len(ended) != jobs {
+		t.Errorf("%d of %d jobs have ended", len(ended), jobs)
+	}
+	most := func(class string, at time.Time) (n int64) {
+		for i, p := range d.plans {
+			if p.from.Before(at.Add(time.Second)) && (i+1 == len(d.plans) || at.Add(-late).Before(d.plans[i+1].from)) {
+				n = max(n, p.places[class])
+			}
+		}
+		return n
+	}
+	full := 0
+	for _, j := range ended {
+		if j.State != "COMPLETED" {
+			t.Errorf("job %s ended as %s", j.ID, j.State)
+		}
+		running := int64(0)
+		for _, other := range ended {
+			if other.Name == j.Name && !other.Start.After(j.Start) && other.End.After(j.Start) {
+				running++
+			}
+		}
+		switch n := most(j.Name, j.Start); {
+		case running > n:
+			t.Errorf("when job %s of %s began at %s, %d ran of %d", j.ID, j.Name, j.Start.Format(time.TimeOnly), running, n)
+		case running == n:
+			full++
+		}
+	}
+	if full < jobs/10 {
+		t.Errorf("only %d jobs took their class's last place, which is too few to judge by", full)
+	}
+}

@@ -1,0 +1,178 @@
+// Package drive carries plans out in an engine that runs the jobs. It keeps the engine's limit of jobs at once, for
+// each class, at the places of the plan, and tells waiting jobs why they wait. It never cancels a job.
+package drive
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+)
+
+// Plan holds what a plan means for an engine.
+type Plan struct {
+	Number int64
+	Places map[string]int64 // by class: how many of its jobs may run at once
+}
+
+// State holds what an engine was seen to do.
+type State struct {
+	Limits  map[string]Limit // by class; none where the engine does not know the class
+	Running map[string]int64 // places that running jobs take, by class
+	Jobs    []Job            // those that are told something, or wait for a place
+}
+
+// Limit is an engine's own limit of a class.
+type Limit struct {
+	Places int64
+	Most   int64 // the highest that the engine's settings allow
+}
+
+// Job is a job of a class in an engine.
+type Job struct {
+	ID, Class string
+	Waits     int64  // places of its class that it waits for; 0 where it waits for something else
+	Told      string // the sentence that stands at it
+}
+
+// Engine is a scheduler that keeps limits by itself, so that they hold while nobody drives it.
+type Engine interface {
+	// Observe looks at the engine; classes are those that the plan knows.
+	Observe(ctx context.Context, classes []string) (State, error)
+	// Limit sets the places of a class.
+	Limit(ctx context.Context, class string, places int64) error
+	// Tell puts a sentence at a job; "" takes it away.
+	Tell(ctx context.Context, job, sentence string) error
+}
+
+// Step is one thing to do.
+type Step struct {
+	Class    string
+	From, To int64  // places, where no job is told anything
+	Job      string // the job that is told
+	Sentence string
+}
+
+// most bounds the jobs told in one turn: telling one takes some 10 ms. The others have their turn later.
+const most = 200
+
+// Compare returns what brings an engine from a state to a plan, and sentences about what the engine lacks. Limits that
+// fall come first, so that classes together are never given more than the plan has.
+func Compare(p Plan, s State) (steps []Step, lacks []string) {
+	var raised []Step
+	places := map[string]int64{}
+	for _, class := range slices.Sorted(maps.Keys(p.Places)) {
+		want := p.Places[class]
+		limit, known := s.Limits[class]
+		if !known {
+			lacks = append(lacks, fmt.Sprintf("The engine has no limit for the class %q, so its jobs are not held to the plan's %d places.", class, want))
+			continue
+		}
+		if want > limit.Most {
+			lacks = append(lacks, fmt.Sprintf("The plan has %d places for the class %q, and the engine's settings allow %d.", want, class, limit.Most))
+			want = limit.Most
+		}
+		places[class] = want
+		switch step := (Step{Class: class, From: limit.Places, To: want}); {
+		case want < limit.Places:
+			steps = append(steps, step)
+		case want > limit.Places:
+			raised = append(raised, step)
+		}
+	}
+	steps = append(steps, raised...)
+	told := 0
+	for _, j := range s.Jobs {
+		sentence := ""
+		if n, planned := places[j.Class]; planned && j.Waits > 0 {
+			sentence = waiting(j, s.Running[j.Class], n, p.Number)
+		}
+		if sentence != j.Told && told < most {
+			steps = append(steps, Step{Class: j.Class, Job: j.ID, Sentence: sentence})
+			told++
+		}
+	}
+	return steps, lacks
+}
+
+// waiting says why a job waits for places of its class; "" is that it need not.
+func waiting(j Job, taken, places, plan int64) string {
+	switch {
+	case places == 0:
+		return fmt.Sprintf("plan %d has no place for %s jobs.", plan, j.Class)
+	case taken > places:
+		return fmt.Sprintf("%d places of %s are taken, and plan %d has %d.", taken, j.Class, plan, places)
+	case taken == places:
+		return fmt.Sprintf("%d of %d places of %s are taken, as many as plan %d has.", taken, places, j.Class, plan)
+	case taken+j.Waits > places:
+		return fmt.Sprintf("%d of %d places of %s are taken, and this job asks for %d.", taken, places, j.Class, j.Waits)
+	}
+	return ""
+}
+
+// Driver drives an engine by the plans of a cluster.
+type Driver struct {
+	Plan   func(ctx context.Context) (Plan, error) // reads the current plan
+	Engine Engine
+	DryRun bool                             // says what would be done, and does nothing
+	Did    func(s Step, dry bool)           // is told of each step
+	Warn   func(sentence string, err error) // is told of what goes wrong, once while it lasts
+	said   map[string]bool
+}
+
+// Turn looks, compares and acts once. Where the plan or the engine cannot be had, what the engine keeps stays.
+func (d *Driver) Turn(ctx context.Context) error {
+	now := map[string]bool{}
+	defer func() { d.said = now }()
+	warn := func(sentence string, err error) {
+		if now[sentence] = true; !d.said[sentence] {
+			d.Warn(sentence, err)
+		}
+	}
+	p, err := d.Plan(ctx)
+	if err != nil {
+		warn("The plan cannot be read, and the engine keeps what it has", err)
+		return err
+	}
+	s, err := d.Engine.Observe(ctx, slices.Sorted(maps.Keys(p.Places)))
+	if err != nil {
+		warn("The engine does not answer", err)
+		return err
+	}
+	steps, lacks := Compare(p, s)
+	for _, sentence := range lacks {
+		warn(sentence, nil)
+	}
+	var failed []error
+	for _, step := range steps {
+		if !d.DryRun {
+			if step.Job != "" {
+				err = d.Engine.Tell(ctx, step.Job, step.Sentence)
+			} else {
+				err = d.Engine.Limit(ctx, step.Class, step.To)
+			}
+			if err != nil {
+				warn("The engine refused a step: "+err.Error(), nil)
+				failed = append(failed, err)
+				continue
+			}
+		}
+		d.Did(step, d.DryRun)
+	}
+	return errors.Join(failed...)
+}
+
+// Run takes a turn after each pause, until ctx ends.
+func (d *Driver) Run(ctx context.Context, pause time.Duration) {
+	for next := time.NewTicker(pause); ; {
+		_ = d.Turn(ctx) // it was said
+		select {
+		case <-ctx.Done():
+			next.Stop()
+			return
+		case <-next.C:
+		}
+	}
+}

@@ -1,0 +1,87 @@
+package drive
+
+import (
+	"context"
+	"errors"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+// Limits fall before others rise, jobs that wait are told once, and a limit beyond the engine's own is cut.
+func TestCompare(t *testing.T) {
+	p := Plan{Number: 3, Places: map[string]int64{"a": 5, "b": 1, "c": 9, "d": 0, "lost": 2}}
+	s := State{
+		Limits:  map[string]Limit{"a": {2, 100}, "b": {4, 100}, "c": {0, 7}, "d": {0, 100}, "other": {8, 100}},
+		Running: map[string]int64{"a": 5, "b": 4, "c": 6},
+		Jobs: []Job{{ID: "1", Class: "a", Waits: 1}, {ID: "2", Class: "b", Waits: 1, Told: "4 places of b are taken, and plan 3 has 1."},
+			{ID: "3", Class: "c", Waits: 2}, {ID: "4", Class: "c", Waits: 1, Told: "old."}, {ID: "5", Class: "d", Waits: 1}, {ID: "6", Class: "lost", Waits: 1}},
+	}
+	steps, lacks := Compare(p, s)
+	want := []Step{
+		{Class: "b", From: 4, To: 1}, {Class: "a", From: 2, To: 5}, {Class: "c", From: 0, To: 7},
+		{Class: "a", Job: "1", Sentence: "5 of 5 places of a are taken, as many as plan 3 has."},
+		{Class: "c", Job: "3", Sentence: "6 of 7 places of c are taken, and this job asks for 2."},
+		{Class: "c", Job: "4"}, // it has room, and will start
+		{Class: "d", Job: "5", Sentence: "plan 3 has no place for d jobs."},
+	}
+	if !reflect.DeepEqual(steps, want) {
+		t.Errorf("got\n%+v\nwant\n%+v", steps, want)
+	}
+	if text := strings.Join(lacks, "\n"); len(lacks) != 2 || !strings.Contains(text, `no limit for the class "lost"`) || !strings.Contains(text, "9 places for the class \"c\", and the engine's settings allow 7") {
+		t.Errorf("it lacks %q", lacks)
+	}
+}
+
+// frail is an engine that does not answer, or refuses.
+type frail struct {
+	State
+	err     error
+	refuses error
+	limits  int
+}
+
+func (f *frail) Observe(context.Context, []string) (State, error) { return f.State, f.err }
+func (f *frail) Tell(context.Context, string, string) error       { return f.refuses }
+func (f *frail) Limit(context.Context, string, int64) error {
+	f.limits++
+	return f.refuses
+}
+
+// What goes wrong is said once while it lasts, and nothing is changed without a plan or on a dry run.
+func TestTroubleIsSaidOnce(t *testing.T) {
+	engine := &frail{State: State{Limits: map[string]Limit{"a": {2, 9}}}}
+	var planErr error
+	var said, did []string
+	d := Driver{
+		Plan:   func(context.Context) (Plan, error) { return Plan{Number: 1, Places: map[string]int64{"a": 3}}, planErr },
+		Engine: engine, DryRun: true,
+		Did:  func(s Step, dry bool) { did = append(did, s.Class) },
+		Warn: func(sentence string, err error) { said = append(said, sentence) },
+	}
+	if err := d.Turn(t.Context()); err != nil || engine.limits != 0 || len(did) != 1 {
+		t.Errorf("a dry run: %v, %d limits set, %q told", err, engine.limits, did)
+	}
+	d.DryRun = false
+	planErr = errors.New("away")
+	for range 3 {
+		if d.Turn(t.Context()) == nil {
+			t.Error("a turn without a plan succeeds")
+		}
+	}
+	planErr, engine.err = nil, errors.New("no answer")
+	_ = d.Turn(t.Context())
+	engine.err, engine.refuses = nil, errors.New("denied")
+	_ = d.Turn(t.Context())
+	engine.refuses = nil
+	if err := d.Turn(t.Context()); err != nil || engine.limits != 2 {
+		t.Errorf("at last: %v, %d limits set", err, engine.limits)
+	}
+	planErr = errors.New("away")
+	_ = d.Turn(t.Context())
+	want := []string{"The plan cannot be read, and the engine keeps what it has", "The engine does not answer", "The engine refused a step: denied",
+		"The plan cannot be read, and the engine keeps what it has"}
+	if !reflect.DeepEqual(said, want) {
+		t.Errorf("it says %q", said)
+	}
+}

@@ -1,0 +1,268 @@
+// Package slurm drives Slurm by its own commands. A class is a licence: its jobs ask for "-L etl:1", and slurm.conf has
+// as many licences as may ever be of use. A reservation by Headroom keeps back those beyond the plan's places. It takes
+// 20 ms to change, never ends a job, also allows no place at all, and stays while neither driver nor slurmctld runs.
+package slurm
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os/exec"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"headroom/internal/slots/drive"
+)
+
+// Slurm is a Slurm whose commands this machine has.
+type Slurm struct {
+	Licences map[string]string // of classes whose licence is not called as they are
+}
+
+// mark begins the sentences that stand at jobs, so that nobody else's comment is replaced.
+const mark = "Headroom: "
+
+// patience bounds each command.
+const patience = 30 * time.Second
+
+// A reservation lasts a year, the longest that Slurm knows. It is made longer when half of that has passed.
+const (
+	term  = 365 * 24 * time.Hour
+	clock = "2006-01-02T15:04:05"
+)
+
+// named is a name that Slurm takes for licences and reservations.
+var named = regexp.MustCompile(`^[A-Za-z0-9_.-]+$`)
+
+// Licence returns the licence of a class.
+func (s *Slurm) Licence(class string) string {
+	if l, given := s.Licences[class]; given {
+		return l
+	}
+	return class
+}
+
+// held is a reservation of licences.
+type held struct {
+	licences int64
+	until    time.Time
+}
+
+// Observe reads licences, the reservations that hold some back, and the jobs.
+func (s *Slurm) Observe(ctx context.Context, classes []string) (drive.State, error) {
+	state := drive.State{Limits: map[string]drive.Limit{}, Running: map[string]int64{}}
+	totals, err := s.totals(ctx)
+	if err != nil {
+		return state, err
+	}
+	reserved, err := s.reservations(ctx)
+	if err != nil {
+		return state, err
+	}
+	of := map[string]string{} // classes by licence
+	for _, class := range classes {
+		licence := s.Licence(class)
+		of[licence] = class
+		if total, there := totals[licence]; there && named.MatchString(licence) {
+			state.Limits[class] = drive.Limit{Places: max(0, total-reserved[licence].licences), Most: total}
+		}
+	}
+	return state, s.jobs(ctx, of, &state)
+}
+
+// totals returns how many licences slurm.conf has of each.
+func (s *Slurm) totals(ctx context.Context) (map[string]int64, error) {
+	text, err := run(ctx, "scontrol", "--oneliner", "show", "licenses")
+	if err != nil {
+		return nil, err
+	}
+	totals := map[string]int64{}
+	for line := range strings.Lines(text) {
+		of := fields(line)
+		if of["LicenseName"] == "" || of["Remote"] == "yes" {
+			continue
+		}
+		if totals[of["LicenseName"]], err = strconv.ParseInt(of["Total"], 10, 64); err != nil {
+			return nil, unread("scontrol show licenses", line)
+		}
+	}
+	return totals, nil
+}
+
+// reservations returns what Headroom's reservations hold back, by licence.
+func (s *Slurm) reservations(ctx context.Context) (map[string]held, error) {
+	text, err := run(ctx, "scontrol", "--oneliner", "show", "reservations")
+	if err != nil {
+		return nil, err
+	}
+	all := map[string]held{}
+	for line := range strings.Lines(text) {
+		of := fields(line)
+		licence, ours := strings.CutPrefix(of["ReservationName"], "headroom-")
+		if !ours {
+			continue
+		}
+		name, count, _ := strings.Cut(of["Licenses"], ":")
+		n, err := strconv.ParseInt(count, 10, 64)
+		until, timeErr := time.ParseInLocation(clock, of["EndTime"], time.Local)
+		if err != nil || timeErr != nil || name != licence {
+			return nil, unread("scontrol show reservations", line)
+		}
+		all[licence] = held{n, until}
+	}
+	return all, nil
+}
+
+// fields reads "Name=value Name=value" as scontrol writes it.
+func fields(line string) map[string]string {
+	of := map[string]string{}
+	for _, word := range strings.Fields(line) {
+		name, value, _ := strings.Cut(word, "=")
+		of[name] = value
+	}
+	return of
+}
+
+// jobs adds the jobs that ask for licences of the classes.
+func (s *Slurm) jobs(ctx context.Context, of map[string]string, state *drive.State) error {
+	text, err := run(ctx, "squeue", "--json")
+	if err != nil {
+		return err
+	}
+	var queue struct {
+		Jobs []struct {
+			ID       int64  `json:"job_id"`
+			State    string `json:"job_state"`
+			Reason   string `json:"state_reason"`
+			Licences string `json:"licenses"`
+			Comment  string `json:"comment"`
+		} `json:"jobs"`
+	}
+	if err := json.Unmarshal([]byte(text), &queue); err != nil {
+		return unread("squeue --json", text)
+	}
+	for _, j := range queue.Jobs {
+		class, places := placesOf(j.Licences, of)
+		if class == "" {
+			continue
+		}
+		told, ours := strings.CutPrefix(j.Comment, mark)
+		if !ours && j.Comment != "" {
+			told = "" // somebody else's; it stays
+		}
+		waits := int64(0)
+		if j.State == "PENDING" && (j.Reason == "Licenses" || j.Reason == "None") && (ours || j.Comment == "") { // None is not looked at yet
+			waits = places
+		}
+		switch {
+		case j.State == "RUNNING" || j.State == "COMPLETING" || j.State == "SUSPENDED":
+			state.Running[class] += places
+			if told != "" {
+				state.Jobs = append(state.Jobs, drive.Job{ID: strconv.FormatInt(j.ID, 10), Class: class, Told: told})
+			}
+		case waits > 0 || told != "" && j.State == "PENDING":
+			state.Jobs = append(state.Jobs, drive.Job{ID: strconv.FormatInt(j.ID, 10), Class: class, Waits: waits, Told: told})
+		}
+	}
+	return nil
+}
+
+// placesOf returns the class whose licences a job asks for, and how many.
+func placesOf(licences string, of map[string]string) (class string, places int64) {
+	for each := range strings.FieldsFuncSeq(licences, func(r rune) bool { return r == ',' || r == ';' || r == '|' }) {
+		name, count, counted := strings.Cut(each, ":")
+		if class := of[name]; class != "" {
+			if n, err := strconv.ParseInt(count, 10, 64); counted && err == nil {
+				return class, n
+			}
+			return class, 1
+		}
+	}
+	return "", 0
+}
+
+// Limit holds back the licences of a class beyond its places.
+func (s *Slurm) Limit(ctx context.Context, class string, places int64) error {
+	licence := s.Licence(class)
+	totals, err := s.totals(ctx)
+	if err != nil {
+		return err
+	}
+	reserved, err := s.reservations(ctx)
+	if err != nil {
+		return err
+	}
+	back, name := totals[licence]-places, "ReservationName=headroom-"+licence
+	licences := fmt.Sprintf("Licenses=%s:%d", licence, back)
+	switch was, there := reserved[licence]; {
+	case back < 0:
+		return fmt.Errorf("Slurm has %d licences of %s; give it %d in slurm.conf", totals[licence], licence, places)
+	case back == 0 && there:
+		_, err = run(ctx, "scontrol", "delete", name)
+	case back == 0:
+	case there && time.Until(was.until) > term/2:
+		_, err = run(ctx, "scontrol", "update", name, licences)
+	case there:
+		_, err = run(ctx, "scontrol", "update", name, licences, "EndTime="+time.Now().Add(term).Format(clock))
+	default: // running jobs do not stand in its way
+		_, err = run(ctx, "scontrol", "create", name, licences, "StartTime=now", "Duration=UNLIMITED", "Users=root", "Flags=ANY_NODES,IGNORE_JOBS")
+	}
+	return err
+}
+
+// Tell puts a sentence into a job's comment, which squeue shows with -o %k.
+func (s *Slurm) Tell(ctx context.Context, job, sentence string) error {
+	if sentence != "" {
+		sentence = mark + sentence
+	}
+	_, err := run(ctx, "scontrol", "update", "JobId="+job, "Comment="+sentence)
+	if err != nil && strings.Contains(err.Error(), "Invalid job id") {
+		return nil // it has ended meanwhile
+	}
+	return err
+}
+
+// longest bounds what a command may answer: some 100,000 jobs.
+const longest = 1 << 30
+
+// run runs one of Slurm's commands.
+func run(ctx context.Context, args ...string) (string, error) {
+	ctx, stop := context.WithTimeout(ctx, patience)
+	defer stop()
+	c := exec.CommandContext(ctx, args[0], args[1:]...)
+	c.WaitDelay = time.Second
+	var out, said bytes.Buffer
+	c.Stdout, c.Stderr = &limited{&out}, &limited{&said}
+	err := c.Run()
+	told := strings.Join(slices.Collect(strings.FieldsSeq(said.String())), " ")
+	switch {
+	case errors.Is(err, exec.ErrNotFound):
+		return "", fmt.Errorf("%s is not installed here; run the driver where Slurm's commands are", args[0])
+	case ctx.Err() != nil:
+		return "", fmt.Errorf("%s did not answer within %s", args[0], patience)
+	case err != nil && told != "":
+		return "", fmt.Errorf("%s: %s", strings.Join(args[:min(3, len(args))], " "), told)
+	case err != nil:
+		return "", fmt.Errorf("%s: %w", strings.Join(args[:min(3, len(args))], " "), err)
+	}
+	return out.String(), nil
+}
+
+// limited refuses what is longer than any answer.
+type limited struct{ *bytes.Buffer }
+
+func (l *limited) Write(p []byte) (int, error) {
+	if l.Len()+len(p) > longest {
+		return 0, errors.New("the answer is too long")
+	}
+	return l.Buffer.Write(p)
+}
+
+func unread(command, text string) error {
+	return fmt.Errorf("what %s says cannot be read: %.200q; is it Slurm 22.05 or newer", command, text)
+}

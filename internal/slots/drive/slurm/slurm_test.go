@@ -1,0 +1,109 @@
+package slurm
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"headroom/internal/slots/drive"
+	"headroom/internal/test/await"
+	"headroom/internal/test/slurmtest"
+)
+
+// The limits that the driver sets hold in a real Slurm: of one class to no place, of another to two, and no job fails.
+func TestSlurmKeepsLimits(t *testing.T) {
+	s := slurmtest.Start(t, "etl:100,sql:50", "")
+	plan := drive.Plan{Number: 7, Places: map[string]int64{"etl": 2, "ad hoc": 0, "ml": 3}}
+	var said []string
+	d := drive.Driver{
+		Plan: func(context.Context) (drive.Plan, error) { return plan, nil }, Engine: &Slurm{Licences: map[string]string{"ad hoc": "sql"}},
+		Did:  func(drive.Step, bool) {},
+		Warn: func(sentence string, err error) { said = append(said, sentence) },
+	}
+	turn := func() {
+		t.Helper()
+		if err := d.Turn(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	counts := func(state string) string {
+		return fmt.Sprint(strings.Count(s.Run(t, "squeue", "-h", "-t", state, "-o", "%j"), "etl"), strings.Count(s.Run(t, "squeue", "-h", "-t", state, "-o", "%j"), "sql"))
+	}
+	wait := func(state, want string) {
+		t.Helper()
+		for last := range await.Tries(30 * time.Second) {
+			if counts(state) == want {
+				return
+			}
+			if last {
+				t.Fatalf("%s are %s, want %s (etl sql)\n%s", state, counts(state), want, s.Run(t, "squeue", "-o", "%i %j %T %r %W %k"))
+			}
+		}
+	}
+	turn()
+	if want := []string{`The engine has no limit for the class "ml", so its jobs are not held to the plan's 3 places.`}; !slices.Equal(said, want) {
+		t.Errorf("it says %q", said)
+	}
+	for range 4 {
+		s.Run(t, "sbatch", "-J", "etl", "-L", "etl", "-o", s.Output(), "--wrap", "sleep 600")
+	}
+	for range 2 {
+		s.Run(t, "sbatch", "-J", "sql", "-L", "sql:2", "-o", s.Output(), "--wrap", "sleep 600")
+	}
+	s.Run(t, "sbatch", "-J", "etl", "-L", "etl", "--comment", "for Ann", "-o", s.Output(), "--wrap", "sleep 600")
+	wait("RUNNING", "2 0")
+	wait("PENDING", "3 2")
+	turn()
+	comments := s.Run(t, "squeue", "-h", "-t", "PENDING", "-o", "%j %k")
+	for text, want := range map[string]int{"etl Headroom: 2 of 2 places of etl are taken, as many as plan 7 has.": 2, "sql Headroom: plan 7 has no place for ad hoc jobs.": 2, "etl for Ann": 1} {
+		if got := strings.Count(comments, text); got != want {
+			t.Errorf("%d jobs say %q, want %d:\n%s", got, text, want, comments)
+		}
+	}
+
+	s.Kill(t) // the limits stand without anybody
+	wait("RUNNING", "2 0")
+	plan = drive.Plan{Number: 8, Places: map[string]int64{"etl": 4, "ad hoc": 3}}
+	turn()
+	wait("RUNNING", "4 1")
+	turn()
+	if comments := s.Run(t, "squeue", "-h", "-o", "%j %T %k"); !strings.Contains(comments, "sql PENDING Headroom: 2 of 3 places of ad hoc are taken, and this job asks for 2.") ||
+		strings.Contains(comments, "RUNNING Headroom") {
+		t.Errorf("the jobs say\n%s", comments)
+	}
+
+	plan.Places["etl"] = 1 // none is ended, and none starts
+	turn()
+	s.Run(t, "sbatch", "-J", "etl", "-L", "etl", "-o", s.Output(), "--wrap", "sleep 600")
+	wait("PENDING", "2 1")
+	wait("RUNNING", "4 1")
+	plan.Places["etl"] = 1000
+	said = nil
+	turn()
+	wait("RUNNING", "6 1")
+	if want := []string{`The plan has 1000 places for the class "etl", and the engine's settings allow 100.`}; !slices.Equal(said, want) {
+		t.Errorf("it says %q", said)
+	}
+}
+
+// The plug-in of deploy gives jobs the licence of their partition, and leaves that of others.
+func TestSlurmGivesJobsTheLicenceOfTheirPartition(t *testing.T) {
+	plugin, err := os.ReadFile("../../../../deploy/slurm/job_submit.lua")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := slurmtest.Start(t, "etl:100,sql:50", string(plugin))
+	s.Run(t, "sbatch", "-J", "one", "-p", "etl", "-H", "-o", s.Output(), "--wrap", "true")
+	s.Run(t, "sbatch", "-J", "two", "-p", "etl", "-H", "-L", "sql:3", "-o", s.Output(), "--wrap", "true")
+	if got := s.Run(t, "squeue", "-h", "-S", "i", "-o", "%j %W"); got != "one etl:1\ntwo sql:3\n" {
+		t.Errorf("the jobs have\n%s", got)
+	}
+	if out, err := exec.Command("sbatch", "-J", "three", "-o", s.Output(), "--wrap", "true").CombinedOutput(); err == nil || !strings.Contains(string(out), "Say to which partition the job belongs") {
+		t.Errorf("a job without a partition: %v %s", err, out)
+	}
+}
