@@ -37,12 +37,12 @@ test: build ## run the tests, which try what fuzzing has found
 	$(GOTEST) $(LONGEST) ./...
 	$(CGO) $(GOTEST) $(SOLVER)
 
-GENERATED = 1000000
+REQUESTS = 1000000
 
 test-long: build ## run the tests with every large sample (up to two hours), also clients made from openapi.yaml and proxies (installs npm, nginx, HAProxy and Caddy)
 	@scripts/setup clients
 	HEADROOM_LONG=1 $(GOTEST) -count=1 -timeout 60m ./...
-	HEADROOM_LONG=1 HEADROOM_GENERATED=$(GENERATED) $(GOTEST) -count=1 -timeout 3h -run '^TestGeneratedRequests$$' ./internal/edge/api
+	HEADROOM_LONG=1 HEADROOM_GENERATED=$(REQUESTS) $(GOTEST) -count=1 -timeout 3h -run '^TestGeneratedRequests$$' ./internal/edge/api
 	HEADROOM_TEST_POOLER=1 $(GOTEST) -count=1 ./internal/edge/postgres ./internal/edge/api ./internal/service/...
 	$(CGO) HEADROOM_LONG=1 $(GOTEST) -count=1 $(SOLVER)
 	@$(MAKE) --no-print-directory fuzz FUZZTIME=60s
