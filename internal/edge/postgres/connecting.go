@@ -16,7 +16,8 @@ import (
 // all would be asked for again, for ever.
 //
 // One of the places is patient: its limit doubles with every time-out, so that a slow database is reached in the end.
-// The others keep the usual limit, because an unanswered connection must not hold up one that would be answered.
+// The others keep the usual limit, because an unanswered connection must not hold up one that would be answered. For the same
+// reason they try a database's addresses from the end.
 type gate struct {
 	least  time.Duration
 	places chan *connecting
@@ -71,12 +72,32 @@ func (g *gate) before(ctx context.Context, c *pgx.ConnConfig) error {
 		}
 		now.began = time.Now()
 		c.Tracer, c.ConnectTimeout = &now, now.limit
+		if !now.patient {
+			fromTheEnd(c)
+		}
 		return nil
 	case <-mine.refused:
 		return mine.err
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+}
+
+type placeKey struct{}
+
+// TraceConnectStart lets the dialer know the place.
+func (c *connecting) TraceConnectStart(ctx context.Context, _ pgx.TraceConnectStartData) context.Context {
+	return context.WithValue(ctx, placeKey{}, c)
+}
+
+// dialling reports whether the dialer makes a connection, not a request to end a statement. It begins its time anew at each address: the
+// wait for one that hangs says nothing about the next.
+func dialling(ctx context.Context) bool {
+	c, ok := ctx.Value(placeKey{}).(*connecting)
+	if ok {
+		c.began = time.Now()
+	}
+	return ok
 }
 
 // TraceConnectEnd returns the place if no connection was made; otherwise the place is returned when the connection is

@@ -1,19 +1,20 @@
 package postgres_test
 
 import (
+	"context"
 	"errors"
-	"syscall"
 	"testing"
 	"time"
 
 	"headroom/internal/core/fault"
 	"headroom/internal/data/inputs"
+	"headroom/internal/data/storage"
 	"headroom/internal/edge/postgres"
+	"headroom/internal/test/await"
 	"headroom/internal/test/pgtest"
 )
 
-// A commit that the standby never confirmed is not acknowledged: a promoted standby would not have it. Postgres calls it done, with a
-// warning, when it waited as long as a statement may take.
+// A commit that the standby never confirmed is not acknowledged: a promoted standby would not have it.
 func TestUnconfirmedCommitsAreNotAcknowledged(t *testing.T) {
 	t.Parallel()
 	pair := pgtest.NewPair(t)
@@ -25,11 +26,55 @@ func TestUnconfirmedCommitsAreNotAcknowledged(t *testing.T) {
 		return err
 	}
 	check(t, create("before"))
-	for _, pid := range pair.Processes(1 - pair.Primary) {
-		check(t, syscall.Kill(pid, syscall.SIGSTOP))
-	}
+	pair.Hang(1 - pair.Primary)
 	began := time.Now()
 	if err := create("meanwhile"); !errors.Is(err, fault.Busy) {
 		t.Errorf("got %v after %v, want that it is not sure", err, time.Since(began))
+	}
+}
+
+// As soon as one connection reaches the promoted standby, requests that wait for the former primary are cut off. When that one comes
+// back, it gets none.
+func TestConnectionsStayAtTheNewestPrimary(t *testing.T) {
+	t.Parallel()
+	pair := pgtest.NewPair(t)
+	const most = 4
+	store := must(postgres.Open(t.Context(), postgres.Config{URL: pair.URL(), MaxConns: most, Statement: time.Minute}))(t)
+	defer store.Close()
+	read := func(ctx context.Context) error {
+		_, err := store.Clusters(ctx, nil, storage.Page{Limit: 1})
+		return err
+	}
+	check(t, read(t.Context()))
+	former := pair.Primary
+	goOn := pair.Hang(former)
+	defer goOn()
+	hanging := make(chan error, 1)
+	go func() { hanging <- read(t.Context()) }()
+	await.Until(t, time.Minute, "a request waits for the primary", func() bool { return store.Stat().AcquiredConns() > 0 })
+	pair.Promote()
+	promoted := time.Now()
+	await.Until(t, 30*time.Second, "the request that waits is cut off", func() bool {
+		ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+		defer cancel()
+		_ = read(ctx) // which takes another connection
+		return len(hanging) == 1
+	})
+	if err := <-hanging; !errors.Is(err, fault.Busy) {
+		t.Errorf("got %v, want that the database was away", err)
+	}
+	t.Logf("it was cut off %v after the promotion", time.Since(promoted))
+	goOn()
+	for range most {
+		var back func()
+		await.Until(t, time.Minute, "there is a connection", func() (there bool) {
+			back, _ = postgres.Hold(t.Context(), store)
+			return back != nil
+		})
+		defer back()
+	}
+	const sessions = "SELECT count(*)::text FROM pg_stat_activity WHERE application_name = 'headroom'"
+	if old, now := pair.Ask(former, sessions), pair.Ask(pair.Primary, sessions); old != "0" || now != "4" {
+		t.Errorf("the former primary has %s connections and the new one %s, want 0 and 4", old, now)
 	}
 }

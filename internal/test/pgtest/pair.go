@@ -64,7 +64,7 @@ func NewPair(t testing.TB) *Pair {
 	}
 	p.run("initdb", "-D", p.folder(0), "-U", "headroom", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync", "--no-instructions")
 	p.start(0, false)
-	p.on(0, "CREATE DATABASE headroom")
+	p.Ask(0, "CREATE DATABASE headroom")
 	p.StandBy()
 	return p
 }
@@ -74,8 +74,8 @@ func (p *Pair) URL() string {
 	return fmt.Sprintf("postgres://headroom@127.0.0.1:%d,127.0.0.1:%d/headroom?sslmode=disable&target_session_attrs=read-write", p.ports[0], p.ports[1])
 }
 
-// Processes are those of one of the two, the postmaster first. Each child of it leads a group of its own.
-func (p *Pair) Processes(i int) []int {
+// processes are those of one of the two, the postmaster first. Each child of it leads a group of its own.
+func (p *Pair) processes(i int) []int {
 	postmaster := p.servers[i].Process.Pid
 	all := []int{postmaster}
 	children, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", postmaster, postmaster)) // none where it is gone
@@ -91,7 +91,7 @@ func (p *Pair) Processes(i int) []int {
 func (p *Pair) Promote() {
 	p.t.Helper()
 	p.Primary = 1 - p.Primary
-	p.on(p.Primary, "SELECT pg_promote(true, 600)")
+	p.Ask(p.Primary, "SELECT pg_promote(true, 600)")
 }
 
 // StandBy makes the standby anew, as a copy of the primary, after its process has ended. It returns when each commit waits for it.
@@ -105,10 +105,23 @@ func (p *Pair) StandBy() {
 	p.write(standby, "standby.signal", "")
 	p.start(standby, false)
 	p.configure(p.Primary, true)
-	p.on(p.Primary, "SELECT pg_reload_conf()")
+	p.Ask(p.Primary, "SELECT pg_reload_conf()")
 	await.Until(p.t, 2*maxSetup, "commits wait for the standby", func() bool {
-		return p.on(p.Primary, "SELECT count(*)::text FROM pg_stat_replication WHERE sync_state = 'sync'") == "1"
+		return p.Ask(p.Primary, "SELECT count(*)::text FROM pg_stat_replication WHERE sync_state = 'sync'") == "1"
 	})
+}
+
+// Hang stops all processes of one of the two until goOn is called.
+func (p *Pair) Hang(i int) (goOn func()) {
+	all := p.processes(i)
+	for _, pid := range all {
+		_ = syscall.Kill(pid, syscall.SIGSTOP) // one that is just gone needs none
+	}
+	return func() {
+		for _, pid := range all {
+			_ = syscall.Kill(pid, syscall.SIGCONT)
+		}
+	}
 }
 
 // End kills one of the two with all its processes, and waits for their end.
@@ -116,7 +129,7 @@ func (p *Pair) End(i int) {
 	if p.servers[i] == nil {
 		return
 	}
-	for _, pid := range p.Processes(i) {
+	for _, pid := range p.processes(i) {
 		_ = syscall.Kill(pid, syscall.SIGKILL) // some are gone with others
 	}
 	<-p.ended[i]
@@ -206,8 +219,8 @@ func (p *Pair) connect(i int) (*pgx.Conn, error) {
 	return pgx.Connect(ctx, fmt.Sprintf("postgres://headroom@127.0.0.1:%d/postgres?sslmode=disable", p.ports[i]))
 }
 
-// on runs a statement on one of the two, and returns the first value.
-func (p *Pair) on(i int, sql string) (value string) {
+// Ask runs a statement on one of the two, and returns the first value.
+func (p *Pair) Ask(i int, sql string) (value string) {
 	p.t.Helper()
 	conn, err := p.connect(i)
 	if err != nil {
