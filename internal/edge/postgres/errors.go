@@ -100,9 +100,25 @@ func sentenceFor(err error) string {
 	return away
 }
 
+// unconfirmed marks a connection on which a commit did not wait for the standby to the end, because somebody cancelled the wait. Postgres
+// calls such a commit done, with a warning.
+const unconfirmed = "unconfirmed"
+
+var errUnconfirmed = errors.New("the wait for the standby was cancelled: what was committed may be lost with this primary")
+
+func noteUnconfirmed(c *pgconn.PgConn, said *pgconn.Notice) {
+	if said.Routine == "SyncRepWaitForLSN" {
+		c.CustomData()[unconfirmed] = true
+	}
+}
+
 // kindOf gives an error on a connection its kind. Errors with a kind stay as they are, a caller that left gets its
 // own context's error, and other errors are ours to mend.
 func kindOf(ctx context.Context, conn *pgx.Conn, err error) error {
+	if said := conn.PgConn().CustomData(); err == nil && said[unconfirmed] != nil {
+		delete(said, unconfirmed)
+		return &busy{slow, errUnconfirmed}
+	}
 	if err == nil || hasKind(err) {
 		return err
 	}

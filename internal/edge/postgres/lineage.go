@@ -11,9 +11,9 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// lineage keeps the connections of a pool at the newest primary. A promoted standby begins another timeline. As soon as one connection
-// reaches it, those to the former primary are cut off, also in the middle of a request: one that hangs would hold each for seconds, and
-// nobody could tell it from a slow one while the new primary answers. A former primary that comes back is refused.
+// lineage keeps the connections of a pool at the newest primary. A promoted standby begins another timeline. The first connection to it
+// cuts off all those to the former primary, also in the middle of a request: one that hangs would hold each for seconds. It would not
+// count as silent while the new primary answers. A former primary that comes back is refused.
 type lineage struct {
 	mu       sync.Mutex
 	system   string // identifies the data, whose timelines can be compared
@@ -45,7 +45,7 @@ func (l *lineage) check(ctx context.Context, c *pgconn.PgConn) error {
 		return errFormer
 	case system != l.system || timeline > l.timeline:
 		for former := range l.open {
-			_ = former.Conn().Close() // whoever waits for it is told at once
+			_ = former.Conn().Close() // a request that waits there ends at once
 		}
 		l.system, l.timeline, l.open = system, timeline, map[*pgconn.PgConn]bool{}
 	}
@@ -59,8 +59,9 @@ func (l *lineage) forget(c *pgx.Conn) {
 	delete(l.open, c.PgConn())
 }
 
-// fromTheEnd turns the order of a database's addresses, so that one that hangs does not delay everybody.
-func fromTheEnd(c *pgx.ConnConfig) {
+// fromTheEnd turns the order of a database's addresses, so that one that hangs does not delay everybody. It reports whether there are
+// several.
+func fromTheEnd(c *pgx.ConnConfig) (several bool) {
 	all := append([]*pgconn.FallbackConfig{{Host: c.Host, Port: c.Port, TLSConfig: c.TLSConfig}}, c.Fallbacks...)
 	at := func(f *pgconn.FallbackConfig) string { return f.Host + " " + strconv.Itoa(int(f.Port)) }
 	var turned []*pgconn.FallbackConfig
@@ -73,4 +74,5 @@ func fromTheEnd(c *pgx.ConnConfig) {
 		begin = end
 	}
 	c.Host, c.Port, c.TLSConfig, c.Fallbacks = turned[0].Host, turned[0].Port, turned[0].TLSConfig, turned[1:]
+	return at(turned[0]) != at(all[0])
 }

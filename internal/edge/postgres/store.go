@@ -180,14 +180,15 @@ func (s *Store) poolOf(ctx context.Context, url string, most int, settings strin
 	dial := dialer
 	dial.Timeout = s.config.AcquireTimeout // a busy machine still accepts; one that does not is gone
 	config.ConnConfig.DialFunc = func(ctx context.Context, network, address string) (net.Conn, error) {
-		connecting := dialling(ctx)
+		limit := dialling(ctx, address)
 		conn, err := dial.DialContext(ctx, network, address)
-		if err == nil && !connecting {
-			_ = conn.SetDeadline(time.Now().Add(farewell))
+		if err == nil {
+			_ = conn.SetDeadline(time.Now().Add(limit))
 		}
 		return conn, err
 	}
 	config.BeforeConnect = newGate(s.config.AcquireTimeout, s.pulse).before
+	config.ConnConfig.OnNotice = noteUnconfirmed
 	newest := &lineage{}
 	config.BeforeClose = func(conn *pgx.Conn) {
 		newest.forget(conn)
@@ -208,6 +209,7 @@ func (s *Store) poolOf(ctx context.Context, url string, most int, settings strin
 		config.ConnConfig.RuntimeParams["application_name"] = "headroom"
 	}
 	config.AfterConnect = func(ctx context.Context, conn *pgx.Conn) (err error) {
+		_ = conn.PgConn().Conn().SetDeadline(time.Time{})
 		timesInUTC(conn.TypeMap())
 		place := conn.Config().Tracer.(*connecting)
 		if settings != "" {
