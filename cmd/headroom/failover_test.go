@@ -16,7 +16,8 @@ import (
 )
 
 // A standby is promoted again and again, under writers and clients that ask again at once. The old primary was killed, or it hangs
-// and comes back as if nothing had happened. Half of it happens on a machine with twenty processes a processor (R22).
+// and comes back as if nothing had happened. In the long form half of it happens at a load of twenty a processor; HEADROOM_PROMOTIONS
+// says how many there are (R22).
 func TestPromotedStandbysLoseNoWrite(t *testing.T) {
 	t.Parallel()
 	promotions := 3

@@ -26,6 +26,9 @@ type gate struct {
 	mu    sync.Mutex
 	usual time.Duration // limit, which the time of a successful connection sets
 	wave  *wave         // the callers that wait for a place now
+
+	waitsAt string // address of the patient place; another that comes there later hardly waits
+	since   time.Time
 }
 
 // wave holds all callers that wait for a place. If the database refuses one, all get the refusal.
@@ -104,11 +107,21 @@ func dialling(ctx context.Context, address string) (limit time.Duration) {
 	if !connects {
 		return farewell
 	}
+	g := c.gate
+	g.mu.Lock()
+	defer g.mu.Unlock()
 	c.began = time.Now()
-	if c.first = cmp.Or(c.first, address); c.first != address {
-		return c.gate.least
+	if c.patient {
+		g.waitsAt, g.since = address, c.began
 	}
-	return c.limit
+	switch {
+	case cmp.Or(c.first, address) == address:
+		c.first = address
+		return c.limit
+	case g.waitsAt == address && c.began.Sub(g.since) > farewell:
+		return farewell
+	}
+	return g.least
 }
 
 // TraceConnectEnd returns the place if no connection was made; otherwise the place is returned when the connection is
@@ -127,6 +140,9 @@ func (c *connecting) done(err error) {
 	free := func() { g.places <- &connecting{pulse: c.pulse, gate: g, patient: c.patient} }
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	if c.patient {
+		g.waitsAt = ""
+	}
 	switch {
 	case err == nil:
 		g.usual = min(max(g.least, 2*took), longestConnect)

@@ -127,6 +127,9 @@ func kindOf(ctx context.Context, conn *pgx.Conn, err error) error {
 	}
 	var said *pgconn.PgError
 	if errors.As(err, &said) {
+		if said.Code == "25006" { // another connection may lead to a server that takes changes
+			closeConn(ctx, conn)
+		}
 		if sentence, known := stateSentence(said.Code); known {
 			return &busy{sentence, err}
 		}
