@@ -44,7 +44,7 @@ func TestSchemathesis(t *testing.T) {
 	run(filepath.Join(programs, "pip"), "install", "--quiet", "--requirement", "requirements.txt")
 	said := run(filepath.Join(programs, "st"), "--config-file", "schemathesis.toml", "run", contract, "--url", s.url, "--header", "Authorization: Bearer "+s.admin,
 		"--checks", "not_a_server_error,status_code_conformance", "--phases", "examples,coverage,fuzzing", "--max-examples", "25", "--seed", "28",
-		"--continue-on-failure", "--request-timeout", "60", "--warnings", "off", "--generation-database", "none", "--no-color",
+		"--continue-on-failure", "--request-timeout", "60", "--warnings", "off", "--generation-with-security-parameters", "false", "--generation-database", "none", "--no-color",
 		"--exclude-operation-id", "watchPlans", "--exclude-operation-id", "watchRun") // they never end
 	statuses, sent := map[string]int{}, 0
 	for _, found := range regexp.MustCompile(`"status":(\d{3}),`).FindAllStringSubmatch(s.log.String(), -1) {
@@ -52,8 +52,8 @@ func TestSchemathesis(t *testing.T) {
 		sent++
 	}
 	t.Logf("%v\n%s", statuses, said[strings.LastIndex(said, "SUMMARY"):])
-	if good := statuses["200"] + statuses["201"] + statuses["202"] + statuses["204"]; good < sent/20 {
-		t.Errorf("only %d of %d requests were good enough to be worked on", good, sent)
+	if good := statuses["200"] + statuses["201"] + statuses["202"] + statuses["204"]; good < sent/20 || statuses["429"] > sent/20 {
+		t.Errorf("too few of %d requests were good enough to be worked on", sent)
 	}
 	t.Attr("R14", fmt.Sprintf("Schemathesis: %d requests, 0 of status 5xx, none that the contract does not list", sent))
 }
