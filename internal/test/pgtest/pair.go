@@ -44,7 +44,11 @@ func NewPair(t testing.TB) *Pair {
 	if p.dir, err = os.MkdirTemp(RoomyMemory(), clusterPrefix+"pair-"); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = os.RemoveAll(p.dir) })
+	t.Cleanup(func() { // after all that uses the two
+		p.End(0)
+		p.End(1)
+		_ = os.RemoveAll(p.dir)
+	})
 	if as, err := user.Lookup("postgres"); err == nil && os.Getuid() == 0 { // it refuses to work as root
 		uid, _ := strconv.Atoi(as.Uid)
 		gid, _ := strconv.Atoi(as.Gid)
@@ -203,7 +207,6 @@ func (p *Pair) start(i int, synchronous bool) {
 		p.t.Fatal(err)
 	}
 	p.servers[i], p.ended[i] = c, ended
-	p.t.Cleanup(func() { p.End(i) })
 	await.Until(p.t, 2*maxSetup, "Postgres answers", func() bool {
 		conn, err := p.connect(i)
 		if err == nil {
