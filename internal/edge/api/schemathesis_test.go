@@ -52,8 +52,9 @@ func TestSchemathesis(t *testing.T) {
 		sent++
 	}
 	t.Logf("%v\n%s", statuses, said[strings.LastIndex(said, "SUMMARY"):])
-	if good := statuses["200"] + statuses["201"] + statuses["202"] + statuses["204"]; good < sent/20 || statuses["429"] > sent/20 {
+	passed := sent - statuses["401"] - statuses["429"] // the rest has another key or none
+	if good := statuses["200"] + statuses["201"] + statuses["202"] + statuses["204"]; good < passed/50 || passed < sent/3 {
 		t.Errorf("too few of %d requests were good enough to be worked on", sent)
 	}
-	t.Attr("R14", fmt.Sprintf("Schemathesis: %d requests, 0 of status 5xx, none that the contract does not list", sent))
+	t.Attr("R14", fmt.Sprintf("Schemathesis: %d requests, %d of them past the key, 0 of status 5xx, none that the contract does not list", sent, passed))
 }
