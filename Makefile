@@ -39,7 +39,7 @@ test: build ## run the tests, which try what fuzzing has found
 
 REQUESTS = 1000000
 
-test-long: build ## run the tests with every large sample (up to two hours), also clients made from openapi.yaml and proxies (installs npm, nginx, HAProxy and Caddy)
+test-long: build ## run the tests with every large sample (up to two hours), also clients and requests made from openapi.yaml and proxies (installs npm, nginx, HAProxy, Caddy and Schemathesis)
 	@scripts/setup clients
 	@before=$$($(SUM)); $(MAKE) --no-print-directory generate && test "$$before" = "$$($(SUM))" || { echo "make test-long: the generated code was not what its generators write."; exit 1; }
 	HEADROOM_LONG=1 $(GOTEST) -count=1 -timeout 60m ./...
@@ -58,7 +58,7 @@ SOAK_RATE = 200
 soak: build ## serve 200 requests a second for 10 minutes and see what grows: make soak SOAK=2m SOAK_RATE=50
 	SOAK=$(SOAK) SOAK_RATE=$(SOAK_RATE) SOAK_PROFILE='$(CURDIR)/bin/soak.profile' $(GOTEST) -count=1 -timeout 2h -run '^TestSoak$$' -v ./cmd/headroom
 
-FAULTS = R1 R2 R3 R8 R9 R10 R11 R12 R14 R17 R18 R19 R20
+FAULTS = R1 R2 R3 R8 R9 R10 R11 R12 R14 R17 R18 R19 R20 R22
 
 test-faults: build ## run every test that shows a promise about faults (those that say t.Attr("R1", …)) in full, half an hour, and print the figures
 	HEADROOM_LONG=1 HEADROOM_SOLVER='$(CURDIR)/bin/headroom-solver' go run ./scripts/promises $(FAULTS)

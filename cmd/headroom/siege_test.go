@@ -153,26 +153,43 @@ func (g *siege) round(kind string, fault func()) {
 // atOnce is a round with several faults of a kind.
 func (g *siege) atOnce(faults int, kind string, fault func()) {
 	g.Helper()
+	rest := g.writing()
+	g.moment(faults)
+	fault()
+	g.faults[kind] += faults
+	began := time.Now()
+	rest()
+	for _, s := range g.servers {
+		waits(g.T, "writes are taken after "+kind, 60*time.Second, func() bool { return g.probe(s, "probe") })
+	}
+	g.back = append(g.back, time.Since(began))
+	g.compare()
+}
+
+// writing lets the writers write until rest is called, which waits for the last answers.
+func (g *siege) writing() (rest func()) {
 	var over atomic.Bool
 	var working sync.WaitGroup
 	for i, w := range g.writers {
 		s := g.servers[i%len(g.servers)]
 		working.Go(func() { w.write(g.Context(), s, &over) })
 	}
-	g.moment(faults)
-	fault()
-	g.faults[kind] += faults
-	began := time.Now()
-	over.Store(true)
-	working.Wait()
-	for _, s := range g.servers {
-		probe, name := &writer{}, fmt.Sprintf("probe-%d", g.rounds())
-		waits(g.T, "writes are taken after "+kind, 60*time.Second, func() bool {
-			status, _, err := probe.send(g.Context(), s, "POST", "/v1/clusters", `{"name":"`+name+`"}`, "Idempotency-Key", name)
-			return err == nil && status == http.StatusCreated
-		})
+	return func() {
+		over.Store(true)
+		working.Wait()
 	}
-	g.back = append(g.back, time.Since(began))
+}
+
+// probe reports whether a server takes a write now. It makes one cluster a round.
+func (g *siege) probe(s *served, prefix string) bool {
+	name := fmt.Sprintf("%s-%d", prefix, g.rounds())
+	status, _, err := (&writer{}).send(g.Context(), s, "POST", "/v1/clusters", `{"name":"`+name+`"}`, "Idempotency-Key", name)
+	return err == nil && status == http.StatusCreated
+}
+
+// compare holds what was acknowledged against what is there.
+func (g *siege) compare() {
+	g.Helper()
 	s := g.servers[g.random.IntN(len(g.servers))]
 	there := map[string]int{}
 	for _, name := range s.clusters(g.T) {

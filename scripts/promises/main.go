@@ -59,6 +59,7 @@ var promises = []promise{
 	{"R19", "old program on new schema and new program on old schema", "each migration in both states"},
 	{"R20", "a stop under load loses no accepted request", "100 stops, 10 s each"},
 	{"R21", "nothing leaks", "10 minutes, flat"},
+	{"R22", "a promoted standby takes over, without a lost write", "200 promotions, first write in 5 s, 0 lost"},
 	{"S1", "a key sees and changes what its role and clusters allow", "every cell of role × route × cluster"},
 	{"S2", "no secret and no inner detail in answers or logs", "0 found"},
 	{"S3", "exports start no formula", "20 hostile names"},

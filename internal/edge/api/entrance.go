@@ -21,6 +21,7 @@ type Entrance struct {
 	mu        sync.Mutex
 	strangers *queue.List        // *visitor, the one that has waited longest first
 	from      map[netip.Addr]int // strangers of an address
+	leaving   chan struct{}      // a word for each that is cut off and not yet gone
 }
 
 // bounds of connections on which no key has come.
@@ -36,7 +37,7 @@ var strangers = bounds{reads: 10 * time.Second, writes: 2 * time.Second, all: 25
 
 // NewEntrance returns the entrance of a listener. Proxies may send for as many clients as they like.
 func NewEntrance(l net.Listener, proxies Proxies) *Entrance {
-	return &Entrance{Listener: l, proxies: proxies, bounds: strangers, strangers: queue.New(), from: map[netip.Addr]int{}}
+	return &Entrance{Listener: l, proxies: proxies, bounds: strangers, strangers: queue.New(), from: map[netip.Addr]int{}, leaving: make(chan struct{}, strangers.all)}
 }
 
 // visitor is a connection.
@@ -46,6 +47,8 @@ type visitor struct {
 	address  netip.Addr
 	place    *queue.Element // among strangers; nil for others
 	since    time.Time      // it waits, as a stranger
+	leaves   bool           // it was cut off and counts among those that leave
+	gone     bool
 
 	mu          sync.Mutex
 	known       bool      // a key has come on it
@@ -109,8 +112,25 @@ func (e *Entrance) enter(v *visitor) {
 	e.from[v.address]++
 	e.mu.Unlock()
 	if cut != nil {
-		go cut.Close() // which waits for whoever reads from it, as nobody at the entrance should
+		e.cutOff(cut)
 	}
+}
+
+// cutOff closes a visitor's connection. Where too many are on their way out already, it first waits for one of them: a busy machine is
+// slower to let go than others are to come.
+func (e *Entrance) cutOff(v *visitor) {
+	counted := false
+	select {
+	case e.leaving <- struct{}{}:
+		counted = true
+	case <-time.After(justCame):
+	}
+	e.mu.Lock()
+	if v.leaves = counted && !v.gone; counted && v.gone {
+		<-e.leaving
+	}
+	e.mu.Unlock()
+	go v.Close() // which waits for whoever reads from it, as nobody at the entrance should
 }
 
 // remove takes a visitor's place away, if it has one.
@@ -135,6 +155,10 @@ func (e *Entrance) Note(c net.Conn, state http.ConnState) {
 	case http.StateClosed, http.StateHijacked:
 		e.mu.Lock()
 		e.remove(v)
+		if v.gone = true; v.leaves {
+			v.leaves = false
+			<-e.leaving
+		}
 		e.mu.Unlock()
 	case http.StateActive, http.StateIdle:
 		e.mu.Lock()

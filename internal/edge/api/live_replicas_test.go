@@ -54,7 +54,7 @@ func TestTwoServersDecideAsOne(t *testing.T) {
 		if i < 2 {
 			c.Peers = heartbeat.NewPeers(store, server.Listener.Addr().String(), tel.Log)
 			listed, leave := context.WithCancel(ctx)
-			left := c.Peers.Start(listed)
+			left := c.Peers.Start(listed, c.App.Live)
 			t.Cleanup(func() { leave(); <-left })
 		}
 		h, err := New(c)

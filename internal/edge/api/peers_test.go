@@ -32,6 +32,7 @@ type peer struct {
 	store *postgres.Store
 	keys  *auth.Keyring
 	peers *heartbeat.Peers
+	app   *app.App
 	t     *telemetry.Telemetry
 	log   *syncBuffer
 }
@@ -64,7 +65,8 @@ func startPeers(t *testing.T, many int) (all []*peer) {
 		p.t = telemetry.New(p.log, nil)
 		p.Server = httptest.NewUnstartedServer(nil)
 		p.peers = heartbeat.NewPeers(p.store, p.Listener.Addr().String(), p.t.Log)
-		h, err := New(Config{App: app.New(p.store.Stores(), p.keys, app.Config{Telemetry: p.t}), Telemetry: p.t, RequestsPerSecond: 100, Peers: p.peers})
+		p.app = app.New(p.store.Stores(), p.keys, app.Config{Telemetry: p.t})
+		h, err := New(Config{App: p.app, Telemetry: p.t, RequestsPerSecond: 100, Peers: p.peers})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -72,7 +74,7 @@ func startPeers(t *testing.T, many int) (all []*peer) {
 		p.Start()
 		t.Cleanup(p.Close)
 		ctx, leave := context.WithCancel(t.Context())
-		left := p.peers.Start(ctx)
+		left := p.peers.Start(ctx, p.app.Live)
 		t.Cleanup(func() { leave(); <-left })
 		p.replicaCaller = replicaCaller{t.Context(), p.URL, token}
 		all = append(all, p)
@@ -164,6 +166,26 @@ func TestAnyServerAnswersAsTheOwner(t *testing.T) {
 	if logs := other.log.String() + owner.log.String(); !strings.Contains(other.log.String(), `"sent_on":"`+owner.Listener.Addr().String()) ||
 		strings.Contains(logs, other.token) || strings.Contains(logs, other.peers.Token()) {
 		t.Errorf("the log does not say where requests were sent on to, or says secrets:\n%s", logs)
+	}
+}
+
+// A server that has decided for another one's cluster drops it from memory when that one is back.
+func TestMovedClustersLeaveTheMemory(t *testing.T) {
+	t.Parallel()
+	all := startPeers(t, 2)
+	owner, other := all[1], all[0]
+	name := owner.ownedBy(t)
+	other.peers.PassOver(other.peers.Owner(name))
+	if a, err := other.ask(openapi.SendHeartbeat(name, "a"), map[string]any{"seq": 1, "boot": "one", "running": []int{}}, ""); err != nil || a.status != 200 {
+		t.Fatalf("%v %+v", err, a)
+	}
+	held := func(p *peer) int { return p.app.Live.Held(func(string) bool { return true }) }
+	if held(other) != 1 || held(owner) != 1 {
+		t.Errorf("the server has %d clusters in memory and the owner %d, want one each", held(other), held(owner))
+	}
+	await.Until(t, time.Minute, "the cluster has left the other server's memory", func() bool { return held(other) == 0 })
+	if held(owner) != 1 {
+		t.Error("the owner has dropped its cluster")
 	}
 }
 

@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math/rand/v2"
@@ -15,16 +16,19 @@ import (
 // of the database, would ask for as many as it may have. On a busy machine none of them would be ready in time, and
 // all would be asked for again, for ever.
 //
-// One of the places is patient: its limit doubles with every time-out, so that a slow database is reached in the end.
-// The others keep the usual limit, because an unanswered connection must not hold up one that would be answered.
+// One of the places is patient, so that a slow database is reached. The others keep the usual limit, because an unanswered connection
+// must not hold up one that would be answered. Of several addresses the others, which are used while the patient place is taken, try the
+// last one first. Then all places are patient at their first address, and no place is at the others.
 type gate struct {
 	least  time.Duration
 	places chan *connecting
 
-	mu      sync.Mutex
-	patient time.Duration // the limits; the time of a successful connection sets both
-	usual   time.Duration
-	wave    *wave // the callers that wait for a place now
+	mu    sync.Mutex
+	usual time.Duration // limit, which the time of a successful connection sets
+	wave  *wave         // the callers that wait for a place now
+
+	waitsAt string // address of the patient place; another that comes there later hardly waits
+	since   time.Time
 }
 
 // wave holds all callers that wait for a place. If the database refuses one, all get the refusal.
@@ -45,11 +49,12 @@ type connecting struct {
 	gate    *gate
 	patient bool
 	limit   time.Duration
+	first   string // address
 	began   time.Time
 }
 
 func newGate(least time.Duration, heart *pulse) *gate {
-	g := &gate{least: least, places: make(chan *connecting, connectsAtOnce), patient: least, usual: least, wave: &wave{refused: make(chan struct{})}}
+	g := &gate{least: least, places: make(chan *connecting, connectsAtOnce), usual: least, wave: &wave{refused: make(chan struct{})}}
 	for i := range connectsAtOnce {
 		g.places <- &connecting{pulse: heart, gate: g, patient: i == 0}
 	}
@@ -63,11 +68,20 @@ func (g *gate) before(ctx context.Context, c *pgx.ConnConfig) error {
 	g.mu.Unlock()
 	select {
 	case place := <-g.places:
+		select {
+		case other := <-g.places: // the patient one is free, and goes first
+			if other.patient {
+				place, other = other, place
+			}
+			g.places <- other
+		default:
+		}
 		g.mu.Lock()
 		defer g.mu.Unlock()
 		now := *place
-		if now.limit = g.usual; now.patient {
-			now.limit = g.patient
+		several := !now.patient && fromTheEnd(c)
+		if now.limit = g.usual; now.patient || several {
+			now.limit = longestConnect
 		}
 		now.began = time.Now()
 		c.Tracer, c.ConnectTimeout = &now, now.limit
@@ -77,6 +91,37 @@ func (g *gate) before(ctx context.Context, c *pgx.ConnConfig) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+}
+
+type placeKey struct{}
+
+// TraceConnectStart lets the dialer know the place.
+func (c *connecting) TraceConnectStart(ctx context.Context, _ pgx.TraceConnectStartData) context.Context {
+	return context.WithValue(ctx, placeKey{}, c)
+}
+
+// dialling returns the longest time at an address, which may be dialled to end a statement. The time of a connection begins anew at each
+// address: the wait for one that hangs says nothing about the next.
+func dialling(ctx context.Context, address string) (limit time.Duration) {
+	c, connects := ctx.Value(placeKey{}).(*connecting)
+	if !connects {
+		return farewell
+	}
+	g := c.gate
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	c.began = time.Now()
+	if c.patient {
+		g.waitsAt, g.since = address, c.began
+	}
+	switch {
+	case cmp.Or(c.first, address) == address:
+		c.first = address
+		return c.limit
+	case g.waitsAt == address && c.began.Sub(g.since) > farewell:
+		return farewell
+	}
+	return g.least
 }
 
 // TraceConnectEnd returns the place if no connection was made; otherwise the place is returned when the connection is
@@ -95,16 +140,16 @@ func (c *connecting) done(err error) {
 	free := func() { g.places <- &connecting{pulse: c.pulse, gate: g, patient: c.patient} }
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	if c.patient {
+		g.waitsAt = ""
+	}
 	switch {
 	case err == nil:
 		g.usual = min(max(g.least, 2*took), longestConnect)
-		g.patient = g.usual
 		free()
 		return
 	case pgconn.Timeout(err) || errors.Is(err, context.DeadlineExceeded):
-		if g.usual = g.least; c.patient {
-			g.patient = min(2*c.limit, longestConnect)
-		}
+		g.usual = g.least
 	default:
 		g.wave.err = err
 		close(g.wave.refused)

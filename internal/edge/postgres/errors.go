@@ -100,9 +100,25 @@ func sentenceFor(err error) string {
 	return away
 }
 
+// unconfirmed marks a connection on which a commit did not wait for the standby to the end, because somebody cancelled the wait. Postgres
+// calls such a commit done, with a warning.
+const unconfirmed = "unconfirmed"
+
+var errUnconfirmed = errors.New("the wait for the standby was cancelled: what was committed may be lost with this primary")
+
+func noteUnconfirmed(c *pgconn.PgConn, said *pgconn.Notice) {
+	if said.Routine == "SyncRepWaitForLSN" {
+		c.CustomData()[unconfirmed] = true
+	}
+}
+
 // kindOf gives an error on a connection its kind. Errors with a kind stay as they are, a caller that left gets its
 // own context's error, and other errors are ours to mend.
 func kindOf(ctx context.Context, conn *pgx.Conn, err error) error {
+	if said := conn.PgConn().CustomData(); err == nil && said[unconfirmed] != nil {
+		delete(said, unconfirmed)
+		return &busy{slow, errUnconfirmed}
+	}
 	if err == nil || hasKind(err) {
 		return err
 	}
@@ -111,6 +127,9 @@ func kindOf(ctx context.Context, conn *pgx.Conn, err error) error {
 	}
 	var said *pgconn.PgError
 	if errors.As(err, &said) {
+		if said.Code == "25006" { // another connection may lead to a server that takes changes
+			closeConn(ctx, conn)
+		}
 		if sentence, known := stateSentence(said.Code); known {
 			return &busy{sentence, err}
 		}

@@ -18,6 +18,7 @@ import (
 	"headroom/internal/service/app"
 	"headroom/internal/service/clusters"
 	"headroom/internal/service/hooks"
+	"headroom/internal/test/await"
 	"headroom/internal/test/pgtest"
 )
 
@@ -118,7 +119,14 @@ func TestAReadOnlyDatabaseIsReadAndNotWritten(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) { kindOf(t, write(), fault.Busy, "takes no changes") })
 	}
-	t.Attr("R17", "read-only: read, and every kind of write refused as busy")
+	execute(t, conn, "ALTER DATABASE "+conn.Config().Database+" RESET default_transaction_read_only")
+	again := 0
+	await.Until(t, time.Minute, "new sessions take changes", func() bool {
+		_, err := s.CreateCluster(ctx, inputs.NewCluster(fmt.Sprint("again-", again)))
+		again++
+		return err == nil
+	})
+	t.Attr("R17", "read-only: read, every kind of write refused as busy, and taken again afterwards")
 }
 
 func TestAFullServerIsBusy(t *testing.T) {

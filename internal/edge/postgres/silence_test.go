@@ -81,6 +81,7 @@ func TestASilentDatabaseHoldsNobody(t *testing.T) {
 	var line silencer
 	address := line.between(t, pgtest.Database(t))
 	s := pgtest.OpenWith(t, postgres.Config{URL: address, AcquireTimeout: 300 * time.Millisecond, Statement: 200 * time.Millisecond})
+	eventually(t, "there is a connection", func() bool { return s.Ready(t.Context()) == nil })
 	ctx := filled(t, s)
 	rows := []inputs.Forecast{{Class: "nightly", Hour: moment("2026-01-10T06:00:00Z"), Jobs: 1}}
 	asked := map[string]func() error{

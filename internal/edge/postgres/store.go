@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgtype"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/riverqueue/river"
@@ -165,6 +166,10 @@ func (s *Store) makePools(ctx context.Context, role bool) (err error) {
 // directConns is the number of connections beside a pooler: background work is fetched and notified through them.
 const directConns = 4
 
+// farewell is the longest that a connection takes to end in order. Until then it has a place in the pool, and a server that hangs
+// would keep it for 15 s: neither the request to end a statement nor the last word gets an answer.
+const farewell = 500 * time.Millisecond
+
 // poolOf returns a pool of connections, whose sessions begin with the settings. Without any they lead to a pooler.
 func (s *Store) poolOf(ctx context.Context, url string, most int, settings string) (*pgxpool.Pool, error) {
 	config, err := pgxpool.ParseConfig(url)
@@ -174,13 +179,37 @@ func (s *Store) poolOf(ctx context.Context, url string, most int, settings strin
 	config.MaxConns = int32(min(most, 1000))
 	dial := dialer
 	dial.Timeout = s.config.AcquireTimeout // a busy machine still accepts; one that does not is gone
-	config.ConnConfig.DialFunc = dial.DialContext
+	config.ConnConfig.DialFunc = func(ctx context.Context, network, address string) (net.Conn, error) {
+		limit := dialling(ctx, address)
+		conn, err := dial.DialContext(ctx, network, address)
+		if err == nil {
+			_ = conn.SetDeadline(time.Now().Add(limit))
+		}
+		return conn, err
+	}
 	config.BeforeConnect = newGate(s.config.AcquireTimeout, s.pulse).before
-	if settings == "" {
+	config.ConnConfig.OnNotice = noteUnconfirmed
+	newest := &lineage{}
+	config.BeforeClose = func(conn *pgx.Conn) {
+		newest.forget(conn)
+		time.AfterFunc(farewell, func() { _ = conn.PgConn().Conn().Close() }) // mostly it is closed by then
+	}
+	if settings != "" {
+		validate := config.ConnConfig.ValidateConnect
+		config.ConnConfig.ValidateConnect = func(ctx context.Context, c *pgconn.PgConn) error {
+			if validate != nil {
+				if err := validate(ctx, c); err != nil {
+					return err
+				}
+			}
+			return newest.check(ctx, c)
+		}
+	} else {
 		config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeCacheDescribe // statements without names
 		config.ConnConfig.RuntimeParams["application_name"] = "headroom"
 	}
 	config.AfterConnect = func(ctx context.Context, conn *pgx.Conn) (err error) {
+		_ = conn.PgConn().Conn().SetDeadline(time.Time{})
 		timesInUTC(conn.TypeMap())
 		place := conn.Config().Tracer.(*connecting)
 		if settings != "" {
@@ -189,6 +218,9 @@ func (s *Store) poolOf(ctx context.Context, url string, most int, settings strin
 			_, err = conn.Exec(ctx, settings)
 		}
 		place.done(err)
+		if err != nil {
+			newest.forget(conn)
+		}
 		return err
 	}
 	pool, err := pgxpool.NewWithConfig(ctx, config)

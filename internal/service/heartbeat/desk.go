@@ -107,6 +107,20 @@ func (d *Desk) forget(cluster string) {
 	delete(d.queues, cluster)
 }
 
+// Leave removes the clusters from memory that are another server's, but for those that are being changed: their owner would find
+// another stamp at the next change.
+func (d *Desk) Leave(owned func(cluster string) bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for cluster, q := range d.queues {
+		q.mu.Lock()
+		if !q.busy && !owned(cluster) {
+			delete(d.queues, cluster)
+		}
+		q.mu.Unlock()
+	}
+}
+
 // Held counts the clusters in memory of which something is true.
 func (d *Desk) Held(of func(cluster string) bool) (n int) {
 	d.mu.Lock()

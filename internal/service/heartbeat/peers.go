@@ -59,8 +59,9 @@ func NewPeers(store Servers, address string, log *slog.Logger) *Peers {
 	return &Peers{store: store, self: Server{address, hex.EncodeToString(hash[:])}, token: token, log: log}
 }
 
-// Start lists the server until the context ends, and closes the channel when it is listed no more.
-func (p *Peers) Start(ctx context.Context) (ended <-chan struct{}) {
+// Start lists the server until the context ends, and closes the channel when it is listed no more. The desk keeps no cluster in
+// memory that has moved to another server.
+func (p *Peers) Start(ctx context.Context, desk *Desk) (ended <-chan struct{}) {
 	left := make(chan struct{})
 	known := p.renew(ctx, true)
 	go func() {
@@ -71,6 +72,7 @@ func (p *Peers) Start(ctx context.Context) (ended <-chan struct{}) {
 			select {
 			case <-again.C:
 				known = p.renew(ctx, known)
+				desk.Leave(func(cluster string) bool { return p.Owner(cluster) == nil })
 			case <-ctx.Done():
 				leaving, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 				defer cancel()

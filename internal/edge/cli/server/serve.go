@@ -298,7 +298,7 @@ func (s *serving) begin(ctx context.Context) error {
 	s.door.lead(handler)
 	if c.Peers != nil {
 		listed, leave := context.WithCancel(ctx)
-		s.onCloseWait(leave, c.Peers.Start(listed))
+		s.onCloseWait(leave, c.Peers.Start(listed, s.app.Live))
 	}
 	s.copyOver()
 	address := s.door.listener.Addr()
