@@ -76,7 +76,7 @@ func sound(t *testing.T, what string, ok bool) {
 	}
 }
 
-// FuzzJobHistory, FuzzTrace, FuzzSpark and FuzzTable begin inside one format each, so that recognition takes no time.
+// FuzzJobHistory, FuzzTrace, FuzzSlurm, FuzzSpark and FuzzTable begin inside one format each, so that recognition takes no time.
 func FuzzJobHistory(f *testing.F) {
 	f.Add([]byte(submitted + mapTry(0, 0, base+1000, base+9000) + mapTry(0, 1, base+1000, base+9000) + reduceTry(base+5000, base+9500, base+10000) + ended))
 	f.Fuzz(func(t *testing.T, text []byte) { fuzzed(t, append([]byte(jhistHead), text...)) })
@@ -85,6 +85,11 @@ func FuzzJobHistory(f *testing.F) {
 func FuzzTrace(f *testing.F) {
 	f.Add([]byte(`"outcome":"SUCCESS","submitTime":1700000000000,"finishTime":1700000100000,"totalMaps":1,"mapTasks":[{"taskID":"task_1_1_m_000000","attempts":[{"result":"SUCCESS","startTime":1700000001000,"finishTime":1700000009000,"hostName":"h"}]}],"reduceTasks":[{"attempts":[{"result":"SUCCESS","startTime":1700000001000,"shuffleFinished":1700000009500,"sortFinished":-1,"finishTime":1700000019000}]}]}`))
 	f.Fuzz(func(t *testing.T, text []byte) { fuzzed(t, append([]byte(`{"jobID":"a",`), text...)) })
+}
+
+func FuzzSlurm(f *testing.F) {
+	f.Add([]byte("1|etl|1795797696|1795797698|1795797701|COMPLETED|2\n"))
+	f.Fuzz(func(t *testing.T, text []byte) { fuzzed(t, append([]byte("JobID|JobName|Submit|Start|End|State|AllocCPUS\n"), text...)) })
 }
 
 func FuzzSpark(f *testing.F) {

@@ -1,0 +1,81 @@
+package history
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// sacctSample was written by sacct 22.05: a job of two processors, one that failed, one that was cancelled while it ran,
+// two tasks of an array, a step, one that runs and one that waits.
+const sacctSample = `JobID|JobName|User|Partition|AllocCPUS|Submit|Start|End|State|NodeList
+1|etl|ann|main|2|1795797696|1795797698|1795797701|COMPLETED|n1
+1.batch|batch||main|2|1795797698|1795797698|1795797701|COMPLETED|n1
+2|bad|ann|main|1|1795797696|1795797698|1795797699|FAILED|n1
+3|gone|ann|main|1|1795797696|1795797698|1795797702|CANCELLED by 0|n1
+4_1|arr|ann|main|1|1795797696|1795797698|1795797700|COMPLETED|n1
+4_2|arr|ann|main|1|1795797696|1795797698|1795797699|COMPLETED|n2
+5|held|bob|main|0|1795797696|Unknown|Unknown|PENDING|None assigned
+6|now|bob|main|1|1795797696|1795797698|Unknown|RUNNING|n1
+7|never|bob|main|0|1795797696|1795797700|1795797700|CANCELLED|None assigned
+`
+
+func TestSlurm(t *testing.T) {
+	var got []string
+	sink := Sink{
+		Execution: func(e *Execution) error {
+			var attempts []string
+			for a := range e.Attempts.All() {
+				attempts = append(attempts, fmt.Sprintf("%s %gs %s", a.Kind, a.Seconds(), a.Outcome))
+			}
+			seconds, _ := e.Seconds()
+			got = append(got, fmt.Sprintf("%s: %s of %s in %s, %s after %gs, %d maps [%s] %s", e.ID, e.Name, e.User, e.Queue, e.Outcome, seconds, e.Maps, strings.Join(attempts, ", "), e.Diagnosis))
+			return nil
+		},
+		Refused: func(r Refusal) error { t.Errorf("it refuses %s", r); return nil },
+	}
+	if err := Read(strings.NewReader(sacctSample), Options{}, sink); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		"slurm 1: etl of ann in main, succeeded after 5s, 2 maps [map 3s succeeded, map 3s succeeded] ",
+		"slurm 2: bad of ann in main, failed after 3s, 1 maps [map 1s failed] Slurm says FAILED",
+		"slurm 3: gone of ann in main, killed after 6s, 1 maps [map 4s killed] Slurm says CANCELLED",
+		"slurm 4_1: arr of ann in main, succeeded after 4s, 1 maps [map 2s succeeded] ",
+		"slurm 4_2: arr of ann in main, succeeded after 3s, 1 maps [map 1s succeeded] ",
+		"slurm 5: held of bob in main, unfinished after 0s, -1 maps [] ",
+		"slurm 6: now of bob in main, unfinished after 0s, -1 maps [] ",
+		"slurm 7: never of bob in main, killed after 4s, 1 maps [map 0s killed] Slurm says CANCELLED",
+	}
+	if a, b := strings.Join(got, "\n"), strings.Join(want, "\n"); a != b {
+		t.Errorf("got\n%s\nwant\n%s", a, b)
+	}
+}
+
+// What cannot be read is refused with its line and a cure; the rest is read.
+func TestSlurmRefusals(t *testing.T) {
+	for _, c := range []struct{ text, where, says string }{
+		{"JobID|JobName|State\n1|a|COMPLETED\n", "line 1", "There is no column Submit. Make the file with: SLURM_TIME_FORMAT=%s sacct"},
+		{"JobID|JobName|Submit|Start|End|State\n1|a|2026-01-02T03:04:05|Unknown|Unknown|PENDING\n", "line 2", `The Submit is "2026-01-02T03:04:05", which has no time zone.`},
+		{"JobID|JobName|Submit|Start|End|State\n1|a|soon|Unknown|Unknown|PENDING\n", "line 2", `The Submit is "soon", which is no moment between 1990 and 2200.`},
+		{"JobID|JobName|Submit|Start|End|State\n1|a|1795797696|Unknown|Unknown|DREAMING\n", "line 2", `The State is "DREAMING", which no job of Slurm has.`},
+		{"JobID|JobName|Submit|Start|End|State|AllocCPUS\n1|a|1795797696|1795797696|1795797697|COMPLETED|many\n", "line 2", `AllocCPUS is "many"; it is a number`},
+		{"JobID|JobName|Submit|Start|End|State\n1||1795797696|Unknown|Unknown|PENDING\n", "line 2", "The JobID or the JobName is empty."},
+		{"JobID|JobName|Submit|Start|End|State\n1.batch|a|1795797696|Unknown|Unknown|PENDING\n", "the list", "There is no job in it."},
+		{"JobId=1 UserId=root(0) Name=etl JobState=COMPLETED\n", "the file", "whose times have no zone"},
+	} {
+		var said []Refusal
+		taken := 0
+		sink := Sink{Execution: func(*Execution) error { taken++; return nil }, Refused: func(r Refusal) error { said = append(said, r); return nil }}
+		text := c.text
+		if c.where == "line 2" { // and one that can be read
+			text += "9|b|2026-01-02T03:04:05+0100|Unknown|Unknown|PENDING|\n"
+		}
+		if err := Read(strings.NewReader(text), Options{}, sink); err != nil {
+			t.Fatal(err)
+		}
+		if len(said) != 1 || said[0].Where != c.where || !strings.Contains(said[0].Detail, c.says) || (taken == 1) != (c.where == "line 2") {
+			t.Errorf("%q: %d taken, refused %v", c.text, taken, said)
+		}
+	}
+}
