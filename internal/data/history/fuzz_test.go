@@ -89,7 +89,9 @@ func FuzzTrace(f *testing.F) {
 
 func FuzzSlurm(f *testing.F) {
 	f.Add([]byte("1|etl|1795797696|1795797698|1795797701|COMPLETED|2\n"))
-	f.Fuzz(func(t *testing.T, text []byte) { fuzzed(t, append([]byte("JobID|JobName|Submit|Start|End|State|AllocCPUS\n"), text...)) })
+	f.Fuzz(func(t *testing.T, text []byte) {
+		fuzzed(t, append([]byte("JobID|JobName|Submit|Start|End|State|AllocCPUS\n"), text...))
+	})
 }
 
 func FuzzSpark(f *testing.F) {

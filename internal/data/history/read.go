@@ -25,7 +25,7 @@ type Options struct {
 const maxRefusals = 1000
 
 // Read reads a history of any form, which it recognizes by its content: Hadoop's job history, traces of Rumen and of
-// the scheduler load simulator, event logs of Spark, lists of Slurm's sacct, and tables of durations. It may be packed with gzip or zstd.
+// the scheduler load simulator, event logs of Spark, and tables of durations. Lists of Slurm's sacct count too. It may be packed with gzip or zstd.
 // Unusable parts are refused, and the rest is read. An error is the sink's or the reader's own.
 func Read(r io.Reader, o Options, to Sink) error {
 	text, err := unpack(&heard{in: r, progress: o.Progress}, cmp.Or(o.MaxBytes, DefaultMaxBytes))
@@ -164,7 +164,7 @@ func recognize(head []byte) (r reader, why string) {
 	case isTableHeader(bytes.Map(commaFor, first)):
 		return nil, "It is a table whose columns are divided by semicolons or tabs. Divide them by commas, and write numbers with a point."
 	}
-	return nil, fmt.Sprintf("It begins with %q, which no history that is read here does: .jhist, a trace of Rumen or of the scheduler load simulator, an event log of Spark, a list of Slurm's sacct, or CSV with the columns %s.", clip(string(first[:min(len(first), 60)])), strings.Join(tableColumns, ", "))
+	return nil, fmt.Sprintf("It begins with %q, which no history that is read here does. Those begin as .jhist, a trace of Rumen or of the scheduler load simulator, an event log of Spark, a list of Slurm's sacct, or CSV with the columns %s.", clip(string(first[:min(len(first), 60)])), strings.Join(tableColumns, ", "))
 }
 
 // commaFor returns a comma for other separators of columns.
