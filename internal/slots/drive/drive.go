@@ -166,13 +166,11 @@ func (d *Driver) Turn(ctx context.Context) error {
 
 // Run takes a turn after each pause, until ctx ends.
 func (d *Driver) Run(ctx context.Context, pause time.Duration) {
-	for next := time.NewTicker(pause); ; {
+	for ctx.Err() == nil {
 		_ = d.Turn(ctx) // it was said
 		select {
 		case <-ctx.Done():
-			next.Stop()
-			return
-		case <-next.C:
+		case <-time.After(pause):
 		}
 	}
 }

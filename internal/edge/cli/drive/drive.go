@@ -8,7 +8,6 @@ import (
 	"io"
 	"log/slog"
 	"math"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -138,7 +137,7 @@ func currentPlan(ctx context.Context, s *remote.Service, cluster string) (drive.
 		return p, err
 	}
 	if now.Status == capacity.InfeasibleStatus {
-		return p, errors.New("no plan keeps every promise; \"headroom plan explain " + strings.TrimSpace(cluster) + "\" says why")
+		return p, errors.New("no plan keeps every promise; \"headroom plan explain " + cluster + "\" says why")
 	}
 	p.Number = now.Number
 	for _, class := range now.Items {

@@ -22,6 +22,9 @@ import (
 // Slurm is a Slurm whose commands this machine has.
 type Slurm struct {
 	Licences map[string]string // of classes whose licence is not called as they are
+
+	total    map[string]int64 // licences as Observe saw them last, from which Limit takes what to hold back
+	reserved map[string]held
 }
 
 // mark begins the sentences that stand at jobs, so that nobody else's comment is replaced.
@@ -56,20 +59,19 @@ type held struct {
 // Observe reads licences, the reservations that hold some back, and the jobs.
 func (s *Slurm) Observe(ctx context.Context, classes []string) (drive.State, error) {
 	state := drive.State{Limits: map[string]drive.Limit{}, Running: map[string]int64{}}
-	totals, err := s.totals(ctx)
-	if err != nil {
+	var err error
+	if s.total, err = s.totals(ctx); err != nil {
 		return state, err
 	}
-	reserved, err := s.reservations(ctx)
-	if err != nil {
+	if s.reserved, err = s.reservations(ctx); err != nil {
 		return state, err
 	}
 	of := map[string]string{} // classes by licence
 	for _, class := range classes {
 		licence := s.Licence(class)
 		of[licence] = class
-		if total, there := totals[licence]; there && named.MatchString(licence) {
-			state.Limits[class] = drive.Limit{Places: max(0, total-reserved[licence].licences), Most: total}
+		if total, there := s.total[licence]; there && named.MatchString(licence) {
+			state.Limits[class] = drive.Limit{Places: max(0, total-s.reserved[licence].licences), Most: total}
 		}
 	}
 	return state, s.jobs(ctx, of, &state)
@@ -137,7 +139,7 @@ func (s *Slurm) jobs(ctx context.Context, of map[string]string, state *drive.Sta
 	var queue struct {
 		Jobs []struct {
 			ID       int64  `json:"job_id"`
-			State    string `json:"job_state"`
+			State    words  `json:"job_state"`
 			Reason   string `json:"state_reason"`
 			Licences string `json:"licenses"`
 			Comment  string `json:"comment"`
@@ -172,6 +174,21 @@ func (s *Slurm) jobs(ctx context.Context, of map[string]string, state *drive.Sta
 	return nil
 }
 
+// words is a state, which Slurm 23.11 and newer writes as a list that begins with it.
+type words string
+
+func (w *words) UnmarshalJSON(text []byte) error {
+	if !bytes.HasPrefix(text, []byte("[")) {
+		return json.Unmarshal(text, (*string)(w))
+	}
+	var all []string
+	err := json.Unmarshal(text, &all)
+	if len(all) > 0 {
+		*w = words(all[0])
+	}
+	return err
+}
+
 // placesOf returns the class whose licences a job asks for, and how many.
 func placesOf(licences string, of map[string]string) (class string, places int64) {
 	for each := range strings.FieldsFuncSeq(licences, func(r rune) bool { return r == ',' || r == ';' || r == '|' }) {
@@ -186,25 +203,15 @@ func placesOf(licences string, of map[string]string) (class string, places int64
 	return "", 0
 }
 
-// Limit holds back the licences of a class beyond its places.
-func (s *Slurm) Limit(ctx context.Context, class string, places int64) error {
+// Limit holds back the licences of a class beyond its places, of as many as Observe saw.
+func (s *Slurm) Limit(ctx context.Context, class string, places int64) (err error) {
 	licence := s.Licence(class)
-	totals, err := s.totals(ctx)
-	if err != nil {
-		return err
-	}
-	reserved, err := s.reservations(ctx)
-	if err != nil {
-		return err
-	}
-	back, name := totals[licence]-places, "ReservationName=headroom-"+licence
+	back, name := s.total[licence]-places, "ReservationName=headroom-"+licence
 	licences := fmt.Sprintf("Licenses=%s:%d", licence, back)
-	switch was, there := reserved[licence]; {
-	case back < 0:
-		return fmt.Errorf("Slurm has %d licences of %s; give it %d in slurm.conf", totals[licence], licence, places)
-	case back == 0 && there:
+	switch was, there := s.reserved[licence]; {
+	case back <= 0 && there:
 		_, err = run(ctx, "scontrol", "delete", name)
-	case back == 0:
+	case back <= 0:
 	case there && time.Until(was.until) > term/2:
 		_, err = run(ctx, "scontrol", "update", name, licences)
 	case there:
@@ -264,5 +271,5 @@ func (l *limited) Write(p []byte) (int, error) {
 }
 
 func unread(command, text string) error {
-	return fmt.Errorf("what %s says cannot be read: %.200q; is it Slurm 22.05 or newer", command, text)
+	return fmt.Errorf("what %s says cannot be read: %.200q; is it Slurm 22.05 or newer?", command, text)
 }

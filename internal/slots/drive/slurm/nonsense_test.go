@@ -1,0 +1,58 @@
+package slurm
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// programs puts programs of these texts on the path, alone and in the place of Slurm's.
+func programs(t *testing.T, scripts map[string]string) {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range scripts {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"+text), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("PATH", dir)
+}
+
+const sensible = `case "$*" in
+*licenses) echo "LicenseName=etl Total=10 Used=0 Free=10 Reserved=4 Remote=no" ;;
+*reservations) echo "ReservationName=headroom-etl StartTime=2026-11-27T15:28:10 EndTime=2027-11-27T15:28:10 Licenses=etl:4 State=ACTIVE" ;;
+esac`
+
+// An engine that is missing, refuses or answers nonsense is told of in a sentence.
+func TestNonsenseIsRefused(t *testing.T) {
+	for name, c := range map[string]struct {
+		scripts map[string]string
+		says    string
+	}{
+		"missing":      {nil, "scontrol is not installed here"},
+		"refuses":      {map[string]string{"scontrol": "echo slurm_load_licenses error: Unable to contact slurm controller >&2; exit 1"}, "Unable to contact slurm controller"},
+		"total":        {map[string]string{"scontrol": `echo "LicenseName=etl Total=many"`}, `what scontrol show licenses says cannot be read: "LicenseName=etl Total=many\n"`},
+		"reservations": {map[string]string{"scontrol": `echo "ReservationName=headroom-etl Licenses=sql:4 EndTime=never"`}, "what scontrol show reservations says cannot be read"},
+		"jobs":         {map[string]string{"scontrol": sensible, "squeue": "echo '<html>'"}, "what squeue --json says cannot be read"},
+		"no list":      {map[string]string{"scontrol": sensible, "squeue": `echo '{"jobs": {"job_id": 1}}'`}, "what squeue --json says cannot be read"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			programs(t, c.scripts)
+			if _, err := new(Slurm).Observe(t.Context(), []string{"etl"}); err == nil || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("it says %v, want %q", err, c.says)
+			}
+		})
+	}
+}
+
+// Slurm writes a job's state as a word, and from 23.11 on as a list.
+func TestStatesOfEachVersion(t *testing.T) {
+	for _, state := range []string{`"RUNNING"`, `["RUNNING"]`, `["RUNNING", "POWERING_UP_NODE"]`} {
+		programs(t, map[string]string{"scontrol": sensible, "squeue": `echo '{"jobs": [{"job_id": 7, "job_state": ` + state + `, "state_reason": "None", "licenses": "etl:2", "comment": ""}]}'`})
+		s, err := new(Slurm).Observe(t.Context(), []string{"etl"})
+		if err != nil || s.Running["etl"] != 2 || s.Limits["etl"].Places != 6 || s.Limits["etl"].Most != 10 {
+			t.Errorf("of the state %s it makes %+v (%v)", state, s, err)
+		}
+	}
+}
