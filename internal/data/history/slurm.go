@@ -55,7 +55,8 @@ func readSacct(r io.Reader, to Sink) error {
 type sacct struct {
 	to     Sink
 	column map[string]int
-	jobs   int // also those that are refused
+	jobs   int   // also those that are refused
+	tried  int64 // attempts of all
 }
 
 // job reads the line of a job.
@@ -100,6 +101,9 @@ func (s *sacct) job(where string, line []byte) error {
 		if cpus, err = strconv.ParseInt(text, 10, 64); err != nil || cpus < 0 || cpus > maxCPUs {
 			return s.to.refuse(where, "AllocCPUS is %q; it is a number from 0 to %d.", clip(text), maxCPUs)
 		}
+	}
+	if s.tried += max(1, cpus); s.tried > MaxAttempts {
+		return s.to.refuse(where, "The jobs up to here had more than %d processors together. Divide the list; this job is left out.", MaxAttempts)
 	}
 	if start > 0 && b.Finished >= start {
 		host := b.host(field("NodeList"))

@@ -52,6 +52,16 @@ func TestSlurm(t *testing.T) {
 	}
 }
 
+// A short list cannot stand for more work than a long one.
+func TestSlurmJobsAreBoundedTogether(t *testing.T) {
+	list := "JobID|JobName|Submit|Start|End|State|AllocCPUS\n" + strings.Repeat("1|a|1795797696|1795797696|1795797697|COMPLETED|1000000\n", 22)
+	taken, refused := 0, 0
+	sink := Sink{Execution: func(*Execution) error { taken++; return nil }, Refused: func(Refusal) error { refused++; return nil }}
+	if err := Read(strings.NewReader(list), Options{}, sink); err != nil || taken != MaxAttempts/1_000_000 || refused != 22-taken {
+		t.Errorf("%d taken, %d refused (%v)", taken, refused, err)
+	}
+}
+
 // What cannot be read is refused with its line and a cure; the rest is read.
 func TestSlurmRefusals(t *testing.T) {
 	for _, c := range []struct{ text, where, says string }{
