@@ -14,7 +14,7 @@ import (
 // server, nor with a status that the contract does not list. It takes packages from the network.
 func TestSchemathesis(t *testing.T) {
 	if os.Getenv("HEADROOM_LONG") == "" {
-		t.Skip("it is installed for it: HEADROOM_LONG=1 does that")
+		t.Skip("make test-long runs it: it installs Schemathesis from the network, and takes minutes")
 	}
 	t.Parallel()
 	s := newService(t, solved(t))

@@ -9,7 +9,6 @@ import (
 	"os/exec"
 	"os/user"
 	"path/filepath"
-	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -196,14 +195,8 @@ func (p *Pair) start(i int, synchronous bool) {
 	c := exec.Command(filepath.Join(p.programs, "postgres"), "-D", p.folder(i))
 	c.Dir, c.Env, c.Stderr = "/", []string{"LC_ALL=C", "TZ=UTC"}, said
 	c.SysProcAttr = &syscall.SysProcAttr{Credential: p.as, Setpgid: true, Pdeathsig: syscall.SIGKILL}
-	started, ended := make(chan error), make(chan struct{})
-	go func() { // it ends with the thread that has started it
-		runtime.LockOSThread()
-		defer close(ended)
-		started <- c.Start()
-		_ = c.Wait()
-	}()
-	if err := <-started; err != nil {
+	ended, err := startBound(c)
+	if err != nil {
 		p.t.Fatal(err)
 	}
 	p.servers[i], p.ended[i] = c, ended

@@ -85,14 +85,8 @@ max_client_conn = 1000
 	}
 	var said strings.Builder
 	command.Stderr = &said
-	started, ended := make(chan error), make(chan struct{})
-	go func() { // it ends with the thread that has started it
-		runtime.LockOSThread()
-		defer close(ended)
-		started <- command.Start()
-		_ = command.Wait()
-	}()
-	if err := <-started; err != nil {
+	ended, err := startBound(command)
+	if err != nil {
 		t.Fatalf("start PgBouncer: %v", err)
 	}
 	t.Cleanup(func() {
@@ -126,4 +120,17 @@ func behindPooler(t testing.TB, c *postgres.Config) {
 	if pooled, err := postgres.Pooled(t.Context(), c.URL); err != nil || !pooled {
 		t.Fatalf("the store is not behind a pooler: %v", err)
 	}
+}
+
+// startBound starts a program that ends with this process, and returns a channel that is closed when it has ended.
+func startBound(c *exec.Cmd) (ended chan struct{}, err error) {
+	started := make(chan error)
+	ended = make(chan struct{})
+	go func() { // it ends with the thread that has started it
+		runtime.LockOSThread()
+		defer close(ended)
+		started <- c.Start()
+		_ = c.Wait()
+	}()
+	return ended, <-started
 }
