@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -25,7 +26,7 @@ type driven struct {
 	said    *lockedBuffer
 	dir     string
 	address string
-	key     string // of a viewer, which is all that a driver needs
+	key     string // the driver's
 	plans   []inForce
 }
 
@@ -46,9 +47,9 @@ func TestSlurmFollowsThePlan(t *testing.T) {
 	if wholeSamples {
 		jobs, changes, kills = 500, 50, 20
 	}
-	d := &driven{slurm: slurmtest.Start(t, strings.Join(drivenClasses, ":200,")+":200", ""), dir: dataDirectory(t), address: testPort(t), said: &lockedBuffer{}}
+	d := &driven{slurm: slurmtest.Start(t, slurmtest.Setup{Licences: strings.Join(drivenClasses, ":200,") + ":200"}), dir: dataDirectory(t), address: testPort(t), said: &lockedBuffer{}}
 	d.serve(t)
-	d.key = strings.TrimSpace(d.verb(t, "key", "create", "driver", "--role", "viewer", "-q", "--data-dir", d.dir))
+	d.key = strings.TrimSpace(d.verb(t, "key", "create", "driver", "--role", "operator", "--cluster", "shop", "-q", "--data-dir", d.dir))
 	d.change(t, 4)
 	if said := d.verb(t, "drive", "slurm", "shop", "--dry-run", "--data-dir", d.dir); !strings.Contains(said, "etl: 200 places now, 2 by the plan\n") {
 		t.Errorf("a dry run says\n%s", said)
@@ -96,6 +97,7 @@ func TestSlurmFollowsThePlan(t *testing.T) {
 		return strings.Count(d.slurm.Run(t, "scontrol", "-o", "show", "licenses"), " Used=0 ") == len(drivenClasses)
 	})
 	d.judge(t, jobs)
+	d.kept(t)
 	t.Logf("%d jobs under %d plans, %d kills", jobs, len(d.plans), killed)
 }
 
@@ -181,6 +183,39 @@ func (d *driven) follows(t *testing.T) {
 	for end := time.Now().Add(8 * time.Second); time.Now().Before(end); {
 		d.slurm.Run(t, "squeue", "-h")
 		time.Sleep(time.Second) // jobs take their time
+	}
+}
+
+// kept waits until Headroom has each job that ended once, as a past execution of its class, with the times that Slurm wrote
+// down, although drivers and servers were killed; and what runs was told.
+func (d *driven) kept(t *testing.T) {
+	t.Helper()
+	want := map[string]float64{} // seconds that it ran, by id
+	for _, j := range d.slurm.Ended(t) {
+		want["slurm test "+j.ID+" "+j.Name] = j.End.Sub(j.Start).Seconds()
+	}
+	waits(t, "Headroom keeps what ended", 3*time.Minute, func() bool {
+		var all struct {
+			Items []struct {
+				Job, Execution string
+				Seconds        float64
+			}
+		}
+		if err := json.Unmarshal([]byte(d.verb(t, "history", "list", "shop", "--limit", "0", "-o", "json", "--data-dir", d.dir)), &all); err != nil {
+			t.Fatal(err)
+		}
+		missing := maps.Clone(want)
+		for _, e := range all.Items {
+			ran, there := missing[e.Execution+" "+e.Job]
+			if !there || e.Seconds < ran {
+				t.Fatalf("the execution %s of %s took %g s, and Slurm says %g (%t)", e.Execution, e.Job, e.Seconds, ran, there)
+			}
+			delete(missing, e.Execution+" "+e.Job)
+		}
+		return len(missing) == 0
+	})
+	if said := d.verb(t, "observation", "latest", "shop", "--data-dir", d.dir); !strings.Contains(said, "4 VMs ran") {
+		t.Errorf("what runs is told as %s", said)
 	}
 }
 

@@ -12,9 +12,9 @@ import (
 
 // sacctColumns lists the columns of a Slurm history that are read, as sacct --parsable2 names them; others are passed
 // over. sacct writes local times without their zone, unless SLURM_TIME_FORMAT says otherwise.
-var sacctColumns = []string{"JobID", "JobName", "Submit", "Start", "End", "State", "User", "Partition", "AllocCPUS", "NodeList"}
+var sacctColumns = []string{"JobID", "JobName", "Submit", "Start", "End", "State", "User", "Partition", "AllocCPUS", "NodeList", "Cluster"}
 
-const sacctCommand = "SLURM_TIME_FORMAT=%s sacct -aXP --format=JobID,JobName,User,Partition,AllocCPUS,Submit,Start,End,State,NodeList"
+const sacctCommand = "SLURM_TIME_FORMAT=%s sacct -aXP --format=JobID,JobName,User,Partition,AllocCPUS,Submit,Start,End,State,NodeList,Cluster"
 
 // maxCPUs bounds the processors of a job, each of which becomes an attempt.
 const maxCPUs = 1 << 20
@@ -31,8 +31,9 @@ func readSacct(r io.Reader, to Sink) error {
 	if err != nil {
 		return err
 	}
-	s := sacct{to: to, column: map[string]int{}}
-	for i, name := range strings.Split(string(header), "|") {
+	names := strings.Split(string(header), "|")
+	s := sacct{to: to, columns: len(names), column: map[string]int{}}
+	for i, name := range names {
 		if slices.Contains(sacctColumns, name) {
 			s.column[name] = i
 		}
@@ -53,15 +54,20 @@ func readSacct(r io.Reader, to Sink) error {
 }
 
 type sacct struct {
-	to     Sink
-	column map[string]int
-	jobs   int   // also those that are refused
-	tried  int64 // attempts of all
+	to      Sink
+	columns int
+	column  map[string]int
+	jobs    int   // also those that are refused
+	tried   int64 // attempts of all
 }
 
 // job reads the line of a job.
 func (s *sacct) job(where string, line []byte) error {
-	fields := strings.Split(string(line), "|")
+	most := -1
+	if s.column["JobName"] == s.columns-1 { // then it may have any character
+		most = s.columns
+	}
+	fields := strings.SplitN(string(line), "|", most)
 	field := func(name string) string {
 		if i, there := s.column[name]; there && i < len(fields) {
 			return strings.TrimSpace(fields[i])
@@ -70,7 +76,8 @@ func (s *sacct) job(where string, line []byte) error {
 	}
 	s.jobs++
 	b := newBuilder()
-	b.ID, b.Name, b.User, b.Queue = clip("slurm "+field("JobID")), clip(field("JobName")), clip(field("User")), clip(field("Partition"))
+	id := strings.TrimSpace(field("Cluster") + " " + field("JobID")) // Slurms count alike
+	b.ID, b.Name, b.User, b.Queue = clip("slurm "+id), clip(field("JobName")), clip(field("User")), clip(field("Partition"))
 	if field("JobID") == "" || b.Name == "" {
 		return s.to.refuse(where, "The JobID or the JobName is empty.")
 	}
@@ -125,7 +132,7 @@ var sacctStates = map[string]Outcome{
 
 // sacctTime reads a moment in seconds, or with its zone; 0 is one that has not come.
 func sacctTime(text string) (ms int64, wrong string) {
-	if text == "" || text == "Unknown" || text == "None" {
+	if text == "" || text == "Unknown" || text == "None" || text == "N/A" {
 		return 0, ""
 	}
 	if s, err := strconv.ParseInt(text, 10, 64); err == nil && s < latest {

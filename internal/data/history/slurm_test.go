@@ -6,10 +6,10 @@ import (
 	"testing"
 )
 
-// sacctSample was written by sacct 22.05: a job of two processors, one that failed, one that was cancelled while it ran,
+// sacctSample was written by sacct 22.05: a job of two processors with the name of its Slurm. Then one that failed, one that was cancelled while it ran,
 // two tasks of an array, a step, one that runs and one that waits.
-const sacctSample = `JobID|JobName|User|Partition|AllocCPUS|Submit|Start|End|State|NodeList
-1|etl|ann|main|2|1795797696|1795797698|1795797701|COMPLETED|n1
+const sacctSample = `JobID|JobName|User|Partition|AllocCPUS|Submit|Start|End|State|NodeList|Cluster
+1|etl|ann|main|2|1795797696|1795797698|1795797701|COMPLETED|n1|north
 1.batch|batch||main|2|1795797698|1795797698|1795797701|COMPLETED|n1
 2|bad|ann|main|1|1795797696|1795797698|1795797699|FAILED|n1
 3|gone|ann|main|1|1795797696|1795797698|1795797702|CANCELLED by 0|n1
@@ -38,7 +38,7 @@ func TestSlurm(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{
-		"slurm 1: etl of ann in main, succeeded after 5s, 2 maps [map 3s succeeded, map 3s succeeded] ",
+		"slurm north 1: etl of ann in main, succeeded after 5s, 2 maps [map 3s succeeded, map 3s succeeded] ",
 		"slurm 2: bad of ann in main, failed after 3s, 1 maps [map 1s failed] Slurm says FAILED",
 		"slurm 3: gone of ann in main, killed after 6s, 1 maps [map 4s killed] Slurm says CANCELLED",
 		"slurm 4_1: arr of ann in main, succeeded after 4s, 1 maps [map 2s succeeded] ",

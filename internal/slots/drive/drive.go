@@ -45,6 +45,8 @@ type Engine interface {
 	Limit(ctx context.Context, class string, places int64) error
 	// Tell puts a sentence at a job; "" takes it away.
 	Tell(ctx context.Context, job, sentence string) error
+	// Measure says what runs, and which jobs of the classes ended in a while.
+	Measure(ctx context.Context, classes []string, from, until time.Time) (Measured, error)
 }
 
 // Step is one thing to do.
@@ -119,7 +121,12 @@ type Driver struct {
 	DryRun bool                             // says what would be done, and does nothing
 	Did    func(s Step, dry bool)           // is told of each step
 	Warn   func(sentence string, err error) // is told of what goes wrong, once while it lasts
-	said   map[string]bool
+
+	Ended    func(ctx context.Context, list string) error             // keeps past jobs
+	Observed func(ctx context.Context, nodes, processors int64) error // keeps what runs now
+
+	said     map[string]bool
+	measured measuring
 }
 
 // Turn looks, compares and acts once. Where the plan or the engine cannot be had, what the engine keeps stays.
@@ -160,6 +167,12 @@ func (d *Driver) Turn(ctx context.Context) error {
 			}
 		}
 		d.Did(step, d.DryRun)
+	}
+	if !d.DryRun {
+		if err := d.measure(ctx, slices.Sorted(maps.Keys(p.Places)), time.Now()); err != nil {
+			warn("What the engine measured is not kept yet", err)
+			failed = append(failed, err)
+		}
 	}
 	return errors.Join(failed...)
 }

@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 )
 
 // Limits fall before others rise, jobs that wait are told once, and a limit beyond the engine's own is cut.
@@ -43,6 +44,9 @@ type frail struct {
 
 func (f *frail) Observe(context.Context, []string) (State, error) { return f.State, f.err }
 func (f *frail) Tell(context.Context, string, string) error       { return f.refuses }
+func (f *frail) Measure(context.Context, []string, time.Time, time.Time) (Measured, error) {
+	return Measured{}, nil
+}
 func (f *frail) Limit(context.Context, string, int64) error {
 	f.limits++
 	return f.refuses
@@ -56,8 +60,9 @@ func TestTroubleIsSaidOnce(t *testing.T) {
 	d := Driver{
 		Plan:   func(context.Context) (Plan, error) { return Plan{Number: 1, Places: map[string]int64{"a": 3}}, planErr },
 		Engine: engine, DryRun: true,
-		Did:  func(s Step, dry bool) { did = append(did, s.Class) },
-		Warn: func(sentence string, err error) { said = append(said, sentence) },
+		Did:      func(s Step, dry bool) { did = append(did, s.Class) },
+		Warn:     func(sentence string, err error) { said = append(said, sentence) },
+		Observed: func(context.Context, int64, int64) error { return nil },
 	}
 	if err := d.Turn(t.Context()); err != nil || engine.limits != 0 || len(did) != 1 {
 		t.Errorf("a dry run: %v, %d limits set, %q told", err, engine.limits, did)

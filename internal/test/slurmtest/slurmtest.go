@@ -1,4 +1,4 @@
-// Package slurmtest starts a Slurm of four nodes on this machine, without systemd and without accounting.
+// Package slurmtest starts a Slurm of four nodes on this machine, without systemd.
 package slurmtest
 
 import (
@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"os/user"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -25,11 +26,22 @@ type Slurm struct {
 
 const nodes = 4
 
-// Start starts a Slurm with licences such as "etl:10,sql:4", and with a job_submit plug-in if its text is given. Where
-// Slurm is not installed the test is skipped, unless HEADROOM_ENGINES demands it.
-func Start(t *testing.T, licences, plugin string) *Slurm {
+// Setup says what a Slurm has.
+type Setup struct {
+	Licences   string // such as "etl:10,sql:4"
+	Plugin     string // the text of a job_submit plug-in, if any
+	Accounting bool   // by slurmdbd and a MariaDB
+	Cloud      int    // nodes c1, c2, …, in the partition cloud, whose power is only noted: see Powered
+}
+
+// Start starts a Slurm. Where Slurm is not installed the test is skipped, unless HEADROOM_ENGINES demands it.
+func Start(t *testing.T, setup Setup) *Slurm {
 	t.Helper()
-	for _, program := range []string{"munged", "slurmctld", "slurmd", "sbatch"} {
+	programs := []string{"munged", "slurmctld", "slurmd", "sbatch"}
+	if setup.Accounting {
+		programs = append(programs, "slurmdbd", "sacct", "mariadbd", "mariadb-install-db")
+	}
+	for _, program := range programs {
 		if _, err := exec.LookPath(program); err != nil {
 			if os.Getenv("HEADROOM_ENGINES") != "" {
 				t.Fatalf("%s is missing: scripts/setup engines installs Slurm", program)
@@ -44,11 +56,26 @@ func Start(t *testing.T, licences, plugin string) *Slurm {
 		t.Fatal(err, whoErr)
 	}
 	host, _, _ = strings.Cut(host, ".")
-	socket, ports := s.path("munge.socket"), freePorts(t, 2+nodes)
-	submit := ""
-	if plugin != "" {
-		s.write(t, "job_submit.lua", plugin, 0o644)
-		submit = "JobSubmitPlugins=lua\n"
+	socket, ports := s.path("munge.socket"), freePorts(t, 4+nodes+setup.Cloud)
+	more := ""
+	if setup.Plugin != "" {
+		s.write(t, "job_submit.lua", setup.Plugin, 0o644)
+		more = "JobSubmitPlugins=lua\n"
+	}
+	if setup.Accounting {
+		more += fmt.Sprintf("AccountingStorageType=accounting_storage/slurmdbd\nAccountingStorageHost=127.0.0.1\nAccountingStoragePort=%d\n"+
+			"AccountingStoragePass=%s\nAccountingStorageTRES=%s\n", ports+2, socket, trackedLicences(setup.Licences))
+	} else {
+		more += "JobCompType=jobcomp/filetxt\nJobCompLoc=" + s.path("ended") + "\n"
+	}
+	if n := setup.Cloud; n > 0 {
+		first := ports + 4 + nodes
+		for _, word := range []string{"Suspend", "Resume"} {
+			s.write(t, word, "#!/bin/sh\necho "+word+" \"$1\" >> "+s.path("power")+"\n", 0o755)
+			more += fmt.Sprintf("%sProgram=%s\n%sTimeout=60\n", word, s.path(word), word)
+		}
+		more += fmt.Sprintf("SuspendTime=86400\nNodeName=c[1-%d] NodeHostname=%s NodeAddr=127.0.0.1 Port=[%d-%d] CPUs=2 RealMemory=1000 State=CLOUD\n"+
+			"PartitionName=cloud Nodes=c[1-%d] MaxTime=INFINITE State=UP\n", n, host, first, first+n-1, n)
 	}
 	s.write(t, "munge.key", strings.Repeat("0123456789abcdef", 8), 0o400)
 	s.write(t, "slurm.conf", fmt.Sprintf(`ClusterName=test
@@ -66,8 +93,6 @@ SlurmdPidFile=%s/slurmd-%%n.pid
 ProctrackType=proctrack/linuxproc
 TaskPlugin=task/none
 JobAcctGatherType=jobacct_gather/none
-JobCompType=jobcomp/filetxt
-JobCompLoc=%s/ended
 SelectType=select/cons_tres
 SelectTypeParameters=CR_Core
 ReturnToService=2
@@ -78,12 +103,15 @@ Licenses=%s
 NodeName=n[1-%d] NodeHostname=%s NodeAddr=127.0.0.1 Port=[%d-%d] CPUs=16 RealMemory=1000
 PartitionName=main Nodes=n[1-%d] Default=YES MaxTime=INFINITE State=UP
 PartitionName=etl Nodes=n[1-%d] MaxTime=INFINITE State=UP
-%s`, host, ports, ports+1, who.Username, who.Username, socket, s.path("state"), s.dir, s.dir, s.dir, s.dir, licences, nodes, host, ports+2, ports+1+nodes, nodes, nodes, submit), 0o644)
+%s`, host, ports, ports+1, who.Username, who.Username, socket, s.path("state"), s.dir, s.dir, s.dir, setup.Licences, nodes, host, ports+4, ports+3+nodes, nodes, nodes, more), 0o644)
 	t.Setenv("SLURM_CONF", s.path("slurm.conf"))
 	t.Cleanup(func() { s.end(t, who.Username) })
 	s.daemon(t, "munged", "--foreground", "--force", "--key-file="+s.path("munge.key"), "--socket="+socket, "--pid-file="+s.path("munge.pid"),
 		"--log-file="+s.path("munge.log"), "--seed-file="+s.path("munge.seed"))
 	until(t, "munged answers", func() bool { _, err := os.Stat(socket); return err == nil })
+	if setup.Accounting {
+		s.account(t, host, who.Username, socket, ports+2)
+	}
 	s.controller = s.daemon(t, "slurmctld", "-D")
 	for n := range nodes {
 		s.daemon(t, "slurmd", "-D", "-N", fmt.Sprintf("n%d", n+1))
@@ -95,6 +123,53 @@ PartitionName=etl Nodes=n[1-%d] MaxTime=INFINITE State=UP
 	return s
 }
 
+// trackedLicences names the licences as resources whose use is written down.
+func trackedLicences(licences string) string {
+	var names []string
+	for each := range strings.SplitSeq(licences, ",") {
+		name, _, _ := strings.Cut(each, ":")
+		names = append(names, "license/"+name)
+	}
+	return strings.Join(names, ",")
+}
+
+// account starts a MariaDB and slurmdbd.
+func (s *Slurm) account(t *testing.T, host, user, socket string, port int) {
+	t.Helper()
+	s.write(t, "init.sql", "CREATE USER IF NOT EXISTS slurm@'127.0.0.1' IDENTIFIED BY 'test';\nGRANT ALL ON slurm.* TO slurm@'127.0.0.1';\n", 0o600)
+	s.Run(t, "mariadb-install-db", "--no-defaults", "--datadir="+s.path("db"), "--user="+user, "--skip-test-db")
+	s.daemon(t, "mariadbd", "--no-defaults", "--user="+user, "--datadir="+s.path("db"), "--socket="+s.path("db.socket"), fmt.Sprint("--port=", port+1),
+		"--bind-address=127.0.0.1", "--pid-file="+s.path("db.pid"), "--init-file="+s.path("init.sql"), "--skip-log-bin", "--innodb-flush-log-at-trx-commit=0")
+	until(t, "MariaDB answers", func() bool {
+		c, err := net.Dial("tcp", fmt.Sprint("127.0.0.1:", port+1))
+		if err == nil {
+			_ = c.Close()
+		}
+		return err == nil
+	})
+	s.write(t, "slurmdbd.conf", fmt.Sprintf("AuthType=auth/munge\nAuthInfo=socket=%s\nDbdHost=%s\nDbdAddr=127.0.0.1\nDbdPort=%d\nSlurmUser=%s\nPidFile=%s\n"+
+		"StorageType=accounting_storage/mysql\nStorageHost=127.0.0.1\nStoragePort=%d\nStorageUser=slurm\nStoragePass=test\nStorageLoc=slurm\n",
+		socket, host, port, user, s.path("slurmdbd.pid"), port+1), 0o600)
+	s.daemon(t, "slurmdbd", "-D")
+	until(t, "slurmdbd answers", func() bool { return exec.Command("sacctmgr", "-i", "show", "cluster").Run() == nil })
+}
+
+// Powered returns what was asked of the cloud's nodes, such as "Resume c[1-2]", in order.
+func (s *Slurm) Powered(t *testing.T) []string {
+	t.Helper()
+	text, err := os.ReadFile(s.path("power"))
+	if err != nil && !os.IsNotExist(err) {
+		t.Fatal(err)
+	}
+	return strings.FieldsFunc(string(text), func(r rune) bool { return r == '\n' })
+}
+
+// Boot starts the daemon of a node of the cloud.
+func (s *Slurm) Boot(t *testing.T, node string) {
+	t.Helper()
+	s.daemon(t, "slurmd", "-D", "-N", node)
+}
+
 // end ends the jobs, whose steps outlive the daemons, and then these. Of a test that failed it shows the logs.
 func (s *Slurm) end(t *testing.T, user string) {
 	_ = exec.Command("scancel", "--user="+user).Run()
@@ -102,10 +177,8 @@ func (s *Slurm) end(t *testing.T, user string) {
 		out, err := exec.Command("squeue", "-h").Output()
 		return err == nil && len(out) == 0 || s.controller == nil
 	})
-	for _, d := range s.daemons {
+	for _, d := range slices.Backward(s.daemons) { // the database last
 		_ = d.Process.Signal(syscall.SIGTERM)
-	}
-	for _, d := range s.daemons {
 		_ = d.Wait() // an error of one that was killed
 	}
 	if !t.Failed() {

@@ -13,8 +13,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 	"headroom/internal/edge/cli/remote"
 	"headroom/internal/edge/cli/shell"
+	"headroom/internal/service/clusters"
 	"headroom/internal/service/plans"
 	"headroom/internal/slots/drive"
 	"headroom/internal/slots/drive/slurm"
@@ -56,8 +58,10 @@ The driver keeps back those beyond the plan by a reservation of each licence, he
 reason as their comment (squeue -o "%i %T %k"), unless their users gave them another. deploy/slurm has a job_submit plug-in that gives jobs the
 licence of their partition.
 
-Run it as a Slurm operator where scontrol and squeue are. A key of the role viewer is enough. To stop driving, end it
-and delete the reservations: scontrol delete ReservationName=headroom-nightly-etl.`,
+Jobs that ended become past executions of their classes, and each minute what runs becomes an observation.
+
+Run it as a Slurm operator where scontrol and squeue are, with a key of the role operator; for --dry-run a viewer's
+is enough. To stop driving, end it and delete the reservations: scontrol delete ReservationName=headroom-nightly-etl.`,
 		Example: "  headroom drive slurm shop --dry-run\n" +
 			"  headroom drive slurm shop --every 10s --licence nightly-etl=etl",
 		Args: cobra.ExactArgs(1),
@@ -95,6 +99,11 @@ func (f *driveFlags) run(c *cobra.Command, s *remote.Service, cluster string, en
 				log.Warn(shell.Shown(sentence), "error", err)
 			}
 		},
+	}
+	d.Ended = func(ctx context.Context, list string) error { return keepEnded(ctx, c.OutOrStdout(), log, s, cluster, list) }
+	d.Observed = func(ctx context.Context, nodes, processors int64) error {
+		_, err := s.Call(ctx, openapi.CreateObservation(cluster), remote.JSONOf(map[string]any{"vms": nodes, "slots": plans.BusySlots{Map: processors}}))
+		return err
 	}
 	if !f.dryRun && !f.once {
 		shell.OutliveReaders() // the engine would be left alone
@@ -144,4 +153,23 @@ func currentPlan(ctx context.Context, s *remote.Service, cluster string) (drive.
 		p.Places[class.Class] = int64(math.Floor(class.Admitted + 1e-9)) // a part of a job cannot run
 	}
 	return p, nil
+}
+
+// keepEnded keeps jobs that have ended as past executions of their classes.
+func keepEnded(ctx context.Context, w io.Writer, log *slog.Logger, s *remote.Service, cluster, list string) error {
+	answer, err := s.Call(ctx, openapi.ImportHistory(cluster, nil), remote.Content("text/plain", []byte(list)))
+	if err != nil {
+		return err
+	}
+	var made clusters.HistoryImport
+	if err := answer.Into(&made); err != nil {
+		return err
+	}
+	if made.Created > 0 {
+		fmt.Fprintf(w, "kept %s that ended\n", fault.Plural(made.Created, "job"))
+	}
+	if n := made.Refused.Count; n > 0 {
+		log.Warn(fmt.Sprintf("%s not kept", fault.Plural(n, "job")), "first", shell.Shown(made.Refused.First[0].Detail))
+	}
+	return nil
 }

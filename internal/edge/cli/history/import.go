@@ -27,7 +27,7 @@ import (
 // historyForms says what can be read.
 const historyForms = `Hadoop's .jhist files (as JSON), traces of Rumen and of the scheduler load simulator, event logs of Spark
 (rolled ones are directories), lists of Slurm's sacct with times in seconds (SLURM_TIME_FORMAT=%s sacct -aXP
---format=JobID,JobName,User,Partition,AllocCPUS,Submit,Start,End,State,NodeList), and CSV with the columns job,
+--format=JobID,JobName,User,Partition,AllocCPUS,Submit,Start,End,State,NodeList,Cluster), and CSV with the columns job,
 execution, task, kind, and start and finish or duration_s (and shuffle_s, outcome, host); plain or packed with
 gzip or zstd. What a file is, it says itself. A directory stands for all files below it.`
 

@@ -66,10 +66,8 @@ func (s *Slurm) Observe(ctx context.Context, classes []string) (drive.State, err
 	if s.reserved, err = s.reservations(ctx); err != nil {
 		return state, err
 	}
-	of := map[string]string{} // classes by licence
-	for _, class := range classes {
-		licence := s.Licence(class)
-		of[licence] = class
+	of := s.byLicence(classes)
+	for licence, class := range of {
 		if total, there := s.total[licence]; there && named.MatchString(licence) {
 			state.Limits[class] = drive.Limit{Places: max(0, total-s.reserved[licence].licences), Most: total}
 		}

@@ -17,13 +17,15 @@ import (
 
 // The limits that the driver sets hold in a real Slurm: of one class to no place, of another to two, and no job fails.
 func TestSlurmKeepsLimits(t *testing.T) {
-	s := slurmtest.Start(t, "etl:100,sql:50", "")
+	s := slurmtest.Start(t, slurmtest.Setup{Licences: "etl:100,sql:50"})
 	plan := drive.Plan{Number: 7, Places: map[string]int64{"etl": 2, "ad hoc": 0, "ml": 3}}
 	var said []string
 	d := drive.Driver{
 		Plan: func(context.Context) (drive.Plan, error) { return plan, nil }, Engine: &Slurm{Licences: map[string]string{"ad hoc": "sql"}},
-		Did:  func(drive.Step, bool) {},
-		Warn: func(sentence string, err error) { said = append(said, sentence) },
+		Did:      func(drive.Step, bool) {},
+		Warn:     func(sentence string, err error) { said = append(said, sentence) },
+		Ended:    func(context.Context, string) error { return nil },
+		Observed: func(context.Context, int64, int64) error { return nil },
 	}
 	turn := func() {
 		t.Helper()
@@ -97,7 +99,7 @@ func TestSlurmGivesJobsTheLicenceOfTheirPartition(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := slurmtest.Start(t, "etl:100,sql:50", string(plugin))
+	s := slurmtest.Start(t, slurmtest.Setup{Licences: "etl:100,sql:50", Plugin: string(plugin)})
 	s.Run(t, "sbatch", "-J", "one", "-p", "etl", "-H", "-o", s.Output(), "--wrap", "true")
 	s.Run(t, "sbatch", "-J", "two", "-p", "etl", "-H", "-L", "sql:3", "-o", s.Output(), "--wrap", "true")
 	if got := s.Run(t, "squeue", "-h", "-S", "i", "-o", "%j %W"); got != "one etl:1\ntwo sql:3\n" {

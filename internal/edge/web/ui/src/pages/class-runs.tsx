@@ -114,6 +114,7 @@ function Runs({ report, runs, deadline, of, name, editing, again }: Measured & {
   const zone = cluster.value?.time_zone ?? "UTC";
   const when = (r: Run) => (r.at ? clock(new Date(r.at), zone, new Date(now.peek())) : "not dated");
   const lead = sentence(runs);
+  const inSlurm = runs.length > 0 && runs.every((r) => r.id.startsWith("slurm ")); // as its driver and lists of sacct name them
   const best = report.recommended;
   const adopt = async () => {
     const opened = editing.base.value;
@@ -135,7 +136,7 @@ function Runs({ report, runs, deadline, of, name, editing, again }: Measured & {
   return (
     <>
       <Figure
-        title="Measured runs"
+        title={inSlurm ? "Measured in Slurm" : "Measured runs"}
         said={lead}
         rows={runs}
         name={(r) => r.id}
