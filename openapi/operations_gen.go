@@ -124,6 +124,9 @@ type ApplyDocumentQuery struct {
 func ApplyDocument(cluster string, query *ApplyDocumentQuery) Request {
 	return to("PUT", "/v1/clusters/{cluster}/document", cluster).with(query)
 }
+func HoldDriver(cluster, engine string) Request {
+	return to("POST", "/v1/clusters/{cluster}/drivers/{engine}", cluster, engine)
+}
 
 type DeleteExecutionsQuery struct {
 	Job     string `query:"job"`

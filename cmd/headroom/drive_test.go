@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -22,7 +23,7 @@ import (
 type driven struct {
 	slurm   *slurmtest.Slurm
 	server  *served
-	driver  *exec.Cmd
+	driver  *exec.Cmd // the one started last
 	said    *lockedBuffer
 	dir     string
 	address string
@@ -47,10 +48,7 @@ func TestSlurmFollowsThePlan(t *testing.T) {
 	if wholeSamples {
 		jobs, changes, kills = 500, 50, 20
 	}
-	d := &driven{slurm: slurmtest.Start(t, slurmtest.Setup{Licences: strings.Join(drivenClasses, ":200,") + ":200"}), dir: dataDirectory(t), address: testPort(t), said: &lockedBuffer{}}
-	d.serve(t)
-	d.key = strings.TrimSpace(d.verb(t, "key", "create", "driver", "--role", "operator", "--cluster", "shop", "-q", "--data-dir", d.dir))
-	d.change(t, 4)
+	d := startDriven(t)
 	if said := d.verb(t, "drive", "slurm", "shop", "--dry-run", "--data-dir", d.dir); !strings.Contains(said, "etl: 200 places now, 2 by the plan\n") {
 		t.Errorf("a dry run says\n%s", said)
 	}
@@ -99,6 +97,61 @@ func TestSlurmFollowsThePlan(t *testing.T) {
 	d.judge(t, jobs)
 	d.kept(t)
 	t.Logf("%d jobs under %d plans, %d kills", jobs, len(d.plans), killed)
+}
+
+// startDriven starts a Slurm, and a server with a plan and a driver's key.
+func startDriven(t *testing.T) *driven {
+	t.Helper()
+	d := &driven{slurm: slurmtest.Start(t, slurmtest.Setup{Licences: strings.Join(drivenClasses, ":200,") + ":200"}), dir: dataDirectory(t), address: testPort(t), said: &lockedBuffer{}}
+	d.serve(t)
+	d.key = strings.TrimSpace(d.verb(t, "key", "create", "driver", "--role", "operator", "--cluster", "shop", "-q", "--data-dir", d.dir))
+	d.change(t, 4)
+	return d
+}
+
+// Of two drivers one acts. The other follows it within 15 s of its end, also where it only stood still, and then never
+// acts beside it.
+func TestSlurmHasOneDriver(t *testing.T) {
+	d := startDriven(t)
+	d.drive(t)
+	first, firstSaid := d.driver, d.said
+	t.Cleanup(func() { _ = first.Process.Kill(); _ = first.Wait() })
+	d.has(t, 10*time.Second)
+	d.said = &lockedBuffer{}
+	d.drive(t)
+	second, secondSaid := d.driver, d.said
+	t.Cleanup(func() { _ = second.Process.Kill(); _ = second.Wait() })
+	waits(t, "the second driver says that it waits", 10*time.Second, func() bool { return strings.Contains(secondSaid.String(), "Another driver acts") })
+
+	d.change(t, 9)
+	d.has(t, 10*time.Second)
+	if said := secondSaid.String(); strings.Contains(said, "places") {
+		t.Errorf("the one that waits did something:\n%s", said)
+	}
+	code := run(t.Context(), []string{"drive", "slurm", "shop", "--once", "--data-dir", d.dir}, strings.NewReader(""), &lockedBuffer{}, d.said)
+	if code == shell.ExitOK || !strings.Contains(d.said.String(), "another driver acts") {
+		t.Errorf("a third one: exit code %d\n%s", code, d.said)
+	}
+
+	if err := first.Process.Signal(syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	d.change(t, 3)
+	t.Logf("after the first stood still, Slurm had the next plan in %s", d.has(t, 15*time.Second))
+	before := firstSaid.String()
+	if err := first.Process.Signal(syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	d.change(t, 7)
+	d.has(t, 10*time.Second)
+	waits(t, "the first driver says that it waits", 10*time.Second, func() bool { return strings.Contains(firstSaid.String(), "Another driver acts") })
+	if after := strings.TrimPrefix(firstSaid.String(), before); strings.Contains(after, "places") {
+		t.Errorf("the first did something after it stood still:\n%s", after)
+	}
+
+	_ = second.Process.Kill()
+	d.change(t, 5)
+	t.Logf("after the second was killed, Slurm had the next plan in %s", d.has(t, 15*time.Second))
 }
 
 // serve starts the server, at the same address each time.
@@ -166,11 +219,11 @@ func (d *driven) change(t *testing.T, quota int) {
 	d.plans = append(d.plans, inForce{time.Now(), places})
 }
 
-// follows waits until Slurm has the current plan's places, and for a while after it, in which jobs start by this plan.
-func (d *driven) follows(t *testing.T) {
+// has waits until Slurm has the current plan's places, and says how long that took after the plan.
+func (d *driven) has(t *testing.T, patience time.Duration) time.Duration {
 	t.Helper()
 	want := d.plans[len(d.plans)-1]
-	waits(t, "Slurm has the plan's places", 10*time.Second, func() bool {
+	waits(t, "Slurm has the plan's places", patience, func() bool {
 		licences := d.slurm.Run(t, "scontrol", "-o", "show", "licenses")
 		for class, n := range want.places {
 			if !strings.Contains(licences, fmt.Sprintf("LicenseName=%s Total=200 ", class)) || !strings.Contains(after(licences, "LicenseName="+class+" "), fmt.Sprintf(" Reserved=%d ", 200-n)) {
@@ -179,7 +232,13 @@ func (d *driven) follows(t *testing.T) {
 		}
 		return true
 	})
-	t.Logf("Slurm had the places of a plan %s after it was current", time.Since(want.from).Round(10*time.Millisecond))
+	return time.Since(want.from).Round(10 * time.Millisecond)
+}
+
+// follows waits until Slurm has the current plan's places, and for a while after it, in which jobs start by this plan.
+func (d *driven) follows(t *testing.T) {
+	t.Helper()
+	t.Logf("Slurm had the places of a plan %s after it was current", d.has(t, 15*time.Second))
 	for end := time.Now().Add(8 * time.Second); time.Now().Before(end); {
 		d.slurm.Run(t, "squeue", "-h")
 		time.Sleep(time.Second) // jobs take their time
@@ -227,10 +286,10 @@ func after(text, word string) string {
 }
 
 // judge checks what Slurm wrote down: all jobs ended well, and when one began its class had a place. A plan counts until
-// ten seconds after its end, which bounds a turn beside a kill.
+// fifteen seconds after its end, in which a driver follows one that was killed.
 func (d *driven) judge(t *testing.T, jobs int) {
 	t.Helper()
-	const late = 10 * time.Second
+	const late = 15 * time.Second
 	ended := d.slurm.Ended(t)
 	if len(ended) != jobs {
 		t.Errorf("%d of %d jobs have ended", len(ended), jobs)

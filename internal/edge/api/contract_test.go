@@ -37,6 +37,7 @@ import (
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
 	"headroom/internal/service/clusters"
+	"headroom/internal/service/heartbeat"
 	"headroom/internal/service/hooks"
 	"headroom/internal/service/plans"
 	"headroom/internal/service/reporting"
@@ -255,7 +256,7 @@ func init() {
 		reflect.TypeFor[trial.Answer](), reflect.TypeFor[sim.Input](), reflect.TypeFor[sim.Report](), reflect.TypeFor[trial.SimulationQuestion](), reflect.TypeFor[trial.ClusterSimulationQuestion](),
 		reflect.TypeFor[whatif.SweepAnswer](), reflect.TypeFor[goal.Answer](), reflect.TypeFor[whatif.SweepQuestion](), reflect.TypeFor[whatif.ClusterSweepQuestion](), reflect.TypeFor[goal.ProblemQuestion](), reflect.TypeFor[goal.ClusterQuestion](),
 		reflect.TypeFor[horizon.Answer](), reflect.TypeFor[horizon.PurchaseAnswer](), reflect.TypeFor[horizon.HorizonQuestion](), reflect.TypeFor[horizon.PurchaseQuestion](), reflect.TypeFor[horizon.ClusterHorizonQuestion](), reflect.TypeFor[horizon.ClusterPurchaseQuestion](),
-		reflect.TypeFor[live.AdmissionRequest](), reflect.TypeFor[live.LeaseBeat](), reflect.TypeFor[dispatch.DeadlineVerdict](), reflect.TypeFor[dispatch.TaskTimesFrom](), reflect.TypeFor[dispatch.LateJob](), reflect.TypeFor[dispatch.DeadlineCures](), reflect.TypeFor[live.Admission](), reflect.TypeFor[live.Lease](), reflect.TypeFor[live.ClassAdmissions](), reflect.TypeFor[runs.Run](),
+		reflect.TypeFor[live.AdmissionRequest](), reflect.TypeFor[live.LeaseBeat](), reflect.TypeFor[heartbeat.DriverClaim](), reflect.TypeFor[heartbeat.Driver](), reflect.TypeFor[dispatch.DeadlineVerdict](), reflect.TypeFor[dispatch.TaskTimesFrom](), reflect.TypeFor[dispatch.LateJob](), reflect.TypeFor[dispatch.DeadlineCures](), reflect.TypeFor[live.Admission](), reflect.TypeFor[live.Lease](), reflect.TypeFor[live.ClassAdmissions](), reflect.TypeFor[runs.Run](),
 		reflect.TypeFor[pack.PackingProblem](), reflect.TypeFor[pack.PackingAnswer](), reflect.TypeFor[pack.KeptPacking](),
 		reflect.TypeFor[pool.PoolProblem](), reflect.TypeFor[pool.PoolPlan](), reflect.TypeFor[pool.PoolEvaluation](), reflect.TypeFor[pool.PoolCourseProblem](), reflect.TypeFor[pool.PoolCourse](), reflect.TypeFor[pool.SharePlanProblem](), reflect.TypeFor[pool.SharePlan](), reflect.TypeFor[pool.InstanceCatalogues](),
 		reflect.TypeFor[live.LiveSettings](), reflect.TypeFor[live.Heartbeat](), reflect.TypeFor[live.HeartbeatAnswer](), reflect.TypeFor[live.LiveNode](), reflect.TypeFor[live.LiveJobRequest](), reflect.TypeFor[live.LiveJob](), reflect.TypeFor[live.TasksPrediction](), reflect.TypeFor[live.Completable](), reflect.TypeFor[live.LiveDecision](), reflect.TypeFor[live.PolicyTrialRequest](), reflect.TypeFor[live.PolicyTrial](),

@@ -334,6 +334,8 @@ func (s *service) perform(token, operation, method, path string, i int) answered
 		}
 	case strings.HasPrefix(path, "/v1/webhooks"):
 		path, body, headers = s.webhookCell(name, operation, path)
+	case operation == "holdDriver":
+		path, body = strings.Replace(path, "{engine}", "slurm", 1), `{"holder":"a","ttl_s":1}`
 	case strings.Contains(path, "/admissions"):
 		if operation == "createAdmission" {
 			body = `{"class":"nightly"}`

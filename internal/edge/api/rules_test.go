@@ -223,6 +223,8 @@ func TestRulesRefuseForTheDesks(t *testing.T) {
 		{"createAdmission", place, `"deadline_s":5`, `"deadline_s":0`, "/deadline_s"},
 		{"createAdmission", place, `"maps":1`, `"maps":10000001`, "/maps"},
 		{"createAdmission", place, `"h"`, `"` + strings.Repeat("h", 201) + `"`, "/holder"},
+		{"holdDriver", `{"holder":"a","ttl_s":60}`, `60`, `3601`, "/ttl_s"},
+		{"holdDriver", `{"holder":"a","ttl_s":60}`, `"a"`, `"ä"`, "/holder"},
 		{"keepAdmission", `{"ttl_s":60,"maps":1}`, `60`, `3601`, "/ttl_s"},
 		{"keepAdmission", `{"ttl_s":60,"maps":1}`, `1`, `-1`, "/maps"},
 		{"dryRunPolicy", `{"policy":{"kind":"fifo"},"window_s":60}`, `60`, `0`, "/window_s"},

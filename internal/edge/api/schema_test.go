@@ -360,7 +360,8 @@ func unreadable(found []fault.Finding, s *openapi3.Schema, value any, pointer st
 			}
 		}
 	case json.Number:
-		if _, err := x.Int64(); err != nil && s.Type.Is(openapi3.TypeInteger) {
+		told := slices.ContainsFunc(found, func(g fault.Finding) bool { return g.Pointer == pointer }) // by another form of the body
+		if _, err := x.Int64(); err != nil && s.Type.Is(openapi3.TypeInteger) && !told {
 			f := fault.Finding{Pointer: pointer, Code: "not_whole", Detail: fmt.Sprintf("%.60s is not written as a whole number.", x)}
 			if n, err := x.Float64(); err == nil && n > -1<<53 && n < 1<<53 {
 				f.Hint = &fault.Hint{Detail: fmt.Sprintf("Write %d.", int64(n)), Pointer: pointer, Value: int64(n)}

@@ -25,6 +25,7 @@ import (
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
 	"headroom/internal/service/clusters"
+	"headroom/internal/service/heartbeat"
 	"headroom/internal/service/hooks"
 	"headroom/internal/service/plans"
 	"headroom/internal/service/reporting"
@@ -390,6 +391,12 @@ type Document = inputs.Document
 
 // Drift The fit of a class's calibration to the executions since.
 type Drift = perf.Drift
+
+// Driver The driver that acts in an engine.
+type Driver = heartbeat.Driver
+
+// DriverClaim A driver's wish to act alone.
+type DriverClaim = heartbeat.DriverClaim
 
 // Empty Nothing.
 type Empty = nothing
@@ -1187,6 +1194,9 @@ type DeliveryID = string
 
 // DryRun defines model for DryRun.
 type DryRun = bool
+
+// EngineName defines model for EngineName.
+type EngineName = string
 
 // ExecutionID defines model for ExecutionID.
 type ExecutionID = string
@@ -2226,6 +2236,9 @@ type ReplaceContractJSONRequestBody = Contract
 // ApplyDocumentJSONRequestBody defines body for ApplyDocument for application/json ContentType.
 type ApplyDocumentJSONRequestBody = Document
 
+// HoldDriverJSONRequestBody defines body for HoldDriver for application/json ContentType.
+type HoldDriverJSONRequestBody = DriverClaim
+
 // ImportExecutionsJSONRequestBody defines body for ImportExecutions for application/json ContentType.
 type ImportExecutionsJSONRequestBody = ExecutionBatch
 
@@ -2423,6 +2436,7 @@ type ServerInterface interface {
 	ListLiveDecisions(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ListLiveDecisionsParams)
 	GetDocument(w http.ResponseWriter, r *http.Request, cluster ClusterName)
 	ApplyDocument(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ApplyDocumentParams)
+	HoldDriver(w http.ResponseWriter, r *http.Request, cluster ClusterName, engine EngineName)
 	DeleteExecutions(w http.ResponseWriter, r *http.Request, cluster ClusterName, params DeleteExecutionsParams)
 	ListExecutions(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ListExecutionsParams)
 	ImportExecutions(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ImportExecutionsParams)
@@ -2949,6 +2963,19 @@ func (siw *ServerInterfaceWrapper) ApplyDocument(w http.ResponseWriter, r *http.
 		return
 	}
 	siw.Handler.ApplyDocument(w, r, cluster, params)
+}
+
+func (siw *ServerInterfaceWrapper) HoldDriver(w http.ResponseWriter, r *http.Request) {
+	p := parameters{r: r}
+	var cluster ClusterName
+	p.path("cluster", "string", "", &cluster)
+	var engine EngineName
+	p.path("engine", "string", "", &engine)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
+		return
+	}
+	siw.Handler.HoldDriver(w, r, cluster, engine)
 }
 
 func (siw *ServerInterfaceWrapper) DeleteExecutions(w http.ResponseWriter, r *http.Request) {
@@ -4548,6 +4575,9 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 		r.Put(options.BaseURL+"/v1/clusters/{cluster}/document", wrapper.ApplyDocument)
 	})
 	r.Group(func(r chi.Router) {
+		r.Post(options.BaseURL+"/v1/clusters/{cluster}/drivers/{engine}", wrapper.HoldDriver)
+	})
+	r.Group(func(r chi.Router) {
 		r.Delete(options.BaseURL+"/v1/clusters/{cluster}/executions", wrapper.DeleteExecutions)
 	})
 	r.Group(func(r chi.Router) {
@@ -5067,6 +5097,13 @@ type ApplyDocumentRequest struct {
 	Cluster ClusterName
 	Params  ApplyDocumentParams
 	Body    *ApplyDocumentJSONRequestBody
+}
+
+// HoldDriverRequest is what HoldDriver is asked.
+type HoldDriverRequest struct {
+	Cluster ClusterName
+	Engine  EngineName
+	Body    *HoldDriverJSONRequestBody
 }
 
 // DeleteExecutionsRequest is what DeleteExecutions is asked.
@@ -5832,6 +5869,9 @@ type StrictServerInterface interface {
 	// Make a cluster like a document
 	// (PUT /v1/clusters/{cluster}/document)
 	ApplyDocument(ctx context.Context, request ApplyDocumentRequest) (reply[Applied], error)
+	// Act alone in an engine
+	// (POST /v1/clusters/{cluster}/drivers/{engine})
+	HoldDriver(ctx context.Context, request HoldDriverRequest) (reply[Driver], error)
 	// Delete past executions
 	// (DELETE /v1/clusters/{cluster}/executions)
 	DeleteExecutions(ctx context.Context, request DeleteExecutionsRequest) (reply[Deleted], error)
@@ -6559,6 +6599,22 @@ func (h *strictHandler) ApplyDocument(w http.ResponseWriter, r *http.Request, cl
 		return
 	}
 	answer, err := h.operations.ApplyDocument(r.Context(), request)
+	if err == nil {
+		err = answer.write(w, r)
+	}
+	if err != nil {
+		h.failed(w, r, err)
+	}
+}
+
+func (h *strictHandler) HoldDriver(w http.ResponseWriter, r *http.Request, cluster ClusterName, engine EngineName) {
+	request := HoldDriverRequest{Cluster: cluster, Engine: engine}
+
+	if err := readBody(r, &request.Body); err != nil {
+		h.failed(w, r, err)
+		return
+	}
+	answer, err := h.operations.HoldDriver(r.Context(), request)
 	if err == nil {
 		err = answer.write(w, r)
 	}

@@ -29,6 +29,7 @@ type Stores struct {
 	Database     DatabaseStore
 	Admissions   heartbeat.Admissions
 	Calibrations clusters.Calibrations
+	Drivers      heartbeat.Drivers
 	Executions   clusters.Executions
 	Fits         clusters.Fits
 	Live         heartbeat.Store

@@ -125,7 +125,11 @@ type Driver struct {
 	Ended    func(ctx context.Context, list string) error             // keeps past jobs
 	Observed func(ctx context.Context, nodes, processors int64) error // keeps what runs now
 
+	// Lead asks to act alone for so long; where another driver acts it says which.
+	Lead func(ctx context.Context, lasts time.Duration) (other string, err error)
+
 	said     map[string]bool
+	leads    string // what was said last about who acts
 	measured measuring
 }
 
@@ -177,13 +181,46 @@ func (d *Driver) Turn(ctx context.Context) error {
 	return errors.Join(failed...)
 }
 
-// Run takes a turn after each pause, until ctx ends.
+// Times of acting alone. A driver that is killed has its place for leadLasts, and the others look after leadEvery.
+const (
+	leadLasts = 10 * time.Second
+	leadEvery = 3 * time.Second
+	leadSpare = time.Second // for a command that is under way when the time is over
+)
+
+// Run takes a turn after each pause in which it is the driver that acts, until ctx ends. A turn ends with its time to act.
 func (d *Driver) Run(ctx context.Context, pause time.Duration) {
+	var next time.Time
 	for ctx.Err() == nil {
-		_ = d.Turn(ctx) // it was said
+		began := time.Now()
+		alone, stop := context.WithDeadline(ctx, began.Add(leadLasts-leadSpare))
+		if other, err := d.Lead(alone, leadLasts); d.acts(other, err) && !time.Now().Before(next) {
+			next = time.Now().Add(pause)
+			_ = d.Turn(alone) // it was said
+		}
+		stop()
 		select {
 		case <-ctx.Done():
-		case <-time.After(pause):
+		case <-time.After(min(pause, leadEvery)):
 		}
 	}
+	last, stop := context.WithTimeout(context.WithoutCancel(ctx), leadEvery)
+	defer stop()
+	_, _ = d.Lead(last, 0) // otherwise the others wait a little longer
+}
+
+// acts says who acts where that has changed, and reports whether this driver does.
+func (d *Driver) acts(other string, err error) bool {
+	now := "This driver acts"
+	switch {
+	case err != nil:
+		now = "Headroom cannot be asked which driver acts, and this one waits"
+	case other != "":
+		now = fmt.Sprintf("Another driver acts, %s, and this one waits", other)
+	}
+	if now != d.leads && (err != nil || other != "" || d.leads != "") {
+		d.Warn(now, err)
+	}
+	d.leads = now
+	return err == nil && other == ""
 }

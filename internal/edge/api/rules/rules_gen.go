@@ -194,6 +194,10 @@ var Operations = []Operation{
 		{Name: "If-Match", In: "header", About: "The ETag last seen. Without it the request is refused with 428.", Shape: &Shape{Kind: Text, Rules: "min=1,max=200"}},
 		{Name: "If-None-Match", In: "header", About: "The ETag last seen; where nothing has changed the answer is 304.", Shape: &Shape{Kind: Text, Rules: "min=1,max=4000"}},
 	}, Sends: true, Needs: true, Body: &shapeDocument},
+	{ID: "holdDriver", Method: "POST", Path: "/v1/clusters/{cluster}/drivers/{engine}", Role: "operator", Parameters: []Parameter{
+		{Name: "cluster", In: "path", Required: true, About: "The cluster's name.", Shape: &Shape{Kind: Text, Rules: "min=1,max=63,matches=^[a-z0-9]([a-z0-9-]*[a-z0-9])?$", About: "The cluster's name."}},
+		{Name: "engine", In: "path", Required: true, About: "The engine's name, such as `slurm`.", Shape: &Shape{Kind: Text, Rules: "min=1,max=63,matches=^[a-z0-9-]+$", About: "The engine's name, such as `slurm`."}},
+	}, Sends: true, Needs: true, Body: &shapeDriverClaim},
 	{ID: "deleteExecutions", Method: "DELETE", Path: "/v1/clusters/{cluster}/executions", Role: "operator", Parameters: []Parameter{
 		{Name: "cluster", In: "path", Required: true, About: "The cluster's name.", Shape: &Shape{Kind: Text, Rules: "min=1,max=63,matches=^[a-z0-9]([a-z0-9-]*[a-z0-9])?$", About: "The cluster's name."}},
 		{Name: "job", In: "query", About: "Only executions of this job.", Shape: &Shape{Kind: Text, Rules: "min=1,max=1000"}},
@@ -1072,6 +1076,10 @@ var (
 		{"since", &Shape{Kind: Time, Nullable: true, Rules: "moment"}},
 		{"state", &Shape{Kind: Text, Rules: "oneof=unchanged slower faster"}},
 	}, Required: []string{"state", "since", "executions", "exceeded", "expected", "detail"}}
+	shapeDriverClaim = Shape{Kind: Object, Members: []Member{
+		{"holder", &Shape{Kind: Text, Rules: "min=1,max=200,matches=^[ -~]+$", About: "The driver's own id, another one for each process."}},
+		{"ttl_s", &Shape{Kind: Number, Rules: "gte=0,lte=3600"}},
+	}, Required: []string{"holder", "ttl_s"}, Closed: true}
 	shapeEmpty     = Shape{Kind: Object, Closed: true}
 	shapeExecution = Shape{Kind: Object, Members: []Member{
 		{"first_shuffle_avg_s", &Shape{Kind: Number, Rules: "gte=0,lte=1e+07"}},

@@ -8,8 +8,10 @@ import (
 	"io"
 	"log/slog"
 	"math"
+	"os"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
 	"headroom/internal/core/capacity"
@@ -17,6 +19,7 @@ import (
 	"headroom/internal/edge/cli/remote"
 	"headroom/internal/edge/cli/shell"
 	"headroom/internal/service/clusters"
+	"headroom/internal/service/heartbeat"
 	"headroom/internal/service/plans"
 	"headroom/internal/slots/drive"
 	"headroom/internal/slots/drive/slurm"
@@ -100,11 +103,14 @@ func (f *driveFlags) run(c *cobra.Command, s *remote.Service, cluster string, en
 			}
 		},
 	}
-	d.Ended = func(ctx context.Context, list string) error { return keepEnded(ctx, c.OutOrStdout(), log, s, cluster, list) }
+	d.Ended = func(ctx context.Context, list string) error {
+		return keepEnded(ctx, c.OutOrStdout(), log, s, cluster, list)
+	}
 	d.Observed = func(ctx context.Context, nodes, processors int64) error {
 		_, err := s.Call(ctx, openapi.CreateObservation(cluster), remote.JSONOf(map[string]any{"vms": nodes, "slots": plans.BusySlots{Map: processors}}))
 		return err
 	}
+	d.Lead = lead(s, cluster, "slurm")
 	if !f.dryRun && !f.once {
 		shell.OutliveReaders() // the engine would be left alone
 		if err := shell.Notify(shell.NotifyReady); err != nil {
@@ -112,6 +118,15 @@ func (f *driveFlags) run(c *cobra.Command, s *remote.Service, cluster string, en
 		}
 		d.Run(c.Context(), f.every)
 		return nil
+	}
+	if !f.dryRun {
+		switch other, err := d.Lead(c.Context(), time.Minute); {
+		case err != nil:
+			return err
+		case other != "":
+			return fmt.Errorf("another driver acts, %s; end it first, or look with --dry-run", shell.Shown(other))
+		}
+		defer func() { _, _ = d.Lead(c.Context(), 0) }()
 	}
 	err := d.Turn(c.Context())
 	if err == nil && steps == 0 {
@@ -153,6 +168,23 @@ func currentPlan(ctx context.Context, s *remote.Service, cluster string) (drive.
 		p.Places[class.Class] = int64(math.Floor(class.Admitted + 1e-9)) // a part of a job cannot run
 	}
 	return p, nil
+}
+
+// lead asks the server to let this process alone act in an engine.
+func lead(s *remote.Service, cluster, engine string) func(context.Context, time.Duration) (other string, err error) {
+	host, _ := os.Hostname() // without a name the rest tells processes apart
+	self := fmt.Sprintf("%.100q process %d %s", host, os.Getpid(), uuid.NewString())
+	return func(ctx context.Context, lasts time.Duration) (string, error) {
+		answer, err := s.Call(ctx, openapi.HoldDriver(cluster, engine), remote.JSONOf(heartbeat.DriverClaim{Holder: self, TTLSeconds: lasts.Seconds()}))
+		if err != nil {
+			return "", err
+		}
+		var d heartbeat.Driver
+		if err := answer.Into(&d); err != nil || d.Held || lasts == 0 {
+			return "", err
+		}
+		return d.Holder, nil
+	}
 }
 
 // keepEnded keeps jobs that have ended as past executions of their classes.

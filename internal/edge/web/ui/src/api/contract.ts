@@ -902,6 +902,18 @@ export type Drift = {
   state: "unchanged" | "slower" | "faster";
 };
 
+export type Driver = {
+  engine: string;
+  expires_at: string;
+  held: boolean;
+  holder: string;
+};
+
+export type DriverClaim = {
+  holder: string;
+  ttl_s: number;
+};
+
 export type Empty = unknown;
 
 export type EndPoint = {
@@ -4329,6 +4341,7 @@ export interface Operations {
   "GET /v1/clusters/{cluster}/decisions": { path: { cluster: string; }; query: { from?: string; until?: string; node?: string; job?: number; outcome?: "running" | "done" | "failed" | "lost"; limit?: number; cursor?: string; format?: "json" | "csv" | "xlsx"; }; body: never; answer: LiveDecisionList };
   "GET /v1/clusters/{cluster}/document": { path: { cluster: string; }; query: { }; body: never; answer: Document };
   "PUT /v1/clusters/{cluster}/document": { path: { cluster: string; }; query: { dry_run?: boolean; }; body: Document; answer: Applied };
+  "POST /v1/clusters/{cluster}/drivers/{engine}": { path: { cluster: string; engine: string; }; query: { }; body: DriverClaim; answer: Driver };
   "DELETE /v1/clusters/{cluster}/executions": { path: { cluster: string; }; query: { job?: string; outcome?: "succeeded" | "failed" | "killed" | "unfinished"; user?: string; queue?: string; from?: string; until?: string; }; body: never; answer: Deleted };
   "GET /v1/clusters/{cluster}/executions": { path: { cluster: string; }; query: { job?: string; outcome?: "succeeded" | "failed" | "killed" | "unfinished"; user?: string; queue?: string; from?: string; until?: string; limit?: number; cursor?: string; format?: "json" | "csv" | "xlsx"; }; body: never; answer: PastExecutionList };
   "POST /v1/clusters/{cluster}/executions": { path: { cluster: string; }; query: { dry_run?: boolean; }; body: ExecutionBatch; answer: HistoryImport };
