@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -48,7 +49,7 @@ func TestSlurmFollowsThePlan(t *testing.T) {
 	if wholeSamples {
 		jobs, changes, kills = 500, 50, 20
 	}
-	d := startDriven(t)
+	d := startDriven(t, 0)
 	if said := d.verb(t, "drive", "slurm", "shop", "--dry-run", "--data-dir", d.dir); !strings.Contains(said, "etl: 200 places now, 2 by the plan\n") {
 		t.Errorf("a dry run says\n%s", said)
 	}
@@ -100,9 +101,9 @@ func TestSlurmFollowsThePlan(t *testing.T) {
 }
 
 // startDriven starts a Slurm, and a server with a plan and a driver's key.
-func startDriven(t *testing.T) *driven {
+func startDriven(t *testing.T, cloud int) *driven {
 	t.Helper()
-	d := &driven{slurm: slurmtest.Start(t, slurmtest.Setup{Licences: strings.Join(drivenClasses, ":200,") + ":200"}), dir: dataDirectory(t), address: testPort(t), said: &lockedBuffer{}}
+	d := &driven{slurm: slurmtest.Start(t, slurmtest.Setup{Licences: strings.Join(drivenClasses, ":200,") + ":200", Cloud: cloud}), dir: dataDirectory(t), address: testPort(t), said: &lockedBuffer{}}
 	d.serve(t)
 	d.key = strings.TrimSpace(d.verb(t, "key", "create", "driver", "--role", "operator", "--cluster", "shop", "-q", "--data-dir", d.dir))
 	d.change(t, 4)
@@ -112,7 +113,7 @@ func startDriven(t *testing.T) *driven {
 // Of two drivers one acts. The other follows it within 15 s of its end, also where it only stood still, and then never
 // acts beside it.
 func TestSlurmHasOneDriver(t *testing.T) {
-	d := startDriven(t)
+	d := startDriven(t, 0)
 	d.drive(t)
 	first, firstSaid := d.driver, d.said
 	t.Cleanup(func() { _ = first.Process.Kill(); _ = first.Wait() })
@@ -154,6 +155,45 @@ func TestSlurmHasOneDriver(t *testing.T) {
 	t.Logf("after the second was killed, Slurm had the next plan in %s", d.has(t, 15*time.Second))
 }
 
+// Nodes are asked for before the plan that needs them is current, and given back when no plan ahead needs them.
+func TestSlurmHasNodesAhead(t *testing.T) {
+	d := startDriven(t, 4)
+	boundary := time.Now().Add(45 * time.Second).UTC().Truncate(time.Second)
+	dear := fmt.Sprintf(`{"vm_type":"m","price":"500","from":"2020-01-01T00:00:00Z","until":%q}`, boundary.Format(time.RFC3339))
+	d.changeAll(t, 3, 0, fmt.Sprintf(`%s,{"vm_type":"m","price":"0.3","from":%q}`, dear, boundary.Format(time.RFC3339)))
+	look := []string{"drive", "slurm", "shop", "--dry-run", "--nodes", "m=cloud", "--data-dir", d.dir, "--lead"}
+	if said := d.verb(t, append(look, "0s")...); strings.Contains(said, "nodes") {
+		t.Errorf("without a look ahead it says\n%s", said)
+	}
+	if said := d.verb(t, append(look, "10m")...); !strings.Contains(said, "m: 0 nodes now, 3 by the plan: c1,c2,c3 would be asked for\n") {
+		t.Errorf("with a look ahead it says\n%s", said)
+	}
+	d.drive(t, "--nodes", "m=cloud", "--lead", "10m")
+	t.Cleanup(func() { d.endDriver(t) })
+	asked := func(want ...string) {
+		t.Helper()
+		waits(t, fmt.Sprintf("Slurm's programs got %q", want), 30*time.Second, func() bool { return slices.Equal(d.slurm.Powered(t), want) })
+	}
+	asked("Resume c[1-3]")
+	t.Logf("nodes were asked for %s before the boundary", time.Until(boundary).Round(time.Second))
+	if !time.Now().Before(boundary) {
+		t.Error("nodes were asked for after the boundary")
+	}
+	for _, node := range []string{"c1", "c2", "c3"} {
+		d.slurm.Boot(t, node)
+	}
+	idle := func() bool {
+		return strings.Count(d.slurm.Run(t, "scontrol", "-o", "show", "nodes"), "State=IDLE+CLOUD ") == 3
+	}
+	waits(t, "the nodes are there", time.Until(boundary)+10*time.Second, idle)
+	waits(t, "the boundary has passed", time.Minute, func() bool { return time.Now().After(boundary.Add(5 * time.Second)) })
+	if !idle() || len(d.slurm.Powered(t)) != 1 {
+		t.Errorf("after the boundary Slurm's programs got %q", d.slurm.Powered(t))
+	}
+	d.changeAll(t, 1, 1, `{"vm_type":"m","price":"0.3","from":"2020-01-01T00:00:00Z"}`)
+	asked("Resume c[1-3]", "Suspend c[2-3]")
+}
+
 // serve starts the server, at the same address each time.
 func (d *driven) serve(t *testing.T) {
 	t.Helper()
@@ -173,9 +213,9 @@ func (d *driven) verb(t *testing.T, args ...string) string {
 }
 
 // drive starts a driver.
-func (d *driven) drive(t *testing.T) {
+func (d *driven) drive(t *testing.T, flags ...string) {
 	t.Helper()
-	d.driver = exec.Command("headroom", "drive", "slurm", "shop", "--every", driverPause.String())
+	d.driver = exec.Command("headroom", append([]string{"drive", "slurm", "shop", "--every", driverPause.String()}, flags...)...)
 	d.driver.Env = append(os.Environ(), "HEADROOM_URL=http://"+d.address, "HEADROOM_API_KEY="+d.key)
 	d.driver.Stdout, d.driver.Stderr = d.said, d.said
 	if err := d.driver.Start(); err != nil {
@@ -196,13 +236,19 @@ func (d *driven) endDriver(t *testing.T) {
 // change gives the cluster another quota, waits for its plan, and keeps the plan's places.
 func (d *driven) change(t *testing.T, quota int) {
 	t.Helper()
+	d.changeAll(t, quota, min(quota, 40), `{"vm_type":"m","price":"0.3","from":"2020-01-01T00:00:00Z"}`)
+}
+
+// changeAll gives the cluster other prices as well, and waits for the plan of so many VMs.
+func (d *driven) changeAll(t *testing.T, quota, vms int, prices string) {
+	t.Helper()
 	var classes []string
 	for i, name := range drivenClasses {
 		classes = append(classes, fmt.Sprintf(`{"name":%q,"vms_per_job":1,"jobs":{"min":0,"max":%d},"penalty":"%d"}`, name, 2+3*i, 9-i))
 	}
 	file := filepath.Join(t.TempDir(), "shop.json")
 	text := fmt.Sprintf(`{"cluster":{"name":"shop","currency":"USD"},"vm_types":[{"name":"m","in_use":true,"quota":%d}],
-		"prices":[{"vm_type":"m","price":"0.3","from":"2020-01-01T00:00:00Z"}],"classes":[%s]}`, quota, strings.Join(classes, ","))
+		"prices":[%s],"classes":[%s]}`, quota, prices, strings.Join(classes, ","))
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -210,7 +256,7 @@ func (d *driven) change(t *testing.T, quota int) {
 	var now plans.Scaling
 	waits(t, "the plan is current", 30*time.Second, func() bool {
 		status, answer, err := d.server.ask(t.Context(), d.server.key(t), "/v1/clusters/shop/plans/current/scaling", "")
-		return err == nil && status == 200 && json.Unmarshal([]byte(answer), &now) == nil && now.VMs.Total == int64(min(quota, 40))
+		return err == nil && status == 200 && json.Unmarshal([]byte(answer), &now) == nil && now.VMs.Total == int64(vms)
 	})
 	places := map[string]int64{}
 	for _, class := range now.Items {

@@ -15,6 +15,8 @@ import (
 type Plan struct {
 	Number int64
 	Places map[string]int64 // by class: how many of its jobs may run at once
+	VMs    map[string]int64 // by type, of those whose nodes follow the plan: how many run now, or must be asked for by now
+	Unsure error            // why what comes is not known; then no node is given back
 }
 
 // State holds what an engine was seen to do.
@@ -22,6 +24,14 @@ type State struct {
 	Limits  map[string]Limit // by class; none where the engine does not know the class
 	Running map[string]int64 // places that running jobs take, by class
 	Jobs    []Job            // those that are told something, or wait for a place
+	Nodes   map[string]Nodes // by VM type
+}
+
+// Nodes are the nodes of a VM type.
+type Nodes struct {
+	Run  int64    // that are there or about to be, and stay
+	Idle []string // those of them without a job
+	Off  []string // that could be there
 }
 
 // Limit is an engine's own limit of a class.
@@ -43,6 +53,8 @@ type Engine interface {
 	Observe(ctx context.Context, classes []string) (State, error)
 	// Limit sets the places of a class.
 	Limit(ctx context.Context, class string, places int64) error
+	// Power asks for nodes, or gives back nodes once they have no job.
+	Power(ctx context.Context, nodes []string, on bool) error
 	// Tell puts a sentence at a job; "" takes it away.
 	Tell(ctx context.Context, job, sentence string) error
 	// Measure says what runs, and which jobs of the classes ended in a while.
@@ -52,13 +64,18 @@ type Engine interface {
 // Step is one thing to do.
 type Step struct {
 	Class    string
-	From, To int64  // places, where no job is told anything
+	From, To int64  // places, or nodes of a type, where no job is told anything
 	Job      string // the job that is told
 	Sentence string
+	Type     string // the VM type whose nodes change, instead of a class
+	Nodes    []string
 }
 
 // most bounds the jobs told in one turn: telling one takes some 10 ms. The others have their turn later.
 const most = 200
+
+// mostNodes bounds the nodes of a type that are asked for, or given back, in one turn.
+const mostNodes = 50
 
 // Compare returns what brings an engine from a state to a plan, and sentences about what the engine lacks. Limits that
 // fall come first, so that classes together are never given more than the plan has.
@@ -85,6 +102,8 @@ func Compare(p Plan, s State) (steps []Step, lacks []string) {
 		}
 	}
 	steps = append(steps, raised...)
+	powered, missing := power(p, s)
+	steps, lacks = append(steps, powered...), append(lacks, missing...)
 	told := 0
 	for _, j := range s.Jobs {
 		sentence := ""
@@ -95,6 +114,30 @@ func Compare(p Plan, s State) (steps []Step, lacks []string) {
 			steps = append(steps, Step{Class: j.Class, Job: j.ID, Sentence: sentence})
 			told++
 		}
+	}
+	return steps, lacks
+}
+
+// power returns what brings the nodes of each type to the plan. Nodes without jobs are given back, the last first.
+func power(p Plan, s State) (steps []Step, lacks []string) {
+	for _, vmType := range slices.Sorted(maps.Keys(p.VMs)) {
+		want, of := p.VMs[vmType], s.Nodes[vmType]
+		step := Step{Type: vmType, From: of.Run, To: want}
+		switch more := want - of.Run; {
+		case more > 0:
+			step.Nodes = of.Off[:min(more, mostNodes, int64(len(of.Off)))]
+			if more > int64(len(of.Off)) {
+				lacks = append(lacks, fmt.Sprintf("The plan has %d VMs of the type %q, and the engine can have %d nodes of it.", want, vmType, of.Run+int64(len(of.Off))))
+			}
+		case more < 0 && p.Unsure == nil:
+			step.Nodes = of.Idle[max(0, int64(len(of.Idle))-min(-more, mostNodes)):]
+		}
+		if len(step.Nodes) > 0 {
+			steps = append(steps, step)
+		}
+	}
+	if p.Unsure != nil {
+		lacks = append(lacks, "It is not known how many VMs are needed next, so no node is given back: "+p.Unsure.Error())
 	}
 	return steps, lacks
 }
@@ -159,9 +202,12 @@ func (d *Driver) Turn(ctx context.Context) error {
 	var failed []error
 	for _, step := range steps {
 		if !d.DryRun {
-			if step.Job != "" {
+			switch {
+			case step.Job != "":
 				err = d.Engine.Tell(ctx, step.Job, step.Sentence)
-			} else {
+			case step.Type != "":
+				err = d.Engine.Power(ctx, step.Nodes, step.To > step.From)
+			default:
 				err = d.Engine.Limit(ctx, step.Class, step.To)
 			}
 			if err != nil {

@@ -47,6 +47,7 @@ func (f *frail) Tell(context.Context, string, string) error       { return f.ref
 func (f *frail) Measure(context.Context, []string, time.Time, time.Time) (Measured, error) {
 	return Measured{}, nil
 }
+func (f *frail) Power(context.Context, []string, bool) error { return f.refuses }
 func (f *frail) Limit(context.Context, string, int64) error {
 	f.limits++
 	return f.refuses

@@ -70,9 +70,9 @@ func Start(t *testing.T, setup Setup) *Slurm {
 	}
 	if n := setup.Cloud; n > 0 {
 		first := ports + 4 + nodes
-		for _, word := range []string{"Suspend", "Resume"} {
+		for word, patience := range map[string]int{"Suspend": 3, "Resume": 60} {
 			s.write(t, word, "#!/bin/sh\necho "+word+" \"$1\" >> "+s.path("power")+"\n", 0o755)
-			more += fmt.Sprintf("%sProgram=%s\n%sTimeout=60\n", word, s.path(word), word)
+			more += fmt.Sprintf("%sProgram=%s\n%sTimeout=%d\n", word, s.path(word), word, patience)
 		}
 		more += fmt.Sprintf("SuspendTime=86400\nNodeName=c[1-%d] NodeHostname=%s NodeAddr=127.0.0.1 Port=[%d-%d] CPUs=2 RealMemory=1000 State=CLOUD\n"+
 			"PartitionName=cloud Nodes=c[1-%d] MaxTime=INFINITE State=UP\n", n, host, first, first+n-1, n)
@@ -164,10 +164,11 @@ func (s *Slurm) Powered(t *testing.T) []string {
 	return strings.FieldsFunc(string(text), func(r rune) bool { return r == '\n' })
 }
 
-// Boot starts the daemon of a node of the cloud.
+// Boot starts the daemon of a node of the cloud, as if the node had been switched on.
 func (s *Slurm) Boot(t *testing.T, node string) {
 	t.Helper()
-	s.daemon(t, "slurmd", "-D", "-N", node)
+	time.Sleep(1500 * time.Millisecond) // slurmctld passes over a node that began in the second in which it was asked for
+	s.daemon(t, "slurmd", "-b", "-D", "-N", node)
 }
 
 // end ends the jobs, whose steps outlive the daemons, and then these. Of a test that failed it shows the logs.

@@ -3,18 +3,18 @@ package drive
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
-	"math"
+	"maps"
 	"os"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
-	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 	"headroom/internal/edge/cli/remote"
 	"headroom/internal/edge/cli/shell"
@@ -41,7 +41,8 @@ keeps them by itself, so that they hold while the driver or the server is away. 
 // driveFlags holds the flags of every driver.
 type driveFlags struct {
 	dryRun, once bool
-	every        time.Duration
+	every, lead  time.Duration
+	nodes        map[string]string // where the nodes of VM types are, in the engine's words
 }
 
 func slurmCommand(to *remote.Connection) *cobra.Command {
@@ -61,26 +62,35 @@ The driver keeps back those beyond the plan by a reservation of each licence, he
 reason as their comment (squeue -o "%i %T %k"), unless their users gave them another. deploy/slurm has a job_submit plug-in that gives jobs the
 licence of their partition.
 
+With --nodes the elastic nodes of a partition are as many as the plan has VMs of a type. They are asked for before they
+are needed, and given back without a job.
+
 Jobs that ended become past executions of their classes, and each minute what runs becomes an observation.
 
 Run it as a Slurm operator where scontrol and squeue are, with a key of the role operator; for --dry-run a viewer's
 is enough. To stop driving, end it and delete the reservations: scontrol delete ReservationName=headroom-nightly-etl.`,
 		Example: "  headroom drive slurm shop --dry-run\n" +
-			"  headroom drive slurm shop --every 10s --licence nightly-etl=etl",
+			"  headroom drive slurm shop --every 10s --licence nightly-etl=etl\n" +
+			"  headroom drive slurm shop --nodes m5.xlarge=cloud --lead 10m",
 		Args: cobra.ExactArgs(1),
 	}
 	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "say once what would be changed, and change nothing")
 	c.Flags().BoolVar(&f.once, "once", false, "change what differs once, and end")
 	c.Flags().DurationVar(&f.every, "every", 10*time.Second, "how long to wait between looks at plan and engine")
 	c.Flags().StringToStringVar(&licences, "licence", nil, "the licence of a class, as `class=licence` (default the class's name)")
+	c.Flags().StringToStringVar(&f.nodes, "nodes", nil, "let the nodes of a partition be as many as the plan has VMs, as `type=partition`")
+	c.Flags().DurationVar(&f.lead, "lead", 5*time.Minute, "how long before they are needed nodes are asked for")
 	c.PreRunE = func(*cobra.Command, []string) error {
-		if f.every < time.Second {
+		switch {
+		case f.every < time.Second:
 			return fmt.Errorf("--every is %s; give at least 1s", f.every)
+		case f.lead < 0 || f.lead > 24*time.Hour:
+			return fmt.Errorf("--lead is %s; give 0s to 24h", f.lead)
 		}
 		return nil
 	}
 	return to.Command(c, func(c *cobra.Command, s *remote.Service, args []string) error {
-		return f.run(c, s, args[0], &slurm.Slurm{Licences: licences})
+		return f.run(c, s, args[0], &slurm.Slurm{Licences: licences, Partitions: f.nodes})
 	})
 }
 
@@ -88,8 +98,9 @@ is enough. To stop driving, end it and delete the reservations: scontrol delete 
 func (f *driveFlags) run(c *cobra.Command, s *remote.Service, cluster string, engine drive.Engine) error {
 	log := slog.New(slog.NewTextHandler(c.ErrOrStderr(), nil))
 	steps := 0
+	by := planned{s: s, cluster: cluster, types: slices.Sorted(maps.Keys(f.nodes)), lead: f.lead}
 	d := drive.Driver{
-		Plan: func(ctx context.Context) (drive.Plan, error) { return currentPlan(ctx, s, cluster) }, Engine: engine, DryRun: f.dryRun,
+		Plan: by.plan, Engine: engine, DryRun: f.dryRun,
 		Did: func(step drive.Step, dry bool) {
 			steps++
 			tell(c.OutOrStdout(), step, dry)
@@ -138,6 +149,9 @@ func (f *driveFlags) run(c *cobra.Command, s *remote.Service, cluster string, en
 // tell says what was done, or would be.
 func tell(w io.Writer, step drive.Step, dry bool) {
 	switch {
+	case step.Type != "":
+		verb := map[[2]bool]string{{true, true}: "would be asked for", {false, true}: "are asked for", {true, false}: "would be given back", {false, false}: "are given back"}[[2]bool{dry, step.To > step.From}]
+		fmt.Fprintf(w, "%s: %d nodes now, %d by the plan: %s %s\n", shell.Shown(step.Type), step.From, step.To, shell.Shown(strings.Join(step.Nodes, ",")), verb)
 	case step.Job != "" && step.Sentence == "":
 		fmt.Fprintf(w, "%s: job %s waits no longer for a place\n", shell.Shown(step.Class), shell.Shown(step.Job))
 	case step.Job != "":
@@ -147,27 +161,6 @@ func tell(w io.Writer, step drive.Step, dry bool) {
 	default:
 		fmt.Fprintf(w, "%s: %d places, %d before\n", shell.Shown(step.Class), step.To, step.From)
 	}
-}
-
-// currentPlan reads how many jobs of each class the current plan admits.
-func currentPlan(ctx context.Context, s *remote.Service, cluster string) (drive.Plan, error) {
-	p := drive.Plan{Places: map[string]int64{}}
-	answer, err := s.Call(ctx, openapi.GetScaling(cluster, nil))
-	if err != nil {
-		return p, err
-	}
-	var now plans.Scaling
-	if err := answer.Into(&now); err != nil {
-		return p, err
-	}
-	if now.Status == capacity.InfeasibleStatus {
-		return p, errors.New("no plan keeps every promise; \"headroom plan explain " + cluster + "\" says why")
-	}
-	p.Number = now.Number
-	for _, class := range now.Items {
-		p.Places[class.Class] = int64(math.Floor(class.Admitted + 1e-9)) // a part of a job cannot run
-	}
-	return p, nil
 }
 
 // lead asks the server to let this process alone act in an engine.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"regexp"
-	"strconv"
 	"strings"
 	"time"
 
@@ -22,8 +21,15 @@ const ended = "BF,CA,CD,DL,F,NF,OOM,PR,TO"
 // from what slurmctld still knows, which forgets a job MinJobAge after its end.
 func (s *Slurm) Measure(ctx context.Context, classes []string, from, until time.Time) (m drive.Measured, err error) {
 	m.Heading = heading
-	if err := s.work(ctx, &m); err != nil {
+	shown, err := nodes(ctx)
+	if err != nil {
 		return m, err
+	}
+	for _, n := range shown {
+		if n.runs() || n.is("POWER_DOWN", "DRAIN") && !n.is("DOWN", "POWERED_DOWN") { // the last do not stay, and run
+			m.Nodes++
+			m.Processors += n.busy
+		}
 	}
 	config, err := run(ctx, "scontrol", "show", "config")
 	if err != nil {
@@ -48,37 +54,6 @@ func (s *Slurm) byLicence(classes []string) map[string]string {
 		of[s.Licence(class)] = class
 	}
 	return of
-}
-
-// work counts the nodes that run, and their processors that jobs have.
-func (s *Slurm) work(ctx context.Context, m *drive.Measured) error {
-	text, err := run(ctx, "scontrol", "--oneliner", "show", "nodes")
-	if err != nil {
-		return err
-	}
-	for line := range strings.Lines(text) {
-		of := fields(line)
-		busy, err := strconv.ParseInt(of["CPUAlloc"], 10, 64)
-		if err != nil || of["State"] == "" {
-			return unread("scontrol show nodes", line)
-		}
-		if powered(of["State"]) {
-			m.Nodes++
-			m.Processors += busy
-		}
-	}
-	return nil
-}
-
-// powered reports whether a node runs, by its state such as IDLE+CLOUD+POWERED_DOWN.
-func powered(state string) bool {
-	for word := range strings.SplitSeq(state, "+") {
-		switch strings.TrimRight(word, "*$%#~@^!-") {
-		case "DOWN", "POWERED_DOWN", "POWERING_DOWN", "FUTURE":
-			return false
-		}
-	}
-	return true
 }
 
 // accounted asks sacct. The licence of a job stands among its resources if AccountingStorageTRES names licences; otherwise

@@ -21,7 +21,8 @@ import (
 
 // Slurm is a Slurm whose commands this machine has.
 type Slurm struct {
-	Licences map[string]string // of classes whose licence is not called as they are
+	Licences   map[string]string // of classes whose licence is not called as they are
+	Partitions map[string]string // of VM types whose nodes follow the plan
 
 	total    map[string]int64 // licences as Observe saw them last, from which Limit takes what to hold back
 	reserved map[string]held
@@ -71,6 +72,9 @@ func (s *Slurm) Observe(ctx context.Context, classes []string) (drive.State, err
 		if total, there := s.total[licence]; there && named.MatchString(licence) {
 			state.Limits[class] = drive.Limit{Places: max(0, total-s.reserved[licence].licences), Most: total}
 		}
+	}
+	if state.Nodes, err = s.power(ctx); err != nil {
+		return state, err
 	}
 	return state, s.jobs(ctx, of, &state)
 }
