@@ -172,7 +172,8 @@ type Driver struct {
 	Lead func(ctx context.Context, lasts time.Duration) (other string, err error)
 
 	said     map[string]bool
-	leads    string // what was said last about who acts
+	planned  []string // classes of the plan before
+	leads    string   // what was said last about who acts
 	measured measuring
 }
 
@@ -190,10 +191,19 @@ func (d *Driver) Turn(ctx context.Context) error {
 		warn("The plan cannot be read, and the engine keeps what it has", err)
 		return err
 	}
-	s, err := d.Engine.Observe(ctx, slices.Sorted(maps.Keys(p.Places)))
+	classes := slices.Sorted(maps.Keys(p.Places))
+	gone := slices.DeleteFunc(slices.Clone(d.planned), func(class string) bool { return slices.Contains(classes, class) })
+	s, err := d.Engine.Observe(ctx, slices.Concat(classes, gone))
 	if err != nil {
 		warn("The engine does not answer", err)
 		return err
+	}
+	p.Places = maps.Clone(p.Places)
+	for _, class := range gone { // once: whoever then takes its limit away meets nobody
+		if _, known := s.Limits[class]; known {
+			p.Places[class] = 0
+			warn(fmt.Sprintf("The plan has no class %q any more, so no further job of it starts.", class), nil)
+		}
 	}
 	steps, lacks := Compare(p, s)
 	for _, sentence := range lacks {
@@ -218,8 +228,11 @@ func (d *Driver) Turn(ctx context.Context) error {
 		}
 		d.Did(step, d.DryRun)
 	}
+	if len(failed) == 0 {
+		d.planned = classes
+	}
 	if !d.DryRun {
-		if err := d.measure(ctx, slices.Sorted(maps.Keys(p.Places)), time.Now()); err != nil {
+		if err := d.measure(ctx, classes, time.Now()); err != nil {
 			warn("What the engine measured is not kept yet", err)
 			failed = append(failed, err)
 		}

@@ -3,6 +3,7 @@ package drive
 import (
 	"context"
 	"errors"
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -31,6 +32,35 @@ func TestCompare(t *testing.T) {
 	}
 	if text := strings.Join(lacks, "\n"); len(lacks) != 2 || !strings.Contains(text, `no limit for the class "lost"`) || !strings.Contains(text, "9 places for the class \"c\", and the engine's settings allow 7") {
 		t.Errorf("it lacks %q", lacks)
+	}
+}
+
+// Nodes follow each type's VMs in steps of a bounded size, and none is given back while what comes is not known.
+func TestCompareNodes(t *testing.T) {
+	names := func(n int) (all []string) {
+		for i := range n {
+			all = append(all, fmt.Sprint("n", i))
+		}
+		return all
+	}
+	p := Plan{VMs: map[string]int64{"a": 3, "b": 0, "c": 80, "d": 2, "e": 4}}
+	s := State{Nodes: map[string]Nodes{"a": {Run: 1, Off: names(4)}, "b": {Run: 9, Idle: names(3)}, "c": {Run: 5, Off: names(90)}, "d": {Run: 2, Idle: names(2)}, "e": {Run: 7, Idle: names(5)}}}
+	tell := func() (all []string) {
+		steps, lacks := Compare(p, s)
+		for _, step := range steps {
+			all = append(all, fmt.Sprintf("%s %d %d %d %s", step.Type, step.From, step.To, len(step.Nodes), step.Nodes[0]))
+		}
+		return append(all, lacks...)
+	}
+	if got, want := tell(), []string{"a 1 3 2 n0", "b 9 0 3 n0", "c 5 80 50 n0", "e 7 4 3 n2"}; !reflect.DeepEqual(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	p.Unsure = errors.New("no price")
+	p.VMs["a"] = 7
+	want := []string{"a 1 7 4 n0", "c 5 80 50 n0", `The plan has 7 VMs of the type "a", and the engine can have 5 nodes of it.`,
+		"It is not known how many VMs are needed next, so no node is given back: no price"}
+	if got := tell(); !reflect.DeepEqual(got, want) {
+		t.Errorf("unsure: got %q, want %q", got, want)
 	}
 }
 

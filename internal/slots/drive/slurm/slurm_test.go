@@ -85,12 +85,22 @@ func TestSlurmKeepsLimits(t *testing.T) {
 	wait("PENDING", "2 1")
 	wait("RUNNING", "4 1")
 	plan.Places["etl"] = 1000
+	delete(plan.Places, "ad hoc") // its jobs wait, and are told so
 	said = nil
 	turn()
+	if free := s.Run(t, "scontrol", "-o", "show", "licenses", "sql"); !strings.Contains(free, " Reserved=50 ") {
+		t.Errorf("of a class that has left the plan %s", free)
+	}
+	if comments := s.Run(t, "squeue", "-h", "-t", "PENDING", "-o", "%j %k"); !strings.Contains(comments, "sql Headroom: plan 8 has no place for ad hoc jobs.") {
+		t.Errorf("the jobs say\n%s", comments)
+	}
 	wait("RUNNING", "6 1")
-	if want := []string{`The plan has 1000 places for the class "etl", and the engine's settings allow 100.`}; !slices.Equal(said, want) {
+	if want := []string{`The plan has no class "ad hoc" any more, so no further job of it starts.`, `The plan has 1000 places for the class "etl", and the engine's settings allow 100.`}; !slices.Equal(said, want) {
 		t.Errorf("it says %q", said)
 	}
+	s.Run(t, "scontrol", "delete", "ReservationName=headroom-sql") // somebody lets them go
+	turn()
+	wait("RUNNING", "6 2")
 }
 
 // The plug-in of deploy gives jobs the licence of their partition, and leaves that of others.
