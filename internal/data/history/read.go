@@ -13,12 +13,14 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Options configures a reading.
 type Options struct {
 	MaxBytes int64             // of one unpacked file; 0 means DefaultMaxBytes
 	Progress func(bytes int64) // called with the packed bytes read so far; may be nil
+	Zone     *time.Location    // of local times that do not say theirs; nil is not known
 }
 
 // maxRefusals is the number of single refusals of one file; a file with more is something else.
@@ -30,7 +32,7 @@ const maxRefusals = 1000
 func Read(r io.Reader, o Options, to Sink) error {
 	text, err := unpack(&heard{in: r, progress: o.Progress}, cmp.Or(o.MaxBytes, DefaultMaxBytes))
 	if err == nil {
-		return read(text, to)
+		return read(text, o.Zone, to)
 	}
 	return broken(err, to)
 }
@@ -63,13 +65,13 @@ const headSize = 64 << 10
 
 var errEnough = errors.New("enough was refused")
 
-func read(text io.Reader, to Sink) error {
+func read(text io.Reader, zone *time.Location, to Sink) error {
 	in := bufio.NewReaderSize(text, headSize)
 	head, err := in.Peek(headSize)
 	if err != nil && !errors.Is(err, io.EOF) && len(head) == 0 {
 		return broken(err, to)
 	}
-	reader, why := recognize(head)
+	reader, why := recognize(head, zone)
 	if bytes.HasPrefix(head, []byte(byteOrderMark)) {
 		_, _ = in.Discard(len(byteOrderMark)) // it was peeked at
 	}
@@ -130,7 +132,7 @@ var byMember = map[string]struct {
 const byteOrderMark = "\uFEFF"
 
 // recognize returns the reader for a text with this beginning, or the reason why there is none.
-func recognize(head []byte) (r reader, why string) {
+func recognize(head []byte, zone *time.Location) (r reader, why string) {
 	if bytes.HasPrefix(head, []byte("\xff\xfe")) || bytes.HasPrefix(head, []byte("\xfe\xff")) {
 		return nil, "It is written in UTF-16. Save it as UTF-8."
 	}
@@ -157,8 +159,10 @@ func recognize(head []byte) (r reader, why string) {
 		return nil, "It is a page for a browser, or XML, and no history. Fetch the file itself."
 	case isSacctHeader(first):
 		return readSacct, ""
+	case bytes.HasPrefix(text, []byte("JobId=")) && zone != nil:
+		return readJobcomp(zone), ""
 	case bytes.HasPrefix(text, []byte("JobId=")):
-		return nil, "It is a list of ended jobs as Slurm's jobcomp/filetxt writes it, whose times have no zone. With accounting, make a file with: " + sacctCommand
+		return nil, "It is a list of ended jobs as Slurm's jobcomp/filetxt writes it, whose times have no zone. Say it to headroom history import, with --zone. Or, with accounting, make a file with: " + sacctCommand
 	case isTableHeader(first):
 		return readTable, ""
 	case isTableHeader(bytes.Map(commaFor, first)):
@@ -299,7 +303,7 @@ func readRolled(files fs.FS, dir string, o Options, heard *heard, to Sink) error
 	}
 	in := &rolled{files: files, left: parts, limit: cmp.Or(o.MaxBytes, DefaultMaxBytes), heard: heard}
 	defer in.close()
-	return cmp.Or(read(in, to), fs.SkipDir)
+	return cmp.Or(read(in, nil, to), fs.SkipDir)
 }
 
 // whole refuses a rolled log with missing parts; it then returns errEnough.

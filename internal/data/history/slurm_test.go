@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 )
 
 // sacctSample was written by sacct 22.05: a job of two processors with the name of its Slurm. Then one that failed, one that was cancelled while it ran,
@@ -46,6 +47,42 @@ func TestSlurm(t *testing.T) {
 		"slurm 5: held of bob in main, unfinished after 0s, -1 maps [] ",
 		"slurm 6: now of bob in main, unfinished after 0s, -1 maps [] ",
 		"slurm 7: never of bob in main, killed after 4s, 1 maps [map 0s killed] Slurm says CANCELLED",
+	}
+	if a, b := strings.Join(got, "\n"), strings.Join(want, "\n"); a != b {
+		t.Errorf("got\n%s\nwant\n%s", a, b)
+	}
+}
+
+// Lists of jobcomp are read in the zone that is told, also over a change of clocks, and names may have anything in them.
+func TestSlurmJobcomp(t *testing.T) {
+	berlin, err := time.LoadLocation("Europe/Berlin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const end = " WorkDir=/tmp/a b ReservationName= Tres=cpu=1,mem=1000M,node=1,billing=1 Account=root QOS=normal WcKey= "
+	list := "JobId=11 UserId=ann(7) GroupId=ann(7) Name=nn JobState=CANCELLED Partition=main TimeLimit=UNLIMITED StartTime=2026-11-27T19:00:47 EndTime=2026-11-27T19:00:47 NodeList=(null) NodeCnt=0 ProcCnt=0" + end +
+		"Cluster=north SubmitTime=2026-11-27T19:00:46 EligibleTime=unknown DerivedExitCode=0:0 ExitCode=0:0 \n" +
+		"JobId=12 UserId=ann(7) GroupId=ann(7) Name=a | JobState=b JobState=COMPLETED Partition=main TimeLimit=60 StartTime=2026-03-29T01:59:50 EndTime=2026-03-29T03:00:10 NodeList=n[1-2] NodeCnt=2 ProcCnt=2" + end +
+		"Cluster=unknown SubmitTime=2026-03-29T01:59:49 EligibleTime=2026-03-29T01:59:49 DerivedExitCode=0:0 ExitCode=0:0 \n" +
+		"JobId=13 JobState=COMPLETED\n" +
+		"JobId=14 UserId=ann(7) GroupId=ann(7) Name=x JobState=FAILED Partition=main TimeLimit=60 StartTime=soon EndTime=Unknown NodeList=n1 NodeCnt=1 ProcCnt=1" + end +
+		"Cluster=unknown SubmitTime=2026-03-29T01:59:49 EligibleTime=2026-03-29T01:59:49 DerivedExitCode=0:0 ExitCode=0:0 \n"
+	var got []string
+	sink := Sink{
+		Execution: func(e *Execution) error {
+			seconds, _ := e.Seconds()
+			got = append(got, fmt.Sprintf("%s %q of %s at %s, %s after %gs, %d maps", e.ID, e.Name, e.User, at(e.Submitted), e.Outcome, seconds, e.Maps))
+			return nil
+		},
+		Refused: func(r Refusal) error { got = append(got, r.Error()[:40]); return nil },
+	}
+	if err := Read(strings.NewReader(list), Options{Zone: berlin}, sink); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		`slurm north 11 "nn" of ann at 2026-11-27T18:00:46Z, killed after 1s, 1 maps`,
+		`slurm 12 "a | JobState=b" of ann at 2026-03-29T00:59:49Z, succeeded after 21s, 2 maps`,
+		"line 3: It is no line of Slurm's jobcomp", `line 4: The Start is "Soon", which is no`,
 	}
 	if a, b := strings.Join(got, "\n"), strings.Join(want, "\n"); a != b {
 		t.Errorf("got\n%s\nwant\n%s", a, b)

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -27,7 +28,8 @@ import (
 // historyForms says what can be read.
 const historyForms = `Hadoop's .jhist files (as JSON), traces of Rumen and of the scheduler load simulator, event logs of Spark
 (rolled ones are directories), lists of Slurm's sacct with times in seconds (SLURM_TIME_FORMAT=%s sacct -aXP
---format=JobID,JobName,User,Partition,AllocCPUS,Submit,Start,End,State,NodeList,Cluster), and CSV with the columns job,
+--format=JobID,JobName,User,Partition,AllocCPUS,Submit,Start,End,State,NodeList,Cluster) or of its jobcomp/filetxt
+(with --zone), and CSV with the columns job,
 execution, task, kind, and start and finish or duration_s (and shuffle_s, outcome, host); plain or packed with
 gzip or zstd. What a file is, it says itself. A directory stands for all files below it.`
 
@@ -55,10 +57,17 @@ but they held slots. The same history again changes nothing, and one that broke 
 	out.AddFlags(c, "table", "json")
 	c.Flags().StringVar(&i.job, "job", "", "the `name` of the job, of executions whose history names none; of an address, all others are left out")
 	c.Flags().BoolVar(&i.dryRun, "dry-run", false, "say what would be taken, and change nothing")
+	i.zone.add(c)
 	c.Flags().BoolVar(&upload, "upload", false, "send the files as they are, and have the server read them")
 	from.add(c)
 	c.PreRunE = func(c *cobra.Command, args []string) error {
 		from.Job, from.DryRun = i.job, i.dryRun
+		if err := i.zone.check(); err != nil {
+			return err
+		}
+		if i.zone.name != "" && (upload || len(args) > 1 && strings.Contains(args[1], "://")) {
+			return errors.New("--zone counts for files that are read here, without --upload and without an address")
+		}
 		return from.check(c, args)
 	}
 	return to.Command(c, func(c *cobra.Command, s *remote.Service, args []string) error {
@@ -119,12 +128,33 @@ func pathsAreAllowed(c *cobra.Command, to *remote.Connection) {
 	}
 }
 
+// zoneFlag is the zone of times that do not say theirs.
+type zoneFlag struct {
+	name string
+	at   *time.Location
+}
+
+func (z *zoneFlag) add(c *cobra.Command) {
+	c.Flags().StringVar(&z.name, "zone", "", "the time `zone` of lists of Slurm's jobcomp/filetxt, such as Europe/Berlin")
+}
+
+func (z *zoneFlag) check() (err error) {
+	if z.name == "" {
+		return nil
+	}
+	if z.at, err = time.LoadLocation(z.name); err != nil {
+		return fmt.Errorf("--zone is %q, which is no time zone; write one like Europe/Berlin or UTC", z.name)
+	}
+	return nil
+}
+
 // historyImport is an import on its way.
 type historyImport struct {
 	s        *remote.Service
 	cluster  string
 	job      string
 	dryRun   bool
+	zone     zoneFlag
 	made     clusters.HistoryImport
 	answered bool // the server has taken a batch, or tried it
 	jobs     map[string]*clusters.ImportedJob
@@ -141,7 +171,7 @@ const (
 )
 
 func (i *historyImport) read(c *cobra.Command, paths []string) error {
-	err := readHistories(c, paths, func(bytes int64) { i.made.Bytes = bytes }, history.Sink{
+	err := readHistories(c, paths, i.zone.at, func(bytes int64) { i.made.Bytes = bytes }, history.Sink{
 		Execution: func(e *history.Execution) error {
 			r := history.Keep(e, i.job)
 			if err := r.Check(); err != nil {
@@ -307,7 +337,7 @@ func (i *historyImport) uploadOne(c *cobra.Command, in io.Reader, label string) 
 
 // readHistories reads files and directories, one after the other, with a bar on a terminal. read hears how
 // many bytes were read of all.
-func readHistories(c *cobra.Command, paths []string, read func(bytes int64), to history.Sink) error {
+func readHistories(c *cobra.Command, paths []string, zone *time.Location, read func(bytes int64), to history.Sink) error {
 	total := int64(0)
 	for _, path := range paths {
 		size, err := sizeBelow(path)
@@ -326,7 +356,7 @@ func readHistories(c *cobra.Command, paths []string, read func(bytes int64), to 
 	before := int64(0)
 	for _, path := range paths {
 		here := int64(0)
-		o := history.Options{Progress: func(bytes int64) {
+		o := history.Options{Zone: zone, Progress: func(bytes int64) {
 			here = bytes
 			read(before + here)
 			if bar != nil {

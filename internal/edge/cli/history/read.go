@@ -37,6 +37,7 @@ type historiesRead struct {
 func historyReadCommand() *cobra.Command {
 	var out shell.Output
 	var job string
+	var zone zoneFlag
 	c := &cobra.Command{
 		Use: "read PATH...", Short: "Read histories without a server, and show the profile of each job",
 		Long: `Reads histories and shows, for each job, the profile that its executions come to. Nothing is sent.
@@ -47,10 +48,12 @@ func historyReadCommand() *cobra.Command {
 	pathsAreAllowed(c, nil)
 	out.AddFlags(c, "table", "json")
 	c.Flags().StringVar(&job, "job", "", "the `name` of the job, of executions whose history names none")
+	zone.add(c)
+	c.PreRunE = func(*cobra.Command, []string) error { return zone.check() }
 	return shell.Command(c, func(c *cobra.Command, args []string) error {
 		i := historyImport{}
 		all := map[string]*jobRead{}
-		err := readHistories(c, args, func(int64) {}, history.Sink{
+		err := readHistories(c, args, zone.at, func(int64) {}, history.Sink{
 			Execution: func(e *history.Execution) error {
 				r := history.Keep(e, job)
 				if err := r.Check(); err != nil {
