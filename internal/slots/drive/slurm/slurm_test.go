@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -117,5 +118,38 @@ func TestSlurmGivesJobsTheLicenceOfTheirPartition(t *testing.T) {
 	}
 	if out, err := exec.Command("sbatch", "-J", "three", "-o", s.Output(), "--wrap", "true").CombinedOutput(); err == nil || !strings.Contains(string(out), "Say to which partition the job belongs") {
 		t.Errorf("a job without a partition: %v %s", err, out)
+	}
+
+	// A user cannot take the label off or put another on, and an administrator can. A licence that nobody has is refused.
+	as := func(uid uint32, args ...string) (string, error) {
+		c := exec.Command(args[0], args[1:]...)
+		c.Dir = "/"
+		c.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uid, Gid: uid}}
+		out, err := c.CombinedOutput()
+		return strings.TrimSpace(string(out)), err
+	}
+	if os.Getuid() != 0 {
+		t.Skip("only root can be somebody else")
+	}
+	const nobody = 65534
+	id, err := as(nobody, "sbatch", "--parsable", "-J", "four", "-p", "etl", "-H", "-o", "/dev/null", "--wrap", "true")
+	if err != nil {
+		t.Fatal(id, err)
+	}
+	t.Cleanup(func() { s.Run(t, "scancel", id) }) // it is not the test's own
+	for _, licences := range []string{"", "sql:1"} {
+		if out, err := as(nobody, "scontrol", "update", "JobId="+id, "Licenses="+licences); err == nil {
+			t.Errorf("a user changes the licence to %q: %s", licences, out)
+		}
+	}
+	if got := s.Run(t, "squeue", "-h", "-j", id, "-o", "%W"); got != "etl:1\n" {
+		t.Errorf("after that the job has %s", got)
+	}
+	s.Run(t, "scontrol", "update", "JobId="+id, "Licenses=sql:1")
+	if got := s.Run(t, "squeue", "-h", "-j", id, "-o", "%W"); got != "sql:1\n" {
+		t.Errorf("after an administrator's change the job has %s", got)
+	}
+	if out, err := exec.Command("sbatch", "-L", "lost", "-p", "etl", "-o", s.Output(), "--wrap", "true").CombinedOutput(); err == nil {
+		t.Errorf("a licence that nobody has is taken: %s", out)
 	}
 }
