@@ -153,3 +153,34 @@ func TestSlurmGivesJobsTheLicenceOfTheirPartition(t *testing.T) {
 		t.Errorf("a licence that nobody has is taken: %s", out)
 	}
 }
+
+// Each task of an array takes a place, those that wait are told so together, and the driver comes to rest.
+func TestSlurmKeepsArraysToLimits(t *testing.T) {
+	s := slurmtest.Start(t, slurmtest.Setup{Licences: "etl:100"})
+	steps := 0
+	d := drive.Driver{
+		Plan: func(context.Context) (drive.Plan, error) {
+			return drive.Plan{Number: 3, Places: map[string]int64{"etl": 2}}, nil
+		},
+		Engine: &Slurm{}, Did: func(drive.Step, bool) { steps++ }, Warn: func(sentence string, err error) { t.Error(sentence, err) },
+		Ended: func(context.Context, string) error { return nil }, Observed: func(context.Context, int64, int64) error { return nil },
+	}
+	if err := d.Turn(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	s.Run(t, "sbatch", "-a", "1-5", "-L", "etl", "-o", s.Output(), "--wrap", "sleep 600")
+	said := ""
+	for last := range await.Tries(30 * time.Second) {
+		steps = 0
+		if err := d.Turn(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		said = s.Run(t, "squeue", "-h", "--array", "-o", "%T %k")
+		if steps == 0 && strings.Count(strings.ReplaceAll(said, "(null)", ""), "RUNNING \n") == 2 && strings.Count(said, "PENDING Headroom: 2 of 2 places of etl are taken, as many as plan 3 has.\n") == 3 {
+			return
+		}
+		if last {
+			t.Fatalf("%d steps in the last turn, and the tasks say\n%s", steps, said)
+		}
+	}
+}
