@@ -48,7 +48,7 @@ test-long: build ## run the tests with every large sample (up to two hours), als
 	$(CGO) HEADROOM_LONG=1 $(GOTEST) -count=1 $(SOLVER)
 	@$(MAKE) --no-print-directory fuzz FUZZTIME=60s
 
-test-engines: build ## drive a real Slurm: 500 jobs, 50 plans, everything killed in turn (installs Slurm)
+test-engines: build ## drive a real Slurm: 500 jobs, 50 plans, everything killed in turn (installs Slurm and MariaDB)
 	@scripts/setup engines
 	HEADROOM_ENGINES=1 HEADROOM_LONG=1 $(GOTEST) -count=1 -timeout 60m -v -run Slurm ./internal/slots/drive/... ./cmd/headroom
 
