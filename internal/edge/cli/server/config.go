@@ -18,7 +18,7 @@ import (
 	"github.com/go-playground/validator/v10"
 	"github.com/spf13/cobra"
 
-	"headroom/internal/edge/api"
+	"headroom/internal/edge/api/entrance"
 	"headroom/internal/edge/cli/remote"
 	"headroom/internal/edge/cli/shell"
 	"headroom/internal/service/auth/oidc"
@@ -203,7 +203,7 @@ func check(settings config) (mistakes []error) {
 }
 
 // proxies returns the networks of the proxies, which were checked.
-func (s config) proxies() (networks api.Proxies) {
+func (s config) proxies() (networks entrance.Proxies) {
 	for _, text := range s.Proxies {
 		network, err := netip.ParsePrefix(text)
 		if a, single := netip.ParseAddr(text); single == nil {
