@@ -219,7 +219,9 @@ var answerFaults = []answerFault{
 			}
 		}
 	}},
-	{"lower for upper", func(_ *perf.CalibrationQuestion, a *perf.Calibration) { a.Fit.Below, a.Fit.Above = a.Fit.Above, a.Fit.Below }},
+	{"lower for upper", func(_ *perf.CalibrationQuestion, a *perf.Calibration) {
+		a.Fit.Below, a.Fit.Above = a.Fit.Above, a.Fit.Below
+	}},
 	{"what is above counts as within", func(_ *perf.CalibrationQuestion, a *perf.Calibration) {
 		a.Fit.Within, a.Fit.Above = a.Fit.Within+a.Fit.Above, 0
 	}},
