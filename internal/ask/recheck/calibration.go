@@ -152,6 +152,7 @@ func (c *checking) calibration(q perf.CalibrationQuestion, a perf.Calibration, g
 	c.differ("", got, map[string]any{"factors": rows, "recommended": recommended})
 	c.end(FactorsCheck, "With each factor its bound holds for as many executions as it must, and with none a digit smaller.")
 	c.tested(x.all, &q, &a, got)
+	c.listed(a.Facts, calibrationFigures(&a))
 	if !c.tells() {
 		c.end(SentencesCheck, "")
 		return
@@ -159,6 +160,23 @@ func (c *checking) calibration(q perf.CalibrationQuestion, a perf.Calibration, g
 	told := a.Retold()
 	c.differ("", got, map[string]any{"facts": tree(marshalled(told)), "warnings": tree(marshalled(x.warnings(&q, &a)))})
 	c.end(SentencesCheck, "The warnings and the sentences of %d facts say the figures of the answer.", len(told))
+}
+
+// calibrationFigures are the figures of the facts, from the members that were checked.
+func calibrationFigures(a *perf.Calibration) figures {
+	among := perf.AmongBounds + "/"
+	f := figures{among + "executions": whole(a.Fit.Executions), among + "within": number(a.Fit.Within), among + "below": number(a.Fit.Below), among + "above": number(a.Fit.Above)}
+	if r := a.Recommends; r != nil {
+		f[perf.PlanWith+" "+string(r.Bound)+"/factor"] = number(r.Factor)
+	}
+	if t := a.Tested; t != nil {
+		f[perf.RecommendationsHeld+"/held"], f[perf.RecommendationsHeld+"/followed"] = whole(t.Held), whole(t.Executions)
+		f[perf.RecommendationsHeld+"/coverage"] = number(t.Coverage)
+	}
+	if w := a.Waiting; w != nil {
+		f[perf.WaitedForSlots+"/median"], f[perf.WaitedForSlots+"/p90"] = number(w.MedianSeconds), number(w.P90Seconds)
+	}
+	return f
 }
 
 // fitted is the fit of executions. Of several that miss their bounds by as much, any may be named.
