@@ -135,7 +135,8 @@ func (c *checking) calibration(q perf.CalibrationQuestion, a perf.Calibration, g
 	}
 	want["bands"] = bands
 	c.differ("", got, want)
-	c.end(ExecutionsCheck, "Places, biases, bands and waiting follow from %d executions and the bounds on their slots; %d are left out.", n, x.left)
+	c.end(ExecutionsCheck, "Places, biases, bands and waiting follow from %d executions and the bounds on their slots; %d are left out.",
+		n, x.left)
 
 	factors, chosen := factorsOf(x.all, q.Coverage)
 	rows, recommended := []any{}, any(nil)
@@ -165,7 +166,8 @@ func (c *checking) calibration(q perf.CalibrationQuestion, a perf.Calibration, g
 // calibrationFigures are the figures of the facts, from the members that were checked.
 func calibrationFigures(a *perf.Calibration) figures {
 	among := perf.AmongBounds + "/"
-	f := figures{among + "executions": whole(a.Fit.Executions), among + "within": number(a.Fit.Within), among + "below": number(a.Fit.Below), among + "above": number(a.Fit.Above)}
+	f := figures{among + "executions": whole(a.Fit.Executions), among + "within": number(a.Fit.Within),
+		among + "below": number(a.Fit.Below), among + "above": number(a.Fit.Above)}
 	if r := a.Recommends; r != nil {
 		f[perf.PlanWith+" "+string(r.Bound)+"/factor"] = number(r.Factor)
 	}
@@ -204,11 +206,13 @@ func fitted(all []timed, said *perf.Miss) map[string]any {
 			furthest, worst = far, e
 		}
 	}
-	row := map[string]any{"executions": exact(whole(int64(len(all)))), "below": about(number(below / n)), "above": about(number(above / n)),
-		"within": about(number((float64(len(all)) - below - above) / n)), "mean_bias": about(number(sum)), "median_bias": about(number(middle(biases))), "worst": nil}
+	count := float64(len(all))
+	row := map[string]any{"executions": exact(number(count)), "below": about(number(below / n)), "above": about(number(above / n)),
+		"within": about(number((count - below - above) / n)), "mean_bias": about(number(sum)), "median_bias": about(number(middle(biases))), "worst": nil}
 	if worst != nil {
-		row["worst"] = map[string]any{"id": worst.ID, "at": worst.At, "seconds": about(number(worst.Seconds)), "bound_s": about(number(worst.missed())),
-			"off": about(number(worst.Seconds/worst.missed() - 1))}
+		bound := worst.missed()
+		row["worst"] = map[string]any{"id": worst.ID, "at": worst.At, "seconds": about(number(worst.Seconds)), "bound_s": about(number(bound)),
+			"off": about(number(worst.Seconds/bound - 1))}
 	}
 	return row
 }
@@ -324,8 +328,8 @@ func factorsOf(all []timed, coverage float64) (rows map[int]map[string]any, chos
 		if f == nil || total <= 0 {
 			continue
 		}
-		row := map[string]any{"bound": boundNames[b], "factor": closely(f), "mean_s": closely(mul(f, number(total))), "holds": about(big.NewRat(int64(rank), int64(n+1))),
-			"running_factor": nil}
+		row := map[string]any{"bound": boundNames[b], "factor": closely(f), "mean_s": closely(mul(f, number(total))),
+			"holds": about(big.NewRat(int64(rank), int64(n+1))), "running_factor": nil}
 		if r := factor(running, coverage); r != nil {
 			row["running_factor"] = closely(r)
 		}
@@ -375,7 +379,7 @@ func spreadOf(sorted []float64) (s float64) {
 	return s
 }
 
-// tested recommends anew before each execution, from those before it.
+// tested recommends anew for each execution, from those before it.
 func (c *checking) tested(all []timed, q *perf.CalibrationQuestion, a *perf.Calibration, got any) {
 	need := needed(q.Coverage)
 	if len(all) <= need {
@@ -411,8 +415,8 @@ func (c *checking) tested(all []timed, q *perf.CalibrationQuestion, a *perf.Cali
 	if t := a.Tested; t != nil && t.Held >= surely && t.Held <= perhaps {
 		held = t.Held
 	}
-	c.differ("", got, map[string]any{"tested": map[string]any{"executions": exact(whole(n)), "held": exact(whole(held)), "coverage": about(big.NewRat(held, n)),
-		"chance": closely(atMost(held, n, number(q.Coverage)))}})
+	c.differ("", got, map[string]any{"tested": map[string]any{"executions": exact(whole(n)), "held": exact(whole(held)),
+		"coverage": about(big.NewRat(held, n)), "chance": closely(atMost(held, n, number(q.Coverage)))}})
 	c.end(TestedCheck, "Recommended anew before each of the last %d executions, the factor held for %d, and their chance is right.", n, held)
 }
 
@@ -455,7 +459,9 @@ func (x *executed) warnings(q *perf.CalibrationQuestion, a *perf.Calibration) []
 	warn(x.left > 0, perf.LeftOutWarning, func() string { return words.LeftOut(x.left, x.why) })
 	warn(n == 0, perf.TooFewExecutionsWarning, func() string { return words.NoExecution })
 	warn(n > 0 && !enough, perf.TooFewExecutionsWarning, func() string { return words.TooFewExecutions(n, q.Coverage, needed(q.Coverage)) })
-	warn(a.Waiting != nil && a.Waiting.MedianShare > 0.1, perf.WaitingWarning, func() string { return words.WaitedLong(a.Waiting.MedianShare) })
+	warn(a.Waiting != nil && a.Waiting.MedianShare > 0.1, perf.WaitingWarning, func() string {
+		return words.WaitedLong(a.Waiting.MedianShare)
+	})
 	warn(a.Tested != nil && a.Tested.Chance < 0.01, perf.NotHeldWarning, func() string {
 		return words.CalibrationsFailed(a.Tested.Held, a.Tested.Executions, q.Coverage)
 	})
