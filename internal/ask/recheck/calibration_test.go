@@ -46,6 +46,10 @@ func drawnCalibration(r *rand.Rand) perf.CalibrationQuestion {
 	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	bounds, follows := proof.BoundsOf(p), r.IntN(3)
 	slots, noise, known, drift := 1+r.Int64N(30), 0.4*r.Float64(), r.IntN(4), 1+0.01*float64(r.IntN(3))
+	exactly := r.IntN(5) == 0 // executions take just what a bound says, and many are alike
+	if exactly {
+		slots, noise, drift = 1+r.Int64N(3), 0, 1
+	}
 	for i := range []int{r.IntN(4), r.IntN(40), 40 + r.IntN(120)}[r.IntN(3)] {
 		at = at.Add(time.Duration(r.IntN(3)*r.IntN(500)) * time.Minute)
 		m := perf.Measured{ID: fmt.Sprint("job_", (i*7)%11), At: at, MapSlots: 1 + r.Int64N(slots), ReduceSlots: r.Int64N(slots + 1)}
@@ -54,7 +58,10 @@ func drawnCalibration(r *rand.Rand) perf.CalibrationQuestion {
 		}
 		m.Seconds = float64(1 + r.IntN(300))
 		if (m.MapSlots > 0 || !bounds.HasMaps()) && (m.ReduceSlots > 0 || !bounds.HasReduces()) {
-			m.Seconds = max(0.5, math.Round(100*float(bounds.Times(m.MapSlots, m.ReduceSlots)[follows])*math.Exp(noise*r.NormFloat64())*math.Pow(drift, float64(i)))/100)
+			took := float(bounds.Times(m.MapSlots, m.ReduceSlots)[follows])
+			if m.Seconds = took; !exactly || took <= 0 {
+				m.Seconds = max(0.5, math.Round(100*took*math.Exp(noise*r.NormFloat64())*math.Pow(drift, float64(i)))/100)
+			}
 		}
 		if known > 0 && r.IntN(known) == 0 {
 			m.IdleSeconds = new(math.Round(m.Seconds * 1.2 * r.Float64() * float64(r.IntN(3)) / 2))
