@@ -353,8 +353,9 @@ func choices(sorted *[3][]float64) map[int]bool {
 		surely, perhaps := true, false
 		for other := range best {
 			limit := closest * spreads[other]
-			surely = surely && spreads[b] < limit-hair*(1+limit)
-			perhaps = perhaps || spreads[b] < limit+hair*(1+limit)
+			slack := hair + near*limit
+			surely = surely && spreads[b] < limit-slack
+			perhaps = perhaps || limit > hair && spreads[b] < limit+slack // where all are alike no bound is closer
 		}
 		switch {
 		case surely:

@@ -38,6 +38,10 @@ func drawnCalibration(r *rand.Rand) perf.CalibrationQuestion {
 		p.MapMaxSeconds = longest(p.MapTasks, p.MapAvgSeconds)
 		if kind == 1 {
 			p.ReduceTasks, p.ShuffleAvgSeconds, p.ReduceAvgSeconds, p.FirstShuffleAvgSeconds = 1+r.Int64N(40), average()/4, average(), average()/4
+			if r.IntN(3) == 0 { // on many slots the lower form falls below the overhead, and below nothing
+				p.MapTasks, p.MapAvgSeconds, p.MapMaxSeconds = 1, 0.25, 0.25
+				p.ReduceTasks, p.ShuffleAvgSeconds, p.ReduceAvgSeconds, p.FirstShuffleAvgSeconds = 1+r.Int64N(3), average(), 0.25, 0.25
+			}
 			p.ShuffleMaxSeconds, p.ReduceMaxSeconds = longest(p.ReduceTasks, p.ShuffleAvgSeconds), longest(p.ReduceTasks, p.ReduceAvgSeconds)
 			p.FirstShuffleMaxSeconds = longest(p.ReduceTasks, p.FirstShuffleAvgSeconds)
 		}
