@@ -56,6 +56,7 @@ var readers = []struct {
 	{"classify", func(text []byte) error { _, err := dispatch.ReadClassify(text); return err }, `{"cases":[{"name":"a","numbers":{"gpu":1}}]}`},
 	{"learned", reads(dispatch.ReadLearned), `{"knowledge":{"kind":"perceptron","counts":{"outcomes":[1,2],"weights":[0.5]}}}`},
 	{"fit", func(text []byte) error { _, err := perf.ReadFit(text); return err }, `{"measurements":[{"job":"a","kind":"power","vms":2,"seconds":9}]}`},
+	{"calibrate", func(text []byte) error { _, err := perf.ReadCalibration(text); return err }, `{"profile":{"map_tasks":9,"reduce_tasks":0,"map_avg_s":1,"map_max_s":2},"executions":[{"submitted_at":"2026-03-01T22:00:00Z","seconds":9,"map_slots":2}]}`},
 	{"measured tasks", reads(trial.ReadMeasuredTasks), `{"a":{"map":[1,2,3],"reduce":[4]}}`},
 	{"what if", limited(whatif.ReadWhatIf), `{"problem":{},"scenarios":[{"changes":[{"what":"deadline","class":"a","factor":0.9}]}]}`},
 	{"what if of a cluster", reads(whatif.ReadClusterWhatIf), `{"at":"2026-03-01T22:00:00Z","scenarios":[{"saved":"a"}]}`},

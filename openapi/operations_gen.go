@@ -12,6 +12,7 @@ type ListAuditQuery struct {
 
 func ListAudit(query *ListAuditQuery) List  { return List{to("GET", "/v1/audit").with(query)} }
 func Bounds() Request                       { return to("POST", "/v1/bounds") }
+func CalibrateExecutions() Request          { return to("POST", "/v1/calibrate") }
 func ClassifyTasks() Request                { return to("POST", "/v1/classify") }
 func ListClusters() List                    { return List{to("GET", "/v1/clusters")} }
 func CreateCluster() Request                { return to("POST", "/v1/clusters") }
@@ -82,6 +83,17 @@ func GetClassCalibration(cluster, name string, query *GetClassCalibrationQuery) 
 }
 func AdoptClassCalibration(cluster, name string) Request {
 	return to("PUT", "/v1/clusters/{cluster}/classes/{name}/calibration", cluster, name)
+}
+
+type GetClassCalibrationQuestionQuery struct {
+	Job      string `query:"job"`
+	From     string `query:"from"`
+	Until    string `query:"until"`
+	Coverage string `query:"coverage"`
+}
+
+func GetClassCalibrationQuestion(cluster, name string, query *GetClassCalibrationQuestionQuery) Request {
+	return to("GET", "/v1/clusters/{cluster}/classes/{name}/calibration/question", cluster, name).with(query)
 }
 func GetClassifier(cluster string) Request {
 	return to("GET", "/v1/clusters/{cluster}/classifier", cluster)

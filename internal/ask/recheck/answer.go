@@ -41,6 +41,9 @@ const (
 	ChoicesCheck     = "choices"     // who gets a slot
 	PromiseCheck     = "promise"     // whether a deadline is kept
 	FitsCheck        = "fits"        // what measurements come to
+	ExecutionsCheck  = "executions"  // what executions took, among the bounds on their slots
+	FactorsCheck     = "factors"     // the factors with which bounds hold
+	TestedCheck      = "tested"      // what recommendations were worth for later executions
 	CuresCheck       = "cures"       // what would turn a refusal into a promise
 	SentencesCheck   = "sentences"   // the sentences and their facts say the figures that were checked
 )
@@ -65,8 +68,8 @@ func (e *UnreadError) Unwrap() error { return e.Err }
 // IsQuestion reports whether a document is a question that Answer knows, and no problem.
 func IsQuestion(question []byte) bool { return kindOf(question, nil) != "" }
 
-// Answer checks the answer to a question about months, a purchase, scenarios, a sweep, a goal, a slot, a promise or
-// measurements against its question.
+// Answer checks the answer to a question about months, a purchase, scenarios, a sweep, a goal, a slot, a promise,
+// measurements or executions against its question.
 // It shares no code with what made it: it cuts time, adds up and changes problems itself, and asks proof for plans. An
 // error says that the question or the answer cannot be read.
 func Answer(question, answer []byte, o Options) (report proof.Report, err error) {
@@ -130,9 +133,18 @@ func check(question, answer []byte, o Options, known map[string]proof.Least) (pr
 		if q, err = perf.ReadFit(question); err == nil {
 			err = checkAs(c, answer, func(a perf.FitAnswer, got any) { c.fits(q, a, got) })
 		}
+	case "calibration":
+		var q perf.CalibrationQuestion
+		if q, err = perf.ReadCalibration(question); err == nil {
+			rest, ofClass := ofExecutions(answer)
+			if ofClass {
+				c.NotChecked = classNotChecked
+			}
+			err = checkAs(c, rest, func(a perf.Calibration, got any) { c.calibration(q, a, got) })
+		}
 	default:
 		err = &fault.InputError{Findings: []fault.Finding{{Code: "unknown_member",
-			Detail: "This is no question that can be checked: it has neither periods, offers, scenarios, vary, question, slot, job nor measurements."}}}
+			Detail: "This is no question that can be checked: it has neither periods, offers, scenarios, vary, question, slot, job, measurements nor executions."}}}
 	}
 	return *c.Report, err
 }
@@ -158,6 +170,8 @@ func kindOf(question, answer []byte) string {
 		return "judge"
 	case q["measurements"] != nil:
 		return "fit"
+	case q["executions"] != nil:
+		return "calibration"
 	}
 	return ""
 }

@@ -90,6 +90,8 @@ func answersToMutate(t *testing.T, r *rand.Rand, n int) (all []mutated) {
 		add("decide", q, a)
 		q, a = answeredPromise(t, drawnPromise(r))
 		add("judge", q, a)
+		q, a = answeredCalibration(t, drawnCalibration(r))
+		add("calibration", q, a)
 	}
 	return all
 }

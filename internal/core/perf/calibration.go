@@ -2,6 +2,7 @@ package perf
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -16,12 +17,12 @@ import (
 
 // Measured is one past execution of a class that succeeded.
 type Measured struct {
-	ID          string
-	At          time.Time // of its submission
-	Seconds     float64   // from submission to end, including waiting for slots
-	MapSlots    int64     // largest number of concurrent attempts of the phase
-	ReduceSlots int64
-	IdleSeconds *float64 // part of Seconds in which no attempt ran; nil means unknown
+	ID          string    `json:"id,omitempty"`
+	At          time.Time `json:"submitted_at"`
+	Seconds     float64   `json:"seconds"`             // from submission to end, including waiting for slots
+	MapSlots    int64     `json:"map_slots,omitempty"` // largest number of concurrent attempts of the phase; 0 means unknown
+	ReduceSlots int64     `json:"reduce_slots,omitempty"`
+	IdleSeconds *float64  `json:"idle_s,omitempty"` // part of Seconds in which no attempt ran; nil means unknown
 }
 
 // Place is the place of a measured time among the bounds.
@@ -71,9 +72,9 @@ func Judge(d JobDemands, overheadSeconds float64, m Measured) (Judged, error) {
 	case m.MapSlots < 0 || m.ReduceSlots < 0:
 		return j, fmt.Errorf("it had %d map and %d reduce slots", m.MapSlots, m.ReduceSlots)
 	case m.MapSlots == 0 && d.Average.MapWorkSeconds > 0:
-		return j, fmt.Errorf("how many of its maps ran at once is not on record")
+		return j, errors.New(words.NoMapSlots)
 	case m.ReduceSlots == 0 && d.Average.ReduceWorkSeconds > 0:
-		return j, fmt.Errorf("how many of its reduces ran at once is not on record, and the class has reduces")
+		return j, errors.New(words.NoReduceSlots)
 	}
 	for i, demand := range [...]capacity.Demand{d.Average, d.Lower, d.Upper} {
 		j.planned[i] = Time(demand, 1, float64(m.MapSlots), float64(m.ReduceSlots))
@@ -81,7 +82,7 @@ func Judge(d JobDemands, overheadSeconds float64, m Measured) (Judged, error) {
 	j.LowerSeconds = max(j.PlannedSeconds(capacity.LowerBound), overheadSeconds)
 	j.AverageSeconds, j.UpperSeconds = j.PlannedSeconds(capacity.AverageBound), j.PlannedSeconds(capacity.UpperBound)
 	if !(j.AverageSeconds > 0) || !(j.UpperSeconds > 0) || math.IsInf(j.AverageSeconds+j.UpperSeconds+j.LowerSeconds, 0) || math.IsNaN(j.LowerSeconds) {
-		return j, fmt.Errorf("the class's bounds for its slots are no times: %g s, %g s and %g s", j.LowerSeconds, j.AverageSeconds, j.UpperSeconds)
+		return j, errors.New(words.NoTimes(j.LowerSeconds, j.AverageSeconds, j.UpperSeconds))
 	}
 	switch {
 	case above(m.Seconds, j.UpperSeconds):
@@ -215,21 +216,21 @@ func Calibrate(d JobDemands, overheadSeconds float64, executions []Measured, cov
 		j, err := Judge(d, overheadSeconds, m)
 		if err != nil {
 			if c.LeftOut++; why == "" {
-				why = fmt.Sprintf("of %.100s: %s", cmp.Or(m.ID, "one without an id"), err)
+				why = words.OfExecution(m.ID, err.Error())
 			}
 			continue
 		}
 		c.Judged = append(c.Judged, j)
 	}
-	slices.SortFunc(c.Judged, func(a, b Judged) int {
+	slices.SortStableFunc(c.Judged, func(a, b Judged) int {
 		return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.ID, b.ID), cmp.Compare(a.Seconds, b.Seconds))
 	})
 	c.Judged = c.Judged[max(0, len(c.Judged)-MaxCalibrated):]
 	if c.LeftOut > 0 {
-		c.warn(LeftOutWarning, "Nothing can be said of %d of the executions, for instance %s.", c.LeftOut, why)
+		c.warn(LeftOutWarning, words.LeftOut(c.LeftOut, why))
 	}
 	if len(c.Judged) == 0 {
-		c.warn(TooFewExecutionsWarning, "There is no execution to compare with the bounds; import the class's history.")
+		c.warn(TooFewExecutionsWarning, words.NoExecution)
 		return c, nil
 	}
 	from, until := c.Judged[0].At, c.Judged[len(c.Judged)-1].At
@@ -238,12 +239,12 @@ func Calibrate(d JobDemands, overheadSeconds float64, executions []Measured, cov
 	c.recommend(overheadSeconds)
 	c.tellWaiting(overheadSeconds)
 	c.test()
-	c.say()
+	c.Facts = c.Retold()
 	return c, nil
 }
 
-func (c *Calibration) warn(code, format string, args ...any) {
-	c.Warnings = append(c.Warnings, capacity.Warning{Code: code, Detail: fmt.Sprintf(format, args...)})
+func (c *Calibration) warn(code, detail string) {
+	c.Warnings = append(c.Warnings, capacity.Warning{Code: code, Detail: detail})
 }
 
 func fit(js []Judged) Fit {
@@ -384,8 +385,7 @@ func (c *Calibration) recommend(overheadSeconds float64) {
 	n := len(c.Judged)
 	rank, enough := conformalRank(n, c.Coverage)
 	if !enough {
-		c.warn(TooFewExecutionsWarning, "There are %d executions; a time that holds for %g of 100 needs %d. The factor is that of the slowest, which a further execution keeps in %.0f of 100 cases.",
-			n, 100*c.Coverage, minExecutions(c.Coverage), 100*float64(n)/float64(n+1))
+		c.warn(TooFewExecutionsWarning, words.TooFewExecutions(n, c.Coverage, minExecutions(c.Coverage)))
 	}
 	var all, running [len(planBounds)]ratios
 	for b, bound := range planBounds {
@@ -431,7 +431,7 @@ func (c *Calibration) tellWaiting(overheadSeconds float64) {
 	c.Waiting = &Waiting{Executions: int64(len(waited)), MedianSeconds: Median(waited), MedianShare: Median(shares),
 		P90Seconds: waited[int(math.Ceil(0.9*float64(len(waited))))-1]}
 	if c.Waiting.MedianShare > longWait {
-		c.warn(WaitingWarning, "Half of the executions spent %.0f of 100 seconds or more waiting for slots, which is in the factors. Where plans give the class its slots at once, running_factor is nearer to the truth.", 100*c.Waiting.MedianShare)
+		c.warn(WaitingWarning, words.WaitedLong(c.Waiting.MedianShare))
 	}
 }
 
@@ -467,7 +467,6 @@ func (c *Calibration) test() {
 	t.Chance = distuv.Binomial{N: float64(t.Executions), P: c.Coverage}.CDF(float64(t.Held))
 	c.Tested = &t
 	if t.Chance < unlikely {
-		c.warn(NotHeldWarning, "Calibrations made as the executions came would have held for %d of the %d that followed, %.0f of 100 instead of %g: the run times change as time goes by. Calibrate with the latest executions alone, and look at what changed.",
-			t.Held, t.Executions, 100*t.Coverage, 100*c.Coverage)
+		c.warn(NotHeldWarning, words.CalibrationsFailed(t.Held, t.Executions, c.Coverage))
 	}
 }

@@ -347,3 +347,36 @@ func BenchmarkCalibrate(b *testing.B) {
 		calibrate(b, executions, 0)
 	}
 }
+
+// A question is read strictly: each mistake has its place.
+func TestReadCalibration(t *testing.T) {
+	profile := `"profile":{"map_tasks":100,"reduce_tasks":0,"map_avg_s":10,"map_max_s":20}`
+	q, err := ReadCalibration([]byte(`{` + profile + `,"executions":[{"submitted_at":"2026-03-01T22:00:00Z","seconds":118,"map_slots":10,"idle_s":4}]}`))
+	if err != nil || q.Coverage != DefaultCoverage || len(q.Executions) != 1 || *q.Executions[0].IdleSeconds != 4 {
+		t.Fatalf("%+v, %v", q, err)
+	}
+	if c, err := Calibrated(q); err != nil || c.Fit.Within != 1 || c.Recommends.Factor != 1 {
+		t.Errorf("%+v, %v", c, err)
+	}
+	many := strings.Repeat(`{"submitted_at":"2026-03-01T22:00:00Z","seconds":1},`, MaxCalibrated)
+	for text, pointer := range map[string]string{
+		`{` + profile + `}`: "/executions",
+		`{"executions":[]}`: "/profile",
+		`{"profile":{"map_tasks":0,"reduce_tasks":0,"map_avg_s":10,"map_max_s":20},"executions":[]}`:                                    "/profile/map_tasks",
+		`{` + profile + `,"executions":[{"seconds":1}]}`:                                                                                "/executions/0/submitted_at",
+		`{` + profile + `,"executions":[{"submitted_at":"2026-03-01T22:00:00Z","seconds":-1}]}`:                                         "/executions/0/seconds",
+		`{` + profile + `,"executions":[{"submitted_at":"2026-03-01T22:00:00Z","seconds":1,"map_slots":-1}]}`:                           "/executions/0/map_slots",
+		`{` + profile + `,"executions":[{"submitted_at":"1926-03-01T22:00:00Z","seconds":1}]}`:                                          "/executions/0/submitted_at",
+		`{` + profile + `,"executions":[{"submitted_at":"2026-03-01T22:00:00Z","seconds":1,"idle_s":-2}]}`:                              "/executions/0/idle_s",
+		`{` + profile + `,"executions":[{"submitted_at":"2026-03-01T22:00:00Z","seconds":1,"id":"` + strings.Repeat("x", 1001) + `"}]}`: "/executions/0/id",
+		`{` + profile + `,"executions":[{"submitted_at":"2026-03-01T22:00:00Z","seconds":1,"slots":3}]}`:                                "/executions/0/slots",
+		`{` + profile + `,"executions":[],"coverage":1}`:                                                                                "/coverage",
+		`{` + profile + `,"executions":[` + many + `{"submitted_at":"2026-03-01T22:00:00Z","seconds":1}]}`:                              "/executions",
+	} {
+		_, err := ReadCalibration([]byte(text))
+		var input *fault.InputError
+		if !errors.As(err, &input) || input.Findings[0].Pointer != pointer {
+			t.Errorf("%.200s: %v, not at %s", text, err, pointer)
+		}
+	}
+}

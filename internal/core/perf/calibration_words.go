@@ -20,25 +20,30 @@ const (
 	TookLess            = "took_less_since"
 )
 
-// say puts the figures of a calibration into sentences.
-func (c *Calibration) say() {
+// Retold puts the figures of a calibration into sentences.
+func (c *Calibration) Retold() words.Facts {
+	told := words.Facts{}
+	if c.From == nil || c.Until == nil {
+		return told
+	}
 	f, n := &c.Fit, float64(c.Fit.Executions)
-	c.Facts.Say(AmongBounds, "", fmt.Sprintf("Of %d executions from %s to %s, %s lay between the lower and the upper bound, %s below and %s above.",
+	told.Say(AmongBounds, "", fmt.Sprintf("Of %d executions from %s to %s, %s lay between the lower and the upper bound, %s below and %s above.",
 		c.Fit.Executions, minute(*c.From), minute(*c.Until), words.Percent(f.Within), words.Percent(f.Below), words.Percent(f.Above)),
 		words.Count("executions", n, "executions"), moment("from", *c.From), moment("until", *c.Until),
 		words.Count("within", f.Within, "share"), words.Count("below", f.Below, "share"), words.Count("above", f.Above, "share"))
 	if r := c.Recommends; r != nil {
-		c.Facts.Say(PlanWith, string(r.Bound), fmt.Sprintf("Plan with %s × %g.", r.Bound, r.Factor), words.Count("factor", r.Factor, ""))
+		told.Say(PlanWith, string(r.Bound), fmt.Sprintf("Plan with %s × %g.", r.Bound, r.Factor), words.Count("factor", r.Factor, ""))
 	}
 	if t := c.Tested; t != nil {
-		c.Facts.Say(RecommendationsHeld, "", fmt.Sprintf("Such recommendations, made as the executions came, held for %d of the %d that followed (%s).",
+		told.Say(RecommendationsHeld, "", fmt.Sprintf("Such recommendations, made as the executions came, held for %d of the %d that followed (%s).",
 			t.Held, t.Executions, words.Percent(t.Coverage)), words.Count("held", float64(t.Held), "executions"),
 			words.Count("followed", float64(t.Executions), "executions"), words.Count("coverage", t.Coverage, "share"))
 	}
 	if w := c.Waiting; w != nil {
-		c.Facts.Say(WaitedForSlots, "", fmt.Sprintf("Half of the executions waited %.3g s or less for slots, 9 of 10 %.3g s or less.",
+		told.Say(WaitedForSlots, "", fmt.Sprintf("Half of the executions waited %.3g s or less for slots, 9 of 10 %.3g s or less.",
 			w.MedianSeconds, w.P90Seconds), words.Count("median", w.MedianSeconds, "s"), words.Count("p90", w.P90Seconds, "s"))
 	}
+	return told
 }
 
 func moment(name string, t time.Time) capacity.Figure {

@@ -14,8 +14,10 @@ import (
 	"testing"
 	"time"
 
+	"headroom/internal/ask/recheck"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/perf"
+	"headroom/internal/core/proof"
 	"headroom/internal/data/history"
 	"headroom/internal/data/inputs"
 	"headroom/internal/service/app"
@@ -68,9 +70,15 @@ func TestClassesAreCalibrated(t *testing.T) {
 	const class, at = "/v1/clusters/mine/classes/calibrated", "/v1/clusters/mine/classes/calibrated/calibration"
 	s.ask(s.admin, "POST", "/v1/clusters/mine/profiles", calibratedProfile).want(t, 201)
 	s.ask(s.admin, "POST", "/v1/clusters/mine/classes", calibratedClass).want(t, 201)
+	// Each report is checked again from its question.
 	report := func(query string) (c clusters.ClassCalibration) {
 		t.Helper()
-		s.ask(s.admin, "GET", at+query, nil).want(t, 200).into(t, &c)
+		a := s.ask(s.admin, "GET", at+query, nil).want(t, 200)
+		a.into(t, &c)
+		question := s.ask(s.admin, "GET", at+"/question"+query, nil).want(t, 200)
+		if r, err := recheck.Answer(question.text, a.text, recheck.Options{}); err != nil || r.Outcome != proof.OK {
+			t.Errorf("%v, %v\n%s\n%s", r, err, question.text, a.text)
+		}
 		return c
 	}
 	if c := report(""); c.Job != "nightly etl" || c.Fit.Executions != 0 || c.Recommends != nil || c.InUse != nil || len(c.Warnings) != 1 {

@@ -251,7 +251,7 @@ func init() {
 		reflect.TypeFor[clusters.ClassCalibration](), reflect.TypeFor[clusters.CalibrationAsk](),
 		reflect.TypeFor[clusters.PriceImport](), reflect.TypeFor[whatif.Comparison](), reflect.TypeFor[whatif.Scenario](), reflect.TypeFor[whatif.WhatIfQuestion](), reflect.TypeFor[whatif.ClusterWhatIfQuestion](),
 		reflect.TypeFor[dispatch.DecideQuestion](), reflect.TypeFor[dispatch.DecideAnswer](), reflect.TypeFor[dispatch.JudgeQuestion](), reflect.TypeFor[dispatch.JudgeAnswer](), reflect.TypeFor[dispatch.LearnQuestion](), reflect.TypeFor[dispatch.LearnAnswer](),
-		reflect.TypeFor[dispatch.ClassifyQuestion](), reflect.TypeFor[dispatch.ClassifyAnswer](), reflect.TypeFor[perf.FitQuestion](), reflect.TypeFor[perf.FitAnswer](),
+		reflect.TypeFor[dispatch.ClassifyQuestion](), reflect.TypeFor[dispatch.ClassifyAnswer](), reflect.TypeFor[perf.FitQuestion](), reflect.TypeFor[perf.FitAnswer](), reflect.TypeFor[perf.CalibrationQuestion](), reflect.TypeFor[perf.Calibration](),
 		reflect.TypeFor[sim.InterferenceQuestion](), reflect.TypeFor[sim.InterferenceAnswer](),
 		reflect.TypeFor[trial.Answer](), reflect.TypeFor[sim.Input](), reflect.TypeFor[sim.Report](), reflect.TypeFor[trial.SimulationQuestion](), reflect.TypeFor[trial.ClusterSimulationQuestion](),
 		reflect.TypeFor[whatif.SweepAnswer](), reflect.TypeFor[goal.Answer](), reflect.TypeFor[whatif.SweepQuestion](), reflect.TypeFor[whatif.ClusterSweepQuestion](), reflect.TypeFor[goal.ProblemQuestion](), reflect.TypeFor[goal.ClusterQuestion](),

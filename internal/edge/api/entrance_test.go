@@ -10,17 +10,18 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"headroom/internal/edge/api/entrance"
 )
 
 // entered serves a handler behind an entrance with bounds that tests can wait for.
-func entered(t *testing.T, h http.Handler, b bounds) (address string) {
+func entered(t *testing.T, h http.Handler, b entrance.Bounds) (address string) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := NewEntrance(l, nil)
-	e.bounds = b
+	e := entrance.New(l, nil, b)
 	server := httptest.NewUnstartedServer(h)
 	_ = server.Listener.Close()
 	server.Listener = e
@@ -77,7 +78,7 @@ func TestStrangersAreNotWaitedFor(t *testing.T) {
 		}
 		f.handler.ServeHTTP(w, r)
 	})
-	address := entered(t, huge, bounds{reads: 500 * time.Millisecond, writes: 100 * time.Millisecond, all: 100, ofAddress: 100})
+	address := entered(t, huge, entrance.Bounds{Reads: 500 * time.Millisecond, Writes: 100 * time.Millisecond, All: 100, OfAddress: 100})
 	const post = "POST /v1/session HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n"
 	get := func(path, headers string) string {
 		return "GET " + path + " HTTP/1.1\r\nHost: localhost\r\n" + headers + "\r\n"
@@ -130,7 +131,7 @@ func TestStrangersAreNotWaitedFor(t *testing.T) {
 // welcomeIf stands for a layer that knows the key of a request.
 func welcomeIf(r *http.Request) {
 	if r.Header.Get("X-Api-Key") != "" {
-		welcome(r.Context())
+		entrance.Welcome(r.Context())
 	}
 }
 
@@ -138,7 +139,7 @@ func welcomeIf(r *http.Request) {
 func TestStrangersGiveWay(t *testing.T) {
 	t.Parallel()
 	f := newFront(t)
-	address := entered(t, f.handler, bounds{reads: 20 * time.Second, writes: time.Second, all: 8, ofAddress: 4})
+	address := entered(t, f.handler, entrance.Bounds{Reads: 20 * time.Second, Writes: time.Second, All: 8, OfAddress: 4})
 	const head = "POST /v1/session HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n"
 	known := phone(t, address, "GET /v1/session HTTP/1.1\r\nHost: localhost\r\nX-API-KEY: "+f.key(nil)+"\r\n\r\n")
 	answer, err := http.ReadResponse(known.in, nil)
@@ -148,7 +149,7 @@ func TestStrangersGiveWay(t *testing.T) {
 	_, _ = io.Copy(io.Discard, answer.Body)
 	var slow []caller
 	for range 6 {
-		time.Sleep(justCame) // so that none of them has just come
+		time.Sleep(entrance.JustCame) // so that none of them has just come
 		slow = append(slow, phone(t, address, head))
 		quick := phone(t, address, "GET /livez HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
 		if answer, err := http.ReadResponse(quick.in, nil); err != nil || answer.StatusCode != http.StatusOK {

@@ -268,7 +268,7 @@ func (s *service) perform(token, operation, method, path string, i int) answered
 			body = `{"every":"day","covers":"behind","format":"csv"}`
 		}
 		path = strings.Replace(path, "{report}", s.reportInMine(), 1)
-	case strings.HasSuffix(path, "/calibration"):
+	case strings.Contains(path, "/calibration"):
 		if body = nil; method == "PUT" {
 			body = `{"job":"nightly etl"}`
 			headers = append(headers, "If-Match", s.calibratedInMine().etag())

@@ -116,7 +116,7 @@ func (s *server) observe(next http.Handler) http.Handler {
 		if traced == "" {
 			traced = trace.TraceIn(r.Header.Get(traceparent))
 		}
-		a := &asked{id: newRequestID(r.Header.Get(requestIDHeader), traced), address: s.config.Proxies.addressOf(r)}
+		a := &asked{id: newRequestID(r.Header.Get(requestIDHeader), traced), address: s.config.Proxies.AddressOf(r)}
 		if token := r.Header.Get(peerToken); token != "" && s.config.Peers != nil && s.config.Peers.Knows(token) {
 			a.peer, a.address = true, r.Header.Get(peerClient)
 		}

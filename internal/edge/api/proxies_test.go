@@ -10,49 +10,16 @@ import (
 	"strconv"
 	"testing"
 	"time"
-)
 
-// Listed proxies say for whom they ask; the word of others counts for nothing.
-func TestForwardedAddresses(t *testing.T) {
-	t.Parallel()
-	proxies := Proxies{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("fd00::/8"), netip.MustParsePrefix("192.0.2.7/32")}
-	for _, c := range []struct{ peer, via, standard, want string }{
-		{"198.51.100.1:9", "203.0.113.5", "", "198.51.100.1"},
-		{"198.51.100.1:9", "", "for=203.0.113.5", "198.51.100.1"},
-		{"10.0.0.1:9", "", "", "10.0.0.1"},
-		{"10.0.0.1:9", "203.0.113.5", "", "203.0.113.5"},
-		{"10.0.0.1:9", "1.1.1.1, 203.0.113.5, 10.9.9.9", "", "203.0.113.5"},
-		{"10.0.0.1:9", "203.0.113.5:4711", "", "203.0.113.5"},
-		{"[fd00::1]:9", "2001:db8::5", "", "2001:db8::5"},
-		{"[::ffff:10.0.0.1]:9", "203.0.113.5", "", "203.0.113.5"},
-		{"192.0.2.7:9", "", `for=1.1.1.1, For="[2001:db8:cafe::17]:4711";proto=https;by=10.0.0.1`, "2001:db8:cafe::17"},
-		{"10.0.0.1:9", "", "for=unknown", "10.0.0.1"},
-		{"10.0.0.1:9", "203.0.113.5, _hidden, 10.9.9.9", "", "10.9.9.9"},
-		{"10.0.0.1:9", "203.0.113.5", "for=1.1.1.1", "10.0.0.1"},
-		{"10.0.0.1:9", "10.1.1.1, 10.2.2.2", "", "10.1.1.1"},
-		{"10.0.0.1:9", ", ,", "", "10.0.0.1"},
-		{"10.0.0.1:9", "fe80::1%eth0", "", "fe80::1"},
-		{"@", "203.0.113.5", "", "@"},
-	} {
-		r := &http.Request{RemoteAddr: c.peer, Header: http.Header{}}
-		if c.via != "" {
-			r.Header.Add("X-Forwarded-For", c.via)
-		}
-		if c.standard != "" {
-			r.Header.Add("Forwarded", c.standard)
-		}
-		if got := proxies.addressOf(r); got != c.want {
-			t.Errorf("%+v: got %s", c, got)
-		}
-	}
-}
+	"headroom/internal/edge/api/entrance"
+)
 
 // Who sends no key may ask so often from an address, whatever is asked, and hears when to come again. Another client of
 // the same proxy and a key at the same address are not concerned.
 func TestRequestsOfAnAddressWithoutAKey(t *testing.T) {
 	t.Parallel()
 	f := newFront(t, func(c *Config) {
-		c.OpenPerSecond, c.Proxies = 20, Proxies{netip.MustParsePrefix("10.0.0.0/8")}
+		c.OpenPerSecond, c.Proxies = 20, entrance.Proxies{netip.MustParsePrefix("10.0.0.0/8")}
 	})
 	key := f.key(nil)
 	refused := map[string]int{}

@@ -31,6 +31,8 @@ var ruleQuestions = map[string]string{
 	"fitMeasurements": `{"measurements":[{"job":"sort","kind":"power","vms":2,"seconds":900},{"job":"sort","kind":"power","vms":8,"seconds":260,"at":"2026-03-01T00:00:00Z"},
 		{"job":"pi","kind":"task_time","residual":1,"seconds":10},{"job":"pi","kind":"rate","node_type":"gpu","seconds":5},{"job":"scan","kind":"usage","vms":6,"cpu_percent":30,"io_mb_s":150}],
 		"methods":{"power":"nls","task_time":"constrained"},"vms":4,"residual":0.5}`,
+	"calibrateExecutions": `{"profile":{"map_tasks":100,"reduce_tasks":0,"map_avg_s":10,"map_max_s":20,"overhead_s":4},"coverage":0.5,"executions":[
+		{"id":"monday","submitted_at":"2026-03-02T22:00:00Z","seconds":150,"map_slots":10,"reduce_slots":0,"idle_s":24},{"submitted_at":"2026-03-03T23:00:00+01:00","seconds":115,"map_slots":10}]}`,
 }
 
 // A server answers as the rules do here, and stores nothing: what a cluster makes of the same measurements is the same
@@ -74,6 +76,12 @@ func TestRulesAreAskedByThemselves(t *testing.T) {
 	}
 	var fits perf.FitAnswer
 	s.ask(planner, "POST", "/v1/fit", ruleQuestions["fitMeasurements"]).want(t, 200).into(t, &fits)
+	var calibrated perf.Calibration
+	s.ask(planner, "POST", "/v1/calibrate", ruleQuestions["calibrateExecutions"]).want(t, 200).into(t, &calibrated)
+	// On 10 slots they take from 104 to 140 s, and of two the slower keeps a promise of a half: 150/122 is 1.22951.
+	if c := calibrated; c.Fit.Above != 0.5 || c.Recommends == nil || c.Recommends.Factor != 1.23 || c.Waiting.MedianSeconds != 20 {
+		t.Errorf("%+v", c)
+	}
 	s.ask(s.admin, "POST", "/v1/clusters", `{"name":"shop"}`).want(t, 201)
 	s.ask(s.key("o", auth.Operator, nil), "POST", "/v1/clusters/shop/measurements", `{"measurements":[{"job":"sort","kind":"power","vms":2,"seconds":900},{"job":"sort","kind":"power","vms":8,"seconds":260}]}`).want(t, 200)
 	var kept perf.JobFit
@@ -85,7 +93,8 @@ func TestRulesAreAskedByThemselves(t *testing.T) {
 		t.Errorf("fitted %+v, by a cluster %+v", got, kept)
 	}
 	for path, body := range map[string]string{"/v1/decide": `{"jobs":[{"name":"a","maps":{"total":1}}],"slot":{},"policies":[{"kind":"lifo"}]}`, "/v1/judge": `{"nodes":[]}`,
-		"/v1/learn": `{"lessons":[]}`, "/v1/classify": `{"cases":[{"name":"a"},{"name":"a"}]}`, "/v1/fit": `{"measurements":[{"job":"a","kind":"power","vms":-1,"seconds":1}]}`} {
+		"/v1/learn": `{"lessons":[]}`, "/v1/classify": `{"cases":[{"name":"a"},{"name":"a"}]}`, "/v1/fit": `{"measurements":[{"job":"a","kind":"power","vms":-1,"seconds":1}]}`,
+		"/v1/calibrate": `{"profile":{"map_tasks":1,"reduce_tasks":0,"map_avg_s":1,"map_max_s":1},"executions":[{"submitted_at":"2026-03-02T22:00:00Z","seconds":0}]}`} {
 		if p := s.ask(planner, "POST", path, body).problem(t); p.Status != 400 && p.Status != 422 || len(p.Errors) == 0 || p.Errors[0].Pointer == nil {
 			t.Errorf("%s: %+v", path, p)
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/go-chi/chi/v5/middleware"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/edge/api/entrance"
 	"headroom/internal/service/app"
 	"headroom/internal/service/heartbeat"
 	"headroom/internal/service/telemetry"
@@ -31,7 +32,7 @@ type Config struct {
 	ImportBytes       int64            // of a price sheet or a history; default 8 GiB
 	UploadWithin      time.Duration    // of an upload a piece must come within; default 30 s
 	PaceWithin        time.Duration    // of another body, and of an answer, a piece must pass within; default 15 s
-	Proxies           Proxies          // say for whom they ask
+	Proxies           entrance.Proxies // say for whom they ask
 	Peers             *heartbeat.Peers // that requests about their live clusters are sent on to; nil for none
 	Version           string
 	// answers addresses of the page, and reports whether it was one; may be nil

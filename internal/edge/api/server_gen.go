@@ -227,6 +227,9 @@ type Budget = capacity.Budget
 // BusySlots The number of slots that do work, in all VMs together.
 type BusySlots = plans.BusySlots
 
+// CalibrateRequest A profile and executions to compare with its bounds.
+type CalibrateRequest = perf.CalibrationQuestion
+
 // Calibration Which bound of a class's executions, times which factor, its measured executions keep to. If `bound` of the options is `calibrated`, the class is planned with it.
 //
 // Example: {"bound":"average","factor":1.15}
@@ -380,7 +383,7 @@ type DeliveryList = list[hooks.Delivery]
 // DeliveryState Failed is given up: too many attempts, or the webhook was disabled.
 type DeliveryState = hooks.DeliveryState
 
-// Demand The three coefficients of an execution's time: map_work_s · jobs / map slots + reduce_work_s · jobs / reduce slots + fixed_s.
+// Demand The three coefficients of an execution's time: map_work_s · jobs / map slots + reduce_work_s · jobs / reduce slots + fixed_s. A phase without work takes no slots.
 type Demand = capacity.Demand
 
 // Difference The differences between two plans, and the inputs that changed.
@@ -605,6 +608,9 @@ type MaybeAmount = string
 //
 // Example: 250.00
 type MaybeMoney = money.Amount
+
+// MeasuredExecution The time that an execution took, and the slots it had.
+type MeasuredExecution = perf.Measured
 
 // MeasuredType The times of tasks on a type of nodes.
 type MeasuredType = perf.MeasuredType
@@ -1490,6 +1496,21 @@ type GetClassCalibrationParamsFormat string
 type AdoptClassCalibrationParams struct {
 	// IfMatch The ETag last seen. Without it the request is refused with 428.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// GetClassCalibrationQuestionParams defines parameters for GetClassCalibrationQuestion.
+type GetClassCalibrationQuestionParams struct {
+	// Job The job whose executions are the class's; that of the profile, unless given.
+	Job *string `form:"job,omitempty" json:"job,omitempty"`
+
+	// From Only executions submitted at this moment or later.
+	From *SubmittedFrom `form:"from,omitempty" json:"from,omitempty"`
+
+	// Until Only executions submitted before this moment.
+	Until *SubmittedUntil `form:"until,omitempty" json:"until,omitempty"`
+
+	// Coverage The part of executions that a calibrated time is to hold for.
+	Coverage *float64 `form:"coverage,omitempty" json:"coverage,omitempty"`
 }
 
 // ListContractsParams defines parameters for ListContracts.
@@ -2427,6 +2448,7 @@ type ServerInterface interface {
 	ReplaceClass(w http.ResponseWriter, r *http.Request, cluster ClusterName, name ClassName, params ReplaceClassParams)
 	GetClassCalibration(w http.ResponseWriter, r *http.Request, cluster ClusterName, name ClassName, params GetClassCalibrationParams)
 	AdoptClassCalibration(w http.ResponseWriter, r *http.Request, cluster ClusterName, name ClassName, params AdoptClassCalibrationParams)
+	GetClassCalibrationQuestion(w http.ResponseWriter, r *http.Request, cluster ClusterName, name ClassName, params GetClassCalibrationQuestionParams)
 	GetClassifier(w http.ResponseWriter, r *http.Request, cluster ClusterName)
 	ListContracts(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ListContractsParams)
 	CreateContract(w http.ResponseWriter, r *http.Request, cluster ClusterName)
@@ -2836,6 +2858,24 @@ func (siw *ServerInterfaceWrapper) AdoptClassCalibration(w http.ResponseWriter, 
 		return
 	}
 	siw.Handler.AdoptClassCalibration(w, r, cluster, name, params)
+}
+
+func (siw *ServerInterfaceWrapper) GetClassCalibrationQuestion(w http.ResponseWriter, r *http.Request) {
+	p := parameters{r: r}
+	var cluster ClusterName
+	p.path("cluster", "string", "", &cluster)
+	var name ClassName
+	p.path("name", "string", "", &name)
+	var params GetClassCalibrationQuestionParams
+	p.query("job", "string", "", false, &params.Job)
+	p.query("from", "string", "date-time", false, &params.From)
+	p.query("until", "string", "date-time", false, &params.Until)
+	p.query("coverage", "number", "double", false, &params.Coverage)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
+		return
+	}
+	siw.Handler.GetClassCalibrationQuestion(w, r, cluster, name, params)
 }
 
 func (siw *ServerInterfaceWrapper) GetClassifier(w http.ResponseWriter, r *http.Request) {
@@ -4548,6 +4588,9 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 		r.Put(options.BaseURL+"/v1/clusters/{cluster}/classes/{name}/calibration", wrapper.AdoptClassCalibration)
 	})
 	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/v1/clusters/{cluster}/classes/{name}/calibration/question", wrapper.GetClassCalibrationQuestion)
+	})
+	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/v1/clusters/{cluster}/classifier", wrapper.GetClassifier)
 	})
 	r.Group(func(r chi.Router) {
@@ -5041,6 +5084,13 @@ type AdoptClassCalibrationRequest struct {
 	Name    ClassName
 	Params  AdoptClassCalibrationParams
 	Body    *AdoptClassCalibrationJSONRequestBody
+}
+
+// GetClassCalibrationQuestionRequest is what GetClassCalibrationQuestion is asked.
+type GetClassCalibrationQuestionRequest struct {
+	Cluster ClusterName
+	Name    ClassName
+	Params  GetClassCalibrationQuestionParams
 }
 
 // GetClassifierRequest is what GetClassifier is asked.
@@ -5842,6 +5892,9 @@ type StrictServerInterface interface {
 	// Plan a class with what its executions took
 	// (PUT /v1/clusters/{cluster}/classes/{name}/calibration)
 	AdoptClassCalibration(ctx context.Context, request AdoptClassCalibrationRequest) (reply[Class], error)
+	// Get the executions that a class's calibration compares
+	// (GET /v1/clusters/{cluster}/classes/{name}/calibration/question)
+	GetClassCalibrationQuestion(ctx context.Context, request GetClassCalibrationQuestionRequest) (reply[CalibrateRequest], error)
 	// Read what was learned
 	// (GET /v1/clusters/{cluster}/classifier)
 	GetClassifier(ctx context.Context, request GetClassifierRequest) (reply[Knowledge], error)
@@ -6485,6 +6538,17 @@ func (h *strictHandler) AdoptClassCalibration(w http.ResponseWriter, r *http.Req
 		return
 	}
 	answer, err := h.operations.AdoptClassCalibration(r.Context(), request)
+	if err == nil {
+		err = answer.write(w, r)
+	}
+	if err != nil {
+		h.failed(w, r, err)
+	}
+}
+
+func (h *strictHandler) GetClassCalibrationQuestion(w http.ResponseWriter, r *http.Request, cluster ClusterName, name ClassName, params GetClassCalibrationQuestionParams) {
+	request := GetClassCalibrationQuestionRequest{Cluster: cluster, Name: name, Params: params}
+	answer, err := h.operations.GetClassCalibrationQuestion(r.Context(), request)
 	if err == nil {
 		err = answer.write(w, r)
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"headroom/internal/core/fault"
+	"headroom/internal/edge/api/entrance"
 	"headroom/internal/service/auth"
 )
 
@@ -45,7 +46,7 @@ func (s *server) authenticate(next http.Handler) http.Handler {
 				return
 			}
 			a.principal, a.expires = key.Principal(), key.ExpiresAt
-			welcome(r.Context())
+			entrance.Welcome(r.Context())
 		} else if token := s.sessionToken(r); token != "" {
 			session, err := s.findSession(r, token)
 			switch {
@@ -61,7 +62,7 @@ func (s *server) authenticate(next http.Handler) http.Handler {
 				return
 			}
 			a.principal, a.expires, a.cookie = session.Principal, &session.ExpiresAt, true
-			welcome(r.Context())
+			entrance.Welcome(r.Context())
 		}
 		next.ServeHTTP(w, r)
 	})

@@ -158,11 +158,12 @@ func monthsReaders(t *testing.T) map[string]handReader {
 		{`{"data_nodes":{"count":4,"cap_mb_s":60,"readers":[{"name":"terasort","read_mb_s":50,"normed":1.6},{"name":"pi","read_mb_s":0}]}}`, interference},
 	}
 	rules := map[string]handReader{
-		"decideSlot":      {"DecideRequest", func(text []byte) error { _, err := dispatch.ReadDecide(text); return err }},
-		"judgePromise":    {"JudgeRequest", func(text []byte) error { _, err := dispatch.ReadJudge(text); return err }},
-		"learnLessons":    {"LearnRequest", func(text []byte) error { _, err := dispatch.ReadLearn(text); return err }},
-		"classifyTasks":   {"ClassifyRequest", func(text []byte) error { _, err := dispatch.ReadClassify(text); return err }},
-		"fitMeasurements": {"FitRequest", func(text []byte) error { _, err := perf.ReadFit(text); return err }},
+		"decideSlot":          {"DecideRequest", func(text []byte) error { _, err := dispatch.ReadDecide(text); return err }},
+		"judgePromise":        {"JudgeRequest", func(text []byte) error { _, err := dispatch.ReadJudge(text); return err }},
+		"learnLessons":        {"LearnRequest", func(text []byte) error { _, err := dispatch.ReadLearn(text); return err }},
+		"classifyTasks":       {"ClassifyRequest", func(text []byte) error { _, err := dispatch.ReadClassify(text); return err }},
+		"fitMeasurements":     {"FitRequest", func(text []byte) error { _, err := perf.ReadFit(text); return err }},
+		"calibrateExecutions": {"CalibrateRequest", func(text []byte) error { _, err := perf.ReadCalibration(text); return err }},
 	}
 	for _, operation := range slices.Sorted(maps.Keys(rules)) {
 		all = append(all, struct {

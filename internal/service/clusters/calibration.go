@@ -1,6 +1,7 @@
 package clusters
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -104,28 +105,43 @@ func (d *Desk) Calibrate(ctx context.Context, cluster, class string, ask Calibra
 	return report, err
 }
 
+// CalibrationQuestion returns the profile and the executions that Calibrate compares.
+func (d *Desk) CalibrationQuestion(ctx context.Context, cluster, class string, ask CalibrationAsk) (perf.CalibrationQuestion, error) {
+	stored, err := d.inputs.Classes().Get(ctx, cluster, class)
+	if err != nil {
+		return perf.CalibrationQuestion{}, err
+	}
+	q, _, err := d.calibrationQuestion(ctx, cluster, stored, ask)
+	return q, err
+}
+
 func (d *Desk) calibrate(ctx context.Context, cluster string, class inputs.PlannedClass, ask CalibrationAsk) (ClassCalibration, error) {
-	report := ClassCalibration{Class: class.Name, Job: ask.Job}
+	q, report, err := d.calibrationQuestion(ctx, cluster, class, ask)
+	if err == nil {
+		report.Calibration, err = perf.Calibrated(q)
+	}
+	return report, err
+}
+
+// calibrationQuestion finds the executions of a class. The report with them says whose they are.
+func (d *Desk) calibrationQuestion(ctx context.Context, cluster string, class inputs.PlannedClass, ask CalibrationAsk) (q perf.CalibrationQuestion, report ClassCalibration, err error) {
+	report = ClassCalibration{Class: class.Name, Job: ask.Job}
 	if class.Profile == nil {
-		return report, fmt.Errorf("class %q has no profile, so that there are no bounds that could be calibrated; give it one: %w", class.Name, fault.Conflict)
+		return q, report, fmt.Errorf("class %q has no profile, so that there are no bounds that could be calibrated; give it one: %w", class.Name, fault.Conflict)
 	}
 	report.Profile = *class.Profile
 	version, err := d.profiles.Profile(ctx, cluster, class.Profile.Name, class.Profile.Version)
 	if err != nil {
-		return report, err
+		return q, report, err
 	}
 	if report.Job == "" {
 		if report.Job = sourceJob(version.Source); report.Job == "" {
-			return report, fault.At("/job", "missing", fmt.Sprintf("Say of which job the class's executions are: version %d of the profile %q does not say what job it was made of.", version.Version, version.Name))
+			return q, report, fault.At("/job", "missing", fmt.Sprintf("Say of which job the class's executions are: version %d of the profile %q does not say what job it was made of.", version.Version, version.Name))
 		}
 	}
 	measured, err := d.calibrations.Measurements(ctx, cluster, MeasuredFilter{Job: report.Job, Form: FormOf(version.Profile), From: ask.From, Until: ask.Until})
-	if err != nil {
-		return report, err
-	}
 	report.Unfit = measured.Unfit
-	report.Calibration, err = perf.Calibrate(perf.Demands(version.Profile), version.Profile.OverheadSeconds, measured.Executions, ask.Coverage)
-	return report, err
+	return perf.CalibrationQuestion{Profile: version.Profile, Executions: measured.Executions, Coverage: cmp.Or(ask.Coverage, perf.DefaultCoverage)}, report, err
 }
 
 // AdoptCalibration plans a class by the times of its executions, from now on.

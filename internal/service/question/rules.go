@@ -65,6 +65,16 @@ var Fitting = known(&Kind[perf.FitQuestion, perf.FitAnswer]{
 	},
 })
 
+// Calibrating asks how well bounds fit executions.
+var Calibrating = known(&Kind[perf.CalibrationQuestion, perf.Calibration]{
+	Name: "calibration", Light: true,
+	From: ofRule("/v1/calibrate", func(text []byte) (perf.CalibrationQuestion, error) { return perf.ReadCalibration(text) }),
+	Work: rule(perf.Calibrated),
+	Forms: func(_ perf.CalibrationQuestion, c perf.Calibration, _ View) Forms {
+		return usual(c, report.CalibrationText, report.Calibration, nil)
+	},
+})
+
 // ofRule returns the source of questions about a rule, which include all their data.
 func ofRule[Ask any](address string, read func([]byte) (Ask, error)) map[string]Source[Ask] {
 	return map[string]Source[Ask]{address: OfBody(func(r Request) (Ask, error) { return read(r.Body) })}

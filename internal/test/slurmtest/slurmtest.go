@@ -238,23 +238,6 @@ func (s *Slurm) Kill(t *testing.T) {
 // Output returns where a job may write to.
 func (s *Slurm) Output() string { return s.path("job-%j.out") }
 
-// Plug has jobs pass a job_submit plug-in of this text from now on, or none.
-func (s *Slurm) Plug(t *testing.T, plugin string) {
-	t.Helper()
-	const line = "JobSubmitPlugins=lua\n"
-	text, err := os.ReadFile(s.path("slurm.conf"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	conf := strings.ReplaceAll(string(text), line, "")
-	if plugin != "" {
-		s.write(t, "job_submit.lua", plugin, 0o644)
-		conf += line
-	}
-	s.write(t, "slurm.conf", conf, 0o644)
-	s.Run(t, "scontrol", "reconfigure")
-}
-
 // Run runs one of Slurm's commands, and returns what it says.
 func (s *Slurm) Run(t *testing.T, args ...string) string {
 	t.Helper()

@@ -37,6 +37,7 @@ var Operations = []Operation{
 		{Name: "If-None-Match", In: "header", About: "The ETag last seen; where nothing has changed the answer is 304.", Shape: &Shape{Kind: Text, Rules: "min=1,max=4000"}},
 	}},
 	{ID: "bounds", Method: "POST", Path: "/v1/bounds", Role: "planner", Bulk: true, Sends: true, Needs: true},
+	{ID: "calibrateExecutions", Method: "POST", Path: "/v1/calibrate", Role: "planner", Bulk: true, Sends: true, Needs: true},
 	{ID: "classifyTasks", Method: "POST", Path: "/v1/classify", Role: "planner", Bulk: true, Sends: true, Needs: true},
 	{ID: "listClusters", Method: "GET", Path: "/v1/clusters", Role: "viewer", Parameters: []Parameter{
 		{Name: "limit", In: "query", About: "The maximum number of items on a page.", Shape: &Shape{Kind: Whole, Rules: "whole,int64,gte=1,lte=1000"}},
@@ -142,6 +143,14 @@ var Operations = []Operation{
 		{Name: "name", In: "path", Required: true, About: "The class's name.", Shape: &Shape{Kind: Text, Rules: "min=1,max=200"}},
 		{Name: "If-Match", In: "header", About: "The ETag last seen. Without it the request is refused with 428.", Shape: &Shape{Kind: Text, Rules: "min=1,max=200"}},
 	}, Sends: true, Needs: true, Body: &shapeCalibrationRequest},
+	{ID: "getClassCalibrationQuestion", Method: "GET", Path: "/v1/clusters/{cluster}/classes/{name}/calibration/question", Role: "viewer", Parameters: []Parameter{
+		{Name: "cluster", In: "path", Required: true, About: "The cluster's name.", Shape: &Shape{Kind: Text, Rules: "min=1,max=63,matches=^[a-z0-9]([a-z0-9-]*[a-z0-9])?$", About: "The cluster's name."}},
+		{Name: "name", In: "path", Required: true, About: "The class's name.", Shape: &Shape{Kind: Text, Rules: "min=1,max=200"}},
+		{Name: "job", In: "query", About: "The job whose executions are the class's; that of the profile, unless given.", Shape: &Shape{Kind: Text, Rules: "min=1,max=1000"}},
+		{Name: "from", In: "query", About: "Only executions submitted at this moment or later.", Shape: &Shape{Kind: Time, Rules: "moment"}},
+		{Name: "until", In: "query", About: "Only executions submitted before this moment.", Shape: &Shape{Kind: Time, Rules: "moment"}},
+		{Name: "coverage", In: "query", About: "The part of executions that a calibrated time is to hold for.", Shape: &Shape{Kind: Number, Rules: "gte=0.5,lte=0.999"}},
+	}},
 	{ID: "getClassifier", Method: "GET", Path: "/v1/clusters/{cluster}/classifier", Role: "viewer", Parameters: []Parameter{
 		{Name: "cluster", In: "path", Required: true, About: "The cluster's name.", Shape: &Shape{Kind: Text, Rules: "min=1,max=63,matches=^[a-z0-9]([a-z0-9-]*[a-z0-9])?$", About: "The cluster's name."}},
 	}},

@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"strconv"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -62,18 +60,35 @@ func (f *calibrating) query() openapi.GetClassCalibrationQuery {
 func calibrationShowCommand(to *remote.Connection) *cobra.Command {
 	var out shell.Output
 	var of calibrating
+	var question bool
 	c := &cobra.Command{
 		Use: "show CLUSTER CLASS", Short: "Show how well the bounds fit what executions took",
 		Long: `Shows how many executions lay between the bounds of the class's profile on the slots that each had, and with
-which factor each bound holds for the part asked for (--coverage). As CSV it is a row for each execution.`,
-		Example: "  headroom calibration show shop nightly-etl\n  headroom calibration show shop nightly-etl --from 2026-01-01 -o csv",
-		Args:    cobra.ExactArgs(2),
+which factor each bound holds for the part asked for (--coverage). As CSV it is a row for each execution. With
+the question "headroom verify" checks the report in JSON.`,
+		Example: "  headroom calibration show shop nightly-etl\n  headroom calibration show shop nightly-etl --from 2026-01-01 -o csv\n" +
+			"  headroom calibration show shop nightly-etl --question -f question.json",
+		Args: cobra.ExactArgs(2),
 	}
 	out.AddFlags(c, "table", "json", "csv")
 	of.addFlags(c)
-	c.PreRunE = func(*cobra.Command, []string) error { return of.check() }
+	c.Flags().BoolVar(&question, "question", false, "write the profile and the executions as JSON, which \"headroom fit calibration\" and \"headroom verify\" take")
+	c.PreRunE = func(*cobra.Command, []string) error {
+		if question && out.Format == "csv" {
+			return errors.New("--question is written as json; leave -o csv out")
+		}
+		return of.check()
+	}
 	return to.Command(c, func(c *cobra.Command, s *remote.Service, args []string) error {
 		query := of.query()
+		if question {
+			a, err := s.Call(c.Context(), openapi.GetClassCalibrationQuestion(args[0], args[1], &openapi.GetClassCalibrationQuestionQuery{Job: query.Job, From: query.From,
+				Until: query.Until, Coverage: query.Coverage}))
+			if err != nil {
+				return err
+			}
+			return out.Write(c, map[string]shell.Form{"table": remote.Indented(a.Body), "json": remote.Indented(a.Body)})
+		}
 		if out.Format == "csv" {
 			query.Format = "csv"
 		}
@@ -186,18 +201,10 @@ func noteBound(c *cobra.Command, s *remote.Service, cluster string) error {
 
 // writeCalibration writes a report for people.
 func writeCalibration(w io.Writer, c clusters.ClassCalibration) error {
-	if c.Fit.Executions > 0 {
-		if err := fitTable(c).Text(w); err != nil {
-			return err
-		}
-		if _, err := fmt.Fprintln(w); err != nil {
-			return err
-		}
-		if err := factorTable(c).Text(w); err != nil {
-			return err
-		}
+	if err := tables.CalibrationText(w, c.Calibration); err != nil {
+		return err
 	}
-	for _, line := range calibrationWords(c) {
+	for _, line := range classWords(c) {
 		if _, err := fmt.Fprintln(w, shell.Shown(line)); err != nil {
 			return err
 		}
@@ -205,71 +212,11 @@ func writeCalibration(w io.Writer, c clusters.ClassCalibration) error {
 	return nil
 }
 
-func percent(share float64) string { return strconv.FormatFloat(100*share, 'f', 1, 64) + " %" }
-
-func signedPercent(share float64) string {
-	if math.Abs(share) < 0.0005 {
-		share = 0
-	}
-	return fmt.Sprintf("%+.1f %%", 100*share)
-}
-
-func fitTable(c clusters.ClassCalibration) tables.Table {
-	t := tables.Table{Columns: []string{"Slots", "Executions", "Below", "Within", "Above", "To average (median)", "(mean)", "Worst miss"}}
-	row := func(slots string, f perf.Fit) {
-		worst := "none"
-		if f.Worst != nil {
-			worst = fmt.Sprintf("%s: %s", f.Worst.ID, signedPercent(f.Worst.Off))
-		}
-		t.Rows = append(t.Rows, []tables.Cell{{Text: slots}, {Text: fmt.Sprint(f.Executions), Number: true},
-			{Text: percent(f.Below), Number: true}, {Text: percent(f.Within), Number: true},
-			{Text: percent(f.Above), Number: true}, {Text: signedPercent(f.MedianBias), Number: true},
-			{Text: signedPercent(f.MeanBias), Number: true}, {Text: worst}})
-	}
-	for _, b := range c.Bands {
-		slots := fmt.Sprint(b.FromSlots)
-		if b.ToSlots > b.FromSlots {
-			slots += fmt.Sprintf(" to %d", b.ToSlots)
-		}
-		row(slots, b.Fit)
-	}
-	if len(c.Bands) > 1 {
-		row("all", c.Fit)
-	}
-	return t
-}
-
-func factorTable(c clusters.ClassCalibration) tables.Table {
-	t := tables.Table{Columns: []string{"Bound", "Factor", "Calibrated (s, mean)", "Holds", "Factor without waiting", ""}}
-	for _, f := range c.Factors {
-		running, mark := "", ""
-		if f.Running != nil {
-			running = fmt.Sprint(*f.Running)
-		}
-		if c.Recommends != nil && f.Bound == c.Recommends.Bound {
-			mark = "recommended"
-		}
-		t.Rows = append(t.Rows, []tables.Cell{{Text: string(f.Bound)}, {Text: fmt.Sprint(f.Factor), Number: true},
-			{Text: strconv.FormatFloat(f.MeanSeconds, 'f', 1, 64), Number: true},
-			{Text: percent(f.Holds), Number: true}, {Text: running, Number: true}, {Text: mark}})
-	}
-	return t
-}
-
-// calibrationWords sums a report up in sentences.
-func calibrationWords(c clusters.ClassCalibration) (lines []string) {
-	for i, f := range c.Facts {
-		if i == 0 {
-			lines = append(lines, "")
-		}
-		lines = append(lines, f.Claim)
-	}
+// classWords says what a class is calibrated with.
+func classWords(c clusters.ClassCalibration) (lines []string) {
 	if c.Unfit > 0 {
 		lines = append(lines, fmt.Sprintf("%d executions of the job are not in it: they ended badly, are not dated or without a time, or are "+
 			"of another form.", c.Unfit))
-	}
-	for _, w := range c.Warnings {
-		lines = append(lines, "Warning: "+w.Detail)
 	}
 	switch {
 	case c.InUse == nil:
@@ -278,9 +225,7 @@ func calibrationWords(c clusters.ClassCalibration) (lines []string) {
 		lines = append(lines, fmt.Sprintf("In use is %s × %g, of which is not on record what it was made of.", c.InUse.Bound, c.InUse.Factor))
 	default:
 		lines = append(lines, fmt.Sprintf("In use is %s × %g, made of %d executions until %s. %s", c.InUse.Bound, c.InUse.Factor,
-			c.Adoption.Executions, minute(c.Adoption.Until), c.Adoption.Drift.Detail))
+			c.Adoption.Executions, c.Adoption.Until.UTC().Format("2006-01-02T15:04Z"), c.Adoption.Drift.Detail))
 	}
 	return lines
 }
-
-func minute(t time.Time) string { return t.UTC().Format("2006-01-02T15:04Z") }

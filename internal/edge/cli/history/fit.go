@@ -25,7 +25,7 @@ Whenever measurements come ("headroom measurement"), what they concern is fitted
 else is a new version.`)
 	var to remote.Connection
 	to.AddFlags(c)
-	c.AddCommand(fitListCommand(&to), fitGetCommand(&to), fitVersionsCommand(&to), fitMeasurementsCommand())
+	c.AddCommand(fitListCommand(&to), fitGetCommand(&to), fitVersionsCommand(&to), fitMeasurementsCommand(), fitCalibrationCommand())
 	return c
 }
 
@@ -148,6 +148,28 @@ of types of nodes, of usage how busy a job is. Nothing is stored.
 				q.Residual = &residual
 			}
 			q.Methods.Power, q.Methods.TaskTime = cmp.Or(methods.Power, q.Methods.Power), cmp.Or(methods.TaskTime, q.Methods.TaskTime)
+		})
+	})
+}
+
+func fitCalibrationCommand() *cobra.Command {
+	var coverage float64
+	c := &cobra.Command{
+		Use: "calibration [FILE|-]", Short: "Compare the bounds of a profile with executions in a file here, without a server",
+		Long: `Reads a profile and executions as JSON and answers as "headroom calibration show" does: how many executions lay
+between the bounds on the slots that each had, and with which factor each bound holds. As CSV it is a row for each
+execution. "headroom calibration show --question" writes such a file about a class. Nothing is stored.
+
+  {"profile": {"map_tasks": 100, "reduce_tasks": 0, "map_avg_s": 10, "map_max_s": 20},
+   "executions": [{"id": "monday", "submitted_at": "2026-03-02T22:00:00Z", "seconds": 118, "map_slots": 10, "idle_s": 4}]}`,
+		Example: "  headroom fit calibration executions.json\n  headroom fit calibration executions.json --coverage 0.9 -o json",
+	}
+	c.Flags().Float64Var(&coverage, "coverage", perf.DefaultCoverage, "the `part` of executions that a calibrated time is to hold for, from 0.5 to 0.999")
+	return question.FileCommand(c, kinds.Calibrating, func(data []byte) (perf.CalibrationQuestion, error) {
+		return perf.ReadCalibration(data, func(q *perf.CalibrationQuestion) {
+			if c.Flags().Changed("coverage") {
+				q.Coverage = coverage
+			}
 		})
 	})
 }

@@ -27,7 +27,8 @@ func verifyCommand() *cobra.Command {
 nothing with the code that made it. A plan that is wrong ends with exit code 1.
 
 In the same way it checks answers in JSON to questions that bring their problem along: about months, purchases, scenarios,
-sweeps, goals, free slots ("headroom decide"), promises ("headroom judge") and fits ("headroom fit measurements").
+sweeps, goals, free slots ("headroom decide"), promises ("headroom judge"), fits ("headroom fit measurements") and
+calibrations ("headroom fit calibration"; for the report of a class, the question is "headroom calibration show --question").
 QUESTION is the body that the server takes, such as that of POST /v1/horizons. It adds up what time, counts and prices
 come to, and looks for cheaper plans itself, in bounded work: what was not looked at is said.
 

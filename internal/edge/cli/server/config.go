@@ -18,7 +18,7 @@ import (
 	"github.com/go-playground/validator/v10"
 	"github.com/spf13/cobra"
 
-	"headroom/internal/edge/api"
+	"headroom/internal/edge/api/entrance"
 	"headroom/internal/edge/cli/remote"
 	"headroom/internal/edge/cli/shell"
 	"headroom/internal/service/auth/oidc"
@@ -46,6 +46,8 @@ type config struct {
 	MetricsListen     string   `env:"HEADROOM_METRICS_LISTEN" validate:"omitempty,hostname_port" help:"another address, on loopback, that serves /metrics without a key"`
 	SolvesPerSecond   int      `env:"HEADROOM_SOLVES_PER_SECOND" envDefault:"20" validate:"min=1,max=100000" help:"solves a key may ask for each second"`
 	KeySolveSeconds   int      `env:"HEADROOM_KEY_SOLVE_SECONDS" envDefault:"0" validate:"min=0,max=1000000" help:"seconds that the questions of a key may solve in an hour; 0 is no limit"`
+	ClusterBytes      int64    `env:"HEADROOM_CLUSTER_BYTES" envDefault:"0" validate:"min=0" help:"bytes that a cluster may keep in the database before nothing more is added to it; 0 is no limit"`
+	ClusterRows       int64    `env:"HEADROOM_CLUSTER_ROWS" envDefault:"0" validate:"min=0" help:"rows that a cluster may keep in the database before nothing more is added to it; 0 is no limit"`
 	RequestsPerSecond int      `env:"HEADROOM_REQUESTS_PER_SECOND" envDefault:"1000" validate:"min=1,max=1000000" help:"other requests a key may make each second"`
 	OpenPerSecond     int      `env:"HEADROOM_OPEN_REQUESTS_PER_SECOND" envDefault:"300" validate:"min=1,max=1000000" help:"requests without a key that an address may make each second"`
 	MaxClasses        int      `env:"HEADROOM_MAX_CLASSES" envDefault:"10000" validate:"min=1,max=1000000" help:"classes in one request"`
@@ -201,7 +203,7 @@ func check(settings config) (mistakes []error) {
 }
 
 // proxies returns the networks of the proxies, which were checked.
-func (s config) proxies() (networks api.Proxies) {
+func (s config) proxies() (networks entrance.Proxies) {
 	for _, text := range s.Proxies {
 		network, err := netip.ParsePrefix(text)
 		if a, single := netip.ParseAddr(text); single == nil {

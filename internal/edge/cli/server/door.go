@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"headroom/internal/edge/api"
+	"headroom/internal/edge/api/entrance"
 	"headroom/internal/service/telemetry"
 )
 
@@ -26,13 +27,13 @@ type door struct {
 	failed   chan error // has room for two, so that nobody who ends waits
 }
 
-func newDoor(l net.Listener, proxies api.Proxies, log *slog.Logger) *door {
-	entrance := api.NewEntrance(l, proxies)
-	d := &door{listener: entrance, failed: make(chan error, 2), kept: drainer{conns: map[net.Conn]http.ConnState{}, empty: make(chan struct{})}}
+func newDoor(l net.Listener, proxies entrance.Proxies, log *slog.Logger) *door {
+	in := entrance.New(l, proxies, entrance.Strangers)
+	d := &door{listener: in, failed: make(chan error, 2), kept: drainer{conns: map[net.Conn]http.ConnState{}, empty: make(chan struct{})}}
 	d.Server = newServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { (*d.handler.Load()).ServeHTTP(w, r) }), log)
-	d.ConnContext = entrance.Context
+	d.ConnContext = in.Context
 	d.ConnState = func(c net.Conn, state http.ConnState) {
-		entrance.Note(c, state)
+		in.Note(c, state)
 		d.kept.note(c, state)
 	}
 	return d

@@ -183,6 +183,12 @@ export type BusySlots = {
   reduce: number;
 };
 
+export type CalibrateRequest = {
+  coverage?: number;
+  executions: Array<MeasuredExecution>;
+  profile: Execution;
+};
+
 export type Calibration = {
   bound: "lower" | "average" | "upper";
   factor: number;
@@ -240,6 +246,21 @@ export type CalibrationMiss = {
   id: string;
   off: number;
   seconds: number;
+};
+
+export type CalibrationReport = {
+  bands: Array<CalibrationBand>;
+  coverage: number;
+  factors: Array<CalibrationFactor>;
+  facts: Array<Fact>;
+  fit: CalibrationFit;
+  from: string | null;
+  left_out: number;
+  recommended: (CalibrationFactor) | null;
+  tested: (CalibrationTest) | null;
+  until: string | null;
+  waiting: (CalibrationWaiting) | null;
+  warnings: Array<Warning>;
 };
 
 export type CalibrationRequest = {
@@ -1805,6 +1826,15 @@ export type Machines = {
 export type MaybeAmount = string | null;
 
 export type MaybeMoney = (string | null);
+
+export type MeasuredExecution = {
+  id?: string;
+  idle_s?: number;
+  map_slots?: number;
+  reduce_slots?: number;
+  seconds: number;
+  submitted_at: string;
+};
 
 export type MeasuredSeconds = Array<number>;
 
@@ -4312,6 +4342,7 @@ export interface Operations {
   "DELETE /v1/allowed-hosts/{id}": { path: { id: string; }; query: { }; body: never; answer: never };
   "GET /v1/audit": { path: { }; query: { limit?: number; cursor?: string; format?: "json" | "csv" | "xlsx"; cluster?: string; }; body: never; answer: AuditList };
   "POST /v1/bounds": { path: { }; query: { }; body: BoundsQuestion; answer: BoundsAnswer };
+  "POST /v1/calibrate": { path: { }; query: { }; body: CalibrateRequest; answer: CalibrationReport };
   "POST /v1/classify": { path: { }; query: { }; body: ClassifyRequest; answer: ClassifyAnswer };
   "GET /v1/clusters": { path: { }; query: { limit?: number; cursor?: string; format?: "json" | "csv" | "xlsx"; }; body: never; answer: ClusterList };
   "POST /v1/clusters": { path: { }; query: { }; body: Cluster; answer: Cluster };
@@ -4332,6 +4363,7 @@ export interface Operations {
   "PUT /v1/clusters/{cluster}/classes/{name}": { path: { cluster: string; name: string; }; query: { }; body: Class; answer: Class };
   "GET /v1/clusters/{cluster}/classes/{name}/calibration": { path: { cluster: string; name: string; }; query: { job?: string; from?: string; until?: string; coverage?: number; format?: "json" | "csv"; }; body: never; answer: ClassCalibration };
   "PUT /v1/clusters/{cluster}/classes/{name}/calibration": { path: { cluster: string; name: string; }; query: { }; body: CalibrationRequest; answer: Class };
+  "GET /v1/clusters/{cluster}/classes/{name}/calibration/question": { path: { cluster: string; name: string; }; query: { job?: string; from?: string; until?: string; coverage?: number; }; body: never; answer: CalibrateRequest };
   "GET /v1/clusters/{cluster}/classifier": { path: { cluster: string; }; query: { }; body: never; answer: Knowledge };
   "GET /v1/clusters/{cluster}/contracts": { path: { cluster: string; }; query: { limit?: number; cursor?: string; format?: "json" | "csv" | "xlsx"; numbers?: "decimal" | "float"; }; body: never; answer: ContractList };
   "POST /v1/clusters/{cluster}/contracts": { path: { cluster: string; }; query: { }; body: Contract; answer: Contract };

@@ -1,4 +1,4 @@
-package api
+package entrance
 
 import (
 	"net"
@@ -11,19 +11,19 @@ import (
 // Proxies lists networks whose word about the addresses of their clients is taken.
 type Proxies []netip.Prefix
 
-func (p Proxies) list(a netip.Addr) bool {
+func (p Proxies) has(a netip.Addr) bool {
 	return slices.ContainsFunc(p, func(network netip.Prefix) bool { return network.Contains(a) })
 }
 
-// addressOf returns the origin of a request. Listed proxies say it; the headers of others are ignored, because anybody
+// AddressOf returns the origin of a request. Listed proxies say it; the headers of others are ignored, because anybody
 // can send them.
-func (p Proxies) addressOf(r *http.Request) string {
+func (p Proxies) AddressOf(r *http.Request) string {
 	from, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {
 		return r.RemoteAddr
 	}
 	peer, err := netip.ParseAddr(from)
-	if len(p) == 0 || err != nil || !p.list(peer.Unmap()) {
+	if len(p) == 0 || err != nil || !p.has(peer.Unmap()) {
 		return from
 	}
 	for _, text := range slices.Backward(forwarded(r.Header)) {
@@ -31,7 +31,7 @@ func (p Proxies) addressOf(r *http.Request) string {
 		if err != nil {
 			break
 		}
-		if from = a.Unmap().WithZone("").String(); !p.list(a.Unmap()) {
+		if from = a.Unmap().WithZone("").String(); !p.has(a.Unmap()) {
 			break
 		}
 	}

@@ -1,4 +1,5 @@
-package api
+// Package entrance accepts a server's connections. It bounds those without a key, and knows for whom a proxy asks.
+package entrance
 
 import (
 	queue "container/list"
@@ -17,27 +18,27 @@ import (
 type Entrance struct {
 	net.Listener
 	proxies   Proxies
-	bounds    bounds
+	bounds    Bounds
 	mu        sync.Mutex
 	strangers *queue.List        // *visitor, the one that has waited longest first
 	from      map[netip.Addr]int // strangers of an address
 	leaving   chan struct{}      // a word for each that is cut off and not yet gone
 }
 
-// bounds of connections on which no key has come.
-type bounds struct {
-	reads     time.Duration // for a request after its head, and between requests
-	writes    time.Duration // more, for the answer
-	all       int           // connections at once
-	ofAddress int           // of them
+// Bounds of connections on which no key has come.
+type Bounds struct {
+	Reads     time.Duration // for a request after its head, and between requests
+	Writes    time.Duration // more, for the answer
+	All       int           // connections at once
+	OfAddress int           // of them
 }
 
-// strangers bounds the connections of a server, whose heads have 3 s of their own: a request takes 15 s at most.
-var strangers = bounds{reads: 10 * time.Second, writes: 2 * time.Second, all: 256, ofAddress: 64}
+// Strangers bounds the connections of a server, whose heads have 3 s of their own: a request takes 15 s at most.
+var Strangers = Bounds{Reads: 10 * time.Second, Writes: 2 * time.Second, All: 256, OfAddress: 64}
 
-// NewEntrance returns the entrance of a listener. Proxies may send for as many clients as they like.
-func NewEntrance(l net.Listener, proxies Proxies) *Entrance {
-	return &Entrance{Listener: l, proxies: proxies, bounds: strangers, strangers: queue.New(), from: map[netip.Addr]int{}, leaving: make(chan struct{}, strangers.all)}
+// New returns the entrance of a listener. Proxies may send for as many clients as they like.
+func New(l net.Listener, proxies Proxies, b Bounds) *Entrance {
+	return &Entrance{Listener: l, proxies: proxies, bounds: b, strangers: queue.New(), from: map[netip.Addr]int{}, leaving: make(chan struct{}, b.All)}
 }
 
 // visitor is a connection.
@@ -64,19 +65,19 @@ func (e *Entrance) Accept() (net.Conn, error) {
 		return c, err
 	}
 	send(tcp, unsentToStrangers)
-	v := &visitor{TCPConn: tcp, entrance: e, until: time.Now().Add(e.bounds.reads)}
+	v := &visitor{TCPConn: tcp, entrance: e, until: time.Now().Add(e.bounds.Reads)}
 	if from, err := netip.ParseAddrPort(c.RemoteAddr().String()); err == nil {
 		v.address = from.Addr().Unmap()
 	}
-	if !e.proxies.list(v.address) {
+	if !e.proxies.has(v.address) {
 		e.enter(v)
 	}
 	return v, nil
 }
 
-// justCame is the time for which a stranger keeps its place while its address has not twice too many: many may come at
+// JustCame is the time for which a stranger keeps its place while its address has not twice too many: many may come at
 // once.
-const justCame = 200 * time.Millisecond
+const JustCame = 200 * time.Millisecond
 
 // send sets how much of an answer the system takes before the peer reads it; 0 is as much as usual, which is megabytes.
 func send(c *net.TCPConn, most int) {
@@ -93,15 +94,15 @@ func (e *Entrance) enter(v *visitor) {
 	var cut *visitor
 	v.since = time.Now()
 	switch n := e.from[v.address]; {
-	case e.strangers.Len() >= e.bounds.all:
+	case e.strangers.Len() >= e.bounds.All:
 		cut = e.strangers.Front().Value.(*visitor)
-	case n >= e.bounds.ofAddress:
+	case n >= e.bounds.OfAddress:
 		for at := e.strangers.Front(); cut == nil && at != nil; at = at.Next() {
 			if other := at.Value.(*visitor); other.address == v.address {
 				cut = other
 			}
 		}
-		if n < 2*e.bounds.ofAddress && v.since.Sub(cut.since) < justCame {
+		if n < 2*e.bounds.OfAddress && v.since.Sub(cut.since) < JustCame {
 			cut = nil
 		}
 	}
@@ -123,7 +124,7 @@ func (e *Entrance) cutOff(v *visitor) {
 	select {
 	case e.leaving <- struct{}{}:
 		counted = true
-	case <-time.After(justCame):
+	case <-time.After(JustCame):
 	}
 	e.mu.Lock()
 	if v.leaves = counted && !v.gone; counted && v.gone {
@@ -168,7 +169,7 @@ func (e *Entrance) Note(c net.Conn, state http.ConnState) {
 		}
 		e.mu.Unlock()
 		v.mu.Lock()
-		if v.until = time.Now().Add(e.bounds.reads); v.known && state == http.StateIdle {
+		if v.until = time.Now().Add(e.bounds.Reads); v.known && state == http.StateIdle {
 			v.until = time.Time{}
 		}
 		v.bound()
@@ -186,8 +187,8 @@ func (e *Entrance) Context(ctx context.Context, c net.Conn) context.Context {
 	return ctx
 }
 
-// welcome lets the request that a context belongs to take its time: a key has come with it.
-func welcome(ctx context.Context) {
+// Welcome lets the request that a context belongs to take its time: a key has come with it.
+func Welcome(ctx context.Context) {
 	v, ok := ctx.Value(visitorKey{}).(*visitor)
 	if !ok {
 		return
@@ -215,7 +216,7 @@ func (v *visitor) lastWrite() time.Time {
 	if v.until.IsZero() {
 		return v.write
 	}
-	return earlier(v.write, v.until.Add(v.entrance.bounds.writes))
+	return earlier(v.write, v.until.Add(v.entrance.bounds.Writes))
 }
 
 // earlier returns the earlier of two deadlines; zero is never.

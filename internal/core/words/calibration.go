@@ -1,0 +1,48 @@
+package words
+
+import (
+	"cmp"
+	"fmt"
+)
+
+// Reasons why an execution cannot be compared with its class's bounds.
+const (
+	NoMapSlots    = "how many of its maps ran at once is not on record"
+	NoReduceSlots = "how many of its reduces ran at once is not on record, and the class has reduces"
+)
+
+// NoTimes is the reason that the bounds for the slots of an execution are no times.
+func NoTimes(lower, average, upper float64) string {
+	return fmt.Sprintf("the class's bounds for its slots are no times: %g s, %g s and %g s", lower, average, upper)
+}
+
+// OfExecution names the execution that a reason is about.
+func OfExecution(id, why string) string {
+	return fmt.Sprintf("of %.100s: %s", cmp.Or(id, "one without an id"), why)
+}
+
+// LeftOut tells how many executions cannot be compared, with the reason of one of them.
+func LeftOut(n int64, why string) string {
+	return fmt.Sprintf("Nothing can be said of %d of the executions, for instance %s.", n, why)
+}
+
+// NoExecution says that there is nothing to calibrate with.
+const NoExecution = "There is no execution to compare with the bounds; import the class's history."
+
+// TooFewExecutions says that a coverage needs more executions than there are.
+func TooFewExecutions(n int, coverage float64, needs int) string {
+	return fmt.Sprintf("There are %d executions; a time that holds for %g of 100 needs %d. The factor is that of the slowest, which a further execution keeps in %.0f of 100 cases.",
+		n, 100*coverage, needs, 100*float64(n)/float64(n+1))
+}
+
+// WaitedLong tells the part of their time that half of the executions waited for slots.
+func WaitedLong(share float64) string {
+	return fmt.Sprintf("Half of the executions spent %.0f of 100 seconds or more waiting for slots, which is in the factors. Where plans give the class its slots at once, running_factor is nearer to the truth.",
+		100*share)
+}
+
+// CalibrationsFailed says that past recommendations held for too few of the executions that followed.
+func CalibrationsFailed(held, followed int64, coverage float64) string {
+	return fmt.Sprintf("Calibrations made as the executions came would have held for %d of the %d that followed, %.0f of 100 instead of %g: the run times change as time goes by. Calibrate with the latest executions alone, and look at what changed.",
+		held, followed, 100*float64(held)/float64(followed), 100*coverage)
+}
