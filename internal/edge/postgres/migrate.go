@@ -15,6 +15,7 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/pressly/goose/v3"
 
+	"headroom/internal/edge/postgres/connection"
 	"headroom/internal/edge/postgres/private"
 	"headroom/migrations"
 )
@@ -197,7 +198,7 @@ func connectionTo(url string) (*pgx.ConnConfig, error) {
 	if config.ConnectTimeout == 0 {
 		config.ConnectTimeout = 3 * time.Second
 	}
-	config.DialFunc = dialer.DialContext
+	config.DialFunc = connection.Dialer.DialContext
 	return config, nil
 }
 

@@ -8,15 +8,13 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/jackc/pgx/v5/pgtype"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/riverqueue/river"
 
+	"headroom/internal/edge/postgres/connection"
 	"headroom/internal/service/app"
 )
 
@@ -58,9 +56,7 @@ func (c Config) withDefaults() Config {
 // others wait for.
 func (c Config) idle() time.Duration { return c.Statement + beyond + time.Second }
 
-// dialer notices within half a minute that the other end is gone; ifGone makes the database do so too.
-var dialer = net.Dialer{KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: 10 * time.Second, Interval: 5 * time.Second, Count: 3}}
-
+// ifGone makes the database notice within half a minute that we are gone, as the dialer does for it.
 func ifGone(idle time.Duration) string {
 	return ofSession([][2]string{{idleTimeout, milliseconds(idle)}, {"tcp_keepalives_idle", "10"}, {"tcp_keepalives_interval", "5"},
 		{"tcp_keepalives_count", "3"}, {"tcp_user_timeout", "25000"}})
@@ -74,7 +70,7 @@ type Store struct {
 	direct *pgxpool.Pool // to the database itself, for what needs sessions; pool if there is no pooler
 	config Config
 	pooled string // settings that each transaction makes behind a pooler
-	pulse  *pulse
+	pulse  *connection.Pulse
 	turns  *turns
 	places chan struct{} // for idempotent requests, so that others always find a connection
 	sweep  sweeper
@@ -123,7 +119,7 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{config: c, pulse: newPulse(), turns: newTurns(), places: make(chan struct{}, max(1, c.MaxConns/2)), river: inserter, schema: status.RiverSchema}
+	s := &Store{config: c, pulse: connection.NewPulse(), turns: newTurns(), places: make(chan struct{}, max(1, c.MaxConns/2)), river: inserter, schema: status.RiverSchema}
 	if err := s.makePools(ctx, status.Role); err != nil {
 		return nil, err
 	}
@@ -163,82 +159,23 @@ func (s *Store) makePools(ctx context.Context, role bool) (err error) {
 	return err
 }
 
-// directConns is the number of connections beside a pooler: background work is fetched and notified through them.
-const directConns = 4
-
-// farewell is the longest that a connection takes to end in order. Until then it has a place in the pool, and a server that hangs
-// would keep it for 15 s: neither the request to end a statement nor the last word gets an answer.
-const farewell = 500 * time.Millisecond
-
 // poolOf returns a pool of connections, whose sessions begin with the settings. Without any they lead to a pooler.
 func (s *Store) poolOf(ctx context.Context, url string, most int, settings string) (*pgxpool.Pool, error) {
-	config, err := pgxpool.ParseConfig(url)
-	if err != nil {
-		return nil, &badAddress{err}
-	}
-	config.MaxConns = int32(min(most, 1000))
-	dial := dialer
-	dial.Timeout = s.config.AcquireTimeout // a busy machine still accepts; one that does not is gone
-	config.ConnConfig.DialFunc = func(ctx context.Context, network, address string) (net.Conn, error) {
-		limit := dialling(ctx, address)
-		conn, err := dial.DialContext(ctx, network, address)
-		if err == nil {
-			_ = conn.SetDeadline(time.Now().Add(limit))
-		}
-		return conn, err
-	}
-	config.BeforeConnect = newGate(s.config.AcquireTimeout, s.pulse).before
-	config.ConnConfig.OnNotice = noteUnconfirmed
-	newest := &lineage{}
-	config.BeforeClose = func(conn *pgx.Conn) {
-		newest.forget(conn)
-		time.AfterFunc(farewell, func() { _ = conn.PgConn().Conn().Close() }) // mostly it is closed by then
-	}
-	if settings != "" {
-		validate := config.ConnConfig.ValidateConnect
-		config.ConnConfig.ValidateConnect = func(ctx context.Context, c *pgconn.PgConn) error {
-			if validate != nil {
-				if err := validate(ctx, c); err != nil {
-					return err
-				}
-			}
-			return newest.check(ctx, c)
-		}
-	} else {
-		config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeCacheDescribe // statements without names
-		config.ConnConfig.RuntimeParams["application_name"] = "headroom"
-	}
-	config.AfterConnect = func(ctx context.Context, conn *pgx.Conn) (err error) {
-		_ = conn.PgConn().Conn().SetDeadline(time.Time{})
-		timesInUTC(conn.TypeMap())
-		place := conn.Config().Tracer.(*connecting)
-		if settings != "" {
-			ctx, cancel := context.WithTimeout(ctx, place.limit)
-			defer cancel()
-			_, err = conn.Exec(ctx, settings)
-		}
-		place.done(err)
-		if err != nil {
-			newest.forget(conn)
-		}
-		return err
-	}
-	pool, err := pgxpool.NewWithConfig(ctx, config)
+	pool, err := connection.Pool(ctx, connection.Config{URL: url, Most: most, Settings: settings, Usual: s.config.AcquireTimeout, Pulse: s.pulse,
+		OnNotice: noteUnconfirmed})
 	if err != nil {
 		return nil, &badAddress{err}
 	}
 	return pool, nil
 }
 
-// timesInUTC reads times in UTC, not in the zone of this process.
-func timesInUTC(m *pgtype.Map) {
-	m.RegisterType(&pgtype.Type{Name: "timestamptz", OID: pgtype.TimestamptzOID, Codec: &pgtype.TimestamptzCodec{ScanLocation: time.UTC}})
-}
+// directConns is the number of connections beside a pooler: background work is fetched and notified through them.
+const directConns = 4
 
 // Away returns a store whose database cannot be reached: all its methods fail with fault.Busy.
 func Away() *Store {
 	open, end := context.WithCancel(context.Background())
-	return &Store{open: open, end: end, config: Config{}.withDefaults(), pulse: newPulse(), turns: newTurns(), places: make(chan struct{}, 1)}
+	return &Store{open: open, end: end, config: Config{}.withDefaults(), pulse: connection.NewPulse(), turns: newTurns(), places: make(chan struct{}, 1)}
 }
 
 // longestClose is enough for every database that answers; one that hangs must not hold up the end of the process.
@@ -271,6 +208,9 @@ func (s *Store) Close() {
 // Stat returns the pool's figures, for metrics.
 func (s *Store) Stat() *pgxpool.Stat { return s.pool.Stat() }
 
+// longestReady is the longest wait for an answer to the shortest question.
+const longestReady = 3 * time.Second
+
 // Ready reports whether reads can be answered.
 func (s *Store) Ready(ctx context.Context) error {
 	return s.readWithin(ctx, min(longestReady, s.longest()), func(ctx context.Context, q querier) error {
@@ -290,7 +230,7 @@ func (s *Store) DatabaseAbout(ctx context.Context) (about app.DatabaseAbout, err
 }
 
 // Silent reports whether the database is known not to answer at all.
-func (s *Store) Silent() bool { return s.pulse.silent.Load() }
+func (s *Store) Silent() bool { return s.pulse.Silent() }
 
 // badAddress hides the fault of a database's address, which may hold a password.
 type badAddress struct{ cause error }

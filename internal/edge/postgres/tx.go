@@ -4,18 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
-	"slices"
 	"strconv"
-	"strings"
-	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"headroom/internal/core/trace"
+	"headroom/internal/edge/postgres/connection"
 )
 
 // querier is a connection, in a transaction or not.
@@ -51,7 +47,7 @@ func (s *Store) bound(ctx context.Context, longest time.Duration) (context.Conte
 	if longest > s.longest() {
 		return context.WithTimeout(ctx, longest)
 	}
-	return s.pulse.bound(ctx, longest)
+	return s.pulse.Bound(ctx, longest)
 }
 
 // read runs single statements on one connection.
@@ -63,7 +59,7 @@ func (s *Store) readWithin(ctx context.Context, longest time.Duration, work func
 	if _, within := joined(ctx); !within && s.pooled != "" {
 		return s.transact(ctx, longest, pgx.TxOptions{}, work)
 	}
-	since := s.pulse.replies.Load()
+	since := s.pulse.Replies()
 	bounded, cancel := s.bound(ctx, longest)
 	defer cancel()
 	if tx, ok := joined(ctx); ok {
@@ -80,7 +76,7 @@ func (s *Store) readWithin(ctx context.Context, longest time.Duration, work func
 // ended records a method without any answer in all its time.
 func (s *Store) ended(ctx, bounded context.Context, since int64, err error) error {
 	if err != nil && ctx.Err() == nil && errors.Is(bounded.Err(), context.DeadlineExceeded) {
-		s.pulse.missed(since)
+		s.pulse.Missed(since)
 	}
 	return err
 }
@@ -147,7 +143,7 @@ func (s *Store) writeBetween(ctx context.Context, bulk bool, first func(*pgx.Bat
 			return q.SendBatch(ctx, last).Close()
 		}))
 	}
-	since := s.pulse.replies.Load()
+	since := s.pulse.Replies()
 	bounded, cancel := s.bound(ctx, s.longest())
 	defer cancel()
 	conn, err := s.acquire(bounded)
@@ -187,7 +183,7 @@ func (s *Store) writeBetween(ctx context.Context, bulk bool, first func(*pgx.Bat
 func milliseconds(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
 
 func (s *Store) transact(ctx context.Context, within time.Duration, options pgx.TxOptions, work func(context.Context, querier) error) error {
-	since := s.pulse.replies.Load()
+	since := s.pulse.Replies()
 	bounded, cancel := s.bound(ctx, within)
 	defer cancel()
 	if tx, ok := joined(ctx); ok {
@@ -256,7 +252,7 @@ func (s *Store) acquire(ctx context.Context) (*pgxpool.Conn, error) {
 	if s.pool == nil {
 		return nil, &busy{away, errAway}
 	}
-	silent, since := s.pulse.silent.Load(), s.pulse.replies.Load()
+	silent, since := s.pulse.Silent(), s.pulse.Replies()
 	bounded, cancel := s.bound(ctx, s.config.AcquireTimeout)
 	defer cancel()
 	conn, err := s.pool.Acquire(bounded)
@@ -264,10 +260,10 @@ func (s *Store) acquire(ctx context.Context) (*pgxpool.Conn, error) {
 		return conn, nil
 	}
 	if ctx.Err() == nil && errors.Is(bounded.Err(), context.DeadlineExceeded) {
-		s.pulse.missed(since)
+		s.pulse.Missed(since)
 	}
 	switch {
-	case errors.Is(context.Cause(bounded), errSilent), silent && errors.Is(bounded.Err(), context.DeadlineExceeded):
+	case errors.Is(context.Cause(bounded), connection.ErrSilent), silent && errors.Is(bounded.Err(), context.DeadlineExceeded):
 		return nil, &busy{slow, err}
 	case errors.Is(ctx.Err(), context.Canceled):
 		return nil, ctx.Err()
@@ -275,56 +271,4 @@ func (s *Store) acquire(ctx context.Context) (*pgxpool.Conn, error) {
 		return nil, &busy{fmt.Sprintf("the database had no connection to give within %s; try again in a moment", s.config.AcquireTimeout), err}
 	}
 	return nil, &busy{sentenceFor(err), err}
-}
-
-// Spans of statements have only a name: neither arguments, nor the text, nor the database's messages.
-
-// beginStatement begins the span of a statement, below the one of the context.
-func beginStatement(ctx context.Context, sql string) context.Context {
-	if trace.From(ctx) == nil {
-		return ctx
-	}
-	ctx, span := trace.Begin(ctx, statementName(sql), trace.Client)
-	span.Text("db.system.name", "postgresql")
-	return ctx
-}
-
-func beginBatch(ctx context.Context, batch *pgx.Batch) context.Context {
-	ctx, span := trace.Begin(ctx, "BATCH", trace.Client)
-	if span != nil {
-		span.Text("db.system.name", "postgresql")
-		span.Count("db.operation.batch.size", int64(batch.Len()))
-	}
-	return ctx
-}
-
-func endStatement(ctx context.Context, err error) {
-	span := trace.From(ctx)
-	if err != nil {
-		span.Fail()
-	}
-	span.End()
-}
-
-var (
-	firstWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?:\s+|--[^\n]*\n|/\*[^*]*\*/)*([A-Za-z]+)`) })
-	ofTable   = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)\b(?:from|into|update|join)\s+(?:only\s+)?([a-z_][a-z0-9_]*)`)
-	})
-	verbs = []string{"SELECT", "INSERT", "UPDATE", "DELETE", "WITH", "BEGIN", "COMMIT", "ROLLBACK", "SAVEPOINT", "RELEASE", "SET", "LISTEN", "UNLISTEN", "COPY", "LOCK"}
-)
-
-// statementName returns the verb and the table of a statement, such as "UPDATE clusters".
-func statementName(sql string) string {
-	verb := ""
-	if found := firstWord().FindStringSubmatch(sql); found != nil {
-		verb = strings.ToUpper(found[1])
-	}
-	if !slices.Contains(verbs, verb) {
-		return "OTHER"
-	}
-	if table := ofTable().FindStringSubmatch(sql); table != nil {
-		return verb + " " + strings.ToLower(table[1])
-	}
-	return verb
 }

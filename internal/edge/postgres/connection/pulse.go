@@ -1,4 +1,4 @@
-package postgres
+package connection
 
 import (
 	"context"
@@ -11,10 +11,10 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// pulse notices whether the database answers at all. A database that refuses is known at once. One that hangs, or
+// Pulse notices whether the database answers at all. A database that refuses is known at once. One that hangs, or
 // whose network swallows everything, is silent, and without this everybody would wait for it as long as a slow
 // statement may take.
-type pulse struct {
+type Pulse struct {
 	replies atomic.Int64 // of any kind, to anybody
 	silent  atomic.Bool
 
@@ -28,20 +28,20 @@ const (
 	// patience is the longest wait for an answer once the database is known to be silent, and the time for calls that
 	// were already waiting.
 	patience = time.Second
-	// longestReady is the longest wait for an answer to the shortest question.
-	longestReady = 3 * time.Second
 )
 
-var errSilent = errors.New("the database says nothing at all")
+// ErrSilent is the cause of a wait that ended because the database was silent.
+var ErrSilent = errors.New("the database says nothing at all")
 
-func newPulse() *pulse {
-	p := &pulse{}
+// NewPulse returns one of a database that answers.
+func NewPulse() *Pulse {
+	p := &Pulse{}
 	p.waiting, p.end = context.WithCancelCause(context.Background())
 	return p
 }
 
-// bound limits a wait for the database, and shortens it when the database falls silent.
-func (p *pulse) bound(ctx context.Context, longest time.Duration) (context.Context, context.CancelFunc) {
+// Bound limits a wait for the database, and shortens it when the database falls silent.
+func (p *Pulse) Bound(ctx context.Context, longest time.Duration) (context.Context, context.CancelFunc) {
 	if p.silent.Load() {
 		longest = min(longest, patience)
 	}
@@ -50,12 +50,12 @@ func (p *pulse) bound(ctx context.Context, longest time.Duration) (context.Conte
 	p.mu.Lock()
 	waiting := p.waiting
 	p.mu.Unlock()
-	stop := context.AfterFunc(waiting, func() { cut(errSilent) })
+	stop := context.AfterFunc(waiting, func() { cut(ErrSilent) })
 	return bounded, func() { stop(); cut(nil); release() }
 }
 
-// missed records a wait in vain. If nobody else got an answer since then either, the database is silent.
-func (p *pulse) missed(since int64) {
+// Missed records a wait in vain. If nobody else got an answer since then either, the database is silent.
+func (p *Pulse) Missed(since int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.replies.Load() != since || p.silent.Load() {
@@ -66,14 +66,20 @@ func (p *pulse) missed(since int64) {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		if p.silent.Load() {
-			p.end(errSilent)
+			p.end(ErrSilent)
 			p.waiting, p.end = context.WithCancelCause(context.Background())
 		}
 	})
 }
 
+// Replies counts replies of any kind, for Missed.
+func (p *Pulse) Replies() int64 { return p.replies.Load() }
+
+// Silent reports whether the database is known not to answer at all.
+func (p *Pulse) Silent() bool { return p.silent.Load() }
+
 // replied records a reply of the database.
-func (p *pulse) replied() {
+func (p *Pulse) replied() {
 	p.replies.Add(1)
 	if !p.silent.Load() {
 		return
@@ -87,7 +93,7 @@ func (p *pulse) replied() {
 }
 
 // heard records the end of a statement: a refusal is a reply as well, and a statement that was given up has no tag.
-func (p *pulse) heard(tag pgconn.CommandTag, err error) {
+func (p *Pulse) heard(tag pgconn.CommandTag, err error) {
 	var said *pgconn.PgError
 	if err == nil && tag.String() != "" || errors.As(err, &said) {
 		p.replied()
@@ -96,32 +102,32 @@ func (p *pulse) heard(tag pgconn.CommandTag, err error) {
 
 // Of pgx.QueryTracer, pgx.BatchTracer and pgx.ConnectTracer.
 
-func (p *pulse) TraceQueryStart(ctx context.Context, _ *pgx.Conn, data pgx.TraceQueryStartData) context.Context {
+func (p *Pulse) TraceQueryStart(ctx context.Context, _ *pgx.Conn, data pgx.TraceQueryStartData) context.Context {
 	return beginStatement(ctx, data.SQL)
 }
 
-func (p *pulse) TraceQueryEnd(ctx context.Context, _ *pgx.Conn, data pgx.TraceQueryEndData) {
+func (p *Pulse) TraceQueryEnd(ctx context.Context, _ *pgx.Conn, data pgx.TraceQueryEndData) {
 	p.heard(data.CommandTag, data.Err)
 	endStatement(ctx, data.Err)
 }
 
-func (p *pulse) TraceBatchStart(ctx context.Context, _ *pgx.Conn, data pgx.TraceBatchStartData) context.Context {
+func (p *Pulse) TraceBatchStart(ctx context.Context, _ *pgx.Conn, data pgx.TraceBatchStartData) context.Context {
 	return beginBatch(ctx, data.Batch)
 }
 
-func (p *pulse) TraceBatchQuery(_ context.Context, _ *pgx.Conn, data pgx.TraceBatchQueryData) {
+func (p *Pulse) TraceBatchQuery(_ context.Context, _ *pgx.Conn, data pgx.TraceBatchQueryData) {
 	p.heard(data.CommandTag, data.Err)
 }
 
-func (p *pulse) TraceBatchEnd(ctx context.Context, _ *pgx.Conn, data pgx.TraceBatchEndData) {
+func (p *Pulse) TraceBatchEnd(ctx context.Context, _ *pgx.Conn, data pgx.TraceBatchEndData) {
 	endStatement(ctx, data.Err)
 }
 
-func (p *pulse) TraceConnectStart(ctx context.Context, _ pgx.TraceConnectStartData) context.Context {
+func (p *Pulse) TraceConnectStart(ctx context.Context, _ pgx.TraceConnectStartData) context.Context {
 	return ctx
 }
 
-func (p *pulse) TraceConnectEnd(_ context.Context, data pgx.TraceConnectEndData) {
+func (p *Pulse) TraceConnectEnd(_ context.Context, data pgx.TraceConnectEndData) {
 	if data.Err == nil {
 		p.replied()
 	}

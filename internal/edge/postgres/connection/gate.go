@@ -1,4 +1,4 @@
-package postgres
+package connection
 
 import (
 	"cmp"
@@ -47,7 +47,7 @@ const (
 
 // connecting holds a place in the gate, and traces the connection made in it.
 type connecting struct {
-	*pulse
+	*Pulse
 	gate    *gate
 	patient bool
 	limit   time.Duration
@@ -55,10 +55,10 @@ type connecting struct {
 	began   time.Time
 }
 
-func newGate(least time.Duration, heart *pulse) *gate {
+func newGate(least time.Duration, heart *Pulse) *gate {
 	g := &gate{least: least, places: make(chan *connecting, connectsAtOnce), usual: least, wave: &wave{refused: make(chan struct{})}}
 	for i := range connectsAtOnce {
-		g.places <- &connecting{pulse: heart, gate: g, patient: i == 0}
+		g.places <- &connecting{Pulse: heart, gate: g, patient: i == 0}
 	}
 	return g
 }
@@ -129,7 +129,7 @@ func dialling(ctx context.Context, address string) (limit time.Duration) {
 // TraceConnectEnd returns the place if no connection was made; otherwise the place is returned when the connection is
 // ready.
 func (c *connecting) TraceConnectEnd(ctx context.Context, data pgx.TraceConnectEndData) {
-	c.pulse.TraceConnectEnd(ctx, data)
+	c.Pulse.TraceConnectEnd(ctx, data)
 	if data.Err != nil {
 		c.done(data.Err)
 	}
@@ -139,7 +139,7 @@ func (c *connecting) TraceConnectEnd(ctx context.Context, data pgx.TraceConnectE
 func (c *connecting) done(err error) {
 	g := c.gate
 	took := time.Since(c.began)
-	free := func() { g.places <- &connecting{pulse: c.pulse, gate: g, patient: c.patient} }
+	free := func() { g.places <- &connecting{Pulse: c.Pulse, gate: g, patient: c.patient} }
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if c.patient {
@@ -158,54 +158,6 @@ func (c *connecting) done(err error) {
 		g.wave = &wave{refused: make(chan struct{})}
 	}
 	time.AfterFunc(shortestPause+rand.N(2*shortestPause), free)
-}
-
-// lineage keeps the connections of a pool at the newest primary. A promoted standby begins another timeline. The first connection to it
-// cuts off all those to the former primary, also in the middle of a request: one that hangs would hold each for seconds. It would not
-// count as silent while the new primary answers. A former primary that comes back is refused.
-type lineage struct {
-	mu       sync.Mutex
-	system   string // identifies the data, whose timelines can be compared
-	timeline int64
-	open     map[*pgconn.PgConn]bool
-}
-
-var errFormer = errors.New("this server is a former primary: another one has been promoted since")
-
-// check asks a new connection for its timeline. One in recovery has none of its own.
-func (l *lineage) check(ctx context.Context, c *pgconn.PgConn) error {
-	answers, err := c.Exec(ctx, `SELECT system_identifier, CASE WHEN pg_is_in_recovery() THEN '0' ELSE left(pg_walfile_name(pg_current_wal_lsn()), 8) END FROM pg_control_system()`).ReadAll()
-	var said *pgconn.PgError
-	if errors.As(err, &said) { // no Postgres as we know it
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	system := string(answers[0].Rows[0][0])
-	timeline, err := strconv.ParseInt(string(answers[0].Rows[0][1]), 16, 64)
-	if err != nil || timeline == 0 {
-		return nil
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	switch {
-	case system == l.system && timeline < l.timeline:
-		return errFormer
-	case system != l.system || timeline > l.timeline:
-		for former := range l.open {
-			_ = former.Conn().Close() // a request that waits there ends at once
-		}
-		l.system, l.timeline, l.open = system, timeline, map[*pgconn.PgConn]bool{}
-	}
-	l.open[c] = true
-	return nil
-}
-
-func (l *lineage) forget(c *pgx.Conn) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	delete(l.open, c.PgConn())
 }
 
 // fromTheEnd turns the order of a database's addresses, so that one that hangs does not delay everybody. It reports whether there are
