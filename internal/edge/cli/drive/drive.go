@@ -25,11 +25,11 @@ import (
 func Commands() []*cobra.Command {
 	c := remote.Group("drive", "Carry a cluster's plan out in the engine that runs its jobs", `
 
-A driver reads the current plan, compares it with what the engine has, and changes the engine's limits. The engine
-keeps them by itself, so that they hold while the driver or the server is away. No job is ever cancelled.`)
+In Slurm a driver changes limits that Slurm keeps by itself, so that they hold while the driver or the server is away.
+An application of Spark is started with the executors of the plan. No job is ever cancelled.`)
 	var to remote.Connection
 	to.AddFlags(c)
-	c.AddCommand(slurmCommand(&to))
+	c.AddCommand(slurmCommand(&to), sparkCommand(&to))
 	return []*cobra.Command{c}
 }
 
@@ -125,6 +125,10 @@ func tell(w io.Writer, step drive.Step, dry bool) {
 	}
 }
 
+func noPlan(cluster string) error {
+	return errors.New("no plan keeps every promise; \"headroom plan explain " + cluster + "\" says why")
+}
+
 // currentPlan reads how many jobs of each class the current plan admits.
 func currentPlan(ctx context.Context, s *remote.Service, cluster string) (drive.Plan, error) {
 	p := drive.Plan{Places: map[string]int64{}}
@@ -137,7 +141,7 @@ func currentPlan(ctx context.Context, s *remote.Service, cluster string) (drive.
 		return p, err
 	}
 	if now.Status == capacity.InfeasibleStatus {
-		return p, errors.New("no plan keeps every promise; \"headroom plan explain " + cluster + "\" says why")
+		return p, noPlan(cluster)
 	}
 	p.Number = now.Number
 	for _, class := range now.Items {

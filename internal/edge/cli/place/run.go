@@ -97,9 +97,12 @@ func pause(seconds int64) time.Duration {
 }
 
 // Away says whether nobody could be asked, or nobody could answer now.
-func Away(err error) bool { return shell.ExitCode(err) == remote.ExitConnection }
+func Away(err error) bool {
+	var f *shell.Failure
+	return shell.ExitCode(err) == shell.ExitSolver || errors.As(err, &f) && f.Code == remote.ExitConnection
+}
 
-// Place is a place that a job holds.
+// Place is a place that a job holds. The zero one is none: a command runs in it unseen.
 type Place struct {
 	live.Admission
 	*remote.Service
@@ -122,7 +125,9 @@ func (p *Place) Run(ctx context.Context, command *exec.Cmd) error {
 	stopped := make(chan struct{})
 	go func() {
 		defer close(stopped)
-		p.beat(beating, lost)
+		if p.Service != nil {
+			p.beat(beating, lost)
+		}
 	}()
 	defer func() { stop(); <-stopped }()
 	told := ctx.Done()

@@ -107,6 +107,7 @@ func count(name, value string) (int64, error) {
 type Sized struct {
 	Words            []string
 	Executors, Cores int64
+	Tasks            int64 // at a time, in all executors
 }
 
 // With returns the command with executors for so many slots, and the label of its class.
@@ -125,7 +126,7 @@ func (c Command) With(class string, slots int64) (Sized, error) {
 	for _, p := range properties {
 		words = append(words, "--conf", fmt.Sprintf("%s=%v", p[0], p[1]))
 	}
-	return Sized{append(words, c.words[1:]...), n, c.cores}, nil
+	return Sized{append(words, c.words[1:]...), n, c.cores, n * tasks}, nil
 }
 
 // Shell returns the command as a shell reads it.
