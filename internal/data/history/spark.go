@@ -2,6 +2,7 @@ package history
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -17,6 +18,9 @@ type sparkEvent struct {
 	AppName   string `json:"App Name"`
 	User      string `json:"User"`
 	Timestamp int64  `json:"Timestamp"`
+	Settings  struct {
+		Class string `json:"spark.headroom.class"`
+	} `json:"Spark Properties"`
 
 	StageID      *int64 `json:"Stage ID"`
 	StageAttempt int64  `json:"Stage Attempt ID"`
@@ -49,7 +53,7 @@ type sparkEvent struct {
 
 // sparkWanted lists the relevant events; logs have many others, some of them large.
 var sparkWanted = []string{
-	"SparkListenerApplicationStart", "SparkListenerApplicationEnd", "SparkListenerJobEnd",
+	"SparkListenerEnvironmentUpdate", "SparkListenerApplicationStart", "SparkListenerApplicationEnd", "SparkListenerJobEnd",
 	"SparkListenerStageCompleted", "SparkListenerTaskEnd",
 }
 
@@ -91,6 +95,7 @@ type spark struct {
 	*builder
 	stages map[int64]int32 // own numbers by Spark's
 	begun  bool            // its start is recorded
+	class  string          // in place of its name; settings stand before the start
 	failed string          // reason of the first failed job
 	to     Sink
 }
@@ -104,6 +109,8 @@ func (s *spark) line(where string, line []byte) error {
 		return s.to.refuse(where, "This is no event of Spark: %s. Perhaps the log was cut off.", jsonFault(err))
 	}
 	switch e.Event {
+	case "SparkListenerEnvironmentUpdate":
+		s.class = e.Settings.Class
 	case "SparkListenerApplicationStart":
 		id := clip(e.AppID)
 		if e.AppTry != "" {
@@ -113,9 +120,11 @@ func (s *spark) line(where string, line []byte) error {
 			if err := s.deliver(); err != nil {
 				return err
 			}
+			class := s.class
 			*s = *newSpark(s.to)
+			s.class = class
 		}
-		s.begun, s.ID, s.Name, s.User, s.Submitted = true, id, clip(e.AppName), clip(e.User), moment(e.Timestamp)
+		s.begun, s.ID, s.Name, s.User, s.Submitted = true, id, clip(cmp.Or(s.class, e.AppName)), clip(e.User), moment(e.Timestamp)
 	case "SparkListenerApplicationEnd":
 		s.Finished = moment(e.Timestamp)
 	case "SparkListenerJobEnd":
