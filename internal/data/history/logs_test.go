@@ -85,3 +85,33 @@ func TestLogsOfADirectory(t *testing.T) {
 		}
 	}
 }
+
+// An application never has more slots than its executors: the end of a task is noted after its slot has begun another.
+func TestSlotsAreThoseOfTheExecutors(t *testing.T) {
+	executors := func(events string) string {
+		start := `{"Event":"SparkListenerApplicationStart"`
+		task := `{"Event":"SparkListenerTaskEnd","Stage ID":0,"Stage Attempt ID":0,"Task Info":{"Index":1,"Launch Time":1767650414999,"Finish Time":1767650416000,"Host":"h"}}` + "\n"
+		log := strings.Replace(appLog("app-1", "etl", `,"spark.task.cpus":"2"`), start, events+start, 1)
+		log = strings.Replace(log, `"Number of Tasks":1`, `"Number of Tasks":2`, 1)
+		return strings.Replace(log, `{"Event":"SparkListenerStage`, task+`{"Event":"SparkListenerStage`, 1)
+	}
+	added := func(id string, cores int) string {
+		return fmt.Sprintf(`{"Event":"SparkListenerExecutorAdded","Timestamp":1767650400001,"Executor ID":%q,"Executor Info":{"Host":"h","Total Cores":%d}}`+"\n", id, cores)
+	}
+	const removed = `{"Event":"SparkListenerExecutorRemoved","Timestamp":1767650400002,"Executor ID":"0","Removed Reason":"idle"}` + "\n"
+	for events, want := range map[string]int64{"": 2, added("0", 2): 1, added("0", 2) + removed + added("1", 3): 1, added("0", 2) + added("0", 2): 1, added("0", 2) + added("1", 2): 2,
+		added("0", 64): 2, added("0", -4): 2} {
+		err := Read(strings.NewReader(executors(events)), Options{}, Sink{
+			Execution: func(e *Execution) error {
+				if c, err := TakeChain(e); err != nil || c.MapSlots != want {
+					t.Errorf("of\n%sit makes %d slots, want %d (%v)", events, c.MapSlots, want, err)
+				}
+				return nil
+			},
+			Refused: func(r Refusal) error { return r },
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	}
+}
