@@ -4,18 +4,24 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"math"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/klauspost/compress/zstd"
 
+	"headroom/internal/core/capacity"
+	"headroom/internal/core/perf"
 	"headroom/internal/data/history"
 	"headroom/internal/edge/cli/shell"
+	"headroom/internal/service/plans"
 	"headroom/internal/test/historytest"
 )
 
@@ -211,5 +217,189 @@ func TestWatchedLogsAreKeptOnce(t *testing.T) {
 	}
 	if text := fmt.Sprint(w.said); !strings.Contains(text, "of job etl") {
 		t.Errorf("the watcher says %s", text)
+	}
+}
+
+// sparkPrograms puts a real Spark on the path, that of make test-engines last. Where there is none the test is skipped, unless HEADROOM_ENGINES demands it.
+func sparkPrograms(t *testing.T) {
+	t.Helper()
+	if !wholeSamples {
+		t.Skip("make test-engines runs it: it takes minutes")
+	}
+	ours, _ := filepath.Glob("../../bin/spark/lib/python3*/site-packages/pyspark/bin") // the pattern is right
+	for _, dir := range ours {
+		absolute, err := filepath.Abs(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Setenv("PATH", os.Getenv("PATH")+string(filepath.ListSeparator)+absolute)
+	}
+	switch _, err := exec.LookPath("spark-submit"); {
+	case err == nil:
+	case os.Getenv("HEADROOM_ENGINES") != "":
+		t.Fatal("spark-submit is missing: make test-engines installs Spark")
+	default:
+		t.Skip("spark-submit is not installed: make test-engines installs Spark")
+	}
+}
+
+// apply makes the cluster, with classes of these deadlines.
+func (w *watched) apply(t *testing.T, deadlines map[string]float64) {
+	t.Helper()
+	classes := []string{}
+	for _, job := range slices.Sorted(maps.Keys(deadlines)) {
+		classes = append(classes, fmt.Sprintf(`{"name":%q,"profile":{"name":%q},"deadline_s":%g,"slots_per_vm":{"map":1,"reduce":1},"jobs":{"min":1,"max":1},"penalty":"9"}`,
+			job, job, deadlines[job]))
+	}
+	file := filepath.Join(t.TempDir(), "shop.json")
+	text := `{"cluster":{"name":"shop","currency":"USD","options":{"bound":"calibrated"}},"vm_types":[{"name":"m","in_use":true,"quota":20}],
+		"prices":[{"vm_type":"m","price":"0.3","from":"2020-01-01T00:00:00Z"}],"classes":[` + strings.Join(classes, ",") + "]}"
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w.verb(t, "apply", "-f", file, "--yes")
+}
+
+// calibrate makes profiles of what ran, classes of these deadlines, and their calibrations.
+func (w *watched) calibrate(t *testing.T, deadlines map[string]float64) {
+	t.Helper()
+	for job := range deadlines {
+		w.verb(t, "profile", "from-history", "shop", job)
+	}
+	w.apply(t, deadlines)
+	for job := range deadlines {
+		w.verb(t, "calibration", "adopt", "shop", job)
+	}
+}
+
+// sparkRuns says how often each job is measured, how long its tasks are, and how many executors it has then.
+const (
+	sparkRuns    = 3
+	sparkSize    = "2"
+	sparkBefore  = 2
+	sparkWorkers = 4
+	sparkJava    = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC" // five Javas begin at once on one machine
+)
+
+var sparkJobs = []string{"etl", "words", "join"}
+
+// Three jobs of a real Spark, two of them with a slow task, run on two executors. What they took becomes profiles,
+// calibrations and a plan with deadlines that none of these runs met. With the executors of the plan all are met.
+func TestSparkMeetsItsDeadlines(t *testing.T) {
+	sparkPrograms(t)
+	w := watchLogs(t)
+	w.apply(t, nil)
+	w.watch(t)
+	seed := 0
+	application := func(program, job string, options ...string) {
+		t.Helper()
+		seed++
+		args := append(options, "--master", fmt.Sprintf("local-cluster[%d,1,768]", sparkWorkers), "--conf", "spark.executor.memory=512m",
+			"--driver-java-options", sparkJava, "--conf", "spark.executor.extraJavaOptions="+sparkJava,
+			"--conf", "spark.scheduler.minRegisteredResourcesRatio=1.0", "--conf", "spark.ui.enabled=false", "--conf", "spark.eventLog.enabled=true",
+			"--conf", "spark.eventLog.compress=true", "--conf", "spark.eventLog.dir=file://"+w.logs, "testdata/spark/job.py", job, sparkSize, fmt.Sprint(seed))
+		c := exec.CommandContext(t.Context(), program, args...)
+		c.Env = append(os.Environ(), "HEADROOM_URL=http://"+w.address, "HEADROOM_API_KEY="+w.server.key(t), "HEADROOM_STATE="+t.TempDir())
+		if said, err := c.CombinedOutput(); err != nil || !bytes.Contains(said, []byte("rows ")) {
+			t.Fatalf("%s: %v\n%s", job, err, said[max(0, len(said)-3000):])
+		}
+	}
+	// ran returns the seconds of the latest executions of a job, and on how many executors they ran.
+	ran := func(job string, n int) (seconds []float64, executors int64) {
+		t.Helper()
+		waits(t, "all is measured", time.Minute, func() bool { return len(w.kept(t)) >= seed })
+		for _, e := range w.kept(t) {
+			if e.Job == job && len(seconds) < n && e.Seconds != nil && e.MapSlots != nil {
+				seconds, executors = append(seconds, *e.Seconds), *e.MapSlots
+			}
+		}
+		return seconds, executors
+	}
+	for range sparkRuns {
+		for _, job := range sparkJobs {
+			application("spark-submit", job, "--conf", fmt.Sprintf("spark.cores.max=%d", sparkBefore))
+		}
+	}
+	deadlines := map[string]float64{}
+	for _, job := range sparkJobs {
+		took, executors := ran(job, sparkRuns)
+		if len(took) != sparkRuns || executors != sparkBefore {
+			t.Fatalf("%s took %v s on %d executors", job, took, executors)
+		}
+		deadlines[job] = math.Round(8*slices.Min(took)) / 10
+		t.Logf("%s took %v s on %d executors; its deadline is %g s", job, took, executors, deadlines[job])
+	}
+	w.calibrate(t, deadlines)
+	w.verb(t, "plan", "create", "shop")
+	var p plans.Scaling
+	if err := json.Unmarshal([]byte(w.server.get(t, "/v1/clusters/shop/plans/current/scaling")), &p); err != nil {
+		t.Fatal(err)
+	}
+	for _, job := range sparkJobs {
+		application("../../deploy/spark/run.sh", job, "shop", job)
+		took, executors := ran(job, 1)
+		planned := p.Classes[job].SlotsMap
+		t.Logf("%s took %v s on %d executors by the plan; its deadline is %g s", job, took, executors, deadlines[job])
+		if len(took) != 1 || executors != planned || planned <= sparkBefore || planned > sparkWorkers || took[0] > deadlines[job] {
+			t.Errorf("%s took %v s on %d executors of %d planned; its deadline is %g s", job, took, executors, planned, deadlines[job])
+		}
+	}
+	if said := w.verb(t, "admission", "list", "shop"); !strings.Contains(said, "No job holds a lease.") {
+		t.Errorf("places are left:\n%s", said)
+	}
+}
+
+// Three jobs of a real Spark run on two, three and four slots. Calibrated with the first runs, at most one in twenty of the
+// later ones takes longer than its calibrated time, as far as 63 runs can tell.
+func TestSparkKeepsToCalibratedTimes(t *testing.T) {
+	const before, after = 90, 63
+	const most = 8 // of 63, if each exceeds with a chance of 0.05, more do in one of 500 tests
+	sparkPrograms(t)
+	w := watchLogs(t)
+	w.apply(t, nil)
+	w.watch(t)
+	random := rand.New(rand.NewPCG(29, 3))
+	seed := 0
+	runs := func(n int) {
+		t.Helper()
+		var lines strings.Builder
+		for range n / 9 {
+			for _, which := range random.Perm(9) {
+				seed++
+				fmt.Fprintln(&lines, sparkJobs[which/3], 2+which%3, 1, seed)
+			}
+		}
+		c := exec.CommandContext(t.Context(), "spark-submit", "--py-files", "testdata/spark/job.py", "testdata/spark/runs.py", w.logs)
+		c.Stdin = strings.NewReader(lines.String())
+		if said, err := c.CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, said[max(0, len(said)-3000):])
+		}
+		waits(t, "all is measured", time.Minute, func() bool { return len(w.kept(t)) >= seed })
+	}
+	runs(before)
+	deadlines := map[string]float64{}
+	for _, job := range sparkJobs {
+		deadlines[job] = 3600
+	}
+	w.calibrate(t, deadlines)
+	runs(after)
+	var list struct {
+		Items []struct {
+			Name        string
+			Calibration capacity.Calibration
+			Drift       perf.Drift
+		}
+	}
+	if err := json.Unmarshal([]byte(w.server.get(t, "/v1/clusters/shop/classes")), &list); err != nil {
+		t.Fatal(err)
+	}
+	measured, exceeded := int64(0), int64(0)
+	for _, class := range list.Items {
+		t.Logf("%s: %s × %g. %s", class.Name, class.Calibration.Bound, class.Calibration.Factor, class.Drift.Detail)
+		measured, exceeded = measured+class.Drift.Executions, exceeded+class.Drift.Exceeded
+	}
+	t.Logf("%d of %d runs kept to their calibrated time", measured-exceeded, measured)
+	if measured != after || exceeded > most {
+		t.Errorf("%d of %d runs took longer than their calibrated time, want at most %d of %d", exceeded, measured, most, after)
 	}
 }

@@ -110,7 +110,11 @@ func (r *sparkRun) run(c *cobra.Command, s *remote.Service, command spark.Comman
 	if err != nil {
 		return err
 	}
-	sized, why, err := r.size(p, command, max(1, held.Running))
+	running := held.Running
+	if running == 0 { // without a place it takes no slot beyond an equal part
+		running = math.MaxInt64
+	}
+	sized, why, err := r.size(p, command, running)
 	if err != nil {
 		return err
 	}
