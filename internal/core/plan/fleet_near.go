@@ -2,12 +2,14 @@ package plan
 
 import (
 	"math"
+
+	"headroom/internal/core/plan/integer"
 )
 
 // nearest is a plan within the gap that is nearer to the previous one, by VMs first and by jobs then: of
 // the plans one or two changes away, again and again.
 func (s *fleetSearch) nearest(best *fleetPlan) *fleetPlan {
-	limit := max(best.cost, s.within(s.bound, s.paid))
+	limit := max(best.cost, s.within(s.bound, s.paid)) + integer.GapNoise*s.all // a tie may be a float's last place above
 	if s.Budget != nil && s.Budget.Total != nil {
 		most := s.Budget.Total.Float() - s.paid - s.wanted()
 		if limit = min(limit, most-1e-12*math.Abs(most)); best.cost > limit {

@@ -14,7 +14,7 @@ import (
 // problems are searched in full, for the nearest plan there is.
 func (d *decision) stayNear() {
 	bound := d.best.Objective - d.best.Gap
-	limit := max(d.best.Objective, d.within(bound, d.committed()))
+	limit := max(d.best.Objective, d.within(bound, d.committed())) + integer.GapNoise*d.wanted() // a tie may be a float's last place above
 	previous := slices.Clone(d.best.Jobs)
 	for i := range d.classes {
 		c := &d.classes[i]

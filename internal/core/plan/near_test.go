@@ -149,3 +149,43 @@ func TestNearAPlanThatIsNoLongerPossible(t *testing.T) {
 		}
 	}
 }
+
+// Of plans whose jobs are worth just what their VMs cost, the previous one stays: none of them is better. A cluster once fell
+// from 9 VMs to none, because such sums are a float's last place apart.
+func TestTiesAtNothingStay(t *testing.T) {
+	r := rand.New(rand.NewPCG(53, 1))
+	tied := 0
+	for trials := plantest.Trials(300, 5000); tied < trials; {
+		p := capacity.Problem{Currency: "USD", PeriodSeconds: 3600, Options: capacity.DefaultOptions()}
+		p.Options.Integrality, p.Options.Engine = []capacity.Integrality{capacity.Integer, capacity.Executable}[r.IntN(2)], capacity.EngineExact
+		p.Options.Gap = []float64{0, 1e-6, 0.005}[r.IntN(3)]
+		price, tenths := decimal.New(1+r.Int64N(999), -3), int64(1)
+		if p.Options.Integrality == capacity.Executable {
+			tenths = 10 // whole VMs a job
+		}
+		p.Supply.OnDemand.Price = money.Amount{Decimal: price}
+		for i := range 1 + r.IntN(3) {
+			vms := decimal.New(tenths*(1+r.Int64N(40/tenths)), -1)
+			p.Classes = append(p.Classes, capacity.Class{Name: string(rune('a' + i)), VMsPerJob: &vms, Jobs: capacity.JobRange{Max: float64(1 + r.IntN(8))},
+				Penalty: money.Amount{Decimal: vms.Mul(price)}})
+		}
+		if plain := answered(t, p); !plain.Objective.IsZero() {
+			continue
+		}
+		var ties []*capacity.Near
+		plantest.NewBrute(p).Each(func(objective, vms int64, jobs []int64) {
+			if objective == 0 {
+				near := &capacity.Near{VMs: float64(vms), Jobs: map[string]float64{}}
+				for i, c := range p.Classes {
+					near.Jobs[c.Name] = float64(jobs[i])
+				}
+				ties = append(ties, near)
+			}
+		})
+		tied++
+		p.Options.Near = ties[r.IntN(len(ties))]
+		if pl := answered(t, p); distanceTo(p.Options.Near, pl) != (away{}) || !pl.Objective.IsZero() || pl.Status != capacity.Optimal {
+			t.Errorf("%+v away from the previous plan, one of %d ties: %s, %s\n%s", distanceTo(p.Options.Near, pl), len(ties), pl.Status, pl.Objective, plantest.Text(p))
+		}
+	}
+}

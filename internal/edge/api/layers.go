@@ -56,6 +56,12 @@ func (s *server) validate(next http.Handler) http.Handler {
 			s.fail(w, r, err)
 			return
 		}
+		if o.adds && (!o.KeyAsync || prefersAsync(r)) {
+			if err := s.app.Usage.Room(pathValue(r, "cluster")); err != nil {
+				s.fail(w, r, err)
+				return
+			}
+		}
 		if solves(r) {
 			if err := s.app.Solver.MaySolve(r.Context()); err != nil {
 				s.fail(w, r, err) // before a large body is read

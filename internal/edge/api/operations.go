@@ -22,6 +22,7 @@ type operation struct {
 	creates   bool     // takes an Idempotency-Key
 	inCluster bool     // its path names a cluster
 	owned     bool     // the owner of a live cluster answers it
+	adds      bool     // adds to what its cluster keeps, and no job waits for it
 }
 
 // route is a method and the pattern of an address.
@@ -32,6 +33,9 @@ var long = []string{"applyDocument", "importExecutions", "addMeasurements"}
 
 // owned lists operations that lock a live cluster.
 var owned = []string{"sendHeartbeat", "putLiveNode", "removeLiveNode", "replaceLiveSettings", "relearn", "createLiveJob", "getLiveJob", "killLiveJob", "createAdmission"}
+
+// imports lists operations that add much to a cluster, besides those that take an Idempotency-Key.
+var imports = []string{"importPrices", "importHistory", "importExecutions", "profileFromHistory", "forecastFromHistory", "putForecasts", "putWeeklyForecast"}
 
 // readOperations returns the operations by method and pattern.
 func readOperations() (map[route]*operation, error) {
@@ -53,6 +57,7 @@ func readOperations() (map[route]*operation, error) {
 		}
 		o.streamed = o.ID == "importPrices" || o.ID == "importHistory"
 		o.owned = slices.Contains(owned, o.ID)
+		o.adds = o.inCluster && !o.owned && (o.creates || slices.Contains(imports, o.ID))
 		o.large = o.Bulk || slices.Contains(long, o.ID)
 		operations[route{o.Method, o.Path}] = o
 	}

@@ -379,7 +379,7 @@ type DeliveryList = list[hooks.Delivery]
 // DeliveryState Failed is given up: too many attempts, or the webhook was disabled.
 type DeliveryState = hooks.DeliveryState
 
-// Demand The three coefficients of an execution's time: map_work_s · jobs / map slots + reduce_work_s · jobs / reduce slots + fixed_s.
+// Demand The three coefficients of an execution's time: map_work_s · jobs / map slots + reduce_work_s · jobs / reduce slots + fixed_s. A phase without work takes no slots.
 type Demand = capacity.Demand
 
 // Difference The differences between two plans, and the inputs that changed.

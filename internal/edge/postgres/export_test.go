@@ -67,3 +67,9 @@ func SettingsSeen(ctx context.Context, s *Store, names []string) (seen map[strin
 		}))
 	return seen, err
 }
+
+// KeptTables names the tables that are measured, with spaces between.
+func KeptTables(ctx context.Context, conn *pgx.Conn) (names string, err error) {
+	err = conn.QueryRow(ctx, `SELECT ' ' || string_agg(name, ' ') || ' ' FROM (`+keptTables+`) measured`).Scan(&names)
+	return names, err
+}

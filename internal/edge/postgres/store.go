@@ -243,7 +243,7 @@ func (e *badAddress) Unwrap() error { return e.cause }
 // Stores returns the database as the stores that the service asks for, one a subject.
 func (s *Store) Stores() app.Stores {
 	return app.Stores{
-		Inputs: s, Profiles: s, Forecasts: s, Plans: s, Access: s, Database: s, Admissions: s, Calibrations: s, Executions: s, Fits: s,
+		Inputs: s, Kept: s, Profiles: s, Forecasts: s, Plans: s, Access: s, Database: s, Admissions: s, Calibrations: s, Executions: s, Fits: s,
 		Live: s, Observations: s, Packings: s, Reports: s, Runs: s, Servers: s, StoredPools: s, Webhooks: s,
 	}
 }

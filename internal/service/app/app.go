@@ -29,6 +29,8 @@ type Config struct {
 
 	KeySolveTime time.Duration // of one key in an hour; default no limit
 
+	Kept clusters.KeptLimits // of a cluster; default no limit
+
 	Telemetry *telemetry.Telemetry
 
 	// Issued returns the person behind an issuer's token, or auth.ErrToken for an invalid one. It is nil without an
@@ -53,6 +55,7 @@ type App struct {
 	Solver   *solving.Desk
 	Plans    *plans.Desk
 	Pools    *plans.PoolDesk
+	Usage    *clusters.Usage
 
 	Questions *question.Desk
 
@@ -81,6 +84,7 @@ func New(stores Stores, keys *auth.Keyring, c Config) *App {
 	a.Clusters = clusters.New(clusters.Config{Inputs: stores.Inputs, Profiles: stores.Profiles, Forecasts: stores.Forecasts, Calibrations: stores.Calibrations,
 		Executions: stores.Executions, Fits: stores.Fits, Runs: stores.Runs, Plans: a.Plans, Hosts: a.Hooks, Telemetry: c.Telemetry, Now: a.Now,
 		ImportBytes: c.ImportBytes})
+	a.Usage = clusters.NewUsage(stores.Kept, c.Kept, a.warn)
 	a.Questions = &question.Desk{Solver: a.Solver, Runs: a.Runs, Store: stores.Runs, Now: a.Now, Plans: a.Plans, Clusters: a.Clusters,
 		Inputs: stores.Inputs, Profiles: stores.Profiles, Fits: stores.Fits, Packings: stores.Packings}
 	a.Reports = reporting.New(reporting.Config{Store: stores.Reports, Clusters: stores.Inputs, Runs: stores.Runs, Now: a.Now,

@@ -24,7 +24,7 @@ var metricNames = regexp.MustCompile(`\bheadroom[_:][\w:]+`)
 func exportedNames() (names []string) {
 	described := make(chan *prometheus.Desc, 1000)
 	shown, _ := plans.New(plans.Config{Now: time.Now}).Watched()
-	for _, c := range append(shown, &clusters.DriftMetrics{}) {
+	for _, c := range append(shown, &clusters.DriftMetrics{}, &clusters.Usage{}) {
 		c.Describe(described)
 	}
 	telemetry.New(io.Discard, nil).Registry.Describe(described)
@@ -47,6 +47,7 @@ func TestPromisedMetricsAreExported(t *testing.T) {
 		"headroom_observed_vms", "headroom_plan_drift_vms", "headroom_plan_drift_ratio", "headroom_observed_utilization_ratio", "headroom_observation_timestamp_seconds",
 		"headroom_class_calibration_drift", "headroom_class_calibration_coverage_ratio", "headroom_class_calibration_executions",
 		"headroom_plans_removed_total", "headroom_plans_removed_timestamp_seconds",
+		"headroom_cluster_kept_bytes", "headroom_cluster_kept_rows", "headroom_kept_measured_timestamp_seconds",
 	} {
 		if !slices.Contains(known, name) {
 			t.Errorf("%s is not exported", name)

@@ -22,6 +22,7 @@ import (
 // read-only, full or slow is fault.Busy.
 type Stores struct {
 	Inputs       clusters.Store
+	Kept         clusters.KeptStore
 	Profiles     clusters.Profiles
 	Forecasts    clusters.Forecasts
 	Plans        plans.Store

@@ -14,11 +14,11 @@ func (a *App) WatchPlans(ctx context.Context) (done <-chan struct{}, err error) 
 	watching, stop := context.WithCancel(ctx)
 	fits := a.Clusters.DriftMetrics()
 	collectors, begin := a.Plans.Watched()
-	begin = append(begin, a.Pools.Follow, func(ctx context.Context) (<-chan struct{}, error) {
+	begin = append(begin, a.Pools.Follow, a.Usage.Follow, func(ctx context.Context) (<-chan struct{}, error) {
 		return storage.Followed{Channel: clusters.CalibrationChannel, What: "calibrations", Warn: a.warn, Read: fits.Read}.Follow(ctx, a.Stores.Database)
 	})
 	if t := a.config.Telemetry; t != nil {
-		for _, c := range append(collectors, fits) {
+		for _, c := range append(collectors, fits, a.Usage) {
 			if err := t.Registry.Register(c); err != nil {
 				stop()
 				return nil, err

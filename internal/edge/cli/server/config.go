@@ -46,6 +46,8 @@ type config struct {
 	MetricsListen     string   `env:"HEADROOM_METRICS_LISTEN" validate:"omitempty,hostname_port" help:"another address, on loopback, that serves /metrics without a key"`
 	SolvesPerSecond   int      `env:"HEADROOM_SOLVES_PER_SECOND" envDefault:"20" validate:"min=1,max=100000" help:"solves a key may ask for each second"`
 	KeySolveSeconds   int      `env:"HEADROOM_KEY_SOLVE_SECONDS" envDefault:"0" validate:"min=0,max=1000000" help:"seconds that the questions of a key may solve in an hour; 0 is no limit"`
+	ClusterBytes      int64    `env:"HEADROOM_CLUSTER_BYTES" envDefault:"0" validate:"min=0" help:"bytes that a cluster may keep in the database before nothing more is added to it; 0 is no limit"`
+	ClusterRows       int64    `env:"HEADROOM_CLUSTER_ROWS" envDefault:"0" validate:"min=0" help:"rows that a cluster may keep in the database before nothing more is added to it; 0 is no limit"`
 	RequestsPerSecond int      `env:"HEADROOM_REQUESTS_PER_SECOND" envDefault:"1000" validate:"min=1,max=1000000" help:"other requests a key may make each second"`
 	OpenPerSecond     int      `env:"HEADROOM_OPEN_REQUESTS_PER_SECOND" envDefault:"300" validate:"min=1,max=1000000" help:"requests without a key that an address may make each second"`
 	MaxClasses        int      `env:"HEADROOM_MAX_CLASSES" envDefault:"10000" validate:"min=1,max=1000000" help:"classes in one request"`

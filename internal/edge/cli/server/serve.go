@@ -24,6 +24,7 @@ import (
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
 	"headroom/internal/service/auth/oidc"
+	"headroom/internal/service/clusters"
 	"headroom/internal/service/heartbeat"
 	"headroom/internal/service/plans"
 	"headroom/internal/service/runs/queue"
@@ -233,6 +234,7 @@ func (s *serving) openApp(ctx context.Context, demo bool) error {
 	a := app.New(s.store.Store.Stores(), s.keys, app.Config{
 		Solver: s.solver, Telemetry: s.t, Issued: issued(s.issuer), ImportBytes: s.settings.ImportMaxBytes,
 		KeySolveTime: time.Duration(s.settings.KeySolveSeconds) * time.Second,
+		Kept:         clusters.KeptLimits{Rows: s.settings.ClusterRows, Bytes: s.settings.ClusterBytes},
 	})
 	s.app = a
 	measure(s.t, a, s.store)
