@@ -38,8 +38,9 @@ jobs, frees the place at its end, and exits as it does. A slot is a task at a ti
 one core, or with "spark-submit --executor-cores 3" one of three.
 
 It sets spark.executor.instances, spark.executor.cores, spark.cores.max, spark.dynamicAllocation.maxExecutors, and
-spark.headroom.class, by which "headroom history watch" knows the class of the event log. A command that sets the
-number of executors itself is refused. Where slots do not divide, jobs in the first places have one more.
+spark.headroom.class, by which "headroom history watch" knows the class of the event log. Of a master such as local[4]
+it sets the number of threads. A command that sets the number of executors itself is refused. Where slots do not divide,
+jobs in the first places have one more.
 
 Where the job is refused nothing runs and the exit code is 3; with --wait it asks again. Where the server cannot
 answer nothing runs either; with --last-plan FILE the file keeps each plan, and the application then runs by the last

@@ -31,6 +31,7 @@ type Command struct {
 	cores     int64 // of an executor
 	perTask   int64 // cores
 	inCluster bool  // the driver runs elsewhere
+	local     int   // the word with a master such as local[4], whose tasks run as threads of the driver; 0 is none
 }
 
 // programs take --conf as their first argument.
@@ -71,8 +72,13 @@ func Read(words []string) (Command, error) {
 		if err := c.take(name, value, option); err != nil {
 			return c, err
 		}
+		if name == "spark.master" {
+			if c.local = 0; value == "local" || strings.HasPrefix(value, "local[") {
+				c.local = i
+			}
+		}
 	}
-	if c.cores < c.perTask {
+	if c.cores < c.perTask && c.local == 0 {
 		return c, fmt.Errorf("a task takes %d cores and an executor has %d; raise --executor-cores", c.perTask, c.cores)
 	}
 	return c, nil
@@ -87,8 +93,6 @@ func (c *Command) take(name, value, option string) (err error) {
 		c.cores, err = count(name, value)
 	case name == "spark.task.cpus":
 		c.perTask, err = count(name, value)
-	case name == "spark.master" && (value == "local" || strings.HasPrefix(value, "local[")):
-		return fmt.Errorf("with the master %s tasks run beside the driver, in no executor, so that no plan limits them; give another one, such as local-cluster[4,1,1024]", value)
 	case name == "spark.submit.deployMode":
 		c.inCluster = value == "cluster"
 	}
@@ -112,6 +116,17 @@ type Sized struct {
 
 // With returns the command with executors for so many slots, and the label of its class.
 func (c Command) With(class string, slots int64) (Sized, error) {
+	if c.local > 0 {
+		before, rest, _ := strings.Cut(c.words[c.local], "local")
+		_, more, retried := strings.Cut(rest, ",") // as in local[4,3]
+		master := fmt.Sprintf("%slocal[%d]", before, slots*c.perTask)
+		if retried {
+			master = strings.TrimSuffix(master, "]") + "," + more
+		}
+		words := slices.Concat(c.words[:1], []string{"--conf", Label + "=" + class}, c.words[1:])
+		words[c.local+2] = master
+		return Sized{words, 1, slots * c.perTask, slots}, nil
+	}
 	tasks := c.cores / c.perTask // at a time, in an executor
 	n := slots / tasks
 	if n == 0 {

@@ -81,6 +81,24 @@ func TestCommandsGetTheirExecutors(t *testing.T) {
 	}
 }
 
+// Where tasks run as threads of the driver, the plan says how many.
+func TestThreadsOfTheDriverAreThoseOfThePlan(t *testing.T) {
+	for words, want := range map[string]string{
+		"spark-submit --master local[*] local.py":                             "spark-submit --conf spark.headroom.class=etl --master local[6] local.py",
+		"spark-submit --name x --master=local job.py local":                   "spark-submit --conf spark.headroom.class=etl --name x --master=local[6] job.py local",
+		"pyspark --conf spark.master=local[2,3] --conf spark.task.cpus=2":     "pyspark --conf spark.headroom.class=etl --conf spark.master=local[12,3] --conf spark.task.cpus=2",
+		"spark-submit --master local[2] --master local-cluster[4,1,768] x.py": "",
+	} {
+		command, err := Read(strings.Fields(words))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := command.With("etl", 6); err != nil || want != "" && (got.Shell() != want && strings.Join(got.Words, " ") != want) || want == "" && got.Executors != 6 {
+			t.Errorf("%s becomes %q: %v", words, got.Words, err)
+		}
+	}
+}
+
 func TestWhatThePlanCannotDecideIsRefused(t *testing.T) {
 	for words, says := range map[string]string{
 		"./etl.sh":                                           `"./etl.sh" does not start Spark`,
@@ -88,8 +106,6 @@ func TestWhatThePlanCannotDecideIsRefused(t *testing.T) {
 		"spark-submit --conf spark.cores.max=9 job.py":       "the plan decides spark.cores.max; leave --conf out",
 		"spark-submit --total-executor-cores=9 job.py":       "the plan decides spark.cores.max",
 		"spark-submit -c spark.headroom.class=sql job.py":    "the plan decides spark.headroom.class",
-		"spark-submit --master local[4] job.py":              "with the master local[4] tasks run beside the driver",
-		"spark-submit --conf spark.master=local job.py":      "with the master local tasks run beside the driver",
 		"spark-submit --executor-cores many job.py":          `spark.executor.cores is "many"; give a whole number`,
 		"spark-submit --conf spark.task.cpus=0 job.py":       `spark.task.cpus is "0"`,
 		"spark-submit --conf spark.task.cpus=2 job.py":       "a task takes 2 cores and an executor has 1; raise --executor-cores",
