@@ -50,18 +50,23 @@ func maxAtOnce(all iter.Seq[Attempt]) (limit int64) {
 }
 
 // slots returns the largest number of concurrent attempts of a kind, of any outcome: the slots that the execution had
-// at its best. 0 means unknown.
+// at its best. 0 means unknown. Spark notes the end of a task a little after its slot has another, so a chain never has
+// more than its executors.
 func (e *Execution) slots(k Kind) int64 {
 	if e.Clock == Untimed {
 		return 0
 	}
-	return maxAtOnce(func(yield func(Attempt) bool) {
+	most := int64(math.MaxInt64)
+	if k == Stage && e.Slots > 0 {
+		most = e.Slots
+	}
+	return min(most, maxAtOnce(func(yield func(Attempt) bool) {
 		for a := range e.Attempts.All() {
 			if a.Kind == k && a.Start > 0 && a.Finish >= a.Start && !yield(a) {
 				return
 			}
 		}
-	})
+	}))
 }
 
 // busy returns the seconds in which at least one attempt of any outcome ran. The rest of an execution is its

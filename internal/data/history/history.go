@@ -69,6 +69,7 @@ type Execution struct {
 	Maps      int64  // declared tasks; -1 means not recorded
 	Reduces   int64
 	Stages    []StageInfo // of a chain, by number; none for map and reduce
+	Slots     int64       // of a chain, the most that its executors had at once; 0 means not recorded
 	Attempts  Attempts
 	Hosts     []string
 	Notes     []string // gaps of the record

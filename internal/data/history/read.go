@@ -228,22 +228,30 @@ func ReadFS(files fs.FS, o Options, to Sink) error {
 		case !entry.Type().IsRegular():
 			return to.refuse(name, "It is no plain file; links are not followed.")
 		}
-		f, err := files.Open(name)
-		if err != nil {
-			return unopened(err, to, name)
-		}
-		defer f.Close()
-		in.in = f
-		if strings.HasSuffix(name, ".inprogress") {
-			named = noting(named, "The log was still being written.")
-		}
-		return Read(in, o, named)
+		return readFile(files, name, o, in, named)
 	})
 	if err == nil && !found {
 		return to.refuse("the directory", "There is no history in it.")
 	}
 	return err
 }
+
+// readFile reads a history that is one file.
+func readFile(files fs.FS, name string, o Options, in *heard, to Sink) error {
+	f, err := files.Open(name)
+	if err != nil {
+		return to.refuse("the file", "It cannot be opened: %v.", err)
+	}
+	defer f.Close()
+	in.in = f
+	if strings.HasSuffix(name, inProgress) {
+		to = noting(to, "The log was still being written.")
+	}
+	return Read(in, o, to)
+}
+
+// inProgress ends the names of what Spark still writes.
+const inProgress = ".inprogress"
 
 func unopened(err error, to Sink, name string) error {
 	return to.refuse(name, "It cannot be opened: %v.", err)
@@ -285,7 +293,7 @@ func readRolled(files fs.FS, dir string, o Options, heard *heard, to Sink) error
 		if is && more && err == nil && !entry.IsDir() {
 			parts = append(parts, part{path.Join(dir, entry.Name()), number})
 		}
-		if strings.HasPrefix(entry.Name(), "appstatus_") && strings.HasSuffix(entry.Name(), ".inprogress") {
+		if strings.HasPrefix(entry.Name(), "appstatus_") && strings.HasSuffix(entry.Name(), inProgress) {
 			to = noting(to, "The log was still being written.")
 		}
 	}

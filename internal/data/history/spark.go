@@ -2,10 +2,12 @@ package history
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -17,6 +19,14 @@ type sparkEvent struct {
 	AppName   string `json:"App Name"`
 	User      string `json:"User"`
 	Timestamp int64  `json:"Timestamp"`
+	Settings  struct {
+		Class       string `json:"spark.headroom.class"`
+		CoresOfTask string `json:"spark.task.cpus"`
+	} `json:"Spark Properties"`
+	Executor     string `json:"Executor ID"`
+	ExecutorInfo struct {
+		Cores int64 `json:"Total Cores"`
+	} `json:"Executor Info"`
 
 	StageID      *int64 `json:"Stage ID"`
 	StageAttempt int64  `json:"Stage Attempt ID"`
@@ -49,8 +59,8 @@ type sparkEvent struct {
 
 // sparkWanted lists the relevant events; logs have many others, some of them large.
 var sparkWanted = []string{
-	"SparkListenerApplicationStart", "SparkListenerApplicationEnd", "SparkListenerJobEnd",
-	"SparkListenerStageCompleted", "SparkListenerTaskEnd",
+	"SparkListenerEnvironmentUpdate", "SparkListenerApplicationStart", "SparkListenerApplicationEnd", "SparkListenerJobEnd",
+	"SparkListenerStageCompleted", "SparkListenerTaskEnd", "SparkListenerExecutorAdded", "SparkListenerExecutorRemoved",
 }
 
 // readSpark reads an event log of Spark: one application, or several joined to one file. The parts of a rolled log
@@ -65,7 +75,7 @@ func readSpark(r io.Reader, to Sink) error {
 }
 
 func newSpark(to Sink) *spark {
-	return &spark{builder: newBuilder(), stages: map[int64]int32{}, to: to}
+	return &spark{builder: newBuilder(), stages: map[int64]int32{}, ofTask: 1, of: map[string]int64{}, to: to}
 }
 
 // deliver hands out the application.
@@ -91,7 +101,11 @@ type spark struct {
 	*builder
 	stages map[int64]int32 // own numbers by Spark's
 	begun  bool            // its start is recorded
-	failed string          // reason of the first failed job
+	class  string          // in place of its name; settings stand before the start
+	slots  int64           // of the executors that it has
+	ofTask int64           // cores
+	of     map[string]int64
+	failed string // reason of the first failed job
 	to     Sink
 }
 
@@ -104,6 +118,15 @@ func (s *spark) line(where string, line []byte) error {
 		return s.to.refuse(where, "This is no event of Spark: %s. Perhaps the log was cut off.", jsonFault(err))
 	}
 	switch e.Event {
+	case "SparkListenerEnvironmentUpdate":
+		s.class, s.ofTask = e.Settings.Class, 1
+		if n, err := strconv.ParseInt(e.Settings.CoresOfTask, 10, 32); err == nil && n > 0 {
+			s.ofTask = n
+		}
+	case "SparkListenerExecutorAdded":
+		s.executor(e.Executor, min(max(0, e.ExecutorInfo.Cores), MaxAttempts)/s.ofTask)
+	case "SparkListenerExecutorRemoved":
+		s.executor(e.Executor, 0)
 	case "SparkListenerApplicationStart":
 		id := clip(e.AppID)
 		if e.AppTry != "" {
@@ -113,9 +136,11 @@ func (s *spark) line(where string, line []byte) error {
 			if err := s.deliver(); err != nil {
 				return err
 			}
+			class, ofTask := s.class, s.ofTask
 			*s = *newSpark(s.to)
+			s.class, s.ofTask = class, ofTask
 		}
-		s.begun, s.ID, s.Name, s.User, s.Submitted = true, id, clip(e.AppName), clip(e.User), moment(e.Timestamp)
+		s.begun, s.ID, s.Name, s.User, s.Submitted = true, id, clip(cmp.Or(s.class, e.AppName)), clip(e.User), moment(e.Timestamp)
 	case "SparkListenerApplicationEnd":
 		s.Finished = moment(e.Timestamp)
 	case "SparkListenerJobEnd":
@@ -151,6 +176,21 @@ func (s *spark) line(where string, line []byte) error {
 		return s.task(where, &e)
 	}
 	return nil
+}
+
+// executor notes that an executor has so many slots; 0 means that it is gone.
+func (s *spark) executor(id string, slots int64) {
+	if had, known := s.of[id]; known {
+		s.slots -= had
+		s.held -= nameBytes + len(id)
+		delete(s.of, id)
+	}
+	if slots > 0 {
+		s.of[strings.Clone(id)] = slots
+		s.held += nameBytes + len(id)
+		s.slots += slots
+		s.Slots = max(s.Slots, s.slots)
+	}
 }
 
 // maxStages bounds the stages of one application.

@@ -30,11 +30,11 @@ import (
 func Commands() []*cobra.Command {
 	c := remote.Group("drive", "Carry a cluster's plan out in the engine that runs its jobs", `
 
-A driver reads the current plan, compares it with what the engine has, and changes the engine's limits. The engine
-keeps them by itself, so that they hold while the driver or the server is away. No job is ever cancelled.`)
+In Slurm a driver changes limits that Slurm keeps by itself, so that they hold while the driver or the server is away.
+An application of Spark is started with the executors of the plan. No job is ever cancelled.`)
 	var to remote.Connection
 	to.AddFlags(c)
-	c.AddCommand(slurmCommand(&to))
+	c.AddCommand(slurmCommand(&to), sparkCommand(&to))
 	return []*cobra.Command{c}
 }
 

@@ -70,6 +70,10 @@ func (a *planned) count(to map[string]int64, vms vmTotals, total int64) error {
 	return nil
 }
 
+func noPlan(cluster string) error {
+	return errors.New("no plan keeps every promise; \"headroom plan explain " + cluster + "\" says why")
+}
+
 // plan reads how many jobs of each class the current plan admits, and how many VMs must have been asked for by now.
 func (a *planned) plan(ctx context.Context) (drive.Plan, error) {
 	p := drive.Plan{Places: map[string]int64{}}
@@ -82,7 +86,7 @@ func (a *planned) plan(ctx context.Context) (drive.Plan, error) {
 		return p, err
 	}
 	if now.Status == capacity.InfeasibleStatus {
-		return p, errors.New("no plan keeps every promise; \"headroom plan explain " + a.cluster + "\" says why")
+		return p, noPlan(a.cluster)
 	}
 	p.Number = now.Number
 	for _, class := range now.Items {

@@ -18,12 +18,13 @@ import (
 func historyCommand() *cobra.Command {
 	c := remote.Group("history", "Import what clusters recorded of past executions of jobs, and see it", `
 
-"import" reads the records of a cluster here and sends what one needs to know of each execution; "read"
+"import" reads the records of a cluster here and sends what one needs to know of each execution; "watch" does it as
+they come into a directory; "read"
 does the same without a server and shows the profiles that come of it. "headroom profile from-history" and
 "headroom forecast from-history" make profiles and forecasts of what was imported.`)
 	var to remote.Connection
 	to.AddFlags(c)
-	c.AddCommand(historyImportCommand(&to), historyReadCommand(), historyListCommand(&to), historyShowCommand(&to), historyJobsCommand(&to),
+	c.AddCommand(historyImportCommand(&to), historyWatchCommand(&to), historyReadCommand(), historyListCommand(&to), historyShowCommand(&to), historyJobsCommand(&to),
 		historyDeleteCommand(&to))
 	return c
 }

@@ -173,22 +173,15 @@ const (
 func (i *historyImport) read(c *cobra.Command, paths []string) error {
 	err := readHistories(c, paths, i.zone.at, func(bytes int64) { i.made.Bytes = bytes }, history.Sink{
 		Execution: func(e *history.Execution) error {
-			r := history.Keep(e, i.job)
-			if err := r.Check(); err != nil {
+			text, err := recordOf(e, i.job)
+			var r history.Refusal
+			if errors.As(err, &r) {
 				i.made.Executions++
-				i.refused(err.(history.Refusal))
+				i.refused(r)
 				return c.Context().Err()
 			}
-			text, err := json.Marshal(r)
 			if err != nil {
 				return err
-			}
-			if len(text) > largestRecord {
-				i.made.Executions++
-				i.refused(history.Refusal{Where: r.Execution,
-					Detail: fmt.Sprintf("What is to be known of its %d stages is too much to be sent at once; send the file itself, with --upload.",
-						len(r.Chain.Phases))})
-				return c.Context().Err()
 			}
 			if len(i.batch) > 0 && (i.bytes+len(text) > batchBytes || len(i.batch) == batchExecutions) {
 				if err := i.send(c.Context()); err != nil {
@@ -207,6 +200,20 @@ func (i *historyImport) read(c *cobra.Command, paths []string) error {
 		err = i.send(c.Context())
 	}
 	return err
+}
+
+// recordOf returns what is sent of an execution; job names it if its history does not.
+func recordOf(e *history.Execution, job string) ([]byte, error) {
+	r := history.Keep(e, job)
+	if err := r.Check(); err != nil {
+		return nil, err
+	}
+	text, err := json.Marshal(r)
+	if len(text) > largestRecord {
+		return nil, history.Refusal{Where: r.Execution,
+			Detail: fmt.Sprintf("What is to be known of its %d stages is too much to be sent at once; send the file itself, with --upload.", len(r.Chain.Phases))}
+	}
+	return text, err
 }
 
 const mostToldRefusals = 1000

@@ -1,26 +1,19 @@
 package live
 
 import (
-	"errors"
 	"fmt"
 	"io"
-	"net/http"
-	"os"
 	"reflect"
-	"strings"
 	"time"
-	"unicode"
 
 	"github.com/spf13/cobra"
 
+	"headroom/internal/edge/cli/place"
 	"headroom/internal/edge/cli/remote"
 	"headroom/internal/edge/cli/shell"
 	"headroom/internal/slots/live"
 	"headroom/openapi"
 )
-
-// exitRefused is the exit code where a job may not start now; like no plan, it is an answer.
-const exitRefused = shell.ExitInfeasible
 
 func admissionCommand() *cobra.Command {
 	c := remote.Group("admission", "Ask whether a job may start, and say that it runs", `
@@ -37,69 +30,9 @@ Exit codes: 0 admitted, 3 refused.`)
 	return c
 }
 
-// leaseFlags holds the flags of a request for a lease.
-type leaseFlags struct {
-	ttl           time.Duration
-	holder        string
-	deadline      time.Duration
-	maps, reduces int64
-}
-
-func (f *leaseFlags) add(c *cobra.Command, holder string) {
-	f.addTTL(c, live.DefaultLeaseSeconds*time.Second)
-	c.Flags().StringVar(&f.holder, "holder", "", "the job's own `id`, for people who look at the list (default "+holder+")")
-	c.Flags().DurationVar(&f.deadline, "deadline", 0, "admit it only if it can be done so long from now, and every other promised job in time")
-	c.Flags().Int64Var(&f.maps, "maps", 0, "how many maps it has, with --deadline (default those of the class's profile)")
-	c.Flags().Int64Var(&f.reduces, "reduces", 0, "how many reduces, with --maps")
-}
-
-func (f *leaseFlags) addTTL(c *cobra.Command, usual time.Duration) {
-	word := "as long as it was asked for last"
-	if usual > 0 {
-		word = usual.String()
-	}
-	c.Flags().DurationVar(&f.ttl, "ttl", 0, "how long the lease lives without a heartbeat, from 10s to 1h (default "+word+")")
-	c.PreRunE = func(*cobra.Command, []string) error {
-		if c.Flags().Changed("ttl") && (f.ttl < live.ShortestLease*time.Second || f.ttl > live.LongestLease*time.Second) {
-			return fmt.Errorf("--ttl is %s; a lease lives from %ds to %s", f.ttl, live.ShortestLease, live.LongestLease*time.Second)
-		}
-		if c.Flags().Changed("deadline") && f.deadline <= 0 {
-			return fmt.Errorf("--deadline is %s; it is how long from now the job must be done, as 30m", f.deadline)
-		}
-		if f.ttl == 0 {
-			f.ttl = usual
-		}
-		return nil
-	}
-}
-
-// askAdmission asks for a place once.
-func askAdmission(s *remote.Service, c *cobra.Command, cluster, class string, f leaseFlags) (a live.Admission, text []byte, err error) {
-	request := map[string]any{"class": class, "holder": f.holder, "ttl_s": f.ttl.Seconds()}
-	if f.deadline > 0 {
-		request["deadline_s"] = f.deadline.Seconds()
-	}
-	if c.Flags().Changed("maps") {
-		request["maps"] = f.maps
-	}
-	if c.Flags().Changed("reduces") {
-		request["reduces"] = f.reduces
-	}
-	said, err := s.Call(c.Context(), openapi.CreateAdmission(cluster), remote.JSONOf(request))
-	if err == nil {
-		err = said.Into(&a)
-	}
-	return a, said.Body, err
-}
-
-// refusal is a refused job as an error with its exit code.
-func refusal(a live.Admission) error {
-	return shell.Fail(exitRefused, fmt.Errorf("not admitted: %s Ask again in %d s", shell.Shown(a.Reason), a.RetryAfterSeconds))
-}
-
 func admissionAskCommand(to *remote.Connection) *cobra.Command {
 	var out shell.Output
-	var lease leaseFlags
+	var lease place.Lease
 	var quiet bool
 	c := &cobra.Command{
 		Use: "ask CLUSTER CLASS", Short: "Ask for a place for one job",
@@ -109,15 +42,15 @@ func admissionAskCommand(to *remote.Connection) *cobra.Command {
 		Args:    cobra.ExactArgs(2),
 	}
 	out.AddFlags(c, "table", "json")
-	lease.add(c, "none")
+	lease.AddFlags(c, "none")
 	c.Flags().BoolVarP(&quiet, "quiet", "q", false, "print the lease's id alone")
 	return to.Command(c, func(c *cobra.Command, s *remote.Service, args []string) error {
-		a, text, err := askAdmission(s, c, args[0], args[1], lease)
+		a, text, err := lease.Ask(s, c, args[0], args[1])
 		if err != nil {
 			return err
 		}
 		if !a.Admitted && (out.Format == "table" || quiet) {
-			return refusal(a)
+			return place.Refusal(a)
 		}
 		err = out.Write(c, map[string]shell.Form{
 			"table": func(w io.Writer) error {
@@ -136,7 +69,7 @@ func admissionAskCommand(to *remote.Connection) *cobra.Command {
 			"json": remote.Indented(text),
 		})
 		if err == nil && !a.Admitted {
-			err = refusal(a)
+			err = place.Refusal(a)
 		}
 		return err
 	})
@@ -144,7 +77,7 @@ func admissionAskCommand(to *remote.Connection) *cobra.Command {
 
 func admissionHeartbeatCommand(to *remote.Connection) *cobra.Command {
 	var out shell.Output
-	var lease leaseFlags
+	var lease place.Lease
 	var left tasksLeft
 	c := &cobra.Command{
 		Use: "heartbeat CLUSTER LEASE", Short: "Say that a job still runs",
@@ -152,10 +85,10 @@ func admissionHeartbeatCommand(to *remote.Connection) *cobra.Command {
 		Args: cobra.ExactArgs(2),
 	}
 	out.AddFlags(c, "table", "json")
-	lease.addTTL(c, 0)
+	lease.AddTTL(c, 0)
 	left.add(c)
 	return to.Command(c, func(c *cobra.Command, s *remote.Service, args []string) error {
-		a, err := s.Call(c.Context(), openapi.KeepAdmission(args[0], args[1]), remote.JSONOf(heartbeat(c, lease.ttl, left)))
+		a, err := s.Call(c.Context(), openapi.KeepAdmission(args[0], args[1]), remote.JSONOf(heartbeat(c, lease.TTL, left)))
 		if err != nil {
 			return err
 		}
@@ -192,12 +125,6 @@ func heartbeat(c *cobra.Command, ttl time.Duration, left tasksLeft) live.LeaseBe
 	return h
 }
 
-// leaseOver says whether the server answered that a lease has ended or expired.
-func leaseOver(err error) bool {
-	var p *remote.Problem
-	return errors.As(err, &p) && p.Status == http.StatusGone
-}
-
 func admissionEndCommand(to *remote.Connection) *cobra.Command {
 	c := &cobra.Command{Use: "end CLUSTER LEASE", Short: "Say that a job has ended; its place is free at once", Args: cobra.ExactArgs(2)}
 	return to.Command(c, func(c *cobra.Command, s *remote.Service, args []string) error {
@@ -231,22 +158,4 @@ func admissionListCommand(to *remote.Connection) *cobra.Command {
 			None:    "No job holds a lease."}
 		return remote.WriteList(c, s, out, l, openapi.ListAdmissions(args[0], &openapi.ListAdmissionsQuery{Class: class}))
 	})
-}
-
-// ourselves is a holder's name for people: this machine and process, and what it runs.
-func ourselves(program string) string {
-	host, err := os.Hostname()
-	if err != nil {
-		host = "localhost"
-	}
-	name := strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || r == unicode.ReplacementChar {
-			return -1
-		}
-		return r
-	}, fmt.Sprintf("%s %d %s", host, os.Getpid(), program))
-	if letters := []rune(name); len(letters) > 200 {
-		name = string(letters[:200])
-	}
-	return name
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"headroom/internal/edge/cli/place"
 	"headroom/internal/edge/cli/remote"
 	"headroom/internal/edge/cli/shell"
 	"headroom/internal/slots/live"
@@ -63,7 +64,7 @@ func liveJobSubmitCommand(to *remote.Connection) *cobra.Command {
 		}
 		refused := j.State == live.JobRefused && j.Admission != nil
 		if refused && out.Format == "table" {
-			return refusal(*j.Admission)
+			return place.Refusal(*j.Admission)
 		}
 		due := ""
 		if j.DeadlineAt != nil {
@@ -78,7 +79,7 @@ func liveJobSubmitCommand(to *remote.Connection) *cobra.Command {
 			"json":  remote.Indented(said.Body),
 		})
 		if err == nil && refused {
-			err = refusal(*j.Admission)
+			err = place.Refusal(*j.Admission)
 		}
 		return err
 	})

@@ -1,4 +1,4 @@
-package live
+package place
 
 import (
 	"errors"
@@ -45,12 +45,12 @@ func TestHeartbeatsOutliveTrouble(t *testing.T) {
 		t.Fatal(err)
 	}
 	var warnings []string
-	j := job{Service: s, cluster: "shop", lease: "x", ttl: 600 * time.Millisecond, stopWhenLost: true,
+	p := Place{Admission: live.Admission{ID: "x"}, Service: s, cluster: "shop", ttl: 600 * time.Millisecond, stopWhenLost: true,
 		warn: func(format string, values ...any) {
 			warnings = append(warnings, fmt.Sprintf(format, values...))
 		}}
 	// It is lost with the last answer, so the command is told to stop, and would run for a minute.
-	err = j.run(t.Context(), exec.Command("sleep", "60"))
+	err = p.Run(t.Context(), exec.Command("sleep", "60"))
 	var f *shell.Failure
 	if !errors.As(err, &f) || f.Code != exitSignalled+15 {
 		t.Errorf("got %v", err)
