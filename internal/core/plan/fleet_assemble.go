@@ -248,7 +248,7 @@ func (d *fleetDecision) total(jobs []float64) (sum float64) {
 
 // whereOf tells on which types the class runs: what a job costs there and on the next best type.
 func (d *fleetDecision) whereOf(i int) (where words.Where) {
-	if !d.named() || len(d.on[i]) < 2 || d.total(d.jobs[i]) == 0 {
+	if d.Options.Integrality != capacity.Relaxed || !d.named() || len(d.on[i]) < 2 || d.total(d.jobs[i]) == 0 {
 		return where
 	}
 	cost := func(v int, nu []float64) float64 { return nu[v] * d.types[v].classes[i].gamma }

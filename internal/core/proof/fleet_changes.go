@@ -49,8 +49,8 @@ func (f *fleet) with(i int, change func(c *capacity.Class)) *fleet {
 	return &g
 }
 
-// reasons checks each class's sentence: it is made of figures that other checks have looked at, and of what a job takes on
-// the types where the class runs and on another. These stand between the prices of the types.
+// reasons checks each class's sentence: it is made of figures that other checks have looked at. In relaxed plans it also
+// says what a job takes on the types where the class runs and on another. These amounts stand between the prices of the types.
 func (f *fleet) reasons(pl capacity.Plan) []string {
 	if pl.Facts == nil && !told(pl) {
 		return nil // older plans have other sentences, and no facts
@@ -59,9 +59,11 @@ func (f *fleet) reasons(pl capacity.Plan) []string {
 		return []string{"Without prices no reason can be told."}
 	}
 	var all faults
-	about := words.About(f.integrality)
 	said, facts := words.InFleet(&f.problem, &pl, func(i int) words.Where {
 		where := words.Where{}
+		if f.integrality != capacity.Relaxed {
+			return where
+		}
 		stated := &pl.Classes[i]
 		for _, on := range stated.Types {
 			where.Here = append(where.Here, words.JobOn{VMType: on.VMType})
@@ -69,7 +71,7 @@ func (f *fleet) reasons(pl capacity.Plan) []string {
 		if !slices.ContainsFunc(f.types, func(t vmType) bool { return !t.classes[i].impossible && t.name != "" }) || len(where.Here) == 0 || f.choices(i) < 2 {
 			return words.Where{}
 		}
-		if at := strings.LastIndex(stated.Reason, "It runs on "); at < 0 || !where.Read(stated.Reason[at:], about) {
+		if at := strings.LastIndex(stated.Reason, "It runs on "); at < 0 || !where.Read(stated.Reason[at:]) {
 			all.addf("%s: the reason does not end with the types of its VMs: %.300q.", stated.Name, stated.Reason)
 			return words.Where{}
 		}

@@ -20,32 +20,32 @@ const (
 type JobOn struct{ VMType, Amount string }
 
 // Where tells on which types a class runs, and what a job takes there and would take on the next best type. It is empty
-// for a class without a choice.
+// for a class without a choice, and in plans of whole VMs: there a job takes no amount of its own.
 type Where struct {
 	Here  []JobOn
 	Other *JobOn
 }
 
 // say says it.
-func (w Where) say(about string) string {
+func (w Where) say() string {
 	here := make([]string, len(w.Here))
 	for i, on := range w.Here {
-		here[i] = on.VMType + " (" + about + on.Amount + " a job)"
+		here[i] = on.VMType + " (" + on.Amount + " a job)"
 	}
 	said := "It runs on " + strings.Join(here, " and ")
 	if w.Other != nil {
-		said += "; on " + w.Other.VMType + " a job would take " + about + w.Other.Amount
+		said += "; on " + w.Other.VMType + " a job would take " + w.Other.Amount
 	}
 	return said + "."
 }
 
 // Read finds the amounts of a sentence about a class on these types; false where it is none.
-func (w *Where) Read(sentence, about string) bool {
+func (w *Where) Read(sentence string) bool {
 	rest := strings.TrimPrefix(sentence, "It runs on ") // say tells whether it was there
 	for i := range w.Here {
 		on := &w.Here[i]
 		var ok bool
-		if rest, ok = strings.CutPrefix(rest, on.VMType+" ("+about); !ok {
+		if rest, ok = strings.CutPrefix(rest, on.VMType+" ("); !ok {
 			return false
 		}
 		if on.Amount, rest, ok = strings.Cut(rest, " a job)"); !ok {
@@ -54,10 +54,10 @@ func (w *Where) Read(sentence, about string) bool {
 		rest = strings.TrimPrefix(rest, " and ")
 	}
 	if rest, ok := strings.CutPrefix(rest, "; on "); ok {
-		vmType, amount, _ := strings.Cut(strings.TrimSuffix(rest, "."), " a job would take "+about)
+		vmType, amount, _ := strings.Cut(strings.TrimSuffix(rest, "."), " a job would take ")
 		w.Other = &JobOn{vmType, amount}
 	}
-	return w.say(about) == sentence
+	return w.say() == sentence
 }
 
 // InFleet tells each class's reason in a plan with several prices of capacity, in the order of the problem. It lists the
@@ -80,8 +80,8 @@ func InFleet(p *capacity.Problem, pl *capacity.Plan, where func(class int) Where
 
 // fact is the place of a class as a fact.
 func (w Where) fact(p *capacity.Problem, class string) capacity.Fact {
-	about, unit := About(p.Options.Integrality), p.Currency+" "+PerPeriod(p.PeriodSeconds)
-	f := capacity.Fact{Kind: RunsOn, Subject: class, Claim: w.say(about)}
+	unit := p.Currency + " " + PerPeriod(p.PeriodSeconds)
+	f := capacity.Fact{Kind: RunsOn, Subject: class, Claim: w.say()}
 	for _, on := range w.Here {
 		f.Figures = append(f.Figures, capacity.Figure{Name: on.VMType, Value: on.Amount, Unit: unit + forOneJob})
 	}
