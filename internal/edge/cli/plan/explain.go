@@ -213,10 +213,10 @@ func staysWords(p capacity.Problem, c *capacity.ClassPlan) (said []string) {
 		return nil
 	}
 	if r := c.Stays.Penalty; r != nil {
-		said = append(said, rangeWords("penalty", r.Low, r.High, inCurrency(p)))
+		said = append(said, amountRange("penalty", r, p))
 	}
 	if r := c.Stays.DeadlineSeconds; r != nil {
-		deadlines := rangeWords("deadline", r.Low, r.High, func(x float64) string { return shell.Figure(x) + " s" })
+		deadlines := figureRange("deadline", r, 2, func(x float64) string { return shell.Figure(x) + " s" })
 		if len(c.Types) > 0 && r.Low != nil { // spread otherwise, the same VMs may meet a shorter one
 			deadlines += " (its jobs on these types as here)"
 		}
@@ -229,10 +229,10 @@ func staysWords(p capacity.Problem, c *capacity.ClassPlan) (said []string) {
 func supplyWords(p capacity.Problem, quota bool, of capacity.TypeStays) string {
 	var known []string
 	if r := of.OnDemandPrice; r != nil {
-		known = append(known, rangeWords("price on demand", r.Low, r.High, inCurrency(p))+" a VM and hour")
+		known = append(known, amountRange("price on demand", r, p)+" a VM and hour")
 	}
 	if r := of.Quota; r != nil && quota {
-		known = append(known, rangeWords("quota", r.Low, r.High, vms))
+		known = append(known, figureRange("quota", r, 0, vms))
 	}
 	if len(known) == 0 {
 		return ""
@@ -243,21 +243,49 @@ func supplyWords(p capacity.Problem, quota bool, of capacity.TypeStays) string {
 	return "These VMs and jobs stay the best" + of.VMType + " with " + shell.Listed(known) + "."
 }
 
-func inCurrency(p capacity.Problem) func(money.Amount) string {
-	return func(m money.Amount) string { return short(m) + " " + p.Currency }
+func amountRange(what string, r *capacity.MoneyRange, p capacity.Problem) string {
+	of := func(m *money.Amount) *decimal.Decimal {
+		if m == nil {
+			return nil
+		}
+		return &m.Decimal
+	}
+	return rangeWords(what, of(r.Low), of(r.High), shortPlaces, func(x decimal.Decimal) string { return money.Amount{Decimal: x}.String() + " " + p.Currency })
 }
 
-// rangeWords is a range of a figure; without an end where that is nil.
-func rangeWords[T any](what string, low, high *T, say func(T) string) string {
+func figureRange(what string, r *capacity.Range, places int32, say func(float64) string) string {
+	of := func(x *float64) *decimal.Decimal {
+		if x == nil {
+			return nil
+		}
+		d := decimal.NewFromFloat(*x)
+		return &d
+	}
+	return rangeWords(what, of(r.Low), of(r.High), places, func(x decimal.Decimal) string { return say(x.InexactFloat64()) })
+}
+
+// rangeWords is a range of a figure; without an end where that is nil. The ends are rounded inwards, so that they lie in it.
+func rangeWords(what string, low, high *decimal.Decimal, places int32, say func(decimal.Decimal) string) string {
+	from, to := "", ""
+	if low != nil {
+		from = say(low.RoundCeil(places))
+	}
+	if high != nil {
+		to = say(high.RoundFloor(places))
+	}
 	switch {
 	case low == nil && high == nil:
 		return "any " + what
 	case high == nil:
-		return "a " + what + " of " + say(*low) + " or more"
+		return "a " + what + " of " + from + " or more"
 	case low == nil:
-		return "a " + what + " up to " + say(*high)
+		return "a " + what + " up to " + to
+	case low.RoundCeil(places).GreaterThan(high.RoundFloor(places)): // nothing so round lies in it
+		return "a " + what + " of about " + say(low.Round(places))
+	case from == to:
+		return "a " + what + " of " + from
 	}
-	return "a " + what + " from " + say(*low) + " to " + say(*high)
+	return "a " + what + " from " + from + " to " + to
 }
 
 // flipWords is the nearest changes in the relaxation, where no range says more.
@@ -439,7 +467,9 @@ func proofSentences(p capacity.Problem, pl capacity.Plan) string {
 }
 
 // short is an amount with as many places as people read; they have all of them in the plan.
-func short(m money.Amount) string { return money.Amount{Decimal: m.Round(4)}.String() }
+func short(m money.Amount) string { return money.Amount{Decimal: m.Round(shortPlaces)}.String() }
+
+const shortPlaces = 4
 
 func vms(n float64) string {
 	if n == 1 {

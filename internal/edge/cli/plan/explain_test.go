@@ -8,8 +8,10 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/shopspring/decimal"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/money"
 	"headroom/internal/core/plan"
 	"headroom/internal/edge/cli/shell"
 	"headroom/internal/service/plans"
@@ -115,5 +117,27 @@ func golden(t *testing.T, file, got string) {
 	}
 	if diff := cmp.Diff(string(want), got); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// The ends of a range that a sentence tells lie in it: they are rounded inwards.
+func TestRangesAreRoundedInwards(t *testing.T) {
+	t.Parallel()
+	amount := func(text string) *money.Amount { return &money.Amount{Decimal: decimal.RequireFromString(text)} }
+	number := func(x float64) *float64 { return &x }
+	p := capacity.Problem{Currency: "EUR"}
+	for want, got := range map[string]string{
+		"a penalty of 0.5001 EUR or more":      amountRange("penalty", &capacity.MoneyRange{Low: amount("0.500000001")}, p),
+		"a penalty up to 0.4999 EUR":           amountRange("penalty", &capacity.MoneyRange{High: amount("0.499999999")}, p),
+		"a penalty of 0.50 EUR":                amountRange("penalty", &capacity.MoneyRange{Low: amount("0.5"), High: amount("0.5")}, p),
+		"a penalty of about 0.5001 EUR":        amountRange("penalty", &capacity.MoneyRange{Low: amount("0.50006"), High: amount("0.50007")}, p),
+		"a deadline from 297.31 s to 310.23 s": figureRange("deadline", &capacity.Range{Low: number(297.301), High: number(310.2399)}, 2, func(x float64) string { return shell.Figure(x) + " s" }),
+		"a deadline from 297.3 s to 310.24 s":  figureRange("deadline", &capacity.Range{Low: number(297.3), High: number(310.24)}, 2, func(x float64) string { return shell.Figure(x) + " s" }),
+		"a quota of 2 VMs":                     figureRange("quota", &capacity.Range{Low: number(2), High: number(2)}, 0, vms),
+		"any price":                            amountRange("price", &capacity.MoneyRange{}, p),
+	} {
+		if got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
 	}
 }
