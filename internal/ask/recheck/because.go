@@ -53,7 +53,7 @@ func reasonsLike(sentence string, n float64, reasons int, after *capacity.Proble
 	}
 	for _, t := range types {
 		say("%s%s can no longer be had from where they came.", words.VMs(n), words.OfType(t.Name))
-		say("The same jobs need %s more%s.", words.VMs(n), words.OfType(t.Name))
+		say("For the same jobs %s had to be rented anew%s.", words.VMs(n), words.OfType(t.Name))
 	}
 	amount := func(x *big.Rat) money.Amount { return money.Amount{Decimal: decimalOf(x)} }
 	if b := after.Budget; b != nil && b.VMCost != nil {

@@ -194,7 +194,7 @@ func (s *same) fit(needs *plan.Needs, of capacity.VMTypeSupply, u *use) {
 		return
 	}
 	if more := u.rentMore(of, need-u.total()); more > 0 {
-		s.say("The same jobs need %s more%s.", words.VMs(more), words.OfType(of.Name))
+		s.say("For the same jobs %s had to be rented anew%s.", words.VMs(more), words.OfType(of.Name))
 	}
 	if of.Spot != nil && of.Spot.MaxShare < 1 {
 		u.spot = min(u.spot, math.Floor(of.Spot.MaxShare/(1-of.Spot.MaxShare)*(u.total()-u.spot)+integer.LoadNoise))

@@ -180,14 +180,14 @@ func bound(end money.Amount, side int) string {
 	return end.RoundCeil(places).StringFixed(places)
 }
 
-// Compared sets what one more job costs against refusing it. If only is set, it stresses a refusal that is cheaper.
+// Compared sets what one more job takes against refusing it. If only is set, it stresses a refusal that is cheaper. By the
+// linear program alone the VMs have a worth, which is on no bill.
 func Compared(more, penalty float64, about, period, made string, only bool) string {
 	a, refused := compared(more, penalty, only)
-	verb := "takes "
 	if made == " in VMs" && about == "" {
-		verb = "costs "
+		return "One more job takes VMs worth " + a + " " + period + refused
 	}
-	return "One more job " + verb + about + a + " " + period + made + refused
+	return "One more job takes " + about + a + " " + period + made + refused
 }
 
 // compared writes what one more job costs, and what it is valued at when refused.
