@@ -50,7 +50,7 @@ test-long: build ## run the tests with every large sample (up to two hours), als
 
 SPARK = bin/spark/bin
 
-test-engines: build ## drive a real Slurm (500 jobs, 50 plans, everything killed in turn) and a real Spark (three jobs meet their deadlines); installs them
+test-engines: build ## drive a real Slurm (500 jobs, 50 plans, everything killed in turn) and a real Spark; installs both
 	@scripts/setup engines
 	@test -x $(SPARK)/spark-submit || { python3 -m venv bin/spark && $(SPARK)/pip install --quiet --requirement cmd/headroom/testdata/spark/requirements.txt; }
 	HEADROOM_ENGINES=1 HEADROOM_LONG=1 $(GOTEST) -count=1 -timeout 90m -v -run 'Slurm|Spark' ./internal/slots/drive/... ./cmd/headroom

@@ -17,8 +17,6 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/perf"
 	"headroom/internal/data/history"
 	"headroom/internal/edge/cli/shell"
 	"headroom/internal/service/plans"
@@ -272,130 +270,51 @@ func (w *watched) calibrate(t *testing.T, deadlines map[string]float64) {
 	}
 }
 
-// sparkRuns says how often each job is measured, how long its tasks are, and on how many slots that is.
-const (
-	sparkRuns   = 3
-	sparkSize   = "2"
-	sparkBefore = 2
-)
-
-var sparkJobs = []string{"etl", "words", "join"}
-
-// Three jobs of a real Spark, two of them with a slow task, run on two slots. What they took becomes profiles, calibrations
-// and a plan with deadlines that none of these runs met. With the slots of the plan all are met.
-func TestSparkMeetsItsDeadlines(t *testing.T) {
+// A real Spark runs a job twice on two slots. What it took becomes a profile, a calibration and a plan. By the plan it then
+// runs on as many slots as the plan has, is measured on them, ends in time and leaves no place behind.
+func TestSparkRunsByThePlan(t *testing.T) {
 	sparkPrograms(t)
+	const measured = 2
 	w := watchLogs(t)
 	w.apply(t, nil)
 	w.watch(t)
 	seed := 0
-	application := func(program, job string, options ...string) {
+	application := func(program string, options ...string) {
 		t.Helper()
 		seed++
 		args := append(options, "--conf", "spark.ui.enabled=false", "--conf", "spark.eventLog.enabled=true", "--conf", "spark.eventLog.compress=true",
-			"--conf", "spark.eventLog.dir=file://"+w.logs, "testdata/spark/job.py", job, sparkSize, fmt.Sprint(seed))
+			"--conf", "spark.eventLog.dir=file://"+w.logs, "testdata/spark/job.py", "etl", "1", fmt.Sprint(seed))
 		c := exec.CommandContext(t.Context(), program, args...)
 		c.Env = append(os.Environ(), "HEADROOM_URL=http://"+w.address, "HEADROOM_API_KEY="+w.server.key(t), "HEADROOM_STATE="+t.TempDir())
 		if said, err := c.CombinedOutput(); err != nil || !bytes.Contains(said, []byte("rows ")) {
-			t.Fatalf("%s: %v\n%s", job, err, said[max(0, len(said)-3000):])
+			t.Fatalf("%v\n%s", err, said[max(0, len(said)-3000):])
 		}
+		waits(t, "it is measured", time.Minute, func() bool { return len(w.kept(t)) >= seed })
 	}
-	// ran returns the seconds of the latest executions of a job, and on how many slots they ran.
-	ran := func(job string, n int) (seconds []float64, slots int64) {
-		t.Helper()
-		waits(t, "all is measured", time.Minute, func() bool { return len(w.kept(t)) >= seed })
-		for _, e := range w.kept(t) {
-			if e.Job == job && len(seconds) < n && e.Seconds != nil && e.MapSlots != nil {
-				seconds, slots = append(seconds, *e.Seconds), *e.MapSlots
-			}
+	slowest := 0.0
+	for range measured {
+		application("spark-submit", "--master", "local[2]", "--name", "etl")
+	}
+	for _, e := range w.kept(t) {
+		if e.Job != "etl" || e.Seconds == nil || e.MapSlots == nil || *e.MapSlots != 2 {
+			t.Fatalf("kept is %+v, want etl on 2 slots", e)
 		}
-		return seconds, slots
+		slowest = max(slowest, *e.Seconds)
 	}
-	for range sparkRuns {
-		for _, job := range sparkJobs {
-			application("spark-submit", job, "--master", fmt.Sprintf("local[%d]", sparkBefore))
-		}
-	}
-	deadlines := map[string]float64{}
-	for _, job := range sparkJobs {
-		took, slots := ran(job, sparkRuns)
-		if len(took) != sparkRuns || slots != sparkBefore {
-			t.Fatalf("%s took %v s on %d slots", job, took, slots)
-		}
-		deadlines[job] = math.Round(8*slices.Min(took)) / 10
-		t.Logf("%s took %v s on %d slots; its deadline is %g s", job, took, slots, deadlines[job])
-	}
-	w.calibrate(t, deadlines)
+	deadline := math.Round(2 * slowest)
+	w.calibrate(t, map[string]float64{"etl": deadline})
 	w.verb(t, "plan", "create", "shop")
 	var p plans.Scaling
 	if err := json.Unmarshal([]byte(w.server.get(t, "/v1/clusters/shop/plans/current/scaling")), &p); err != nil {
 		t.Fatal(err)
 	}
-	for _, job := range sparkJobs {
-		application("../../deploy/spark/run.sh", job, "shop", job, "--master", "local[*]")
-		took, slots := ran(job, 1)
-		planned := p.Classes[job].SlotsMap
-		t.Logf("%s took %v s on %d slots by the plan; its deadline is %g s", job, took, slots, deadlines[job])
-		if len(took) != 1 || slots != planned || planned <= sparkBefore || took[0] > deadlines[job] {
-			t.Errorf("%s took %v s on %d slots of %d planned; its deadline is %g s", job, took, slots, planned, deadlines[job])
-		}
+	application("../../deploy/spark/run.sh", "shop", "etl", "--master", "local[*]")
+	last := w.kept(t)[0] // the newest
+	t.Logf("it took %g s on %d slots; the plan has %d for a deadline of %g s", *last.Seconds, *last.MapSlots, p.Classes["etl"].SlotsMap, deadline)
+	if planned := p.Classes["etl"].SlotsMap; planned < 1 || *last.MapSlots != planned || *last.Seconds > deadline {
+		t.Errorf("it took %g s on %d slots; the plan has %d for a deadline of %g s", *last.Seconds, *last.MapSlots, planned, deadline)
 	}
 	if said := w.verb(t, "admission", "list", "shop"); !strings.Contains(said, "No job holds a lease.") {
 		t.Errorf("places are left:\n%s", said)
-	}
-}
-
-// Three jobs of a real Spark run on two, three and four slots. Calibrated with the first runs, at most one in twenty of the
-// later ones takes longer than its calibrated time, as far as 63 runs can tell.
-func TestSparkKeepsToCalibratedTimes(t *testing.T) {
-	const before, after = 90, 63
-	const most = 8 // of 63, if each exceeds with a chance of 0.05, more do in one of 500 tests
-	sparkPrograms(t)
-	w := watchLogs(t)
-	w.apply(t, nil)
-	w.watch(t)
-	random := rand.New(rand.NewPCG(29, 3))
-	seed := 0
-	runs := func(n int) {
-		t.Helper()
-		var lines strings.Builder
-		for range n / 9 {
-			for _, which := range random.Perm(9) {
-				seed++
-				fmt.Fprintln(&lines, sparkJobs[which/3], 2+which%3, 1, seed)
-			}
-		}
-		c := exec.CommandContext(t.Context(), "spark-submit", "--py-files", "testdata/spark/job.py", "testdata/spark/runs.py", w.logs)
-		c.Stdin = strings.NewReader(lines.String())
-		if said, err := c.CombinedOutput(); err != nil {
-			t.Fatalf("%v\n%s", err, said[max(0, len(said)-3000):])
-		}
-		waits(t, "all is measured", time.Minute, func() bool { return len(w.kept(t)) >= seed })
-	}
-	runs(before)
-	deadlines := map[string]float64{}
-	for _, job := range sparkJobs {
-		deadlines[job] = 3600
-	}
-	w.calibrate(t, deadlines)
-	runs(after)
-	var list struct {
-		Items []struct {
-			Name        string
-			Calibration capacity.Calibration
-			Drift       perf.Drift
-		}
-	}
-	if err := json.Unmarshal([]byte(w.server.get(t, "/v1/clusters/shop/classes")), &list); err != nil {
-		t.Fatal(err)
-	}
-	measured, exceeded := int64(0), int64(0)
-	for _, class := range list.Items {
-		t.Logf("%s: %s × %g. %s", class.Name, class.Calibration.Bound, class.Calibration.Factor, class.Drift.Detail)
-		measured, exceeded = measured+class.Drift.Executions, exceeded+class.Drift.Exceeded
-	}
-	t.Logf("%d of %d runs kept to their calibrated time", measured-exceeded, measured)
-	if measured != after || exceeded > most {
-		t.Errorf("%d of %d runs took longer than their calibrated time, want at most %d of %d", exceeded, measured, most, after)
 	}
 }
