@@ -1,10 +1,14 @@
 package goal
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
+	"github.com/shopspring/decimal"
+
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/money"
 	"headroom/internal/test/plantest"
 )
 
@@ -87,6 +91,33 @@ func TestBudgetsAreToldInTheirUnit(t *testing.T) {
 	a = asked(t, p, month("100"))
 	if f := a.Conflicts[0]; !strings.HasSuffix(f.Detail, "(These amounts are an hour.)") && !strings.HasSuffix(f.Detail, "(These amounts are for an hour.)") || f.Hint.Value != "146.00" {
 		t.Errorf("got %+v", f)
+	}
+}
+
+// A budget of exactly what some VMs cost pays for these, whatever part of its time a period is, and a cent
+// less does not. In its time the bill is told without the rounding of a period.
+func TestABudgetPaysForWhatItIsExactly(t *testing.T) {
+	t.Parallel()
+	for _, period := range []int64{60, 420, 600, 3600, 86400} {
+		for vms := int64(1); vms <= 8; vms++ {
+			p := plantest.Market(t, 0, "0", "1", capacity.Integer)
+			p.PeriodSeconds = period
+			p.Classes = []capacity.Class{plantest.ByGamma(t, "a", "1", "9999", 0, 8)}
+			for per, hours := range map[BudgetPeriod]int64{PerHour: 1, PerMonth: capacity.HoursPerMonth} {
+				exact := decimal.NewFromInt(vms * hours)
+				ask := func(amount decimal.Decimal) Answer {
+					b := &AskedBudget{Amount: money.Amount{Decimal: amount}, Per: per, Of: OfVMCost}
+					return asked(t, p, Question{Question: AskMostForBudget, Budget: b})
+				}
+				said := fmt.Sprintf("%d.00 USD %s is spent on VMs and 0.00 is left.", vms*hours, map[BudgetPeriod]string{PerHour: "an hour", PerMonth: "a month (730 hours)"}[per])
+				if a := ask(exact); a.Outcome.Admitted != float64(vms) || !strings.Contains(a.Explanation, said) {
+					t.Errorf("%d VMs for %d s: %q is not in %q", vms, period, said, a.Explanation)
+				}
+				if a := ask(exact.Sub(decimal.New(1, -2))); a.Outcome.Admitted != float64(vms-1) {
+					t.Errorf("a cent less than %d VMs cost for %d s: %q", vms, period, a.Explanation)
+				}
+			}
+		}
 	}
 }
 
