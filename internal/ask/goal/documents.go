@@ -18,7 +18,7 @@ type Kind string
 
 // The questions. What each one means exactly stands in plan.Answer.
 const (
-	AskMostForBudget    Kind = "most_for_budget"   // what can be served for so much money
+	AskMostForBudget    Kind = "most_for_budget"   // what is best served for so much money
 	AskCheapestForAll   Kind = "cheapest_for_all"  // what serving everything costs
 	AskOneMoreJob       Kind = "one_more_job"      // what one more job of a class costs
 	AskCheapestDeadline Kind = "cheapest_deadline" // how early a promise may be, and what earlier ones cost

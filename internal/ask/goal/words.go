@@ -170,7 +170,11 @@ func (t *telling) mostForBudget() {
 		on, spent = "the bill and the value refused together", o.Cost.Total
 	}
 	left := less(amount, spent)
-	t.say("most_for_budget", "", fmt.Sprintf("For at most %s on %s, %s can be served, on %s.", t.inWords(asked.Amount), on, served(*o), words.VMs(o.VMs.Total)),
+	best := served(*o) + " can be served"
+	if o.Refused > 0 { // more might be paid for, and refusing them is cheaper
+		best = "it is best to serve " + served(*o)
+	}
+	t.say("most_for_budget", "", fmt.Sprintf("For at most %s on %s, %s, on %s.", t.inWords(asked.Amount), on, best, words.VMs(o.VMs.Total)),
 		t.money("budget", amount), words.Count("admitted", o.Admitted, "jobs"), words.Count("refused", o.Refused, "jobs"), words.Count("vms", o.VMs.Total, "VMs"))
 	spentOf := asked.Asked(t.p, spent) // of the amount asked for
 	leftOf := words.Cents(max(0, less(asked.Amount, spentOf).Float()))

@@ -59,8 +59,8 @@ func askBudgetCommand(to *remote.Connection) *cobra.Command {
 	var amount, currency string
 	b := goal.AskedBudget{Per: goal.PerHour, Of: goal.OfVMCost}
 	c := &cobra.Command{
-		Use: "budget [FILE|-]", Short: "Say what can be served for at most so much money",
-		Long:    "Says what can be served for at most so much an hour or a month (730 hours), on VMs or with the penalties of refused\njobs. It is the cheapest plan within the budget: a job whose VMs cost more than refusing it is refused all the same.",
+		Use: "budget [FILE|-]", Short: "Say what it is best to serve for at most so much money",
+		Long:    "Says what it is best to serve for at most so much an hour or a month (730 hours), on VMs or with the penalties of\nrefused jobs. It is the cheapest plan within the budget: a job whose VMs cost more than refusing it is refused all the same.",
 		Example: "  headroom ask budget cluster.json --amount 1000 --per month\n  headroom ask budget --cluster shop --amount 2.50 --of total",
 	}
 	c.Flags().StringVar(&amount, "amount", "", "how much `money`")
