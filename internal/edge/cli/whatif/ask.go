@@ -108,7 +108,7 @@ func askDeadlineCommand(to *remote.Connection) *cobra.Command {
 		Example: "  headroom ask deadline cluster.json --class etl --extra 5",
 	}
 	c.Flags().StringVar(&class, "class", "", "which `class`; without it all, by a common factor")
-	c.Flags().Float64Var(&extra, "extra", 0, "how many `per cent` more than now it may cost")
+	c.Flags().Float64Var(&extra, "extra", 0, "how many `per cent` more than now bill and value refused together may be")
 	return questionVerb(to, c, func(*cobra.Command) (goal.Question, error) {
 		return goal.Question{Question: goal.AskCheapestDeadline, Class: class, ExtraPercent: &extra}, nil
 	})
