@@ -202,6 +202,9 @@ func (t *telling) mostForBudget() {
 	if together.IsNegative() {
 		by = money.Amount{Decimal: together.Neg()}.String() + " less"
 	}
+	if together.IsNegative() { // only the problem's own budget can be the tighter one
+		even = "Within the problem's own budget"
+	}
 	bill, valued := t.money("bill_without", c.Cost.Bill), t.money("value_refused_without", c.Cost.Penalties)
 	if together.IsZero() {
 		t.say("budget_does_not_bind", "", fmt.Sprintf("The budget does not bind: %s has a bill of %s %s%s.", binds, c.Cost.Bill, t.period, refusedValue(*c)), bill, valued)
