@@ -48,8 +48,6 @@ func (b *AskedBudget) words(p *capacity.Problem, amount money.Amount) string {
 	return fmt.Sprintf("%s %s %s", amount, p.Currency, per[b.Per])
 }
 
-var oneMoney = money.Round(1)
-
 // budgetConflicts leads what is wrong with the budget back to the question, in its unit.
 func (a *asking) budgetConflicts(conflicts []fault.Finding) []fault.Finding {
 	conflicts = slices.Clone(conflicts)
@@ -59,7 +57,7 @@ func (a *asking) budgetConflicts(conflicts []fault.Finding) []fault.Finding {
 			continue
 		}
 		f.Pointer = "/budget/amount"
-		if a.question.Budget.Asked(a.problem, oneMoney) != oneMoney { // asked in another unit than the plan's
+		if a.question.Budget.seconds(a.problem) != a.problem.PeriodSeconds { // asked in another unit than the plan's
 			f.Detail += " (These amounts are " + words.PerPeriod(a.problem.PeriodSeconds) + ".)"
 		}
 		if f.Hint == nil {
@@ -68,7 +66,7 @@ func (a *asking) budgetConflicts(conflicts []fault.Finding) []fault.Finding {
 		hint := fault.Hint{Detail: f.Hint.Detail}
 		if text, ok := f.Hint.Value.(string); ok {
 			if least, err := money.Parse(text); err == nil {
-				raised := a.question.Budget.Asked(a.problem, least)
+				raised := a.question.Budget.Paying(a.problem, least)
 				hint = fault.Hint{Detail: fmt.Sprintf("Raise the budget to %s.", a.question.Budget.words(a.problem, raised)), Pointer: f.Pointer, Value: raised.String()}
 			}
 		}

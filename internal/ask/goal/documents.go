@@ -18,7 +18,7 @@ type Kind string
 
 // The questions. What each one means exactly stands in plan.Answer.
 const (
-	AskMostForBudget    Kind = "most_for_budget"   // what can be served for so much money
+	AskMostForBudget    Kind = "most_for_budget"   // what is best served for so much money
 	AskCheapestForAll   Kind = "cheapest_for_all"  // what serving everything costs
 	AskOneMoreJob       Kind = "one_more_job"      // what one more job of a class costs
 	AskCheapestDeadline Kind = "cheapest_deadline" // how early a promise may be, and what earlier ones cost
@@ -238,27 +238,38 @@ func classNames(p *capacity.Problem) []string {
 	return names
 }
 
-// perPeriod returns the number of a budget's times in a period, as a fraction.
-func (b *AskedBudget) perPeriod(p *capacity.Problem) (times, of decimal.Decimal) {
-	seconds := decimal.NewFromInt(p.PeriodSeconds)
+// seconds is the time in which a budget may be spent.
+func (b *AskedBudget) seconds(p *capacity.Problem) int64 {
 	switch b.Per {
 	case PerMonth:
-		return seconds, decimal.NewFromInt(3600 * capacity.HoursPerMonth)
+		return 3600 * capacity.HoursPerMonth
 	case PerHour:
-		return seconds, decimal.NewFromInt(3600)
+		return 3600
 	}
-	return seconds, seconds
+	return p.PeriodSeconds
 }
 
-// Period is the budget for one period of the problem, rounded down to what money has.
+// Period is the budget for one period of the problem, rounded up to what money has. So it pays for every plan that the
+// amount asked for pays for.
 func (b *AskedBudget) Period(p *capacity.Problem) money.Amount {
-	times, of := b.perPeriod(p)
-	return money.Amount{Decimal: b.Amount.Mul(times).Div(of).RoundFloor(money.Places)}
+	times := b.Amount.Mul(decimal.NewFromInt(p.PeriodSeconds))
+	whole, rest := times.QuoRem(decimal.NewFromInt(b.seconds(p)), money.Places)
+	if rest.IsPositive() {
+		whole = whole.Add(decimal.New(1, -money.Places))
+	}
+	return money.Amount{Decimal: whole}
 }
 
-// Asked is an amount a period as a budget of this kind would be given, rounded up: a budget of so much pays
-// for it.
+// Asked is an amount a period as one for the budget's time.
 func (b *AskedBudget) Asked(p *capacity.Problem, period money.Amount) money.Amount {
-	times, of := b.perPeriod(p)
-	return money.Amount{Decimal: period.Mul(of).Div(times).RoundCeil(money.Places)}
+	return period.Over(b.seconds(p), p.PeriodSeconds)
+}
+
+// Paying is a budget that pays for an amount a period.
+func (b AskedBudget) Paying(p *capacity.Problem, period money.Amount) money.Amount {
+	if b.Amount = b.Asked(p, period); b.Period(p).LessThan(period.Decimal) {
+		seconds := decimal.NewFromInt(b.seconds(p))
+		b.Amount = money.Amount{Decimal: period.Mul(seconds).Div(decimal.NewFromInt(p.PeriodSeconds)).RoundCeil(money.Places)}
+	}
+	return b.Amount
 }

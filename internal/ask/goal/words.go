@@ -170,11 +170,17 @@ func (t *telling) mostForBudget() {
 		on, spent = "the bill and the value refused together", o.Cost.Total
 	}
 	left := less(amount, spent)
-	t.say("most_for_budget", "", fmt.Sprintf("For at most %s on %s, %s can be served, on %s.", t.inWords(asked.Amount), on, served(*o), words.VMs(o.VMs.Total)),
+	best := served(*o) + " can be served"
+	if o.Refused > 0 { // more might be paid for, and refusing them is cheaper
+		best = "it is best to serve " + served(*o)
+	}
+	t.say("most_for_budget", "", fmt.Sprintf("For at most %s on %s, %s, on %s.", t.inWords(asked.Amount), on, best, words.VMs(o.VMs.Total)),
 		t.money("budget", amount), words.Count("admitted", o.Admitted, "jobs"), words.Count("refused", o.Refused, "jobs"), words.Count("vms", o.VMs.Total, "VMs"))
-	said := fmt.Sprintf("%s is spent on %s and %s is left.", t.inWords(asked.Asked(t.p, spent)), on, words.Cents(asked.Asked(t.p, left).Float()))
+	spentOf := asked.Asked(t.p, spent) // of the amount asked for
+	leftOf := words.Cents(max(0, less(asked.Amount, spentOf).Float()))
+	said := fmt.Sprintf("%s is spent on %s and %s is left.", t.inWords(spentOf), on, leftOf)
 	if asked.Of == OfTotal {
-		said = fmt.Sprintf("Bill and value refused together come to %s, which is %s below it; the bill is %s %s.", t.inWords(asked.Asked(t.p, spent)), words.Cents(asked.Asked(t.p, left).Float()), o.Cost.Bill, t.period)
+		said = fmt.Sprintf("Bill and value refused together come to %s, which is %s below it; the bill is %s %s.", t.inWords(spentOf), leftOf, o.Cost.Bill, t.period)
 	}
 	t.say("spent", "", said, t.money("spent", spent), t.money("left", left), t.money("bill", o.Cost.Bill))
 	if o.Refused > 0 {
@@ -195,6 +201,9 @@ func (t *telling) mostForBudget() {
 	by := together.String() + " more"
 	if together.IsNegative() {
 		by = money.Amount{Decimal: together.Neg()}.String() + " less"
+	}
+	if together.IsNegative() { // only the problem's own budget can be the tighter one
+		even = "Within the problem's own budget"
 	}
 	bill, valued := t.money("bill_without", c.Cost.Bill), t.money("value_refused_without", c.Cost.Penalties)
 	if together.IsZero() {

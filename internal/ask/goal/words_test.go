@@ -1,10 +1,14 @@
 package goal
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
+	"github.com/shopspring/decimal"
+
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/money"
 	"headroom/internal/test/plantest"
 )
 
@@ -90,6 +94,33 @@ func TestBudgetsAreToldInTheirUnit(t *testing.T) {
 	}
 }
 
+// A budget of exactly what some VMs cost pays for these, whatever part of its time a period is, and a cent
+// less does not. In its time the bill is told without the rounding of a period.
+func TestABudgetPaysForWhatItIsExactly(t *testing.T) {
+	t.Parallel()
+	for _, period := range []int64{60, 420, 600, 3600, 86400} {
+		for vms := int64(1); vms <= 8; vms++ {
+			p := plantest.Market(t, 0, "0", "1", capacity.Integer)
+			p.PeriodSeconds = period
+			p.Classes = []capacity.Class{plantest.ByGamma(t, "a", "1", "9999", 0, 8)}
+			for per, hours := range map[BudgetPeriod]int64{PerHour: 1, PerMonth: capacity.HoursPerMonth} {
+				exact := decimal.NewFromInt(vms * hours)
+				ask := func(amount decimal.Decimal) Answer {
+					b := &AskedBudget{Amount: money.Amount{Decimal: amount}, Per: per, Of: OfVMCost}
+					return asked(t, p, Question{Question: AskMostForBudget, Budget: b})
+				}
+				said := fmt.Sprintf("%d.00 USD %s is spent on VMs and 0.00 is left.", vms*hours, map[BudgetPeriod]string{PerHour: "an hour", PerMonth: "a month (730 hours)"}[per])
+				if a := ask(exact); a.Outcome.Admitted != float64(vms) || !strings.Contains(a.Explanation, said) {
+					t.Errorf("%d VMs for %d s: %q is not in %q", vms, period, said, a.Explanation)
+				}
+				if a := ask(exact.Sub(decimal.New(1, -2))); a.Outcome.Admitted != float64(vms-1) {
+					t.Errorf("a cent less than %d VMs cost for %d s: %q", vms, period, a.Explanation)
+				}
+			}
+		}
+	}
+}
+
 // A problem with a budget of its own is compared with its plan within that one, and says so.
 func TestBudgetsAreComparedWithTheProblemsOwn(t *testing.T) {
 	t.Parallel()
@@ -99,6 +130,7 @@ func TestBudgetsAreComparedWithTheProblemsOwn(t *testing.T) {
 	for amount, want := range map[string][]string{
 		"2": {"Within the problem's own budget the best plan serves 4 of 6 jobs for a bill of 4.00", "refused together are 4.00 more.", "Even within the problem's own budget it is best to refuse 2 jobs."},
 		"9": {"refused together are 4.00 less."},
+		"5": {"refused together are 2.00 less. Within the problem's own budget it is best to refuse 2 jobs."},
 		"4": {"The budget does not bind: the best plan within the problem's own budget has a bill of 4.00"},
 	} {
 		a := asked(t, p, Question{Question: AskMostForBudget, Budget: &AskedBudget{Amount: plantest.AmountIn(t, amount), Per: PerHour, Of: OfVMCost}})

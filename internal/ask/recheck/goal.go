@@ -131,15 +131,14 @@ func (c *checking) raised(q *goal.ProblemQuestion, a *goal.Answer) {
 		if asked.Amount = (money.Amount{}); x != nil {
 			asked.Amount = money.Amount{Decimal: decimalOf(x)}
 		}
-		less := money.Amount{Decimal: decimalOf(sub(asked.Amount.Rat(), big.NewRat(2, 1e9)))}
 		reached := budgetOf(&asked, &q.Problem)
-		if asked.Amount = less; x == nil || period == nil || reached.Cmp(period) < 0 || budgetOf(&asked, &q.Problem).Cmp(period) >= 0 {
+		if x == nil || period == nil || reached.Cmp(period) < 0 || sub(reached, period).Cmp(big.NewRat(1, 1e7)) > 0 {
 			c.wrong(at(i, "conflicts")+"/hint/value", "is %v, and a period takes %v", is.Value, takes.Value)
 		}
 	}
 }
 
-// budgetOf is a budget for a period, rounded down.
+// budgetOf is a budget for a period, rounded up.
 func budgetOf(b *goal.AskedBudget, p *capacity.Problem) *big.Rat {
 	part := whole(1)
 	switch b.Per {
@@ -149,7 +148,8 @@ func budgetOf(b *goal.AskedBudget, p *capacity.Problem) *big.Rat {
 		part = big.NewRat(p.PeriodSeconds, 3600)
 	}
 	units := mul(mul(b.Amount.Rat(), part), whole(1_000_000_000))
-	return big.NewRat(0, 1).SetFrac(new(big.Int).Div(units.Num(), units.Denom()), big.NewInt(1_000_000_000))
+	up := new(big.Int).Neg(units.Num())
+	return big.NewRat(0, 1).SetFrac(up.Neg(up.Div(up, units.Denom())), big.NewInt(1_000_000_000))
 }
 
 // serving checks the jobs of the classes: they add up, and serving just them costs no more.

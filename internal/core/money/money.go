@@ -51,6 +51,19 @@ func Round(x float64) Amount {
 // Smallest is the least amount above nothing that money holds.
 const Smallest = 1e-9
 
+// Over is an amount a period as one for another time, both in seconds. A bill is rounded to nine places a period, each of
+// its lines. So a longer time has only as many places as that leaves certain.
+func (m Amount) Over(seconds, period int64) Amount {
+	places := int32(Places)
+	if seconds > period {
+		places--
+	}
+	for reach := period; reach < seconds && places > 2; reach *= 10 {
+		places--
+	}
+	return Amount{m.Mul(decimal.NewFromInt(seconds)).DivRound(decimal.NewFromInt(period), places)}
+}
+
 // Finite returns the amount nearest to x, and nil if x is infinite.
 func Finite(x float64) *Amount {
 	if math.IsInf(x, 1) {

@@ -237,8 +237,9 @@ func (m *model) cost(v hourlyCost, penalties, avoided decimal.Decimal) (capacity
 		bill = bill.Add(cost.Spot.Decimal)
 	}
 	total := bill.Add(cost.Penalties.Decimal)
+	whole := v.sum().Mul(period).Add(penalties.Mul(hour)) // not rounded, so that a month tells no rounding of its periods
 	perSecond := func(seconds int64) money.Amount {
-		return money.Amount{Decimal: total.Mul(decimal.NewFromInt(seconds)).DivRound(period, money.Places)}
+		return money.Amount{Decimal: whole.Mul(decimal.NewFromInt(seconds)).DivRound(period.Mul(hour), money.Places)}
 	}
 	cost.Bill, cost.Total = money.Amount{Decimal: bill}, money.Amount{Decimal: total}
 	cost.PerHour, cost.PerMonth = perSecond(3600), perSecond(3600*capacity.HoursPerMonth)

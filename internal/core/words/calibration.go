@@ -31,8 +31,12 @@ const NoExecution = "There is no execution to compare with the bounds; import th
 
 // TooFewExecutions says that a coverage needs more executions than there are.
 func TooFewExecutions(n int, coverage float64, needs int) string {
-	return fmt.Sprintf("There are %d executions; a time that holds for %g of 100 needs %d. The factor is that of the slowest, which a further execution keeps in %.0f of 100 cases.",
-		n, 100*coverage, needs, 100*float64(n)/float64(n+1))
+	there := fmt.Sprintf("There are %d executions", n)
+	if n == 1 {
+		there = "There is 1 execution"
+	}
+	return fmt.Sprintf("%s; a time that holds for %g of 100 needs %d. The factor is that of the slowest, which a further execution keeps in %.0f of 100 cases.",
+		there, 100*coverage, needs, 100*float64(n)/float64(n+1))
 }
 
 // WaitedLong tells the part of their time that half of the executions waited for slots.

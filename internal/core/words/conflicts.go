@@ -71,9 +71,9 @@ func VMsOverBudget(budget money.Amount) string {
 	return fmt.Sprintf("The VMs that the promised jobs need cost more than the budget of %v.", budget)
 }
 
-// TotalOverBudget says that the cheapest plan costs more than the budget for everything.
+// TotalOverBudget says that bill and value refused of the cheapest plan are more than the budget for both.
 func TotalOverBudget(cost, budget money.Amount) string {
-	return fmt.Sprintf("The cheapest plan costs %s with the penalties of the jobs it refuses, and the budget is %s.", cost, budget)
+	return fmt.Sprintf("Bill and value refused together come to %s in the cheapest plan, and the budget is %s.", cost, budget)
 }
 
 // FitsWith begins a sentence about a cure with which the promised jobs fit, and the cheapest plan costs too much.

@@ -105,6 +105,11 @@ func reasonInFleet(p *capacity.Problem, pl *capacity.Plan, i int) Facts {
 		facts.Say(kind, class.Name, claim, append(figures, Money("penalty", class.Penalty, unit), Count("refused", out.Refused, "jobs"))...)
 	}
 	about, penalty := About(p.Options.Integrality), Cents(class.Penalty.Float())
+	budget, limit := bindingBudget(p), []capacity.Figure(nil)
+	if budget != nil {
+		limit = append(limit, Money("budget", *budget, unit))
+	}
+	none := noMore(budget, unit)
 	switch {
 	case out.Verdict == capacity.VerdictImpossible:
 		facts.Say(DeadlineImpossible, class.Name, OnNoType(class.DeadlineSeconds), Count("deadline", class.DeadlineSeconds, "s"))
@@ -115,9 +120,9 @@ func reasonInFleet(p *capacity.Problem, pl *capacity.Plan, i int) Facts {
 	case out.OneMore.Told() || out.OneMore.Bounded():
 		return ReasonOf(p, class, out, 0).Facts(class.Name)
 	case more == nil && full:
-		say(RefusalCosts, "A refused one is valued at "+penalty+" "+period+", and there is no more capacity to be had.")
+		say(RefusalCosts, "A refused one is valued at "+penalty+" "+period+", and "+none+".", limit...)
 	case more == nil:
-		say(NoMoreCapacity, NoCapacity(penalty+" "+period))
+		say(NoMoreCapacity, noCapacity(none, penalty+" "+period), limit...)
 	case !full && scarce:
 		say(BudgetUsedUp, "The budget for VMs is used up by jobs that are worth at least as much for the VMs they take; a refused one of these is valued at "+penalty+" "+period+".")
 	case !full && more.LessThan(class.Penalty.Decimal) && !Tied(more.Float(), class.Penalty.Float()):

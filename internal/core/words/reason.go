@@ -37,6 +37,8 @@ type Reason struct {
 	full, promised     bool
 	served             float64 // with one more, where that is not exactly one more; 0 otherwise
 	quota              int64   // with which one more would fit; 0 where that is no cure
+	budget             *capacity.Budget
+	vmCost             *money.Amount // of the budget, if it pays for fewer VMs than there are
 	refused            float64
 	fixed, deadline    float64
 }
@@ -48,7 +50,7 @@ func ReasonOf(p *capacity.Problem, class *capacity.Class, out *capacity.ClassPla
 		kind: Costs, period: period, penalty: class.Penalty, refused: out.Refused,
 		full: out.Verdict == capacity.VerdictFull, promised: out.Verdict == capacity.VerdictMinimum,
 	}
-	r.unit = p.Currency + " " + period
+	r.unit, r.budget, r.vmCost = p.Currency+" "+period, p.Budget, bindingBudget(p)
 	var margin *money.Amount
 	switch {
 	case p.Options.Integrality == capacity.Relaxed:
@@ -96,6 +98,26 @@ func (r *Reason) told(more *capacity.JobChange) {
 	}
 }
 
+// bindingBudget is the budget for VMs of one price on demand, if it pays for fewer than there are; nil otherwise.
+func bindingBudget(p *capacity.Problem) *money.Amount {
+	s := &p.Supply
+	if p.Budget == nil || p.Budget.VMCost == nil || s.Spot != nil || len(s.VMTypes) > 0 {
+		return nil
+	}
+	unlimited, hourly := s.OnDemand.Quota == nil && s.OnDemand.Price.IsPositive(), decimal.Zero
+	if s.OnDemand.Quota != nil {
+		hourly = s.OnDemand.Price.Mul(decimal.NewFromInt(*s.OnDemand.Quota))
+	}
+	for _, c := range s.Contracts {
+		hourly = hourly.Add(c.Price.Mul(decimal.NewFromInt(c.VMs)))
+	}
+	of := decimal.NewFromInt(3600)
+	if unlimited || hourly.Mul(decimal.NewFromInt(p.PeriodSeconds)).GreaterThan(p.Budget.VMCost.Mul(of)) {
+		return p.Budget.VMCost
+	}
+	return nil
+}
+
 // quotaWith is the quota that lets missing VMs in; 0 where it takes more than that.
 func quotaWith(p *capacity.Problem, missing *float64) int64 {
 	quota := p.Supply.OnDemand.Quota
@@ -129,9 +151,17 @@ func OnNoType(deadline float64) string {
 	return "On no VM type can an execution end by the deadline of " + Number(deadline) + " s, whatever the number of slots."
 }
 
-// NoCapacity is the reason of a class that cannot have more: no VM can be rented, and no job gives way.
-func NoCapacity(penalty string) string {
-	return "There is no more capacity to be had; a refused one is valued at " + penalty + "."
+// noCapacity is the reason of a class that cannot have more: no VM can be rented, and no job gives way.
+func noCapacity(none, penalty string) string {
+	return strings.ToUpper(none[:1]) + none[1:] + "; a refused one is valued at " + penalty + "."
+}
+
+// noMore says that no more VMs can be had; vmCost is the budget if it is the limit.
+func noMore(vmCost *money.Amount, unit string) string {
+	if vmCost != nil {
+		return fmt.Sprintf("the budget for VMs, %s %s, pays for no more capacity", *vmCost, unit)
+	}
+	return "there is no more capacity to be had"
 }
 
 const promisedOnly = "Only the promised jobs run."
@@ -147,13 +177,13 @@ func (r *Reason) say() string {
 		return "Its jobs take no VMs."
 	case RefusalCosts:
 		if r.limits {
-			return "A refused one is valued at " + penalty + ", and one more cannot be served within the limits" + r.missing()
+			return "A refused one is valued at " + penalty + ", and one more cannot be served within " + r.missing()
 		}
-		return "A refused one is valued at " + penalty + ", and there is no more capacity to be had."
+		return "A refused one is valued at " + penalty + ", and " + noMore(r.vmCost, r.unit) + "."
 	case DoesNotFit:
-		return "One more job cannot be served within the limits" + r.missing()
+		return "One more job cannot be served within " + r.missing()
 	case NoMoreCapacity:
-		return NoCapacity(penalty)
+		return noCapacity(noMore(r.vmCost, r.unit), penalty)
 	case CostsAsRefusal:
 		return "One more job " + r.costs(Cents(r.amount.Float())) + ", as much as it is valued at when refused: a tie."
 	case CostsBetween:
@@ -228,12 +258,17 @@ func OneMore(bill, value float64, billed, valued, together, period string, serve
 	return said
 }
 
-// missing ends a sentence about a job that does not fit.
+// missing names the limit that one more job exceeds.
 func (r *Reason) missing() string {
-	if r.change.VMs == nil {
-		return "."
+	switch {
+	case r.change.VMs == nil && r.budget != nil:
+		return "the limits and the budget."
+	case r.change.VMs == nil:
+		return "the limits."
+	case r.vmCost != nil:
+		return fmt.Sprintf("the budget for VMs: beside what is promised it needs %s more than %s %s buys.", VMs(*r.change.VMs), *r.vmCost, r.unit)
 	}
-	said := ": beside what is promised it needs " + VMs(*r.change.VMs) + " more than there are"
+	said := "the limits: beside what is promised it needs " + VMs(*r.change.VMs) + " more than there are"
 	if r.quota > 0 {
 		said += fmt.Sprintf("; a quota of %d on demand would do", r.quota)
 	}
@@ -262,12 +297,15 @@ func (r Reason) Facts(class string) Facts {
 	case CostsBetween:
 		add("low", r.change.Low.String(), r.unit)
 		add("high", r.change.High.String(), r.unit)
-	case RefusalCosts, DoesNotFit:
+	case RefusalCosts, DoesNotFit, NoMoreCapacity:
 		if r.limits && r.change.VMs != nil {
 			add("vms_missing", Decimal(*r.change.VMs), "VMs")
 			if r.quota > 0 {
 				add("quota", Decimal(float64(r.quota)), "VMs")
 			}
+		}
+		if r.vmCost != nil && (!r.limits || r.change.VMs != nil) {
+			add("budget", r.vmCost.String(), r.unit)
 		}
 	}
 	if !r.compares() {

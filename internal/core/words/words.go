@@ -6,6 +6,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"headroom/internal/core/money"
 )
 
 // PerPeriod returns the words for an amount per period of so many seconds.
@@ -23,11 +25,17 @@ func PerPeriod(seconds int64) string {
 func Cents(x float64) string {
 	switch {
 	case x != 0 && math.Abs(x) < 0.01:
-		return strconv.FormatFloat(x, 'g', 3, 64)
+		return smallCents(x)
 	case x >= 0 && x < mostCents:
 		return twoPlaces(x)
 	}
 	return strconv.FormatFloat(x, 'f', 2, 64)
+}
+
+// smallCents writes an amount below a cent with three digits, without an exponent and in the places that money has.
+func smallCents(x float64) string {
+	rounded, _ := strconv.ParseFloat(strconv.FormatFloat(x, 'g', 3, 64), 64)
+	return money.Round(rounded).String()
 }
 
 // mostCents keeps an amount's hundredths exact in a float64.

@@ -36,6 +36,16 @@ func TestCentsAreRoundedAsTheStandardLibraryDoes(t *testing.T) {
 	}
 }
 
+// Small amounts are written without an exponent.
+func TestSmallAmountsHaveNoExponent(t *testing.T) {
+	t.Parallel()
+	for x, want := range map[float64]string{6e-9: "0.000000006", 0.0012345: "0.00123", -1e-7: "-0.0000001", 0.005: "0.005", 1e-13: "0.00"} {
+		if got := Cents(x); got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+}
+
 func BenchmarkCents(b *testing.B) {
 	x := 17.1049382716
 	for b.Loop() {

@@ -28,7 +28,7 @@ var classes = remote.Resource{
 		{Name: "reduce-slots", Pointer: "/slots_per_vm/reduce", Usage: "how many reduce slots one VM offers, as a `number`"},
 		{Name: "jobs-min", Pointer: "/jobs/min", Usage: "how many jobs at once are promised, as a `number`"},
 		{Name: "jobs-max", Pointer: "/jobs/max", Usage: "how many jobs at once are asked for, as a `number`"},
-		{Name: "penalty", Pointer: "/penalty", Usage: "what refusing one job costs a period, as an `amount`"},
+		{Name: "penalty", Pointer: "/penalty", Usage: "what one refused job is valued at a period, as an `amount`"},
 	},
 	Example: "  headroom class create shop nightly-etl.yaml\n  headroom class replace shop nightly-etl --penalty 6.50",
 	List:    openapi.ListClasses,

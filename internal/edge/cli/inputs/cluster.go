@@ -23,7 +23,7 @@ var clusters = remote.Resource{
 		{Name: "time-zone", Pointer: "/time_zone", Usage: "the `zone` that weekly patterns are in, such as Europe/Berlin"},
 		{Name: "budget-vm-cost", Pointer: "/budget/vm_cost", Usage: "the most that VMs may cost a period, as an `amount`; null for no limit"},
 		{Name: "budget-total", Pointer: "/budget/total",
-			Usage: "the most that VMs and penalties may cost a period, as an `amount`; null for no limit"},
+			Usage: "the most that bill and value refused together may come to a period, as an `amount`; null for no limit"},
 		{Name: "hold-s", Pointer: "/hold_s", Usage: "for how many `seconds` autoscalers hold a decrease of VMs back"},
 	},
 	Example: "  headroom cluster create --name shop --currency EUR\n  headroom cluster create shop.yaml",

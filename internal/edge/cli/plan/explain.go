@@ -10,8 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/shopspring/decimal"
-
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/money"
 	"headroom/internal/core/words"
@@ -356,9 +354,8 @@ const mostPenalties = 5
 
 // moneyLines says what is on the bill, whose amounts add up to it, and what refused jobs are valued at.
 func moneyLines(p capacity.Problem, pl capacity.Plan) (lines []string) {
-	month := pl.Cost.Bill.Mul(decimal.NewFromInt(3600*capacity.HoursPerMonth)).DivRound(decimal.NewFromInt(p.PeriodSeconds), money.Places)
 	lines = append(lines, fmt.Sprintf("The VM bill is %s %s %s, which is %s a month of %d hours:", pl.Cost.Bill, p.Currency,
-		periodWord(p.PeriodSeconds), money.Amount{Decimal: month}, capacity.HoursPerMonth))
+		periodWord(p.PeriodSeconds), pl.Cost.Bill.Over(3600*capacity.HoursPerMonth, p.PeriodSeconds), capacity.HoursPerMonth))
 	line := func(amount money.Amount, format string, values ...any) {
 		if !amount.IsZero() {
 			lines = append(lines, fmt.Sprintf("  %s for ", amount)+fmt.Sprintf(format, values...))

@@ -59,8 +59,8 @@ func askBudgetCommand(to *remote.Connection) *cobra.Command {
 	var amount, currency string
 	b := goal.AskedBudget{Per: goal.PerHour, Of: goal.OfVMCost}
 	c := &cobra.Command{
-		Use: "budget [FILE|-]", Short: "Say what can be served for at most so much money",
-		Long:    "Says what can be served for at most so much an hour or a month (730 hours), on VMs or with the penalties of refused\njobs. It is the cheapest plan within the budget: a job whose VMs cost more than refusing it is refused all the same.",
+		Use: "budget [FILE|-]", Short: "Say what it is best to serve for at most so much money",
+		Long:    "Says what it is best to serve for at most so much an hour or a month (730 hours), on VMs or with the penalties of\nrefused jobs. It is the cheapest plan within the budget: a job whose VMs cost more than refusing it is refused all the same.",
 		Example: "  headroom ask budget cluster.json --amount 1000 --per month\n  headroom ask budget --cluster shop --amount 2.50 --of total",
 	}
 	c.Flags().StringVar(&amount, "amount", "", "how much `money`")
@@ -108,7 +108,7 @@ func askDeadlineCommand(to *remote.Connection) *cobra.Command {
 		Example: "  headroom ask deadline cluster.json --class etl --extra 5",
 	}
 	c.Flags().StringVar(&class, "class", "", "which `class`; without it all, by a common factor")
-	c.Flags().Float64Var(&extra, "extra", 0, "how many `per cent` more than now it may cost")
+	c.Flags().Float64Var(&extra, "extra", 0, "how many `per cent` more than now bill and value refused together may be")
 	return questionVerb(to, c, func(*cobra.Command) (goal.Question, error) {
 		return goal.Question{Question: goal.AskCheapestDeadline, Class: class, ExtraPercent: &extra}, nil
 	})

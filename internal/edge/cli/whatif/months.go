@@ -83,7 +83,7 @@ func (f *monthsFlags) document(c *cobra.Command, args []string, more map[string]
 		}
 		seconds := int64(f.end.Sub(f.start) / time.Second)
 		if seconds <= 0 {
-			return nil, "", fmt.Errorf("the time ends at %s, before it begins; give a later --until", f.until)
+			return nil, "", fmt.Errorf("the time ends at %s and does not begin before that; give a later --until", f.until)
 		}
 		members = map[string]json.RawMessage{"problem": data}
 		period := map[string]any{"start": f.start, "seconds": seconds}

@@ -41,7 +41,7 @@ func (f *changeFlags) add(c *cobra.Command) {
 		{name: "contract", what: whatif.ChangeContract, usage: "another number of VMs in a contract, as `CONTRACT=x2` or CONTRACT=VMS"},
 		{name: "quota", what: whatif.ChangeQuota, usage: "another quota on demand, as `x2`, VMS or none, or for one VM type TYPE=VMS"},
 		{name: "budget", what: whatif.ChangeBudget, usage: "what VMs may cost a period, as `AMOUNT`, x0.9 or none"},
-		{name: "total-budget", what: whatif.ChangeTotal, usage: "what VMs and penalties may cost a period, as `AMOUNT`, x0.9 or none"},
+		{name: "total-budget", what: whatif.ChangeTotal, usage: "what bill and value refused together may come to a period, as `AMOUNT`, x0.9 or none"},
 	}
 	for _, flag := range f.all {
 		c.Flags().StringArrayVar(&flag.values, flag.name, nil, flag.usage)
