@@ -464,7 +464,7 @@ func (a *PurchaseAnswer) tellEndings(q *PurchaseQuestion) {
 	}
 	after := ""
 	if left.IsPositive() {
-		after = fmt.Sprintf(", and %s of what the purchase commits to falls after %s, used or not", words.Cents(left.Float()), moment(q.End()))
+		after = fmt.Sprintf(", and %s of what the purchase commits to, upfront payments by their share of the time, falls after %s, used or not", words.Cents(left.Float()), moment(q.End()))
 	}
 	for i := range a.Ends {
 		p := &a.Ends[i]
