@@ -390,7 +390,11 @@ func (t *telling) deadlines() {
 				t.money("bill_more", less(r.Bill, given.Bill)), t.money("value_refused_more", less(r.Value, given.Value)))
 		}
 	}
-	t.say("earliest_deadline", class, fmt.Sprintf("The earliest deadline that can be met at all is %s %s, for a bill of %s%s, on %s.", words.Number(least.Deadline), unit, least.Bill, least.refused(), words.VMs(least.VMs)),
+	step := "a thousandth of the given one"
+	if class != "" && given.Deadline > 1000 {
+		step = "the second"
+	}
+	t.say("earliest_deadline", class, fmt.Sprintf("The earliest deadline that can be met at all, to %s, is %s %s, for a bill of %s%s, on %s.", step, words.Number(least.Deadline), unit, least.Bill, least.refused(), words.VMs(least.VMs)),
 		append(at(&least), words.Count("vms", least.VMs, "VMs"))...)
 }
 

@@ -389,6 +389,10 @@ func (w *weighing) oneMore(ctx context.Context, a *PurchaseAnswer, bought []int6
 
 // tellTerms says what a purchase commits to, and what is known of that time.
 func (a *PurchaseAnswer) tellTerms() {
+	beside := ""
+	if len(a.Offers) > 1 {
+		beside = ", with the other offers as they are"
+	}
 	for i := range a.Offers {
 		o := &a.Offers[i]
 		if o.VMs > 0 {
@@ -396,7 +400,7 @@ func (a *PurchaseAnswer) tellTerms() {
 				words.Money("obligation", o.Obligation, a.Currency), words.Count("forecast_share", o.ForecastShare, "share of the term"))
 		}
 		if m := o.OneMore; m != nil {
-			a.Facts.Say("all_on_offer_bought", o.Name, fmt.Sprintf("All of %q that is on offer is bought, %d; one more would %s.", o.Name, o.Most, m.sentence()),
+			a.Facts.Say("all_on_offer_bought", o.Name, fmt.Sprintf("All of %q that is on offer is bought, %d; one more would %s%s.", o.Name, o.Most, m.sentence(), beside),
 				words.Money("bill_saving", m.BillSaving, a.Currency), words.Money("value_refused_less", m.ValueRefused, a.Currency))
 		}
 	}
@@ -460,7 +464,7 @@ func (a *PurchaseAnswer) tellEndings(q *PurchaseQuestion) {
 	}
 	after := ""
 	if left.IsPositive() {
-		after = fmt.Sprintf(", and %s of what the purchase commits to falls after %s, used or not", words.Cents(left.Float()), moment(q.End()))
+		after = fmt.Sprintf(", and %s of what the purchase commits to, upfront payments by their share of the time, falls after %s, used or not", words.Cents(left.Float()), moment(q.End()))
 	}
 	for i := range a.Ends {
 		p := &a.Ends[i]

@@ -98,9 +98,9 @@ func TestWhatIsStillOwedIsSaid(t *testing.T) {
 	a := recommended(t, q)
 	n := a.Offers[0].VMs
 	for want, each := range map[string]string{
-		"it commits you to %s USD over its term, 75 %% of it forecast.":                                                  "200.04",
-		"By the end of January 2026 that has paid for itself, by the bill alone; %s USD is still owed after that month,": "199.6",
-		", and %s of what the purchase commits to falls after 2026-04-04 08:00 UTC, used or not":                         "50.01",
+		"it commits you to %s USD over its term, 75 %% of it forecast.":                                                                        "200.04",
+		"By the end of January 2026 that has paid for itself, by the bill alone; %s USD is still owed after that month,":                       "199.6",
+		", and %s of what the purchase commits to, upfront payments by their share of the time, falls after 2026-04-04 08:00 UTC, used or not": "50.01",
 	} {
 		amount := plantest.AmountIn(t, each).Mul(decimal.NewFromInt(n)).InexactFloat64()
 		if said := fmt.Sprintf(want, words.Cents(amount)); n == 0 || !strings.Contains(a.Explanation, said) {

@@ -77,6 +77,8 @@ func mean(h *horizon.Horizon, known []horizon.HorizonPeriod, class int, seconds 
 		jobs := h.Problem.Classes[class].Jobs.Max
 		if known[i].Jobs != nil {
 			jobs = known[i].Jobs[class]
+		} else if known[i].Arrivals != nil {
+			jobs = 0
 		}
 		sum.Add(sum, mul(number(jobs), big.NewRat(lengthOf(&known[i]), seconds)))
 	}

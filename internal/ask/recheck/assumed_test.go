@@ -2,11 +2,15 @@ package recheck
 
 import (
 	"encoding/json"
+	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
 	"headroom/internal/ask/horizon"
+	"headroom/internal/core/capacity"
 	"headroom/internal/core/proof"
+	"headroom/internal/test/plantest"
 )
 
 // arrivalsText has jobs that go on into later periods, at the end as well.
@@ -18,6 +22,21 @@ const arrivalsText = `{"problem": {"currency": "USD", "period_s": 3600, "supply"
 	  {"start": "2026-01-31T23:00:00Z", "hours": 2, "arrivals": [0, 6]},
 	  {"start": "2026-02-01T01:00:00Z", "seconds": 5000, "arrivals": [2.5, 0]}]}`
 
+// narrowText has arrivals beside two contracts that begin and end, a price that changes, earlier arrivals, and
+// hours in which the promised jobs need more VMs than there are.
+const narrowText = `{"problem": {"currency": "USD", "period_s": 3600,
+	"supply": {"contracts": [{"name": "own", "vms": 3, "price": "0.07", "billing": "used"}], "on_demand": {"price": "0.31", "quota": 14}},
+	"classes": [{"name": "a", "vms_per_job": "1.3", "deadline_s": 9000, "jobs": {"min": 14, "max": 20}, "penalty": "0.2"},
+	  {"name": "b", "demand": {"map_work_s": 9000, "reduce_work_s": 2500, "fixed_s": 30}, "deadline_s": 1800, "slots_per_vm": {"map": 2, "reduce": 2}, "jobs": {"min": 0, "max": 9}, "penalty": "0.55"}]},
+	"contracts": [
+	  {"name": "half", "vms": 2, "price": "0.113", "billing": "always", "upfront": "100", "from": "2026-01-31T21:00:00Z", "until": "2026-03-30T00:00:00Z"},
+	  {"name": "late", "vms": 4, "price": "0.2", "billing": "used", "upfront": "7", "from": "2026-01-31T22:00:00Z", "until": "2026-02-01T01:00:00Z"}],
+	"earlier": [{"start": "2026-01-31T18:00:00Z", "hours": 2, "arrivals": [3, 0]}],
+	"periods": [
+	  {"start": "2026-01-31T20:00:00Z", "hours": 3, "arrivals": [24, 1]},
+	  {"start": "2026-01-31T23:00:00Z", "hours": 2, "arrivals": [0, 36], "on_demand_price": "0.37"},
+	  {"start": "2026-02-01T01:00:00Z", "seconds": 5000, "arrivals": [2.5, 0]}]}`
+
 // open says that an answer is accepted, that only its plans are left open, and that the report lists what is not checked.
 func open(t *testing.T, question, answer []byte) {
 	t.Helper()
@@ -27,10 +46,20 @@ func open(t *testing.T, question, answer []byte) {
 	}
 }
 
+// openMonths are places of months with arrivals at which changes may pass: a summary does not say which plans have a gap.
+var openMonths = map[horizon.Detail][]string{
+	horizon.DetailPeriods: {"/classes/0/vm_hours", "/classes/1/vm_hours"},
+	horizon.DetailSummary: {"/classes/0/vm_hours", "/classes/1/vm_hours"},
+}
+
 func TestMonthsWithArrivals(t *testing.T) {
 	for _, detail := range []horizon.Detail{horizon.DetailClasses, horizon.DetailPeriods, horizon.DetailSummary} {
 		q, a := answerMonths(t, arrivalsText, detail)
 		open(t, q, a)
+		narrow, planned := answerMonths(t, narrowText, detail)
+		open(t, narrow, planned)
+		allMutationsFail(t, q, a, 1, openMonths[detail]...)
+		allMutationsFail(t, narrow, planned, 1, openMonths[detail]...)
 		fewer := strings.Replace(string(a), `"work_vm_hours":`, `"work_vm_hours":1`, 1)
 		if detail == horizon.DetailClasses && verified(t, q, []byte(fewer)).Accepted() {
 			t.Error("other work passes")
@@ -47,6 +76,7 @@ func TestMonthsWithArrivals(t *testing.T) {
 			"another start":   func(x map[string]any) { first(x)["start"] = "2026-01-31T19:00:00Z" },
 			"other hours":     func(x map[string]any) { first(x)["hours"] = 0.5 },
 			"another line":    func(x map[string]any) { first(x)["cost"].(map[string]any)["on_demand"] = "999.00" },
+			"any conflict":    func(x map[string]any) { first(x)["conflict"] = "The VMs are asleep." },
 			"a period's word": func(x map[string]any) { first(x)["status"] = "optimalx" },
 		} {
 			var x map[string]any
@@ -63,6 +93,71 @@ func TestMonthsWithArrivals(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Answers to drawn arrivals are accepted. With half of the VMs on demand at the same bill they are not.
+func TestDrawnArrivals(t *testing.T) {
+	r, planned, none, refusing := rand.New(rand.NewPCG(27, 11)), 0, 0, 0
+	for range plantest.Trials(150, 3000) {
+		h := drawnHorizon(t, r, r.IntN(2) == 0)
+		for i := range h.Problem.Classes {
+			if c := &h.Problem.Classes[i]; c.DeadlineSeconds == 0 {
+				c.DeadlineSeconds = float64(1800 * (1 + r.IntN(9)))
+			}
+		}
+		for i := range h.Periods {
+			h.Periods[i].Jobs, h.Periods[i].Arrivals = nil, make([]float64, len(h.Problem.Classes))
+			for n := range h.Problem.Classes {
+				h.Periods[i].Arrivals[n] = float64(r.IntN(9)) / 2
+			}
+		}
+		if h.Validate() != nil {
+			continue
+		}
+		a, err := horizon.Plan(t.Context(), h, nil, 1, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		q := horizon.HorizonQuestion{Horizon: h, Detail: []horizon.Detail{horizon.DetailSummary, horizon.DetailPeriods, horizon.DetailClasses}[r.IntN(3)]}
+		a.Show(q.Detail)
+		question := marshalled(q)
+		if report := verified(t, question, marshalled(a)); !report.Accepted() {
+			t.Fatalf("%s\n%s\n%s", report, question, marshalled(a))
+		}
+		switch {
+		case a.Status == capacity.InfeasibleStatus:
+			none++
+			continue
+		case a.Total.RefusedHours > 0:
+			refusing++
+		}
+		if planned++; a.Total.Cost.OnDemand.IsZero() {
+			continue
+		}
+		for i := range a.Periods {
+			v := &a.Periods[i].VMs
+			v.Total, v.OnDemand = v.Total-v.OnDemand/2, v.OnDemand/2
+		}
+		spans := []*horizon.SpanTotal{&a.Total}
+		for i := range a.Months {
+			spans = append(spans, &a.Months[i])
+		}
+		for i := range a.Days {
+			spans = append(spans, &a.Days[i])
+		}
+		for _, x := range spans {
+			x.VMHours, x.OnDemandHours = x.VMHours-x.OnDemandHours/2, x.OnDemandHours/2
+		}
+		vague := q.Detail == horizon.DetailSummary && (len(h.Problem.Supply.VMTypes) > 0 ||
+			slices.ContainsFunc(h.Periods, func(p horizon.HorizonPeriod) bool { return p.OnDemandPrice != nil }))
+		if verified(t, question, marshalled(a)).Accepted() && !vague { // a summary does not say when VMs are rented
+			t.Fatalf("half of the VMs pass:\n%s\n%s", question, marshalled(a))
+		}
+	}
+	if none < 5 || planned < 50 || refusing < 10 {
+		t.Errorf("%d without a plan, %d planned, %d of them refuse jobs", none, planned, refusing)
+	}
+	t.Log(none, planned, refusing)
 }
 
 // first is the first period of an answer.

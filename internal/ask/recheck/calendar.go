@@ -39,8 +39,9 @@ type cell struct {
 
 // situation holds the common problem of cells that differ in nothing but time.
 type situation struct {
-	problem capacity.Problem
-	inForce []bool
+	problem    capacity.Problem
+	inForce    []bool
+	unpromised bool // which of its jobs are promised does not follow
 }
 
 func cut(h *horizon.Horizon) *calendar {
@@ -90,7 +91,7 @@ func cut(h *horizon.Horizon) *calendar {
 		if !seen {
 			at = len(k.cases)
 			known[key] = at
-			k.cases = append(k.cases, situation{k.problem(period, inForce), inForce})
+			k.cases = append(k.cases, situation{problem: k.problem(period, inForce), inForce: inForce})
 		}
 		if c.situation = at; len(k.cells) > 0 {
 			last := &k.cells[len(k.cells)-1]

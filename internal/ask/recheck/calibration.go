@@ -176,6 +176,7 @@ func calibrationFigures(a *perf.Calibration) figures {
 		f[perf.RecommendationsHeld+"/coverage"] = number(t.Coverage)
 	}
 	if w := a.Waiting; w != nil {
+		f[perf.WaitedForSlots+"/known"] = whole(w.Executions)
 		f[perf.WaitedForSlots+"/median"], f[perf.WaitedForSlots+"/p90"] = number(w.MedianSeconds), number(w.P90Seconds)
 	}
 	return f
@@ -380,20 +381,22 @@ func spreadOf(sorted []float64) (s float64) {
 	return s
 }
 
-// tested recommends anew for each execution, from those before it.
+// tested recommends anew for each execution, from those that were submitted before it.
 func (c *checking) tested(all []timed, q *perf.CalibrationQuestion, a *perf.Calibration, got any) {
-	need := needed(q.Coverage)
-	if len(all) <= need {
-		c.differ("", got, map[string]any{"tested": nil})
-		c.end(TestedCheck, "There are too few executions for a test.")
-		return
-	}
 	var before [3][]float64
-	surely, perhaps := int64(0), int64(0)
+	n, surely, perhaps, earlier := int64(0), int64(0), int64(0), 0
 	for i := range all {
 		e := &all[i]
 		held, may := true, false
-		if i >= need {
+		for ; all[earlier].At.Before(e.At); earlier++ {
+			for b := range before {
+				r := all[earlier].ratio(b, all[earlier].Seconds)
+				at, _ := slices.BinarySearch(before[b], r)
+				before[b] = slices.Insert(before[b], at, r)
+			}
+		}
+		if earlier >= needed(q.Coverage) {
+			n++
 			for b := range choices(&before) {
 				f := factor(before[b], q.Coverage)
 				within := f != nil && e.ratio(b, e.Seconds) <= float(f)*(1+near)
@@ -406,13 +409,13 @@ func (c *checking) tested(all []timed, q *perf.CalibrationQuestion, a *perf.Cali
 				perhaps++
 			}
 		}
-		for b := range before {
-			r := e.ratio(b, e.Seconds)
-			at, _ := slices.BinarySearch(before[b], r)
-			before[b] = slices.Insert(before[b], at, r)
-		}
 	}
-	n, held := int64(len(all)-need), surely
+	if n == 0 {
+		c.differ("", got, map[string]any{"tested": nil})
+		c.end(TestedCheck, "Too few executions are before others for a test.")
+		return
+	}
+	held := surely
 	if t := a.Tested; t != nil && t.Held >= surely && t.Held <= perhaps {
 		held = t.Held
 	}
@@ -461,7 +464,7 @@ func (x *executed) warnings(q *perf.CalibrationQuestion, a *perf.Calibration) []
 	warn(n == 0, perf.TooFewExecutionsWarning, func() string { return words.NoExecution })
 	warn(n > 0 && !enough, perf.TooFewExecutionsWarning, func() string { return words.TooFewExecutions(n, q.Coverage, needed(q.Coverage)) })
 	warn(a.Waiting != nil && a.Waiting.MedianShare > 0.1, perf.WaitingWarning, func() string {
-		return words.WaitedLong(a.Waiting.MedianShare)
+		return words.WaitedLong(a.Waiting.MedianShare, a.Waiting.Executions, a.Fit.Executions)
 	})
 	warn(a.Tested != nil && a.Tested.Chance < 0.01, perf.NotHeldWarning, func() string {
 		return words.CalibrationsFailed(a.Tested.Held, a.Tested.Executions, q.Coverage)

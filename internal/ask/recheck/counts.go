@@ -99,7 +99,11 @@ func (c *checking) rates(at string, k *calendar, x *situation, s *settled, types
 		if slices.ContainsFunc(figures, func(x float64) bool { return x != 0 }) || len(s.classes)+len(types) > 0 {
 			c.wrong(at, "has no plan, and figures of one")
 		}
-		c.conflict(at, p, row.Conflict)
+		if row.Conflict == "" {
+			c.wrong(at+"/conflict", "is missing where there is no plan")
+		} else if !x.unpromised {
+			c.conflict(at, p, row.Conflict)
+		}
 		return true
 	}
 	if row.Conflict != "" || row.Status != capacity.Optimal && row.Status != capacity.Feasible {

@@ -2,15 +2,12 @@ package recheck
 
 import (
 	"fmt"
-	"math"
 	"math/big"
 	"slices"
 	"strings"
-	"time"
 
 	"headroom/internal/ask/horizon"
 	"headroom/internal/core/capacity"
-	"headroom/internal/core/proof"
 )
 
 var monthsNotChecked = []string{
@@ -38,106 +35,14 @@ func (c *checking) months(q horizon.HorizonQuestion, a horizon.Answer, got any) 
 	c.end(SentencesCheck, "The explanation and %d facts say the figures of the answer.", len(a.Facts))
 }
 
-const notFollowed = "how many jobs run at once where arrivals are given, and so the counts, the costs and the plans of each time"
+const notFollowed = "whether other plans of the jobs that have arrived are cheaper"
 
 // carriedOver reports whether a horizon tells what arrives, so that what runs at once follows from what was before.
 func carriedOver(h *horizon.Horizon) bool {
 	return len(h.Earlier) > 0 || slices.ContainsFunc(h.Periods, func(p horizon.HorizonPeriod) bool { return p.Arrivals != nil })
 }
 
-// unfollowed checks what holds of a horizon whatever runs at once in it.
-func (c *checking) unfollowed(at string, h *horizon.Horizon, a *horizon.Answer, got any) {
-	c.closed(at, cut(h), a, got)
-	c.periods(at, h, a, got)
-	if a.Detail == horizon.DetailClasses {
-		c.work(at, h, a)
-	}
-	c.end(SumsCheck, "The sums close; which counts they come from is not followed.")
-	c.doubt("", "The periods give arrivals: how many jobs run at once, and so the plans of each time, are not followed")
-	c.end(PlansCheck, "")
-}
-
 var statuses = []capacity.Status{capacity.Optimal, capacity.Feasible, capacity.InfeasibleStatus}
-
-// periods checks that the periods answered follow each other through the horizon, and add up to the total.
-func (c *checking) periods(at string, h *horizon.Horizon, a *horizon.Answer, got any) {
-	if a.Detail == horizon.DetailSummary {
-		return
-	}
-	var sums [len(lines)]figure
-	for i := range sums {
-		sums[i] = nothing()
-	}
-	hours, vmHours, admitted, refused, end := new(big.Rat), new(big.Rat), new(big.Rat), new(big.Rat), h.Start()
-	for i := range a.Periods {
-		p := &a.Periods[i]
-		if !p.Start.Equal(end) {
-			c.wrong(fmt.Sprintf("%s/periods/%d/start", at, i), "is %s, and the time before ends at %s", p.Start.Format(time.RFC3339), end.UTC().Format(time.RFC3339))
-		}
-		if !slices.Contains(statuses, p.Status) {
-			c.wrong(fmt.Sprintf("%s/periods/%d/status", at, i), "is %q, which is none", p.Status)
-		}
-		long := number(p.Hours)
-		end = p.Start.Add(time.Duration(math.Round(p.Hours*3600)) * time.Second)
-		hours.Add(hours, long)
-		vmHours.Add(vmHours, mul(number(p.VMs.Total), long))
-		admitted.Add(admitted, mul(number(p.Admitted), long))
-		refused.Add(refused, mul(number(p.Refused), long))
-		cost := costLines(&p.Cost)
-		for k, x := range cost[1:] { // the first is the total
-			sums[k].add(exact(x))
-		}
-	}
-	if a.Complete && !end.Equal(h.End()) {
-		c.wrong(at+"/periods", "end at %s, and the horizon at %s", end.UTC().Format(time.RFC3339), h.End().UTC().Format(time.RFC3339))
-	}
-	answer, _ := got.(map[string]any)
-	total, _ := answer["total"].(map[string]any)
-	c.differ(at+"/total", total, map[string]any{"hours": about(hours), "vm_hours": about(vmHours), "admitted_job_hours": about(admitted), "refused_job_hours": about(refused)})
-	c.differ(at+"/total/cost", total["cost"], costs(sums))
-	if !slices.Contains(statuses, a.Status) {
-		c.wrong(at+"/status", "is %q, which is none", a.Status)
-	}
-}
-
-// work checks that no work of what arrives is lost: the VMs of a class do what has arrived and was admitted.
-func (c *checking) work(at string, h *horizon.Horizon, a *horizon.Answer) {
-	for i := range h.Problem.Classes {
-		var arrived []proof.Arrived
-		for _, periods := range [][]horizon.HorizonPeriod{h.Earlier, h.Periods} {
-			for k := range periods {
-				if p := &periods[k]; i < len(p.Arrivals) && p.Arrivals[i] > 0 {
-					arrived = append(arrived, proof.Arrived{From: p.Start.Unix(), Until: p.Start.Unix() + lengthOf(p), Jobs: p.Arrivals[i]})
-				}
-			}
-		}
-		var held []proof.Held
-		for k := range a.Periods {
-			row := &a.Periods[k]
-			if row.Situation < 0 || row.Situation >= len(a.Situations) {
-				c.wrong(fmt.Sprintf("%s/periods/%d/situation", at, k), "is %d, and there are %d", row.Situation, len(a.Situations))
-				return
-			}
-			if classes := a.Situations[row.Situation].Classes; i < len(classes) && row.Status != capacity.InfeasibleStatus {
-				from := row.Start.Unix()
-				held = append(held, proof.Held{From: from, Until: from + int64(math.Round(row.Hours*3600)), VMs: classes[i].VMs, Refused: classes[i].Refused})
-			}
-		}
-		if len(arrived) == 0 || i >= len(a.Classes) {
-			continue
-		}
-		work, short := proof.Work(&h.Problem, i, arrived, held)
-		for _, s := range short {
-			if a.Status != capacity.InfeasibleStatus { // otherwise it is said
-				c.wrong(fmt.Sprintf("%s/classes/%d", at, i), "has VMs for %s VM-hours of work from %s on, and what has arrived takes %s",
-					trimmed(number(s.Have)), time.Unix(s.From, 0).UTC().Format(time.RFC3339), trimmed(number(s.Needed)))
-			}
-		}
-		if of := a.Classes[i].Arrivals; of == nil || !alike(of.WorkVMHours, work) {
-			c.wrong(fmt.Sprintf("%s/classes/%d/arrivals", at, i), "are missing, or do not take %v VM-hours", work)
-		}
-	}
-}
 
 // horizon checks an answer about a horizon that stands somewhere in a document.
 func (c *checking) horizon(at string, h *horizon.Horizon, a horizon.Answer, got any) {

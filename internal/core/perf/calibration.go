@@ -431,7 +431,7 @@ func (c *Calibration) tellWaiting(overheadSeconds float64) {
 	c.Waiting = &Waiting{Executions: int64(len(waited)), MedianSeconds: Median(waited), MedianShare: Median(shares),
 		P90Seconds: waited[int(math.Ceil(0.9*float64(len(waited))))-1]}
 	if c.Waiting.MedianShare > longWait {
-		c.warn(WaitingWarning, words.WaitedLong(c.Waiting.MedianShare))
+		c.warn(WaitingWarning, words.WaitedLong(c.Waiting.MedianShare, c.Waiting.Executions, int64(len(c.Judged))))
 	}
 }
 
@@ -445,23 +445,32 @@ func (j Judged) waited(overheadSeconds float64) (s float64, known bool) {
 }
 
 // test compares each execution, once enough precede it, with the recommendation of those before it. That finds errors
-// that the factors alone hide: a biased choice of bound, and run times that change over time.
+// that the factors alone hide: a biased choice of bound, and run times that change over time. None of those submitted
+// at the same moment is before another.
 func (c *Calibration) test() {
-	lowest := minExecutions(c.Coverage)
-	if len(c.Judged) <= lowest {
-		return
-	}
-	t := Tested{Executions: int64(len(c.Judged) - lowest)}
+	var t Tested
 	var before [len(planBounds)]ratios
-	for i, j := range c.Judged {
-		if i >= lowest {
-			if b := choose(&before); !above(j.ratio(b), before[b].factor(c.Coverage)) {
-				t.Held++
+	for first, i := 0, 0; i < len(c.Judged); first = i {
+		for i++; i < len(c.Judged) && c.Judged[i].At.Equal(c.Judged[first].At); i++ {
+		}
+		together := c.Judged[first:i]
+		if first >= minExecutions(c.Coverage) {
+			b := choose(&before)
+			factor := before[b].factor(c.Coverage)
+			for _, j := range together {
+				if t.Executions++; !above(j.ratio(b), factor) {
+					t.Held++
+				}
 			}
 		}
-		for b := range planBounds {
-			before[b].add(j, b)
+		for _, j := range together {
+			for b := range planBounds {
+				before[b].add(j, b)
+			}
 		}
+	}
+	if t.Executions == 0 {
+		return
 	}
 	t.Coverage = float64(t.Held) / float64(t.Executions)
 	t.Chance = distuv.Binomial{N: float64(t.Executions), P: c.Coverage}.CDF(float64(t.Held))

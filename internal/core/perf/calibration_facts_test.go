@@ -115,8 +115,12 @@ func (a *again) check() {
 	}
 	held, followed := 0., 0.
 	for i := least; i < len(ratios); i++ {
+		earlier := slices.IndexFunc(a.executions, func(m Measured) bool { return !m.At.Before(a.executions[i].At) })
+		if earlier < least {
+			continue
+		}
 		followed++
-		if ratios[i] <= upTo(rank(ratios[:i], a.coverage))*(1+1e-12) {
+		if ratios[i] <= upTo(rank(ratios[:earlier], a.coverage))*(1+1e-12) {
 			held++
 		}
 	}
@@ -127,7 +131,7 @@ func (a *again) check() {
 	}
 	if len(waited) > 0 {
 		slices.Sort(waited)
-		a.figures(WaitedForSlots, "", map[string]any{"median": middle(slices.Clone(waited)), "p90": waited[int(math.Ceil(0.9*float64(len(waited))))-1]})
+		a.figures(WaitedForSlots, "", map[string]any{"known": float64(len(waited)), "median": middle(slices.Clone(waited)), "p90": waited[int(math.Ceil(0.9*float64(len(waited))))-1]})
 	} else {
 		a.figures(WaitedForSlots, "", nil)
 	}

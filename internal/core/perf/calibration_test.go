@@ -380,3 +380,49 @@ func TestReadCalibration(t *testing.T) {
 		}
 	}
 }
+
+// Executions that were all submitted at the same moment follow none, and nothing is said of changes over time. Where
+// several share their moments, those of one moment are judged by the earlier moments alone.
+func TestNoneFollowsAtTheSameMoment(t *testing.T) {
+	executions := drawn(seeded(14), 120, firstDay, 1, 0.2)
+	for i := range executions {
+		executions[i].At = executions[0].At
+	}
+	if c := calibrate(t, executions, 0); c.Tested != nil || warned(c, NotHeldWarning) {
+		t.Errorf("got %+v", c.Tested)
+	}
+	for i := range executions {
+		executions[i].At = executions[0].At.Add(time.Duration(i/30) * time.Hour)
+	}
+	held := int64(0)
+	for i := 30; i < len(executions); i++ {
+		before := calibrate(t, executions[:i/30*30], 0)
+		j, err := Judge(Demands(nightly), 0, executions[i])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if j.Seconds <= before.Recommends.Factor*j.PlannedSeconds(before.Recommends.Bound) {
+			held++
+		}
+	}
+	if c := calibrate(t, executions, 0); c.Tested == nil || c.Tested.Executions != 90 || c.Tested.Held != held {
+		t.Errorf("got %+v, want %d of 90 held", c.Tested, held)
+	}
+}
+
+// Waiting that is known of one execution alone is not told of all.
+func TestWaitingSaysOfHowMany(t *testing.T) {
+	executions := drawn(seeded(15), 20, firstDay, 1, 0.2)
+	for i := range executions {
+		executions[i].IdleSeconds = nil
+	}
+	executions[3].IdleSeconds = new(executions[3].Seconds / 2)
+	c := calibrate(t, executions, 0)
+	text := c.Facts.Text()
+	for _, w := range c.Warnings {
+		text += w.Detail
+	}
+	if n := strings.Count(text, "Of 1 of the 20 executions it is known how long they waited: half of those"); n != 2 {
+		t.Errorf("%d times in %s", n, text)
+	}
+}

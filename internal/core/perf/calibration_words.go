@@ -40,8 +40,9 @@ func (c *Calibration) Retold() words.Facts {
 			words.Count("followed", float64(t.Executions), "executions"), words.Count("coverage", t.Coverage, "share"))
 	}
 	if w := c.Waiting; w != nil {
-		told.Say(WaitedForSlots, "", fmt.Sprintf("Half of the executions waited %.3g s or less for slots, 9 of 10 %.3g s or less.",
-			w.MedianSeconds, w.P90Seconds), words.Count("median", w.MedianSeconds, "s"), words.Count("p90", w.P90Seconds, "s"))
+		told.Say(WaitedForSlots, "", fmt.Sprintf("%s waited %.3g s or less for slots, 9 of 10 %.3g s or less.", words.HalfThatWaited(w.Executions, f.Executions),
+			w.MedianSeconds, w.P90Seconds), words.Count("median", w.MedianSeconds, "s"), words.Count("p90", w.P90Seconds, "s"),
+			words.Count("known", float64(w.Executions), "executions"))
 	}
 	return told
 }

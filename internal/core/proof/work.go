@@ -31,19 +31,8 @@ type Shortage struct {
 // not ended. It returns the VM-hours that this work takes at full use, and where they are not there. Held times follow
 // each other. A class that no VM serves in time has no work.
 func Work(p *capacity.Problem, class int, arrived []Arrived, held []Held) (work float64, short []Shortage) {
-	c := &p.Classes[class]
-	least, seconds := math.Inf(1), 0.0
-	perType := make([]float64, 0, 1) // VM-seconds of one job, at full use
-	for _, t := range p.Supply.Types() {
-		work := math.Inf(1)
-		if len(p.Supply.VMTypes) == 0 || c.RunsOn(t.Name) {
-			var held float64
-			work, held = fullUse(c, t.Name, p.Options)
-			seconds = max(seconds, held)
-		}
-		perType = append(perType, work)
-		least = min(least, work)
-	}
+	perType, seconds := takes(p, class)
+	least := slices.Min(perType)
 	if math.IsInf(least, 1) {
 		return 0, nil
 	}
@@ -67,6 +56,41 @@ func Work(p *capacity.Problem, class int, arrived []Arrived, held []Held) (work 
 		}
 	}
 	return work, short
+}
+
+// takes returns the VM-seconds of one job at full use, by VM type, and for how long it holds VMs.
+func takes(p *capacity.Problem, class int) (perType []float64, seconds float64) {
+	c := &p.Classes[class]
+	for _, t := range p.Supply.Types() {
+		work := math.Inf(1)
+		if len(p.Supply.VMTypes) == 0 || c.RunsOn(t.Name) {
+			var held float64
+			work, held = fullUse(c, t.Name, p.Options)
+			seconds = max(seconds, held)
+		}
+		perType = append(perType, work)
+	}
+	return perType, seconds
+}
+
+// HeldSeconds is for how long a job of a class holds its VMs.
+func HeldSeconds(p *capacity.Problem, class int) float64 {
+	_, seconds := takes(p, class)
+	return seconds
+}
+
+// AtOnce returns how many executions of a class run at once on average in each of some times, which are in order. A
+// time may be the one before it.
+func AtOnce(p *capacity.Problem, class int, arrived []Arrived, times [][2]int64) []float64 {
+	running, means := newSweep(arrived, HeldSeconds(p, class)), make([]float64, len(times))
+	for i, t := range times {
+		if i > 0 && t == times[i-1] {
+			means[i] = means[i-1]
+		} else {
+			means[i] = running.mean(t[0], t[1])
+		}
+	}
+	return means
 }
 
 // What may be missing through rounding: a part of a job, and of the most jobs there have been, since the sweep adds

@@ -39,10 +39,18 @@ func TooFewExecutions(n int, coverage float64, needs int) string {
 		there, 100*coverage, needs, 100*float64(n)/float64(n+1))
 }
 
-// WaitedLong tells the part of their time that half of the executions waited for slots.
-func WaitedLong(share float64) string {
-	return fmt.Sprintf("Half of the executions spent %.0f of 100 seconds or more waiting for slots, which is in the factors. Where plans give the class its slots at once, running_factor is nearer to the truth.",
-		100*share)
+// WaitedLong tells the part of their time that half of the executions waited for slots. So many of all are known to have.
+func WaitedLong(share float64, known, all int64) string {
+	return fmt.Sprintf("%s spent %.0f of 100 seconds or more waiting for slots, which is in the factors. Where plans give the class its slots at once, running_factor is nearer to the truth.",
+		HalfThatWaited(known, all), 100*share)
+}
+
+// HalfThatWaited names half of the executions whose waiting is known, and says of how many it is where not of all.
+func HalfThatWaited(known, all int64) string {
+	if known == all {
+		return "Half of the executions"
+	}
+	return fmt.Sprintf("Of %d of the %d executions it is known how long they waited: half of those", known, all)
 }
 
 // CalibrationsFailed says that past recommendations held for too few of the executions that followed.
