@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/shopspring/decimal"
 	"github.com/spf13/cobra"
 
 	"headroom/internal/core/capacity"
