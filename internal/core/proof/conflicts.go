@@ -146,7 +146,7 @@ func saidBetween(sentence, before, after string) (x *big.Rat, text string) {
 
 // overTotal checks that the cheapest plan costs what is said.
 func (k *conflicting) overTotal(c fault.Finding, text, raised string) {
-	x, said := saidBetween(c.Detail, "The cheapest plan costs ", " with")
+	x, said := saidBetween(c.Detail, "Bill and value refused together come to ", " in the cheapest plan")
 	if x == nil || c.Hint != nil && text != said {
 		k.addf("The cure at %s is %.60q, and the cheapest plan costs %.60q.", c.Pointer, text, said)
 		return
@@ -181,7 +181,7 @@ const fitsHere = " here the promised jobs fit. "
 // fitsWith checks the sentence about a cure that is none, since the cheapest plan then costs too much.
 func (k *conflicting) fitsWith(pointer, sentence string) {
 	x, text := saidBetween(sentence, " With ", " here")
-	cost, _ := saidBetween(sentence, "The cheapest plan costs ", " with")
+	cost, _ := saidBetween(sentence, "Bill and value refused together come to ", " in the cheapest plan")
 	if x == nil || cost == nil || sentence != words.FitsWith(text)+words.TotalOverBudget(amountOf(cost), *k.m.problem.Budget.Total) {
 		k.addf("The conflict at %s ends with %.200q, which is no sentence about a cure.", pointer, sentence)
 		return
