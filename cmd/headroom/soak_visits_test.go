@@ -244,7 +244,7 @@ func soakReads(k *load) (reads []string) {
 			at += "?from=1"
 		case strings.HasSuffix(path, "/forecasts/pattern"):
 			at += "?class=nightly-etl"
-		case strings.HasSuffix(path, "/calibration"):
+		case strings.HasSuffix(path, "/calibration"), strings.HasSuffix(path, "/calibration/question"):
 			at += "?job=nightly%20etl"
 		case strings.HasSuffix(path, "/scenarios/compare"):
 			at += "?name=kept"

@@ -258,11 +258,12 @@ func TestPricesOfTypesThatAreNotRented(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	p.Options.Integrality = capacity.Relaxed
 	pl := solved(t, p)
 	if y := pl.Prices.Types[1]; y.High == nil || y.High.String() != "9.00" {
 		t.Errorf("got %+v, want one more VM at 9.00", y)
 	}
-	if want := "on y a job would take about 18.00."; !strings.HasSuffix(pl.Classes[0].Reason, want) {
+	if want := "on y a job would take 18.00."; !strings.HasSuffix(pl.Classes[0].Reason, want) {
 		t.Errorf("got %q, want %q", pl.Classes[0].Reason, want)
 	}
 }

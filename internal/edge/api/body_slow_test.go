@@ -91,8 +91,8 @@ func TestSlowBodies(t *testing.T) {
 			return // files, which have times of their own
 		}
 		at := path
-		for _, name := range []string{"cluster", "name", "id", "node", "job", "plan", "version", "kind"} {
-			value := map[string]string{"cluster": "night", "job": "1", "plan": "1", "version": "1", "kind": "power"}[name]
+		for _, name := range []string{"cluster", "name", "id", "node", "job", "plan", "version", "kind", "engine"} {
+			value := map[string]string{"cluster": "night", "job": "1", "plan": "1", "version": "1", "kind": "power", "engine": "slurm"}[name]
 			if value == "" {
 				value = "x"
 			}

@@ -90,12 +90,17 @@ func TestJumpsOfTheDatabasesClock(t *testing.T) {
 			planned(t, ctx, s, night, map[string]float64{"etl": 1})
 			a := must(s.Admit(ctx, night, place("etl", 30)))(t)
 			execute(t, conn, "UPDATE admissions SET admitted_at = admitted_at + $1::interval, expires_at = expires_at + $1::interval", jump)
-			other := pgtest.OpenWith(t, configOf(url)) // its first admission looks for such leases
-			if again := must(other.Admit(ctx, night, place("etl", 30)))(t); again.ID != "" {
-				t.Errorf("two are in one place: %+v", again)
-			}
 			var left float64
-			check(t, conn.QueryRow(ctx, "SELECT extract(epoch FROM expires_at - clock_timestamp())::float8 FROM admissions WHERE id = $1", a.ID).Scan(&left))
+			for range 3 { // the look for such leases gives way where the database is busy
+				other := pgtest.OpenWith(t, configOf(url)) // its first admission looks for them
+				if again := must(other.Admit(ctx, night, place("etl", 30)))(t); again.ID != "" {
+					t.Errorf("two are in one place: %+v", again)
+				}
+				check(t, conn.QueryRow(ctx, "SELECT extract(epoch FROM expires_at - clock_timestamp())::float8 FROM admissions WHERE id = $1", a.ID).Scan(&left))
+				if left <= 31 {
+					break
+				}
+			}
 			if left > 31 || left < 1 {
 				t.Errorf("its lease of 30 s has %g s to go", left)
 			}
