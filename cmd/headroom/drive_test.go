@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -22,14 +21,12 @@ import (
 
 // driven is a Slurm that a driver keeps to the plans of a server.
 type driven struct {
-	slurm   *slurmtest.Slurm
-	server  *served
-	driver  *exec.Cmd // the one started last
-	said    *lockedBuffer
-	dir     string
-	address string
-	key     string // the driver's
-	plans   []inForce
+	homed
+	slurm  *slurmtest.Slurm
+	driver *exec.Cmd // the one started last
+	said   *lockedBuffer
+	key    string // the driver's
+	plans  []inForce
 }
 
 // inForce holds the places of classes from a moment on.
@@ -50,7 +47,7 @@ func TestSlurmFollowsThePlan(t *testing.T) {
 		jobs, changes, kills = 500, 50, 20
 	}
 	d := startDriven(t, 0)
-	if said := d.verb(t, "drive", "slurm", "shop", "--dry-run", "--data-dir", d.dir); !strings.Contains(said, "etl: 200 places now, 2 by the plan\n") {
+	if said := d.verb(t, "drive", "slurm", "shop", "--dry-run"); !strings.Contains(said, "etl: 200 places now, 2 by the plan\n") {
 		t.Errorf("a dry run says\n%s", said)
 	}
 	d.drive(t)
@@ -103,9 +100,8 @@ func TestSlurmFollowsThePlan(t *testing.T) {
 // startDriven starts a Slurm, and a server with a plan and a driver's key.
 func startDriven(t *testing.T, cloud int) *driven {
 	t.Helper()
-	d := &driven{slurm: slurmtest.Start(t, slurmtest.Setup{Licences: strings.Join(drivenClasses, ":200,") + ":200", Cloud: cloud}), dir: dataDirectory(t), address: testPort(t), said: &lockedBuffer{}}
-	d.serve(t)
-	d.key = strings.TrimSpace(d.verb(t, "key", "create", "driver", "--role", "operator", "--cluster", "shop", "-q", "--data-dir", d.dir))
+	d := &driven{slurm: slurmtest.Start(t, slurmtest.Setup{Licences: strings.Join(drivenClasses, ":200,") + ":200", Cloud: cloud}), homed: startHomed(t), said: &lockedBuffer{}}
+	d.key = strings.TrimSpace(d.verb(t, "key", "create", "driver", "--role", "operator", "--cluster", "shop", "-q"))
 	d.change(t, 4)
 	return d
 }
@@ -161,7 +157,7 @@ func TestSlurmHasNodesAhead(t *testing.T) {
 	boundary := time.Now().Add(45 * time.Second).UTC().Truncate(time.Second)
 	dear := fmt.Sprintf(`{"vm_type":"m","price":"500","from":"2020-01-01T00:00:00Z","until":%q}`, boundary.Format(time.RFC3339))
 	d.changeAll(t, 3, 0, fmt.Sprintf(`%s,{"vm_type":"m","price":"0.3","from":%q}`, dear, boundary.Format(time.RFC3339)))
-	look := []string{"drive", "slurm", "shop", "--dry-run", "--nodes", "m=cloud", "--data-dir", d.dir, "--lead"}
+	look := []string{"drive", "slurm", "shop", "--dry-run", "--nodes", "m=cloud", "--lead"}
 	if said := d.verb(t, append(look, "0s")...); strings.Contains(said, "nodes") {
 		t.Errorf("without a look ahead it says\n%s", said)
 	}
@@ -192,24 +188,6 @@ func TestSlurmHasNodesAhead(t *testing.T) {
 	}
 	d.changeAll(t, 1, 1, `{"vm_type":"m","price":"0.3","from":"2020-01-01T00:00:00Z"}`)
 	asked("Resume c[1-3]", "Suspend c[2-3]")
-}
-
-// serve starts the server, at the same address each time.
-func (d *driven) serve(t *testing.T) {
-	t.Helper()
-	d.server = launch(t, d.dir, nil, "--listen", d.address)
-	d.server.address = d.address
-	d.server.await(t)
-}
-
-// verb runs a command of this program.
-func (d *driven) verb(t *testing.T, args ...string) string {
-	t.Helper()
-	var out, trouble bytes.Buffer
-	if code := run(t.Context(), args, strings.NewReader(""), &out, &trouble); code != shell.ExitOK {
-		t.Fatalf("%v: exit code %d: %s", args, code, &trouble)
-	}
-	return out.String()
 }
 
 // drive starts a driver.
@@ -252,7 +230,7 @@ func (d *driven) changeAll(t *testing.T, quota, vms int, prices string) {
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	d.verb(t, "apply", "-f", file, "--yes", "--data-dir", d.dir)
+	d.verb(t, "apply", "-f", file, "--yes")
 	var now plans.Scaling
 	waits(t, "the plan is current", 30*time.Second, func() bool {
 		status, answer, err := d.server.ask(t.Context(), d.server.key(t), "/v1/clusters/shop/plans/current/scaling", "")
@@ -306,7 +284,7 @@ func (d *driven) kept(t *testing.T) {
 				Seconds        float64
 			}
 		}
-		if err := json.Unmarshal([]byte(d.verb(t, "history", "list", "shop", "--limit", "0", "-o", "json", "--data-dir", d.dir)), &all); err != nil {
+		if err := json.Unmarshal([]byte(d.verb(t, "history", "list", "shop", "--limit", "0", "-o", "json")), &all); err != nil {
 			t.Fatal(err)
 		}
 		missing := maps.Clone(want)
@@ -319,7 +297,7 @@ func (d *driven) kept(t *testing.T) {
 		}
 		return len(missing) == 0
 	})
-	if said := d.verb(t, "observation", "latest", "shop", "--data-dir", d.dir); !strings.Contains(said, "4 VMs ran") {
+	if said := d.verb(t, "observation", "latest", "shop"); !strings.Contains(said, "4 VMs ran") {
 		t.Errorf("what runs is told as %s", said)
 	}
 }

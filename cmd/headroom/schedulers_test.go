@@ -14,7 +14,7 @@ import (
 
 // scheduled is a server whose plan has one place for a job, which tells when two of it run at once.
 type scheduled struct {
-	*driven
+	homed
 	agent    string // a key
 	job      string // the program
 	ran      string // a file with a line for each time
@@ -23,15 +23,14 @@ type scheduled struct {
 }
 
 func startScheduled(t *testing.T) *scheduled {
-	d := &driven{dir: dataDirectory(t), address: testPort(t)}
-	d.serve(t)
+	d := startHomed(t)
 	files := t.TempDir()
 	program, err := exec.LookPath("headroom")
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &scheduled{driven: d, job: filepath.Join(files, "etl.sh"), ran: filepath.Join(files, "ran"), programs: filepath.Dir(program)}
-	s.agent = strings.TrimSpace(d.verb(t, "key", "create", "jobs", "--role", "agent", "-q", "--data-dir", d.dir))
+	s := &scheduled{homed: d, job: filepath.Join(files, "etl.sh"), ran: filepath.Join(files, "ran"), programs: filepath.Dir(program)}
+	s.agent = strings.TrimSpace(d.verb(t, "key", "create", "jobs", "--role", "agent", "-q"))
 	document := filepath.Join(files, "shop.yaml")
 	for file, text := range map[string]string{
 		s.job: fmt.Sprintf("#!/bin/sh\nmkdir %[1]s/alone || echo two at once >> %[1]s/ran\nsleep 0.3\necho ran $1 >> %[1]s/ran\nrmdir %[1]s/alone\n", files),
@@ -42,8 +41,8 @@ func startScheduled(t *testing.T) *scheduled {
 			t.Fatal(err)
 		}
 	}
-	d.verb(t, "apply", "-f", document, "--yes", "--data-dir", d.dir)
-	d.verb(t, "plan", "create", "shop", "--data-dir", d.dir)
+	d.verb(t, "apply", "-f", document, "--yes")
+	d.verb(t, "plan", "create", "shop")
 	s.replace = strings.NewReplacer("/opt/jobs/etl.sh", s.job, "http://127.0.0.1:8080", "http://"+d.address, "$(cat /etc/headroom/etl.key)", s.agent)
 	return s
 }
@@ -76,8 +75,8 @@ func (s *scheduled) runs(t *testing.T) string {
 // take takes the only place, until it is given back.
 func (s *scheduled) take(t *testing.T) (giveBack func()) {
 	t.Helper()
-	id := strings.TrimSpace(s.verb(t, "admission", "ask", "shop", "nightly-etl", "-q", "--holder", "somebody", "--data-dir", s.dir))
-	return func() { s.verb(t, "admission", "end", "shop", id, "--data-dir", s.dir) }
+	id := strings.TrimSpace(s.verb(t, "admission", "ask", "shop", "nightly-etl", "-q", "--holder", "somebody"))
+	return func() { s.verb(t, "admission", "end", "shop", id) }
 }
 
 // The job of the example for cron waits for its place, runs in it, and says so with its exit code where there is none.
@@ -166,7 +165,7 @@ func TestAirflowWaitsForAPlace(t *testing.T) {
 		t.Errorf("without a place: %v\n%s", err, said)
 	}
 	giveBack()
-	if said := s.verb(t, "admission", "list", "shop", "--data-dir", s.dir); !strings.Contains(said, "No job holds a lease.") {
+	if said := s.verb(t, "admission", "list", "shop"); !strings.Contains(said, "No job holds a lease.") {
 		t.Errorf("a place is still taken:\n%s", said)
 	}
 }

@@ -18,45 +18,23 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"headroom/internal/data/history"
-	"headroom/internal/edge/cli/shell"
 	"headroom/internal/service/plans"
 	"headroom/internal/test/historytest"
 )
 
 // watched is a directory of event logs that a command watches for a server.
 type watched struct {
-	server  *served
+	homed
 	watcher *exec.Cmd
 	said    *lockedBuffer
-	dir     string // of the server's data
-	address string
 	logs    string
 }
 
 func watchLogs(t *testing.T) *watched {
 	t.Helper()
-	w := &watched{said: &lockedBuffer{}, dir: dataDirectory(t), address: testPort(t), logs: t.TempDir()}
-	w.serve(t)
+	w := &watched{homed: startHomed(t), said: &lockedBuffer{}, logs: t.TempDir()}
 	t.Cleanup(func() { w.endWatcher(t) })
 	return w
-}
-
-// serve starts the server, at the same address each time.
-func (w *watched) serve(t *testing.T) {
-	t.Helper()
-	w.server = launch(t, w.dir, nil, "--listen", w.address)
-	w.server.address = w.address
-	w.server.await(t)
-}
-
-// verb runs a command of this program.
-func (w *watched) verb(t *testing.T, args ...string) string {
-	t.Helper()
-	var out, trouble bytes.Buffer
-	if code := run(t.Context(), append(args, "--data-dir", w.dir), strings.NewReader(""), &out, &trouble); code != shell.ExitOK {
-		t.Fatalf("%v: exit code %d: %s", args, code, &trouble)
-	}
-	return out.String()
 }
 
 // watch starts the watcher.
