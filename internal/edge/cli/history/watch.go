@@ -1,7 +1,6 @@
 package history
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -197,11 +196,15 @@ func (w *watch) take(ctx context.Context, log history.Log) error {
 	}
 	for _, record := range records {
 		if len(i.batch) > 0 && (i.bytes+len(record) > batchBytes || len(i.batch) == batchExecutions) {
-			err = cmp.Or(err, i.send(ctx))
+			if err = i.send(ctx); err != nil {
+				break
+			}
 		}
 		i.batch, i.bytes = append(i.batch, record), i.bytes+len(record)
 	}
-	err = cmp.Or(err, i.send(ctx))
+	if err == nil {
+		err = i.send(ctx)
+	}
 	var p *remote.Problem
 	if errors.As(err, &p) && slices.Contains([]int{http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity}, p.Status) {
 		w.refuse(log, history.Refusal{Where: "the file", Detail: err.Error()})
