@@ -11,10 +11,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/spf13/pflag"
 
 	"headroom/internal/core/lp/worker"
+	"headroom/internal/test/await"
 )
 
 // repository is the path of the repository's root from this package.
@@ -156,7 +158,7 @@ func TestPrintedOutputsAreReal(t *testing.T) {
 				}
 				line, printed, _ := strings.Cut(step, "\n")
 				var got []byte
-				for range 3 { // on a busy machine CBC may not vote in time; a plan may be made again
+				for range await.Tries(30 * time.Second) { // on a busy machine CBC may not vote in time; a plan may be made again
 					c := exec.CommandContext(t.Context(), "sh", "-c", line)
 					c.Dir, c.Env = dir, append(os.Environ(), worker.ProgramVariable+"="+os.Getenv(worker.ProgramVariable), "HEADROOM_DATA_DIR="+dir)
 					if got, err = c.CombinedOutput(); err != nil || sameOutput(printed, string(got)) || !strings.HasPrefix(line, "bin/headroom solve ") {

@@ -30,13 +30,15 @@ func TestOneDriverActs(t *testing.T) {
 		return d
 	}
 	var let atomic.Int64
+	var first atomic.Value
 	var all sync.WaitGroup
 	for n := range 20 {
 		all.Go(func() {
-			if d, err := s.HoldDriver(ctx, "shop", "slurm", heartbeat.DriverClaim{Holder: fmt.Sprint(n), TTLSeconds: 0.5}); err != nil {
+			if d, err := s.HoldDriver(ctx, "shop", "slurm", heartbeat.DriverClaim{Holder: fmt.Sprint(n), TTLSeconds: 60}); err != nil {
 				t.Error(err)
 			} else if d.Held {
 				let.Add(1)
+				first.Store(d.Holder)
 			}
 		})
 	}
@@ -46,6 +48,7 @@ func TestOneDriverActs(t *testing.T) {
 	if !hold("lab", "slurm", "a", 60).Held || !hold("shop", "spark", "a", 60).Held {
 		t.Error("another cluster or engine has the same driver")
 	}
+	hold("shop", "slurm", first.Load().(string), 0.5) // its last time
 	for last := time.Now().Add(10 * time.Second); !hold("shop", "slurm", "a", 60).Held; {
 		if time.Now().After(last) {
 			t.Fatal("nobody follows")
