@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"compress/gzip"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -400,8 +401,12 @@ func follow(s *served, text []byte, d time.Duration) (p polls) {
 			mu.Lock()
 			defer mu.Unlock()
 			p.took, p.woke = append(p.took, time.Since(due)), append(p.woke, late)
-			if err != nil || answer.StatusCode != http.StatusOK {
+			if err == nil && answer.StatusCode != http.StatusOK {
+				err = errors.New(answer.Status)
+			}
+			if err != nil {
 				p.failed++
+				p.why = fmt.Sprintf(", the last after %v: %v", due.Sub(began), err)
 			}
 		})
 	}

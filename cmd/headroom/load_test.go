@@ -103,6 +103,7 @@ type polls struct {
 	took   []time.Duration
 	woke   []time.Duration // how late this process was itself: the machine's noise
 	failed int
+	why    string // the last one failed
 }
 
 func share(sorted []time.Duration, of float64) time.Duration {
@@ -110,8 +111,8 @@ func share(sorted []time.Duration, of float64) time.Duration {
 }
 
 func (p polls) String() string {
-	return fmt.Sprintf("%d polls: median %v, p99 %v, slowest %v, %d failed; asked late by %v, p99 %v", len(p.took),
-		share(p.took, 0.5), share(p.took, 0.99), share(p.took, 1), p.failed, share(p.woke, 0.5), share(p.woke, 0.99))
+	return fmt.Sprintf("%d polls: median %v, p99 %v, slowest %v, %d failed%s; asked late by %v, p99 %v", len(p.took),
+		share(p.took, 0.5), share(p.took, 0.99), share(p.took, 1), p.failed, p.why, share(p.woke, 0.5), share(p.woke, 0.99))
 }
 
 // poll asks for the current plan so often a second, on 20 connections. What comes late because the one

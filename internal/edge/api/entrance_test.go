@@ -169,3 +169,26 @@ func TestStrangersGiveWay(t *testing.T) {
 		t.Errorf("who has shown a key got %v, %v", answer, err)
 	}
 }
+
+// A caller with one connection keeps it beside many from few addresses, who come as fast as they can.
+func TestOneCallerBesideMany(t *testing.T) {
+	t.Parallel()
+	f := newFront(t)
+	address := entered(t, f.handler, entrance.Bounds{Reads: 20 * time.Second, Writes: time.Second, All: 8, OfAddress: 8})
+	const head = "POST /v1/session HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n"
+	one := phone(t, address, "GET /livez HTTP/1.1\r\nHost: localhost\r\n")
+	for n := range 24 {
+		from := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 2, byte(1+n%2))}}
+		c, err := from.Dial("tcp", address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { c.Close() })
+		fmt.Fprint(c, head)
+		time.Sleep(10 * time.Millisecond)
+	}
+	fmt.Fprint(one, "\r\n")
+	if answer, err := http.ReadResponse(one.in, nil); err != nil || answer.StatusCode != http.StatusOK {
+		t.Errorf("the one caller got %v, %v", answer, err)
+	}
+}

@@ -119,6 +119,10 @@ func TestVeryManyPlans(t *testing.T) {
 	if removed < old-200 {
 		t.Fatalf("it removed %d plans", removed)
 	}
+	// Plans being made keep the newest removed rows alive for as long as they take, seconds on a busy machine.
+	for _, did := range prune(t, url, postgres.Retention{OlderThan: 23 * time.Hour, Keep: 100}) {
+		removed += did.Plans
+	}
 	emptied := size()
 	many(t, conn, number*2, number*2+removed, 0)
 	worst := func(took []time.Duration) []time.Duration {

@@ -14,7 +14,8 @@ import (
 )
 
 // Entrance accepts connections, and bounds those on which no key has come: how many there are, and how long each request
-// and its answer take. Where there are too many the one that has waited longest is cut off, so that whoever is quick gets in.
+// and its answer take. Where there are too many, the address that has the most of them loses the one that has waited
+// longest. So whoever is quick gets in, and whoever asks once is served beside many who come from few addresses.
 type Entrance struct {
 	net.Listener
 	proxies   Proxies
@@ -45,7 +46,7 @@ func New(l net.Listener, proxies Proxies, b Bounds) *Entrance {
 type visitor struct {
 	*net.TCPConn
 	entrance *Entrance
-	address  netip.Addr
+	address  netip.Addr     // its network, of an IPv6 address
 	place    *queue.Element // among strangers; nil for others
 	since    time.Time      // it waits, as a stranger
 	leaves   bool           // it was cut off and counts among those that leave
@@ -66,13 +67,23 @@ func (e *Entrance) Accept() (net.Conn, error) {
 	}
 	send(tcp, unsentToStrangers)
 	v := &visitor{TCPConn: tcp, entrance: e, until: time.Now().Add(e.bounds.Reads)}
-	if from, err := netip.ParseAddrPort(c.RemoteAddr().String()); err == nil {
-		v.address = from.Addr().Unmap()
+	var from netip.Addr
+	if peer, err := netip.ParseAddrPort(c.RemoteAddr().String()); err == nil {
+		from = peer.Addr().Unmap()
 	}
-	if !e.proxies.has(v.address) {
+	if !e.proxies.has(from) {
+		v.address = owned(from)
 		e.enter(v)
 	}
 	return v, nil
+}
+
+// owned returns the address under which the connections of one peer count: an IPv6 network of 64 bits has one owner.
+func owned(from netip.Addr) netip.Addr {
+	if network, err := from.WithZone("").Prefix(64); err == nil && from.Is6() {
+		return network.Addr()
+	}
+	return from
 }
 
 // JustCame is the time for which a stranger keeps its place while its address has not twice too many: many may come at
@@ -95,7 +106,7 @@ func (e *Entrance) enter(v *visitor) {
 	v.since = time.Now()
 	switch n := e.from[v.address]; {
 	case e.strangers.Len() >= e.bounds.All:
-		cut = e.strangers.Front().Value.(*visitor)
+		cut = e.dearest(v.address)
 	case n >= e.bounds.OfAddress:
 		for at := e.strangers.Front(); cut == nil && at != nil; at = at.Next() {
 			if other := at.Value.(*visitor); other.address == v.address {
@@ -115,6 +126,22 @@ func (e *Entrance) enter(v *visitor) {
 	if cut != nil {
 		e.cutOff(cut)
 	}
+}
+
+// dearest returns the stranger that has waited longest, of the address that has the most once one more came from the new one.
+func (e *Entrance) dearest(newcomer netip.Addr) (dearest *visitor) {
+	most := 0
+	for at := e.strangers.Front(); at != nil; at = at.Next() {
+		other := at.Value.(*visitor)
+		n := e.from[other.address]
+		if other.address == newcomer {
+			n++
+		}
+		if n > most {
+			most, dearest = n, other
+		}
+	}
+	return dearest
 }
 
 // cutOff closes a visitor's connection. Where too many are on their way out already, it first waits for one of them: a busy machine is
