@@ -9,6 +9,7 @@ import (
 	"mime"
 	"net/http"
 	"path"
+	"runtime/debug"
 	"strconv"
 	"sync"
 
@@ -63,6 +64,8 @@ func (s *server) renderPages() error {
 			return page{}, err
 		}
 		text, err := docs.Render(doc, s.config.Version, limits, docsProblems())
+		doc = nil
+		debug.FreeOSMemory() // reading the contract takes 60 MB, once
 		return newPage(text, htmlType, policyOfPages), err
 	})
 	var signIn bytes.Buffer
