@@ -132,6 +132,7 @@ func TestHistoryServersAreImportedWhole(t *testing.T) {
 	apps[25].ID = "app-large"
 	apps[25].Started += 100 * 3_600_000
 	apps[25].Finished += 100 * 3_600_000
+	historytest.Staff(1, apps)
 	var logs, files []string
 	for _, j := range jobs {
 		files = append(files, j.JHist())
@@ -229,8 +230,9 @@ func TestWhatIsAskedFor(t *testing.T) {
 			t.Errorf("%s: %v, want %v", name, got, check.want)
 		}
 	}
+	s.Apps[1].Class, s.Apps[6].Class = "nightly", "etl 1" // which stands in place of the name
 	f := fetched(t, c, at, HistoryQuery{Kind: HistorySpark, Job: "etl 1", User: "bob", From: time.UnixMilli(s.Apps[3].Started), Until: time.UnixMilli(s.Apps[7].Started)})
-	if want := []string{s.Apps[3].ID + "_1", s.Apps[5].ID}; !slices.Equal(f.ids(), want) {
+	if want := []string{s.Apps[3].ID + "_1", s.Apps[5].ID, s.Apps[6].ID + "_1"}; !slices.Equal(f.ids(), want) {
 		t.Errorf("%v, want %v", f.ids(), want)
 	}
 	for why, q := range map[string]HistoryQuery{

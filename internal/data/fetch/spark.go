@@ -44,25 +44,50 @@ func (s spark) list(ctx context.Context, in window, limit int) (p page, err erro
 		}
 	}
 	p.full = applications >= limit
+	if err == nil && s.query.Job != "" { // settings may name another class than the application's name
+		err = together(ctx, len(p.all), func(ctx context.Context, i int) error {
+			_, err := s.settings(ctx, p.all[i], p.all[i].Execution)
+			return err
+		})
+	}
 	return p, err
+}
+
+// path is the path of an application's try.
+func (s spark) path(of history.Listed) string {
+	path := sparkPath + "/" + url.PathEscape(of.App)
+	if of.Try != "" {
+		path += "/" + url.PathEscape(of.Try)
+	}
+	return path
+}
+
+func (s spark) settings(ctx context.Context, of history.Listed, e *history.Execution) (coresOfTask int64, err error) {
+	err = s.document(ctx, s.path(of)+"/environment", nil, func(r io.Reader) error { coresOfTask, err = e.AddSettings(r); return err })
+	return coresOfTask, err
 }
 
 func (s spark) may(e history.Listed) bool { return s.query.wants(e.Execution) }
 
-// execution fetches all of an application: the outcome of its jobs, its stages, and the tasks of each. The server's
+// execution fetches all of an application: its settings and executors, the outcome of its jobs, its stages, and the tasks of each. The server's
 // summaries of stages would not do: they hold quantiles of the executors' work, not of the tasks' times, and no
 // means.
 func (s spark) execution(ctx context.Context, of history.Listed) (*history.Execution, error) {
 	e := *of.Execution
-	app := sparkPath + "/" + url.PathEscape(of.App)
-	if of.Try != "" {
-		app += "/" + url.PathEscape(of.Try)
+	app := s.path(of)
+	coresOfTask, err := s.settings(ctx, of, &e)
+	if err != nil {
+		return nil, err
 	}
 	if err := s.document(ctx, app+"/jobs", nil, e.AddJobs); err != nil {
 		return nil, err
 	}
 	if e.Outcome != history.Succeeded {
 		return &e, nil // nothing else can be learned from it
+	}
+	executors := func(r io.Reader) error { return e.AddExecutors(r, coresOfTask) }
+	if err := s.document(ctx, app+"/allexecutors", nil, executors); err != nil {
+		return nil, err
 	}
 	var tries []history.StageTry
 	if err := s.document(ctx, app+"/stages", nil, func(r io.Reader) (err error) { tries, err = e.AddStages(r); return err }); err != nil {
@@ -79,7 +104,7 @@ func (s spark) execution(ctx context.Context, of history.Listed) (*history.Execu
 		return cmp.Or(cmp.Compare(a.Stage, b.Stage), cmp.Compare(a.Try, b.Try))
 	})
 	parts := make([]history.Execution, len(tries))
-	err := together(ctx, len(tries), func(ctx context.Context, i int) error {
+	err = together(ctx, len(tries), func(ctx context.Context, i int) error {
 		parts[i].ID, parts[i].Stages = e.ID, e.Stages
 		return s.tasks(ctx, fmt.Sprintf("%s/stages/%d/%d/taskList", app, tries[i].Stage, tries[i].Try), &parts[i], tries[i])
 	})

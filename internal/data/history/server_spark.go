@@ -1,14 +1,16 @@
 package history
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"time"
 )
 
-// Answers of Spark's history server, one document each. Applications begins executions, AddJobs adds their outcome,
-// AddStages their stages, and TaskPage the tasks of a stage, page by page.
+// Answers of Spark's history server, one document each. Applications begins executions, AddSettings adds their class,
+// AddExecutors their slots, AddJobs their outcome, AddStages their stages, and TaskPage the tasks of a stage, page by page.
 
 // sparkTime is the format of moments in Spark's answers.
 const sparkTime = "2006-01-02T15:04:05.000GMT"
@@ -61,6 +63,63 @@ func Applications(r io.Reader) (all []Listed, refused []Refusal, err error) {
 		}
 	}
 	return all, refused, nil
+}
+
+// AddSettings reads the settings of an application, whose class stands in place of its name. It returns the cores of a task.
+func (e *Execution) AddSettings(r io.Reader) (coresOfTask int64, err error) {
+	var doc struct {
+		Properties [][2]string `json:"sparkProperties"`
+	}
+	if err := answer(r, "the settings of "+e.ID, &doc); err != nil {
+		return 0, err
+	}
+	settings := sparkSettings{}
+	for _, p := range doc.Properties {
+		switch p[0] {
+		case "spark.headroom.class":
+			settings.Class = p[1]
+		case "spark.task.cpus":
+			settings.CoresOfTask = p[1]
+		}
+	}
+	e.Name = clip(cmp.Or(settings.Class, e.Name))
+	return settings.coresOfTask(), nil
+}
+
+// retainedExecutors is how many executors that ended Spark keeps for its answers, if nobody sets another number.
+const retainedExecutors = 100
+
+// AddExecutors reads the executors of an application: the most slots that it had at once.
+func (e *Execution) AddExecutors(r io.Reader, coresOfTask int64) error {
+	var doc []struct {
+		Cores   int64  `json:"totalCores"`
+		Added   string `json:"addTime"`
+		Removed string `json:"removeTime"`
+	}
+	if err := answer(r, "the executors of "+e.ID, &doc); err != nil {
+		return err
+	}
+	type change struct{ at, slots int64 }
+	var all []change
+	ended := 0
+	for _, x := range doc {
+		slots := sparkSlots(x.Cores, coresOfTask)
+		all = append(all, change{sparkMoment(x.Added), slots})
+		if x.Removed != "" {
+			all = append(all, change{sparkMoment(x.Removed), -slots})
+			ended++
+		}
+	}
+	slices.SortFunc(all, func(a, b change) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.slots, b.slots)) })
+	had := int64(0)
+	for _, c := range all {
+		had += c.slots
+		e.Slots = max(e.Slots, had)
+	}
+	if ended >= retainedExecutors {
+		e.Notes = append(e.Notes, fmt.Sprintf("The history server knows the last %d executors that ended; the application may have had more slots at once.", ended))
+	}
+	return nil
 }
 
 // AddJobs reads the jobs of an application. A failed job makes it a failed execution, because the list of

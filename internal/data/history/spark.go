@@ -13,17 +13,14 @@ import (
 
 // sparkEvent is one line of an event log: the relevant members of all kinds of events.
 type sparkEvent struct {
-	Event     string `json:"Event"`
-	AppID     string `json:"App ID"`
-	AppTry    string `json:"App Attempt ID"`
-	AppName   string `json:"App Name"`
-	User      string `json:"User"`
-	Timestamp int64  `json:"Timestamp"`
-	Settings  struct {
-		Class       string `json:"spark.headroom.class"`
-		CoresOfTask string `json:"spark.task.cpus"`
-	} `json:"Spark Properties"`
-	Executor     string `json:"Executor ID"`
+	Event        string        `json:"Event"`
+	AppID        string        `json:"App ID"`
+	AppTry       string        `json:"App Attempt ID"`
+	AppName      string        `json:"App Name"`
+	User         string        `json:"User"`
+	Timestamp    int64         `json:"Timestamp"`
+	Settings     sparkSettings `json:"Spark Properties"`
+	Executor     string        `json:"Executor ID"`
 	ExecutorInfo struct {
 		Cores int64 `json:"Total Cores"`
 	} `json:"Executor Info"`
@@ -56,6 +53,22 @@ type sparkEvent struct {
 		} `json:"Exception"`
 	} `json:"Job Result"`
 }
+
+// sparkSettings are the settings of an application that matter.
+type sparkSettings struct {
+	Class       string `json:"spark.headroom.class"`
+	CoresOfTask string `json:"spark.task.cpus"`
+}
+
+func (s sparkSettings) coresOfTask() int64 {
+	if n, err := strconv.ParseInt(s.CoresOfTask, 10, 32); err == nil && n > 0 {
+		return n
+	}
+	return 1
+}
+
+// sparkSlots returns the slots of an executor.
+func sparkSlots(cores, coresOfTask int64) int64 { return min(max(0, cores), MaxAttempts) / coresOfTask }
 
 // sparkWanted lists the relevant events; logs have many others, some of them large.
 var sparkWanted = []string{
@@ -119,12 +132,9 @@ func (s *spark) line(where string, line []byte) error {
 	}
 	switch e.Event {
 	case "SparkListenerEnvironmentUpdate":
-		s.class, s.ofTask = e.Settings.Class, 1
-		if n, err := strconv.ParseInt(e.Settings.CoresOfTask, 10, 32); err == nil && n > 0 {
-			s.ofTask = n
-		}
+		s.class, s.ofTask = e.Settings.Class, e.Settings.coresOfTask()
 	case "SparkListenerExecutorAdded":
-		s.executor(e.Executor, min(max(0, e.ExecutorInfo.Cores), MaxAttempts)/s.ofTask)
+		s.executor(e.Executor, sparkSlots(e.ExecutorInfo.Cores, s.ofTask))
 	case "SparkListenerExecutorRemoved":
 		s.executor(e.Executor, 0)
 	case "SparkListenerApplicationStart":

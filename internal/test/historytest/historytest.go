@@ -132,7 +132,13 @@ type App struct {
 	Started, Finished   int64
 	Stages              [][]Span // tasks of each
 	Failed              bool
+	Class               string     // that its settings name, if any
+	CoresOfTask         int64      // 0 is the default
+	Executors           []Executor // in cluster mode
 }
+
+// Executor is one of an application; Removed is 0 for one that stayed.
+type Executor struct{ Cores, Added, Removed int64 }
 
 // Span is a task that succeeded.
 type Span struct{ Start, Finish int64 }
@@ -165,6 +171,24 @@ func Apps(seed uint64, n, tasks int) []App {
 	return all
 }
 
+// Staff gives applications executors of 1 to 4 cores, of which some replace the one before. Every fourth has a class in
+// its settings, and tasks of two cores.
+func Staff(seed uint64, apps []App) {
+	rng := rand.New(rand.NewPCG(seed, 3))
+	for i := range apps {
+		a := &apps[i]
+		if i%4 == 0 {
+			a.Class, a.CoresOfTask = "nightly", 2
+		}
+		for at := a.Started + 1; len(a.Executors) < 1+i%5; at += 100 {
+			if n := len(a.Executors); n > 0 && rng.IntN(3) == 0 {
+				a.Executors[n-1].Removed = at - rng.Int64N(2)
+			}
+			a.Executors = append(a.Executors, Executor{Cores: 1 + rng.Int64N(4), Added: at})
+		}
+	}
+}
+
 // EventLog returns the application's log in Spark's form.
 func (a App) EventLog() string {
 	var b strings.Builder
@@ -175,7 +199,16 @@ func (a App) EventLog() string {
 	if a.Try != "" {
 		try = fmt.Sprintf(`,"App Attempt ID":%q`, a.Try)
 	}
+	if a.Class != "" || a.CoresOfTask > 0 {
+		event("EnvironmentUpdate", `"Spark Properties":{"spark.headroom.class":%q,"spark.task.cpus":"%d"}`, a.Class, max(1, a.CoresOfTask))
+	}
 	event("ApplicationStart", `"App Name":%q,"App ID":%q,"Timestamp":%d,"User":%q%s`, a.Name, a.ID, a.Started, a.User, try)
+	for n, x := range a.Executors {
+		if m := n - 1; m >= 0 && a.Executors[m].Removed > 0 { // each may replace the one before
+			event("ExecutorRemoved", `"Timestamp":%d,"Executor ID":"%d"`, a.Executors[m].Removed, m)
+		}
+		event("ExecutorAdded", `"Timestamp":%d,"Executor ID":"%d","Executor Info":{"Host":"n1","Total Cores":%d}`, x.Added, n, x.Cores)
+	}
 	for n, stage := range a.Stages {
 		for i, s := range stage {
 			event("TaskEnd", `"Stage ID":%d,"Stage Attempt ID":0,"Task End Reason":{"Reason":"Success"},"Task Info":{"Index":%d,"Partition ID":%d,"Launch Time":%d,"Finish Time":%d,"Host":"n1"}`, n, i, i, s.Start, s.Finish)

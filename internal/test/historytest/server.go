@@ -53,6 +53,8 @@ func (s *Server) route() {
 	handle("/api/v1/version", func(*http.Request) any { return object{"spark": "3.5.0"} })
 	handle(apps, s.apps)
 	for _, app := range []string{apps + "/{app}", apps + "/{app}/{try}"} {
+		handle(app+"/environment", s.app(environment))
+		handle(app+"/allexecutors", s.app(executors))
 		handle(app+"/jobs", s.app(sparkJobs))
 		handle(app+"/stages", s.app(stages))
 		handle(app+"/stages/{stage}/{stagetry}/taskList", s.app(sparkTasks))
@@ -173,6 +175,29 @@ func (s *Server) app(answer func(*http.Request, App) any) func(*http.Request) an
 		}
 		return nil
 	}
+}
+
+func environment(_ *http.Request, a App) any {
+	properties := [][2]string{{"spark.app.name", a.Name}}
+	if a.Class != "" {
+		properties = append(properties, [2]string{"spark.headroom.class", a.Class})
+	}
+	if a.CoresOfTask > 0 {
+		properties = append(properties, [2]string{"spark.task.cpus", strconv.FormatInt(a.CoresOfTask, 10)})
+	}
+	return object{"runtime": object{"javaVersion": "17"}, "sparkProperties": properties}
+}
+
+func executors(_ *http.Request, a App) any {
+	all := []any{object{"id": "driver", "isActive": true, "totalCores": 0, "addTime": sparkTime(a.Started)}}
+	for n, x := range a.Executors {
+		o := object{"id": strconv.Itoa(n), "isActive": x.Removed == 0, "totalCores": x.Cores, "addTime": sparkTime(x.Added)}
+		if x.Removed > 0 {
+			o["removeTime"], o["removeReason"] = sparkTime(x.Removed), "idle"
+		}
+		all = append(all, o)
+	}
+	return all
 }
 
 func sparkJobs(_ *http.Request, a App) any {
