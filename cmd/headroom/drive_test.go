@@ -101,7 +101,7 @@ func TestSlurmFollowsThePlan(t *testing.T) {
 func startDriven(t *testing.T, cloud int) *driven {
 	t.Helper()
 	d := &driven{slurm: slurmtest.Start(t, slurmtest.Setup{Licences: strings.Join(drivenClasses, ":200,") + ":200", Cloud: cloud}), homed: startHomed(t), said: &lockedBuffer{}}
-	d.key = strings.TrimSpace(d.verb(t, "key", "create", "driver", "--role", "operator", "--cluster", "shop", "-q"))
+	d.key = d.agentKey(t, "--cluster", "shop")
 	d.change(t, 4)
 	return d
 }

@@ -30,6 +30,12 @@ func (h *homed) serve(t *testing.T) {
 	h.server.await(t)
 }
 
+// agentKey makes a key of the role agent, as programs beside the jobs have.
+func (h *homed) agentKey(t *testing.T, flags ...string) string {
+	t.Helper()
+	return strings.TrimSpace(h.verb(t, append([]string{"key", "create", t.Name(), "--role", "agent", "-q"}, flags...)...))
+}
+
 // verb asks the server by a command of this program.
 func (h *homed) verb(t *testing.T, args ...string) string {
 	t.Helper()

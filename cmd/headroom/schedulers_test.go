@@ -30,7 +30,7 @@ func startScheduled(t *testing.T) *scheduled {
 		t.Fatal(err)
 	}
 	s := &scheduled{homed: d, job: filepath.Join(files, "etl.sh"), ran: filepath.Join(files, "ran"), programs: filepath.Dir(program)}
-	s.agent = strings.TrimSpace(d.verb(t, "key", "create", "jobs", "--role", "agent", "-q"))
+	s.agent = d.agentKey(t)
 	document := filepath.Join(files, "shop.yaml")
 	for file, text := range map[string]string{
 		s.job: fmt.Sprintf("#!/bin/sh\nmkdir %[1]s/alone || echo two at once >> %[1]s/ran\nsleep 0.3\necho ran $1 >> %[1]s/ran\nrmdir %[1]s/alone\n", files),

@@ -28,11 +28,13 @@ type watched struct {
 	watcher *exec.Cmd
 	said    *lockedBuffer
 	logs    string
+	agent   string // key of the watcher and of applications
 }
 
 func watchLogs(t *testing.T) *watched {
 	t.Helper()
 	w := &watched{homed: startHomed(t), said: &lockedBuffer{}, logs: t.TempDir()}
+	w.agent = w.agentKey(t)
 	t.Cleanup(func() { w.endWatcher(t) })
 	return w
 }
@@ -40,7 +42,8 @@ func watchLogs(t *testing.T) *watched {
 // watch starts the watcher.
 func (w *watched) watch(t *testing.T) {
 	t.Helper()
-	w.watcher = exec.Command("headroom", "history", "watch", "shop", w.logs, "--every", "1s", "--data-dir", w.dir)
+	w.watcher = exec.Command("headroom", "history", "watch", "shop", w.logs, "--every", "1s")
+	w.watcher.Env = append(os.Environ(), "HEADROOM_URL=http://"+w.address, "HEADROOM_API_KEY="+w.agent)
 	w.watcher.Stdout, w.watcher.Stderr = w.said, w.said
 	if err := w.watcher.Start(); err != nil {
 		t.Fatal(err)
@@ -263,7 +266,7 @@ func TestSparkRunsByThePlan(t *testing.T) {
 		args := append(options, "--conf", "spark.ui.enabled=false", "--conf", "spark.eventLog.enabled=true", "--conf", "spark.eventLog.compress=true",
 			"--conf", "spark.eventLog.dir=file://"+w.logs, "testdata/spark/job.py", "etl", "1", fmt.Sprint(seed))
 		c := exec.CommandContext(t.Context(), program, args...)
-		c.Env = append(os.Environ(), "HEADROOM_URL=http://"+w.address, "HEADROOM_API_KEY="+w.server.key(t), "HEADROOM_STATE="+t.TempDir())
+		c.Env = append(os.Environ(), "HEADROOM_URL=http://"+w.address, "HEADROOM_API_KEY="+w.agent, "HEADROOM_STATE="+t.TempDir())
 		if said, err := c.CombinedOutput(); err != nil || !bytes.Contains(said, []byte("rows ")) {
 			t.Fatalf("%v\n%s", err, said[max(0, len(said)-3000):])
 		}

@@ -25,7 +25,7 @@ const (
 	Planner  Role = "planner"  // also solves and creates plans
 	Operator Role = "operator" // also edits inputs
 	Admin    Role = "admin"    // also manages keys and reads the audit log
-	Agent    Role = "agent"    // only heartbeats, measurements and admissions
+	Agent    Role = "agent"    // only places, heartbeats, what was measured, and reading the plan
 )
 
 // Roles lists them all, the weakest first, agent last.

@@ -203,7 +203,7 @@ var Operations = []Operation{
 		{Name: "If-Match", In: "header", About: "The ETag last seen. Without it the request is refused with 428.", Shape: &Shape{Kind: Text, Rules: "min=1,max=200"}},
 		{Name: "If-None-Match", In: "header", About: "The ETag last seen; where nothing has changed the answer is 304.", Shape: &Shape{Kind: Text, Rules: "min=1,max=4000"}},
 	}, Sends: true, Needs: true, Body: &shapeDocument},
-	{ID: "holdDriver", Method: "POST", Path: "/v1/clusters/{cluster}/drivers/{engine}", Role: "operator", Parameters: []Parameter{
+	{ID: "holdDriver", Method: "POST", Path: "/v1/clusters/{cluster}/drivers/{engine}", Role: "operator", Agent: true, Parameters: []Parameter{
 		{Name: "cluster", In: "path", Required: true, About: "The cluster's name.", Shape: &Shape{Kind: Text, Rules: "min=1,max=63,matches=^[a-z0-9]([a-z0-9-]*[a-z0-9])?$", About: "The cluster's name."}},
 		{Name: "engine", In: "path", Required: true, About: "The engine's name, such as `slurm`.", Shape: &Shape{Kind: Text, Rules: "min=1,max=63,matches=^[a-z0-9-]+$", About: "The engine's name, such as `slurm`."}},
 	}, Sends: true, Needs: true, Body: &shapeDriverClaim},
@@ -229,7 +229,7 @@ var Operations = []Operation{
 		{Name: "format", In: "query", About: "The form of the list: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.", Shape: &Shape{Kind: Text, Rules: "oneof=json csv xlsx"}},
 		{Name: "If-None-Match", In: "header", About: "The ETag last seen; where nothing has changed the answer is 304.", Shape: &Shape{Kind: Text, Rules: "min=1,max=4000"}},
 	}},
-	{ID: "importExecutions", Method: "POST", Path: "/v1/clusters/{cluster}/executions", Role: "operator", Parameters: []Parameter{
+	{ID: "importExecutions", Method: "POST", Path: "/v1/clusters/{cluster}/executions", Role: "operator", Agent: true, Parameters: []Parameter{
 		{Name: "cluster", In: "path", Required: true, About: "The cluster's name.", Shape: &Shape{Kind: Text, Rules: "min=1,max=63,matches=^[a-z0-9]([a-z0-9-]*[a-z0-9])?$", About: "The cluster's name."}},
 		{Name: "dry_run", In: "query", About: "Only say what would change.", Shape: &Shape{Kind: Bool}},
 	}, Sends: true, Needs: true, Body: &shapeExecutionBatch},
@@ -301,7 +301,7 @@ var Operations = []Operation{
 	{ID: "putWeeklyForecast", Method: "POST", Path: "/v1/clusters/{cluster}/forecasts/weekly", Role: "operator", Bulk: true, Parameters: []Parameter{
 		{Name: "cluster", In: "path", Required: true, About: "The cluster's name.", Shape: &Shape{Kind: Text, Rules: "min=1,max=63,matches=^[a-z0-9]([a-z0-9-]*[a-z0-9])?$", About: "The cluster's name."}},
 	}, Sends: true, Needs: true},
-	{ID: "importHistory", Method: "POST", Path: "/v1/clusters/{cluster}/history-imports", Role: "operator", Parameters: []Parameter{
+	{ID: "importHistory", Method: "POST", Path: "/v1/clusters/{cluster}/history-imports", Role: "operator", Agent: true, Parameters: []Parameter{
 		{Name: "cluster", In: "path", Required: true, About: "The cluster's name.", Shape: &Shape{Kind: Text, Rules: "min=1,max=63,matches=^[a-z0-9]([a-z0-9-]*[a-z0-9])?$", About: "The cluster's name."}},
 		{Name: "job", In: "query", About: "The job's name, of executions whose history names none.", Shape: &Shape{Kind: Text, Rules: "min=1,max=1000"}},
 		{Name: "dry_run", In: "query", About: "Only say what would change.", Shape: &Shape{Kind: Bool}},
@@ -473,13 +473,13 @@ var Operations = []Operation{
 		{Name: "Idempotency-Key", In: "header", About: "Makes repeating the request harmless, for 24 hours.", Shape: &Shape{Kind: Text, Rules: "min=1,max=200,matches=^[!-~]+$", About: "Makes repeating the request harmless, for 24 hours."}},
 		{Name: "Prefer", In: "header", About: "respond-async: plan in the background.", Shape: &Shape{Kind: Text, Rules: "max=200"}},
 	}, Sends: true, Body: &shapePlanRequest},
-	{ID: "getCurrentPlan", Method: "GET", Path: "/v1/clusters/{cluster}/plans/current", Role: "viewer", Parameters: []Parameter{
+	{ID: "getCurrentPlan", Method: "GET", Path: "/v1/clusters/{cluster}/plans/current", Role: "viewer", Agent: true, Parameters: []Parameter{
 		{Name: "cluster", In: "path", Required: true, About: "The cluster's name.", Shape: &Shape{Kind: Text, Rules: "min=1,max=63,matches=^[a-z0-9]([a-z0-9-]*[a-z0-9])?$", About: "The cluster's name."}},
 		{Name: "format", In: "query", About: "The form of the answer: a document, a table, or a spreadsheet.", Shape: &Shape{Kind: Text, Rules: "oneof=json csv xlsx"}},
 		{Name: "If-None-Match", In: "header", About: "The ETag last seen; where nothing has changed the answer is 304.", Shape: &Shape{Kind: Text, Rules: "min=1,max=4000"}},
 		{Name: "Prefer", In: "header", About: "wait=N: wait up to N seconds, at most 60, for another plan than the one in If-None-Match.", Shape: &Shape{Kind: Text, Rules: "max=200"}},
 	}},
-	{ID: "getScaling", Method: "GET", Path: "/v1/clusters/{cluster}/plans/current/scaling", Role: "viewer", Parameters: []Parameter{
+	{ID: "getScaling", Method: "GET", Path: "/v1/clusters/{cluster}/plans/current/scaling", Role: "viewer", Agent: true, Parameters: []Parameter{
 		{Name: "cluster", In: "path", Required: true, About: "The cluster's name.", Shape: &Shape{Kind: Text, Rules: "min=1,max=63,matches=^[a-z0-9]([a-z0-9-]*[a-z0-9])?$", About: "The cluster's name."}},
 		{Name: "class", In: "query", About: "Only this class in classes and items; it keeps the part it has among all.", Shape: &Shape{Kind: Text, Rules: "min=1,max=200"}},
 		{Name: "headroom", In: "query", About: "A factor from 0.1 to 10 for vms.total, which is rounded up.", Shape: &Shape{Kind: Text, Rules: `matches=^[0-9]{10x2C2}(\.[0-9]{10x2C9})?$`, About: "A factor from 0.1 to 10 for vms.total, which is rounded up."}},
@@ -621,7 +621,7 @@ var Operations = []Operation{
 		{Name: "id", In: "path", Required: true, About: "The price period's id.", Shape: &Shape{Kind: Text, Rules: "min=1,max=200"}},
 		{Name: "If-Match", In: "header", About: "The ETag last seen. Without it the request is refused with 428.", Shape: &Shape{Kind: Text, Rules: "min=1,max=200"}},
 	}, Sends: true, Needs: true, Body: &shapePrice},
-	{ID: "getProblem", Method: "GET", Path: "/v1/clusters/{cluster}/problem", Role: "viewer", Parameters: []Parameter{
+	{ID: "getProblem", Method: "GET", Path: "/v1/clusters/{cluster}/problem", Role: "viewer", Agent: true, Parameters: []Parameter{
 		{Name: "cluster", In: "path", Required: true, About: "The cluster's name.", Shape: &Shape{Kind: Text, Rules: "min=1,max=63,matches=^[a-z0-9]([a-z0-9-]*[a-z0-9])?$", About: "The cluster's name."}},
 		{Name: "at", In: "query", About: "The moment to plan for; now, unless given.", Shape: &Shape{Kind: Time, Rules: "moment"}},
 	}},
@@ -921,7 +921,7 @@ var Operations = []Operation{
 		{Name: "Prefer", In: "header", About: "respond-async: simulate in the background.", Shape: &Shape{Kind: Text, Rules: "max=200"}},
 		{Name: "Idempotency-Key", In: "header", About: "Makes repeating the request harmless, for 24 hours.", Shape: &Shape{Kind: Text, Rules: "min=1,max=200,matches=^[!-~]+$", About: "Makes repeating the request harmless, for 24 hours."}},
 	}, Sends: true, Needs: true},
-	{ID: "solve", Method: "POST", Path: "/v1/solve", Role: "planner", Bulk: true, Sends: true, Needs: true},
+	{ID: "solve", Method: "POST", Path: "/v1/solve", Role: "planner", Agent: true, Bulk: true, Sends: true, Needs: true},
 	{ID: "sweep", Method: "POST", Path: "/v1/sweeps", Role: "planner", KeyAsync: true, Bulk: true, Parameters: []Parameter{
 		{Name: "format", In: "query", About: "The form of the answer: a document, a table, or a spreadsheet.", Shape: &Shape{Kind: Text, Rules: "oneof=json csv xlsx"}},
 		{Name: "Prefer", In: "header", About: "respond-async: plan in the background.", Shape: &Shape{Kind: Text, Rules: "max=200"}},

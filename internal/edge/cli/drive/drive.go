@@ -67,7 +67,7 @@ are needed, and given back without a job.
 
 Jobs that ended become past executions of their classes, and each minute what runs becomes an observation.
 
-Run it as a Slurm operator where scontrol and squeue are, with a key of the role operator; for --dry-run a viewer's
+Run it as a Slurm operator where scontrol and squeue are, with a key of the role agent; for --dry-run a viewer's
 is enough. To stop driving, end it and delete the reservations: scontrol delete ReservationName=headroom-nightly-etl.`,
 		Example: "  headroom drive slurm shop --dry-run\n" +
 			"  headroom drive slurm shop --every 10s --licence nightly-etl=etl\n" +

@@ -44,7 +44,7 @@ jobs in the first places have one more.
 
 Where the job is refused nothing runs and the exit code is 3; with --wait it asks again. Where the server cannot
 answer nothing runs either; with --last-plan FILE the file keeps each plan, and the application then runs by the last
-one, without a place. SIGTERM and interrupts are handed on. A key of the role planner is enough.`,
+one, without a place. SIGTERM and interrupts are handed on. A key of the role agent is enough.`,
 		Example: "  headroom drive spark shop --class etl --dry-run -- spark-submit --master yarn etl.py\n" +
 			"  headroom drive spark shop --class etl --wait 2h --last-plan /var/lib/etl/plan.json -- spark-submit --master yarn etl.py",
 		Args: func(c *cobra.Command, args []string) error {

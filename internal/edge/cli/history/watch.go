@@ -35,7 +35,7 @@ The executions count for the job called as the class that "headroom drive spark"
 application. --job renames: the first regular expression that matches the whole name counts.
 
 It keeps no record. After a start it reads what is in the directory once more, and the server tells what it has
-already: no execution is kept twice. A key of the role operator is needed.`,
+already: no execution is kept twice. A key of the role agent is enough.`,
 		Example: "  headroom history watch shop /var/spark-events\n" +
 			"  headroom history watch shop /var/spark-events --job 'etl [0-9-]+=etl' --once",
 		Args: cobra.ExactArgs(2),

@@ -118,7 +118,8 @@ func keyCreateCommand(at *keyPlace) *cobra.Command {
 		Use: "create NAME", Short: "Make a key and print it, this once",
 		Long: `Makes a key and prints it on standard output. Only its hash is kept: it cannot be shown again. The name
 says who holds it. A viewer reads, a planner also solves and plans, an operator also edits inputs, an
-admin also manages keys and reads the audit log; an agent only asks for places for jobs and says that they run.`,
+admin also manages keys and reads the audit log. An agent is a program beside the jobs, such as a driver: it asks
+for places, says what runs and what ran, and reads the plan.`,
 		Example: "  headroom key create dashboard --role viewer --cluster shop --expires 90d\n" +
 			"  HEADROOM_API_KEY=$(headroom key create me --role admin -q) headroom cluster list",
 		Args: cobra.ExactArgs(1),
