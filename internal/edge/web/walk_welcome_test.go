@@ -103,6 +103,7 @@ func walkFirstPlan(t *testing.T, _ *server, b context.Context) {
 	until(t, ctx, `document.querySelector(".banner.error")?.innerText.includes("dedline_s")`)
 	calm(t, ctx, "welcome, a problem")
 	looks(t, ctx, "welcome-paste")
+	value[bool](t, ctx, `window.EventSource = class { addEventListener() {} close() {} }, true`) // no stream says that there is a plan
 	paste(string(text))
 	until(t, ctx, `location.pathname === "/c/pasted/now" && document.querySelector("h1")?.textContent.includes("at once on")`)
 	const want = "on 99 VMs" // as README has it of the same file

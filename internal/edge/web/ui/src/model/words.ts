@@ -123,6 +123,11 @@ export function noCluster(p: Problem): boolean {
   return p.status === 404 && p.message.startsWith("There is no cluster");
 }
 
+/** noPlanYet says that the cluster is there, and has no plan. */
+export function noPlanYet(p: Problem): boolean {
+  return p.status === 404 && !lastChange(p) && !noCluster(p);
+}
+
 /** saidOf is what went wrong with reading. */
 export function saidOf(p: Problem): string {
   return p.status === 500 ? `Headroom made a mistake. Quote ${p.details?.instance ?? "the time"} to the operator.` : p.message;

@@ -2,14 +2,14 @@
 import { list } from "../api/client.ts";
 import { trouble } from "../state/cluster.ts";
 import { useFetched } from "../state/fetched.ts";
-import { lastChange, noCluster } from "../model/words.ts";
+import { noPlanYet } from "../model/words.ts";
 import { addressOf, route } from "../state/route.ts";
 import { Waiting } from "./fetched.tsx";
 
 /** Unplanned stands where a plan would: while it is read, and where there is none. */
 export function Unplanned() {
   const t = trouble.value;
-  if (t?.status === 404 && !lastChange(t) && !noCluster(t)) return <NoPlan said={t.message} />;
+  if (t && noPlanYet(t)) return <NoPlan said={t.message} />;
   return (
     <>
       <h1 class="muted">{t ? "There is nothing to see yet." : <span class="late">Reading plan …</span>}</h1>

@@ -5,6 +5,7 @@ import { afresh, type Answer, ask, get, Problem } from "../api/client.ts";
 import type { Cluster, CurrentPlan, Problem as PlannedProblem, Session } from "../api/contract.ts";
 import { watch } from "../api/events.ts";
 import { setClock } from "./clock.ts";
+import { noPlanYet } from "../model/words.ts";
 import { route } from "./route.ts";
 
 export const session = signal<Session | null>(null);
@@ -144,9 +145,9 @@ export async function refresh(name: string, told = 0): Promise<void> {
 }
 
 /** look asks whether the plan is still the newest: that it has become old, or that its cluster is gone, is no
- *  event of the stream. */
+ *  event of the stream. A first plan is asked for as well, as the stream may be away. */
 const look = () => {
-  if (!document.hidden && !trouble.value && route.value.cluster) void refresh(route.value.cluster);
+  if (!document.hidden && (!trouble.value || noPlanYet(trouble.value)) && route.value.cluster) void refresh(route.value.cluster);
 };
 const every = 5_000;
 
