@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"headroom/internal/edge/cli/batch"
+	"headroom/internal/edge/cli/begin"
 	"headroom/internal/edge/cli/drive"
 	"headroom/internal/edge/cli/history"
 	"headroom/internal/edge/cli/inputs"
@@ -49,7 +50,7 @@ Exit codes: 0 done, 1 error, 2 wrong usage, 3 no plan meets the demands or a job
 		RunE: func(*cobra.Command, []string) error { return errors.New("say what to do, such as solve") },
 	}
 	for _, group := range []func() []*cobra.Command{
-		plan.Commands, server.Commands, whatif.Commands, live.Commands, drive.Commands, history.Commands, batch.Commands,
+		plan.Commands, server.Commands, whatif.Commands, live.Commands, drive.Commands, history.Commands, batch.Commands, begin.Commands,
 		func() []*cobra.Command {
 			return inputs.Commands(history.ProfileFromHistoryCommand, history.ForecastFromHistoryCommand)
 		},

@@ -105,6 +105,13 @@ but they held slots. The same history again changes nothing, and one that broke 
 	})
 }
 
+// Import reads histories from paths and has a cluster keep their executions. It reports what became of them.
+func Import(c *cobra.Command, s *remote.Service, cluster string, paths []string, zone *time.Location) (clusters.HistoryImport, error) {
+	i := historyImport{s: s, cluster: cluster, zone: zoneFlag{at: zone}}
+	err := i.read(c, paths)
+	return i.report(), err
+}
+
 // writeHistoryImport writes what an import came to. What a request would say in a parameter is said by a flag here.
 func writeHistoryImport(c *cobra.Command, out shell.Output, cluster string, made clusters.HistoryImport) error {
 	for i := range made.Refused.First {

@@ -150,6 +150,15 @@ With --async the server plans in the background, and the run that does it is pri
 	})
 }
 
+// Create plans a cluster, keeps the plan and shows it.
+func Create(c *cobra.Command, s *remote.Service, cluster string) error {
+	r, err := readRecord(s.Call(c.Context(), openapi.CreatePlan(cluster), remote.JSONBody([]byte("{}"))))
+	if err != nil {
+		return err
+	}
+	return writePlan(c, s, shell.Output{Format: "table"}, r)
+}
+
 // planAsync begins a plan in the background.
 func planAsync(s *remote.Service, c *cobra.Command, out shell.Output, cluster, body string, quiet bool) error {
 	r, text, err := remote.ReadRun(s.Call(c.Context(), openapi.CreatePlan(cluster), remote.JSONBody([]byte(body)), remote.RespondAsync()))

@@ -1,0 +1,165 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"headroom/internal/edge/cli/shell"
+	"headroom/internal/test/historytest"
+)
+
+// recorded writes 60 runs of two jobs, three a day, from a Monday on, and returns how long those of each job took that
+// succeeded.
+func recorded(t *testing.T, dir string) (took map[string][]float64, monday time.Time) {
+	t.Helper()
+	monday = time.Date(2026, 6, 1, 0, 0, 0, 0, time.UTC)
+	took = map[string][]float64{}
+	for i, app := range historytest.Apps(3, 60, 12) {
+		move := monday.Add(time.Duration(8*i)*time.Hour).UnixMilli() - app.Started
+		app.Started, app.Finished = app.Started+move, app.Finished+move
+		for _, stage := range app.Stages {
+			for j := range stage {
+				stage[j].Start, stage[j].Finish = stage[j].Start+move, stage[j].Finish+move
+			}
+		}
+		if !app.Failed {
+			took[app.Name] = append(took[app.Name], float64(app.Finished-app.Started)/1000)
+		}
+		if err := os.WriteFile(filepath.Join(dir, app.ID), []byte(app.EventLog()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return took, monday
+}
+
+// A cluster is made of past runs, whose deadlines and arrivals are theirs.
+func TestInitOfPastRuns(t *testing.T) {
+	t.Parallel()
+	h := startHomed(t)
+	logs := t.TempDir()
+	took, monday := recorded(t, logs)
+	said := h.verb(t, "init", "shop", "--from-history", logs, "--instance", "m5.xlarge", "--price", "0.192")
+	for _, want := range []string{"Made the cluster shop with 2 classes.", "m5.xlarge runs 4 tasks at once", "Proved optimal", "It failed"} {
+		if !strings.Contains(said, want) {
+			t.Errorf("it does not say %q:\n%s", want, said)
+		}
+	}
+	end := monday.Add(59*8*time.Hour + time.Hour)
+	for job, all := range took {
+		name := strings.ReplaceAll(job, " ", "-")
+		var class struct {
+			Deadline float64 `json:"deadline_s"`
+			Slots    struct{ Map float64 }
+			Jobs     struct{ Min, Max float64 }
+		}
+		if err := json.Unmarshal([]byte(h.server.get(t, "/v1/clusters/shop/classes/"+name)), &class); err != nil {
+			t.Fatal(err)
+		}
+		late := 0
+		for _, s := range all {
+			if s > class.Deadline {
+				late++
+			}
+		}
+		if part := float64(late) / float64(len(all)); part > 0.05 {
+			t.Errorf("%d of %d runs of %s took longer than %g s", late, len(all), job, class.Deadline)
+		}
+		sooner := 0
+		for _, s := range all {
+			if s <= class.Deadline-1 {
+				sooner++
+			}
+		}
+		if float64(sooner) >= 0.95*float64(len(all)) {
+			t.Errorf("%d of %d runs of %s took less than %g s by a second", sooner, len(all), job, class.Deadline)
+		}
+		if class.Jobs.Min != class.Jobs.Max || class.Jobs.Min < 1 {
+			t.Errorf("%s has %g to %g jobs", job, class.Jobs.Min, class.Jobs.Max)
+		}
+		// Apps takes the two names in turn: each comes every 16 hours, of which whole weeks count, the last ones.
+		weeks := math.Floor(end.Sub(monday).Hours() / 24 / 7)
+		count := 0.0
+		for i := range 60 {
+			at := monday.Add(time.Duration(8*i) * time.Hour)
+			if fmt.Sprintf("etl %d", i%2) == job && !at.Before(end.Add(-time.Duration(weeks)*7*24*time.Hour)) {
+				count++
+			}
+		}
+		var pattern struct {
+			Week   map[string][]float64
+			Counts string
+		}
+		if err := json.Unmarshal([]byte(h.server.get(t, "/v1/clusters/shop/forecasts/pattern?class="+name)), &pattern); err != nil {
+			t.Fatal(err)
+		}
+		sum := 0.0
+		for _, day := range pattern.Week {
+			for _, x := range day {
+				sum += x
+			}
+		}
+		if math.Abs(sum-count/weeks) > 1e-3 || pattern.Counts != "arrivals" {
+			t.Errorf("%s arrives %g times a week (%s), want %g", job, sum, pattern.Counts, count/weeks)
+		}
+	}
+	months := h.verb(t, "months", "--cluster", "shop")
+	if !strings.Contains(months, "the VM bill is") {
+		t.Errorf("months say %s", months)
+	}
+}
+
+// A guess makes a cluster whose plan has the machines that were guessed.
+func TestInitOfAGuess(t *testing.T) {
+	t.Parallel()
+	h := startHomed(t)
+	said := h.verb(t, "init", "shop", "--takes", "45m", "--on", "10", "--a-day", "20", "--instance", "Standard_D4s_v5", "--price", "0.2")
+	for _, want := range []string{"45m on 10 machines each; 20 a day", "Rent 10 VMs", "for 2.00 USD an hour"} {
+		if !strings.Contains(said, want) {
+			t.Errorf("it does not say %q:\n%s", want, said)
+		}
+	}
+	// What cannot be made leaves nothing.
+	failed := t.TempDir()
+	for _, app := range historytest.Apps(5, 1, 5) {
+		app.Failed = true
+		if err := os.WriteFile(filepath.Join(failed, app.ID), []byte(app.EventLog()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	guess := []string{"--takes", "45m", "--on", "10", "--a-day", "20"}
+	with := func(flags ...string) []string { return append([]string{"--instance", "m5.xlarge", "--price", "0.2"}, flags...) }
+	for why, flags := range map[string][]string{
+		"There is no history in it":                   with("--from-history", t.TempDir()),
+		"no past run there tells how long":            with("--from-history", failed),
+		"There is no such file":                       with("--from-history", "nowhere"),
+		"say what runs":                               with(),
+		"give one of both":                            with(append(guess, "--from-history", failed)...),
+		"a guess has three parts":                     with("--takes", "45m"),
+		"goes up to":                                  with("--takes", "45m", "--on", "1000000", "--a-day", "1"),
+		`--price: "cheap" is not a decimal`:           append(guess, "--instance", "m5.xlarge", "--price", "cheap"),
+		"say what m5.xlarge costs an hour":            append(guess, "--instance", "m5.xlarge"),
+		"say which type of VM to rent":                append(guess, "--price", "1"),
+		"the name big does not say how many":          append(guess, "--instance", "big", "--price", "1"),
+		`--time-zone: "Mars/Olympus" is no time zone`: with(append(guess, "--time-zone", "Mars/Olympus")...),
+	} {
+		var out, trouble bytes.Buffer
+		code := run(t.Context(), append([]string{"init", "other", "--data-dir", h.dir}, flags...), strings.NewReader(""), &out, &trouble)
+		if code == shell.ExitOK || !strings.Contains(trouble.String(), why) {
+			t.Errorf("%v: exit code %d: %s, want %q", flags, code, &trouble, why)
+		}
+		if list := h.verb(t, "cluster", "list"); strings.Contains(list, "other") {
+			t.Fatalf("%v left a cluster:\n%s", flags, list)
+		}
+	}
+	var out, trouble bytes.Buffer
+	if code := run(t.Context(), append([]string{"init", "shop", "--data-dir", h.dir}, with(guess...)...), strings.NewReader(""), &out, &trouble); code == shell.ExitOK || !strings.Contains(trouble.String(), "choose another name") {
+		t.Errorf("a second cluster of the name: %d: %s", code, &trouble)
+	}
+}

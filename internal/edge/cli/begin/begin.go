@@ -1,0 +1,286 @@
+// Package begin holds the command that makes a first cluster of what somebody has: past runs, or a guess.
+package begin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"headroom/internal/core/fault"
+	"headroom/internal/edge/cli/plan"
+	"headroom/internal/edge/cli/remote"
+	"headroom/internal/edge/cli/shell"
+	"headroom/openapi"
+)
+
+// Commands returns the command.
+func Commands() []*cobra.Command { return []*cobra.Command{initCommand()} }
+
+// beginning is a cluster that is being made.
+type beginning struct {
+	cluster, currency, zone string
+
+	instance string
+	price    string
+	slots    int64
+
+	history []string // files and directories; none for a guess
+	from    *time.Location
+	takes   time.Duration
+	on      int64
+	aDay    float64
+
+	s       *remote.Service
+	now     time.Time
+	classes []class
+	assumed []assumption
+	left    []string // what was left out, and why
+}
+
+// class is one that was made.
+type class struct{ name, about string }
+
+// assumption tells what init took for granted, and what changes it.
+type assumption struct{ what, change string }
+
+func (b *beginning) assume(change, what string, values ...any) {
+	b.assumed = append(b.assumed, assumption{fmt.Sprintf(what, values...), change})
+}
+
+func initCommand() *cobra.Command {
+	var to remote.Connection
+	b := beginning{}
+	var runZone string
+	c := &cobra.Command{
+		Use: "init CLUSTER", Short: "Make a first cluster of past runs or of a guess, and plan it",
+		Long: `Makes a cluster of what you have, plans it, and says what it took for granted and how to change each of it.
+
+With --from-history it reads past runs, as "headroom history import" does: each job becomes a class, with a profile,
+a deadline that 95 of 100 of its runs met, and a forecast of when it arrives. With --takes, --on and --a-day a guess
+does: "it takes 45 minutes on 10 machines, 20 times a day".
+
+All jobs are promised to run. The cluster is there whole, or not at all.` + remote.ConnectionHelp,
+		Example: "  headroom init shop --from-history /var/spark-events --instance m5.xlarge --price 0.192\n" +
+			"  headroom init shop --takes 45m --on 10 --a-day 20 --instance m5.xlarge --price 0.192",
+		Args: cobra.ExactArgs(1),
+	}
+	to.AddFlags(c)
+	f := c.Flags()
+	f.StringVar(&b.instance, "instance", "", "the `type` of VM to rent, such as m5.xlarge (required)")
+	f.StringVar(&b.price, "price", "", "what one costs an hour on demand, as an `amount` such as 0.192 (required)")
+	f.StringVar(&b.currency, "currency", "USD", "the `currency` of the price")
+	f.Int64Var(&b.slots, "slots", 0, "how many tasks at once run on one VM, as a `number` (default one for each processor, from the type's name)")
+	f.StringVar(&b.zone, "time-zone", "UTC", "the `zone` that the week is in, such as Europe/Berlin")
+	f.StringSliceVar(&b.history, "from-history", nil, "past runs: a `path` of a file or directory; again for others")
+	f.StringVar(&runZone, "zone", "", "the time `zone` of lists of Slurm's jobcomp/filetxt, such as Europe/Berlin")
+	f.DurationVar(&b.takes, "takes", 0, "of a guess: how long a job takes, such as 45m")
+	f.Int64Var(&b.on, "on", 0, "of a guess: on so many machines, a `number`")
+	f.Float64Var(&b.aDay, "a-day", 0, "of a guess: how many such jobs there are a day, a `number`")
+	c.PreRunE = func(*cobra.Command, []string) (err error) {
+		if runZone != "" {
+			if b.from, err = time.LoadLocation(runZone); err != nil {
+				return fmt.Errorf("--zone is %q, which is no time zone; write one like Europe/Berlin or UTC", runZone)
+			}
+		}
+		return b.check()
+	}
+	return to.Command(c, func(c *cobra.Command, s *remote.Service, args []string) error {
+		b.s, b.cluster, b.now = s, args[0], time.Now()
+		if err := b.make(c); err != nil {
+			return err
+		}
+		if err := b.say(c.OutOrStdout()); err != nil {
+			return err
+		}
+		if err := plan.Create(c, s, b.cluster); err != nil {
+			return err
+		}
+		_, err := fmt.Fprintf(c.OutOrStdout(), "\nGo on: headroom months --cluster %s tells the bill of the coming months, headroom plan explain %[1]s what would change the plan.\n", shell.Shown(b.cluster))
+		return err
+	})
+}
+
+// check refuses flags that make no beginning.
+func (b *beginning) check() error {
+	guess := b.takes != 0 || b.on != 0 || b.aDay != 0
+	switch {
+	case b.instance == "":
+		return errors.New("say which type of VM to rent: --instance m5.xlarge")
+	case b.price == "":
+		return fmt.Errorf("say what %s costs an hour: --price 0.192", b.instance)
+	case len(b.history) > 0 && guess:
+		return errors.New("--from-history takes past runs, and --takes, --on and --a-day a guess; give one of both")
+	case len(b.history) == 0 && !guess:
+		return errors.New("say what runs: --from-history with past runs, or a guess as --takes 45m --on 10 --a-day 20")
+	case guess && (b.takes < time.Second || b.on < 1 || b.aDay <= 0):
+		return errors.New("a guess has three parts, each more than 0: --takes 45m --on 10 --a-day 20")
+	case guess && (b.takes > maxTakes || b.on > maxGuessed || b.aDay > maxGuessed):
+		return fmt.Errorf("a guess goes up to --takes %s, --on %d and --a-day %[2]d", maxTakes, maxGuessed)
+	case b.slots < 0:
+		return fmt.Errorf("--slots is %d; give 1 or more", b.slots)
+	}
+	if b.slots > 0 {
+		return nil
+	}
+	if b.slots = processors(b.instance); b.slots == 0 {
+		return fmt.Errorf("the name %s does not say how many processors it has; say how many tasks run on one at once: --slots 4", b.instance)
+	}
+	b.assume("--slots", "%s runs %s at once, one for each processor", b.instance, shell.Counted(b.slots, "task"))
+	return nil
+}
+
+const (
+	maxTakes   = 100 * time.Hour
+	maxGuessed = 100_000
+)
+
+// ofSize finds the size in names of AWS such as m5.xlarge and r6g.4xlarge, and the processors in those of Google Cloud
+// and Azure such as n2-standard-8 and Standard_D4s_v5.
+var (
+	ofSize = regexp.MustCompile(`^[a-z0-9-]+\.(\d*)(large|xlarge)$`)
+	ofName = regexp.MustCompile(`^(?:[a-z0-9]+-(?:standard|highmem|highcpu)-(\d+)|(?i:standard)_[A-Z]+(\d+)[a-z]*(?:_v\d+)?)$`)
+)
+
+// processors tells the processors of a type by its name; 0 where that does not say.
+func processors(instance string) int64 {
+	if m := ofSize.FindStringSubmatch(instance); m != nil {
+		n := int64(1)
+		if m[1] != "" {
+			n, _ = strconv.ParseInt(m[1], 10, 16)
+		}
+		if m[2] == "large" {
+			return 2
+		}
+		return 4 * n
+	}
+	if m := ofName.FindStringSubmatch(instance); m != nil {
+		n, _ := strconv.ParseInt(m[1]+m[2], 10, 16)
+		return n
+	}
+	return 0
+}
+
+// origins names the flags that give what a server refuses.
+var origins = remote.Origins{
+	{Pointer: "/prices/0/price", Flag: "--price"}, {Pointer: "/vm_types/0/name", Flag: "--instance"}, {Pointer: "/cluster/name", Flag: "the cluster's name"},
+	{Pointer: "/cluster/currency", Flag: "--currency"}, {Pointer: "/cluster/time_zone", Flag: "--time-zone"},
+}
+
+// make makes the cluster. Where that fails nothing is left of it.
+func (b *beginning) make(c *cobra.Command) error {
+	since := b.now.UTC().Truncate(time.Hour)
+	if _, err := b.send(c.Context(), openapi.ApplyDocument(b.cluster, nil), object{
+		"cluster":  object{"name": b.cluster, "currency": b.currency, "period_s": 3600, "time_zone": b.zone},
+		"vm_types": []object{{"name": b.instance, "in_use": true, "vcpu": b.slots}},
+		"prices":   []object{{"vm_type": b.instance, "price": b.price, "from": since, "until": nil}},
+	}, remote.Header("If-None-Match", "*")); err != nil {
+		if errors.Is(err, fault.Conflict) {
+			return fmt.Errorf("there is a cluster %q already; choose another name, or delete it: headroom cluster delete %s", b.cluster, b.cluster)
+		}
+		return origins.Say(err)
+	}
+	b.assume("headroom price", "%s costs %s %s an hour for all time to come", b.instance, b.price, b.currency)
+	fill := b.fromHistory
+	if len(b.history) == 0 {
+		fill = b.fromGuess
+	}
+	err := fill(c)
+	if err == nil {
+		b.assume("headroom forecast", "runs arrive like that until %s", b.now.UTC().Truncate(time.Hour).Add(ahead).Format(time.DateOnly))
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Context()), time.Minute)
+	defer cancel()
+	a, gone := b.s.Call(ctx, openapi.GetCluster(b.cluster))
+	if gone == nil {
+		_, gone = b.s.Call(ctx, openapi.DeleteCluster(b.cluster), remote.IfMatch(a.Etag))
+	}
+	if gone != nil {
+		return fmt.Errorf("%w\nThe cluster %q is there in part: headroom cluster delete %s", err, b.cluster, b.cluster)
+	}
+	return err
+}
+
+type object map[string]any
+
+// send sends a question made here.
+func (b *beginning) send(ctx context.Context, request openapi.Request, body any, options ...remote.Option) (remote.Answer, error) {
+	return b.s.Call(ctx, request, append(options, remote.JSONOf(body))...)
+}
+
+// add adds a class with a profile, which promises so many jobs at once.
+func (b *beginning) add(ctx context.Context, name, profile string, version int64, deadline float64, atOnce int64) error {
+	_, err := b.send(ctx, openapi.CreateClass(b.cluster), object{
+		"name": name, "profile": object{"name": profile, "version": version}, "deadline_s": deadline,
+		"slots_per_vm": object{"map": b.slots, "reduce": b.slots}, "jobs": object{"min": atOnce, "max": atOnce}, "penalty": "0",
+	})
+	return err
+}
+
+// Forecasts reach so far.
+const ahead = 92 * 24 * time.Hour
+
+// evenly forecasts so many arrivals an hour, all the time.
+func (b *beginning) evenly(ctx context.Context, class string, anHour float64) error {
+	from := b.now.UTC().Truncate(time.Hour)
+	_, err := b.send(ctx, openapi.PutWeeklyForecast(b.cluster), object{"class": class, "from": from, "until": from.Add(ahead),
+		"week": fmt.Sprintf("else %.6f", math.Max(anHour, 1e-6)), "counts": "arrivals"})
+	return err
+}
+
+// A guessed job has tasks of so many seconds.
+const task = 60
+
+// fromGuess makes the one class of a guess: so much work in tasks of a minute.
+func (b *beginning) fromGuess(c *cobra.Command) error {
+	const name = "jobs"
+	ctx, took := c.Context(), b.takes.Seconds()
+	each := math.Min(task, took)
+	tasks := int64(math.Ceil(took/each)) * b.on * b.slots
+	if _, err := b.send(ctx, openapi.CreateProfile(b.cluster), object{"name": name, "note": "guessed", "profile": object{
+		"map_tasks": tasks, "reduce_tasks": 0, "map_avg_s": each, "map_max_s": each}}); err != nil {
+		return err
+	}
+	deadline, atOnce := math.Ceil(took+each), int64(math.Ceil(b.aDay*took/86400))
+	if err := b.add(ctx, name, name, 1, deadline, atOnce); err != nil {
+		return err
+	}
+	if err := b.evenly(ctx, name, b.aDay/24); err != nil {
+		return err
+	}
+	b.classes = append(b.classes, class{name, fmt.Sprintf("%s on %s each; %g a day, at any hour alike", seconds(took), shell.Counted(b.on, "machine"), b.aDay)})
+	b.assume("headroom profile", "a job is %s of %g s, which may run side by side", shell.Counted(tasks, "task"), each)
+	b.assume(fmt.Sprintf("headroom class replace %s %s --deadline-s", b.cluster, name), "a job is done within %g s", deadline)
+	return nil
+}
+
+// say tells what was made, and what it rests on.
+func (b *beginning) say(w io.Writer) error {
+	var text strings.Builder
+	classes := "one class"
+	if n := len(b.classes); n > 1 {
+		classes = fmt.Sprintf("%d classes", n)
+	}
+	fmt.Fprintf(&text, "Made the cluster %s with %s.\n", shell.Shown(b.cluster), classes)
+	for _, c := range b.classes {
+		fmt.Fprintf(&text, "  %s: %s\n", shell.Shown(c.name), c.about)
+	}
+	for _, l := range b.left {
+		fmt.Fprintf(&text, "  Left out: %s\n", shell.Shown(l))
+	}
+	text.WriteString("\nIt takes for granted that\n")
+	for _, a := range b.assumed {
+		fmt.Fprintf(&text, "- %s (%s)\n", shell.Shown(a.what), shell.Shown(a.change))
+	}
+	text.WriteString("\n")
+	_, err := io.WriteString(w, text.String())
+	return err
+}

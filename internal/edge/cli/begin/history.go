@@ -1,0 +1,202 @@
+package begin
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	past "headroom/internal/data/history"
+	"headroom/internal/edge/cli/history"
+	"headroom/internal/edge/cli/remote"
+	"headroom/internal/edge/cli/shell"
+	"headroom/internal/service/clusters"
+	"headroom/openapi"
+)
+
+// share of a job's runs that its deadline covers.
+const share = 0.95
+
+// fromHistory makes a class of each job that has runs to plan by.
+func (b *beginning) fromHistory(c *cobra.Command) error {
+	ctx := c.Context()
+	made, err := history.Import(c, b.s, b.cluster, b.history, b.from)
+	if err != nil {
+		return err
+	}
+	for _, refused := range [][]past.Refusal{made.Refused.First, made.Unusable.First} {
+		for _, r := range refused {
+			b.left = append(b.left, r.Where+": "+r.Detail)
+		}
+	}
+	if n := made.Refused.Count + made.Unusable.Count; n > mostLeft {
+		b.left = append(b.left[:mostLeft-1], fmt.Sprintf("%d more; headroom history list %s tells them", n-mostLeft+1, b.cluster))
+	}
+	jobs, err := all[past.RecordedJob](ctx, b.s, openapi.ListRecordedJobs(b.cluster))
+	if err != nil {
+		return err
+	}
+	for _, job := range jobs {
+		if job.Usable > 0 {
+			if err := b.addJob(ctx, job); err != nil {
+				return err
+			}
+		}
+	}
+	if len(b.classes) == 0 {
+		why := "there is no past run in " + shell.Listed(b.history) + "."
+		if made.Executions > 0 {
+			why = "no past run there tells how long its tasks take."
+		}
+		if len(b.left) > 0 {
+			why += " " + b.left[0]
+		}
+		return fmt.Errorf("%s Name files or directories with runs that succeeded, or guess: --takes 45m --on 10 --a-day 20", why)
+	}
+	b.assume("--instance", "tasks take as long on %s as on the machines of these runs", b.instance)
+	return nil
+}
+
+// So many lines tell what was left out.
+const mostLeft = 5
+
+// all returns all items of a list.
+func all[T any](ctx context.Context, s *remote.Service, list openapi.List) ([]T, error) {
+	items, err := s.Items(ctx, 0, list)
+	if err != nil {
+		return nil, err
+	}
+	values := make([]T, len(items))
+	for i, item := range items {
+		if err := json.Unmarshal(item, &values[i]); err != nil {
+			return nil, fmt.Errorf("the server's answer is not what it should be: %w", err)
+		}
+	}
+	return values, nil
+}
+
+// addJob makes a class of a job, with its profile, deadline and forecast.
+func (b *beginning) addJob(ctx context.Context, job past.RecordedJob) error {
+	runs, err := all[past.StoredExecution](ctx, b.s, openapi.ListExecutions(b.cluster, &openapi.ListExecutionsQuery{Job: job.Job}))
+	if err != nil {
+		return err
+	}
+	a, err := b.send(ctx, openapi.ProfileFromHistory(b.cluster), clusters.ProfileFromHistory{Job: job.Job})
+	if err != nil {
+		return fmt.Errorf("the runs of %q make no profile: %w", job.Job, err)
+	}
+	var made clusters.ProfileMade
+	if err := a.Into(&made); err != nil {
+		return err
+	}
+	took, atOnce := measured(runs)
+	name := made.Profile.Name
+	deadline := deadlineOf(took)
+	if deadline == 0 {
+		b.left = append(b.left, fmt.Sprintf("%s: its runs do not say how long they took", job.Job))
+		return nil
+	}
+	if err := b.add(ctx, name, name, made.Profile.Version, deadline, max(1, atOnce)); err != nil {
+		return err
+	}
+	arrivals, err := b.forecast(ctx, name, job, runs)
+	if err != nil {
+		return err
+	}
+	about := fmt.Sprintf("%s, half of them within %s; %s", shell.Counted(job.Executions, "run"), seconds(took[(len(took)-1)/2]), arrivals)
+	if job.Executions == 1 {
+		about = fmt.Sprintf("1 run of %s; %s", seconds(took[0]), arrivals)
+	}
+	b.classes = append(b.classes, class{name, about})
+	b.assume(fmt.Sprintf("headroom class replace %s %s --deadline-s", b.cluster, shell.QuotedText(name)),
+		"%s is done within %s, as %d of %d runs were", name, seconds(deadline), within(took, deadline), len(took))
+	return nil
+}
+
+// seconds writes a time for people.
+func seconds(s float64) string {
+	text := time.Duration(math.Ceil(s) * float64(time.Second)).String()
+	if strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	return text
+}
+
+// measured returns how long runs took that succeeded, sorted, and how many runs there were at once.
+func measured(runs []past.StoredExecution) (took []float64, atOnce int64) {
+	type change struct {
+		at time.Time
+		by int64
+	}
+	var changes []change
+	for _, r := range runs {
+		if r.Refused == "" && r.Seconds != nil {
+			took = append(took, *r.Seconds)
+		}
+		if r.SubmittedAt != nil && r.FinishedAt != nil {
+			changes = append(changes, change{*r.SubmittedAt, 1}, change{*r.FinishedAt, -1})
+		}
+	}
+	slices.Sort(took)
+	slices.SortFunc(changes, func(x, y change) int {
+		if d := x.at.Compare(y.at); d != 0 {
+			return d
+		}
+		return int(x.by - y.by)
+	})
+	there := int64(0)
+	for _, c := range changes {
+		there += c.by
+		atOnce = max(atOnce, there)
+	}
+	return took, atOnce
+}
+
+// deadlineOf returns the least whole number of seconds within which the share of runs ended; 0 without runs.
+func deadlineOf(took []float64) float64 {
+	if len(took) == 0 {
+		return 0
+	}
+	return math.Max(1, math.Ceil(took[int(math.Ceil(share*float64(len(took))))-1]))
+}
+
+func within(took []float64, deadline float64) (n int) {
+	for _, s := range took {
+		if s <= deadline {
+			n++
+		}
+	}
+	return n
+}
+
+// forecast repeats the week that the runs show. Where they are of less than a week they come evenly.
+func (b *beginning) forecast(ctx context.Context, class string, job past.RecordedJob, runs []past.StoredExecution) (about string, err error) {
+	if job.FirstAt == nil || job.LastAt == nil {
+		return "without dates, so as many as ran at once, all the time", nil
+	}
+	until := b.now.UTC().Truncate(time.Hour).Add(ahead)
+	from, last := job.FirstAt.UTC().Truncate(time.Hour), job.LastAt.UTC().Truncate(time.Hour).Add(time.Hour)
+	days := last.Sub(from).Hours() / 24
+	if weeks := int(days / 7); weeks >= 1 {
+		from := last.Add(-time.Duration(weeks) * 7 * 24 * time.Hour) // whole weeks, so that no day counts more often
+		_, err := b.send(ctx, openapi.ForecastFromHistory(b.cluster), clusters.ForecastFromHistory{Class: class, Job: job.Job,
+			MeasuredFrom: &from, MeasuredUntil: &last, Until: &until})
+		if err != nil {
+			return "", err
+		}
+		n := 0
+		for _, r := range runs {
+			if r.SubmittedAt != nil && !r.SubmittedAt.Before(from) && r.SubmittedAt.Before(last) {
+				n++
+			}
+		}
+		return fmt.Sprintf("%.3g a week, at the hours of the last %s on record", float64(n)/float64(weeks), shell.Counted(int64(weeks), "week")), nil
+	}
+	days = math.Max(days, 1)
+	return fmt.Sprintf("%.3g a day, at any hour alike, as less than a week is on record", float64(job.Executions)/days), b.evenly(ctx, class, float64(job.Executions)/days/24)
+}
