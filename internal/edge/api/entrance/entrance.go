@@ -86,8 +86,8 @@ func owned(from netip.Addr) netip.Addr {
 	return from
 }
 
-// JustCame is the time for which a stranger keeps its place while its address has not twice too many: many may come at
-// once.
+// JustCame is the time for which a stranger keeps its place while there are not twice too many, of its address or in
+// all: many may come at once.
 const JustCame = 200 * time.Millisecond
 
 // send sets how much of an answer the system takes before the peer reads it; 0 is as much as usual, which is megabytes.
@@ -104,8 +104,9 @@ func (e *Entrance) enter(v *visitor) {
 	e.mu.Lock()
 	var cut *visitor
 	v.since = time.Now()
-	switch n := e.from[v.address]; {
-	case e.strangers.Len() >= e.bounds.All:
+	n, all := e.from[v.address], e.strangers.Len()
+	switch {
+	case all >= e.bounds.All:
 		cut = e.dearest(v.address)
 	case n >= e.bounds.OfAddress:
 		for at := e.strangers.Front(); cut == nil && at != nil; at = at.Next() {
@@ -113,9 +114,9 @@ func (e *Entrance) enter(v *visitor) {
 				cut = other
 			}
 		}
-		if n < 2*e.bounds.OfAddress && v.since.Sub(cut.since) < JustCame {
-			cut = nil
-		}
+	}
+	if cut != nil && n < 2*e.bounds.OfAddress && all < 2*e.bounds.All && v.since.Sub(cut.since) < JustCame {
+		cut = nil
 	}
 	if cut != nil {
 		e.remove(cut)
