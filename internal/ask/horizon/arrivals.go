@@ -47,12 +47,16 @@ func (h *Horizon) arrivalsOf(class int) []perf.Arriving {
 }
 
 // Carried turns arrivals into jobs that run: each holds its VMs from its arrival for as long as its plan gives it (see
-// perf.HeldSeconds). Periods are cut at whole hours where the number changes. A number of jobs is
-// seldom whole, so that classes are planned in parts of jobs (see parts). Without arrivals the horizon stays as it is.
+// perf.HeldSeconds). Periods are cut where the number changes: at whole hours, and where a contract begins or ends. A number
+// of jobs is seldom whole, so that classes are planned in parts of jobs (see parts). Without arrivals the horizon stays as it is.
 func (h Horizon) Carried() Horizon {
 	if !h.arrives() || h.parts != nil {
 		return h
 	}
+	for _, c := range h.Contracts {
+		h.turns = append(slices.Clip(h.turns), c.From.Unix(), c.Until.Unix())
+	}
+	slices.Sort(h.turns)
 	h.asked, h.parts = h.Problem.Classes, make([]int64, len(h.Problem.Classes))
 	h.Problem.Classes = slices.Clone(h.asked)
 	for k := range h.asked {
@@ -85,6 +89,9 @@ func (h Horizon) carry() Horizon {
 			until := at.Truncate(time.Hour).Add(time.Hour)
 			if end.Before(until) {
 				until = end
+			}
+			if n, _ := slices.BinarySearch(h.turns, at.Unix()+1); n < len(h.turns) && h.turns[n] < until.Unix() {
+				until = time.Unix(h.turns[n], 0).UTC()
 			}
 			running := make([]float64, len(classes))
 			for k := range classes {

@@ -236,9 +236,7 @@ func (c *checking) rowsOf(at string, k *calendar, a *horizon.Answer) *calendar {
 				break
 			}
 		}
-		p := &k.h.Periods[x.period]
-		hour := max(p.Start.Unix(), from-from%3600)
-		times[i] = [2]int64{hour, min(p.End().Unix(), from-from%3600+3600)}
+		times[i] = k.around(&k.h.Periods[x.period], from)
 	}
 	if len(rows.cells) == 0 || a.Complete != (next == len(k.cells)) {
 		c.wrong(at+"/periods", "end at %s, and the horizon at %s", end.UTC().Format(time.RFC3339), k.h.End().UTC().Format(time.RFC3339))
@@ -246,6 +244,23 @@ func (c *checking) rowsOf(at string, k *calendar, a *horizon.Answer) *calendar {
 	}
 	c.atOnce(at, k, a, rows, times)
 	return rows
+}
+
+// around is the time around a moment for which the jobs at once are counted: of an hour what lies in the period, without that
+// before or after a contract begins or ends.
+func (k *calendar) around(p *horizon.HorizonPeriod, at int64) [2]int64 {
+	hour := at - at%3600
+	from, until := max(p.Start.Unix(), hour), min(p.Start.Unix()+lengthOf(p), hour+3600)
+	for _, c := range k.contracts[k.own:] {
+		for _, edge := range []int64{c.from.Unix(), c.until.Unix()} {
+			if edge <= at {
+				from = max(from, edge)
+			} else {
+				until = min(until, edge)
+			}
+		}
+	}
+	return [2]int64{from, until}
 }
 
 // atOnce gives the situations the jobs that run at once. Those that the answer states are rounded up from those that follow
