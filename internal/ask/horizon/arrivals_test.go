@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/shopspring/decimal"
 
 	"headroom/internal/core/capacity"
@@ -306,6 +307,36 @@ func TestStartedJobsKeepTheirVMs(t *testing.T) {
 			t.Errorf("%s: the gap is %v, want %v", c.name, a.Gap, gap)
 		} else if proved := gap < 1e-9; proved != (a.Status == capacity.Optimal) {
 			t.Errorf("%s: with a gap of %v it is %s", c.name, a.Gap, a.Status)
+		}
+	}
+}
+
+// Promised jobs are kept until they end, though refusing them would be cheaper. Where they do not fit in, that is said.
+func TestPromisedJobsAreNotRefused(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		quota    int64
+		admitted string
+		below    *BelowPromise
+		fact     string
+	}{
+		{"all fit in", 9, "[2 4 4 2 0]", nil, ""},
+		{"three do", 3, "[1.5 3 3 1.5 0]", &BelowPromise{Hours: 2, First: firstHour, Promised: 2, Least: 1.5},
+			`In 2 hours, the first at 2026-01-31 20:00 UTC, class "etl" has fewer jobs at once than the 2 promised, or than there would be, because some were refused as they arrived.`},
+	} {
+		p := oneClass(t, "1")
+		p.Classes[0].DeadlineSeconds, p.Classes[0].Penalty, p.Classes[0].Jobs.Min = 3*3600, plantest.AmountIn(t, "0.10"), 2
+		p.Supply.OnDemand.Quota = &c.quota
+		h := Horizon{Problem: p, Periods: []HorizonPeriod{{Start: firstHour, Hours: 1, Arrivals: []float64{4}}, {Start: firstHour.Add(time.Hour), Hours: 4, Arrivals: []float64{0}}}}
+		a := planned(t, h)
+		var admitted []float64
+		for _, p := range a.Periods {
+			for range int(p.Hours) {
+				admitted = append(admitted, p.Admitted)
+			}
+		}
+		if fmt.Sprint(admitted) != c.admitted || !cmp.Equal(a.Classes[0].Arrivals.Below, c.below) || !strings.Contains(a.Explanation, c.fact) {
+			t.Errorf("%s: got %v, %+v, %q", c.name, admitted, a.Classes[0].Arrivals.Below, a.Explanation)
 		}
 	}
 }

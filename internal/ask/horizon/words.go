@@ -86,7 +86,14 @@ func (a *Answer) explainParts() {
 		all := a.Total.RefusedHours + a.Total.AdmittedHours
 		say("refused", "", fmt.Sprintf("%s of %s job-hours are refused.", plainHours(a.Total.RefusedHours), plainHours(all)), words.Count("refused", a.Total.RefusedHours, "job-hours"), words.Count("asked", all, "job-hours"))
 	}
-	if later := a.later(); later > 0 {
+	for i := range a.Classes {
+		if of := a.Classes[i].Arrivals; of != nil && of.Below != nil {
+			x, name := of.Below, a.Classes[i].Name
+			say("below_promise", name, fmt.Sprintf("In %s, the first at %s, class %q has fewer jobs at once than the %s promised, or than there would be, because some were refused as they arrived.",
+				hourCount(x.Hours), moment(x.First), name, plainHours(x.Promised)), words.Count("hours", x.Hours, "hours"), words.Count("promised", x.Promised, "jobs"), words.Count("least", x.Least, "jobs"))
+		}
+	}
+	if later := a.later(); words.Rounded(later, 2) > 0 {
 		say("work_after_the_end", "", fmt.Sprintf("Jobs that arrive before the end go on for %s job-hours after it; no figure counts those, which take about %s VM-hours more.", plainHours(later), plainHours(a.laterVMs())),
 			words.Count("job_hours", later, "job-hours"), words.Count("vm_hours", a.laterVMs(), "VM-hours"))
 	}
