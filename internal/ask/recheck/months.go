@@ -25,17 +25,15 @@ func (c *checking) months(q horizon.HorizonQuestion, a horizon.Answer, got any) 
 			"the counts of VMs and jobs and the cost of a span, but for its sums and for the cost of the cheapest plans",
 			"how much less than the gap the answer may be off"}, c.NotChecked...)
 	}
-	if carriedOver(&q.Horizon) {
-		c.NotChecked = append([]string{notFollowed}, c.NotChecked...)
-		c.unfollowed("", &q.Horizon, &a, got)
+	if carrying := newCarrying(&q.Horizon, nil); carrying != nil {
+		hours := carrying.inJobs(q.Horizon, 1)
+		c.arriving("", &q.Horizon, &hours, &a, got, true)
 	} else {
 		c.horizon("", &q.Horizon, a, got)
 	}
 	c.toldMonths("", &q.Horizon, &a, got)
 	c.end(SentencesCheck, "The explanation and %d facts say the figures of the answer.", len(a.Facts))
 }
-
-const notFollowed = "whether other plans of the jobs that have arrived are cheaper"
 
 // carriedOver reports whether a horizon tells what arrives, so that what runs at once follows from what was before.
 func carriedOver(h *horizon.Horizon) bool {
