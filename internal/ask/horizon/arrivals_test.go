@@ -322,7 +322,7 @@ func TestPromisedJobsAreNotRefused(t *testing.T) {
 	}{
 		{"all fit in", 9, "[2 4 4 2 0]", nil, ""},
 		{"three do", 3, "[1.5 3 3 1.5 0]", &BelowPromise{Hours: 2, First: firstHour, Promised: 2, Least: 1.5},
-			`In 2 hours, the first at 2026-01-31 20:00 UTC, class "etl" has fewer jobs at once than the 2 promised, or than there would be, because some were refused as they arrived.`},
+			`In 2 hours, the first at 2026-01-31 20:00 UTC, class "etl" has fewer jobs at once than it is promised, 2 or all that there would be, because some were refused as they arrived.`},
 	} {
 		p := oneClass(t, "1")
 		p.Classes[0].DeadlineSeconds, p.Classes[0].Penalty, p.Classes[0].Jobs.Min = 3*3600, plantest.AmountIn(t, "0.10"), 2
