@@ -143,12 +143,7 @@ func (c *checking) cheapestHours(at string, k *calendar, s *spanned, a *horizon.
 		c.end(PlansCheck, "")
 		return
 	}
-	for i := range s.months {
-		if i < len(a.Months) && a.Gap.IsZero() {
-			c.judge(fmt.Sprintf("%s/months/%d/cost/total", at, i), s.months[i], a.Months[i].Cost.Total.Rat(), new(big.Rat))
-		}
-	}
-	c.judge(at+"/total/cost/total", s.total, a.Total.Cost.Total.Rat(), a.Gap.Rat())
+	c.within(at, s, a)
 	c.end(PlansCheck, "The cheapest plans of %d situations cost so much, within the gap.", len(k.cases))
 }
 

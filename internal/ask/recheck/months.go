@@ -240,12 +240,7 @@ func (c *checking) summary(at string, k *calendar, a horizon.Answer, got any) {
 		c.end(PlansCheck, "")
 		return
 	}
-	for i := range s.months {
-		if i < len(a.Months) && a.Gap.IsZero() {
-			c.judge(fmt.Sprintf("%s/months/%d/cost/total", at, i), s.months[i], a.Months[i].Cost.Total.Rat(), new(big.Rat))
-		}
-	}
-	c.judge(at+"/total/cost/total", s.total, a.Total.Cost.Total.Rat(), a.Gap.Rat())
+	c.within(at, s, &a)
 	if !slices.Contains(statuses, a.Status) {
 		c.wrong(at+"/status", "is %q, which is none", a.Status)
 	}
@@ -253,6 +248,16 @@ func (c *checking) summary(at string, k *calendar, a horizon.Answer, got any) {
 		c.wrong(at+"/status", "is %s, and %v hours have no plan", a.Status, trimmed(total.infeasible))
 	}
 	c.end(PlansCheck, "The cheapest plans of %d situations cost so much, within the gap.", cases)
+}
+
+// within holds the cost of an answer, and of each of its months, against that of the cheapest plans.
+func (c *checking) within(at string, s *spanned, a *horizon.Answer) {
+	for i := range s.months {
+		if i < len(a.Months) && a.Gap.IsZero() {
+			c.judge(fmt.Sprintf("%s/months/%d/cost/total", at, i), s.months[i], a.Months[i].Cost.Total.Rat(), new(big.Rat))
+		}
+	}
+	c.judge(at+"/total/cost/total", s.total, a.Total.Cost.Total.Rat(), a.Gap.Rat())
 }
 
 // times returns the figures of a span that are known without its plans.
