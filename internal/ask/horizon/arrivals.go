@@ -26,6 +26,17 @@ type ClassArrivals struct {
 	LaterHours   float64 `json:"later_job_hours"`   // that lie beyond the end; no figure counts them,
 	LaterVMHours float64 `json:"later_vm_hours"`    // nor the VMs for them
 	WorkVMHours  float64 `json:"work_vm_hours"`     // the least that the admitted work takes, on VMs at full use
+
+	Below *BelowPromise `json:"below_promise,omitempty"` // where refusals leave fewer jobs than are promised
+}
+
+// BelowPromise tells of the times with a plan in which a class has fewer jobs at once than its jobs.min, or than there would
+// be, because some were refused as they arrived.
+type BelowPromise struct {
+	Hours    float64   `json:"hours"`
+	First    time.Time `json:"first"`
+	Promised float64   `json:"promised"`
+	Least    float64   `json:"least"` // the fewest jobs at once in them
 }
 
 // arrives reports whether the horizon tells what arrives.
@@ -47,12 +58,16 @@ func (h *Horizon) arrivalsOf(class int) []perf.Arriving {
 }
 
 // Carried turns arrivals into jobs that run: each holds its VMs from its arrival for as long as its plan gives it (see
-// perf.HeldSeconds). Periods are cut at whole hours where the number changes. A number of jobs is
-// seldom whole, so that classes are planned in parts of jobs (see parts). Without arrivals the horizon stays as it is.
+// perf.HeldSeconds). Periods are cut where the number changes: at whole hours, and where a contract begins or ends. A number
+// of jobs is seldom whole, so that classes are planned in parts of jobs (see parts). Without arrivals the horizon stays as it is.
 func (h Horizon) Carried() Horizon {
 	if !h.arrives() || h.parts != nil {
 		return h
 	}
+	for _, c := range h.Contracts {
+		h.turns = append(slices.Clip(h.turns), c.From.Unix(), c.Until.Unix())
+	}
+	slices.Sort(h.turns)
 	h.asked, h.parts = h.Problem.Classes, make([]int64, len(h.Problem.Classes))
 	h.Problem.Classes = slices.Clone(h.asked)
 	for k := range h.asked {
@@ -85,6 +100,9 @@ func (h Horizon) carry() Horizon {
 			until := at.Truncate(time.Hour).Add(time.Hour)
 			if end.Before(until) {
 				until = end
+			}
+			if n, _ := slices.BinarySearch(h.turns, at.Unix()+1); n < len(h.turns) && h.turns[n] < until.Unix() {
+				until = time.Unix(h.turns[n], 0).UTC()
 			}
 			running := make([]float64, len(classes))
 			for k := range classes {
@@ -121,6 +139,9 @@ func alike(a, b float64) bool { return math.Abs(a-b) <= 1e-12*math.Abs(a) }
 // mostParts bounds the parts of a job, and with them the rounding: up to a part of each class in an hour.
 const mostParts = 64
 
+// slotNoise bounds the rounding error of a job's slots, relative to them. A part may lack so little of its slot.
+const slotNoise = 1e-9
+
 // parts returns into how many equal parts a class's jobs are divided: so many that each has a slot of either kind at least,
 // or a quarter of a VM. It is a power of two, which decimals divide exactly.
 func parts(c *capacity.Class, p *capacity.Problem) int64 {
@@ -149,7 +170,7 @@ func parts(c *capacity.Class, p *capacity.Problem) int64 {
 		}
 	}
 	n := int64(1)
-	for 2*n <= mostParts && float64(2*n) <= slots && divides(c, 2*n) {
+	for 2*n <= mostParts && float64(2*n) <= slots*(1+slotNoise) && divides(c, 2*n) {
 		n *= 2
 	}
 	return n
@@ -389,9 +410,33 @@ func (c *calendar) keepWork(a *Answer, settled []settlement, stints []stint) {
 				fault.Clip(asked.Classes[k].Name), plainHours(s.Have), plainHours(s.Needed)))
 			a.Status = capacity.InfeasibleStatus
 		}
+		of.Below = belowPromise(k, asked.Classes[k].Jobs.Min, settled, stints)
 		t.Arrivals = of
 	}
 }
+
+// belowPromise finds the stints in which a class has fewer jobs at once than are promised; nil is none.
+func belowPromise(class int, promised float64, settled []settlement, stints []stint) (below *BelowPromise) {
+	for i := range stints {
+		s := &settled[stints[i].situation]
+		if s.status == capacity.InfeasibleStatus {
+			continue
+		}
+		x := &s.Classes[class]
+		if due := min(promised, x.Admitted+x.Refused); x.Admitted >= due-promiseNoise*(1+due) {
+			continue
+		}
+		if below == nil {
+			below = &BelowPromise{First: stints[i].start, Promised: promised, Least: x.Admitted}
+		}
+		below.Hours += float64(stints[i].seconds) / 3600
+		below.Least = min(below.Least, x.Admitted)
+	}
+	return below
+}
+
+// promiseNoise bounds the jobs that are missing through rounding, relative to those that are due.
+const promiseNoise = 1e-9
 
 func (s *stint) end() int64 { return s.start.Unix() + s.seconds }
 

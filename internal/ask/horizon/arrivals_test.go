@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/shopspring/decimal"
 
 	"headroom/internal/core/capacity"
@@ -310,6 +311,36 @@ func TestStartedJobsKeepTheirVMs(t *testing.T) {
 	}
 }
 
+// Promised jobs are kept until they end, though refusing them would be cheaper. Where they do not fit in, that is said.
+func TestPromisedJobsAreNotRefused(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		quota    int64
+		admitted string
+		below    *BelowPromise
+		fact     string
+	}{
+		{"all fit in", 9, "[2 4 4 2 0]", nil, ""},
+		{"three do", 3, "[1.5 3 3 1.5 0]", &BelowPromise{Hours: 2, First: firstHour, Promised: 2, Least: 1.5},
+			`In 2 hours, the first at 2026-01-31 20:00 UTC, class "etl" has fewer jobs at once than it is promised, 2 or all that there would be, because some were refused as they arrived.`},
+	} {
+		p := oneClass(t, "1")
+		p.Classes[0].DeadlineSeconds, p.Classes[0].Penalty, p.Classes[0].Jobs.Min = 3*3600, plantest.AmountIn(t, "0.10"), 2
+		p.Supply.OnDemand.Quota = &c.quota
+		h := Horizon{Problem: p, Periods: []HorizonPeriod{{Start: firstHour, Hours: 1, Arrivals: []float64{4}}, {Start: firstHour.Add(time.Hour), Hours: 4, Arrivals: []float64{0}}}}
+		a := planned(t, h)
+		var admitted []float64
+		for _, p := range a.Periods {
+			for range int(p.Hours) {
+				admitted = append(admitted, p.Admitted)
+			}
+		}
+		if fmt.Sprint(admitted) != c.admitted || !cmp.Equal(a.Classes[0].Arrivals.Below, c.below) || !strings.Contains(a.Explanation, c.fact) {
+			t.Errorf("%s: got %v, %+v, %q", c.name, admitted, a.Classes[0].Arrivals.Below, a.Explanation)
+		}
+	}
+}
+
 // Where jobs are refused, in whole and relaxed plans, sums close, no work is lost and no admitted job is dropped.
 func TestStartedJobsOfRandomHorizons(t *testing.T) {
 	refused := 0
@@ -371,4 +402,60 @@ func hourly(a *Answer) (situations []int) {
 		}
 	}
 	return situations
+}
+
+// Where a contract or an offer begins or ends, or a price changes inside an hour, the hour is planned in parts. Each has the
+// jobs that a simulation of every execution finds in it.
+func TestHoursAreCutWhereContractsBegin(t *testing.T) {
+	for seed := range uint64(20) {
+		r := rand.New(rand.NewPCG(28, 100+seed))
+		p := oneClass(t, "1")
+		p.Options.Integrality, p.Classes[0].Jobs.Min, p.Classes[0].DeadlineSeconds = capacity.Relaxed, 0, float64(60+r.IntN(9000))
+		q := PurchaseQuestion{Horizon: Horizon{Problem: p}, Factors: []float64{}}
+		at := firstHour
+		for range 12 {
+			x := HorizonPeriod{Start: at, Arrivals: []float64{float64(r.IntN(30))}, OnDemandPrice: new(plantest.AmountIn(t, fmt.Sprintf("0.%d", 1+r.IntN(3))))}
+			x.SetLength(int64(900 * (1 + r.IntN(8))))
+			q.Periods, at = append(q.Periods, x), x.End()
+		}
+		from := firstHour.Add(time.Duration(60+r.IntN(7200)) * time.Second)
+		q.Contracts = []TermContract{{Contract: capacity.Contract{Name: "own", VMs: 3, Price: plantest.AmountIn(t, "0.05"), Billing: capacity.BilledUsed},
+			From: from, Until: from.Add(time.Duration(600+r.IntN(7200)) * time.Second)}}
+		begins := firstHour.Add(time.Duration(60+r.IntN(7200)) * time.Second)
+		q.Offers = []capacity.Offer{{Name: "offer", Price: plantest.AmountIn(t, "0.05"), Billing: capacity.BilledAlways, From: &begins, TermHours: 2, Max: 9}}
+		bought, err := Purchase(t.Context(), q, nil, 1, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, a := range []Answer{planned(t, q.Horizon), bought.Horizon} {
+			cut := 0
+			for _, row := range a.Periods {
+				start, seconds := float64(row.Start.Unix()), math.Round(row.Hours*3600)
+				if want := simulated(&q.Horizon, 0, start, start+seconds); math.Abs(row.Admitted-want) > 0.01 {
+					t.Errorf("seed %d, %s: %v jobs run at once, and %v do for %v h", seed, row.Start, row.Admitted, want, row.Hours)
+				}
+				if row.Start.Equal(from) || row.Start.Equal(begins) {
+					cut++
+				}
+			}
+			if cut == 0 {
+				t.Errorf("seed %d: no period begins with a contract", seed)
+			}
+		}
+	}
+}
+
+// simulated lets thousands of executions arrive in each period and returns how many run at once on average in some time.
+func simulated(h *Horizon, class int, from, until float64) float64 {
+	const executions = 4000
+	total := 0.0
+	for i := range h.Periods {
+		p := &h.Periods[i]
+		for n := range executions {
+			at := float64(p.Start.Unix()) + (float64(n)+0.5)/executions*float64(p.length())
+			ran := min(until, at+h.Problem.Classes[class].DeadlineSeconds) - max(from, at)
+			total += max(0, ran) * p.Arrivals[class] / executions
+		}
+	}
+	return total / (until - from)
 }

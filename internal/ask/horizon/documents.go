@@ -35,6 +35,7 @@ type Horizon struct {
 	// Set by Carried: into how many parts the jobs of each class are divided, and the classes with whole jobs.
 	parts []int64
 	asked []capacity.Class
+	turns []int64 // when contracts and offers begin or end, in seconds since 1970, in order
 }
 
 // TermContract is a contract that is in force in [From, Until).

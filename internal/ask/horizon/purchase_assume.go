@@ -236,7 +236,9 @@ func (q *PurchaseQuestion) checkAssumption(c *strict.Checker) {
 				c.Hint("assume", FlatDemand, "Give a longer forecast, or assume %q.", FlatDemand))
 			return
 		}
-		if n := len(q.Weighed().Carried().Periods); n > MaxPeriods {
+		weighed := *q
+		weighed.Horizon = q.Weighed()
+		if n := len(weighed.Carried().Periods); n > MaxPeriods {
 			c.Found("assume", "too_many", fmt.Sprintf("With %q until %s there are more than %d periods; a horizon has %d at most.", q.Assume, moment(q.wholeTerm()), MaxPeriods, MaxPeriods),
 				c.Hint("assume", FlatDemand, "Assume %q, or give offers of shorter terms.", FlatDemand))
 		}

@@ -1,6 +1,8 @@
 package horizon
 
 import (
+	"slices"
+
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 	"headroom/internal/core/strict"
@@ -22,6 +24,16 @@ type PurchaseQuestion struct {
 
 // DefaultFactors is the demands at which a recommendation is tried where the question names none.
 func DefaultFactors() []float64 { return []float64{0.7, 0.8, 0.9, 1, 1.1, 1.2, 1.3} }
+
+// Carried is Horizon.Carried, with periods that are also cut where an offer begins or ends.
+func (q PurchaseQuestion) Carried() Horizon {
+	h := q.Horizon
+	for _, o := range q.Offers {
+		from, until := o.Term(h.Start())
+		h.turns = append(slices.Clip(h.turns), from.Unix(), until.Unix())
+	}
+	return h.Carried()
+}
 
 // Validate says everything that is wrong with the question, as an *InputError, or nil.
 func (q PurchaseQuestion) Validate() error { return strict.Check(q.check) }

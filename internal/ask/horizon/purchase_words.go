@@ -187,6 +187,10 @@ func (a *PurchaseAnswer) tellCosts() {
 	if !a.Recommended.Upfront.IsZero() || !a.Today.Upfront.IsZero() {
 		a.Facts.Say("upfront_share", "", "The bill counts upfront payments by their share of this time.", words.Money("recommended", a.Recommended.Upfront, a.Currency), words.Money("today", a.Today.Upfront, a.Currency))
 	}
+	if slices.ContainsFunc(a.Horizon.Classes, func(c ClassTotal) bool { return c.Arrivals != nil && c.RefusedHours > 0 }) {
+		a.Facts.Say("hours_by_themselves", "", "Every hour is weighed by itself; where jobs are refused, months may cost more, because an admitted job keeps its VMs until it ends and a refused one stays away.",
+			words.Count("refused", a.Horizon.Total.RefusedHours, "job-hours"))
+	}
 	var together []string
 	var figures []capacity.Figure
 	for _, of := range []struct {

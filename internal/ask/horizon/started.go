@@ -23,7 +23,8 @@ type follow struct {
 	stints   []stint
 	settled  []settlement
 	known    map[string]plannedJobs // by situation and jobs
-	admitted [][]perf.Arriving
+	admitted [][]perf.Arriving      // by class, what may still run,
+	arrived  [][]perf.Arriving      // also of what was refused
 	seconds  []float64
 	arrives  []bool
 }
@@ -48,7 +49,7 @@ func (c *Course) inOrder(ctx context.Context) error {
 		return nil
 	}
 	h := c.calendar.horizon
-	f := follow{course: c, known: map[string]plannedJobs{}, admitted: make([][]perf.Arriving, len(h.asked)),
+	f := follow{course: c, known: map[string]plannedJobs{}, admitted: make([][]perf.Arriving, len(h.asked)), arrived: make([][]perf.Arriving, len(h.asked)),
 		calendar: &calendar{horizon: h}}
 	for k := range h.asked {
 		f.arrives = append(f.arrives, len(h.arrivalsOf(k)) > 0)
@@ -56,6 +57,7 @@ func (c *Course) inOrder(ctx context.Context) error {
 		for i := range h.Earlier {
 			f.admitted[k] = append(f.admitted[k], arriving(&h.Earlier[i], k)...)
 		}
+		f.arrived[k] = slices.Clone(f.admitted[k])
 	}
 	stints := c.calendar.stints
 	var err error
@@ -94,18 +96,41 @@ func arriving(p *HorizonPeriod, class int) []perf.Arriving {
 	return []perf.Arriving{{From: p.Start.Unix(), Until: p.End().Unix(), Jobs: p.Arrivals[class]}}
 }
 
-// ranges returns the jobs of each class in some time that starts with a period: those that run of the admitted ones, which
-// must be served, and with a share of the period's arrivals.
-func (f *follow) ranges(p *HorizonPeriod, from, until int64, share []float64) []capacity.JobRange {
+// ranges returns the jobs of each class in some time that starts with a period. Those that run of the admitted ones must be
+// served. Of the period's arrivals there is a share, some of which are owed. Of these and of the promised jobs so large a part
+// must be served as well.
+func (f *follow) ranges(p *HorizonPeriod, from, until int64, share, owed []float64, part float64) (jobs []capacity.JobRange, started []float64) {
 	h := f.calendar.horizon
-	jobs := make([]capacity.JobRange, len(share))
+	jobs, started = make([]capacity.JobRange, len(share)), make([]float64, len(share))
 	for k := range jobs {
-		started, fresh := perf.NewArrivals(f.admitted[k]), perf.NewArrivals(arriving(p, k))
-		runs := started.Running(f.seconds[k], from, until)
-		jobs[k].Max = h.held(k, runs+share[k]*fresh.Running(f.seconds[k], from, until))
-		jobs[k].Min = min(max(h.inParts(k, runs), h.Problem.Classes[k].Jobs.Min), jobs[k].Max)
+		admitted, arriving := perf.NewArrivals(f.admitted[k]), perf.NewArrivals(arriving(p, k))
+		runs, fresh := admitted.Running(f.seconds[k], from, until), arriving.Running(f.seconds[k], from, until)
+		jobs[k].Max = h.held(k, runs+share[k]*fresh)
+		started[k] = min(h.inParts(k, runs), jobs[k].Max)
+		jobs[k].Min = min(max(h.inParts(k, runs+part*min(owed[k], share[k])*fresh), math.Ceil(part*h.Problem.Classes[k].Jobs.Min)), jobs[k].Max)
 	}
-	return jobs
+	return jobs, started
+}
+
+// owed returns the least share of a period's arrivals that must be admitted, so that as many jobs as are promised, or as many
+// as there are, can run until the last of them ends. All that arrives later may be admitted.
+func (f *follow) owed(at, class int) (share float64) {
+	h := f.calendar.horizon
+	p := &h.Periods[at]
+	promised := h.Problem.Classes[class].Jobs.Min / float64(h.parts[class])
+	if !f.arrives[class] || promised == 0 || len(arriving(p, class)) == 0 {
+		return 0
+	}
+	admitted, arrived, fresh := perf.NewArrivals(f.admitted[class]), perf.NewArrivals(f.arrived[class]), perf.NewArrivals(arriving(p, class))
+	for end := float64(p.End().Unix()) + f.seconds[class]; at < len(h.Periods) && float64(h.Periods[at].Start.Unix()) < end; at++ {
+		x := &h.Periods[at]
+		from, until := x.Start.Unix(), x.End().Unix()
+		if of := fresh.Running(f.seconds[class], from, until); of > 0 && x.Arrivals != nil {
+			later := x.running[class] - arrived.Running(f.seconds[class], from, until) - of
+			share = max(share, (min(promised, x.running[class])-admitted.Running(f.seconds[class], from, until)-later)/of)
+		}
+	}
+	return min(1, share)
 }
 
 // period plans the stints of a period, in which the same jobs run. Of its arrivals no more are admitted than fit in once
@@ -115,38 +140,33 @@ func (f *follow) period(ctx context.Context, stints []stint) error {
 	at := stints[0].period
 	p := &h.Periods[at]
 	from, until := p.Start.Unix(), p.End().Unix()
-	share := make([]float64, len(h.asked)) // of the arrivals that are admitted
+	share, owed := make([]float64, len(h.asked)), make([]float64, len(h.asked)) // of the arrivals: those that are admitted, and must be
 	for k := range share {
-		share[k] = 1
-		f.forget(k, from)
+		f.admitted[k], f.arrived[k] = f.running(f.admitted[k], k, from), f.running(f.arrived[k], k, from)
+		share[k], owed[k] = 1, f.owed(at, k)
 	}
-	later, err := f.plan(ctx, stints[0].situation, f.ranges(p, until, until+3600, share), nil)
+	var jobs []capacity.JobRange
+	var started []float64
+	var later plannedJobs
+	for part := 1.0; part >= 0; part -= 0.25 { // of the promises, as large a one as fits in
+		jobs, started = f.ranges(p, until, until+3600, share, owed, part)
+		var err error
+		if later, err = f.plan(ctx, stints[0].situation, jobs, nil); err != nil {
+			return err
+		}
+		if len(later.Classes) > 0 {
+			owed = times(owed, part)
+			break
+		}
+	}
+	f.admit(share, &later, started, owed)
+	now, err := f.hour(ctx, stints, share, owed)
 	if err != nil {
 		return err
 	}
-	f.admit(share, &later)
-	jobs, gone := f.ranges(p, from, until, share), make([]float64, len(share))
-	for k := range jobs {
-		own := h.JobsIn(at, k)
-		if !f.arrives[k] || p.Jobs == nil && p.Arrivals == nil || p.Jobs != nil && p.Jobs[k] > 0 {
-			jobs[k].Max, jobs[k].Min = own.Max, min(max(own.Min, jobs[k].Min), own.Max)
-		}
-		gone[k] = own.Max - jobs[k].Max
-	}
-	now := slices.Clone(share)
-	for _, s := range stints {
-		planned, err := f.plan(ctx, s.situation, jobs, gone)
-		if err != nil {
-			return err
-		}
-		s.situation = planned.situation
-		f.stints = append(f.stints, s)
-		for k, x := range f.admit(slices.Clone(share), &planned) {
-			now[k] = min(now[k], x)
-		}
-	}
 	for k := range now {
 		for _, s := range arriving(p, k) {
+			f.arrived[k] = append(f.arrived[k], s)
 			s.Jobs *= now[k]
 			f.admitted[k] = append(f.admitted[k], s)
 		}
@@ -154,12 +174,65 @@ func (f *follow) period(ctx context.Context, stints []stint) error {
 	return nil
 }
 
-// forget drops the arrivals that have ended at a moment.
-func (f *follow) forget(class int, at int64) {
-	of := &f.admitted[class]
-	for len(*of) > 0 && float64((*of)[0].Until)+f.seconds[class] <= float64(at) {
-		*of = (*of)[1:]
+// fitting returns what is owed, or as large a part of it as a period has plans with.
+func (f *follow) fitting(ctx context.Context, stints []stint, share, owed []float64) ([]float64, error) {
+	p := &f.calendar.horizon.Periods[stints[0].period]
+	for all, left := owed, 3.0; slices.Max(owed) > 0; left-- {
+		jobs, _ := f.ranges(p, p.Start.Unix(), p.End().Unix(), share, owed, 1)
+		fits := true
+		for _, s := range stints {
+			of, err := f.plan(ctx, s.situation, jobs, nil)
+			if err != nil {
+				return nil, err
+			}
+			fits = fits && len(of.Classes) > 0
+		}
+		if fits {
+			break
+		}
+		owed = times(all, left/4)
 	}
+	return owed, nil
+}
+
+// hour plans the stints of a period with shares of its arrivals. It returns the shares that are admitted.
+func (f *follow) hour(ctx context.Context, stints []stint, share, owed []float64) (now []float64, err error) {
+	h := f.calendar.horizon
+	at := stints[0].period
+	p := &h.Periods[at]
+	if owed, err = f.fitting(ctx, stints, share, owed); err != nil {
+		return nil, err
+	}
+	jobs, started := f.ranges(p, p.Start.Unix(), p.End().Unix(), share, owed, 1)
+	gone := make([]float64, len(share))
+	for k := range jobs {
+		own := h.JobsIn(at, k)
+		if !f.arrives[k] || p.Jobs == nil && p.Arrivals == nil || p.Jobs != nil && p.Jobs[k] > 0 {
+			jobs[k].Max, jobs[k].Min = own.Max, min(max(own.Min, jobs[k].Min), own.Max)
+		}
+		gone[k] = own.Max - jobs[k].Max
+	}
+	now = slices.Clone(share)
+	for _, s := range stints {
+		planned, err := f.plan(ctx, s.situation, jobs, gone)
+		if err != nil {
+			return nil, err
+		}
+		s.situation = planned.situation
+		f.stints = append(f.stints, s)
+		for k, x := range f.admit(slices.Clone(share), &planned, started, owed) {
+			now[k] = min(now[k], x)
+		}
+	}
+	return now, nil
+}
+
+// running leaves out the arrivals that have ended at a moment.
+func (f *follow) running(of []perf.Arriving, class int, at int64) []perf.Arriving {
+	for len(of) > 0 && float64(of[0].Until)+f.seconds[class] <= float64(at) {
+		of = of[1:]
+	}
+	return of
 }
 
 // plannedJobs is a plan of some jobs.
@@ -169,16 +242,16 @@ type plannedJobs struct {
 	settlement
 }
 
-// admit lowers the shares of arrivals to what a plan admits of those that it might refuse. Where there is no plan it admits
-// none of them.
-func (f *follow) admit(share []float64, of *plannedJobs) []float64 {
+// admit lowers the shares of arrivals to what a plan admits beside the started jobs, and no further than to what is owed.
+// Where there is no plan it admits none of them.
+func (f *follow) admit(share []float64, of *plannedJobs, started, owed []float64) []float64 {
 	for k, jobs := range of.jobs {
-		if free := jobs.Max - jobs.Min; free > 0 {
-			admitted := jobs.Min
+		if fresh := jobs.Max - started[k]; fresh > 0 {
+			admitted, least := started[k], 0.0
 			if len(of.Classes) > 0 {
-				admitted = of.Classes[k].Admitted * float64(f.calendar.horizon.parts[k])
+				admitted, least = of.Classes[k].Admitted*float64(f.calendar.horizon.parts[k]), min(owed[k], share[k])
 			}
-			share[k] *= min(1, max(0, (admitted-jobs.Min)/free))
+			share[k] = max(least, share[k]*min(1, max(0, (admitted-started[k])/fresh)))
 		}
 	}
 	return share
@@ -200,9 +273,15 @@ func (f *follow) plan(ctx context.Context, base int, jobs []capacity.JobRange, g
 	of := f.course.calendar.situations[base]
 	of.demand = len(f.calendar.jobs)
 	f.calendar.jobs = append(f.calendar.jobs, jobs)
-	one, err := f.course.plan(ctx, f.calendar.problem(&of, f.course.contracts), gone)
-	if err != nil {
-		return plannedJobs{}, err
+	one := f.course.settled[base]
+	if gone == nil || one.status != capacity.InfeasibleStatus { // otherwise promised jobs do not fit in, whatever was refused before
+		var err error
+		if one, err = f.course.plan(ctx, f.calendar.problem(&of, f.course.contracts), gone); err != nil {
+			return plannedJobs{}, err
+		}
+		if one.status == capacity.InfeasibleStatus {
+			one.conflict = "Jobs that were admitted before still run, and count as promised. " + one.conflict
+		}
 	}
 	planned := plannedJobs{jobs, -1, one}
 	if gone != nil {

@@ -86,8 +86,19 @@ func (a *Answer) explainParts() {
 		all := a.Total.RefusedHours + a.Total.AdmittedHours
 		say("refused", "", fmt.Sprintf("%s of %s job-hours are refused.", plainHours(a.Total.RefusedHours), plainHours(all)), words.Count("refused", a.Total.RefusedHours, "job-hours"), words.Count("asked", all, "job-hours"))
 	}
-	if later := a.later(); later > 0 {
-		say("work_after_the_end", "", fmt.Sprintf("Jobs that arrive before the end go on for %s job-hours after it; no figure counts those, which take about %s VM-hours more.", plainHours(later), plainHours(a.laterVMs())),
+	for i := range a.Classes {
+		if of := a.Classes[i].Arrivals; of != nil && of.Below != nil {
+			x, name := of.Below, a.Classes[i].Name
+			say("below_promise", name, fmt.Sprintf("In %s, the first at %s, class %q has fewer jobs at once than it is promised, %s or all that there would be, because some were refused as they arrived.",
+				hourCount(x.Hours), moment(x.First), name, plainHours(x.Promised)), words.Count("hours", x.Hours, "hours"), words.Count("promised", x.Promised, "jobs"), words.Count("least", x.Least, "jobs"))
+		}
+	}
+	if later := a.later(); words.Rounded(later, 2) > 0 {
+		unless := ""
+		if a.Total.RefusedHours > 0 {
+			unless = ", unless they are refused"
+		}
+		say("work_after_the_end", "", fmt.Sprintf("Jobs that arrive before the end go on for %s job-hours after it%s; no figure counts those, which take about %s VM-hours more.", plainHours(later), unless, plainHours(a.laterVMs())),
 			words.Count("job_hours", later, "job-hours"), words.Count("vm_hours", a.laterVMs(), "VM-hours"))
 	}
 	if len(a.Infeasible) > 0 {
@@ -96,11 +107,11 @@ func (a *Answer) explainParts() {
 	}
 }
 
-// later returns the job-hours beyond the end, and laterVMs the VM-hours.
+// later returns the job-hours beyond the end, of classes that are not refused altogether, and laterVMs the VM-hours.
 func (a *Answer) later() (hours float64) {
 	for i := range a.Classes {
-		if of := a.Classes[i].Arrivals; of != nil {
-			hours += of.LaterHours
+		if x := &a.Classes[i]; x.Arrivals != nil && (x.AdmittedHours > 0 || x.RefusedHours == 0) {
+			hours += x.Arrivals.LaterHours
 		}
 	}
 	return hours

@@ -42,6 +42,7 @@ const (
 	PromiseCheck     = "promise"     // whether a deadline is kept
 	FitsCheck        = "fits"        // what measurements come to
 	ExecutionsCheck  = "executions"  // what executions took, among the bounds on their slots
+	AdoptionCheck    = "adoption"    // the data behind a calibration in use, and its drift
 	FactorsCheck     = "factors"     // the factors with which bounds hold
 	TestedCheck      = "tested"      // what recommendations were worth for later executions
 	CuresCheck       = "cures"       // what would turn a refusal into a promise
@@ -140,7 +141,12 @@ func check(question, answer []byte, o Options, known map[string]proof.Least) (pr
 			if ofClass {
 				c.NotChecked = classNotChecked
 			}
-			err = checkAs(c, rest, func(a perf.Calibration, got any) { c.calibration(q, a, got) })
+			err = checkAs(c, rest, func(a perf.Calibration, got any) {
+				if ofClass {
+					c.adoption(&q, answer)
+				}
+				c.calibration(q, a, got)
+			})
 		}
 	default:
 		err = &fault.InputError{Findings: []fault.Finding{{Code: "unknown_member",

@@ -12,28 +12,176 @@ import (
 	"headroom/internal/core/proof"
 )
 
-// unfollowed checks a horizon in which jobs arrive. Its VMs are held against the work that arrived, and its sums against
-// the counts and prices of its periods. Whether other plans are cheaper is left open.
-func (c *checking) unfollowed(at string, h *horizon.Horizon, a *horizon.Answer, got any) {
+// arriving checks a horizon in which jobs arrive. Its VMs are held against the work that arrived, its sums against the counts
+// and prices of its periods, and its cost against the cheapest plan of each hour by itself. Where jobs are refused, months are
+// planned in the order of the hours, and purchases are not.
+func (c *checking) arriving(at string, h, hours *horizon.Horizon, a *horizon.Answer, got any, ordered bool) {
 	k := cut(h)
 	c.closed(at, k, a, got)
 	c.enough(at, h, a)
 	c.spanned(at, k, a)
+	each := cut(hours)
+	alone := c.span(each)
+	inOrder := ordered && (a.Total.RefusedHours > 0 || alone.all && alone.otherwise(each, a) && c.refusing(each))
 	if a.Detail != horizon.DetailSummary {
-		c.stated(at, k, a, got)
-	} else if len(a.Periods)+len(a.Situations) > 0 {
-		c.wrong(at+"/periods", "stand in a summary")
+		c.stated(at, k, a, got, inOrder)
+	} else {
+		c.summarised(at, each, alone, a, got, inOrder || !alone.all)
+	}
+	for i, x := range a.Infeasible {
+		if slices.Contains(a.Infeasible[:i], x) {
+			c.wrong(fmt.Sprintf("%s/infeasible/%d", at, i), "stands there twice")
+		}
 	}
 	if a.Detail == horizon.DetailClasses {
 		c.work(at, h, a)
+	}
+	for i := range min(len(a.Classes), len(h.Problem.Classes)) {
+		c.promise(fmt.Sprintf("%s/classes/%d/arrivals/below_promise", at, i), h, a, i)
 	}
 	none := a.Total.InfeasibleHours > 0 || tooFewVMs(a)
 	if !slices.Contains(statuses, a.Status) || none != (a.Status == capacity.InfeasibleStatus) || a.Status == capacity.Feasible && a.Gap.IsZero() {
 		c.wrong(at+"/status", "is %q, with a gap of %s and %v hours without a plan", a.Status, a.Gap, a.Total.InfeasibleHours)
 	}
 	c.end(SumsCheck, "The sums follow from the counts, prices and times, and the VMs do the work that has arrived.")
-	c.doubt("", "The periods give arrivals: whether other plans of the jobs at once are cheaper is not looked at")
-	c.end(PlansCheck, "")
+	c.cheapestHours(at, each, alone, a, inOrder)
+}
+
+// summarised checks what a summary says of contracts, and of the problems that were solved.
+func (c *checking) summarised(at string, k *calendar, s *spanned, a *horizon.Answer, got any, inOrder bool) {
+	if len(a.Periods)+len(a.Situations) > 0 {
+		c.wrong(at+"/periods", "stand in a summary")
+	}
+	if rounded := k.h.Problem.Options.Integrality != capacity.Relaxed; a.Solved < 1 || a.Solved > len(k.cells) || rounded && !inOrder && a.Complete && a.Solved != len(k.cases) {
+		c.wrong(at+"/solved", "is %d, and %d problems differ", a.Solved, len(k.cases))
+	}
+	if !a.Complete {
+		return
+	}
+	inForce, contracts := make([]*big.Rat, len(k.contracts)), []any{}
+	for i := range k.contracts {
+		of := &k.contracts[i]
+		inForce[i] = new(big.Rat)
+		for _, x := range k.cells {
+			if k.cases[x.situation].inForce[i] && (inOrder || !s.none[x.situation]) {
+				inForce[i].Add(inForce[i], big.NewRat(x.seconds, 3600))
+			}
+		}
+		one := map[string]any{"name": of.Name, "vms": exact(whole(of.VMs)), "upfront": exact(k.share(i, k.seconds(len(k.cells))))}
+		if of.vmType != "" {
+			one["vm_type"] = of.vmType
+		}
+		if !inOrder || a.Total.InfeasibleHours == 0 {
+			one["hours"] = about(inForce[i])
+		} else if i < len(a.Contracts) {
+			hours, most := number(a.Contracts[i].Hours), add(inForce[i], about(inForce[i]).off)
+			if hours.Cmp(most) > 0 || add(hours, number(a.Total.InfeasibleHours)).Cmp(sub(inForce[i], about(inForce[i]).off)) < 0 {
+				c.wrong(fmt.Sprintf("%s/contracts/%d/hours", at, i), "is %v, and it is in force for %s", a.Contracts[i].Hours, trimmed(inForce[i]))
+			}
+		}
+		contracts = append(contracts, one)
+	}
+	c.differ(at, got, map[string]any{"contracts": contracts})
+}
+
+// otherwise reports whether an answer costs more than the hours by themselves, or has fewer hours with a plan.
+func (s *spanned) otherwise(k *calendar, a *horizon.Answer) bool {
+	dearer := s.total.High != nil && a.Total.Cost.Total.Rat().Cmp(add(s.total.High, s.total.Slack)) > 0
+	return dearer || number(a.Total.InfeasibleHours).Cmp(add(s.hopeless(k), big.NewRat(1, 1e6))) > 0
+}
+
+// hopeless are the hours in which promised jobs do not fit in.
+func (s *spanned) hopeless(k *calendar) *big.Rat {
+	hours := new(big.Rat)
+	for _, x := range k.cells {
+		if s.none[x.situation] {
+			hours = add(hours, big.NewRat(x.seconds, 3600))
+		}
+	}
+	return hours
+}
+
+// refusing reports whether the cheapest plan of some hour by itself may refuse jobs.
+func (c *checking) refusing(k *calendar) bool {
+	for i := range k.cases {
+		p := k.cases[i].problem
+		least, _ := c.cheapest(&p, nil, nil)
+		p.Classes = slices.Clone(p.Classes)
+		for n := range p.Classes {
+			p.Classes[n].Jobs.Min = p.Classes[n].Jobs.Max
+		}
+		all, _ := c.cheapest(&p, nil, nil)
+		if !least.None && (all.High == nil || least.Low == nil || all.High.Cmp(least.Low) > 0) {
+			return true
+		}
+	}
+	return false
+}
+
+// cheapestHours holds the cost of an answer against that of the cheapest plan of each hour by itself: it is no less, and no
+// more than that and the gap.
+func (c *checking) cheapestHours(at string, k *calendar, s *spanned, a *horizon.Answer, inOrder bool) {
+	if !s.all {
+		c.end(PlansCheck, "")
+		return
+	}
+	none, told := s.hopeless(k), number(a.Total.InfeasibleHours)
+	if off := about(none).off; a.Complete && (told.Cmp(sub(none, off)) < 0 || !inOrder && told.Cmp(add(none, off)) > 0) {
+		c.wrong(at+"/total/infeasible_hours", "is %v, and in %s hours the promised jobs do not fit in", a.Total.InfeasibleHours, trimmed(none))
+	}
+	below := slices.ContainsFunc(a.Classes, func(x horizon.ClassTotal) bool { return x.Arrivals != nil && x.Arrivals.Below != nil })
+	switch {
+	case !a.Complete || a.Status == capacity.InfeasibleStatus && (tooFewVMs(a) || inOrder):
+		c.doubt("", "The periods give arrivals, and not all hours have a plan: whether other plans are cheaper is not looked at")
+		c.end(PlansCheck, "")
+		return
+	case below:
+		if most := s.total.High; most != nil && sub(a.Total.Cost.Total.Rat(), a.Gap.Rat()).Cmp(add(most, s.total.Slack)) > 0 {
+			c.wrong(at+"/gap", "is %s, and the hours by themselves cost %s", a.Gap, trimmed(most))
+		}
+		c.doubt("", "Promised jobs are refused somewhere: what plans that keep the promises cost is not looked at")
+		c.end(PlansCheck, "")
+		return
+	}
+	c.within(at, s, a)
+	c.end(PlansCheck, "The cheapest plans of %d situations cost so much, within the gap.", len(k.cases))
+}
+
+// promise checks in which times a class has fewer jobs at once than are promised. Where the answer does not tell classes apart,
+// this is checked of the only class, and otherwise held within what is refused.
+func (c *checking) promise(at string, h *horizon.Horizon, a *horizon.Answer, class int) {
+	of := a.Classes[class].Arrivals
+	if of == nil {
+		return
+	}
+	promised, hours, least := h.Problem.Classes[class].Jobs.Min, new(big.Rat), math.Inf(1)
+	var first time.Time
+	told := a.Detail == horizon.DetailClasses || a.Detail == horizon.DetailPeriods && len(a.Classes) == 1
+	for i := range a.Periods {
+		row := &a.Periods[i]
+		admitted, refused := row.Admitted, row.Refused
+		if n := row.Situation; len(a.Classes) > 1 && n >= 0 && n < len(a.Situations) && class < len(a.Situations[n].Classes) {
+			admitted, refused = a.Situations[n].Classes[class].Admitted, a.Situations[n].Classes[class].Refused
+		}
+		if due := min(promised, admitted+refused); row.Status == capacity.InfeasibleStatus || admitted >= due-1e-9*(1+due) {
+			continue
+		}
+		if hours.Sign() == 0 {
+			first = row.Start
+		}
+		hours, least = add(hours, number(row.Hours)), min(least, admitted)
+	}
+	below, start, end := of.Below, h.Periods[0].Start, h.End()
+	switch {
+	case told && (below != nil) != (hours.Sign() > 0):
+		c.wrong(at, "is said, or left out, and in %s hours fewer than %v jobs run", trimmed(hours), promised)
+	case below == nil:
+	case told:
+		c.differ(at, tree(marshalled(below)), map[string]any{"hours": about(hours), "first": first.UTC(), "promised": exact(number(promised)), "least": alikeTo(least)})
+	case below.Promised != promised || below.Least < 0 || below.Least >= promised || below.First.Before(start) || !below.First.Before(end) ||
+		below.Hours <= 0 || below.Hours > a.Total.Hours*(1+1e-9) || a.Classes[class].RefusedHours <= 0:
+		c.wrong(at, "is %+v, with %v jobs promised and %v job-hours refused", *below, promised, a.Classes[class].RefusedHours)
+	}
 }
 
 // arrivedIn lists what arrives of a class.
@@ -54,9 +202,10 @@ const workSlack = 1e-6
 // enough checks that the VM-hours of each class, and of all, are no fewer than its work takes at full use.
 func (c *checking) enough(at string, h *horizon.Horizon, a *horizon.Answer) {
 	start, end := ends(h)
-	all := 0.0
+	all, shares := 0.0, 0.0
 	for i := range a.Classes {
 		x := &a.Classes[i]
+		shares += x.VMHours
 		arrived := []proof.Arrived{}
 		if i < len(h.Problem.Classes) {
 			arrived = arrivedIn(h, i)
@@ -77,6 +226,9 @@ func (c *checking) enough(at string, h *horizon.Horizon, a *horizon.Answer) {
 				c.wrong(fmt.Sprintf("%s/classes/%d/vm_hours", at, i), "is %v, and what has arrived takes %v", x.VMHours, of.WorkVMHours)
 			}
 		}
+	}
+	if shares > a.Total.VMHours*(1+1e-9)+1e-6*(1+a.Total.Hours) {
+		c.wrong(at+"/total/vm_hours", "is %v, and the classes have %v of them", a.Total.VMHours, shares)
 	}
 	if !tooFewVMs(a) && a.Total.VMHours < all-workSlack*(1+all) {
 		c.wrong(at+"/total/vm_hours", "is %v, and what has arrived takes %v", a.Total.VMHours, all)
@@ -163,8 +315,8 @@ func (c *checking) spanned(at string, k *calendar, a *horizon.Answer) {
 }
 
 // stated makes the answer again from the counts of its periods, the jobs at once and the prices.
-func (c *checking) stated(at string, k *calendar, a *horizon.Answer, got any) {
-	rows := c.rowsOf(at, k, a)
+func (c *checking) stated(at string, k *calendar, a *horizon.Answer, got any, inOrder bool) {
+	rows := c.rowsOf(at, k, a, inOrder)
 	if rows == nil {
 		return
 	}
@@ -173,22 +325,17 @@ func (c *checking) stated(at string, k *calendar, a *horizon.Answer, got any) {
 		return
 	}
 	want := monthsOf(rows, a, plans)
-	if refuses(a) || a.Detail == horizon.DetailPeriods && slices.ContainsFunc(a.Periods, func(p horizon.PeriodAnswer) bool { return p.Gap != 0 }) {
+	if inOrder || a.Detail == horizon.DetailPeriods && slices.ContainsFunc(a.Periods, func(p horizon.PeriodAnswer) bool { return p.Gap != 0 }) {
 		delete(want, "gap") // what other plans cost does not stand in the answer
 	}
 	allowed := mul(number(k.h.Problem.Options.Gap), a.Total.Cost.Total.Rat())
 	if tooFewVMs(a) && a.Status == capacity.InfeasibleStatus {
 		delete(want, "infeasible")
 		delete(want, "status")
-	} else if off := big.NewRat(2, 1e9); refuses(a) && want["status"] == string(capacity.Optimal) && a.Gap.Rat().Cmp(add(allowed, off)) > 0 {
+	} else if off := big.NewRat(2, 1e9); inOrder && want["status"] == string(capacity.Optimal) && a.Gap.Rat().Cmp(add(allowed, off)) > 0 {
 		want["status"] = string(capacity.Feasible) // refused jobs stay away, which may cost more than each time's own plan
 	}
 	c.differ(at, got, want)
-}
-
-// refuses reports whether some job is refused. The times are then planned in their order, and what was refused stays away.
-func refuses(a *horizon.Answer) bool {
-	return slices.ContainsFunc(a.Periods, func(p horizon.PeriodAnswer) bool { return p.Refused > 0 })
 }
 
 // tooFewVMs reports whether an answer says of itself that a class has too few VMs somewhere: that is listed beside the hours
@@ -203,7 +350,7 @@ func tooFewVMs(a *horizon.Answer) bool {
 
 // rowsOf returns the calendar that the periods of an answer make. Prices and contracts are the question's, the jobs at once
 // are the answer's. It is nil where the periods do not fit the question.
-func (c *checking) rowsOf(at string, k *calendar, a *horizon.Answer) *calendar {
+func (c *checking) rowsOf(at string, k *calendar, a *horizon.Answer, inOrder bool) *calendar {
 	rows := &calendar{h: k.h, contracts: k.contracts, own: k.own, most: k.most, rows: len(a.Periods)}
 	var of []int // the situation of the question's prices and contracts, by that of the answer
 	times, end, next := make([][2]int64, len(a.Periods)), k.cells[0].start, 0
@@ -236,21 +383,36 @@ func (c *checking) rowsOf(at string, k *calendar, a *horizon.Answer) *calendar {
 				break
 			}
 		}
-		p := &k.h.Periods[x.period]
-		hour := max(p.Start.Unix(), from-from%3600)
-		times[i] = [2]int64{hour, min(p.End().Unix(), from-from%3600+3600)}
+		times[i] = k.around(&k.h.Periods[x.period], from)
 	}
 	if len(rows.cells) == 0 || a.Complete != (next == len(k.cells)) {
 		c.wrong(at+"/periods", "end at %s, and the horizon at %s", end.UTC().Format(time.RFC3339), k.h.End().UTC().Format(time.RFC3339))
 		return nil
 	}
-	c.atOnce(at, k, a, rows, times)
+	c.atOnce(at, k, a, rows, times, inOrder)
 	return rows
+}
+
+// around is the time around a moment for which the jobs at once are counted: of an hour what lies in the period, without that
+// before or after a contract begins or ends.
+func (k *calendar) around(p *horizon.HorizonPeriod, at int64) [2]int64 {
+	hour := at - at%3600
+	from, until := max(p.Start.Unix(), hour), min(p.Start.Unix()+lengthOf(p), hour+3600)
+	for _, c := range k.contracts[k.own:] {
+		for _, edge := range []int64{c.from.Unix(), c.until.Unix()} {
+			if edge <= at {
+				from = max(from, edge)
+			} else {
+				until = min(until, edge)
+			}
+		}
+	}
+	return [2]int64{from, until}
 }
 
 // atOnce gives the situations the jobs that run at once. Those that the answer states are rounded up from those that follow
 // from the arrivals, by less than a job of each class.
-func (c *checking) atOnce(at string, k *calendar, a *horizon.Answer, rows *calendar, times [][2]int64) {
+func (c *checking) atOnce(at string, k *calendar, a *horizon.Answer, rows *calendar, times [][2]int64, inOrder bool) {
 	problem := &k.h.Problem
 	running := make([][]float64, len(problem.Classes))
 	for n := range running {
@@ -302,7 +464,7 @@ func (c *checking) atOnce(at string, k *calendar, a *horizon.Answer, rows *calen
 			case sum > 0:
 				most *= all / sum // which class's are rounded up does not stand there
 			}
-			if p.Classes[n].Jobs = (capacity.JobRange{Min: min(least, most), Max: most}); refuses(a) {
+			if p.Classes[n].Jobs = (capacity.JobRange{Min: min(least, most), Max: most}); inOrder {
 				p.Classes[n].Jobs.Min, rows.cases[x.situation].unpromised = 0, true
 			}
 		}
@@ -320,7 +482,12 @@ func (c *checking) work(at string, h *horizon.Horizon, a *horizon.Answer) {
 				c.wrong(fmt.Sprintf("%s/periods/%d/situation", at, k), "is %d, and there are %d", row.Situation, len(a.Situations))
 				return
 			}
-			if classes := a.Situations[row.Situation].Classes; i < len(classes) && row.Status != capacity.InfeasibleStatus {
+			classes := a.Situations[row.Situation].Classes
+			if i < len(classes) && len(classes[i].VMs) != len(h.Problem.Supply.Types()) {
+				c.wrong(fmt.Sprintf("%s/situations/%d/classes/%d/vms", at, row.Situation, i), "are of %d types of VMs, and there are %d", len(classes[i].VMs), len(h.Problem.Supply.Types()))
+				return
+			}
+			if i < len(classes) && row.Status != capacity.InfeasibleStatus {
 				from := row.Start.Unix()
 				held = append(held, proof.Held{From: from, Until: from + int64(math.Round(row.Hours*3600)), VMs: classes[i].VMs, Refused: classes[i].Refused})
 			}

@@ -101,6 +101,7 @@ func ended(h horizon.Horizon, end int64) horizon.Horizon {
 		if to > end {
 			none := between(p, max(from, end), to, 0)
 			none.Jobs = make([]float64, len(h.Problem.Classes))
+			clear(none.Arrivals)
 			h.Periods = append(h.Periods, none)
 		}
 	}
@@ -193,7 +194,7 @@ func (b *buying) more(i int) {
 	with := slices.Clone(b.bought)
 	with[i]++
 	cost := sub(sub(b.a.Recommended.Total.Rat(), said.BillSaving.Rat()), said.ValueRefused.Rat())
-	if l, looked := b.purchased(b.q.Horizon, with); looked && !l.None {
+	if l, looked := b.purchased(b.hours, with); looked && !l.None {
 		b.judge(fmt.Sprintf("/offers/%d/one_more", i), l, cost, new(big.Rat))
 	}
 }
@@ -214,7 +215,7 @@ func (b *buying) endings() {
 		if p.Factor != 1 {
 			b.wrong(at+"/factor", "is %v", p.Factor)
 		}
-		b.regret(at, ended(b.q.Horizon, end.Unix()), &p.RegretPoint)
+		b.regret(at, b.inJobs(ended(b.q.Horizon, end.Unix()), 1), &p.RegretPoint)
 	}
 	b.end(EndingsCheck, "Where demand ends early the recommendation and the best purchase cost what is said.")
 }
@@ -223,7 +224,14 @@ func (b *buying) endings() {
 func (b *buying) assumptions() {
 	for i := range b.a.Assumptions {
 		s, at := &b.a.Assumptions[i], fmt.Sprintf("/assumptions/%d", i)
-		h := assumed(&b.q, b.asked, s.Assume)
+		order := []horizon.Assumption{horizon.LastWeekRepeats, horizon.LastMonthRepeats, horizon.FlatDemand, horizon.DemandEnds}
+		if i > 0 && slices.Index(order, s.Assume) <= slices.Index(order, b.a.Assumptions[i-1].Assume) {
+			b.wrong(at+"/assume", "is %q, out of its order", s.Assume)
+		}
+		if s.Gap < 0 || s.Gap > 1 {
+			b.wrong(at+"/gap", "is %v", s.Gap)
+		}
+		h := b.inJobs(assumed(&b.q, b.asked, s.Assume), 1)
 		b.priced(at+"/recommended_cost", h, b.bought, s.RecommendedBoth)
 		b.dearer(at+"/recommended_bill", s.RecommendedBill, s.RecommendedBoth)
 		if len(s.Best) != len(b.q.Offers) || s.BestBill == nil || s.BestValue == nil {

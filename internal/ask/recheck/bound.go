@@ -52,12 +52,16 @@ func (b *buying) bound() {
 	if p.PriceBound.Rat().Cmp(add(bound, allowed)) > 0 {
 		b.wrong("/proof/price_bound", "is %s, and the bound %s", p.PriceBound, p.Bound)
 	}
-	if p.Situations != len(b.calendar.cases) {
+	if n := len(b.calendar.cases); b.carrying != nil && b.q.Problem.Options.Integrality == capacity.Relaxed {
+		if p.Situations < 1 || p.Situations > len(b.calendar.cells) { // which numbers of jobs are alike is a matter of rounding
+			b.wrong("/proof/situations", "is %d, and there are %d times", p.Situations, len(b.calendar.cells))
+		}
+	} else if p.Situations != n {
 		b.wrong("/proof/situations", "is %d, and there are %d", p.Situations, len(b.calendar.cases))
 	}
 	below := sub(bound, allowed)
 	near := append(neighbours(b.bought, b.q.Offers), make([]int64, len(b.bought)))
-	b.noneBelow("/proof/bound", b.q.Horizon, near, below)
+	b.noneBelow("/proof/bound", b.hours, near, below)
 	tried, all := b.below(below)
 	if !all {
 		b.doubt("/proof/bound", "is %s: no purchase tried here is cheaper, and not all could be tried", p.Bound)
@@ -86,7 +90,7 @@ func (b *buying) below(bound *big.Rat) (tried int, all bool) {
 		}
 		if t.cost.Cmp(bound) < 0 {
 			tried++
-			all = b.noneBelow("/proof/bound", b.q.Horizon, [][]int64{next}, bound)
+			all = b.noneBelow("/proof/bound", b.hours, [][]int64{next}, bound)
 			t.tried = true
 		}
 		tangents = append(tangents, t)
@@ -138,7 +142,7 @@ func (b *buying) under(tangents []*tangent, bound float64) (purchase []int64, do
 
 // tangent touches the linear program's cost at a purchase; share says which of the two prices of capacity counts.
 func (b *buying) tangent(bought []int64, share *big.Rat) *tangent {
-	h := b.with(b.q.Horizon, bought)
+	h := b.with(b.hours, bought)
 	k := cut(&h)
 	t := &tangent{at: bought, cost: new(big.Rat), slope: make([]*big.Rat, len(bought))}
 	own := len(k.contracts) - len(bought)

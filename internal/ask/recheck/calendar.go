@@ -18,6 +18,7 @@ type calendar struct {
 	contracts []signed  // the problem's own first
 	own       int       // so many of them
 	most      []float64 // the classes' own jobs
+	arrives   bool
 	cells     []cell
 	rows      int // cells of a period and a situation that follow each other
 	cases     []situation
@@ -45,7 +46,7 @@ type situation struct {
 }
 
 func cut(h *horizon.Horizon) *calendar {
-	k := &calendar{h: h}
+	k := &calendar{h: h, arrives: carriedOver(h)}
 	for _, t := range h.Problem.Supply.Types() {
 		for _, c := range t.Contracts {
 			k.contracts = append(k.contracts, signed{Contract: c, vmType: t.Name})
@@ -116,7 +117,9 @@ func (k *calendar) inForce(at time.Time) []bool {
 // keyOf returns a text that periods of the same situation share.
 func (k *calendar) keyOf(p *horizon.HorizonPeriod, inForce []bool) string {
 	jobs := p.Jobs
-	if jobs == nil {
+	if k.arrives {
+		jobs = nil // the jobs at once follow from what was before
+	} else if jobs == nil {
 		jobs = k.most
 	}
 	text := fmt.Sprint(jobs, inForce)

@@ -16,7 +16,11 @@ import (
 // classMembers are those that the report of a stored class has in addition.
 var (
 	classMembers    = []string{"class", "job", "profile", "unfit", "in_use", "adoption"}
-	classNotChecked = []string{"which executions are the class's, and what the class is planned with"}
+	classNotChecked = []string{
+		"which executions are the class's",
+		"executions behind the calibration in use that the question does not have",
+		"the coverage it was adopted for, where no execution is later",
+		"whether and since when executions drift from it"}
 )
 
 // ofExecutions takes what a class's report says of the class off an answer. It reports whether there was any.

@@ -136,6 +136,17 @@ func (c *checking) rates(at string, k *calendar, x *situation, s *settled, types
 			c.wrong(at+"/vms", "are not the sums of the VM types'")
 		}
 	}
+	for v := range types {
+		shares := 0.0
+		for i := range s.classes {
+			if v < len(s.classes[i].VMs) {
+				shares += s.classes[i].VMs[v]
+			}
+		}
+		if shares > types[v].Total*(1+1e-9)+1e-6 {
+			c.wrong(at, "has %v VMs of type %q, and its classes %v", types[v].Total, types[v].Name, shares)
+		}
+	}
 	for i, signed := range k.contracts {
 		s.used[i], s.idle[i] = new(big.Rat), new(big.Rat)
 		if used := number(row.Used[i]); x.inForce[i] {

@@ -22,12 +22,13 @@ func TestDamagedAnswersDoNotCrash(t *testing.T) {
 	whatIf, aboutWhatIf := answerWhatIf(t, `{"detail": "full", "problem": `+problemText+scenariosText)
 	sweep, aboutSweep := answerSweep(t, `{"problem": `+fleetText+`, "vary": [{"what": "penalty", "values": ["1", "2"]}]}`)
 	goal, aboutGoal := answerGoal(t, `{"problem": `+problemText+`, "question": "one_more_job", "class": "a"}`)
+	arrivals, aboutArrivals := answerMonths(t, narrowText, horizon.DetailClasses)
 	calibration, aboutCalibration := answeredCalibration(t, drawnCalibration(rand.New(rand.NewPCG(27, 3))))
 	for i, c := range [][2][]byte{{months, aboutMonths}, {purchase, aboutPurchase}, {whatIf, aboutWhatIf}, {sweep, aboutSweep}, {goal, aboutGoal},
-		{calibration, aboutCalibration}} {
+		{calibration, aboutCalibration}, {arrivals, aboutArrivals}} {
 		root, known, n := tree(c[1]), map[string]proof.Least{}, 0
 		try := func(at string) {
-			if n++; n%([]int{17, 61, 29, 5, 5, 1}[i]*plantest.Trials(10, 1)) != 0 {
+			if n++; n%([]int{17, 61, 29, 5, 5, 1, 17}[i]*plantest.Trials(10, 1)) != 0 {
 				return
 			}
 			text, err := json.Marshal(root)

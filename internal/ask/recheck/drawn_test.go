@@ -86,6 +86,29 @@ func drawnHorizon(t *testing.T, r *rand.Rand, simple bool) horizon.Horizon {
 	return h
 }
 
+// arrive lets jobs arrive in a drawn horizon. False says that it is not valid with them.
+func arrive(r *rand.Rand, h *horizon.Horizon) bool {
+	for i := range h.Problem.Classes {
+		if c := &h.Problem.Classes[i]; c.DeadlineSeconds == 0 {
+			c.DeadlineSeconds = float64(1800 * (1 + r.IntN(9)))
+		}
+	}
+	crowd := 1 + 5*r.IntN(2)
+	arrivals := func() (all []float64) {
+		for range h.Problem.Classes {
+			all = append(all, float64(crowd*r.IntN(9))/2)
+		}
+		return all
+	}
+	for i := range h.Periods {
+		h.Periods[i].Jobs, h.Periods[i].Arrivals = nil, arrivals()
+	}
+	if r.IntN(3) == 0 {
+		h.Earlier = []horizon.HorizonPeriod{{Start: h.Start().Add(-2 * time.Hour), Hours: 1, Arrivals: arrivals()}}
+	}
+	return h.Validate() == nil
+}
+
 // judged counts what is said of true answers.
 type judged map[proof.Outcome]int
 
@@ -97,32 +120,58 @@ func (j judged) answer(t *testing.T, question, answer any) {
 	}
 }
 
+func answerDrawnMonths(t *testing.T, r *rand.Rand, h horizon.Horizon, say func(question, answer any)) {
+	q := horizon.HorizonQuestion{Horizon: h, Detail: []horizon.Detail{horizon.DetailSummary, horizon.DetailPeriods, horizon.DetailClasses}[r.IntN(3)]}
+	a, err := horizon.Plan(t.Context(), q.Horizon, nil, 1, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.Show(q.Detail)
+	say(q, a)
+}
+
+func answerDrawnPurchase(t *testing.T, r *rand.Rand, h horizon.Horizon, say func(question, answer any)) {
+	q := horizon.PurchaseQuestion{Horizon: h, Detail: horizon.DetailPeriods, Factors: []float64{0.7, 1}}
+	if carriedOver(&h) {
+		q.Assume = []horizon.Assumption{"", horizon.FlatDemand, horizon.DemandEnds}[r.IntN(3)]
+	}
+	for k := range 1 + r.IntN(2) {
+		o := capacity.Offer{Name: fmt.Sprintf("offer-%d", k), Price: plantest.Hundredths(1 + r.IntN(40)), Upfront: plantest.Hundredths(r.IntN(200)),
+			Billing: []capacity.Billing{capacity.BilledUsed, capacity.BilledAlways}[r.IntN(2)], TermHours: 1 + r.Int64N(60), Max: r.Int64N(4)}
+		if carriedOver(&h) && r.IntN(3) == 0 {
+			from := h.Start().Add(time.Duration(r.IntN(200)) * time.Minute)
+			o.From = &from
+		}
+		q.Offers = append(q.Offers, o)
+	}
+	if q.Check() != nil {
+		return
+	}
+	a, err := horizon.Purchase(t.Context(), q, nil, 1, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.Horizon.Show(q.Detail)
+	say(q, a)
+}
+
 // drawnAnswers draws questions of each kind and says them with their answers.
 var drawnAnswers = map[string]func(t *testing.T, r *rand.Rand, say func(question, answer any)){
 	"months": func(t *testing.T, r *rand.Rand, say func(question, answer any)) {
-		q := horizon.HorizonQuestion{Horizon: drawnHorizon(t, r, false), Detail: []horizon.Detail{horizon.DetailSummary, horizon.DetailPeriods, horizon.DetailClasses}[r.IntN(3)]}
-		a, err := horizon.Plan(t.Context(), q.Horizon, nil, 1, nil)
-		if err != nil {
-			t.Fatal(err)
+		answerDrawnMonths(t, r, drawnHorizon(t, r, false), say)
+	},
+	"months with arrivals": func(t *testing.T, r *rand.Rand, say func(question, answer any)) {
+		if h := drawnHorizon(t, r, false); arrive(r, &h) {
+			answerDrawnMonths(t, r, h, say)
 		}
-		a.Show(q.Detail)
-		say(q, a)
 	},
 	"purchase": func(t *testing.T, r *rand.Rand, say func(question, answer any)) {
-		q := horizon.PurchaseQuestion{Horizon: drawnHorizon(t, r, true), Detail: horizon.DetailPeriods, Factors: []float64{0.7, 1}}
-		for k := range 1 + r.IntN(2) {
-			q.Offers = append(q.Offers, capacity.Offer{Name: fmt.Sprintf("offer-%d", k), Price: plantest.Hundredths(1 + r.IntN(40)), Upfront: plantest.Hundredths(r.IntN(200)),
-				Billing: []capacity.Billing{capacity.BilledUsed, capacity.BilledAlways}[r.IntN(2)], TermHours: 1 + r.Int64N(60), Max: r.Int64N(4)})
+		answerDrawnPurchase(t, r, drawnHorizon(t, r, true), say)
+	},
+	"purchase with arrivals": func(t *testing.T, r *rand.Rand, say func(question, answer any)) {
+		if h := drawnHorizon(t, r, true); arrive(r, &h) {
+			answerDrawnPurchase(t, r, h, say)
 		}
-		if q.Check() != nil {
-			return
-		}
-		a, err := horizon.Purchase(t.Context(), q, nil, 1, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		a.Horizon.Show(q.Detail)
-		say(q, a)
 	},
 	"what-if": func(t *testing.T, r *rand.Rand, say func(question, answer any)) {
 		q := whatif.WhatIfQuestion{Problem: drawn(t, r, false), Detail: []whatif.Detail{whatif.DetailFull, whatif.DetailSummary}[r.IntN(2)]}

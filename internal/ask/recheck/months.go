@@ -25,17 +25,15 @@ func (c *checking) months(q horizon.HorizonQuestion, a horizon.Answer, got any) 
 			"the counts of VMs and jobs and the cost of a span, but for its sums and for the cost of the cheapest plans",
 			"how much less than the gap the answer may be off"}, c.NotChecked...)
 	}
-	if carriedOver(&q.Horizon) {
-		c.NotChecked = append([]string{notFollowed}, c.NotChecked...)
-		c.unfollowed("", &q.Horizon, &a, got)
+	if carrying := newCarrying(&q.Horizon, nil); carrying != nil {
+		hours := carrying.inJobs(q.Horizon, 1)
+		c.arriving("", &q.Horizon, &hours, &a, got, true)
 	} else {
 		c.horizon("", &q.Horizon, a, got)
 	}
 	c.toldMonths("", &q.Horizon, &a, got)
 	c.end(SentencesCheck, "The explanation and %d facts say the figures of the answer.", len(a.Facts))
 }
-
-const notFollowed = "whether other plans of the jobs that have arrived are cheaper"
 
 // carriedOver reports whether a horizon tells what arrives, so that what runs at once follows from what was before.
 func carriedOver(h *horizon.Horizon) bool {
@@ -242,12 +240,7 @@ func (c *checking) summary(at string, k *calendar, a horizon.Answer, got any) {
 		c.end(PlansCheck, "")
 		return
 	}
-	for i := range s.months {
-		if i < len(a.Months) && a.Gap.IsZero() {
-			c.judge(fmt.Sprintf("%s/months/%d/cost/total", at, i), s.months[i], a.Months[i].Cost.Total.Rat(), new(big.Rat))
-		}
-	}
-	c.judge(at+"/total/cost/total", s.total, a.Total.Cost.Total.Rat(), a.Gap.Rat())
+	c.within(at, s, &a)
 	if !slices.Contains(statuses, a.Status) {
 		c.wrong(at+"/status", "is %q, which is none", a.Status)
 	}
@@ -255,6 +248,16 @@ func (c *checking) summary(at string, k *calendar, a horizon.Answer, got any) {
 		c.wrong(at+"/status", "is %s, and %v hours have no plan", a.Status, trimmed(total.infeasible))
 	}
 	c.end(PlansCheck, "The cheapest plans of %d situations cost so much, within the gap.", cases)
+}
+
+// within holds the cost of an answer, and of each of its months, against that of the cheapest plans.
+func (c *checking) within(at string, s *spanned, a *horizon.Answer) {
+	for i := range s.months {
+		if i < len(a.Months) && a.Gap.IsZero() {
+			c.judge(fmt.Sprintf("%s/months/%d/cost/total", at, i), s.months[i], a.Months[i].Cost.Total.Rat(), new(big.Rat))
+		}
+	}
+	c.judge(at+"/total/cost/total", s.total, a.Total.Cost.Total.Rat(), a.Gap.Rat())
 }
 
 // times returns the figures of a span that are known without its plans.

@@ -48,19 +48,21 @@ func (c *checking) purchase(q horizon.PurchaseQuestion, a horizon.PurchaseAnswer
 			c.wrong(fmt.Sprintf("/offers/%d/vms", i), "is %d of %d", n, q.Offers[i].Max)
 		}
 	}
-	h := b.with(q.Horizon, b.bought)
-	b.calendar = cut(&h)
-	if carriedOver(&h) {
-		c.NotChecked = append([]string{notFollowed, "costs and savings of a purchase, its curves and other demands where arrivals are given"}, c.NotChecked...)
-		c.unfollowed("/horizon", &h, &a.Horizon, members["horizon"])
-		c.toldMonths("/horizon", &h, &a.Horizon, members["horizon"])
-		b.told()
-		return
+	b.carrying = newCarrying(&asked, q.Offers)
+	b.hours = b.inJobs(q.Horizon, 1)
+	h, hours := b.with(q.Horizon, b.bought), b.with(b.hours, b.bought)
+	b.calendar = cut(&hours)
+	if b.carrying != nil {
+		c.arriving("/horizon", &h, &hours, &a.Horizon, members["horizon"], false)
+	} else {
+		c.horizon("/horizon", &h, a.Horizon, members["horizon"])
 	}
-	c.horizon("/horizon", &h, a.Horizon, members["horizon"])
 	c.toldMonths("/horizon", &h, &a.Horizon, members["horizon"])
 	b.costs()
 	if a.Status == capacity.InfeasibleStatus {
+		if !a.Complete {
+			b.wrong("/complete", "is false, and nothing is missing")
+		}
 		b.hopeless()
 		b.told()
 		return
@@ -78,13 +80,15 @@ func (c *checking) purchase(q horizon.PurchaseQuestion, a horizon.PurchaseAnswer
 // buying checks a purchase.
 type buying struct {
 	*checking
-	q        horizon.PurchaseQuestion
-	a        horizon.PurchaseAnswer
-	got      any
-	asked    horizon.Horizon // without what is assumed after it
-	bought   []int64
-	calendar *calendar // with the recommendation
-	lp       map[string][3]*big.Rat
+	*carrying // nil without arrivals
+	q         horizon.PurchaseQuestion
+	a         horizon.PurchaseAnswer
+	got       any
+	asked     horizon.Horizon // without what is assumed after it
+	hours     horizon.Horizon // with it, and with jobs at once for arrivals
+	bought    []int64
+	calendar  *calendar // with the recommendation
+	lp        map[string][3]*big.Rat
 }
 
 // with is a horizon with so many VMs of each offer among its contracts.
@@ -126,13 +130,13 @@ func (b *buying) costs() {
 	if a.Currency != b.q.Problem.Currency {
 		b.wrong("/currency", "is %s, and the question is in %s", a.Currency, b.q.Problem.Currency)
 	}
-	bare := b.q.Horizon
+	bare := b.hours
 	bare.Contracts, bare.Problem.Supply.Contracts = nil, nil
 	for _, of := range []struct {
 		at   string
 		said *horizon.PurchaseCost
 		h    *horizon.Horizon
-	}{{"today", &a.Today, &b.q.Horizon}, {"on_demand_only", &a.OnDemandOnly, &bare}} {
+	}{{"today", &a.Today, &b.hours}, {"on_demand_only", &a.OnDemandOnly, &bare}} {
 		k := cut(of.h)
 		upfront := new(big.Rat)
 		for i := range k.contracts {
@@ -184,7 +188,7 @@ func (b *buying) hopeless() {
 	for i := range most {
 		most[i] = b.q.Offers[i].Max
 	}
-	h := b.with(b.q.Horizon, most)
+	h := b.with(b.hours, most)
 	if s := b.span(cut(&h)); s.all && !slices.Contains(s.none, true) {
 		if s.total.High != nil {
 			b.wrong("/status", "is infeasible, and with all offers there are plans")
@@ -261,7 +265,8 @@ func (b *buying) servedMore() {
 		p := &b.calendar.cases[x.situation].problem
 		for i := range p.Classes {
 			class := &p.Classes[i]
-			rooms = append(rooms, room{mul(class.Penalty.Rat(), big.NewRat(3600, p.PeriodSeconds)), mul(number(class.Jobs.Max-class.Jobs.Min), big.NewRat(x.seconds, 3600))})
+			value := quo(mul(class.Penalty.Rat(), big.NewRat(3600, p.PeriodSeconds)), b.jobs(i, whole(1)))
+			rooms = append(rooms, room{value, b.jobs(i, mul(number(class.Jobs.Max-class.Jobs.Min), big.NewRat(x.seconds, 3600)))})
 		}
 	}
 	slices.SortFunc(rooms, func(a, b room) int { return a.value.Cmp(b.value) })
@@ -382,11 +387,11 @@ func (b *buying) curves() {
 			}
 			other := slices.Clone(b.bought)
 			if other[i] = p.VMs; curve.Exact {
-				b.priced(at+"/cost", b.q.Horizon, other, p.Cost)
+				b.priced(at+"/cost", b.hours, other, p.Cost)
 				b.saved(at, "saving", p.Saving, p.Cost, a.Today.Total)
 				b.saved(at, "bill_saving", p.BillSaving, p.Bill, a.Today.Bill)
 				b.dearer(at+"/bill", p.Bill, p.Cost)
-			} else if l, looked := b.purchased(b.q.Horizon, other); looked && p.Cost != nil && l.High != nil {
+			} else if l, looked := b.purchased(b.hours, other); looked && p.Cost != nil && l.High != nil {
 				if p.Cost.Rat().Cmp(add(l.High, l.Slack)) > 0 {
 					b.wrong(at+"/cost", "is %s, and there are plans for %s", p.Cost, trimmed(l.High))
 				}
@@ -532,6 +537,9 @@ func (b *buying) noneBelow(at string, h horizon.Horizon, purchases [][]int64, bo
 
 // scaled is the horizon with all demand times a factor, rounded up to whole jobs unless the problem is relaxed.
 func (b *buying) scaled(factor float64) horizon.Horizon {
+	if b.carrying != nil {
+		return b.inJobs(b.q.Horizon, factor)
+	}
 	h := b.q.Horizon
 	scale := func(x float64) float64 {
 		y := mul(number(x), number(factor))

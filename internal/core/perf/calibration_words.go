@@ -53,6 +53,13 @@ func moment(name string, t time.Time) capacity.Figure {
 
 func minute(t time.Time) string { return t.UTC().Format("2006-01-02T15:04Z") }
 
+// Retold is the drift with its sentence made anew from its figures, for whoever has checked those. ratio is as in say.
+func (d Drift) Retold(ratio float64) Drift {
+	d.Facts = nil
+	d.say(ratio)
+	return d
+}
+
 // say puts a drift into a sentence. ratio is the median time since a change as a part of the calibration's.
 func (d *Drift) say(ratio float64) {
 	figures := []capacity.Figure{words.Count("executions", float64(d.Executions), "executions")}

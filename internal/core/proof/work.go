@@ -70,6 +70,9 @@ func takes(p *capacity.Problem, class int) (perType []float64, seconds float64) 
 		}
 		perType = append(perType, work)
 	}
+	if seconds == 0 { // a demand with a negative fixed time may say that a job takes none
+		seconds = c.DeadlineSeconds
+	}
 	return perType, seconds
 }
 
@@ -96,8 +99,9 @@ func AtOnce(p *capacity.Problem, class int, arrived []Arrived, times [][2]int64)
 // What may be missing through rounding: a part of a job, and of the most jobs there have been, since the sweep adds
 // and takes away.
 const (
-	workSlack = 1e-6
-	sumSlack  = 1e-10
+	workSlack   = 1e-6
+	sumSlack    = 1e-10
+	noiseOfMost = 1e-12 // what is left of it where nothing runs
 )
 
 // fullUse returns the VM-seconds of a type that one job keeps busy, and for how long its plan lets it hold VMs. It does so
@@ -121,9 +125,12 @@ func fullUse(c *capacity.Class, vmType string, o capacity.Options) (work, second
 	if alone := add(add(at.plan.a, at.plan.b), at.plan.c); at.oneSlot && less(alone, held) {
 		held = alone
 	}
+	if at.plan.c.Sign() < 0 && held.Sign() > 0 { // each slot of a job ends so much earlier
+		busy.Mul(busy, quo(held, sub(held, at.plan.c)))
+	}
 	work, _ = busy.Float64()
 	seconds, _ = held.Float64()
-	return work, seconds
+	return work, max(0, seconds)
 }
 
 // sweep counts running executions along the time: their number changes evenly between turns.
@@ -152,7 +159,10 @@ func newSweep(arrived []Arrived, seconds float64) *sweep {
 // mean returns the mean number of running executions in [from, until), which does not begin before the last one ended.
 func (s *sweep) mean(from, until int64) float64 {
 	s.area(float64(from))
-	return max(0, s.area(float64(until))/float64(until-from))
+	if mean := s.area(float64(until)) / float64(until-from); mean > noiseOfMost*s.most {
+		return mean
+	}
+	return 0
 }
 
 // area goes on to a moment and returns the executions times seconds until there.

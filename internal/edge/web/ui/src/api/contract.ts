@@ -154,6 +154,13 @@ export type BatchJob = {
   usage?: JobUsage;
 };
 
+export type BelowPromise = {
+  first: string;
+  hours: number;
+  least: number;
+  promised: number;
+};
+
 export type Better = {
   jobs: Array<number>;
   objective: Amount;
@@ -372,6 +379,7 @@ export type ClassAdmissionsList = {
 };
 
 export type ClassArrivals = {
+  below_promise?: BelowPromise;
   earlier_job_hours: number;
   jobs: number;
   later_job_hours: number;

@@ -1,0 +1,122 @@
+package recheck
+
+import (
+	"math"
+	"math/big"
+	"slices"
+	"time"
+
+	"headroom/internal/ask/horizon"
+	"headroom/internal/core/capacity"
+	"headroom/internal/core/proof"
+)
+
+// carrying turns arrivals into jobs that run at once. The jobs of each class are planned in so many parts, and hours are cut
+// where contracts or offers begin or end.
+type carrying struct {
+	parts []int64
+	edges []int64 // in order
+}
+
+// newCarrying is nil where nothing arrives.
+func newCarrying(h *horizon.Horizon, offers []capacity.Offer) *carrying {
+	if !carriedOver(h) {
+		return nil
+	}
+	x := &carrying{}
+	for i := range h.Problem.Classes {
+		n := int64(1)
+		if len(arrivedIn(h, i)) > 0 {
+			n = proof.Parts(&h.Problem, i)
+		}
+		x.parts = append(x.parts, n)
+	}
+	for _, c := range h.Contracts {
+		x.edges = append(x.edges, c.From.Unix(), c.Until.Unix())
+	}
+	for i := range offers {
+		from, until := termOf(&offers[i], h.Periods[0].Start)
+		x.edges = append(x.edges, from.Unix(), until.Unix())
+	}
+	slices.Sort(x.edges)
+	return x
+}
+
+// inJobs is a horizon with the jobs at once that follow from its arrivals, times a factor, hour by hour. What does not arrive
+// stays as it is.
+func (x *carrying) inJobs(h horizon.Horizon, factor float64) horizon.Horizon {
+	if x == nil {
+		return h
+	}
+	asked, of := h.Problem, h.Problem.Classes
+	var pieces []horizon.HorizonPeriod
+	var in []int // the period of each piece
+	var times [][2]int64
+	for i := range h.Periods {
+		p := &h.Periods[i]
+		from, until := p.Start.Unix(), p.Start.Unix()+lengthOf(p)
+		for from < until {
+			to := min(until, from-from%3600+3600)
+			if n, _ := slices.BinarySearch(x.edges, from+1); n < len(x.edges) {
+				to = min(to, x.edges[n])
+			}
+			piece := *p
+			piece.Start, piece.Hours, piece.Seconds = time.Unix(from, 0).UTC(), 0, to-from
+			piece.Jobs, piece.Arrivals = make([]float64, len(of)), nil
+			pieces, in, times = append(pieces, piece), append(in, i), append(times, [2]int64{from, to})
+			from = to
+		}
+	}
+	for n := range of {
+		arrived := arrivedIn(&h, n)
+		most := 0.0
+		running := proof.AtOnce(&asked, n, arrived, times)
+		for _, jobs := range running {
+			most = max(most, jobs)
+		}
+		for i := range pieces {
+			jobs, p := running[i], &h.Periods[in[i]]
+			if p.Jobs != nil {
+				jobs = max(jobs, p.Jobs[n])
+			} else if p.Arrivals == nil {
+				jobs = max(jobs, of[n].Jobs.Max)
+			}
+			pieces[i].Jobs[n] = x.roundedUp(&asked, n, jobs*factor, sweepNoise*most*factor)
+			if i > 0 && math.Abs(pieces[i].Jobs[n]-pieces[i-1].Jobs[n]) <= sweepNoise*most*factor {
+				pieces[i].Jobs[n] = pieces[i-1].Jobs[n] // as many go on
+			}
+		}
+	}
+	h.Problem.Classes = slices.Clone(of)
+	for n := range of {
+		h.Problem.Classes[n] = proof.InParts(of[n], x.parts[n], asked.Options)
+	}
+	h.Periods, h.Earlier = pieces, nil
+	return h
+}
+
+// sweepNoise is what adding up may be off, relative to the most jobs at once.
+const sweepNoise = 1e-11
+
+// roundedUp is a number of jobs in parts, rounded up, with one whole job at least where there are any.
+func (x *carrying) roundedUp(p *capacity.Problem, class int, jobs, noise float64) float64 {
+	up := func(jobs float64) float64 { return math.Ceil(jobs - noise - 1e-9) }
+	if jobs <= noise {
+		return 0
+	}
+	if p.Options.Integrality == capacity.Relaxed {
+		return jobs
+	}
+	if p.Classes[class].DeadlineSeconds > 0 {
+		jobs = max(jobs, min(1, up(jobs)))
+	}
+	return max(0, up(jobs*float64(x.parts[class])))
+}
+
+// jobs are the whole jobs that so many parts are.
+func (x *carrying) jobs(class int, parts *big.Rat) *big.Rat {
+	if x == nil {
+		return parts
+	}
+	return quo(parts, whole(x.parts[class]))
+}
