@@ -349,7 +349,9 @@ type DayJobs = []*float64
 // DeadlineCures The changes that would turn a refusal into an admission, each by itself, tried by the same rule. A cure of 0 does not help.
 type DeadlineCures = dispatch.DeadlineCures
 
-// DeadlineVerdict Whether a job can be promised its deadline. The need of n tasks of N usable slots is estimated as n times the mean task time over the slots, by N: never less than what the slots take. A slot is usable where its node leaves at least a twentieth of its processors.
+// DeadlineVerdict Whether a job may be promised its deadline. The rule rests on an estimate: n tasks need n times the mean task time over the N usable slots, by N. That counts work as fluid, so whole tasks may take longer. A slot is usable where its node leaves at least a twentieth of its processors.
+//
+// Beside the rule stands what is certain: `latest_s` bounds the end of the job in whole tasks, where slots go by earliest deadline (`edf`), no task fails, all take their known times and nodes stay as they are. Tasks of other jobs that may hold slots are counted. Other policies may end the job later.
 type DeadlineVerdict = dispatch.DeadlineVerdict
 
 // Decimal A number that is kept as the decimal it is. Answers write a string; requests may give a string or a number.

@@ -819,11 +819,14 @@ export type DeadlineVerdict = {
   demand_s: number;
   kept: boolean;
   late_s: number;
+  latest_s: number;
   missed: Array<LateJob>;
   mode: AdmissionMode;
+  proved: boolean;
   task_s: number;
   times: Array<TaskTimesFrom>;
   uncounted: number;
+  unproved: number;
   usable_slots: number;
 };
 
