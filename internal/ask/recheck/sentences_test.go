@@ -17,12 +17,13 @@ import (
 // spoken are the sentences that each kind of fact may have. A group is a figure of its name; those of promises are
 // rounded up, the others to three places.
 var spoken = map[string][]string{
-	"idle":  {`No job has a task that may start on this slot\.`},
-	"order": {`Of the jobs with a task for this slot it was submitted first\.`},
+	"idle": {`No job has a task that may start on this slot\.`},
+	"order": {`Of the jobs with a task for this slot it was submitted first\.`,
+		`Of the jobs with a task for this slot none was submitted before it; of those that were submitted no later its name comes first\.`},
 	"deadline": {`Of the jobs with a task for this slot it has the earliest deadline\.`,
-		`Its deadline passed -?(?P<minus_left_s>N) s ago; it was the earliest at risk(?: that a task here can help\. "(?P<of>[^"]+)" is due sooner, but a task here would end too late for it)?\.`,
-		`Its deadline is in (?P<left_s>N) s, the earliest at risk(?: that a task here can help)?: nothing says how long its tasks take\.(?: "(?P<of>[^"]+)" is due sooner, but a task here would end too late for it\.)?`,
-		`Its running tasks' slots complete (?P<completable>N) of its (?P<unfinished>N) unfinished tasks until its deadline in (?P<left_s>N) s, the earliest at risk(?: that a task here can help\. "(?P<of>[^"]+)" is due sooner, but a task here would end too late for it)?\.`},
+		`Its deadline passed -?(?P<minus_left_s>N) s ago; it was the earliest at risk(?: that a task here can help\. "(?P<of>[^"]+)" comes before it, but a task here would end too late for it)?\.`,
+		`Its deadline is in (?P<left_s>N) s, the earliest at risk(?: that a task here can help)?: nothing says how long its tasks take\.(?: "(?P<of>[^"]+)" comes before it, but a task here would end too late for it\.)?`,
+		`Its running tasks' slots complete (?P<completable>N) of its (?P<unfinished>N) unfinished tasks until its deadline in (?P<left_s>N) s, the earliest at risk(?: that a task here can help\. "(?P<of>[^"]+)" comes before it, but a task here would end too late for it)?\.`},
 	"minimum":     {`Its class holds (?P<held>N) slots?, and its minimum is (?P<min>N): the smallest part of the classes with a task that may start here\.`},
 	"lent":        {`No class with a share has a task that may start here\.`},
 	"calibration": {`No task of it was measured on nodes of (?P<of>.+), and none runs there\.`},
@@ -55,6 +56,15 @@ var spoken = map[string][]string{
 	dispatch.WouldBeAdmitted: {`It would be admitted(?: with a deadline in (?P<deadline_s>N) s)?(?:,| or)?(?: beside (?P<dedicated_slots>N) more dedicated slots?(?: of each kind)?)?(?: or| with|,)*(?: at most (?P<maps>N) maps?)?\.`},
 }
 
+// tieSpoken is the end of the sentence about what decided, where others come as first.
+var tieSpoken = map[string]string{"submitted": "these it was submitted first", "kind": "those that were submitted no later maps go first",
+	"name": "those that were submitted no later its name comes first"}
+
+var tieSpokenOfProgress = map[string]string{"average_slowdown": "these its tasks suffer most elsewhere",
+	"deadline":  "those that suffer as much elsewhere it is due first",
+	"submitted": "those that suffer as much elsewhere and are due as soon it was submitted first",
+	"name":      "those that suffer as much elsewhere, are due as soon and were submitted no later its name comes first"}
+
 // unsaid are figures that stand beside a sentence which does not say them.
 var unsaid = map[string]string{"order": "submitted_s", "deadline": "deadline_s unfinished completable", "minimum": "weight", "share": "affinity min", "min_share": "weight affinity",
 	"skips": "progress_share weight affinity", "affinity": "progress_share weight", "lent": "held min weight", "progress": "residual load_mb_s", "io_cap": "least_mb_s", "probe": "utility",
@@ -68,7 +78,18 @@ func misspoken(f *capacity.Fact, up bool) string {
 	}
 	for _, pattern := range spoken[f.Kind] {
 		re := regexp.MustCompile("^" + strings.ReplaceAll(pattern, ">N)", `>[-+.e0-9]+)`) + "$")
-		said := re.FindStringSubmatch(f.Claim)
+		claim := f.Claim
+		if tie := figures["tie"]; tie != "" && f.Kind != "order" {
+			var told bool
+			of := tieSpoken[tie]
+			if f.Kind == "progress" {
+				of = tieSpokenOfProgress[tie]
+			}
+			if claim, told = strings.CutSuffix(claim, " Others tie with it; of "+of+"."); !told {
+				return "does not tell the tie " + tie
+			}
+		}
+		said := re.FindStringSubmatch(claim)
 		if said == nil {
 			continue
 		}
@@ -96,7 +117,7 @@ func misspoken(f *capacity.Fact, up bool) string {
 			}
 		}
 		for name := range figures {
-			if !told[name] && !strings.Contains(unsaid[f.Kind], name) {
+			if !told[name] && name != "tie" && !strings.Contains(unsaid[f.Kind], name) {
 				return "does not say " + name
 			}
 		}

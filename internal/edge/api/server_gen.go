@@ -37,6 +37,16 @@ import (
 	"github.com/oapi-codegen/runtime"
 )
 
+// Defines values for Tie.
+const (
+	TieAverageSlowdown Tie = "average_slowdown"
+	TieDeadline        Tie = "deadline"
+	TieKind            Tie = "kind"
+	TieName            Tie = "name"
+	TieNumber          Tie = "number"
+	TieSubmitted       Tie = "submitted"
+)
+
 // Defines values for DecisionOutcome.
 const (
 	DecisionOutcomeDone    DecisionOutcome = "done"
@@ -1100,6 +1110,9 @@ type TasksPrediction = live.TasksPrediction
 
 // TasksUsage The use of a job's tasks, for the policy learned.
 type TasksUsage = live.TasksUsage
+
+// Tie What decided where others come as first by the rule: the job submitted first; of alike ones the first by `name`, then by `number`. Under max-progress `average_slowdown` comes before, for the job that suffers most elsewhere, and then the `deadline`. Under learned maps go before reduces (`kind`). Left out: none ties.
+type Tie string
 
 // Times The predicted time of an execution. A class given by a demand has the average alone; the calibrated time is there where the class has a calibration.
 type Times = capacity.Times

@@ -90,6 +90,7 @@ export type Assignment = {
   reason: string;
   rule: string;
   task: number;
+  tie?: Tie;
 };
 
 export type AssumedAnswer = {
@@ -1719,6 +1720,7 @@ export type LiveDecision = {
   seconds: number | null;
   settings_version: number;
   task: number;
+  tie?: Tie;
 };
 
 export type LiveDecisionList = {
@@ -2397,6 +2399,7 @@ export type PolicyTrialChoice = {
   of?: string;
   reason: string;
   rule: string;
+  tie?: Tie;
 };
 
 export type PolicyTrialDeadline = {
@@ -3529,6 +3532,7 @@ export type SlotDecision = {
   policy: Policy;
   reason: string;
   rule: string;
+  tie?: Tie;
 };
 
 export type SlotPools = {
@@ -3891,6 +3895,8 @@ export type TermContract = {
   vm_type?: string;
   vms: number;
 };
+
+export type Tie = "average_slowdown" | "deadline" | "submitted" | "kind" | "name" | "number";
 
 export type Times = {
   average: number | null;
