@@ -156,7 +156,7 @@ func (w *Why) sayRule() string {
 		return fmt.Sprintf("The slot is worth %.3g of a mean slot to it, and %.3g to %q, whose turn it was and who has let %s before it.",
 			of("affinity"), of("affinity_of_turn"), w.Of, fault.Plural(int64(of("skips")), "other"))
 	case "skips":
-		return fmt.Sprintf("It was its turn, and it has let %d others before it, as many as it must.", int64(of("skips")))
+		return fmt.Sprintf("It was its turn, and it has let %s before it, as many as it must.", fault.Plural(int64(of("skips")), "other"))
 	case "min_share":
 		return fmt.Sprintf("It has %.3g of the cluster's progress of a minimum of %.3g, the smallest part of the jobs with a task for this slot.", of("progress_share"), of("min_share"))
 	case "residual":

@@ -332,7 +332,7 @@ func KindName(k dispatch.Kind) dispatch.TaskKind {
 }
 
 func failedTooOften(k dispatch.Kind, task, times int64, reason string) string {
-	s := fmt.Sprintf("The %s %d has failed %d times.", KindName(k), task, times)
+	s := fmt.Sprintf("The %s %d has failed %s.", KindName(k), task, fault.Plural(times, "time"))
 	if reason != "" {
 		s += " The last time: " + reason
 	}
