@@ -269,7 +269,7 @@ type CalibrationTest = perf.Tested
 // CalibrationWaiting The time that executions waited for slots; the time in which nothing of them ran, less the profile's overhead.
 type CalibrationWaiting = perf.Waiting
 
-// CapacityPrice The worth of one VM: `low` of one less, `high` of one more (null when nothing more can be had).
+// CapacityPrice The worth of one VM: one more at no price would take `low` off bill and value refused together, and one less would cost `high` (null where no plan could do without it).
 type CapacityPrice = capacity.CapacityPrice
 
 // CatalogueType A kind of instance, as pool problems take it, with what its units cost in a month of 720 hours.
