@@ -28,7 +28,7 @@ var spoken = map[string][]string{
 	"lent":        {`No class with a share has a task that may start here\.`},
 	"calibration": {`No task of it was measured on nodes of (?P<of>.+), and none runs there\.`},
 	"affinity":    {`The slot is worth (?P<affinity>N) of a mean slot to it, and (?P<affinity_of_turn>N) to "(?P<of>[^"]+)", whose turn it was and who has let (?P<skips>N) others? before it\.`},
-	"skips":       {`It was its turn, and it has let (?P<skips>N) others before it, as many as it must\.`},
+	"skips":       {`It was its turn, and it has let (?P<skips>N) others? before it, as many as it must\.`},
 	"share": {`Its class holds (?P<held>N) slots? with a weight of (?P<weight>N), the fewest for its weight of the classes with a task that may start here\.`,
 		`It has (?P<progress_share>N) of the cluster's progress with a weight of (?P<weight>N), the least for its weight of the jobs with a task for this slot\.`},
 	"min_share": {`It has (?P<progress_share>N) of the cluster's progress of a minimum of (?P<min_share>N), the smallest part of the jobs with a task for this slot\.`},
