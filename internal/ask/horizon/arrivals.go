@@ -406,8 +406,8 @@ func (c *calendar) keepWork(a *Answer, settled []settlement, stints []stint) {
 		of.WorkVMHours, short = proof.Work(&asked, k, arrived, heldBy(k, settled, stints))
 		for _, s := range short {
 			a.infeasible(time.Unix(s.From, 0).UTC(), float64(s.Until-s.From)/3600, fmt.Sprintf(
-				"The class %q has VMs for %s VM-hours of work, and what has arrived and was admitted takes %s VM-hours at full use.",
-				fault.Clip(asked.Classes[k].Name), plainHours(s.Have), plainHours(s.Needed)))
+				"The class %q has VMs for %s of work, and what has arrived and was admitted takes %s at full use.",
+				fault.Clip(asked.Classes[k].Name), hoursOf("VM", s.Have), hoursOf("VM", s.Needed)))
 			a.Status = capacity.InfeasibleStatus
 		}
 		of.Below = belowPromise(k, asked.Classes[k].Jobs.Min, settled, stints)

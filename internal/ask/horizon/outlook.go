@@ -278,13 +278,13 @@ func (d *demandReader) warnings(o *Outlook, p *capacity.Problem) []capacity.Warn
 		case d.holes[i] > 0:
 			if holes++; holes <= holesReported {
 				warnings = append(warnings, capacity.Warning{Code: "forecast_holes", Pointer: fmt.Sprintf("/classes/%d", i), Detail: fmt.Sprintf(
-					"The class %q has no forecast in %d of the %d hours, the first of them %s; there it counts with the most jobs it may have at once, %s.",
-					fault.Clip(p.Classes[i].Name), d.holes[i], d.hours, time.Unix(3600*d.first[i], 0).UTC().Format(time.RFC3339), fault.Plain(d.own[i]))})
+					"The class %q has no forecast in %d of %s, the first of them %s; there it counts with the most jobs it may have at once, %s.",
+					fault.Clip(p.Classes[i].Name), d.holes[i], fault.Plural(int64(d.hours), "hour"), time.Unix(3600*d.first[i], 0).UTC().Format(time.RFC3339), fault.Plain(d.own[i]))})
 			}
 		}
 	}
 	if holes > holesReported {
-		warnings = append(warnings, capacity.Warning{Code: "forecast_holes", Detail: fmt.Sprintf("%d more classes have no forecast in some hours.", holes-holesReported)})
+		warnings = append(warnings, capacity.Warning{Code: "forecast_holes", Detail: fmt.Sprintf("Further classes without a forecast in some hours: %d.", holes-holesReported)})
 	}
 	if n := len(without); n > 0 {
 		shown := strings.Join(without[:min(n, holesReported)], ", ")
@@ -343,8 +343,8 @@ func (o *Outlook) priceGaps(lists []priceList) error {
 			if covered.Before(until) && len(findings) < gapsShown {
 				word := strings.ReplaceAll(string(l.purchase), "_", "-")
 				findings = append(findings, fault.Finding{Pointer: "/prices", Code: "no_price", Detail: fmt.Sprintf(
-					"There is no %s price of %q from %s until %s, which are %s hours; give price periods that cover them, or ask about another time. Prices are not carried on past their period.",
-					word, fault.Clip(l.vmType), covered.Format(time.RFC3339), until.Format(time.RFC3339), fault.Plain(until.Sub(covered).Hours()))})
+					"There is no %s price of %q from %s until %s, %s; give price periods that cover them, or ask about another time. Prices are not carried on past their period.",
+					word, fault.Clip(l.vmType), covered.Format(time.RFC3339), until.Format(time.RFC3339), hourCount(until.Sub(covered).Hours()))})
 			}
 		}
 		for _, p := range l.periods {

@@ -161,14 +161,14 @@ func TestAnOutlookNamesWhatIsMissing(t *testing.T) {
 	o.Prices = []inputs.PricePeriod{{VMType: "t0", Price: cash(1), From: at(0.5), Until: &end}, {VMType: "t0", Price: cash(1), From: at(3), Until: &later}}
 	_, _, err := o.Horizon()
 	var input *fault.InputError
-	if !errors.As(err, &input) || len(input.Findings) != 2 || !strings.Contains(input.Findings[0].Detail, "from 2026-03-28T20:00:00Z until 2026-03-28T20:30:00Z, which are 0.5 hours") ||
+	if !errors.As(err, &input) || len(input.Findings) != 2 || !strings.Contains(input.Findings[0].Detail, "from 2026-03-28T20:00:00Z until 2026-03-28T20:30:00Z, 0.5 hours") ||
 		!strings.Contains(input.Findings[1].Detail, "from 2026-03-28T22:00:00Z until 2026-03-28T23:00:00Z") {
 		t.Errorf("got %v", err)
 	}
 	o.Prices = []inputs.PricePeriod{{VMType: "t0", Price: cash(1), From: at(-5)}}
 	o.Series = []ForecastSeries{{Class: "c1", Hours: []int64{at(0).Unix() / 3600, at(2).Unix() / 3600}, Jobs: []float64{1, 1}}}
 	_, warnings, err := o.Horizon()
-	if err != nil || len(warnings) != 2 || !strings.Contains(warnings[0].Detail, `"c1" has no forecast in 4 of the 6 hours, the first of them 2026-03-28T21:00:00Z`) || !strings.Contains(warnings[1].Detail, `"c0", "c2"`) {
+	if err != nil || len(warnings) != 2 || !strings.Contains(warnings[0].Detail, `"c1" has no forecast in 4 of 6 hours, the first of them 2026-03-28T21:00:00Z`) || !strings.Contains(warnings[1].Detail, `"c0", "c2"`) {
 		t.Errorf("warned of %+v, %v", warnings, err)
 	}
 	if o.EndWithForecasts(); !o.Until.Equal(at(3)) {

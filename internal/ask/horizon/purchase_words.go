@@ -149,7 +149,7 @@ func (a *PurchaseAnswer) servedSentence() string {
 	case math.Abs(served) < 1e-9:
 		return fmt.Sprintf(", and refuses other jobs, which you value at %s more", valued)
 	}
-	said := fmt.Sprintf(", and serves %s %s job-hours", plainHours(math.Abs(served)), more)
+	said := fmt.Sprintf(", and serves %s", words.Counted(plainHours(math.Abs(served)), more+" job-hour"))
 	switch {
 	case value.IsZero():
 		return said + ", without a change of the value refused"

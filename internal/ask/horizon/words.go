@@ -84,7 +84,7 @@ func (a *Answer) explainParts() {
 	}
 	if a.Total.RefusedHours > 0 {
 		all := a.Total.RefusedHours + a.Total.AdmittedHours
-		say("refused", "", fmt.Sprintf("%s of %s job-hours are refused.", plainHours(a.Total.RefusedHours), plainHours(all)), words.Count("refused", a.Total.RefusedHours, "job-hours"), words.Count("asked", all, "job-hours"))
+		say("refused", "", fmt.Sprintf("%s of %s %s refused.", plainHours(a.Total.RefusedHours), jobHours(all), words.IsAre(a.Total.RefusedHours)), words.Count("refused", a.Total.RefusedHours, "job-hours"), words.Count("asked", all, "job-hours"))
 	}
 	for i := range a.Classes {
 		if of := a.Classes[i].Arrivals; of != nil && of.Below != nil {
@@ -98,7 +98,7 @@ func (a *Answer) explainParts() {
 		if a.Total.RefusedHours > 0 {
 			unless = ", unless they are refused"
 		}
-		say("work_after_the_end", "", fmt.Sprintf("Jobs that arrive before the end go on for %s job-hours after it%s; no figure counts those, which take about %s VM-hours more.", plainHours(later), unless, plainHours(a.laterVMs())),
+		say("work_after_the_end", "", fmt.Sprintf("Jobs that arrive before the end go on for %s after it%s; no figure counts those, which take about %s more.", jobHours(later), unless, hoursOf("VM", a.laterVMs())),
 			words.Count("job_hours", later, "job-hours"), words.Count("vm_hours", a.laterVMs(), "VM-hours"))
 	}
 	if len(a.Infeasible) > 0 {
@@ -139,6 +139,11 @@ func moment(t time.Time) string {
 	}
 	return t.Format("2006-01-02 15:04") + " UTC"
 }
+
+// hoursOf counts the hours of jobs or VMs.
+func hoursOf(what string, x float64) string { return words.Counted(plainHours(x), what+"-hour") }
+
+func jobHours(x float64) string { return hoursOf("job", x) }
 
 // hourCount is a length of time, in seconds where hours would round it away.
 func hourCount(x float64) string {

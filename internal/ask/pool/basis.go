@@ -109,7 +109,7 @@ func (d *deriving) job(j PoolSource) bool {
 		}
 	}
 	if missing > 0 {
-		detail := fmt.Sprintf("Of %d of %d hours it is known from nowhere how often the job %q is submitted: %s Nothing is planned for it then.", missing, rounds*hours, j.Name, d.nothing(j))
+		detail := fmt.Sprintf("Of %d of %s it is known from nowhere how often the job %q is submitted: %s Nothing is planned for it then.", missing, fault.Plural(int64(rounds*hours), "hour"), j.Name, d.nothing(j))
 		source.Hours = append(source.Hours, HourSource{From: FromNowhere, Hours: missing, Detail: detail})
 		d.warn("no_submissions", "%s", detail)
 	}
@@ -199,10 +199,10 @@ func (d *deriving) measured(j PoolSource) (func(hour int32) float64, HourSource)
 	source.MeasuredFrom, source.MeasuredUntil = &begins, &ends
 	mean := total / float64(until-from)
 	if source.Pattern == PatternMean {
-		source.Detail = fmt.Sprintf("%d executions of %q in %d hours from %s to %s, spread evenly, because they are less than a week.", source.Executions, j.Recorded(), until-from, stamp(begins), stamp(ends))
+		source.Detail = fmt.Sprintf("%s of %q in %s from %s to %s, spread evenly, because that is less than a week.", fault.Plural(source.Executions, "execution"), j.Recorded(), fault.Plural(int64(until-from), "hour"), stamp(begins), stamp(ends))
 		d.warn("short_measurement", "%s", source.Detail)
 	} else {
-		source.Detail = fmt.Sprintf("%d executions of %q in %d weeks from %s to %s: the mean of the same hour of each week.", source.Executions, j.Recorded(), (until-from)/inputs.HoursPerWeek, stamp(begins), stamp(ends))
+		source.Detail = fmt.Sprintf("%s of %q in %s from %s to %s: the mean of the same hour of each week.", fault.Plural(source.Executions, "execution"), j.Recorded(), fault.Plural(int64((until-from)/inputs.HoursPerWeek), "week"), stamp(begins), stamp(ends))
 	}
 	if d.basis.At.Sub(ends) > oldFigures {
 		d.warn("old_measurement", "The last execution that is dated was submitted before %s, %s days ago; import newer ones.", stamp(ends), number(math.Floor(d.basis.At.Sub(ends).Hours()/24)))
@@ -237,7 +237,7 @@ func (d *deriving) data() {
 		}
 		if hours := last.At.Sub(first.At).Hours(); hours >= 1 {
 			source.GrowthFrom, source.GBPerHour, source.MeasuredFrom, source.MeasuredUntil = FromSamples, (last.DataGB-first.DataGB)/hours, &first.At, &last.At
-			source.Detail += fmt.Sprintf(" It grew by %s GB in %s hours from %s on.", number(last.DataGB-first.DataGB), number(hours), stamp(first.At))
+			source.Detail += fmt.Sprintf(" It grew by %s GB in %s from %s on.", number(last.DataGB-first.DataGB), inHours(hours), stamp(first.At))
 			if source.GBPerHour < 0 {
 				source.Detail += " Data that shrinks is planned as it is now."
 			}

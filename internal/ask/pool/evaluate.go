@@ -59,7 +59,7 @@ func Evaluate(ctx context.Context, p PoolProblem, solver lp.Solver) (PoolEvaluat
 	}
 	for _, at := range finish {
 		if at > float64(m.Hours)*(1+PoolLateTolerance) && !math.IsInf(at, 1) {
-			m.warnings = append(m.warnings, capacity.Warning{Code: "beyond_round", Detail: fmt.Sprintf("Work goes on after the round of %d hours, for which the core instances are billed.", m.Hours)})
+			m.warnings = append(m.warnings, capacity.Warning{Code: "beyond_round", Detail: fmt.Sprintf("Work goes on after the round of %s, for which the core instances are billed.", fault.Plural(m.Hours, "hour"))})
 			break
 		}
 	}

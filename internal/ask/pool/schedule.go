@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 )
 
 // justBegun is the time after a round's start in which it is still planned anew: machines take as long to follow.
@@ -59,7 +60,7 @@ func Schedule(b PoolBasis, under *ScheduledRound, c PoolCourse) PoolSchedule {
 		s.Rounds = append(s.Rounds, *under)
 		first = under.Until
 	} else if late := b.At.Sub(b.From); late > time.Minute {
-		s.Warnings = append(s.Warnings, capacity.Warning{Code: "under_way", Detail: fmt.Sprintf("The round from %s on had been under way for %d minutes when it was planned; what is rented now does its work that much later.", stamp(b.From), int(late.Minutes()))})
+		s.Warnings = append(s.Warnings, capacity.Warning{Code: "under_way", Detail: fmt.Sprintf("The round from %s on had been under way for %s when it was planned; what is rented now does its work that much later.", stamp(b.From), fault.Plural(int64(late.Minutes()), "minute"))})
 	}
 	for _, r := range c.Rounds {
 		s.Rounds = append(s.Rounds, ScheduledRound{From: hours(first, r.FromHour), Until: hours(first, r.UntilHour), DataGB: r.DataGB, Plan: r.Plan})

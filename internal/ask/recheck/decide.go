@@ -40,6 +40,7 @@ type ruling struct {
 	kind     int
 	rule, of string
 	figures  map[string]float64
+	ties     []dispatch.Tie // what may be said to have decided a tie; nil: nothing
 }
 
 func (s *snapshot) count(tasks [2]int64) (n int64) {
@@ -205,6 +206,9 @@ func (c *checking) decision(at string, d *dispatch.SlotDecision, may []ruling) {
 			}
 		}
 		c.figuresOf(at, d, r.figures)
+		if d.Tie != "" && !slices.Contains(r.ties, d.Tie) || d.Tie == "" && r.ties != nil && !slices.Contains(r.ties, "") {
+			c.wrong(at+"/tie", "is %q, and the snapshot has %q", d.Tie, r.ties)
+		}
 		if len(c.faults) == had {
 			return
 		}
@@ -251,10 +255,13 @@ func (s *snapshot) rulings(p dispatch.PolicyConfig) (may []ruling) {
 			}
 			return j.DeadlineSeconds
 		}
-		for _, j := range leading(waiting, func(j *contender) []float64 { return []float64{due(j)} }) {
+		dues := func(j *contender) []float64 { return []float64{due(j)} }
+		for _, j := range leading(waiting, dues) {
 			r := ruling{job: j, rule: "order", figures: map[string]float64{"submitted_s": j.SubmittedSeconds}}
 			if !math.IsInf(due(j), 1) {
-				r.rule, r.figures = "deadline", map[string]float64{"deadline_s": j.DeadlineSeconds}
+				r.rule, r.figures, r.ties = "deadline", map[string]float64{"deadline_s": j.DeadlineSeconds}, tied(j, waiting, dues)
+			} else {
+				r.ties = tied(j, waiting, func(j *contender) []float64 { return []float64{j.SubmittedSeconds} })
 			}
 			may = append(may, r)
 		}
@@ -300,7 +307,7 @@ func (s *snapshot) shares(waiting []*contender, queues bool) (may []ruling) {
 			return []float64{float64(s.count(j.running))}
 		})...)
 	}
-	for _, j := range leading(heads, func(j *contender) []float64 {
+	key := func(j *contender) []float64 {
 		h, w := held[j.class], wishes[j.class]
 		switch {
 		case h < w.Min:
@@ -309,9 +316,10 @@ func (s *snapshot) shares(waiting []*contender, queues bool) (may []ruling) {
 			return []float64{h / w.Weight}
 		}
 		return []float64{math.MaxFloat64}
-	}) {
+	}
+	for _, j := range leading(heads, key) {
 		h, w := held[j.class], wishes[j.class]
-		r := ruling{job: j, rule: "lent", figures: map[string]float64{"held": h, "min": w.Min, "weight": w.Weight}}
+		r := ruling{job: j, rule: "lent", ties: tied(j, heads, key), figures: map[string]float64{"held": h, "min": w.Min, "weight": w.Weight}}
 		if h < w.Min {
 			r.rule = "minimum"
 		} else if w.Weight > 0 {

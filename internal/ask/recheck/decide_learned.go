@@ -182,19 +182,25 @@ func (s *snapshot) learned(p dispatch.PolicyConfig) []ruling {
 		}
 	}
 	var may []ruling
+	var same []rival
+	for i := range all {
+		if x := &all[i]; worth(x) >= 0 {
+			same = append(same, rival{x.job, x.kind, []float64{worth(x)}})
+		}
+	}
 	for i := range all {
 		x := &all[i]
 		if a, b := worth(x), worth(&all[best]); i != best && (!nearly(a, b) || a == b) {
 			continue
 		}
 		r := ruling{job: x.job, kind: x.kind, rule: "expected_utility", figures: map[string]float64{"p_good": x.good, "utility": x.utility,
-			"candidates": float64(len(all))}}
+			"candidates": float64(len(all))}, ties: further(nil).ties(rival{x.job, x.kind, []float64{worth(x)}}, same)}
 		switch {
 		case likely:
 		case *p.ProbeWhenIdle && runs == 0:
 			r.rule = "probe"
 		default:
-			r.job, r.rule = nil, "overload"
+			r.job, r.rule, r.ties = nil, "overload", nil
 			delete(r.figures, "utility")
 		}
 		may = append(may, r)

@@ -137,7 +137,14 @@ func (s *snapshot) turn(p dispatch.PolicyConfig, turn *contender, waiting []*con
 		}
 	}
 	if !sure || len(suited) == 0 {
+		var alike []*contender
+		for _, j := range waiting {
+			if key(j)[0] == key(turn)[0] {
+				alike = append(alike, j)
+			}
+		}
 		r := ruling{job: turn, rule: "share", figures: figures(turn, turn)}
+		r.ties = tied(turn, alike, func(j *contender) []float64 { return key(j)[1:] })
 		if below(turn) {
 			r.rule = "min_share"
 			r.figures["min_share"] = turn.MinShare
@@ -259,6 +266,7 @@ func (s *snapshot) paceOf(p dispatch.PolicyConfig, j *contender, residual float6
 // atRisk is the choice for a deadline at risk; its rule is empty where none takes the slot.
 func (s *snapshot) atRisk(p dispatch.PolicyConfig, waiting []*contender, at map[*contender]*pace, side float64) ruling {
 	var risk, helped *contender
+	var atRisk, helpable []*contender
 	calm := false
 	sooner := func(j, o *contender) bool {
 		return o == nil || j.DeadlineSeconds < o.DeadlineSeconds || j.DeadlineSeconds == o.DeadlineSeconds && j.before(o)
@@ -270,17 +278,21 @@ func (s *snapshot) atRisk(p dispatch.PolicyConfig, waiting []*contender, at map[
 			calm = true
 			continue
 		}
+		atRisk = append(atRisk, j)
 		if sooner(j, risk) {
 			risk = j
 		}
-		if (!x.known || x.seconds <= left(j)*(1+1e-12) || left(j) <= x.dedicated*(1+1e-12)) && sooner(j, helped) {
-			helped = j
+		if !x.known || x.seconds <= left(j)*(1+1e-12) || left(j) <= x.dedicated*(1+1e-12) {
+			helpable = append(helpable, j)
+			if sooner(j, helped) {
+				helped = j
+			}
 		}
 	}
 	chosen, of := risk, ""
 	if p.Mode != dispatch.ProgressPaper && (helped != nil || calm) {
 		if chosen = helped; helped != nil && helped != risk {
-			of = risk.Name
+			of, atRisk = risk.Name, helpable
 		}
 	}
 	if chosen == nil {
@@ -290,7 +302,8 @@ func (s *snapshot) atRisk(p dispatch.PolicyConfig, waiting []*contender, at map[
 	if at[chosen].known {
 		figures["completable"] = at[chosen].completable
 	}
-	return ruling{job: chosen, kind: s.next(chosen), rule: "deadline", of: of, figures: figures}
+	return ruling{job: chosen, kind: s.next(chosen), rule: "deadline", of: of, figures: figures,
+		ties: tied(chosen, atRisk, func(j *contender) []float64 { return []float64{j.DeadlineSeconds} })}
 }
 
 func unfinished(j *contender) float64 {
@@ -319,16 +332,17 @@ func (s *snapshot) calm(p dispatch.PolicyConfig, waiting []*contender, at map[*c
 		}
 		return "relative_slowdown", at[j].norm / at[j].average
 	}
-	for _, j := range leading(within, func(j *contender) []float64 {
+	keys := func(j *contender) []float64 {
 		_, x := here(j)
 		due := j.DeadlineSeconds
 		if math.IsInf(at[j].due, 1) {
 			due = math.Inf(1)
 		}
 		return []float64{x, -at[j].average, due}
-	}) {
+	}
+	for _, j := range leading(within, keys) {
 		name, x := here(j)
-		may = append(may, ruling{job: j, kind: s.next(j), rule: "progress",
+		may = append(may, ruling{job: j, kind: s.next(j), rule: "progress", ties: tied(j, within, keys, dispatch.TieSlowdown, dispatch.TieDeadline),
 			figures: map[string]float64{"residual": residual, name: x, "average_slowdown": at[j].average, "load_mb_s": load}})
 	}
 	return may

@@ -14,19 +14,22 @@ import (
 // leastUsable is the part of its processors from which on a node's slots count for promises.
 const leastUsable = 0.05
 
-// promised is a job with a deadline, and the times of its tasks.
+// promised is a job with the times of its tasks.
 type promised struct {
-	name  string
-	due   float64 // from now
-	tasks [2]float64
-	times [2]*perf.TaskTime
+	name    string
+	due     float64 // from now; infinite without a deadline
+	tasks   [2]float64
+	running [2]float64
+	times   [2]*perf.TaskTime
 }
 
 // promising holds the slots and jobs of a question of a promise.
 type promising struct {
 	q        *dispatch.JudgeQuestion
 	accepted []promised // by deadline
+	others   []promised // without a deadline
 	asked    promised
+	pooled   []pooled
 	counts   map[countedFor]slotCount
 }
 
@@ -55,8 +58,17 @@ func promisingOf(q *dispatch.JudgeQuestion) *promising {
 		return x
 	}
 	for i := range q.Jobs {
+		j := of(&q.Jobs[i])
+		for _, r := range q.Running {
+			if r.Job == j.name {
+				j.running[taskNumber(r.Kind)] += float64(r.Tasks)
+			}
+		}
 		if q.Jobs[i].DeadlineSeconds > 0 {
-			p.accepted = append(p.accepted, of(&q.Jobs[i]))
+			p.accepted = append(p.accepted, j)
+		} else {
+			j.due = math.Inf(1)
+			p.others = append(p.others, j)
 		}
 	}
 	slices.SortFunc(p.accepted, func(a, b promised) int { return cmp.Or(cmp.Compare(a.due, b.due), cmp.Compare(a.name, b.name)) })
@@ -207,6 +219,7 @@ func (c *checking) judgement(q dispatch.JudgeQuestion, a dispatch.JudgeAnswer, g
 	}
 	want := map[string]any{"mode": string(q.Mode), "deadline_s": about(number(p.asked.due)), "usable_slots": exact(number(usable)),
 		"accepted": exact(whole(int64(len(p.accepted)))), "uncounted": exact(whole(uncounted)), "times": []any{}, "assumed": false}
+	p.certain(&v, want)
 	margin := p.margin(p.asked, 0)
 	switch {
 	case !counted:

@@ -260,7 +260,8 @@ func TestDrawnPromisesAreJudgedRightly(t *testing.T) {
 		}
 	}
 	for _, kind := range []string{dispatch.PromiseKept, dispatch.NoSlotsKnown, dispatch.TasksUnmeasured, dispatch.DeadlinePassed, dispatch.TooLongAlone,
-		dispatch.LateBeside, dispatch.TooLongAloneToo, dispatch.LaterJobsLate, dispatch.LaterJobLate, dispatch.WouldBeAdmitted} {
+		dispatch.LateBeside, dispatch.TooLongAloneToo, dispatch.LaterJobsLate, dispatch.LaterJobLate, dispatch.WouldBeAdmitted, dispatch.PromiseProved, dispatch.PromiseUnproved,
+		dispatch.OthersUnproved} {
 		if kinds[kind] < 5 {
 			t.Errorf("%d facts of the kind %s", kinds[kind], kind)
 		}

@@ -17,17 +17,18 @@ import (
 // spoken are the sentences that each kind of fact may have. A group is a figure of its name; those of promises are
 // rounded up, the others to three places.
 var spoken = map[string][]string{
-	"idle":  {`No job has a task that may start on this slot\.`},
-	"order": {`Of the jobs with a task for this slot it was submitted first\.`},
+	"idle": {`No job has a task that may start on this slot\.`},
+	"order": {`Of the jobs with a task for this slot it was submitted first\.`,
+		`Of the jobs with a task for this slot none was submitted before it; of those that were submitted no later its name comes first\.`},
 	"deadline": {`Of the jobs with a task for this slot it has the earliest deadline\.`,
-		`Its deadline passed -?(?P<minus_left_s>N) s ago; it was the earliest at risk(?: that a task here can help\. "(?P<of>[^"]+)" is due sooner, but a task here would end too late for it)?\.`,
-		`Its deadline is in (?P<left_s>N) s, the earliest at risk(?: that a task here can help)?: nothing says how long its tasks take\.(?: "(?P<of>[^"]+)" is due sooner, but a task here would end too late for it\.)?`,
-		`Its running tasks' slots complete (?P<completable>N) of its (?P<unfinished>N) unfinished tasks until its deadline in (?P<left_s>N) s, the earliest at risk(?: that a task here can help\. "(?P<of>[^"]+)" is due sooner, but a task here would end too late for it)?\.`},
+		`Its deadline passed -?(?P<minus_left_s>N) s ago; it was the earliest at risk(?: that a task here can help\. "(?P<of>[^"]+)" comes before it, but a task here would end too late for it)?\.`,
+		`Its deadline is in (?P<left_s>N) s, the earliest at risk(?: that a task here can help)?: nothing says how long its tasks take\.(?: "(?P<of>[^"]+)" comes before it, but a task here would end too late for it\.)?`,
+		`Its running tasks' slots complete (?P<completable>N) of its (?P<unfinished>N) unfinished tasks until its deadline in (?P<left_s>N) s, the earliest at risk(?: that a task here can help\. "(?P<of>[^"]+)" comes before it, but a task here would end too late for it)?\.`},
 	"minimum":     {`Its class holds (?P<held>N) slots?, and its minimum is (?P<min>N): the smallest part of the classes with a task that may start here\.`},
 	"lent":        {`No class with a share has a task that may start here\.`},
 	"calibration": {`No task of it was measured on nodes of (?P<of>.+), and none runs there\.`},
 	"affinity":    {`The slot is worth (?P<affinity>N) of a mean slot to it, and (?P<affinity_of_turn>N) to "(?P<of>[^"]+)", whose turn it was and who has let (?P<skips>N) others? before it\.`},
-	"skips":       {`It was its turn, and it has let (?P<skips>N) others before it, as many as it must\.`},
+	"skips":       {`It was its turn, and it has let (?P<skips>N) others? before it, as many as it must\.`},
 	"share": {`Its class holds (?P<held>N) slots? with a weight of (?P<weight>N), the fewest for its weight of the classes with a task that may start here\.`,
 		`It has (?P<progress_share>N) of the cluster's progress with a weight of (?P<weight>N), the least for its weight of the jobs with a task for this slot\.`},
 	"min_share": {`It has (?P<progress_share>N) of the cluster's progress of a minimum of (?P<min_share>N), the smallest part of the jobs with a task for this slot\.`},
@@ -39,17 +40,30 @@ var spoken = map[string][]string{
 	"probe":            {`Nothing runs on the node, and of (?P<candidates>N) candidates, which all are likely to overload it, this is good with the highest probability, (?P<p_good>N)\.`},
 	"expected_utility": {`It is good with a probability of (?P<p_good>N) and has a utility of (?P<utility>N): the most is expected of it among the candidates that are likely not to overload the node\.`},
 
-	dispatch.PromiseKept:     {`It can be promised: with the accepted jobs due no later it needs (?P<demand_s>N) s of all (?P<usable_slots>N) usable slots?, and it is due in (?P<deadline_s>N) s\.`},
+	dispatch.PromiseKept:   {`By the estimate it needs (?P<demand_s>N) s of all (?P<usable_slots>N) usable slots? with the accepted jobs due no later, and it is due in (?P<deadline_s>N) s\.`},
+	dispatch.PromiseProved: {`It can be promised: where slots go by earliest deadline and tasks take their known times, it ends within (?P<latest_s>N) s\.`},
+	dispatch.PromiseUnproved: {`The rule admits it, and nothing proves that it ends in time: as whole tasks it may take up to (?P<latest_s>N) s\.`,
+		`The rule admits it, and nothing proves that it ends in time: some tasks that may hold slots have no known time\.`},
+	dispatch.OthersUnproved:  {`Nothing proves that (?P<unproved>N) accepted jobs? ends? in time\.`},
 	dispatch.NoSlotsKnown:    {`No usable slot is known, so no deadline can be promised\..*`},
 	dispatch.TasksUnmeasured: {`Nothing is known of how long tasks of class ".+" take, so no deadline can be promised\..*`},
 	dispatch.DeadlinePassed:  {`Its deadline passed (?P<minus_deadline_s>N) s ago\.`},
 	dispatch.TooLongAlone:    {`Even with all (?P<usable_slots>N) usable slots? to itself it would need (?P<alone_s>N) s, and it is due in (?P<deadline_s>N) s\.`},
-	dispatch.LateBeside:      {`It would be (?P<late_s>N) s late: with the accepted jobs due no later it needs (?P<demand_s>N) s of all (?P<usable_slots>N) usable slots?, and it is due in (?P<deadline_s>N) s\.`},
+	dispatch.LateBeside:      {`By the estimate it would be (?P<late_s>N) s late: with the accepted jobs due no later it needs (?P<demand_s>N) s of all (?P<usable_slots>N) usable slots?, and it is due in (?P<deadline_s>N) s\.`},
 	dispatch.TooLongAloneToo: {`Even with all of them to itself it would need (?P<alone_s>N) s\.`},
-	dispatch.LaterJobsLate:   {`(?P<jobs>N) accepted jobs? due later would be too late\.`},
+	dispatch.LaterJobsLate:   {`By the estimate (?P<jobs>N) accepted jobs? due later would be too late\.`},
 	dispatch.LaterJobLate:    {`".+" would be (?P<late_s>N) s late(?:, and (?P<late_anyway_s>N) s without this job)?\.`},
 	dispatch.WouldBeAdmitted: {`It would be admitted(?: with a deadline in (?P<deadline_s>N) s)?(?:,| or)?(?: beside (?P<dedicated_slots>N) more dedicated slots?(?: of each kind)?)?(?: or| with|,)*(?: at most (?P<maps>N) maps?)?\.`},
 }
+
+// tieSpoken is the end of the sentence about what decided, where others come as first.
+var tieSpoken = map[string]string{"submitted": "these it was submitted first", "kind": "those that were submitted no later maps go first",
+	"name": "those that were submitted no later its name comes first"}
+
+var tieSpokenOfProgress = map[string]string{"average_slowdown": "these its tasks suffer most elsewhere",
+	"deadline":  "those that suffer as much elsewhere it is due first",
+	"submitted": "those that suffer as much elsewhere and are due as soon it was submitted first",
+	"name":      "those that suffer as much elsewhere, are due as soon and were submitted no later its name comes first"}
 
 // unsaid are figures that stand beside a sentence which does not say them.
 var unsaid = map[string]string{"order": "submitted_s", "deadline": "deadline_s unfinished completable", "minimum": "weight", "share": "affinity min", "min_share": "weight affinity",
@@ -64,7 +78,18 @@ func misspoken(f *capacity.Fact, up bool) string {
 	}
 	for _, pattern := range spoken[f.Kind] {
 		re := regexp.MustCompile("^" + strings.ReplaceAll(pattern, ">N)", `>[-+.e0-9]+)`) + "$")
-		said := re.FindStringSubmatch(f.Claim)
+		claim := f.Claim
+		if tie := figures["tie"]; tie != "" && f.Kind != "order" {
+			var told bool
+			of := tieSpoken[tie]
+			if f.Kind == "progress" {
+				of = tieSpokenOfProgress[tie]
+			}
+			if claim, told = strings.CutSuffix(claim, " Others tie with it; of "+of+"."); !told {
+				return "does not tell the tie " + tie
+			}
+		}
+		said := re.FindStringSubmatch(claim)
 		if said == nil {
 			continue
 		}
@@ -92,7 +117,7 @@ func misspoken(f *capacity.Fact, up bool) string {
 			}
 		}
 		for name := range figures {
-			if !told[name] && !strings.Contains(unsaid[f.Kind], name) {
+			if !told[name] && name != "tie" && !strings.Contains(unsaid[f.Kind], name) {
 				return "does not say " + name
 			}
 		}

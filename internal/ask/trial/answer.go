@@ -207,7 +207,7 @@ func (a *Answer) sentence() string {
 		return "No job ended after the warm-up; simulate more hours."
 	}
 	if a.Met == nil {
-		return fmt.Sprintf("With this plan %d executions ended; no class has a deadline.", a.Executions)
+		return fmt.Sprintf("With this plan %s ended; no class has a deadline.", fault.Plural(a.Executions, "execution"))
 	}
 	sentence := fmt.Sprintf("With this plan %s %% of executions meet the deadline", Percent(*a.Met))
 	if a.Missed == 0 {

@@ -12,6 +12,7 @@ import (
 	"headroom/internal/core/fault"
 	"headroom/internal/core/money"
 	"headroom/internal/core/strict"
+	"headroom/internal/core/words"
 )
 
 // Apply is the problem with the scenario's changes laid over it; the problem itself, which is valid,
@@ -141,7 +142,7 @@ func (a *applying) changeClasses(ch *ScenarioChange) {
 		case ChangePromised:
 			jobs := a.jobs(ch, class.Jobs.Min)
 			if jobs > class.Jobs.Max {
-				detail := fmt.Sprintf("Of class %q %s jobs would be promised, but only %s are asked for.", fault.Clip(class.Name), fault.Plain(jobs), fault.Plain(class.Jobs.Max))
+				detail := fmt.Sprintf("Of class %q %s would be promised, but only %s asked for.", fault.Clip(class.Name), words.Counted(fault.Plain(jobs), "job"), fault.Plain(class.Jobs.Max)+" "+words.IsAre(class.Jobs.Max))
 				a.Found(numberOf(ch), "order", detail, &fault.Hint{Detail: fmt.Sprintf("Promise at most %s, or raise the demand in a change before this one.", fault.Plain(class.Jobs.Max))})
 				return
 			}

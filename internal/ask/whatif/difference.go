@@ -140,11 +140,11 @@ func (d Difference) sentence(a, b capacity.Cost) string {
 	}
 	switch vms := d.VMs[0]; {
 	case vms.Change > 0:
-		parts = append(parts, fmt.Sprintf("%s VMs are rented, %s more", words.Number(vms.To), words.Number(vms.Change)))
+		parts = append(parts, fmt.Sprintf("%s %s rented, %s more", words.VMs(vms.To), words.IsAre(vms.To), words.Number(vms.Change)))
 	case vms.Change < 0:
-		parts = append(parts, fmt.Sprintf("%s VMs are rented, %s fewer", words.Number(vms.To), words.Number(-vms.Change)))
+		parts = append(parts, fmt.Sprintf("%s %s rented, %s fewer", words.VMs(vms.To), words.IsAre(vms.To), words.Number(-vms.Change)))
 	default:
-		parts = append(parts, fmt.Sprintf("%s VMs are rented as before", words.Number(vms.To)))
+		parts = append(parts, fmt.Sprintf("%s %s rented as before", words.VMs(vms.To), words.IsAre(vms.To)))
 	}
 	admitted, refused := 0.0, 0.0
 	for _, c := range d.Classes {

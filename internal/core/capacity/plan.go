@@ -178,8 +178,8 @@ type TypePrice struct {
 	CapacityPrice
 }
 
-// CapacityPrice is the worth of one VM of capacity: Low for one less, High for one more (null when
-// nothing more can be had).
+// CapacityPrice is the worth of one VM of capacity. One more at no price would take Low off bill and value refused
+// together. One less would cost High (null where no plan could do without it).
 type CapacityPrice struct {
 	Low  money.Amount  `json:"low"`
 	High *money.Amount `json:"high"`

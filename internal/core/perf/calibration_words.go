@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 	"headroom/internal/core/words"
 )
 
@@ -27,8 +28,8 @@ func (c *Calibration) Retold() words.Facts {
 		return told
 	}
 	f, n := &c.Fit, float64(c.Fit.Executions)
-	told.Say(AmongBounds, "", fmt.Sprintf("Of %d executions from %s to %s, %s lay between the lower and the upper bound, %s below and %s above.",
-		c.Fit.Executions, minute(*c.From), minute(*c.Until), words.Percent(f.Within), words.Percent(f.Below), words.Percent(f.Above)),
+	told.Say(AmongBounds, "", fmt.Sprintf("Of %s from %s to %s, %s lay between the lower and the upper bound, %s below and %s above.",
+		fault.Plural(c.Fit.Executions, "execution"), minute(*c.From), minute(*c.Until), words.Percent(f.Within), words.Percent(f.Below), words.Percent(f.Above)),
 		words.Count("executions", n, "executions"), moment("from", *c.From), moment("until", *c.Until),
 		words.Count("within", f.Within, "share"), words.Count("below", f.Below, "share"), words.Count("above", f.Above, "share"))
 	if r := c.Recommends; r != nil {
@@ -68,14 +69,14 @@ func (d *Drift) say(ratio float64) {
 	case d.Executions == 0:
 		d.Facts.Say(NoneLater, "", "No execution is later than those the calibration was made of.", figures...)
 	case d.State == Slower:
-		d.Facts.Say(TookLonger, "", fmt.Sprintf("Of the %d executions since %s, %d took longer than their calibrated time; %.3g were to be expected. Look at what changed; if it stays so, calibrate anew.",
-			d.Executions, minute(*d.Since), d.Exceeded, d.Expected), append(figures, moment("since", *d.Since), exceeded, expected)...)
+		d.Facts.Say(TookLonger, "", fmt.Sprintf("Of the %s since %s, %d took longer than their calibrated time; %.3g were to be expected. Look at what changed; if it stays so, calibrate anew.",
+			fault.Plural(d.Executions, "execution"), minute(*d.Since), d.Exceeded, d.Expected), append(figures, moment("since", *d.Since), exceeded, expected)...)
 	case d.State == Faster:
-		d.Facts.Say(TookLess, "", fmt.Sprintf("Half of the %d executions since %s took less than %.3g times what the calibration's took; the plan pays for time that is not needed. Calibrate anew.",
-			d.Executions, minute(*d.Since), ratio), append(figures, moment("since", *d.Since), words.Count("ratio", ratio, ""))...)
+		d.Facts.Say(TookLess, "", fmt.Sprintf("Half of the %s since %s took less than %.3g times what the calibration's took; the plan pays for time that is not needed. Calibrate anew.",
+			fault.Plural(d.Executions, "execution"), minute(*d.Since), ratio), append(figures, moment("since", *d.Since), words.Count("ratio", ratio, ""))...)
 	default:
-		d.Facts.Say(KeptTimes, "", fmt.Sprintf("Of the %d executions since the calibration, %d took longer than their calibrated time; %.3g were to be expected.",
-			d.Executions, d.Exceeded, d.Expected), append(figures, exceeded, expected)...)
+		d.Facts.Say(KeptTimes, "", fmt.Sprintf("Of the %s since the calibration, %d took longer than their calibrated time; %.3g were to be expected.",
+			fault.Plural(d.Executions, "execution"), d.Exceeded, d.Expected), append(figures, exceeded, expected)...)
 	}
 	d.Detail = d.Facts.Text()
 }

@@ -9,6 +9,7 @@ import (
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 	"headroom/internal/core/money"
+	"headroom/internal/core/words"
 )
 
 // confidence is the level of the intervals of fits.
@@ -273,5 +274,5 @@ func Extrapolated(f PowerFit, vms float64) *capacity.Warning {
 		return nil
 	}
 	return &capacity.Warning{Code: "extrapolated", Detail: fmt.Sprintf(
-		"The time on %g VMs is extrapolated: it was measured on %g to %g VMs.", vms, f.MinVMs, f.MaxVMs)}
+		"The time on %s is extrapolated: it was measured on %g to %g VMs.", words.VMs(vms), f.MinVMs, f.MaxVMs)}
 }

@@ -202,11 +202,11 @@ func openBudget(ctx context.Context, pl *capacity.Plan, over fault.Finding) erro
 	open, avoided := pl.Objective.Sub(pl.Proof.Bound.Decimal), pl.Objective.Abs()
 	objective, wanted := pl.Objective.Float(), pl.Cost.Total.Sub(pl.Objective.Decimal).InexactFloat64()
 	if open.InexactFloat64() > 1.01*max(integer.ProofResolution*integer.Yardstick(objective, wanted), integer.GapNoise*wanted) {
-		return fmt.Errorf("the best plan found costs %s, more than the budget for everything, and whether another is within it was not decided in the time there was; allow more by options.max_solve_ms, or raise the budget: %w", pl.Cost.Total, fault.Busy)
+		return fmt.Errorf("the %s, and whether another plan is within it was not decided in the time there was; allow more by options.max_solve_ms, or raise the budget: %w", words.BestOverTotal(pl.Cost), fault.Busy)
 	}
 	over.Code = "range"
-	over.Detail = fmt.Sprintf("The best plan found costs %s, more than this budget, and whether another is within it cannot be told: a plan avoids penalties of %s, and beside those amounts below %.2g are lost in rounding.",
-		pl.Cost.Total, avoided.StringFixed(2), open.InexactFloat64())
+	over.Detail = fmt.Sprintf("The %s, and whether another is within it cannot be told: a plan avoids penalties of %s, and beside those amounts below %.2g are lost in rounding.",
+		words.BestOverTotal(pl.Cost), avoided.StringFixed(2), open.InexactFloat64())
 	over.Hint.Detail = fmt.Sprintf("Raise the budget to %s, or state smaller penalties.", pl.Cost.Total)
 	return &fault.InputError{Findings: []fault.Finding{over}}
 }

@@ -97,7 +97,7 @@ func TestACureThatIsTooDearIsTold(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := "The promised jobs need 2 VMs and there are 1. With 2 here the promised jobs fit. Bill and value refused together come to 10.00 in the cheapest plan, and the budget is 7.00."
+	want := "The promised jobs need 2 VMs and there is 1. With 2 here the promised jobs fit. Bill and value refused together come to 10.00 in the cheapest plan, and the budget is 7.00."
 	if c := pl.Conflicts[0]; c.Hint != nil || c.Detail != want {
 		t.Errorf("got %q with the hint %v, want %q and none", c.Detail, c.Hint, want)
 	}

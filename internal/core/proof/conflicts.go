@@ -222,7 +222,7 @@ func (k *conflicting) overVMCost(c fault.Finding, raised string) {
 	case k.m.overspent:
 		k.says(c, words.CodeShortage, raised, words.FixedOverBudget(budget))
 	default:
-		x, _ := saidBetween(c.Detail, "The promised jobs need ", " VMs")
+		x, _ := saidBetween(c.Detail, "The promised jobs need ", " VM")
 		if x == nil || k.s.vms == nil {
 			k.addf("The conflict at %s does not say how many VMs are needed.", c.Pointer)
 			return
@@ -235,7 +235,7 @@ func (k *conflicting) overVMCost(c fault.Finding, raised string) {
 // overQuota checks the conflict with a quota.
 func (k *conflicting) overQuota(c fault.Finding, v int, cure string) {
 	if k.f == nil {
-		x, _ := saidBetween(c.Detail, "The promised jobs need ", " VMs")
+		x, _ := saidBetween(c.Detail, "The promised jobs need ", " VM")
 		if x == nil || k.s.vms == nil {
 			k.addf("The conflict at %s does not say how many VMs are needed.", c.Pointer)
 			return

@@ -63,7 +63,7 @@ func (f finding) below(threshold *big.Rat) likelihood {
 func (r *Report) overTotal(cheap likelihood) {
 	switch cheap {
 	case no:
-		r.note(InfeasibilityCheck, OK, "Every plan costs more than the budget.")
+		r.note(InfeasibilityCheck, OK, "Bill and value refused together are more than the budget in every plan.")
 	case yes:
 		r.note(InfeasibilityCheck, Failed, "There is a plan that keeps the budget.")
 	default:
@@ -135,7 +135,7 @@ func (f *fleet) exists(nodes int, total *big.Rat) (likelihood, string) {
 	found, _ := f.look(f.allowed(total), nodes)
 	switch cheap := found.below(f.allowed(total)); {
 	case cheap == no:
-		return no, "Every plan costs more than the budget."
+		return no, "Bill and value refused together are more than the budget in every plan."
 	case cheap == yes && there == yes:
 		return yes, "There is a plan that keeps the budget."
 	}

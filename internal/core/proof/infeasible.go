@@ -14,6 +14,7 @@ import (
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 	"headroom/internal/core/money"
+	"headroom/internal/core/words"
 )
 
 // shortage is the reason why a problem has no plan: promised classes that no slots help, or too few VMs for the
@@ -82,7 +83,7 @@ func (r *Report) infeasible(m *model, pl capacity.Plan, o Options) {
 		c := m.problem.Classes[s.impossible[0]]
 		r.note(InfeasibilityCheck, OK, fmt.Sprintf("No number of slots meets the deadline of %s, whose jobs are promised.", c.Name))
 	case s.short():
-		r.note(InfeasibilityCheck, OK, fmt.Sprintf("The promised jobs need %s VMs and there are %s.", short(s.low), short(s.vms)))
+		r.note(InfeasibilityCheck, OK, fmt.Sprintf("The promised jobs need %s and there are %s.", words.Counted(short(s.low), "VM"), short(s.vms)))
 	case m.limited():
 		r.overTotal(m.total(o.Nodes, zero().Neg(roundings)))
 		if r.Outcome == Failed {
@@ -93,7 +94,7 @@ func (r *Report) infeasible(m *model, pl capacity.Plan, o Options) {
 		if s.vms != nil {
 			there = "there are " + short(s.vms)
 		}
-		r.note(InfeasibilityCheck, Failed, fmt.Sprintf("There is a plan: the promised jobs need %s VMs and %s.", short(s.high), there))
+		r.note(InfeasibilityCheck, Failed, fmt.Sprintf("There is a plan: the promised jobs need %s and %s.", words.Counted(short(s.high), "VM"), there))
 		return
 	default:
 		r.note(InfeasibilityCheck, NotProved, "Whether the promised jobs fit hangs on rounding or on how slots of odd sizes pack.")

@@ -3,6 +3,7 @@ package words
 import (
 	"fmt"
 
+	"headroom/internal/core/capacity"
 	"headroom/internal/core/money"
 )
 
@@ -29,12 +30,12 @@ func TooLongEverywhere(class string, deadline, from float64) string {
 
 // NeedsVMs says that the promised jobs need more VMs than there are.
 func NeedsVMs(need float64, there int64) string {
-	return fmt.Sprintf("The promised jobs need %s VMs and there are %d.", More(need, there), there)
+	return fmt.Sprintf("The promised jobs need %s and there %s %d.", Counted(More(need, there), "VM"), IsAre(float64(there)), there)
 }
 
 // NeedsBudget says that they need more VMs than a budget pays for.
 func NeedsBudget(need float64, budget money.Amount, pays int64) string {
-	return fmt.Sprintf("The promised jobs need %s VMs, and the budget of %v pays for %d.", Number(need), budget, pays)
+	return fmt.Sprintf("The promised jobs need %s, and the budget of %v pays for %d.", VMs(need), budget, pays)
 }
 
 // FixedOverBudget says that a budget does not even pay for the contracts.
@@ -44,7 +45,7 @@ func FixedOverBudget(budget money.Amount) string {
 
 // PromisedAlone tells what a class's promise takes.
 func PromisedAlone(class string, jobs, each float64) string {
-	return fmt.Sprintf("Class %q alone is promised %s at %s VMs each.", class, Jobs(jobs), Number(each))
+	return fmt.Sprintf("Class %q alone is promised %s at %s each.", class, Jobs(jobs), VMs(each))
 }
 
 // PromisedAtLeast tells what a class's promise takes where VM types differ.
@@ -74,6 +75,12 @@ func VMsOverBudget(budget money.Amount) string {
 // TotalOverBudget says that bill and value refused of the cheapest plan are more than the budget for both.
 func TotalOverBudget(cost, budget money.Amount) string {
 	return fmt.Sprintf("Bill and value refused together come to %s in the cheapest plan, and the budget is %s.", cost, budget)
+}
+
+// BestOverTotal begins a sentence about a plan whose bill and value refused are together more than the budget for both.
+func BestOverTotal(c capacity.Cost) string {
+	return fmt.Sprintf("best plan found has a bill of %s and refuses jobs valued at %s, together %s and more than the budget for everything",
+		c.Bill, c.Penalties, c.Total)
 }
 
 // FitsWith begins a sentence about a cure with which the promised jobs fit, and the cheapest plan costs too much.

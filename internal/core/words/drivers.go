@@ -71,11 +71,11 @@ func DriverClaim(p *capacity.Problem, f *capacity.Fact) string {
 	case "budget_worth":
 		return fmt.Sprintf("One %s more in the budget would be worth %s.", p.Currency, cents("worth"))
 	case "no_more_vms":
-		return fmt.Sprintf("No more VMs%s can be had, and one more would be worth %s %s an hour or more.", of, cents("low"), p.Currency)
+		return fmt.Sprintf("No more VMs%s can be had, and one more would be worth %s %s an hour.", of, cents("low"), p.Currency)
 	case "vm_price", "vm_worth":
-		said := fmt.Sprintf("One more VM%s %s %s %s an hour", of, map[string]string{"vm_price": "is worth", "vm_worth": "would be worth"}[f.Kind], cents("high"), p.Currency)
+		said := fmt.Sprintf("One more VM%s %s %s %s an hour", of, map[string]string{"vm_price": "is worth", "vm_worth": "would be worth"}[f.Kind], cents("low"), p.Currency)
 		if FigureOf(f, "low") != FigureOf(f, "high") {
-			said += ", the last one " + cents("low")
+			said += ", and one less would cost " + cents("high")
 		}
 		return said + "."
 	case "next_to_be_refused", "next_to_be_served":

@@ -73,18 +73,20 @@ func More(x float64, than int64) string {
 
 // Jobs counts jobs, which a relaxed problem may give in fractions.
 func Jobs(n float64) string {
-	if n == 1 {
-		return "1 job"
-	}
-	return Number(n) + " jobs"
+	return Counted(Number(n), "job")
 }
 
 // VMs counts VMs.
 func VMs(n float64) string {
-	if n == 1 {
-		return "1 VM"
+	return Counted(Number(n), "VM")
+}
+
+// Counted puts a written number before a thing.
+func Counted(n, thing string) string {
+	if n == "1" {
+		return "1 " + thing
 	}
-	return Number(n) + " VMs"
+	return n + " " + thing + "s"
 }
 
 // OfType returns the words that name a VM type after a noun, none where it has no name.

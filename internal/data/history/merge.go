@@ -81,7 +81,7 @@ func Merge(samples []Sample) (Merged, error) {
 	}
 	m.Name, m.Executions = all[0].Name, int64(len(all))
 	if twice := len(samples) - len(all); twice > 0 {
-		warn("%d samples are of executions that are there already; each counts once.", twice)
+		warn("Samples of executions that are there already: %d; each counts once.", twice)
 	}
 	for _, s := range all {
 		m.Left.add(s.Left)

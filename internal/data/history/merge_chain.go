@@ -53,7 +53,7 @@ func MergeChains(chains []Chain) (Merged, error) {
 	usual := slices.MaxFunc(all, func(a, b *Chain) int { return cmp.Compare(structures[a.structure()], structures[b.structure()]) })
 	shape := usual.structure()
 	if twice := len(chains) - len(all); twice > 0 {
-		m.warn("%d samples are of executions that are there already; each counts once.", twice)
+		m.warn("Samples of executions that are there already: %d; each counts once.", twice)
 	}
 	all = slices.DeleteFunc(all, func(c *Chain) bool {
 		if c.structure() == shape {
@@ -63,7 +63,7 @@ func MergeChains(chains []Chain) (Merged, error) {
 		return true
 	})
 	if n := len(m.Refused); n > 0 {
-		m.warn("%d of %d executions have other stages than most and are left out.", n, n+len(all))
+		m.warn("Of %d executions those with other stages than most are left out: %d.", n+len(all), n)
 	}
 	m.Name, m.Executions = all[0].Name, int64(len(all))
 	m.stages(all)

@@ -60,7 +60,7 @@ func TestMergeChains(t *testing.T) {
 	if m.Profile.OverheadSeconds != 3 { // the fourth of 0 … 39
 		t.Errorf("the overhead is %g", m.Profile.OverheadSeconds)
 	}
-	if len(m.Refused) != 1 || m.Refused[0].Where != "odd" || !strings.Contains(strings.Join(m.Warnings, " "), "1 of 41 executions") {
+	if len(m.Refused) != 1 || m.Refused[0].Where != "odd" || !strings.Contains(strings.Join(m.Warnings, " "), "Of 41 executions those with other stages than most are left out: 1.") {
 		t.Errorf("refused %v, warned %v", m.Refused, m.Warnings)
 	}
 	if n := m.Spread["tasks"]; n.Min != 15 || n.Max != 17 || n.Count != 40 {

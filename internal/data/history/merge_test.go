@@ -41,7 +41,7 @@ func TestMergeKeepsTheWorkAndTheLeastOverhead(t *testing.T) {
 	if _, is := m.Spread["reduce_avg_s"]; is {
 		t.Error("jobs without reduces have a spread of them")
 	}
-	if len(m.Warnings) != 1 || !strings.Contains(m.Warnings[0], "1 samples are of executions that are there already") {
+	if len(m.Warnings) != 1 || !strings.Contains(m.Warnings[0], "Samples of executions that are there already: 1;") {
 		t.Errorf("%q", m.Warnings)
 	}
 }

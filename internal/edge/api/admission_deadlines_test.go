@@ -52,7 +52,7 @@ func TestDeadlinesArePromised(t *testing.T) {
 	if refused.Code != dispatch.DeadlineMissed || refused.Running != 2 || refused.RetryAfterSeconds < 1 || v.Kept || v.LateSeconds != 800 || *v.Cures != (dispatch.DeadlineCures{DeadlineSeconds: 3800, DedicatedSlots: 2, Maps: 140}) {
 		t.Fatalf("got %+v, %+v, %+v", refused, v, v.Cures)
 	}
-	if want := `It would be 800 s late: with the accepted jobs due no later it needs 3800 s of all 6 usable slots, and it is due in 3000 s. It would be admitted with a deadline in 3800 s, beside 2 more dedicated slots or with at most 140 maps.`; !strings.HasPrefix(refused.Reason, want) {
+	if want := `By the estimate it would be 800 s late: with the accepted jobs due no later it needs 3800 s of all 6 usable slots, and it is due in 3000 s. It would be admitted with a deadline in 3800 s, beside 2 more dedicated slots or with at most 140 maps.`; !strings.HasPrefix(refused.Reason, want) {
 		t.Errorf("got %q", refused.Reason)
 	}
 	end(ask(`{"class":"nightly","deadline_s":3800}`, 201))
@@ -143,7 +143,7 @@ func TestLiveJobsAreAdmitted(t *testing.T) {
 		t.Fatalf("got %+v, %+v", first, a)
 	}
 	for body, want := range map[string]string{
-		`{"name":"late","class":"nightly","maps":300,"reduces":40,"deadline_s":3000}`:     "It would be 800 s late",
+		`{"name":"late","class":"nightly","maps":300,"reduces":40,"deadline_s":3000}`:     "By the estimate it would be 800 s late",
 		`{"name":"past","class":"nightly","maps":1,"deadline_at":"2020-01-01T00:00:00Z"}`: "Its deadline passed",
 		`{"name":"class","class":"nihgtly","maps":1}`:                                     `Did you mean "nightly"?`,
 	} {

@@ -37,6 +37,16 @@ import (
 	"github.com/oapi-codegen/runtime"
 )
 
+// Defines values for Tie.
+const (
+	TieAverageSlowdown Tie = "average_slowdown"
+	TieDeadline        Tie = "deadline"
+	TieKind            Tie = "kind"
+	TieName            Tie = "name"
+	TieNumber          Tie = "number"
+	TieSubmitted       Tie = "submitted"
+)
+
 // Defines values for DecisionOutcome.
 const (
 	DecisionOutcomeDone    DecisionOutcome = "done"
@@ -259,7 +269,7 @@ type CalibrationTest = perf.Tested
 // CalibrationWaiting The time that executions waited for slots; the time in which nothing of them ran, less the profile's overhead.
 type CalibrationWaiting = perf.Waiting
 
-// CapacityPrice The worth of one VM: `low` of one less, `high` of one more (null when nothing more can be had).
+// CapacityPrice The worth of one VM: one more at no price would take `low` off bill and value refused together, and one less would cost `high` (null where no plan could do without it).
 type CapacityPrice = capacity.CapacityPrice
 
 // CatalogueType A kind of instance, as pool problems take it, with what its units cost in a month of 720 hours.
@@ -349,7 +359,9 @@ type DayJobs = []*float64
 // DeadlineCures The changes that would turn a refusal into an admission, each by itself, tried by the same rule. A cure of 0 does not help.
 type DeadlineCures = dispatch.DeadlineCures
 
-// DeadlineVerdict Whether a job can be promised its deadline. The need of n tasks of N usable slots is estimated as n times the mean task time over the slots, by N: never less than what the slots take. A slot is usable where its node leaves at least a twentieth of its processors.
+// DeadlineVerdict Whether a job may be promised its deadline. The rule rests on an estimate: n tasks need n times the mean task time over the N usable slots, by N. That counts work as fluid, so whole tasks may take longer. A slot is usable where its node leaves at least a twentieth of its processors.
+//
+// Beside the rule stands what is certain: `latest_s` bounds the end of the job in whole tasks, where slots go by earliest deadline (`edf`), no task fails, all take their known times and nodes stay as they are. Tasks of other jobs that may hold slots are counted. Other policies may end the job later.
 type DeadlineVerdict = dispatch.DeadlineVerdict
 
 // Decimal A number that is kept as the decimal it is. Answers write a string; requests may give a string or a number.
@@ -1098,6 +1110,9 @@ type TasksPrediction = live.TasksPrediction
 
 // TasksUsage The use of a job's tasks, for the policy learned.
 type TasksUsage = live.TasksUsage
+
+// Tie What decided where others come as first by the rule: the job submitted first; of alike ones the first by `name`, then by `number`. Under max-progress `average_slowdown` comes before, for the job that suffers most elsewhere, and then the `deadline`. Under learned maps go before reduces (`kind`). Left out: none ties.
+type Tie string
 
 // Times The predicted time of an execution. A class given by a demand has the average alone; the calibrated time is there where the class has a calibration.
 type Times = capacity.Times

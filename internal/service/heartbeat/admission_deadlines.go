@@ -30,7 +30,7 @@ func (d *Desk) takePlace(ctx context.Context, cluster string, c *live.Cluster, n
 		if err != nil {
 			return answer, err
 		}
-		classes := append(c.CommittedClasses(), r.Class)
+		classes := append(c.ActiveClasses(), r.Class)
 		for _, l := range leases {
 			classes = append(classes, l.Class)
 		}
@@ -48,7 +48,9 @@ func (d *Desk) takePlace(ctx context.Context, cluster string, c *live.Cluster, n
 			if name == "" {
 				name = l.Class
 			}
-			room.Accepted = append(room.Accepted, c.Commitment(l.ID, name, l.Class, l.DueSeconds, l.Maps, l.Reduces, known))
+			promised := c.Commitment(l.ID, name, l.Class, l.DueSeconds, l.Maps, l.Reduces, known)
+			promised.Running = promised.Tasks // nobody says which do not
+			room.Accepted = append(room.Accepted, promised)
 		}
 		judged := room.Judge(c.Commitment("", r.Holder, r.Class, *due, r.Maps, r.Reduces, known))
 		verdict = &judged

@@ -442,7 +442,7 @@ func (d *Desk) estimateUsage(ctx context.Context, cluster string, r *live.LiveJo
 	if f := fits[r.Class]; err == nil && f.Usage != nil {
 		of := f.Usage.OfTask()
 		r.Usage = live.TasksUsage{Map: of, Reduce: of}
-		r.UsageFrom = fmt.Sprintf("version %d of the fit of the class's usage, measured on %d VMs %d times", f.Version, f.Usage.ProfiledAtVM, f.Usage.Points)
+		r.UsageFrom = fmt.Sprintf("version %d of the fit of the class's usage, measured on %s %s", f.Version, fault.Plural(f.Usage.ProfiledAtVM, "VM"), fault.Plural(int64(f.Usage.Points), "time"))
 	}
 	return err
 }

@@ -8,6 +8,7 @@ import (
 	"headroom/internal/ask/pack"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/perf"
+	"headroom/internal/core/words"
 )
 
 // JobMeasurements returns a row for each measurement.
@@ -70,7 +71,7 @@ func FitWords(f perf.JobFit) (string, []capacity.Warning) {
 		return strings.Join(rates, ", "), f.Rate.Warnings
 	case f.Usage != nil:
 		u := f.Usage
-		return fmt.Sprintf("%.4g %% of processors, %.4g MB/s on %d VMs: %s", u.CPUPercent, u.IOMBPerS, u.ProfiledAtVM, u.Role), u.Warnings
+		return fmt.Sprintf("%.4g %% of processors, %.4g MB/s on %s: %s", u.CPUPercent, u.IOMBPerS, several(u.ProfiledAtVM, "VM"), u.Role), u.Warnings
 	}
 	return "", nil
 }
@@ -101,7 +102,7 @@ func FitText(w io.Writer, f perf.JobFit) error {
 		fmt.Fprintf(&b, "A fit of %q (%s), of %s:\n  %s.\n", f.Job, f.Kind, several(f.Measurements, "measurement"), said)
 	}
 	if p := f.Predicted; p != nil {
-		fmt.Fprintf(&b, "On %g VMs it takes %.4g s", p.VMs, p.Seconds)
+		fmt.Fprintf(&b, "On %s it takes %.4g s", words.VMs(p.VMs), p.Seconds)
 		if p.Interval != nil {
 			fmt.Fprintf(&b, ", in 95 of 100 cases %.4g to %.4g s", p.Interval.Low, p.Interval.High)
 		}
@@ -132,7 +133,7 @@ func PackingSources(w io.Writer, all []pack.PackingSource) error {
 		}
 		fmt.Fprintf(&b, "%s: fitted to %s and %s on %s VMs", s.Class, several(s.Measurements, "measurement"), several(s.Executions, "past execution"), strings.Join(sizes, ", "))
 		if s.Unsized > 0 {
-			fmt.Fprintf(&b, "; %d executions of an unknown number of VMs are left out", s.Unsized)
+			fmt.Fprintf(&b, "; %s of an unknown number of VMs left out", several(s.Unsized, "execution"))
 		}
 		if !s.Usage {
 			b.WriteString("; what it uses is not known, so that it is neither host nor guest")

@@ -30,10 +30,11 @@ func DecisionsText(w io.Writer, a dispatch.DecideAnswer) error {
 // Promise returns the verdict as a row.
 func Promise(a dispatch.JudgeAnswer) Table {
 	v := a.Verdict
-	return Table{Columns: []string{"kept", "code", "mode", "deadline_s", "demand_s", "late_s", "alone_s", "task_s", "usable_slots", "accepted",
-		"missed", "reason"},
+	return Table{Columns: []string{"kept", "code", "mode", "deadline_s", "demand_s", "late_s", "alone_s", "task_s", "latest_s", "proved", "usable_slots", "accepted",
+		"unproved", "missed", "reason"},
 		Rows: [][]Cell{{flag(v.Kept), text(string(a.Code)), text(string(v.Mode)), number(v.DeadlineSeconds), number(v.DemandSeconds),
-			number(v.LateSeconds), number(v.AloneSeconds), number(v.TaskSeconds), whole(v.UsableSlots), whole(v.Accepted), whole(int64(len(v.Missed))), text(a.Reason)}}}
+			number(v.LateSeconds), number(v.AloneSeconds), number(v.TaskSeconds), number(v.LatestSeconds), flag(v.Proved), whole(v.UsableSlots), whole(v.Accepted),
+			whole(v.Unproved), whole(int64(len(v.Missed))), text(a.Reason)}}}
 }
 
 // PromiseText writes the verdict for people.

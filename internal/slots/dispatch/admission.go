@@ -14,6 +14,7 @@ type Commitment struct {
 	ID, Name   string
 	DueSeconds float64    // from now; an accepted job may be overdue
 	Tasks      [Kinds]int // that have not ended well, running ones too
+	Running    [Kinds]int
 	// Times holds the fitted task times by residual; nil where nothing was measured. Sources names their origin.
 	Times   [Kinds]*perf.TaskTime
 	Sources [Kinds]TimesSource
@@ -39,7 +40,8 @@ type Room struct {
 	Mode     AdmissionMode
 	Layout   Layout
 	Slots    [Kinds][]Free // by pool
-	Accepted []Commitment  // jobs with a deadline, in any order; others take no part
+	Accepted []Commitment  // jobs with a deadline, in any order
+	Others   []Commitment  // jobs without one: the rule leaves them out, and proofs count the slots that they hold
 }
 
 // Free is a group of alike slots, busy ones too. Slots of nodes that leave less than perf.DefaultLeastUsable to tasks
@@ -49,13 +51,13 @@ type Free struct {
 	Count    int
 }
 
-// Judge reports whether a job can be promised its deadline. It adds up the needs of the job and of the accepted jobs
+// Judge reports whether a job may be promised its deadline, and whether it is certain to keep it. The rule adds up the needs of the job and of the accepted jobs
 // due no later, and compares the sum with the time left on all usable slots. There n tasks need n·ΣTCT(r)/N² seconds
-// of N slots (MIMP paper, eq. 6 and 7, deadlines from now). That is never less than the slots really take, because a
-// mean is not less than a harmonic mean.
+// of N slots (MIMP paper, eq. 6 and 7, deadlines from now). That is an estimate: it counts work as fluid, and the tasks
+// of other jobs beside it, so that a promise may fail.
 //
 // A strict promise demands the same for every accepted job due later. It also demands that the job alone could finish
-// in whole tasks: fewer tasks than slots need longer than eq. 6 says.
+// in whole tasks: fewer tasks than slots need longer than eq. 6 says. What is certain is said beside (latestEnds).
 func (r *Room) Judge(c Commitment) DeadlineVerdict {
 	t := newTimetable(r, c)
 	v := t.judge()
@@ -73,6 +75,7 @@ func (r *Room) Admits(c Commitment) bool {
 
 // timetable holds the accepted jobs by deadline with the needs of each, and the job to judge.
 type timetable struct {
+	room      *Room
 	mode      AdmissionMode
 	layout    Layout
 	slots     [Kinds][]Free // usable ones, by pool
@@ -104,7 +107,7 @@ type question struct {
 }
 
 func newTimetable(r *Room, c Commitment) *timetable {
-	t := &timetable{mode: r.Mode, layout: r.Layout, ask: question{c.DueSeconds, c.Tasks, 0}, sumsMore: -1}
+	t := &timetable{room: r, mode: r.Mode, layout: r.Layout, ask: question{c.DueSeconds, c.Tasks, 0}, sumsMore: -1}
 	for p, slots := range r.Slots {
 		for _, s := range slots {
 			if s.Residual >= perf.DefaultLeastUsable && s.Count > 0 {
@@ -268,6 +271,7 @@ func (t *timetable) judge() DeadlineVerdict {
 		Accepted: int64(len(t.accepted)), Uncounted: int64(t.uncounted), Missed: []LateJob{},
 		Separate: t.layout == Separate,
 	}
+	t.prove(&v)
 	if t.slotless {
 		v.UsableSlots = 0
 	}

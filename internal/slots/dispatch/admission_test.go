@@ -266,24 +266,24 @@ func TestRefusalsForADeadlineSayWhatHelps(t *testing.T) {
 		code RefusalReason
 		want string
 	}{
-		"late itself": {Room{AdmissionStrict, Shared, slots, accepted}, Commitment{DueSeconds: 120, Tasks: [Kinds]int{24}, Times: mapsOf(mixed)}, DeadlineMissed,
-			"It would be 45 s late: with the accepted jobs due no later it needs 165 s of all 4 usable slots, and it is due in 120 s. 1 accepted job due later would be too late. \"nightly\" would be 15 s late. " +
+		"late itself": {Room{AdmissionStrict, Shared, slots, accepted, nil}, Commitment{DueSeconds: 120, Tasks: [Kinds]int{24}, Times: mapsOf(mixed)}, DeadlineMissed,
+			"By the estimate it would be 45 s late: with the accepted jobs due no later it needs 165 s of all 4 usable slots, and it is due in 120 s. By the estimate 1 accepted job due later would be too late. \"nightly\" would be 15 s late. " +
 				"It would be admitted with a deadline in 315 s, beside 2 more dedicated slots or with at most 12 maps."},
-		"later ones": {Room{AdmissionStrict, Shared, slots, accepted}, Commitment{DueSeconds: 200, Tasks: [Kinds]int{24}, Times: mapsOf(mixed)}, DeadlineMissed,
-			"1 accepted job due later would be too late. \"nightly\" would be 15 s late. It would be admitted with a deadline in 315 s, beside 1 more dedicated slot or with at most 20 maps."},
-		"too few seconds for a task": {Room{AdmissionStrict, Shared, slots, nil}, Commitment{DueSeconds: 9, Tasks: [Kinds]int{1}, Times: mapsOf(mixed)}, DeadlineMissed,
+		"later ones": {Room{AdmissionStrict, Shared, slots, accepted, nil}, Commitment{DueSeconds: 200, Tasks: [Kinds]int{24}, Times: mapsOf(mixed)}, DeadlineMissed,
+			"By the estimate 1 accepted job due later would be too late. \"nightly\" would be 15 s late. It would be admitted with a deadline in 315 s, beside 1 more dedicated slot or with at most 20 maps."},
+		"too few seconds for a task": {Room{AdmissionStrict, Shared, slots, nil, nil}, Commitment{DueSeconds: 9, Tasks: [Kinds]int{1}, Times: mapsOf(mixed)}, DeadlineMissed,
 			"Even with all 4 usable slots to itself it would need 10 s, and it is due in 9 s. It would be admitted with a deadline in 10 s."},
-		"assumed times": {Room{AdmissionStrict, Shared, slots, nil}, Commitment{DueSeconds: 9, Tasks: [Kinds]int{40}, Times: mapsOf(Constant(1)), Sources: [Kinds]TimesSource{{From: TimesOfProfile}}}, DeadlineMissed,
+		"assumed times": {Room{AdmissionStrict, Shared, slots, nil, nil}, Commitment{DueSeconds: 9, Tasks: [Kinds]int{40}, Times: mapsOf(Constant(1)), Sources: [Kinds]TimesSource{{From: TimesOfProfile}}}, DeadlineMissed,
 			"Even with all 4 usable slots to itself it would need 10 s, and it is due in 9 s. It would be admitted with a deadline in 10 s, beside 1 more dedicated slot or with at most 36 maps. " +
 				"Its task times are the mean of the class's profile, the same on every slot, because they have not been measured by load."},
 		// The lateness counts both jobs together, not the new one alone.
-		"late alone, and more behind others": {Room{AdmissionStrict, Shared, slots, accepted[:1]}, Commitment{DueSeconds: 110, Tasks: [Kinds]int{27}, Times: mapsOf(Constant(20))}, DeadlineMissed,
-			"It would be 100 s late: with the accepted jobs due no later it needs 210 s of all 4 usable slots, and it is due in 110 s. Even with all of them to itself it would need 140 s. " +
+		"late alone, and more behind others": {Room{AdmissionStrict, Shared, slots, accepted[:1], nil}, Commitment{DueSeconds: 110, Tasks: [Kinds]int{27}, Times: mapsOf(Constant(20))}, DeadlineMissed,
+			"By the estimate it would be 100 s late: with the accepted jobs due no later it needs 210 s of all 4 usable slots, and it is due in 110 s. Even with all of them to itself it would need 140 s. " +
 				"It would be admitted with a deadline in 210 s, beside 4 more dedicated slots or with at most 7 maps."},
-		"separate slots": {Room{AdmissionStrict, Separate, [Kinds][]Free{{{1, 2}}, {{1, 1}}}, nil}, Commitment{DueSeconds: 60, Tasks: [Kinds]int{4, 6}, Times: [Kinds]*perf.TaskTime{Constant(10), Constant(20)}}, DeadlineMissed,
-			"It would be 80 s late: with the accepted jobs due no later it needs 140 s of all 3 usable slots, and it is due in 60 s. Even with all of them to itself it would need 120 s. " +
+		"separate slots": {Room{AdmissionStrict, Separate, [Kinds][]Free{{{1, 2}}, {{1, 1}}}, nil, nil}, Commitment{DueSeconds: 60, Tasks: [Kinds]int{4, 6}, Times: [Kinds]*perf.TaskTime{Constant(10), Constant(20)}}, DeadlineMissed,
+			"By the estimate it would be 80 s late: with the accepted jobs due no later it needs 140 s of all 3 usable slots, and it is due in 60 s. Even with all of them to itself it would need 120 s. " +
 				"It would be admitted with a deadline in 140 s or beside 2 more dedicated slots of each kind."},
-		"no slots for its reduces": {Room{AdmissionStrict, Separate, [Kinds][]Free{{{1, 2}}}, nil}, Commitment{DueSeconds: 60, Tasks: [Kinds]int{4, 6}, Times: [Kinds]*perf.TaskTime{Constant(10), Constant(20)}}, NoSlots,
+		"no slots for its reduces": {Room{AdmissionStrict, Separate, [Kinds][]Free{{{1, 2}}}, nil, nil}, Commitment{DueSeconds: 60, Tasks: [Kinds]int{4, 6}, Times: [Kinds]*perf.TaskTime{Constant(10), Constant(20)}}, NoSlots,
 			"No usable slot is known, so no deadline can be promised. Register the cluster's nodes, or find out why no known node is alive, has slots for such tasks and leaves them a twentieth of its processors. " +
 				"Or ask without a deadline: then the plan alone decides."},
 		"no slots":   {Room{Mode: AdmissionStrict}, Commitment{DueSeconds: 9, Tasks: [Kinds]int{1}, Times: mapsOf(mixed)}, NoSlots, ""},

@@ -38,9 +38,19 @@ func (q *JudgeQuestion) room() Room {
 			room.Slots[p] = append(room.Slots[p], Free{Residual: q.Nodes[i].Residual, Count: slots})
 		}
 	}
+	running := map[string][Kinds]int{}
+	for _, r := range q.Running {
+		of := running[r.Job]
+		of[r.Kind.kind()] += int(r.Tasks)
+		running[r.Job] = of
+	}
 	for i := range q.Jobs {
+		c := q.commitment(&q.Jobs[i])
+		c.Running = running[c.Name]
 		if q.Jobs[i].DeadlineSeconds > 0 {
-			room.Accepted = append(room.Accepted, q.commitment(&q.Jobs[i]))
+			room.Accepted = append(room.Accepted, c)
+		} else {
+			room.Others = append(room.Others, c)
 		}
 	}
 	return room

@@ -1,6 +1,7 @@
 package dispatch
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"iter"
@@ -104,6 +105,7 @@ type expected struct {
 	utility    float64
 	pGood      float64
 	probe      bool
+	tie        Tie
 	candidates int // with a utility above 0
 }
 
@@ -223,10 +225,7 @@ func (d *Learned) Choose(now float64, s Slot) Choice {
 	d.last = expected{slot: s, features: d.encoding.observe(s.Node)}
 	d.scratch = d.encoding.node(d.scratch, &d.last.features)
 	d.classifier.look(d.scratch)
-	var good, bad Choice
-	best, likeliest := math.Inf(-1), math.Inf(-1)
-	var utility, pGood float64 // of the good one
-	var tried float64          // utility of the bad one
+	var good, bad first[candidate]
 	for _, l := range d.jobs {
 		j := l.job
 		for k := range Kind(Kinds) {
@@ -239,39 +238,57 @@ func (d *Learned) Choose(now float64, s Slot) Choice {
 			}
 			d.last.candidates++
 			usage := d.known(j, k)
-			p := d.classifier.good(d.encoding.task(&usage))
-			c := Choice{j, k}
-			if !isGood(p) {
-				if x := rounded(p); x > likeliest || x == likeliest && c.before(bad) {
-					bad, likeliest, tried = c, x, u
-				}
-			} else if x := rounded(u * p); x > best || x == best && c.before(good) {
-				good, best, utility, pGood = c, x, u, p
+			c := candidate{Choice: Choice{j, k}, utility: u, good: d.classifier.good(d.encoding.task(&usage))}
+			if c.expected = rounded(u * c.good); isGood(c.good) {
+				good.offer(c, candidate.compare, candidate.before)
+			} else {
+				c.expected = rounded(c.good)
+				c.good = c.expected
+				bad.offer(c, candidate.compare, candidate.before)
 			}
 		}
 	}
 	switch {
-	case good.Job != nil:
-		d.last.Choice, d.last.utility, d.last.pGood = good, utility, pGood
-	case bad.Job == nil:
+	case good.some:
+		d.last.choose(&good)
+	case !bad.some:
 	case *d.policy.ProbeWhenIdle && (s.Node == nil || s.Node.Running[Map]+s.Node.Running[Reduce] == 0):
-		d.last.Choice, d.last.utility, d.last.pGood, d.last.probe = bad, tried, likeliest, true
+		d.last.choose(&bad)
+		d.last.probe = true
 	default:
-		d.last.pGood = likeliest
+		d.last.pGood = bad.best.good
 	}
 	return d.last.Choice
 }
 
-// before orders choices of equal expectation.
-func (c Choice) before(other Choice) bool {
-	switch {
-	case other.Job == nil || c.Job.SubmittedSeconds != other.Job.SubmittedSeconds:
-		return other.Job == nil || c.Job.SubmittedSeconds < other.Job.SubmittedSeconds
-	case c.Task != other.Task:
-		return c.Task < other.Task
-	default:
-		return c.Job.before(other.Job)
+// candidate is a task that may start.
+type candidate struct {
+	Choice
+	utility, good, expected float64
+}
+
+func (e *expected) choose(f *first[candidate]) {
+	e.Choice, e.utility, e.pGood = f.best.Choice, f.best.utility, f.best.good
+	if f.tied {
+		e.tie = f.best.tie(f.next)
 	}
+}
+
+func (c candidate) compare(other candidate) int { return cmp.Compare(other.expected, c.expected) }
+
+// tie returns what puts a candidate before another of equal expectation.
+func (c candidate) tie(other candidate) Tie {
+	if c.Job.SubmittedSeconds == other.Job.SubmittedSeconds && c.Task != other.Task {
+		return TieKind
+	}
+	return tieBetween(c.Job, other.Job)
+}
+
+func (c candidate) before(other candidate) bool {
+	if c.tie(other) == TieKind {
+		return c.Task < other.Task
+	}
+	return c.Job.before(other.Job)
 }
 
 // utility returns the product of the policy's utilities for a task.
@@ -509,8 +526,8 @@ func (d *Learned) Why() Why {
 	case e.Job == nil:
 		return because("overload", "", figures[0], figures[2])
 	case e.probe:
-		return because("probe", "", figures...)
+		return decidedBy("probe", "", e.tie, figures...)
 	default:
-		return because("expected_utility", "", figures...)
+		return decidedBy("expected_utility", "", e.tie, figures...)
 	}
 }

@@ -1,6 +1,7 @@
 package dispatch
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -76,6 +77,7 @@ type decided struct {
 	residual float64
 	job      *progressing
 	passed   *progressing // at risk sooner, but a task here would end too late for it
+	tie      Tie
 	figures  [3]float64
 }
 
@@ -359,16 +361,34 @@ func (m *maxProgress) deadline(j *Job, now float64) float64 {
 // rank compares jobs for a slot where no deadline is at risk.
 type rank struct{ key, average, deadline float64 }
 
-func (a rank) before(b rank, j, other *Job) bool {
+// ranked is a job with its rank.
+type ranked struct {
+	rank
+	*progressing
+}
+
+func (a ranked) compare(b ranked) int { return cmp.Compare(a.key, b.key) }
+
+// tie returns what puts a before b, which has the same key.
+func (a ranked) tie(b ranked) Tie {
 	switch {
-	case a.key != b.key:
-		return a.key < b.key
 	case a.average != b.average: // the job that suffers most elsewhere
-		return a.average > b.average
+		return TieSlowdown
 	case a.deadline != b.deadline:
+		return TieDeadline
+	default:
+		return tieBetween(a.job, b.job)
+	}
+}
+
+func (a ranked) before(b ranked) bool {
+	switch a.tie(b) {
+	case TieSlowdown:
+		return a.average > b.average
+	case TieDeadline:
 		return a.deadline < b.deadline
 	default:
-		return j.before(other)
+		return a.job.before(b.job)
 	}
 }
 
@@ -385,8 +405,8 @@ func (m *maxProgress) Choose(now float64, s Slot) Choice {
 	for _, j := range m.jobs {
 		m.current(j)
 	}
-	var risk, fitting, best *progressing
-	var bestRank rank
+	var risk, fitting first[*progressing]
+	var best first[ranked]
 	calm, ready := false, false // calm: some job is not at risk; ready: some job has a task
 	load, minReads := m.load.value(), math.Inf(1)
 	for _, j := range m.jobs {
@@ -404,11 +424,9 @@ func (m *maxProgress) Choose(now float64, s Slot) Choice {
 		}
 		deadline := m.deadline(j.job, now)
 		if !math.IsInf(deadline, 1) && !perf.OnTrack(m.completable(j, now), float64(j.job.Unfinished)) {
-			if risk == nil || sooner(j.job, risk.job) {
-				risk = j
-			}
-			if j.fits(now, seconds) && (fitting == nil || sooner(j.job, fitting.job)) {
-				fitting = j
+			risk.offer(j, (*progressing).due, (*progressing).earlier)
+			if j.fits(now, seconds) {
+				fitting.offer(j, (*progressing).due, (*progressing).earlier)
 			}
 		} else {
 			calm = true
@@ -420,21 +438,24 @@ func (m *maxProgress) Choose(now float64, s Slot) Choice {
 		if !m.paper {
 			key.key = billionth(norm / average)
 		}
-		if best == nil || key.before(bestRank, j.job, best.job) {
-			best, bestRank = j, key
-		}
+		best.offer(ranked{key, j}, ranked.compare, ranked.before)
 	}
-	if !m.paper && (fitting != nil || calm) {
-		if fitting != risk {
-			m.last.passed = risk
-		}
+	if !m.paper && (fitting.some || calm) && fitting.best != risk.best {
+		m.last.passed = risk.best
 		risk = fitting
 	}
 	switch {
-	case risk != nil:
-		return m.choose("deadline", risk, s.Pool, [3]float64{m.completable(risk, now), float64(risk.job.Unfinished), risk.job.DeadlineSeconds - now})
-	case best != nil:
-		return m.choose("progress", best, s.Pool, [3]float64{bestRank.key / 1e9, bestRank.average / 1e9, load})
+	case risk.some:
+		if risk.tied {
+			m.last.tie = tieBetween(risk.best.job, risk.next.job)
+		}
+		j := risk.best
+		return m.choose("deadline", j, s.Pool, [3]float64{m.completable(j, now), float64(j.job.Unfinished), j.job.DeadlineSeconds - now})
+	case best.some:
+		if best.tied {
+			m.last.tie = best.best.tie(best.next)
+		}
+		return m.choose("progress", best.best.progressing, s.Pool, [3]float64{best.best.key / 1e9, best.best.average / 1e9, load})
 	case ready:
 		m.last.rule = "io_cap"
 		m.last.figures = [3]float64{load, m.cap, minReads}
@@ -442,13 +463,13 @@ func (m *maxProgress) Choose(now float64, s Slot) Choice {
 	return Choice{}
 }
 
-// sooner orders jobs by deadline; ties fall by submission.
-func sooner(j, other *Job) bool {
-	if j.DeadlineSeconds != other.DeadlineSeconds {
-		return j.DeadlineSeconds < other.DeadlineSeconds
-	}
-	return j.before(other)
+// due compares jobs by deadline.
+func (j *progressing) due(other *progressing) int {
+	return cmp.Compare(j.job.DeadlineSeconds, other.job.DeadlineSeconds)
 }
+
+// earlier orders jobs by submission.
+func (j *progressing) earlier(other *progressing) bool { return j.job.before(other.job) }
 
 // fits reports whether a task that starts now ends before the deadline, or could not even on a dedicated node. It is
 // true for a job without a fit.
@@ -479,13 +500,13 @@ func (m *maxProgress) Why() Why {
 		if d.passed != nil {
 			passed = d.passed.job.Name
 		}
-		return because(d.rule, passed, figures...)
+		return decidedBy(d.rule, passed, d.tie, figures...)
 	case "progress":
 		here := "relative_slowdown" // to that on the mean slot
 		if m.paper {
 			here = "slowdown"
 		}
-		return because(d.rule, "", Figure{"residual", d.residual}, Figure{here, shown(f[0])}, Figure{"average_slowdown", shown(f[1])},
+		return decidedBy(d.rule, "", d.tie, Figure{"residual", d.residual}, Figure{here, shown(f[0])}, Figure{"average_slowdown", shown(f[1])},
 			Figure{"load_mb_s", shown(f[2])})
 	default:
 		return idle

@@ -10,6 +10,7 @@ type ordered struct {
 	key    func(*Job) float64
 	jobs   [Kinds]ranking // by pool: those with tasks to start
 	last   Choice
+	pool   Pool // of the last choice
 }
 
 // FIFO serves jobs in the order of their submission.
@@ -50,7 +51,7 @@ func (o *ordered) rank(j *Job, p Pool) {
 }
 
 func (o *ordered) Choose(_ float64, s Slot) Choice {
-	o.last = Choice{}
+	o.last, o.pool = Choice{}, s.Pool
 	if len(o.jobs[s.Pool]) > 0 {
 		j := o.jobs[s.Pool][0].job
 		o.last = Choice{j, j.next(o.layout, s.Pool)}
@@ -60,12 +61,18 @@ func (o *ordered) Choose(_ float64, s Slot) Choice {
 
 func (o *ordered) Why() Why {
 	j := o.last.Job
-	switch {
-	case j == nil:
+	if j == nil {
 		return idle
-	case o.rule == "deadline" && j.DeadlineSeconds > 0:
-		return because(o.rule, "", Figure{"deadline_s", j.DeadlineSeconds})
-	default:
-		return because("order", "", Figure{"submitted_s", j.SubmittedSeconds})
 	}
+	tie := Tie("")
+	if next, ties := o.jobs[o.pool].tied(); ties {
+		tie = tieBetween(j, next.job)
+	}
+	if o.rule == "deadline" && j.DeadlineSeconds > 0 {
+		return decidedBy(o.rule, "", tie, Figure{"deadline_s", j.DeadlineSeconds})
+	}
+	if tie == TieOrder { // without deadlines the order of submission is the rule
+		tie = ""
+	}
+	return decidedBy("order", "", tie, Figure{"submitted_s", j.SubmittedSeconds})
 }

@@ -1,6 +1,7 @@
 package dispatch
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -73,6 +74,7 @@ type turnOf struct {
 	rule        string
 	slot        Slot
 	job, passed *sharer // passed had the turn, if another job was chosen
+	tie         Tie     // of the turn
 	affinities  [2]float64
 }
 
@@ -329,34 +331,40 @@ func (s *sharer) key(pool Pool) [2]float64 {
 // below reports whether a job has less than its minimum share.
 func (s *sharer) below(pool Pool) bool { return s.share[pool] < s.job.MinShare*(1-tolerance) }
 
+// turns compares jobs by turn.
+func (s *sharer) turns(other *sharer, pool Pool) int {
+	a, b := s.key(pool), other.key(pool)
+	return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1]))
+}
+
 // sooner orders jobs by turn; ties fall by submission.
 func (s *sharer) sooner(other *sharer, pool Pool) bool {
-	a, b := s.key(pool), other.key(pool)
-	switch {
-	case a[0] != b[0]:
-		return a[0] < b[0]
-	case a[1] != b[1]:
-		return a[1] < b[1]
-	default:
-		return s.job.before(other.job)
-	}
+	by := s.turns(other, pool)
+	return by < 0 || by == 0 && s.job.before(other.job)
 }
+
+// earlier orders jobs by submission.
+func (s *sharer) earlier(other *sharer) bool { return s.job.before(other.job) }
 
 func (p *progressShare) Choose(_ float64, slot Slot) Choice {
 	p.last = turnOf{slot: slot, rule: "idle"}
 	kind, pool := p.typeOf(slot.Node), slot.Pool
-	var turn, unmeasured *sharer
+	var turns first[*sharer]
+	var unmeasured *sharer
+	key := func(a, b *sharer) int { return a.turns(b, pool) }
 	for _, s := range p.jobs {
 		if s.job.pending(p.layout, pool) == 0 {
 			continue
 		}
 		p.current(s)
-		if turn == nil || s.sooner(turn, pool) {
-			turn = s
-		}
+		turns.offer(s, key, (*sharer).earlier)
 		if p.unmeasured(s, kind, slot) && (unmeasured == nil || s.job.before(unmeasured.job)) {
 			unmeasured = s
 		}
+	}
+	turn := turns.best
+	if turns.tied {
+		p.last.tie = tieBetween(turn.job, turns.next.job)
 	}
 	switch {
 	case turn == nil:
@@ -460,9 +468,9 @@ func (p *progressShare) Why() Why {
 	case t.rule == "skips":
 		return because(t.rule, "", append(figures, Figure{"skips", float64(t.job.skips[pool])})...)
 	case t.job.below(pool):
-		return because("min_share", "", append(figures, Figure{"min_share", shown(minShare)})...)
+		return decidedBy("min_share", "", t.tie, append(figures, Figure{"min_share", shown(minShare)})...)
 	default:
-		return because(t.rule, "", figures...)
+		return decidedBy(t.rule, "", t.tie, figures...)
 	}
 }
 

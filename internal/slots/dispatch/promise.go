@@ -17,19 +17,24 @@ type AdmissionMode string
 // due later may miss theirs for it.
 const (
 	AdmissionPaper  AdmissionMode = "paper"
-	AdmissionStrict AdmissionMode = "strict" // no accepted job may miss its deadline for the new one
+	AdmissionStrict AdmissionMode = "strict" // by the estimate no accepted job may miss its deadline for the new one
 )
 
-// DeadlineVerdict tells whether a job can be promised its deadline beside the jobs with earlier promises. All seconds
-// but AloneSeconds belong to the conservative estimate on which promises rest.
+// DeadlineVerdict tells whether a job may be promised its deadline beside the jobs with earlier promises. The seconds
+// belong to the estimate on which the rule rests, but for LatestSeconds and AloneSeconds, which count whole tasks.
 type DeadlineVerdict struct {
-	Kept            bool          `json:"kept"` // it can be promised
+	Kept            bool          `json:"kept"` // the rule lets it be promised
 	Mode            AdmissionMode `json:"mode"`
 	DeadlineSeconds float64       `json:"deadline_s"` // from now
 	DemandSeconds   float64       `json:"demand_s"`   // time on all usable slots for the job and the accepted ones due no later
 	LateSeconds     float64       `json:"late_s"`     // how late the job would be; 0 where it would not
 	AloneSeconds    float64       `json:"alone_s"`    // what it needs if it gets every usable slot at once
 	TaskSeconds     float64       `json:"task_s"`     // a task's time, mean over the usable slots
+	// If slots go by earliest deadline and tasks take their known times, the job ends by LatestSeconds (0: nothing bounds
+	// its end). Proved means that this is in time. Unproved counts the accepted jobs of which that is not certain.
+	LatestSeconds float64 `json:"latest_s"`
+	Proved        bool    `json:"proved"`
+	Unproved      int64   `json:"unproved"`
 	// Times lists the sources of task times, by kind of task. Assumed means that a time comes from the class's
 	// profile, because nobody measured it by load.
 	Times       []TaskTimesFrom `json:"times"`
@@ -110,6 +115,9 @@ const maxNamed = 3
 // The kinds of facts about promises.
 const (
 	PromiseKept      = "promise_kept"
+	PromiseProved    = "promise_proved"   // what is certain of the job
+	PromiseUnproved  = "promise_unproved" // or that it is not
+	OthersUnproved   = "others_unproved"  // likewise of accepted jobs
 	NoSlotsKnown     = "no_slots"
 	TasksUnmeasured  = "unmeasured"
 	DeadlinePassed   = "deadline_passed"
@@ -139,7 +147,8 @@ func (v *DeadlineVerdict) Facts(class string) words.Facts {
 	demand, alone := words.Count("demand_s", v.DemandSeconds, "s"), words.Count("alone_s", v.AloneSeconds, "s")
 	switch v.Code() {
 	case "":
-		f.Say(PromiseKept, "", fmt.Sprintf("It can be promised: with the accepted jobs due no later it needs %s of all %s, and it is due in %s.",
+		v.sayCertain(&f)
+		f.Say(PromiseKept, "", fmt.Sprintf("By the estimate it needs %s of all %s with the accepted jobs due no later, and it is due in %s.",
 			inSeconds(v.DemandSeconds), slots, inSeconds(v.DeadlineSeconds)), demand, usable, due)
 		return f
 	case NoSlots:
@@ -157,7 +166,7 @@ func (v *DeadlineVerdict) Facts(class string) words.Facts {
 		f.Say(TooLongAlone, "", fmt.Sprintf("Even with all %s to itself it would need %s, and it is due in %s.",
 			slots, inSeconds(v.AloneSeconds), inSeconds(v.DeadlineSeconds)), alone, usable, due)
 	case v.LateSeconds > 0:
-		f.Say(LateBeside, "", fmt.Sprintf("It would be %s late: with the accepted jobs due no later it needs %s of all %s, and it is due in %s.",
+		f.Say(LateBeside, "", fmt.Sprintf("By the estimate it would be %s late: with the accepted jobs due no later it needs %s of all %s, and it is due in %s.",
 			inSeconds(v.LateSeconds), inSeconds(v.DemandSeconds), slots, inSeconds(v.DeadlineSeconds)),
 			words.Count("late_s", v.LateSeconds, "s"), demand, usable, due)
 		if tooLong {
@@ -180,13 +189,39 @@ func (v *DeadlineVerdict) Facts(class string) words.Facts {
 	return f
 }
 
+// sayCertain tells what is certain of the ends of a job that may be promised and of the accepted ones.
+func (v *DeadlineVerdict) sayCertain(f *words.Facts) {
+	latest := words.Count("latest_s", v.LatestSeconds, "s")
+	switch {
+	case v.Proved:
+		f.Say(PromiseProved, "", fmt.Sprintf("It can be promised: where slots go by earliest deadline and tasks take their known times, it ends within %s.",
+			inSeconds(v.LatestSeconds)), latest)
+	case v.LatestSeconds > 0:
+		f.Say(PromiseUnproved, "", fmt.Sprintf("The rule admits it, and nothing proves that it ends in time: as whole tasks it may take up to %s.",
+			inSeconds(v.LatestSeconds)), latest)
+	default:
+		f.Say(PromiseUnproved, "", "The rule admits it, and nothing proves that it ends in time: some tasks that may hold slots have no known time.")
+	}
+	if v.Unproved > 0 {
+		f.Say(OthersUnproved, "", fmt.Sprintf("Nothing proves that %s in time.", ending(v.Unproved)), words.Count("unproved", float64(v.Unproved), "jobs"))
+	}
+}
+
+// ending counts accepted jobs that end.
+func ending(jobs int64) string {
+	if jobs == 1 {
+		return "1 accepted job ends"
+	}
+	return fault.Plural(jobs, "accepted job") + " end"
+}
+
 // sayMissed tells how many accepted jobs due later would be late, and by how much the first of them.
 func (v *DeadlineVerdict) sayMissed(f *words.Facts) {
 	n := len(v.Missed)
 	if n == 0 {
 		return
 	}
-	f.Say(LaterJobsLate, "", fmt.Sprintf("%s due later would be too late.", fault.Plural(int64(n), "accepted job")), words.Count("jobs", float64(n), "jobs"))
+	f.Say(LaterJobsLate, "", fmt.Sprintf("By the estimate %s due later would be too late.", fault.Plural(int64(n), "accepted job")), words.Count("jobs", float64(n), "jobs"))
 	for _, late := range v.Missed[:min(n, maxNamed)] {
 		figures := []capacity.Figure{words.Count("late_s", late.LateSeconds, "s")}
 		anyway := ""

@@ -22,6 +22,16 @@ func (e entry) before(other entry) bool {
 	return e.job.before(other.job)
 }
 
+// tied returns the next entry if it has the key of the root, which must be there.
+func (r ranking) tied() (next entry, ties bool) {
+	for _, e := range r[1:min(len(r), 3)] {
+		if e.key == r[0].key && (!ties || e.before(next)) {
+			next, ties = e, true
+		}
+	}
+	return next, ties
+}
+
 // put gives a seat its key and the job that breaks ties, whether the seat was in the ranking or not.
 func (r *ranking) put(s *seat, key float64, j *Job) {
 	if s.place == 0 {

@@ -138,13 +138,17 @@ func (f *shares) Why() Why {
 	}
 	c := f.class(j)
 	held := float64(c.running[p])
+	tie := Tie("")
+	if next, ties := f.ranks[p].tied(); ties {
+		tie = tieBetween(j, next.job)
+	}
 	figures := []Figure{{"held", held}, {"min", c.Min[p]}, {"weight", c.Weight[p]}}
 	switch {
 	case held < c.Min[p]:
-		return because("minimum", "", figures...)
+		return decidedBy("minimum", "", tie, figures...)
 	case c.Weight[p] > 0:
-		return because("share", "", figures...)
+		return decidedBy("share", "", tie, figures...)
 	default:
-		return because("lent", "", figures...)
+		return decidedBy("lent", "", tie, figures...)
 	}
 }

@@ -9,12 +9,84 @@ import (
 )
 
 // Why explains a choice to people, and to programs that learn from decisions. The reason says just what the rule, the
-// figures and Of say.
+// figures, Of and Tie say.
 type Why struct {
 	Rule    string   `json:"rule"`         // a stable name of the deciding rule: deadline, share, order, probe, idle
 	Reason  string   `json:"reason"`       // a sentence with the figures that decided
 	Of      string   `json:"of,omitempty"` // the other job, or the type of nodes, that the reason names
+	Tie     Tie      `json:"tie,omitempty"`
 	Figures []Figure `json:"figures,omitempty"`
+}
+
+// Tie says what decided where others come as first as the choice by the rule; "" if none does.
+type Tie string
+
+// The ties, in the order in which they are tried.
+const (
+	TieSlowdown Tie = "average_slowdown" // under max-progress
+	TieDeadline Tie = "deadline"         // likewise
+	TieOrder    Tie = "submitted"
+	TieKind     Tie = "kind" // under learned
+	TieName     Tie = "name"
+	TieNumber   Tie = "number"
+)
+
+// tieBetween returns what puts one job before another that is as first as it.
+func tieBetween(j, other *Job) Tie {
+	switch {
+	case j.SubmittedSeconds != other.SubmittedSeconds:
+		return TieOrder
+	case j.Name != other.Name:
+		return TieName
+	default:
+		return TieNumber
+	}
+}
+
+// sayTie says what decided a tie, and among which of those that tie.
+func (w *Why) sayTie() string {
+	var alike []string
+	if w.Rule == "progress" && w.Tie != TieSlowdown {
+		alike = append(alike, "suffer as much elsewhere")
+		if w.Tie != TieDeadline {
+			alike = append(alike, "are due as soon")
+		}
+	}
+	if w.Tie == TieKind || w.Tie == TieName || w.Tie == TieNumber {
+		alike = append(alike, "were submitted no later")
+	}
+	if w.Tie == TieNumber {
+		alike = append(alike, "have the same name")
+	}
+	among := "of these"
+	if len(alike) > 0 {
+		among = "of those that " + words.List(alike)
+	}
+	return among + map[Tie]string{TieSlowdown: " its tasks suffer most elsewhere", TieDeadline: " it is due first", TieOrder: " it was submitted first",
+		TieKind: " maps go first", TieName: " its name comes first", TieNumber: " its number is the lowest"}[w.Tie] + "."
+}
+
+// first keeps the first of those offered, and of the others that tie with it by their key the next.
+type first[T any] struct {
+	best, next T
+	some, tied bool
+}
+
+// offer compares by key, and where that ties by before.
+func (f *first[T]) offer(x T, key func(a, b T) int, before func(a, b T) bool) {
+	by := -1
+	if f.some {
+		by = key(x, f.best)
+	}
+	switch {
+	case by < 0:
+		*f = first[T]{best: x, some: true}
+	case by > 0:
+	case before(x, f.best):
+		f.best, f.next, f.tied = x, f.best, true
+	case !f.tied || before(x, f.next):
+		f.next, f.tied = x, true
+	}
 }
 
 // Figure is a number that decided a choice.
@@ -24,8 +96,11 @@ type Figure struct {
 }
 
 // because returns the reason of a rule in words.
-func because(rule, of string, figures ...Figure) Why {
-	w := Why{Rule: rule, Of: of, Figures: figures}
+func because(rule, of string, figures ...Figure) Why { return decidedBy(rule, of, "", figures...) }
+
+// decidedBy returns the reason of a rule that may have tied.
+func decidedBy(rule, of string, tie Tie, figures ...Figure) Why {
+	w := Why{Rule: rule, Of: of, Tie: tie, Figures: figures}
 	w.Reason = w.Say()
 	return w
 }
@@ -43,8 +118,19 @@ func (w *Why) figure(name string) (x float64, there bool) {
 	return 0, false
 }
 
-// Say puts the rule, its figures and what it names into a sentence.
+// Say puts the rule, its figures, what it names and how a tie fell into sentences.
 func (w *Why) Say() string {
+	switch {
+	case w.Tie == "":
+		return w.sayRule()
+	case w.Rule == "order": // the tie of submissions
+		return "Of the jobs with a task for this slot none was submitted before it; " + w.sayTie()
+	default:
+		return w.sayRule() + " Others tie with it; " + w.sayTie()
+	}
+}
+
+func (w *Why) sayRule() string {
 	of := func(name string) float64 { x, _ := w.figure(name); return x }
 	slots := func() string { return fault.Plural(int64(of("held")), "slot") }
 	switch w.Rule {
@@ -70,7 +156,7 @@ func (w *Why) Say() string {
 		return fmt.Sprintf("The slot is worth %.3g of a mean slot to it, and %.3g to %q, whose turn it was and who has let %s before it.",
 			of("affinity"), of("affinity_of_turn"), w.Of, fault.Plural(int64(of("skips")), "other"))
 	case "skips":
-		return fmt.Sprintf("It was its turn, and it has let %d others before it, as many as it must.", int64(of("skips")))
+		return fmt.Sprintf("It was its turn, and it has let %s before it, as many as it must.", fault.Plural(int64(of("skips")), "other"))
 	case "min_share":
 		return fmt.Sprintf("It has %.3g of the cluster's progress of a minimum of %.3g, the smallest part of the jobs with a task for this slot.", of("progress_share"), of("min_share"))
 	case "residual":
@@ -105,7 +191,7 @@ func (w *Why) sayAtRisk() string {
 	earliest, passed := "the earliest at risk", ""
 	if w.Of != "" {
 		earliest = "the earliest at risk that a task here can help"
-		passed = fmt.Sprintf(" %q is due sooner, but a task here would end too late for it.", w.Of)
+		passed = fmt.Sprintf(" %q comes before it, but a task here would end too late for it.", w.Of)
 	}
 	switch completable, known := w.figure("completable"); {
 	case left <= 0:
@@ -130,6 +216,9 @@ func (w *Why) Facts(job string) words.Facts {
 	}
 	if w.Of != "" {
 		f.Figures = append(f.Figures, capacity.Figure{Name: "of", Value: w.Of, Unit: "name"})
+	}
+	if w.Tie != "" {
+		f.Figures = append(f.Figures, capacity.Figure{Name: "tie", Value: string(w.Tie), Unit: "name"})
 	}
 	return words.Facts{f}
 }

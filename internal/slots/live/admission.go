@@ -10,15 +10,19 @@ import (
 	"headroom/internal/slots/dispatch"
 )
 
-// Room returns the state that deadlines are judged against at a moment: the slots of live nodes, and the active jobs
-// that have deadlines.
+// Room returns the state that deadlines are judged against at a moment: the slots of live nodes, and the active jobs.
 func (c *Cluster) Room(now float64, mode dispatch.AdmissionMode, known KnownTimes) dispatch.Room {
 	c.advance(now)
 	room := dispatch.Room{Mode: mode, Layout: c.layout, Slots: c.slots()}
 	for _, number := range slices.Sorted(maps.Keys(c.jobs)) {
-		if j := c.jobs[number]; j.Deadline > 0 {
-			room.Accepted = append(room.Accepted, c.Commitment(CommittedJob(number), j.Request.Name, j.Request.Class, j.Deadline-c.Clock,
-				j.Counts[dispatch.Map].Total-j.Counts[dispatch.Map].Done, j.Counts[dispatch.Reduce].Total-j.Counts[dispatch.Reduce].Done, known))
+		j := c.jobs[number]
+		job := c.Commitment(CommittedJob(number), j.Request.Name, j.Request.Class, j.Deadline-c.Clock,
+			j.Counts[dispatch.Map].Total-j.Counts[dispatch.Map].Done, j.Counts[dispatch.Reduce].Total-j.Counts[dispatch.Reduce].Done, known)
+		job.Running = j.d.Running
+		if j.Deadline > 0 {
+			room.Accepted = append(room.Accepted, job)
+		} else {
+			room.Others = append(room.Others, job)
 		}
 	}
 	return room
@@ -68,13 +72,11 @@ func (c *Cluster) Commitment(id, name, class string, dueSeconds float64, mapTask
 	return job
 }
 
-// CommittedClasses returns the classes of the active jobs with deadlines, by name.
-func (c *Cluster) CommittedClasses() []string {
+// ActiveClasses returns the classes of the active jobs, by name.
+func (c *Cluster) ActiveClasses() []string {
 	of := map[string]bool{}
 	for _, j := range c.jobs {
-		if j.Deadline > 0 {
-			of[j.Request.Class] = true
-		}
+		of[j.Request.Class] = true
 	}
 	return slices.Sorted(maps.Keys(of))
 }

@@ -197,8 +197,9 @@ type Assignment struct {
 // Decided gives the reason why a task was chosen.
 type Decided struct {
 	Rule    string           `json:"rule"`   // a stable name of the deciding rule
-	Reason  string           `json:"reason"` // says what the rule, the figures and Of say, in a sentence
+	Reason  string           `json:"reason"` // says what the rule, the figures, Of and Tie say
 	Of      string           `json:"of,omitempty"`
+	Tie     dispatch.Tie     `json:"tie,omitempty"`
 	Figures []DecisionFigure `json:"figures,omitempty"`
 }
 

@@ -332,7 +332,7 @@ func KindName(k dispatch.Kind) dispatch.TaskKind {
 }
 
 func failedTooOften(k dispatch.Kind, task, times int64, reason string) string {
-	s := fmt.Sprintf("The %s %d has failed %d times.", KindName(k), task, times)
+	s := fmt.Sprintf("The %s %d has failed %s.", KindName(k), task, fault.Plural(times, "time"))
 	if reason != "" {
 		s += " The last time: " + reason
 	}
@@ -347,7 +347,7 @@ func (r Run) assignment() Assignment {
 }
 
 func decidedBy(why dispatch.Why) Decided {
-	d := Decided{Rule: why.Rule, Reason: why.Reason, Of: why.Of}
+	d := Decided{Rule: why.Rule, Reason: why.Reason, Of: why.Of, Tie: why.Tie}
 	for _, f := range why.Figures {
 		d.Figures = append(d.Figures, DecisionFigure(f))
 	}

@@ -159,8 +159,8 @@ func (a *Admission) Refuse(cluster string, known bool, others []string, nextFree
 		say("none_admitted", fmt.Sprintf("Plan %d admits no job of class %q; \"plan explain\" says why.", a.PlanNumber, fault.Clip(a.Class)))
 	case a.Running > a.Limit:
 		a.Code = dispatch.Full
-		say("more_than_full", fmt.Sprintf("%d jobs of class %q run, and plan %d admits %d at once; those that run may go on.",
-			a.Running, fault.Clip(a.Class), a.PlanNumber, a.Limit), running, limit)
+		say("more_than_full", fmt.Sprintf("%s of class %q run, and plan %d admits %d at once; those that run may go on.",
+			fault.Plural(a.Running, "job"), fault.Clip(a.Class), a.PlanNumber, a.Limit), running, limit)
 	default:
 		verb := "run"
 		if a.Running == 1 {

@@ -111,8 +111,8 @@ executions that were imported under its name.
 
 // poolSaid is settings in a sentence.
 func poolSaid(cluster string, s pool.PoolSettings) string {
-	return fmt.Sprintf("The pool of cluster %s is planned in rounds of %d hours from %s on, %d ahead: %s, %s. Version %d.",
-		shell.Shown(cluster), s.Hours, s.FirstRoundAt.UTC().Format(time.RFC3339), s.Rounds, shell.Counted(int64(len(s.Types)), "type"), shell.Counted(int64(len(s.Jobs)), "job"), s.Version)
+	return fmt.Sprintf("The pool of cluster %s is planned in rounds of %s from %s on, %d ahead: %s, %s. Version %d.",
+		shell.Shown(cluster), shell.Counted(s.Hours, "hour"), s.FirstRoundAt.UTC().Format(time.RFC3339), s.Rounds, shell.Counted(int64(len(s.Types)), "type"), shell.Counted(int64(len(s.Jobs)), "job"), s.Version)
 }
 
 func poolGetCommand() *cobra.Command {

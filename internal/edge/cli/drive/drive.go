@@ -151,7 +151,7 @@ func tell(w io.Writer, step drive.Step, dry bool) {
 	switch {
 	case step.Type != "":
 		verb := map[[2]bool]string{{true, true}: "would be asked for", {false, true}: "are asked for", {true, false}: "would be given back", {false, false}: "are given back"}[[2]bool{dry, step.To > step.From}]
-		fmt.Fprintf(w, "%s: %d nodes now, %d by the plan: %s %s\n", shell.Shown(step.Type), step.From, step.To, shell.Shown(strings.Join(step.Nodes, ",")), verb)
+		fmt.Fprintf(w, "%s: %s now, %d by the plan: %s %s\n", shell.Shown(step.Type), shell.Counted(int64(step.From), "node"), step.To, shell.Shown(strings.Join(step.Nodes, ",")), verb)
 	case step.Job != "" && step.Sentence == "":
 		fmt.Fprintf(w, "%s: job %s waits no longer for a place\n", shell.Shown(step.Class), shell.Shown(step.Job))
 	case step.Job != "":

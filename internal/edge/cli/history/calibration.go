@@ -215,7 +215,7 @@ func writeCalibration(w io.Writer, c clusters.ClassCalibration) error {
 // classWords says what a class is calibrated with.
 func classWords(c clusters.ClassCalibration) (lines []string) {
 	if c.Unfit > 0 {
-		lines = append(lines, fmt.Sprintf("%d executions of the job are not in it: they ended badly, are not dated or without a time, or are "+
+		lines = append(lines, fmt.Sprintf("Executions of the job that are not in it: %d. They ended badly, are not dated or without a time, or are "+
 			"of another form.", c.Unfit))
 	}
 	switch {
@@ -224,8 +224,8 @@ func classWords(c clusters.ClassCalibration) (lines []string) {
 	case c.Adoption == nil:
 		lines = append(lines, fmt.Sprintf("In use is %s × %g, of which is not on record what it was made of.", c.InUse.Bound, c.InUse.Factor))
 	default:
-		lines = append(lines, fmt.Sprintf("In use is %s × %g, made of %d executions until %s. %s", c.InUse.Bound, c.InUse.Factor,
-			c.Adoption.Executions, c.Adoption.Until.UTC().Format("2006-01-02T15:04Z"), c.Adoption.Drift.Detail))
+		lines = append(lines, fmt.Sprintf("In use is %s × %g, made of %s until %s. %s", c.InUse.Bound, c.InUse.Factor,
+			shell.Counted(c.Adoption.Executions, "execution"), c.Adoption.Until.UTC().Format("2006-01-02T15:04Z"), c.Adoption.Drift.Detail))
 	}
 	return lines
 }

@@ -449,7 +449,7 @@ func historyImportText(w io.Writer, cluster string, made clusters.HistoryImport)
 			return err
 		}
 		if more := int64(len(made.Jobs)-len(t.Rows)) + made.MoreJobs; more > 0 {
-			fmt.Fprintf(&b, "… and %d more jobs.\n", more)
+			fmt.Fprintf(&b, "… and %s.\n", shell.Counted(more, "more job"))
 		}
 		b.WriteByte('\n')
 	}
@@ -472,7 +472,7 @@ func historyImportText(w io.Writer, cluster string, made clusters.HistoryImport)
 	if made.DryRun {
 		what = "A dry run, which changes nothing, for cluster " + shell.Shown(cluster)
 	}
-	fmt.Fprintf(&b, "%s: %d executions, of which %d created, %d updated, %d unchanged.\n", what, made.Executions, made.Created, made.Updated,
+	fmt.Fprintf(&b, "%s: %s, of which %d created, %d updated, %d unchanged.\n", what, shell.Counted(made.Executions, "execution"), made.Created, made.Updated,
 		made.Unchanged)
 	_, err := w.Write(b.Bytes())
 	return err

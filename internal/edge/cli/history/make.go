@@ -111,9 +111,9 @@ func profileMadeText(w io.Writer, made clusters.ProfileMade) error {
 	fmt.Fprintf(&b, what+", of %s of %s.\n", made.Profile.Version, shell.Shown(made.Profile.Name),
 		shell.Counted(made.Merged.Executions, "execution"), shell.Shown(made.Merged.Name))
 	if p := made.Merged.Profile; p.Stages != nil {
-		fmt.Fprintf(&b, "%d stages, overhead %.1f s.\n", len(p.Stages), p.OverheadSeconds)
+		fmt.Fprintf(&b, "%s, overhead %.1f s.\n", shell.Counted(int64(len(p.Stages)), "stage"), p.OverheadSeconds)
 	} else {
-		fmt.Fprintf(&b, "%d maps of %.1f s (longest %.1f s), %d reduces", p.MapTasks, p.MapAvgSeconds, p.MapMaxSeconds, p.ReduceTasks)
+		fmt.Fprintf(&b, "%s of %.1f s (longest %.1f s), %s", shell.Counted(p.MapTasks, "map"), p.MapAvgSeconds, p.MapMaxSeconds, shell.Counted(p.ReduceTasks, "reduce"))
 		if p.ReduceTasks > 0 {
 			fmt.Fprintf(&b, " with a shuffle of %.1f s (%.1f s) and a reduce of %.1f s (%.1f s)", p.ShuffleAvgSeconds, p.ShuffleMaxSeconds,
 				p.ReduceAvgSeconds, p.ReduceMaxSeconds)

@@ -61,8 +61,7 @@ func admissionAskCommand(to *remote.Connection) *cobra.Command {
 				_, err := fmt.Fprintf(w, "Admitted until %s by lease %s; %d of %d jobs of class %s run.\n", a.ExpiresAt.UTC().Format(time.RFC3339),
 					a.ID, a.Running, a.Limit, shell.Shown(a.Class))
 				if d := a.Deadline; d != nil && err == nil {
-					_, err = fmt.Fprintf(w, "It is due at %s; with the promised jobs due no later it needs %.0f s of the %d usable slots until then.\n",
-						a.DeadlineAt.UTC().Format(time.RFC3339), d.DemandSeconds, d.UsableSlots)
+					_, err = fmt.Fprintf(w, "It is due at %s. %s\n", a.DeadlineAt.UTC().Format(time.RFC3339), d.Facts(a.Class).Text())
 				}
 				return err
 			},

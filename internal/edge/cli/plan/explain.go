@@ -414,7 +414,7 @@ func moneyLines(p capacity.Problem, pl capacity.Plan) (lines []string) {
 		refused = append(refused, fmt.Sprintf("%s of %s: %s", shell.Figure(s.refused), s.name, s.amount))
 	}
 	if more := len(shares) - mostPenalties; more > 0 {
-		refused = append(refused, fmt.Sprintf("and %d classes more", more))
+		refused = append(refused, fmt.Sprintf("further classes: %d", more))
 	}
 	if len(lines) == 1 {
 		lines[0] = strings.TrimSuffix(lines[0], ":") + "."

@@ -195,7 +195,7 @@ func stagesAndSource(table *tables.Table, text json.RawMessage) error {
 			add(member, fmt.Sprintf("and %d more; -o json shows all", len(p.Profile.Stages)-i))
 			break
 		}
-		what := fmt.Sprintf("%d tasks of %s s, the longest of %s s", s.Tasks, shell.Figure(s.AvgSeconds), shell.Figure(s.MaxSeconds))
+		what := fmt.Sprintf("%s of %s s, the longest of %s s", shell.Counted(s.Tasks, "task"), shell.Figure(s.AvgSeconds), shell.Figure(s.MaxSeconds))
 		if s.Name != "" {
 			what = s.Name + ": " + what
 		}

@@ -13,6 +13,7 @@ import (
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 	"headroom/internal/edge/cli/remote"
+	"headroom/internal/edge/cli/shell"
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
 	"headroom/internal/service/plans"
@@ -49,7 +50,7 @@ func introduce(ctx context.Context, a *app.App, settings config, beyond bool, ad
 		}
 	}
 	if plan != nil {
-		fmt.Fprintf(&text, "\nThe cluster %q has a plan: %g VMs for %s %s an hour, and refused jobs valued at %s, %s.\n", plan.Cluster, plan.VMs,
+		fmt.Fprintf(&text, "\nThe cluster %q has a plan: %s for %s %s an hour, and refused jobs valued at %s, %s.\n", plan.Cluster, shell.Counted(int64(plan.VMs), "VM"),
 			plan.Bill, plan.Currency, plan.Penalties, provedWord(plan.Status))
 		verbs, to, key := clientLine(settings, beyond, base)
 		fmt.Fprintf(&text, "%s  %s plan get %s%s\n  %s plan explain %s%s\n", key, verbs, shellWord(plan.Cluster), to, verbs,

@@ -102,10 +102,10 @@ func prunedText(w io.Writer, all []postgres.Pruned, age string, dryRun bool) err
 	if err := table.Text(w); err != nil {
 		return err
 	}
-	said := "were removed"
+	said := "removed"
 	if dryRun {
 		said = "would be removed"
 	}
-	_, err := fmt.Fprintf(w, "\n%d plans of %d clusters %s, %.1f MB.\n", plans, len(clusters), said, float64(bytes)/1e6)
+	_, err := fmt.Fprintf(w, "\n%s of %s %s, %.1f MB.\n", shell.Counted(int64(plans), "plan"), shell.Counted(int64(len(clusters)), "cluster"), said, float64(bytes)/1e6)
 	return err
 }

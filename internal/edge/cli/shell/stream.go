@@ -119,7 +119,7 @@ func Stream[Q any](c *cobra.Command, name string, out Output, decode func(text [
 		return Labelled(label, err)
 	}
 	if bad > 0 {
-		return Fail(code, fmt.Errorf("%s: %d of %d lines could not be answered; their errors stand in the output", label, bad, answered))
+		return Fail(code, fmt.Errorf("%s: %d of %s could not be answered; their errors stand in the output", label, bad, Counted(int64(answered), "line")))
 	}
 	return nil
 }

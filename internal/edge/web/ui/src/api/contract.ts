@@ -90,6 +90,7 @@ export type Assignment = {
   reason: string;
   rule: string;
   task: number;
+  tie?: Tie;
 };
 
 export type AssumedAnswer = {
@@ -827,11 +828,14 @@ export type DeadlineVerdict = {
   demand_s: number;
   kept: boolean;
   late_s: number;
+  latest_s: number;
   missed: Array<LateJob>;
   mode: AdmissionMode;
+  proved: boolean;
   task_s: number;
   times: Array<TaskTimesFrom>;
   uncounted: number;
+  unproved: number;
   usable_slots: number;
 };
 
@@ -1724,6 +1728,7 @@ export type LiveDecision = {
   seconds: number | null;
   settings_version: number;
   task: number;
+  tie?: Tie;
 };
 
 export type LiveDecisionList = {
@@ -2402,6 +2407,7 @@ export type PolicyTrialChoice = {
   of?: string;
   reason: string;
   rule: string;
+  tie?: Tie;
 };
 
 export type PolicyTrialDeadline = {
@@ -3534,6 +3540,7 @@ export type SlotDecision = {
   policy: Policy;
   reason: string;
   rule: string;
+  tie?: Tie;
 };
 
 export type SlotPools = {
@@ -3896,6 +3903,8 @@ export type TermContract = {
   vm_type?: string;
   vms: number;
 };
+
+export type Tie = "average_slowdown" | "deadline" | "submitted" | "kind" | "name" | "number";
 
 export type Times = {
   average: number | null;

@@ -93,7 +93,7 @@ export function numbers(v: Vary): string[] {
 /** place is a value of a parameter as people read it. */
 export function place(of: Parameter, x: number, currency: string): string {
   const short = String(Number(x.toPrecision(4)));
-  if (of.unit === "VMs") return `${short} VMs`;
+  if (of.unit === "VMs") return short === "1" ? "1 VM" : `${short} VMs`;
   if (of.unit === "a month") return `${headline(units(x.toFixed(2)), currency)} a month`;
   return `${short} %${of.seconds ? ` (${duration((of.seconds * x) / 100)})` : ""}`;
 }

@@ -91,7 +91,7 @@ function Offers({ all, of }: { all: StandingOffer[]; of: Fetched<StandingOffer[]
     { key: "weigh", title: "Weigh", value: (o) => (weighed(o) ? "yes" : "no"), show: (o) => <label class="tick"><input type="checkbox" checked={weighed(o)} onChange={(e) => put(o, e.currentTarget.checked)} /><span class="hidden">Weigh {o.name}</span></label> },
     { key: "name", title: "Offer", value: (o) => o.name, show: (o) => <bdi class="strong">{o.name}</bdi> },
     { key: "vm_type", title: "VM type", value: (o) => o.vm_type },
-    { key: "term", title: "Term", value: (o) => (o.term_years ? `${o.term_years} years` : `${o.term_hours} hours`), show: (o) => (o.term_years ? (o.term_years === 1 ? "1 year" : `${o.term_years} years`) : `${o.term_hours} h`) },
+    { key: "term", title: "Term", value: (o) => (o.term_years ? count(o.term_years, "year", "years") : count(o.term_hours ?? 0, "hour", "hours")), show: (o) => (o.term_years ? count(o.term_years, "year", "years") : `${o.term_hours} h`) },
     { key: "upfront", title: "Upfront", number: true, value: (o) => o.upfront ?? "0", show: (o) => headline(units(o.upfront ?? "0"), currency) },
     { key: "price", title: "A VM-hour", number: true, value: (o) => o.price, show: (o) => price(units(o.price), currency) },
     { key: "max", title: "At most", number: true, value: (o) => o.max ?? null },

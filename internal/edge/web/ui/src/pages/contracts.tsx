@@ -102,7 +102,7 @@ function Held({ rows, ahead: h }: { rows: Held[]; ahead: Horizon | null }) {
 
 /** TimeLine has a row for each contract, from its first day to its last. */
 function TimeLine({ rows, columns }: { rows: Held[]; columns: Column<Held>[] }) {
-  const points = rows.map((r) => `${r.contract.name} · ${r.contract.vms} VMs · ${date(r.contract.from)} to ${date(r.contract.until)}`);
+  const points = rows.map((r) => `${r.contract.name} · ${count(r.contract.vms, "VM", "VMs")} · ${date(r.contract.from)} to ${date(r.contract.until)}`);
   const times = rows.flatMap((r) => [Date.parse(r.contract.from), Date.parse(r.contract.until)]);
   const x = moments(Math.min(now.value, ...times), Math.max(now.value, ...times), cluster.value?.time_zone ?? "UTC");
   const all = names(rows.map((r) => r.contract.name));

@@ -267,13 +267,13 @@ function Facts({ plan, problem }: { plan: CurrentPlan; problem: Problem }) {
   if (!(fractions && prices) && !change) return null;
   const near = about(problem);
   const onDemand = problem.supply.on_demand ? price(units(problem.supply.on_demand.price), cost.currency) : null;
-  const room = fractions && prices?.capacity?.high != null ? price(perPeriod(prices.capacity.high, cost.period_s, "hour"), cost.currency) : null;
+  const room = fractions && prices?.capacity?.high != null ? price(perPeriod(prices.capacity.low, cost.period_s, "hour"), cost.currency) : null;
   return (
     <section class="card span-12" aria-label="What would change it">
       <div class="facts">
         {room !== null && (
           <div>
-            <p class="small muted">Price of one more VM</p>
+            <p class="small muted">One more VM is worth</p>
             <p>
               <span class="value">{room}</span> <span class="muted small">an hour</span>
             </p>
