@@ -134,7 +134,9 @@ func TestInitOfAGuess(t *testing.T) {
 		}
 	}
 	guess := []string{"--takes", "45m", "--on", "10", "--a-day", "20"}
-	with := func(flags ...string) []string { return append([]string{"--instance", "m5.xlarge", "--price", "0.2"}, flags...) }
+	with := func(flags ...string) []string {
+		return append([]string{"--instance", "m5.xlarge", "--price", "0.2"}, flags...)
+	}
 	for why, flags := range map[string][]string{
 		"There is no history in it":                   with("--from-history", t.TempDir()),
 		"no past run there tells how long":            with("--from-history", failed),
