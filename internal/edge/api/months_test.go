@@ -67,7 +67,7 @@ func TestMonthsOfACluster(t *testing.T) {
 		a.Classes[0].AdmittedHours != 12 || *a.Contracts[0].Utilisation != 1 || len(a.Situations) != 0 || !strings.Contains(a.Explanation, "12.50 USD") {
 		t.Errorf("got %+v", a)
 	}
-	if len(a.Warnings) != 1 || a.Warnings[0].Code != "forecast_holes" || !strings.Contains(a.Warnings[0].Detail, "in 3 of the 6 hours, the first of them 2026-01-31T23:00:00Z") {
+	if len(a.Warnings) != 1 || a.Warnings[0].Code != "forecast_holes" || !strings.Contains(a.Warnings[0].Detail, "in 3 of 6 hours, the first of them 2026-01-31T23:00:00Z") {
 		t.Errorf("warned of %+v", a.Warnings)
 	}
 
@@ -96,7 +96,7 @@ func TestMonthsOfACluster(t *testing.T) {
 
 	// A time without a price, with both ends of the gap.
 	p := s.ask(s.admin, "POST", at+"/horizons", `{"from":"2026-02-01T00:00:00Z","until":"2026-02-03T00:00:00Z"}`).want(t, 422).problem(t)
-	if len(p.Errors) != 1 || p.Errors[0].Code != "no_price" || !strings.Contains(p.Errors[0].Detail, "from 2026-02-02T00:00:00Z until 2026-02-03T00:00:00Z, which are 24 hours") {
+	if len(p.Errors) != 1 || p.Errors[0].Code != "no_price" || !strings.Contains(p.Errors[0].Detail, "from 2026-02-02T00:00:00Z until 2026-02-03T00:00:00Z, 24 hours") {
 		t.Errorf("got %+v", p.Errors)
 	}
 	// Half a minute does not begin an hour.

@@ -361,7 +361,7 @@ type DeadlineCures = dispatch.DeadlineCures
 
 // DeadlineVerdict Whether a job may be promised its deadline. The rule rests on an estimate: n tasks need n times the mean task time over the N usable slots, by N. That counts work as fluid, so whole tasks may take longer. A slot is usable where its node leaves at least a twentieth of its processors.
 //
-// Beside the rule stands what is certain: `latest_s` bounds the end of the job in whole tasks, where slots go by earliest deadline (`edf`), no task fails, all take their known times and nodes stay as they are. Tasks of other jobs that may hold slots are counted. Other policies may end the job later.
+// Beside the rule, `latest_s` bounds the end of the job in whole tasks for certain. It assumes that slots go by earliest deadline (`edf`), no task fails, all take their known times and nodes stay as they are. Tasks of other jobs that may hold slots are counted. Other policies may end the job later.
 type DeadlineVerdict = dispatch.DeadlineVerdict
 
 // Decimal A number that is kept as the decimal it is. Answers write a string; requests may give a string or a number.
@@ -1111,7 +1111,7 @@ type TasksPrediction = live.TasksPrediction
 // TasksUsage The use of a job's tasks, for the policy learned.
 type TasksUsage = live.TasksUsage
 
-// Tie What decided where others come as first by the rule: the job submitted first; of alike ones the first by `name`, then by `number`. Under max-progress `average_slowdown` comes before, for the job that suffers most elsewhere, and then the `deadline`. Under learned maps go before reduces (`kind`). Left out: none ties.
+// Tie Decides where the rule puts others first as well: the job submitted first; of alike ones the first by `name`, then by `number`. Under max-progress `average_slowdown` comes before, for the job that suffers most elsewhere, and then the `deadline`. Under learned maps go before reduces (`kind`). Left out: none ties.
 type Tie string
 
 // Times The predicted time of an execution. A class given by a demand has the average alone; the calibrated time is there where the class has a calibration.
