@@ -7,11 +7,13 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
 
 	"headroom/internal/edge/cli/shell"
+	"headroom/internal/service/plans"
 	"headroom/internal/test/historytest"
 )
 
@@ -46,7 +48,7 @@ func TestInitOfPastRuns(t *testing.T) {
 	logs := t.TempDir()
 	took, monday := recorded(t, logs)
 	said := h.verb(t, "init", "shop", "--from-history", logs, "--instance", "m5.xlarge", "--price", "0.192")
-	for _, want := range []string{"Made the cluster shop with 2 classes.", "m5.xlarge runs 4 tasks at once", "Proved optimal", "It failed"} {
+	for _, want := range []string{"Made the cluster shop with 2 classes.", "m5.xlarge runs 4 tasks at once", "Proved optimal", "It failed", "times its"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("it does not say %q:\n%s", want, said)
 		}
@@ -109,9 +111,27 @@ func TestInitOfPastRuns(t *testing.T) {
 			t.Errorf("%s arrives %g times a week (%s), want %g", job, sum, pattern.Counts, count/weeks)
 		}
 	}
-	months := h.verb(t, "months", "--cluster", "shop")
-	if !strings.Contains(months, "the VM bill is") {
-		t.Errorf("months say %s", months)
+	bill := regexp.MustCompile(`the VM bill is [0-9.]+ USD`)
+	if months := h.verb(t, "months", "--cluster", "shop"); bill.FindString(said) == "" || bill.FindString(said) != bill.FindString(months) {
+		t.Errorf("months say\n%s, and init\n%s", months, said)
+	}
+
+	// Runs on 20 processors are planned with about as many slots, though 20 tasks would not always meet that deadline by bounds.
+	list := filepath.Join(t.TempDir(), "jobs.txt")
+	text := "JobID|JobName|User|Partition|AllocCPUS|Submit|Start|End|State|NodeList|Cluster\n" +
+		"1|big|u|p|20|1788739782|1788739811|1788740159|COMPLETED|n1|c\n" +
+		"2|big|u|p|20|1788760971|1788761023|1788761263|COMPLETED|n1|c\n" +
+		"3|big|u|p|20|1788782410|1788782428|1788782712|COMPLETED|n1|c\n"
+	if err := os.WriteFile(list, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	h.verb(t, "init", "slurm", "--from-history", list, "--instance", "m5.xlarge", "--price", "0.192")
+	var p plans.Scaling
+	if err := json.Unmarshal([]byte(h.server.get(t, "/v1/clusters/slurm/plans/current/scaling")), &p); err != nil {
+		t.Fatal(err)
+	}
+	if slots := p.Classes["big"].SlotsMap; slots < 18 || slots > 22 {
+		t.Errorf("runs of 20 slots are planned with %d", slots)
 	}
 }
 

@@ -103,9 +103,26 @@ All jobs are promised to run. The cluster is there whole, or not at all.` + remo
 		if err := plan.Create(c, s, b.cluster); err != nil {
 			return err
 		}
-		_, err := fmt.Fprintf(c.OutOrStdout(), "\nGo on: headroom months --cluster %s tells the bill of the coming months, headroom plan explain %[1]s what would change the plan.\n", shell.Shown(b.cluster))
-		return err
+		return b.sayMonths(c)
 	})
+}
+
+// sayMonths tells the bill until the forecasts end, and what to ask next.
+func (b *beginning) sayMonths(c *cobra.Command) error {
+	a, err := b.send(c.Context(), openapi.ClusterHorizon(b.cluster, nil), object{})
+	if err != nil {
+		return err
+	}
+	var months struct {
+		Explanation string `json:"explanation"`
+	}
+	if err := a.Into(&months); err != nil {
+		return err
+	}
+	first, _, _ := strings.Cut(months.Explanation, "\n")
+	_, err = fmt.Fprintf(c.OutOrStdout(), "\n%s\n\nGo on: headroom months --cluster %s tells that bill by month, headroom plan explain %[2]s what would change the plan.\n",
+		shell.Shown(first), shell.Shown(b.cluster))
+	return err
 }
 
 // check refuses flags that make no beginning.
@@ -178,7 +195,8 @@ var origins = remote.Origins{
 func (b *beginning) make(c *cobra.Command) error {
 	since := b.now.UTC().Truncate(time.Hour)
 	if _, err := b.send(c.Context(), openapi.ApplyDocument(b.cluster, nil), object{
-		"cluster":  object{"name": b.cluster, "currency": b.currency, "period_s": 3600, "time_zone": b.zone},
+		"cluster": object{"name": b.cluster, "currency": b.currency, "period_s": 3600, "time_zone": b.zone,
+			"options": object{"bound": "calibrated"}},
 		"vm_types": []object{{"name": b.instance, "in_use": true, "vcpu": b.slots}},
 		"prices":   []object{{"vm_type": b.instance, "price": b.price, "from": since, "until": nil}},
 	}, remote.Header("If-None-Match", "*")); err != nil {

@@ -3,6 +3,7 @@ package begin
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -11,7 +12,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"headroom/internal/core/fault"
 	past "headroom/internal/data/history"
+	"headroom/internal/data/inputs"
 	"headroom/internal/edge/cli/history"
 	"headroom/internal/edge/cli/remote"
 	"headroom/internal/edge/cli/shell"
@@ -104,18 +107,48 @@ func (b *beginning) addJob(ctx context.Context, job past.RecordedJob) error {
 	if err := b.add(ctx, name, name, made.Profile.Version, deadline, max(1, atOnce)); err != nil {
 		return err
 	}
+	calibrated, err := b.calibrate(ctx, name)
+	if err != nil {
+		return err
+	}
 	arrivals, err := b.forecast(ctx, name, job, runs)
 	if err != nil {
 		return err
 	}
-	about := fmt.Sprintf("%s, half of them within %s; %s", shell.Counted(job.Executions, "run"), seconds(took[(len(took)-1)/2]), arrivals)
+	half := took[len(took)/2]
+	if job.Seconds != nil {
+		half = *job.Seconds // the median that history read tells
+	}
+	about := fmt.Sprintf("%s, %s in the median; %s", shell.Counted(job.Executions, "run"), seconds(math.Round(half)), arrivals)
 	if job.Executions == 1 {
-		about = fmt.Sprintf("1 run of %s; %s", seconds(took[0]), arrivals)
+		about = fmt.Sprintf("1 run of %s; %s", seconds(math.Round(half)), arrivals)
 	}
 	b.classes = append(b.classes, class{name, about})
 	b.assume(fmt.Sprintf("headroom class replace %s %s --deadline-s", b.cluster, shell.QuotedText(name)),
 		"%s is done within %s, as %d of %d runs were", name, seconds(deadline), within(took, deadline), len(took))
+	b.assume(fmt.Sprintf("headroom calibration show %s %s", b.cluster, shell.QuotedText(name)), "%s", calibrated)
 	return nil
+}
+
+// calibrate has a class planned with the times that its runs took on their slots. Bounds alone may ask for many more slots
+// than the runs had.
+func (b *beginning) calibrate(ctx context.Context, class string) (about string, err error) {
+	now, err := b.s.Call(ctx, openapi.GetClass(b.cluster, class))
+	if err != nil {
+		return "", err
+	}
+	a, err := b.send(ctx, openapi.AdoptClassCalibration(b.cluster, class), object{"coverage": share}, remote.IfMatch(now.Etag))
+	if input := (*fault.InputError)(nil); errors.As(err, &input) {
+		return fmt.Sprintf("%s takes what the average bound says on any slots, as its runs do not tell theirs", class), nil
+	}
+	if err != nil {
+		return "", err
+	}
+	var planned inputs.PlannedClass
+	if err := a.Into(&planned); err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("on other slots %s takes %s times its %s bound, as on those of its runs", class, fault.Plain(planned.Calibration.Factor), planned.Calibration.Bound), nil
 }
 
 // seconds writes a time for people.
