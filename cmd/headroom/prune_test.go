@@ -72,7 +72,7 @@ func TestPrune(t *testing.T) {
 	if out, _ := say(t, shell.ExitOK, "prune", "--older-than", "600d", "--keep", "2"); !strings.Contains(out, "No plan is older than 600d") {
 		t.Errorf("got %q", out)
 	}
-	if out, _ := say(t, shell.ExitOK, "prune", "--older-than", "400d", "--keep", "2", "--dry-run"); !strings.Contains(out, "4 plans of 1 clusters would be removed") {
+	if out, _ := say(t, shell.ExitOK, "prune", "--older-than", "400d", "--keep", "2", "--dry-run"); !strings.Contains(out, "4 plans of 1 cluster would be removed") {
 		t.Errorf("got %q", out)
 	}
 	between := &prunesAndHides{ReverseProxy: httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: s.address}), hide: "/v1/clusters/demo/plans/6"}

@@ -85,3 +85,38 @@ func TestContractsThatCostMuchAreProved(t *testing.T) {
 		}
 	}
 }
+
+// Where quota and budget keep promised jobs out together, the quota is named; the budget only where no quota helps.
+func TestABudgetIsNotBlamedForAQuota(t *testing.T) {
+	amount := plantest.Amount("0")
+	for budget := range 40 {
+		for quota := range int64(6) {
+			p := capacity.Problem{Currency: "USD", PeriodSeconds: 3600, Options: capacity.DefaultOptions()}
+			p.Supply.OnDemand = capacity.OnDemand{Price: plantest.Amount("0.51"), Quota: &quota}
+			p.Supply.Contracts = []capacity.Contract{{Name: "c", VMs: 1, Price: plantest.Amount("0.52"), Billing: capacity.BilledAlways}}
+			p.Supply.Spot = &capacity.Spot{Price: plantest.Amount("0.33"), MaxShare: 0.3}
+			most := money.Amount{Decimal: decimal.New(int64(10*budget), -2)}
+			p.Budget = &capacity.Budget{VMCost: &most}
+			gamma := plantest.Amount("1.2").Decimal
+			p.Classes = []capacity.Class{{Name: "a", VMsPerJob: &gamma, Jobs: capacity.JobRange{Min: 4, Max: 4}, Penalty: amount}}
+			pl := answered(t, p)
+			if pl.Status != capacity.InfeasibleStatus {
+				continue
+			}
+			blamed := map[string]bool{}
+			for _, c := range pl.Conflicts {
+				blamed[c.Pointer] = true
+			}
+			without := p
+			without.Budget = nil
+			if answered(t, without).Status == capacity.InfeasibleStatus && !blamed["/supply/on_demand/quota"] {
+				t.Errorf("without a budget there is no plan either, and no quota is named: %+v\n%s", pl.Conflicts, plantest.Text(p))
+			}
+			without = p
+			without.Supply.OnDemand.Quota = nil
+			if answered(t, without).Status != capacity.InfeasibleStatus && blamed["/budget/vm_cost"] && !blamed["/supply/on_demand/quota"] {
+				t.Errorf("without a quota there is a plan, and the budget alone is named: %+v\n%s", pl.Conflicts, plantest.Text(p))
+			}
+		}
+	}
+}

@@ -88,6 +88,7 @@ func allow(c *class, deadline int64) *fault.Hint {
 
 // supplyConflicts is the quotas and the budget that keep the promised jobs from running.
 func (f *fleet) supplyConflicts(ctx context.Context) (found []fault.Finding) {
+	var others []fault.Finding // quotas that do not help alone
 	for v, s := range f.Supply.Types() {
 		if s.OnDemand.Quota == nil {
 			continue
@@ -113,23 +114,33 @@ func (f *fleet) supplyConflicts(ctx context.Context) (found []fault.Finding) {
 			quota := *s.OnDemand.Quota + more
 			finding.Hint = &fault.Hint{Detail: words.RaiseQuota(s.Name, quota), Pointer: pointer, Value: quota}
 			found = append(found, finding)
-		} else if f.Budget == nil || f.Budget.VMCost == nil {
-			found = append(found, finding)
+		} else {
+			others = append(others, finding)
 		}
 	}
-	if f.Budget != nil && f.Budget.VMCost != nil {
-		finding := fault.Finding{
-			Pointer: "/budget/vm_cost", Code: words.CodeShortage,
-			Detail: words.VMsOverBudget(*f.Budget.VMCost),
-		}
-		if least, ok := f.leastSpend(ctx); ok {
-			finding.Hint = &fault.Hint{Detail: words.RaiseBudget(least), Pointer: finding.Pointer, Value: least.String()}
-			found = append(found, finding)
-		} else if len(found) == 0 {
-			found = append(found, finding)
-		}
+	if f.Budget == nil || f.Budget.VMCost == nil {
+		return append(found, others...)
 	}
-	return found
+	finding := fault.Finding{
+		Pointer: "/budget/vm_cost", Code: words.CodeShortage,
+		Detail: words.VMsOverBudget(*f.Budget.VMCost),
+	}
+	if least, ok := f.leastSpend(ctx); ok {
+		finding.Hint = &fault.Hint{Detail: words.RaiseBudget(least), Pointer: finding.Pointer, Value: least.String()}
+		return append(found, finding)
+	}
+	if len(found) > 0 {
+		return found
+	}
+	free := promisedAlone(f.copied())
+	free.Supply.OnDemand.Quota = nil
+	for v := range free.Supply.VMTypes {
+		free.Supply.VMTypes[v].OnDemand.Quota = nil
+	}
+	if pl, err := solveFleet(ctx, free, nil, true); err == nil && pl.Status == capacity.InfeasibleStatus {
+		others = append(others, finding) // no quota helps
+	}
+	return others
 }
 
 // leastSpend is the smallest budget for VMs that pays for the promised jobs: the cost of the cheapest

@@ -218,6 +218,9 @@ func (k *conflicting) overVMCost(c fault.Finding, raised string) {
 	switch {
 	case k.f != nil:
 		k.lacks(c)
+		if c.Hint == nil {
+			k.noQuotaHelps(c)
+		}
 		k.says(c, words.CodeShortage, raised, words.VMsOverBudget(budget))
 	case k.m.overspent:
 		k.says(c, words.CodeShortage, raised, words.FixedOverBudget(budget))
@@ -251,6 +254,19 @@ func (k *conflicting) overQuota(c fault.Finding, v int, cure string) {
 	most.integrality = capacity.Integer // no part of a VM can be had
 	had := (&vmType{model: &most, name: t.name, spot: t.spot}).limit(none)
 	k.says(c, words.CodeShortage, cure, words.DoesNotFitInto(float(had), had.Cmp(none) >= 0, t.name, *k.m.problem.Supply.Types()[v].OnDemand.Quota))
+}
+
+// noQuotaHelps checks that a budget alone keeps the promised jobs of a fleet out, where no larger one is offered.
+func (k *conflicting) noQuotaHelps(c fault.Finding) {
+	p := k.m.problem
+	p.Supply.OnDemand.Quota = nil
+	p.Supply.VMTypes = slices.Clone(p.Supply.VMTypes)
+	for v := range p.Supply.VMTypes {
+		p.Supply.VMTypes[v].OnDemand.Quota = nil
+	}
+	if there, _ := newFleet(p, k.m.pause).promised(k.o.Nodes, true); there == yes {
+		k.addf("Without quotas the promised jobs fit into the budget, and %s says that they cost more.", c.Pointer)
+	}
 }
 
 // lacks checks that the promised jobs of a fleet do not fit.
