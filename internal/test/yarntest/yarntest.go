@@ -31,16 +31,17 @@ type Yarn struct {
 	failed    func() bool
 }
 
+// client waits for no answer of a resource manager that was killed.
+var client = &http.Client{Timeout: 10 * time.Second}
+
 // Setup says what a YARN has.
 type Setup struct {
 	Queues    map[string]string // names below root, and their capacities
 	Nodes     int
+	Memory    int    // of a node, in MB, with a core for each 1024; it need not be there
 	ReadOnly  bool   // settings stand in a file, and callers cannot change them
 	Scheduler string // its class; "" is the capacity scheduler
 }
-
-// NodeMemory counts the MB of a node, which has a core for each 1024.
-const NodeMemory = 8192
 
 // Start starts a YARN. Where Hadoop is not in bin/hadoop the test is skipped, unless HEADROOM_ENGINES demands it.
 func Start(t *testing.T, setup Setup) *Yarn {
@@ -72,8 +73,8 @@ func Start(t *testing.T, setup Setup) *Yarn {
 		"yarn.resourcemanager.nodemanagers.heartbeat-interval-ms":          "200",
 		"yarn.nm.liveness-monitor.expiry-interval-ms":                      "600000",
 		"yarn.client.nodemanager-connect.retry-interval-ms":                "500",
-		"yarn.nodemanager.resource.memory-mb":                              strconv.Itoa(NodeMemory),
-		"yarn.nodemanager.resource.cpu-vcores":                             strconv.Itoa(NodeMemory / 1024),
+		"yarn.nodemanager.resource.memory-mb":                              strconv.Itoa(setup.Memory),
+		"yarn.nodemanager.resource.cpu-vcores":                             strconv.Itoa(setup.Memory / 1024),
 		"yarn.nodemanager.vmem-check-enabled":                              "false",
 		"yarn.nodemanager.pmem-check-enabled":                              "false",
 		"yarn.nodemanager.disk-health-checker.enable":                      "false",
@@ -227,12 +228,19 @@ func (y *Yarn) Submit(t *testing.T, queue string, seconds, containers int) strin
 		"application-id": made.ID, "application-name": queue, "queue": "root." + queue, "application-type": "test", "max-app-attempts": 2,
 		"resource": map[string]any{"memory": 1024, "vCores": 1}, "am-container-spec": map[string]any{"commands": map[string]string{"command": command}},
 	}, nil)
+	until(t, "the application is stored", func() bool { // before that a resource manager that is killed forgets it
+		var answer struct {
+			App App `json:"app"`
+		}
+		return y.get("apps/"+made.ID, &answer) && !strings.HasPrefix(answer.App.State, "NEW")
+	})
 	return made.ID
 }
 
 // App is an application as YARN lists it.
 type App struct {
 	ID, Queue, State, FinalStatus, Diagnostics string
+	StartedTime, LaunchTime, FinishedTime      int64 // in milliseconds; 0 before
 }
 
 // Apps returns all applications.
@@ -329,7 +337,7 @@ func (y *Yarn) get(what string, into any) bool {
 		return false
 	}
 	request.Header.Set("Accept", "application/json")
-	response, err := http.DefaultClient.Do(request)
+	response, err := client.Do(request)
 	if err != nil {
 		return false
 	}
@@ -349,7 +357,7 @@ func (y *Yarn) send(t *testing.T, method, what string, document, into any) {
 		t.Fatal(err)
 	}
 	request.Header.Set("Content-Type", "application/json")
-	response, err := http.DefaultClient.Do(request)
+	response, err := client.Do(request)
 	if err != nil {
 		t.Fatal(err)
 	}

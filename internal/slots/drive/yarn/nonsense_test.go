@@ -93,7 +93,7 @@ func TestSharesNeverExceedThePlan(t *testing.T) {
 		{3, 0, 30, "0", "10 % of the cluster"},           // more VMs than nodes: the cluster is starting, or small
 		{2, 4, 6, "0", "20 % of the cluster"},            //
 		{1, 0, 3, "0", "10 % of the cluster"},            //
-		{0, 0, 0, "0", "0.001 % of the cluster"},         //
+		{0, 0, 0, "0", "nothing of the cluster"},         //
 		{10.0 / 3, 0, 3, "0", "33.333 % of the cluster"}, // never more than the plan
 		{8, 0, 8, "50", "50 to 80 % of the cluster"},     // another queue has half
 		{30, 0, 30, "100", "0 to 100 % of the cluster"},  //

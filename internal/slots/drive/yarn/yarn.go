@@ -54,7 +54,10 @@ const (
 // percent is a share in thousandths of a per cent, which YARN's sums of 100 are exact in.
 type percent int64
 
-const whole percent = 100_000
+const (
+	whole percent = 100_000
+	none  percent = 1 // a maximum of 0 is shown as 100, so nothing could tell the two apart
+)
 
 func (p percent) String() string {
 	return strconv.FormatFloat(float64(p)/1000, 'f', -1, 64)
@@ -134,10 +137,10 @@ func (y *Yarn) compare(p drive.Plan, conf map[string]string, nodes float64, clas
 	}
 	y.planned = map[string][]setting{}
 	for name, class := range classes {
-		q, most := y.now[name], shares[name]
-		least := most
+		q, least := y.now[name], shares[name]
+		most := max(least, none)
 		if sum > free { // queues of no class take a part that the plan counts on
-			least = max(0, most*max(0, free)/sum)
+			least = least * max(0, free) / sum
 		}
 		y.planned[name] = []setting{{share, least.String()}, {mostOf, most.String()}, {parallel, ""}}
 		limit := drive.Limit{
@@ -159,18 +162,21 @@ func (y *Yarn) compare(p drive.Plan, conf map[string]string, nodes float64, clas
 }
 
 // sharesOf returns the share of the cluster that the plan has for a class. A cluster with fewer nodes than the plan, such
-// as one that starts, is shared as the plan's own VMs are. A share of nothing would be shown as one without a limit.
+// as one that starts, is shared as the plan's own VMs are.
 func sharesOf(p drive.Plan, class string, nodes float64) percent {
 	total := max(nodes, p.Total)
 	if !(total > 0) {
-		return 1
+		return 0
 	}
-	return min(whole, max(1, percent(math.Floor(float64(whole)*p.Shares[class]/total+1e-6))))
+	return min(whole, percent(math.Floor(float64(whole)*p.Shares[class]/total+1e-6)))
 }
 
 // room says what a queue has.
 func room(least, most percent) string {
-	if least == most {
+	switch {
+	case least == 0 && most == none:
+		return "nothing of the cluster"
+	case least == most:
 		return most.String() + " % of the cluster"
 	}
 	return fmt.Sprintf("%s to %s %% of the cluster", least, most)

@@ -29,7 +29,7 @@ func driver(y *yarntest.Yarn, plan *drive.Plan) (d *drive.Driver, said *[]string
 
 // The queues hold the plan in a real YARN: how many applications run, and how many containers they have.
 func TestYarnKeepsLimits(t *testing.T) {
-	y := yarntest.Start(t, yarntest.Setup{Queues: map[string]string{"default": "60", "etl": "20", "sql": "20"}, Nodes: 2})
+	y := yarntest.Start(t, yarntest.Setup{Queues: map[string]string{"default": "60", "etl": "20", "sql": "20"}, Nodes: 2, Memory: 8192})
 	plan := drive.Plan{Number: 7, Places: map[string]int64{"etl": 2, "ad hoc": 0, "ml": 3}, Shares: map[string]float64{"etl": 1}, Total: 1}
 	d, said := driver(y, &plan)
 	turn := func() {
@@ -69,12 +69,12 @@ func TestYarnKeepsLimits(t *testing.T) {
 		}
 	}
 	turn()
-	want := []string{`The engine has no limit for the class "ml", so its jobs are not held to the plan's 3 places. <nil>`, "ad hoc 0 0.001 % of the cluster", "etl 2 50 % of the cluster"}
+	want := []string{`The engine has no limit for the class "ml", so its jobs are not held to the plan's 3 places. <nil>`, "ad hoc 0 nothing of the cluster", "etl 2 50 % of the cluster"}
 	if !slices.Equal(*said, want) {
 		t.Errorf("it says %q", *said)
 	}
 	got := y.Queues(t)
-	if etl := got["etl"]; etl.Capacity != 50 || etl.MaxCapacity != 50 || etl.MaxParallelApps != 2 || got["default"].Capacity != 49.999 || got["sql"].MaxParallelApps != 0 {
+	if etl := got["etl"]; etl.Capacity != 50 || etl.MaxCapacity != 50 || etl.MaxParallelApps != 2 || got["default"].Capacity != 50 || got["sql"].MaxParallelApps != 0 {
 		t.Errorf("the queues are %+v", got)
 	}
 	turn()
@@ -128,12 +128,12 @@ func TestYarnKeepsLimits(t *testing.T) {
 	turn() // none is ended
 	wait("sql", "3 0 0")
 	wait("etl", "2 1 0")
-	want = []string{`The plan has no class "etl" any more, so no further job of it starts. <nil>`, "etl 0 0.001 % of the cluster", "ad hoc 3 25 % of the cluster"}
+	want = []string{`The plan has no class "etl" any more, so no further job of it starts. <nil>`, "etl 0 nothing of the cluster", "ad hoc 3 25 % of the cluster"}
 	if !slices.Equal(*said, want) {
 		t.Errorf("it says %q", *said)
 	}
 	got = y.Queues(t)
-	if got["etl"].MaxParallelApps != 0 || got["etl"].MaxCapacity != 0.001 || got["sql"].MaxCapacity != 25 || got["default"].Capacity != 74.999 {
+	if got["etl"].MaxParallelApps != 0 || got["etl"].MaxCapacity != 0.001 || got["sql"].MaxCapacity != 25 || got["default"].Capacity != 75 {
 		t.Errorf("the queues are %+v", got)
 	}
 }

@@ -1,0 +1,171 @@
+package main
+
+import (
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"headroom/internal/test/yarntest"
+)
+
+// drivenYarn is a YARN that a driver keeps to the plans of a server.
+type drivenYarn struct {
+	follower
+	yarn *yarntest.Yarn
+}
+
+func startDrivenYarn(t *testing.T) *drivenYarn {
+	t.Helper()
+	queues := map[string]string{"default": "50"}
+	for _, class := range drivenClasses {
+		queues[class] = "10"
+	}
+	d := &drivenYarn{yarn: yarntest.Start(t, yarntest.Setup{Queues: queues, Nodes: 2, Memory: 1 << 16})}
+	d.follower = startFollower(t, "yarn", "shop", "--yarn", d.yarn.Address, "--user", "test")
+	return d
+}
+
+// YARN keeps to plans that change while applications come and everything is killed in turn: none starts beyond its class's
+// places, none is lost or fails. The long form has 60 applications, 20 changes and 12 kills.
+func TestYarnFollowsThePlan(t *testing.T) {
+	apps, changes, kills := 15, 4, 3
+	if wholeSamples {
+		apps, changes, kills = 60, 20, 12
+	}
+	d := startDrivenYarn(t)
+	if said := d.verb(t, "drive", "yarn", "shop", "--yarn", d.yarn.Address, "--dry-run"); !strings.Contains(said, "etl: any number of places with 10 to 100 % of the cluster, refusing what is more now, 2 with 50 % of the cluster by the plan\n") {
+		t.Errorf("a dry run says\n%s", said)
+	}
+	d.drive(t)
+	t.Cleanup(func() { d.endDriver(t) })
+	d.follows(t)
+	random := rand.New(rand.NewPCG(7, 2))
+	submitted := 0
+	submit := func(n int) {
+		for ; n > 0 && submitted < apps; n-- {
+			d.yarn.Submit(t, drivenClasses[random.IntN(len(drivenClasses))], 2+random.IntN(5), 0)
+			submitted++
+		}
+	}
+	killed := 0
+	for n := range changes {
+		submit(apps/changes + 1)
+		if killed*changes < n*kills+kills {
+			killed++
+			switch killed % 3 {
+			case 0:
+				d.server.kill(t)
+				d.serve(t)
+			case 1: // what YARN keeps stays, and the next driver has the plan's places within one turn
+				before := d.yarn.Queues(t)
+				d.endDriver(t)
+				d.change(t, random.IntN(12))
+				time.Sleep(2 * time.Second)
+				for name, now := range d.yarn.Queues(t) {
+					if was := before[name]; was.MaxParallelApps != now.MaxParallelApps || was.MaxCapacity != now.MaxCapacity {
+						t.Errorf("without a driver the queue %s went from %+v to %+v", name, was, now)
+					}
+				}
+				d.drive(t)
+				d.follows(t)
+			case 2:
+				d.yarn.Kill()
+				d.yarn.Restart(t)
+			}
+		}
+		d.change(t, random.IntN(12))
+		d.follows(t)
+	}
+	submit(apps)
+	d.change(t, 60)
+	ended := 0
+	waits(t, "all applications have ended", 5*time.Minute, func() bool {
+		ended = 0
+		for _, a := range d.yarn.Apps(t) {
+			if a.FinishedTime > 0 {
+				ended++
+			}
+		}
+		return ended == apps
+	})
+	d.judge(t, apps)
+	t.Logf("%d applications under %d plans, %d kills", apps, len(d.plans), killed)
+}
+
+// follows waits until YARN has the current plan, and says how long that took after the plan.
+func (d *drivenYarn) follows(t *testing.T) {
+	t.Helper()
+	want := d.plans[len(d.plans)-1]
+	total := int64(0)
+	for _, n := range want.places {
+		total += n // each job has a VM
+	}
+	waits(t, "YARN has the plan's places", 15*time.Second, func() bool {
+		queues := d.yarn.Queues(t)
+		sum := 0.0
+		for _, q := range queues {
+			sum += q.Capacity
+		}
+		for class, n := range want.places {
+			share := max(0.001, 100*float64(n)/float64(max(2, total)))
+			if q := queues[class]; q.MaxParallelApps != n || math.Abs(q.MaxCapacity-share) > 0.001 {
+				return false
+			}
+		}
+		return math.Abs(sum-100) < 0.001
+	})
+	t.Logf("YARN had a plan %s after it was current", time.Since(want.from).Round(10*time.Millisecond))
+}
+
+// judge checks what YARN and the applications wrote down: all ended well, and when one began its class had a place.
+func (d *drivenYarn) judge(t *testing.T, apps int) {
+	t.Helper()
+	all := d.yarn.Apps(t)
+	if len(all) != apps {
+		t.Errorf("YARN has %d of %d applications", len(all), apps)
+	}
+	full, waited := 0, 0
+	for _, a := range all {
+		if a.State != "FINISHED" || a.FinalStatus != "SUCCEEDED" {
+			t.Errorf("an application ended as %+v", a)
+		}
+		class, began, running := strings.TrimPrefix(a.Queue, "root."), a.LaunchTime, int64(0)
+		for _, other := range all {
+			if other.Queue == a.Queue && other.LaunchTime <= began && other.FinishedTime > began {
+				running++
+			}
+		}
+		if began-a.StartedTime > 2000 {
+			waited++
+		}
+		switch n := d.most(class, time.UnixMilli(began)); {
+		case running > n:
+			t.Errorf("when %s of %s began, %d ran of %d", a.ID, class, running, n)
+		case running == n:
+			full++
+		}
+	}
+	started := map[string]int64{} // applications of a class that have started and not ended, by their own words
+	begun := 0
+	for _, s := range d.yarn.Seen(t) {
+		switch s.What {
+		case "start":
+			started[s.Queue]++
+			begun++
+			if n := max(d.most(s.Queue, s.At), d.most(s.Queue, s.At.Add(-10*time.Second))); started[s.Queue] > n {
+				t.Errorf("at %s %d applications of %s ran by their own words, of %d", s.At.Format(time.TimeOnly), started[s.Queue], s.Queue, n)
+			}
+		case "end":
+			started[s.Queue]--
+		}
+	}
+	if begun != apps {
+		t.Errorf("applications wrote %d times that they start, want %d", begun, apps)
+	}
+	if full < apps/10 {
+		t.Errorf("only %d applications took their class's last place, which is too few to judge by", full)
+	}
+	t.Logf("%d applications waited for more than 2 s, %d took the last place", waited, full)
+}
