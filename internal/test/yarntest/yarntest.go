@@ -222,8 +222,8 @@ func (y *Yarn) Submit(t *testing.T, queue string, seconds, containers int) strin
 		ID string `json:"application-id"`
 	}
 	y.send(t, http.MethodPost, "apps/new-application", nil, &made)
-	command := fmt.Sprintf("java -Xmx48m -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -cp '%s:%s/*:%s' App %s %s %d %d 2> %s",
-		y.path("manager"), y.jars, y.jars, y.path("seen"), queue, seconds, containers, y.path(made.ID+".log"))
+	command := fmt.Sprintf("echo $(date +%%s%%3N) $$ launch %s >> %s; exec java -Xmx48m -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -cp '%s:%s/*:%s' App %s %s %d %d 2> %s",
+		queue, y.path("seen"), y.path("manager"), y.jars, y.jars, y.path("seen"), queue, seconds, containers, y.path(made.ID+".log"))
 	y.send(t, http.MethodPost, "apps", map[string]any{
 		"application-id": made.ID, "application-name": queue, "queue": "root." + queue, "application-type": "test", "max-app-attempts": 2,
 		"resource": map[string]any{"memory": 1024, "vCores": 1}, "am-container-spec": map[string]any{"commands": map[string]string{"command": command}},
@@ -240,7 +240,7 @@ func (y *Yarn) Submit(t *testing.T, queue string, seconds, containers int) strin
 // App is an application as YARN lists it.
 type App struct {
 	ID, Queue, State, FinalStatus, Diagnostics string
-	StartedTime, LaunchTime, FinishedTime      int64 // in milliseconds; 0 before
+	FinishedTime                               int64 // in milliseconds; 0 before
 }
 
 // Apps returns all applications.
@@ -257,7 +257,7 @@ func (y *Yarn) Apps(t *testing.T) []App {
 	return answer.Apps.App
 }
 
-// Seen is a line that an application wrote when it started, got containers or ended.
+// Seen is a line that an application wrote at its launch, when it started, got containers or ended.
 type Seen struct {
 	At                   time.Time
 	Process, What, Queue string

@@ -49,25 +49,29 @@ func TestNonsenseIsRefused(t *testing.T) {
 		"cannot be read: \"<html>\"; is it the resource manager of YARN?": {"info": "<html>"},
 		"cannot be read: \"no state\"":                                    {"info": "{}"},
 		`is "STARTED" and "STANDBY"; it must be active`:                   {"info": `{"clusterInfo":{"state":"STARTED","haState":"STANDBY"}}`},
-		"answers 307":                        {"info": "307 elsewhere"},
-		"answers 503: busy":                  {"metrics": "503 busy"},
-		"no ticket of Kerberos":              {"info": "401 Authentication required"},
-		"name a user with --user":            {"scheduler-conf": "403 only admins"},
-		`the scheduler "fairScheduler"`:      {"scheduler": `{"scheduler":{"schedulerInfo":{"type":"fairScheduler"}}}`},
-		"no queue":                           {"scheduler": `{"scheduler":{"schedulerInfo":{"type":"capacityScheduler"}}}`},
-		`the queue \"etl\"`:                  {"scheduler": strings.Replace(sensible["scheduler"], `"capacity":40`, `"capacity":-40`, 1)},
-		"no limit of applications at once":   {"scheduler": strings.ReplaceAll(sensible["scheduler"], "maxParallelApps", "other")},
-		"YARN has no queue root.default":     {"scheduler": strings.ReplaceAll(sensible["scheduler"], `"default"`, `"main"`)},
-		"has queues below it":                {"scheduler": strings.ReplaceAll(sensible["scheduler"], `"etl",`, `"etl","queues":{"queue":[{}]},`)},
-		"has no interface to change its":     {"scheduler-conf": "404 not found"},
-		`no yarn.scheduler.capacity.root.qu`: {"scheduler-conf": "{}"},
-		"needs per cents":                    {"scheduler-conf": strings.Replace(sensible["scheduler-conf"], `}]`, `},{"name":"yarn.scheduler.capacity.root.etl.capacity","value":"3w"}]`, 1)},
-		"no number of nodes":                 {"metrics": `{"clusterMetrics":{"activeNodes":-1}}`},
-		"it is too long":                     {"metrics": strings.Repeat(" ", longest+1)},
+		"answers 307": {"info": "307 elsewhere"},
+		"answers 503: no reason; look into the log": {"metrics": "503 "},
+		"answers 503: busy":                         {"metrics": "503 busy"},
+		"no ticket of Kerberos":                     {"info": "401 Authentication required"},
+		"name a user with --user":                   {"scheduler-conf": "403 only admins"},
+		`the scheduler "fairScheduler"`:             {"scheduler": `{"scheduler":{"schedulerInfo":{"type":"fairScheduler"}}}`},
+		"no queue":                                  {"scheduler": `{"scheduler":{"schedulerInfo":{"type":"capacityScheduler"}}}`},
+		`the queue \"etl\"`:                         {"scheduler": strings.Replace(sensible["scheduler"], `"capacity":40`, `"capacity":-40`, 1)},
+		"no limit of applications at once":          {"scheduler": strings.ReplaceAll(sensible["scheduler"], "maxParallelApps", "other")},
+		"YARN has no queue root.default":            {"scheduler": strings.ReplaceAll(sensible["scheduler"], `"default"`, `"main"`)},
+		"has queues below it":                       {"scheduler": strings.ReplaceAll(sensible["scheduler"], `"etl",`, `"etl","queues":{"queue":[{}]},`)},
+		"has no interface to change its":            {"scheduler-conf": "404 not found"},
+		`no yarn.scheduler.capacity.root.qu`:        {"scheduler-conf": "{}"},
+		"needs per cents":                           {"scheduler-conf": strings.Replace(sensible["scheduler-conf"], `}]`, `},{"name":"yarn.scheduler.capacity.root.etl.capacity","value":"3w"}]`, 1)},
+		"no number of nodes":                        {"metrics": `{"clusterMetrics":{"activeNodes":-1}}`},
+		"it is too long":                            {"metrics": strings.Repeat(" ", longest+1)},
 	} {
 		y := Yarn{Addresses: []string{answers(t, instead)}, Rest: "root.default"}
 		if _, err := y.Observe(t.Context(), plan); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("it says %v, want %q", err, says)
+		}
+		if _, again := y.Observe(t.Context(), plan); again == nil {
+			t.Errorf("a second time it has nothing against %q", says)
 		}
 	}
 	for says, y := range map[string]Yarn{

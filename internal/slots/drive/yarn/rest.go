@@ -25,35 +25,28 @@ var client = &http.Client{
 	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 }
 
-// findActive finds the resource manager that is active. The one that was so last is asked first.
+// findActive finds the resource manager that is active.
 func (y *Yarn) findActive(ctx context.Context) error {
 	var failed []error
-	for _, address := range append([]string{y.address}, y.Addresses...) {
-		if address == "" {
-			continue
-		}
+	for _, y.address = range y.Addresses {
 		var answer struct {
 			Info struct {
 				State string `json:"state"`
 				HA    string `json:"haState"`
 			} `json:"clusterInfo"`
 		}
-		err := y.get(ctx, address, "info", &answer)
+		err := y.get(ctx, y.address, "info", &answer)
 		switch info := answer.Info; {
 		case err != nil:
 		case info.State == "":
-			err = unread(address, "info", "no state")
+			err = unread(y.address, "info", "no state")
 		case info.State != "STARTED" || info.HA != "ACTIVE":
-			err = fmt.Errorf("%s is %.30q and %.30q; it must be active", address, info.State, info.HA)
+			err = fmt.Errorf("%s is %.30q and %.30q; it must be active", y.address, info.State, info.HA)
 		default:
-			y.address = address
 			return nil
 		}
-		if address != y.address { // it comes again
-			failed = append(failed, err)
-		}
+		failed = append(failed, err)
 	}
-	y.address = ""
 	return errors.Join(failed...)
 }
 
@@ -184,6 +177,8 @@ func refused(status int, what, at string, text []byte) error {
 	said := message(text)
 	cure := ""
 	switch {
+	case said == "":
+		cure = "no reason; look into the log of the resource manager"
 	case status == http.StatusUnauthorized && !strings.Contains(said, "admin"):
 		cure = "; the driver has no ticket of Kerberos, so run it where YARN takes simple names"
 	case status == http.StatusUnauthorized || status == http.StatusForbidden:

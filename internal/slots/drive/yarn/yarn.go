@@ -24,7 +24,7 @@ type Yarn struct {
 	Queues    map[string]string // of classes whose queue is not called as they are
 	Rest      string            // the queue that has what no class has
 
-	address string               // of the resource manager that was active last
+	address string               // of the resource manager that is active
 	planned map[string][]setting // of the classes' queues, as Observe found that the plan has them
 	now     map[string]queue     // queues below root, as Observe saw them last
 }
