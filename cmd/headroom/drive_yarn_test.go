@@ -152,7 +152,7 @@ func (d *drivenYarn) judge(t *testing.T, apps int) {
 			running[s.Queue]--
 		}
 	}
-	if launched != apps {
+	if launched < apps { // one that its resource manager gave a node as it was killed is given another
 		t.Errorf("applications wrote %d times that they start, want %d", launched, apps)
 	}
 	if full < apps/10 {

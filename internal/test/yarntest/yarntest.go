@@ -79,7 +79,7 @@ func Start(t *testing.T, setup Setup) *Yarn {
 		"yarn.nodemanager.pmem-check-enabled":                              "false",
 		"yarn.nodemanager.disk-health-checker.enable":                      "false",
 		"yarn.nodemanager.recovery.enabled":                                "false",
-		"yarn.am.liveness-monitor.expiry-interval-ms":                      "600000",
+		"yarn.am.liveness-monitor.expiry-interval-ms":                      "30000",
 		"yarn.resourcemanager.work-preserving-recovery.enabled":            "true",
 		"yarn.nodemanager.sleep-delay-before-sigkill.ms":                   "250",
 		"yarn.resourcemanager.max-completed-applications":                  "10000",
