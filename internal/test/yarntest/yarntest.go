@@ -34,6 +34,9 @@ type Yarn struct {
 // client waits for no answer of a resource manager that was killed.
 var client = &http.Client{Timeout: 10 * time.Second}
 
+// patience bounds each wait; a start takes more than a minute on a busy machine.
+const patience = 3 * time.Minute
+
 // Setup says what a YARN has.
 type Setup struct {
 	Queues    map[string]string // names below root, and their capacities
@@ -386,12 +389,12 @@ func at(port int) string { return fmt.Sprint("127.0.0.1:", port) }
 
 func until(t *testing.T, what string, is func() bool) {
 	t.Helper()
-	for last := range await.Tries(time.Minute) {
+	for last := range await.Tries(patience) {
 		if is() {
 			return
 		}
 		if last {
-			t.Fatalf("after a minute it is not so that %s", what)
+			t.Fatalf("after %s it is not so that %s", patience, what)
 		}
 	}
 }
