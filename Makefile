@@ -50,10 +50,18 @@ test-long: build ## run the tests with every large sample (up to two hours), als
 
 SPARK = bin/spark/bin
 
-test-engines: build ## drive a real Slurm (500 jobs, 50 plans, everything killed in turn) and a real Spark; installs both
+HADOOP = bin/hadoop
+YARNTEST = internal/test/yarntest/testdata
+
+$(HADOOP)/App.class: $(YARNTEST)/pom.xml $(YARNTEST)/App.java
+	mvn --quiet --batch-mode --file $(YARNTEST)/pom.xml dependency:copy-dependencies -DoutputDirectory='$(CURDIR)/$(HADOOP)'
+	javac -cp '$(HADOOP)/*' -d $(HADOOP) $(YARNTEST)/App.java
+
+test-engines: build ## drive a real Slurm (500 jobs, 50 plans, everything killed in turn), a real Spark and a real YARN; installs them
 	@scripts/setup engines
 	@test -x $(SPARK)/spark-submit || { python3 -m venv bin/spark && $(SPARK)/pip install --quiet --requirement cmd/headroom/testdata/spark/requirements.txt; }
-	HEADROOM_ENGINES=1 HEADROOM_LONG=1 $(GOTEST) -count=1 -timeout 90m -v -run 'Slurm|Spark' ./internal/slots/drive/... ./cmd/headroom
+	@$(MAKE) $(HADOOP)/App.class
+	HEADROOM_ENGINES=1 HEADROOM_LONG=1 $(GOTEST) -count=1 -timeout 90m -v -run 'Slurm|Spark|Yarn' ./internal/slots/drive/... ./cmd/headroom
 
 SOAK = 10m
 SOAK_RATE = 200

@@ -106,6 +106,7 @@ func TestSystemdReadsTheUnit(t *testing.T) {
 	t.Parallel()
 	for unit, command := range map[string]string{"headroom": "/usr/local/bin/headroom serve", "headroom-agent": "/usr/local/bin/headroom agent $AGENT_ARGUMENTS",
 		"headroom-drive-slurm":   "/usr/local/bin/headroom drive slurm $DRIVE_ARGUMENTS",
+		"headroom-drive-yarn":    "/usr/local/bin/headroom drive yarn $DRIVE_ARGUMENTS",
 		"headroom-history-watch": "/usr/local/bin/headroom history watch $WATCH_ARGUMENTS"} {
 		t.Run(unit, func(t *testing.T) {
 			t.Parallel()

@@ -21,12 +21,18 @@ import (
 
 // driven is a Slurm that a driver keeps to the plans of a server.
 type driven struct {
+	follower
+	slurm *slurmtest.Slurm
+}
+
+// follower is a server, and a driver that carries its plans out.
+type follower struct {
 	homed
-	slurm  *slurmtest.Slurm
-	driver *exec.Cmd // the one started last
-	said   *lockedBuffer
-	key    string // the driver's
-	plans  []inForce
+	arguments []string  // of the driver
+	driver    *exec.Cmd // the one started last
+	said      *lockedBuffer
+	key       string // the driver's
+	plans     []inForce
 }
 
 // inForce holds the places of classes from a moment on.
@@ -100,10 +106,18 @@ func TestSlurmFollowsThePlan(t *testing.T) {
 // startDriven starts a Slurm, and a server with a plan and a driver's key.
 func startDriven(t *testing.T, cloud int) *driven {
 	t.Helper()
-	d := &driven{slurm: slurmtest.Start(t, slurmtest.Setup{Licences: strings.Join(drivenClasses, ":200,") + ":200", Cloud: cloud}), homed: startHomed(t), said: &lockedBuffer{}}
-	d.key = d.agentKey(t, "--cluster", "shop")
-	d.change(t, 4)
+	d := &driven{slurm: slurmtest.Start(t, slurmtest.Setup{Licences: strings.Join(drivenClasses, ":200,") + ":200", Cloud: cloud})}
+	d.follower = startFollower(t, "slurm", "shop")
 	return d
+}
+
+// startFollower starts a server with a plan, and makes a driver's key.
+func startFollower(t *testing.T, arguments ...string) follower {
+	t.Helper()
+	f := follower{homed: startHomed(t), said: &lockedBuffer{}, arguments: arguments}
+	f.key = f.agentKey(t, "--cluster", "shop")
+	f.change(t, 4)
+	return f
 }
 
 // Of two drivers one acts. The other follows it within 15 s of its end, also where it only stood still, and then never
@@ -191,9 +205,9 @@ func TestSlurmHasNodesAhead(t *testing.T) {
 }
 
 // drive starts a driver.
-func (d *driven) drive(t *testing.T, flags ...string) {
+func (d *follower) drive(t *testing.T, flags ...string) {
 	t.Helper()
-	d.driver = exec.Command("headroom", append([]string{"drive", "slurm", "shop", "--every", driverPause.String()}, flags...)...)
+	d.driver = exec.Command("headroom", slices.Concat([]string{"drive"}, d.arguments, []string{"--every", driverPause.String()}, flags)...)
 	d.driver.Env = append(os.Environ(), "HEADROOM_URL=http://"+d.address, "HEADROOM_API_KEY="+d.key)
 	d.driver.Stdout, d.driver.Stderr = d.said, d.said
 	if err := d.driver.Start(); err != nil {
@@ -202,7 +216,7 @@ func (d *driven) drive(t *testing.T, flags ...string) {
 }
 
 // endDriver kills the driver.
-func (d *driven) endDriver(t *testing.T) {
+func (d *follower) endDriver(t *testing.T) {
 	t.Helper()
 	_ = d.driver.Process.Kill()
 	_ = d.driver.Wait()
@@ -212,13 +226,13 @@ func (d *driven) endDriver(t *testing.T) {
 }
 
 // change gives the cluster another quota, waits for its plan, and keeps the plan's places.
-func (d *driven) change(t *testing.T, quota int) {
+func (d *follower) change(t *testing.T, quota int) {
 	t.Helper()
 	d.changeAll(t, quota, min(quota, 40), `{"vm_type":"m","price":"0.3","from":"2020-01-01T00:00:00Z"}`)
 }
 
 // changeAll gives the cluster other prices as well, and waits for the plan of so many VMs.
-func (d *driven) changeAll(t *testing.T, quota, vms int, prices string) {
+func (d *follower) changeAll(t *testing.T, quota, vms int, prices string) {
 	t.Helper()
 	var classes []string
 	for i, name := range drivenClasses {
@@ -309,22 +323,24 @@ func after(text, word string) string {
 	return line
 }
 
-// judge checks what Slurm wrote down: all jobs ended well, and when one began its class had a place. A plan counts until
-// fifteen seconds after its end, in which a driver follows one that was killed.
+// most returns how many jobs of a class the plans around a moment admit. A plan counts until fifteen seconds after its
+// end, in which a driver follows one that was killed.
+func (d *follower) most(class string, at time.Time) (n int64) {
+	const late = 15 * time.Second
+	for i, p := range d.plans {
+		if p.from.Before(at.Add(time.Second)) && (i+1 == len(d.plans) || at.Add(-late).Before(d.plans[i+1].from)) {
+			n = max(n, p.places[class])
+		}
+	}
+	return n
+}
+
+// judge checks what Slurm wrote down: all jobs ended well, and when one began its class had a place.
 func (d *driven) judge(t *testing.T, jobs int) {
 	t.Helper()
-	const late = 15 * time.Second
 	ended := d.slurm.Ended(t)
 	if len(ended) != jobs {
 		t.Errorf("%d of %d jobs have ended", len(ended), jobs)
-	}
-	most := func(class string, at time.Time) (n int64) {
-		for i, p := range d.plans {
-			if p.from.Before(at.Add(time.Second)) && (i+1 == len(d.plans) || at.Add(-late).Before(d.plans[i+1].from)) {
-				n = max(n, p.places[class])
-			}
-		}
-		return n
 	}
 	full := 0
 	for _, j := range ended {
@@ -337,7 +353,7 @@ func (d *driven) judge(t *testing.T, jobs int) {
 				running++
 			}
 		}
-		switch n := most(j.Name, j.Start); {
+		switch n := d.most(j.Name, j.Start); {
 		case running > n:
 			t.Errorf("when job %s of %s began at %s, %d ran of %d", j.ID, j.Name, j.Start.Format(time.TimeOnly), running, n)
 		case running == n:

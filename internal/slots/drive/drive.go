@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"time"
 )
@@ -14,9 +15,11 @@ import (
 // Plan holds what a plan means for an engine.
 type Plan struct {
 	Number int64
-	Places map[string]int64 // by class: how many of its jobs may run at once
-	VMs    map[string]int64 // by type, of those whose nodes follow the plan: how many run now, or must be asked for by now
-	Unsure error            // why what comes is not known; then no node is given back
+	Places map[string]int64   // by class: how many of its jobs may run at once
+	Shares map[string]float64 // by class: the VMs that its jobs have
+	Total  float64            // VMs of all classes
+	VMs    map[string]int64   // by type, of those whose nodes follow the plan: how many run now, or must be asked for by now
+	Unsure error              // why what comes is not known; then no node is given back
 }
 
 // State holds what an engine was seen to do.
@@ -38,7 +41,14 @@ type Nodes struct {
 type Limit struct {
 	Places int64
 	Most   int64 // the highest that the engine's settings allow
+
+	// What the class may take of the cluster, and what it may by the plan, in the engine's words. Both are empty where
+	// the engine limits jobs alone.
+	Room, PlanRoom string
 }
+
+// Unlimited is the number of places of a class that the engine does not limit.
+const Unlimited = math.MaxInt32
 
 // Job is a job of a class in an engine.
 type Job struct {
@@ -49,10 +59,10 @@ type Job struct {
 
 // Engine is a scheduler that keeps limits by itself, so that they hold while nobody drives it.
 type Engine interface {
-	// Observe looks at the engine; classes are those that the plan knows.
-	Observe(ctx context.Context, classes []string) (State, error)
-	// Limit sets the places of a class.
-	Limit(ctx context.Context, class string, places int64) error
+	// Observe looks at the engine; the plan says of which classes.
+	Observe(ctx context.Context, p Plan) (State, error)
+	// Limit sets the limits of classes in this order, or all at once. It returns an error, or nil, for each.
+	Limit(ctx context.Context, steps []Step) []error
 	// Power asks for nodes, or gives back nodes once they have no job.
 	Power(ctx context.Context, nodes []string, on bool) error
 	// Tell puts a sentence at a job; "" takes it away.
@@ -65,6 +75,8 @@ type Engine interface {
 type Step struct {
 	Class    string
 	From, To int64  // places, or nodes of a type, where no job is told anything
+	Before   string // what the class might take of the cluster, where the engine limits that
+	Room     string // what it may take now
 	Job      string // the job that is told
 	Sentence string
 	Type     string // the VM type whose nodes change, instead of a class
@@ -94,10 +106,10 @@ func Compare(p Plan, s State) (steps []Step, lacks []string) {
 			want = limit.Most
 		}
 		places[class] = want
-		switch step := (Step{Class: class, From: limit.Places, To: want}); {
+		switch step := (Step{Class: class, From: limit.Places, To: want, Before: limit.Room, Room: limit.PlanRoom}); {
 		case want < limit.Places:
 			steps = append(steps, step)
-		case want > limit.Places:
+		case want > limit.Places || limit.Room != limit.PlanRoom:
 			raised = append(raised, step)
 		}
 	}
@@ -182,9 +194,10 @@ func (d *Driver) Turn(ctx context.Context) error {
 	now := map[string]bool{}
 	defer func() { d.said = now }()
 	warn := func(sentence string, err error) {
-		if now[sentence] = true; !d.said[sentence] {
+		if !d.said[sentence] && !now[sentence] {
 			d.Warn(sentence, err)
 		}
+		now[sentence] = true
 	}
 	p, err := d.Plan(ctx)
 	if err != nil {
@@ -193,41 +206,27 @@ func (d *Driver) Turn(ctx context.Context) error {
 	}
 	classes := slices.Sorted(maps.Keys(p.Places))
 	gone := slices.DeleteFunc(slices.Clone(d.planned), func(class string) bool { return slices.Contains(classes, class) })
-	s, err := d.Engine.Observe(ctx, slices.Concat(classes, gone))
+	p.Places = maps.Clone(p.Places)
+	for _, class := range gone {
+		p.Places[class] = 0
+	}
+	s, err := d.Engine.Observe(ctx, p)
 	if err != nil {
 		warn("The engine does not answer", err)
 		return err
 	}
-	p.Places = maps.Clone(p.Places)
 	for _, class := range gone { // once: whoever then takes its limit away meets nobody
-		if _, known := s.Limits[class]; known {
-			p.Places[class] = 0
-			warn(fmt.Sprintf("The plan has no class %q any more, so no further job of it starts.", class), nil)
+		if _, known := s.Limits[class]; !known {
+			delete(p.Places, class)
+			continue
 		}
+		warn(fmt.Sprintf("The plan has no class %q any more, so no further job of it starts.", class), nil)
 	}
 	steps, lacks := Compare(p, s)
 	for _, sentence := range lacks {
 		warn(sentence, nil)
 	}
-	var failed []error
-	for _, step := range steps {
-		if !d.DryRun {
-			switch {
-			case step.Job != "":
-				err = d.Engine.Tell(ctx, step.Job, step.Sentence)
-			case step.Type != "":
-				err = d.Engine.Power(ctx, step.Nodes, step.To > step.From)
-			default:
-				err = d.Engine.Limit(ctx, step.Class, step.To)
-			}
-			if err != nil {
-				warn("The engine refused a step: "+err.Error(), nil)
-				failed = append(failed, err)
-				continue
-			}
-		}
-		d.Did(step, d.DryRun)
-	}
+	failed := d.act(ctx, steps, warn)
 	if len(failed) == 0 {
 		d.planned = classes
 	}
@@ -238,6 +237,41 @@ func (d *Driver) Turn(ctx context.Context) error {
 		}
 	}
 	return errors.Join(failed...)
+}
+
+// act takes the steps, of which those of limits come first. What the engine refuses does not keep it from the others.
+func (d *Driver) act(ctx context.Context, steps []Step, warn func(string, error)) (failed []error) {
+	done := func(step Step, err error) {
+		if err != nil {
+			warn("The engine refused a step: "+err.Error(), nil)
+			failed = append(failed, err)
+			return
+		}
+		d.Did(step, d.DryRun)
+	}
+	limits := 0
+	for limits < len(steps) && steps[limits].Job == "" && steps[limits].Type == "" {
+		limits++
+	}
+	errs := make([]error, limits)
+	if limits > 0 && !d.DryRun {
+		errs = d.Engine.Limit(ctx, steps[:limits])
+	}
+	for i, err := range errs {
+		done(steps[i], err)
+	}
+	for _, step := range steps[limits:] {
+		var err error
+		switch {
+		case d.DryRun:
+		case step.Job != "":
+			err = d.Engine.Tell(ctx, step.Job, step.Sentence)
+		default:
+			err = d.Engine.Power(ctx, step.Nodes, step.To > step.From)
+		}
+		done(step, err)
+	}
+	return failed
 }
 
 // Times of acting alone. A driver that is killed has its place for leadLasts, and the others look after leadEvery.

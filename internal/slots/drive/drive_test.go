@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -14,7 +15,7 @@ import (
 func TestCompare(t *testing.T) {
 	p := Plan{Number: 3, Places: map[string]int64{"a": 5, "b": 1, "c": 9, "d": 0, "lost": 2}}
 	s := State{
-		Limits:  map[string]Limit{"a": {2, 100}, "b": {4, 100}, "c": {0, 7}, "d": {0, 100}, "other": {8, 100}},
+		Limits:  map[string]Limit{"a": {Places: 2, Most: 100}, "b": {Places: 4, Most: 100}, "c": {Places: 0, Most: 7}, "d": {Places: 0, Most: 100}, "other": {Places: 8, Most: 100}},
 		Running: map[string]int64{"a": 5, "b": 4, "c": 6},
 		Jobs: []Job{{ID: "1", Class: "a", Waits: 1}, {ID: "2", Class: "b", Waits: 1, Told: "4 places of b are taken, and plan 3 has 1."},
 			{ID: "3", Class: "c", Waits: 2}, {ID: "4", Class: "c", Waits: 1, Told: "old."}, {ID: "5", Class: "d", Waits: 1}, {ID: "6", Class: "lost", Waits: 1}},
@@ -72,20 +73,20 @@ type frail struct {
 	limits  int
 }
 
-func (f *frail) Observe(context.Context, []string) (State, error) { return f.State, f.err }
-func (f *frail) Tell(context.Context, string, string) error       { return f.refuses }
+func (f *frail) Observe(context.Context, Plan) (State, error) { return f.State, f.err }
+func (f *frail) Tell(context.Context, string, string) error   { return f.refuses }
 func (f *frail) Measure(context.Context, []string, time.Time, time.Time) (Measured, error) {
 	return Measured{}, nil
 }
 func (f *frail) Power(context.Context, []string, bool) error { return f.refuses }
-func (f *frail) Limit(context.Context, string, int64) error {
-	f.limits++
-	return f.refuses
+func (f *frail) Limit(_ context.Context, steps []Step) []error {
+	f.limits += len(steps)
+	return slices.Repeat([]error{f.refuses}, len(steps))
 }
 
 // What goes wrong is said once while it lasts, and nothing is changed without a plan or on a dry run.
 func TestTroubleIsSaidOnce(t *testing.T) {
-	engine := &frail{State: State{Limits: map[string]Limit{"a": {2, 9}}}}
+	engine := &frail{State: State{Limits: map[string]Limit{"a": {Places: 2, Most: 9}}}}
 	var planErr error
 	var said, did []string
 	d := Driver{

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -30,11 +31,11 @@ import (
 func Commands() []*cobra.Command {
 	c := remote.Group("drive", "Carry a cluster's plan out in the engine that runs its jobs", `
 
-In Slurm a driver changes limits that Slurm keeps by itself, so that they hold while the driver or the server is away.
+In Slurm and YARN a driver changes limits that these keep by themselves, so that they hold while the driver or the server is away.
 An application of Spark is started with the executors of the plan. No job is ever cancelled.`)
 	var to remote.Connection
 	to.AddFlags(c)
-	c.AddCommand(slurmCommand(&to), sparkCommand(&to))
+	c.AddCommand(slurmCommand(&to), sparkCommand(&to), yarnCommand(&to))
 	return []*cobra.Command{c}
 }
 
@@ -43,6 +44,20 @@ type driveFlags struct {
 	dryRun, once bool
 	every, lead  time.Duration
 	nodes        map[string]string // where the nodes of VM types are, in the engine's words
+}
+
+// add adds the flags that every driver has.
+func (f *driveFlags) add(c *cobra.Command) {
+	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "say once what would be changed, and change nothing")
+	c.Flags().BoolVar(&f.once, "once", false, "change what differs once, and end")
+	c.Flags().DurationVar(&f.every, "every", 10*time.Second, "how long to wait between looks at plan and engine")
+}
+
+func (f *driveFlags) check() error {
+	if f.every < time.Second {
+		return fmt.Errorf("--every is %s; give at least 1s", f.every)
+	}
+	return nil
 }
 
 func slurmCommand(to *remote.Connection) *cobra.Command {
@@ -74,28 +89,23 @@ is enough. To stop driving, end it and delete the reservations: scontrol delete 
 			"  headroom drive slurm shop --nodes m5.xlarge=cloud --lead 10m",
 		Args: cobra.ExactArgs(1),
 	}
-	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "say once what would be changed, and change nothing")
-	c.Flags().BoolVar(&f.once, "once", false, "change what differs once, and end")
-	c.Flags().DurationVar(&f.every, "every", 10*time.Second, "how long to wait between looks at plan and engine")
+	f.add(c)
 	c.Flags().StringToStringVar(&licences, "licence", nil, "the licence of a class, as `class=licence` (default the class's name)")
 	c.Flags().StringToStringVar(&f.nodes, "nodes", nil, "let the nodes of a partition be as many as the plan has VMs, as `type=partition`")
 	c.Flags().DurationVar(&f.lead, "lead", 5*time.Minute, "how long before they are needed nodes are asked for")
 	c.PreRunE = func(*cobra.Command, []string) error {
-		switch {
-		case f.every < time.Second:
-			return fmt.Errorf("--every is %s; give at least 1s", f.every)
-		case f.lead < 0 || f.lead > 24*time.Hour:
+		if f.lead < 0 || f.lead > 24*time.Hour {
 			return fmt.Errorf("--lead is %s; give 0s to 24h", f.lead)
 		}
-		return nil
+		return f.check()
 	}
 	return to.Command(c, func(c *cobra.Command, s *remote.Service, args []string) error {
-		return f.run(c, s, args[0], &slurm.Slurm{Licences: licences, Partitions: f.nodes})
+		return f.run(c, s, args[0], "slurm", &slurm.Slurm{Licences: licences, Partitions: f.nodes})
 	})
 }
 
 // run drives an engine once, or until it is interrupted.
-func (f *driveFlags) run(c *cobra.Command, s *remote.Service, cluster string, engine drive.Engine) error {
+func (f *driveFlags) run(c *cobra.Command, s *remote.Service, cluster, name string, engine drive.Engine) error {
 	log := slog.New(slog.NewTextHandler(c.ErrOrStderr(), nil))
 	steps := 0
 	by := planned{s: s, cluster: cluster, types: slices.Sorted(maps.Keys(f.nodes)), lead: f.lead}
@@ -121,7 +131,7 @@ func (f *driveFlags) run(c *cobra.Command, s *remote.Service, cluster string, en
 		_, err := s.Call(ctx, openapi.CreateObservation(cluster), remote.JSONOf(map[string]any{"vms": nodes, "slots": plans.BusySlots{Map: processors}}))
 		return err
 	}
-	d.Lead = lead(s, cluster, "slurm")
+	d.Lead = lead(s, cluster, name)
 	if !f.dryRun && !f.once {
 		shell.OutliveReaders() // the engine would be left alone
 		if err := shell.Notify(shell.NotifyReady); err != nil {
@@ -157,10 +167,29 @@ func tell(w io.Writer, step drive.Step, dry bool) {
 	case step.Job != "":
 		fmt.Fprintf(w, "%s: job %s is told: %s\n", shell.Shown(step.Class), shell.Shown(step.Job), shell.Shown(step.Sentence))
 	case dry:
-		fmt.Fprintf(w, "%s: %d places now, %d by the plan\n", shell.Shown(step.Class), step.From, step.To)
+		fmt.Fprintf(w, "%s: %s now, %d%s by the plan\n", shell.Shown(step.Class), before(step), step.To, with(step.Room))
 	default:
-		fmt.Fprintf(w, "%s: %d places, %d before\n", shell.Shown(step.Class), step.To, step.From)
+		fmt.Fprintf(w, "%s: %d places%s, %s before\n", shell.Shown(step.Class), step.To, with(step.Room), before(step))
 	}
+}
+
+// before says what limited a class before a step.
+func before(step drive.Step) string {
+	switch {
+	case step.From == drive.Unlimited:
+		return "any number of places" + with(step.Before)
+	case step.Room == "":
+		return strconv.FormatInt(step.From, 10)
+	}
+	return fmt.Sprintf("%d places%s", step.From, with(step.Before))
+}
+
+// with adds what a class may take of the cluster, where the engine limits that.
+func with(room string) string {
+	if room == "" {
+		return ""
+	}
+	return " with " + shell.Shown(room)
 }
 
 // lead asks the server to let this process alone act in an engine.

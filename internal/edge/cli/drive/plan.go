@@ -76,7 +76,7 @@ func noPlan(cluster string) error {
 
 // plan reads how many jobs of each class the current plan admits, and how many VMs must have been asked for by now.
 func (a *planned) plan(ctx context.Context) (drive.Plan, error) {
-	p := drive.Plan{Places: map[string]int64{}}
+	p := drive.Plan{Places: map[string]int64{}, Shares: map[string]float64{}}
 	answer, err := a.s.Call(ctx, openapi.GetScaling(a.cluster, nil))
 	if err != nil {
 		return p, err
@@ -91,6 +91,8 @@ func (a *planned) plan(ctx context.Context) (drive.Plan, error) {
 	p.Number = now.Number
 	for _, class := range now.Items {
 		p.Places[class.Class] = int64(math.Floor(class.Admitted + 1e-9)) // a part of a job cannot run
+		p.Shares[class.Class] = class.VMsShare
+		p.Total += class.VMsShare
 	}
 	return p, a.add(ctx, &p, now, time.Now())
 }

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"headroom/internal/slots/drive"
 )
 
 // programs puts programs of these texts on the path, alone and in the place of Slurm's.
@@ -39,7 +41,7 @@ func TestNonsenseIsRefused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			programs(t, c.scripts)
-			if _, err := new(Slurm).Observe(t.Context(), []string{"etl"}); err == nil || !strings.Contains(err.Error(), c.says) {
+			if _, err := new(Slurm).Observe(t.Context(), drive.Plan{Places: map[string]int64{"etl": 1}}); err == nil || !strings.Contains(err.Error(), c.says) {
 				t.Errorf("it says %v, want %q", err, c.says)
 			}
 		})
@@ -50,7 +52,7 @@ func TestNonsenseIsRefused(t *testing.T) {
 func TestStatesOfEachVersion(t *testing.T) {
 	for _, state := range []string{`"RUNNING"`, `["RUNNING"]`, `["RUNNING", "POWERING_UP_NODE"]`} {
 		programs(t, map[string]string{"scontrol": sensible, "squeue": `echo '{"jobs": [{"job_id": 7, "job_state": ` + state + `, "state_reason": "None", "licenses": "etl:2", "comment": ""}]}'`})
-		s, err := new(Slurm).Observe(t.Context(), []string{"etl"})
+		s, err := new(Slurm).Observe(t.Context(), drive.Plan{Places: map[string]int64{"etl": 1}})
 		if err != nil || s.Running["etl"] != 2 || s.Limits["etl"].Places != 6 || s.Limits["etl"].Most != 10 {
 			t.Errorf("of the state %s it makes %+v (%v)", state, s, err)
 		}

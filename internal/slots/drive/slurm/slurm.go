@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os/exec"
 	"regexp"
 	"slices"
@@ -58,7 +59,7 @@ type held struct {
 }
 
 // Observe reads licences, the reservations that hold some back, and the jobs.
-func (s *Slurm) Observe(ctx context.Context, classes []string) (drive.State, error) {
+func (s *Slurm) Observe(ctx context.Context, p drive.Plan) (drive.State, error) {
 	state := drive.State{Limits: map[string]drive.Limit{}, Running: map[string]int64{}}
 	var err error
 	if s.total, err = s.totals(ctx); err != nil {
@@ -67,7 +68,7 @@ func (s *Slurm) Observe(ctx context.Context, classes []string) (drive.State, err
 	if s.reserved, err = s.reservations(ctx); err != nil {
 		return state, err
 	}
-	of := s.byLicence(classes)
+	of := s.byLicence(slices.Sorted(maps.Keys(p.Places)))
 	for licence, class := range of {
 		if total, there := s.total[licence]; there && named.MatchString(licence) {
 			state.Limits[class] = drive.Limit{Places: max(0, total-s.reserved[licence].licences), Most: total}
@@ -205,8 +206,16 @@ func placesOf(licences string, of map[string]string) (class string, places int64
 	return "", 0
 }
 
-// Limit holds back the licences of a class beyond its places, of as many as Observe saw.
-func (s *Slurm) Limit(ctx context.Context, class string, places int64) (err error) {
+// Limit holds back the licences of classes beyond their places, one class after the other.
+func (s *Slurm) Limit(ctx context.Context, steps []drive.Step) (errs []error) {
+	for _, step := range steps {
+		errs = append(errs, s.limit(ctx, step.Class, step.To))
+	}
+	return errs
+}
+
+// limit holds back the licences of a class beyond its places, of as many as Observe saw.
+func (s *Slurm) limit(ctx context.Context, class string, places int64) (err error) {
 	licence := s.Licence(class)
 	back, name := s.total[licence]-places, "ReservationName=headroom-"+licence
 	licences := fmt.Sprintf("Licenses=%s:%d", licence, back)
