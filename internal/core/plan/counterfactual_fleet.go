@@ -49,13 +49,14 @@ type besideFleet struct {
 
 // lookBeside works out what would change a fleet's whole plan.
 func (d *fleetDecision) lookBeside(ctx context.Context, best *fleetPlan, root *treeNode) {
-	if d.ofSeries || len(d.classes) > maxClasses || len(d.classes)*len(d.types) > mostFleet {
+	if d.ofSeries || len(d.classes) > maxClasses || len(d.classes)*len(d.types) > mostFleet || ctx.Err() != nil {
 		return
 	}
 	b := &besideFleet{ctx: ctx, plan: best, nu: root.nu, mu: root.mu, left: max(besideLeast, besideShare*d.work)}
 	if b.fleet = d.roomier(); b.fleet == nil || !slices.Equal(b.loaded(best.jobs), best.vms) {
 		return
 	}
+	b.done, b.most = integer.Expired(ctx), math.MaxInt
 	b.margin = 0.35 * max(integer.ProofResolution*integer.Yardstick(best.cost+d.committed(), d.wanted()), integer.GapNoise*d.wanted(), 3e-9)
 	b.list()
 	jobs := make([]int64, len(d.classes))
