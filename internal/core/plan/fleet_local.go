@@ -42,6 +42,9 @@ func (s *fleetSearch) lookAround(n *treeNode, p *mixes.Program) (complete bool) 
 	if s.settled(n.bound) {
 		return false
 	}
+	if s.glances {
+		return false
+	}
 	d := &field{fleetSearch: s, nu: p.Nu, mu: p.Mu, bound: n.bound, all: true}
 	below := s.costOfBest() - n.bound
 	if math.IsInf(below, 1) {
@@ -136,7 +139,9 @@ func (s *fleetSearch) thin(jobs [][]int64, nu []float64) {
 	}
 }
 
-// fewClasses are looked at in full more quickly than improved upon.
+// fewClasses are looked at in full more quickly than improved upon. Of more than these, whose jobs cost the same each, the
+// search only glances at parts of the tree and soon splits them: exchanges find the better plans. Whole slots leave few
+// good mixes, and looking around finds them.
 const fewClasses = 12
 
 // thinnedMost bounds the jobs that thin refuses.
@@ -168,32 +173,6 @@ func (d *field) list(n *treeNode, below float64) {
 			d.lists[i] = []alternative{{jobs: jobs, loads: d.loadsOf(i, jobs)}}
 		}
 	}
-}
-
-// polish improves the best plan by exchanges near the prices at the root of the tree.
-func (s *fleetSearch) polish() {
-	if s.best == nil {
-		return
-	}
-	n := s.root
-	d := &field{fleetSearch: s, nu: n.nu, mu: n.mu, bound: n.bound}
-	d.list(n, s.best.cost-n.bound)
-	for i, mix := range s.best.jobs {
-		at := slices.IndexFunc(d.lists[i], func(a alternative) bool { return slices.Equal(a.jobs, mix) })
-		if at < 0 {
-			_, _, least, _ := d.cheapest(i, pricing{d.nu, d.penalty[i], nil})
-			total, worth := int64(0), 0.0
-			for v, h := range mix {
-				total += h
-				worth += d.worthOn(i, v, h, d.nu[v])
-			}
-			at = len(d.lists[i])
-			d.lists[i] = append(d.lists[i], alternative{mix, d.loadsOf(i, mix), total, worth - d.penalty[i]*float64(total) - least})
-		}
-		d.chosen[i] = at
-	}
-	d.ready()
-	d.improve()
 }
 
 // start begins at the choices that the linear program takes most of, where they are listed.

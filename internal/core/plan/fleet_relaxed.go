@@ -49,13 +49,14 @@ func (f *fleet) straight(i int, nu []float64, penalty float64) (kind int, jobs, 
 	return kind, jobs, (least - penalty) * jobs
 }
 
-func (f *fleet) straightOracle(i int, nu []float64, penalty float64) (mixes.Choice, float64, bool) {
+func (f *fleet) straightOracle(i int, nu []float64, penalty float64, c *mixes.Choice) (worth float64, ok bool) {
 	kind, jobs, worth := f.straight(i, nu, penalty)
-	c := mixes.Choice{VMs: make([]float64, len(f.types)), Jobs: make([]float64, len(f.types)), All: jobs}
-	if kind >= 0 {
+	clear(c.VMs)
+	clear(c.Jobs)
+	if c.All = jobs; kind >= 0 {
 		c.VMs[kind], c.Jobs[kind] = jobs*f.types[kind].classes[i].gamma, jobs
 	}
-	return c, worth, true
+	return worth, true
 }
 
 // everything is the root of the search tree.

@@ -39,9 +39,10 @@ type fleetSearch struct {
 	bound    float64 // no plan costs less
 	open     openNodes
 	root     *treeNode
-	made     int // parts of the tree so far, and one
-	effort   int // in all
-	patience int // likewise, while no plan has been found
+	glances  bool // it does not look around in parts of the tree
+	made     int  // parts of the tree so far, and one
+	effort   int  // in all
+	patience int  // likewise, while no plan has been found
 }
 
 // treeNode is a part of the search tree.
@@ -110,6 +111,7 @@ func (f *fleet) search(ctx context.Context, target func(objective float64) float
 func (f *fleet) newSearch(ctx context.Context, target func(objective float64) float64, nu []float64) *fleetSearch {
 	f.done = integer.Expired(ctx)
 	s := &fleetSearch{fleet: f, target: target, paid: f.committed(), all: f.wanted(), bound: math.Inf(-1), made: 1}
+	s.glances = len(f.penalty) > fewClasses && !slices.Contains(f.linear, false)
 	s.root = &treeNode{box: f.everything(), bound: math.Inf(-1), nu: nu}
 	s.open = openNodes{s.root}
 	return s
@@ -129,11 +131,12 @@ func (s *fleetSearch) allow(share float64) {
 	}
 }
 
-// grant lets the search work for a share of the time from now on, and for half of a whole search at most. With a long
+// grant lets the search work for a share of the time from now on, and for two whole searches at most. With a long
 // time, plans that stay open would otherwise take seconds more.
 func (s *fleetSearch) grant(share float64) {
-	s.effort = s.work + min(int(share*float64(s.Options.MaxSolveMs)*effortPerMs), s.effortFor()/2)
-	s.most = max(s.most, s.effort)
+	s.effort = s.work + min(int(share*float64(s.Options.MaxSolveMs)*effortPerMs), 2*s.effortFor())
+	s.patience = s.work + int(s.Options.MaxSolveMs)*effortPerMs
+	s.most = max(s.effort, s.patience)
 }
 
 // run goes on with the search for as long as it is allowed to.
@@ -195,21 +198,20 @@ func (s *fleetSearch) hopeless(bound float64) bool {
 
 // oracle finds cheapest mixes within a box.
 func (f *fleet) oracle(b *box) mixes.Oracle {
-	return func(i int, nu []float64, penalty float64) (mixes.Choice, float64, bool) {
+	return func(i int, nu []float64, penalty float64, c *mixes.Choice) (worth float64, ok bool) {
 		jobs, worth, _, ok := f.cheapest(i, pricing{nu, penalty, b.limits[i]})
 		if !ok {
-			return mixes.Choice{}, 0, false
+			return 0, false
 		}
-		c := mixes.Choice{VMs: make([]float64, len(jobs)), Jobs: make([]float64, len(jobs))}
+		c.All = 0
 		for v, h := range jobs {
-			if h > 0 {
+			if c.VMs[v], c.Jobs[v] = 0, float64(h); h > 0 {
 				t := &f.types[v]
 				c.VMs[v] = float64(t.loads.Units(i, h)) / float64(t.loads.Grid.PerVM)
-				c.Jobs[v] = float64(h)
 				c.All += c.Jobs[v]
 			}
 		}
-		return c, worth, true
+		return worth, true
 	}
 }
 

@@ -22,25 +22,23 @@ const (
 	checkedClasses = 60
 	// helpColumns bounds the program that is handed over whole; of a larger one the classes that can move most easily.
 	helpColumns = 10_000
-	// Of the time, CBC gets helpShare, and exchanges and annealing of the best plan get polishShare and annealShare. The
-	// search does beforeShare of its work before CBC is asked.
-	beforeShare, helpShare, polishShare, annealShare = 0.05, 0.7, 0.05, 0.15
+	// Of the time, the search gets diveShare to find a plan, exchanges get exchangeShare to improve it, CBC helpShare, and
+	// exchanges of what it finds polishShare. What is left is for the proof.
+	diveShare, exchangeShare, helpShare, polishShare = 0.2, 0.4, 0.25, 0.05
 )
 
 // find searches for the best plan and the proof, with CBC's help or under its eyes where the options want it.
 func (d *fleetDecision) find(ctx context.Context, solver lp.Solver) *fleetSearch {
 	s := d.newSearch(ctx, d.target(), d.relaxed.nu)
-	asks := d.Options.Engine != capacity.EngineExact
+	s.root.mu = d.relaxed.mu
 	large := d.columns() > helpColumns
-	// Of few classes, and of whole slots, which do not fit into CBC's program, our search finds the better plans.
-	helps := asks && len(d.classes) > fewClasses && !slices.Contains(d.linear, false)
 	if large { // one look at the whole tree takes longer than there is time
 		s.round(d.relaxed.prices)
 	}
 	switch {
 	case large && s.best != nil:
-	case helps:
-		s.allow(beforeShare)
+	case s.glances:
+		s.grant(diveShare)
 		s.run()
 	default:
 		s.allow(1)
@@ -53,14 +51,14 @@ func (d *fleetDecision) find(ctx context.Context, solver lp.Solver) *fleetSearch
 		s.bound, s.root.bound = max(s.bound, d.relaxed.bound), max(s.root.bound, d.relaxed.bound)
 	}
 	if !s.proved() {
-		if asks {
+		s.grant(exchangeShare)
+		s.exchange()
+		if d.Options.Engine != capacity.EngineExact && !s.proved() {
 			d.help(ctx, solver, s)
+			s.grant(polishShare)
+			s.exchange()
 		}
-		s.grant(polishShare)
-		s.polish()
-		s.grant(annealShare)
-		s.anneal()
-		if helps || large {
+		if s.glances || large {
 			s.allow(1)
 			s.run()
 		}

@@ -152,6 +152,10 @@ func (w *window) shrink() {
 // cheapest is the class's mix that is worth least, valid until the next call; its worth; and what no
 // mix is worth less than. False if the limits leave no mix.
 func (f *fleet) cheapest(i int, p pricing) (jobs []int64, worth, least float64, ok bool) {
+	if f.linear[i] {
+		jobs, worth, ok = f.cheapestLinear(i, p)
+		return jobs, worth, worth, ok
+	}
 	s := &f.mixScratch
 	s.jobs = append(s.jobs[:0], make([]int64, len(f.types))...)
 	w := f.window(i, p, 0)
@@ -175,6 +179,56 @@ func (f *fleet) cheapest(i int, p pricing) (jobs []int64, worth, least float64, 
 		least = min(worth, w.line)
 	}
 	return jobs, worth, least, true
+}
+
+// cheapestLinear is cheapest for a class whose jobs cost the same each: as many as may be on the cheapest types first.
+func (f *fleet) cheapestLinear(i int, p pricing) (jobs []int64, worth float64, ok bool) {
+	s := &f.mixScratch
+	for len(s.jobs) < len(f.types) {
+		s.jobs = append(s.jobs, 0)
+	}
+	clear(s.jobs)
+	on := f.on[i]
+	f.work += 1 + len(on)/2
+	s.order, s.slope = s.order[:0], s.slope[:0]
+	total, low, high := int64(0), f.low[i], f.high[i]
+	if p.boundary != nil {
+		low, high = p.boundary.low, p.boundary.high
+	}
+	for _, v := range on {
+		g := &f.types[v].loads.Grid
+		each := p.nu[v] * float64(f.types[v].loads.Units(i, 1)) / float64(g.PerVM)
+		if p.boundary != nil {
+			s.jobs[v] = p.boundary.from[v]
+			total += s.jobs[v]
+			worth += each * float64(s.jobs[v])
+		}
+		at := len(s.slope)
+		s.order, s.slope = append(s.order, v), append(s.slope, each)
+		for ; at > 0 && s.slope[at-1] > each; at-- {
+			s.order[at], s.slope[at] = s.order[at-1], s.slope[at-1]
+		}
+		s.order[at], s.slope[at] = v, each
+	}
+	for k, v := range s.order {
+		most := high
+		if p.boundary != nil {
+			most = p.boundary.to[v]
+		}
+		room := low - total
+		if s.slope[k] < p.penalty {
+			room = high - total
+		}
+		if more := min(room, most-s.jobs[v]); more > 0 {
+			s.jobs[v] += more
+			total += more
+			worth += s.slope[k] * float64(more)
+		}
+		if room <= 0 {
+			break
+		}
+	}
+	return s.jobs, worth - p.penalty*float64(total), len(on) == 0 || total >= low && total <= high
 }
 
 // alongLine is the mix in a window that the straight lines make cheapest, and what they say it is worth at

@@ -36,8 +36,8 @@ type basic struct {
 	choice        Choice
 }
 
-// Oracle finds the choice of a class that is worth least.
-type Oracle func(class int, nu []float64, penalty float64) (choice Choice, worth float64, ok bool)
+// Oracle writes down the choice of a class that is worth least.
+type Oracle func(class int, nu []float64, penalty float64, choice *Choice) (worth float64, ok bool)
 
 // Program is a linear program over choices, and its solution.
 type Program struct {
@@ -56,8 +56,10 @@ type Program struct {
 	random   integer.SplitMix
 	work     *int
 	ended    func() bool
-	block    int  // classes from here on are priced next
-	Solved   bool // the basis is the best one, and inverse its inverse
+	block    int // classes from here on are priced next
+	tried    Choice // room for the one that is priced
+	found    Choice // the best of those priced
+	Solved   bool   // the basis is the best one, and inverse its inverse
 
 	Nu []float64
 	Mu float64
@@ -126,8 +128,15 @@ func New(of Parts) (p *Program, ok bool) {
 		rows++
 	}
 	p.free = make([]float64, rows)
+	room := make([]float64, 2*n*(len(p.keys)+2))
+	choice := func() (c Choice) {
+		c.VMs, c.Jobs, room = room[:n:n], room[n:2*n:2*n], room[2*n:]
+		return c
+	}
+	p.tried, p.found = choice(), choice()
 	for i := range p.keys {
-		if p.keys[i], _, ok = of.Best(i, p.Nu, p.penalty[i]); !ok {
+		p.keys[i] = choice()
+		if _, ok = of.Best(i, p.Nu, p.penalty[i], &p.keys[i]); !ok {
 			return nil, false
 		}
 		for v, x := range p.keys[i].VMs {
@@ -373,17 +382,21 @@ func (p *Program) entering() (enter basic, up, found bool) {
 		if p.PhaseOne {
 			penalty = 0
 		}
-		choice, worth, _ := p.best(i, p.Nu, penalty)
+		worth, _ := p.best(i, p.Nu, penalty, &p.tried)
 		key := -penalty * p.keys[i].All
 		for v, x := range p.keys[i].VMs {
 			key += p.Nu[v] * x
 		}
 		if gain := key - worth; gain > max(most, 1e-12*math.Abs(key)) {
-			most, found, enter, up = gain, true, basic{class: i, choice: choice}, true
+			most, found, enter, up = gain, true, basic{class: i}, true
+			p.tried, p.found = p.found, p.tried
 		}
 		if found && tried%together == together-1 {
 			break
 		}
+	}
+	if found {
+		enter.choice = Choice{slices.Clone(p.found.VMs), slices.Clone(p.found.Jobs), p.found.All}
 	}
 	return enter, up, found
 }
