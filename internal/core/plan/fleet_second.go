@@ -58,6 +58,9 @@ func (d *fleetDecision) find(ctx context.Context, solver lp.Solver) *fleetSearch
 			s.grant(polishShare)
 			s.exchange()
 		}
+		if s.glances {
+			s.setApart(ctx)
+		}
 		if s.glances || large {
 			s.allow(1)
 			s.run()

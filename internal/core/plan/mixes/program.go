@@ -56,7 +56,7 @@ type Program struct {
 	random   integer.SplitMix
 	work     *int
 	ended    func() bool
-	block    int // classes from here on are priced next
+	block    int    // classes from here on are priced next
 	tried    Choice // room for the one that is priced
 	found    Choice // the best of those priced
 	Solved   bool   // the basis is the best one, and inverse its inverse

@@ -186,6 +186,29 @@ func (r *Rental) Lines() (lines []Segment) {
 	return lines
 }
 
+// tiersMost bounds the VMs over which Tiers tries all with spot.
+const tiersMost = 4096
+
+// Tiers returns VMs whose prices, times a factor, never cost more than so many whole VMs do; false where that would take
+// too long.
+func (r *Rental) Tiers(factor float64) (tiers []integer.Tier, ok bool) {
+	if r.Spot == nil {
+		for k, price := range r.Supply.Price {
+			from, to := r.Supply.Tier(k)
+			tiers = append(tiers, integer.Tier{VMs: to - from, Price: factor * price})
+		}
+		return tiers, true
+	}
+	if r.Limit > tiersMost {
+		return nil, false
+	}
+	_, line := r.hull(0, r.Limit, nil)
+	for _, s := range line {
+		tiers = append(tiers, integer.Tier{VMs: int64(s.Length), Price: factor * s.Price})
+	}
+	return tiers, true
+}
+
 // hull is the lower convex hull of phi over a few whole VMs.
 func (r *Rental) hull(low, high int64, dst []Segment) (start float64, line []Segment) {
 	start = r.Cost(low)
