@@ -383,22 +383,10 @@ func (k *counterfactual) penaltyWithin(i int) *decimal.Decimal {
 }
 
 // besideRelaxed writes the relaxation's figures of a job more or less, until planning anew gives better ones.
-func (m *model) besideRelaxed(out *capacity.ClassPlan, c *class, r *relaxation) {
-	if c.impossible {
-		return
-	}
-	more := capacity.JobChange{Fits: !math.IsInf(r.nuHigh, 1) || c.gamma == 0}
-	if more.Fits {
-		amount := money.Round(0)
-		if c.gamma > 0 {
-			amount = money.Round(c.gamma * r.nuHigh)
-		}
-		more.Amount = &amount
-	}
-	out.OneMore = &more
+func besideRelaxed(out *capacity.ClassPlan, more, less float64) {
+	out.OneMore = &capacity.JobChange{Fits: !math.IsInf(more, 1), Amount: money.Finite(more)}
 	if out.Admitted > 0 {
-		amount := money.Round(c.gamma * r.nuLow)
-		out.OneLess = &capacity.JobChange{Fits: true, Amount: &amount}
+		out.OneLess = &capacity.JobChange{Fits: true, Amount: money.Finite(less)}
 	}
 }
 
