@@ -154,11 +154,33 @@ func (k *counterfactual) oneMore(i int) *capacity.JobChange {
 		k.out[i].moreWithin = k.moreWithin(i, f.least, f.most)
 		return nil
 	case !f.feasible && f.vms > 0:
-		return &capacity.JobChange{Exact: true, VMs: &f.vms}
+		return &capacity.JobChange{Exact: true, VMs: &f.vms, Budget: k.budgetFor(v)}
 	case !f.feasible, !k.affords(&f, v):
-		return &capacity.JobChange{Exact: true}
+		return &capacity.JobChange{Exact: true, Budget: k.budgetFor(v)}
 	}
 	return k.change(&f, i, 1)
+}
+
+// budgetFor is the least budget that pays for a plan with a class changed. It is nil where no budget does, where one would
+// not be all that changes, and where it was not worked out.
+func (k *counterfactual) budgetFor(v variant) *money.Amount {
+	if b := k.Budget; b == nil || b.VMCost != nil && b.Total != nil || len(k.classes) > allClasses {
+		return nil
+	}
+	p := k.copied()
+	p.Options.Gap = 0
+	p.Classes[k.classes[v.class].index].Jobs = capacity.JobRange{Min: float64(v.low), Max: float64(v.high)}
+	if k.Budget.VMCost != nil {
+		p = promisedAlone(p)
+	}
+	switch pl, ok := withoutBudget(k.ctx, p); {
+	case !ok || pl.Proof.Gap > 0:
+		return nil
+	case k.Budget.VMCost != nil:
+		return &pl.Cost.Bill
+	default:
+		return &pl.Cost.Total
+	}
 }
 
 func (k *counterfactual) oneMoreOf(i int) variant {
