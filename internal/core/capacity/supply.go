@@ -82,6 +82,14 @@ type Budget struct {
 // BillRounding is the most that a bill may be below what its VMs cost: each of its four lines is rounded to money's places.
 var BillRounding = decimal.New(4*5, -money.Places-1)
 
+// MostForVMs returns the most that VMs may cost. Fractions of VMs keep to the budget itself.
+func (b *Budget) MostForVMs(i Integrality) decimal.Decimal {
+	if i == Relaxed {
+		return b.VMCost.Decimal
+	}
+	return b.VMCost.Add(BillRounding)
+}
+
 // PaysForVMs reports whether the budget pays for VMs that cost so much an hour, exactly. A bill that was copied as a budget
 // pays for its own VMs.
 func (b *Budget) PaysForVMs(hourly decimal.Decimal, periodSeconds int64) bool {

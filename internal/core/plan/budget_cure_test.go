@@ -40,7 +40,7 @@ func TestBudgetThatIsToldLetsOneMoreIn(t *testing.T) {
 			}
 			least := c.OneMore.Budget
 			if names := strings.Contains(c.Reason, "budget"); least == nil {
-				if names && !strings.Contains(c.Reason, "; no larger budget is known to do.") {
+				if names && !strings.Contains(c.Reason, ". No larger budget is known to do.") {
 					t.Fatalf("trial %d: %q tells no cure\n%s", trial, c.Reason, plantest.Text(p))
 				}
 				told["none"]++

@@ -161,8 +161,7 @@ func (k *counterfactual) oneMore(i int) *capacity.JobChange {
 	return k.change(&f, i, 1)
 }
 
-// budgetFor is the least budget that pays for a plan with a class changed. It is nil where no budget does, where one would
-// not be all that changes, and where it was not worked out.
+// budgetFor returns the least budget that pays for a plan with a class changed, or nil where none is known to.
 func (k *counterfactual) budgetFor(v variant) *money.Amount {
 	if b := k.Budget; b == nil || b.VMCost != nil && b.Total != nil || len(k.classes) > allClasses {
 		return nil

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/shopspring/decimal"
+
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 	"headroom/internal/core/money"
@@ -145,7 +147,15 @@ func (f *fleet) supplyConflicts(ctx context.Context) (found []fault.Finding) {
 // plan of them alone that is found in the time there is.
 func (f *fleet) leastSpend(ctx context.Context) (money.Amount, bool) {
 	pl, ok := withoutBudget(ctx, promisedAlone(f.copied()))
-	return pl.Cost.Bill, ok
+	if !ok {
+		return money.Amount{}, false
+	}
+	vms := []float64{pl.VMs.Total}
+	for v := range pl.VMs.Types {
+		vms = append(vms[:v], pl.VMs.Types[v].Total)
+	}
+	least := f.spend(vms).Mul(decimal.NewFromInt(f.PeriodSeconds)).Div(decimal.NewFromInt(3600))
+	return money.Amount{Decimal: least.RoundCeil(money.Places)}, true
 }
 
 // withoutBudget is the cheapest plan of a problem that no budget limits, if one is found in the time there is.

@@ -216,8 +216,7 @@ func (f *fleet) moved(r *fleetRelaxation, more []float64, size float64) (nu []fl
 	return p.Nu, p.Mu, ok
 }
 
-// prepaid returns the prices of a type's VMs and of money where the budget has paid for a little more of such VMs. Where it
-// is just used up, what they are worth and what money is worth are no prices of the same program.
+// prepaid returns the prices of a type's VMs and of money where the budget has paid for a little more of such VMs.
 func (f *fleet) prepaid(r *fleetRelaxation, v int, price float64) (nu, mu float64) {
 	more := make([]float64, len(f.types)+1)
 	vms, spot := f.types[v].rental.Brings(r.nuLow[v], r.mu)

@@ -277,12 +277,12 @@ func (r *Reason) missing() string {
 // budgetNeeded ends a sentence that names a budget with the cure.
 func (r *Reason) budgetNeeded() string {
 	if r.change.Budget == nil {
-		return "; no larger budget is known to do."
+		return ". No larger budget is known to do."
 	}
-	return fmt.Sprintf("; a budget of %s %s, %s more, would do.", *r.change.Budget, r.unit, r.budgetMore())
+	return fmt.Sprintf(". A budget of %s %s, %s more, would do.", *r.change.Budget, r.unit, r.budgetMore())
 }
 
-// budgetMore is how much larger the budget would have to be.
+// budgetMore returns the amount that the budget lacks.
 func (r *Reason) budgetMore() money.Amount {
 	now := r.budget.VMCost
 	if now == nil {
