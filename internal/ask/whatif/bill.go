@@ -62,7 +62,8 @@ func usesOf(p *capacity.Problem, pl *capacity.Plan) []use {
 type bill struct {
 	onDemand, spot, reserved, idle, penalties money.Amount
 
-	paid []decimal.Decimal // per hour for the VMs in use, by type
+	paid   []decimal.Decimal // per hour for the VMs in use, by type
+	hourly decimal.Decimal   // for all VMs, not rounded
 }
 
 // billOf returns the cost of renting and admitting just this at a problem's figures.
@@ -92,6 +93,7 @@ func billOf(p *capacity.Problem, uses []use) bill {
 	}
 	b.onDemand, b.spot, b.reserved, b.idle = perPeriodRate(p, rented), perPeriodRate(p, spot), perPeriodRate(p, reserved), perPeriodRate(p, idle)
 	b.penalties = money.Amount{Decimal: penalties.Value().Round(money.Places)}
+	b.hourly = rented.Add(spot).Add(reserved).Add(idle)
 	return b
 }
 

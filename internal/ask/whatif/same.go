@@ -307,7 +307,7 @@ const mostReasons = 5
 // because gives the reasons why the base's decisions cannot be carried out unchanged.
 func (s *same) because(kept *bill) []string {
 	if b := s.Budget; b != nil {
-		if b.VMCost != nil && kept.vmCost().GreaterThan(b.VMCost.Decimal) {
+		if !b.PaysForVMs(kept.hourly, s.PeriodSeconds) {
 			s.say("Its VMs would cost %s %s, and the budget for VMs is %s.", money.Amount{Decimal: kept.vmCost()}, s.Currency, *b.VMCost)
 		}
 		if b.Total != nil && kept.total().GreaterThan(b.Total.Decimal) {

@@ -14,6 +14,9 @@ type JobChange struct {
 	Bill         *money.Amount `json:"bill,omitempty"`
 	ValueRefused *money.Amount `json:"value_refused,omitempty"`
 	VMs          *float64      `json:"vms,omitempty"`
+	// Budget is the least with which it would fit, where it does not and the problem has one budget. It is nil where no
+	// larger one is known to do.
+	Budget *money.Amount `json:"budget,omitempty"`
 	// Jobs is how many jobs of the class come or go, where that is not exactly one: the VMs have room for them.
 	Jobs *float64 `json:"jobs,omitempty"`
 	// Of one that is not exact: the exact amount is proved to be no less than Low and, if High is there, no more.

@@ -208,6 +208,9 @@ func appendJobChange(dst []byte, c *JobChange) []byte {
 	if c.VMs != nil {
 		dst = strict.AppendNumber(append(dst, `,"vms":`...), *c.VMs)
 	}
+	if c.Budget != nil {
+		dst = money.AppendMoney(append(dst, `,"budget":`...), *c.Budget)
+	}
 	if c.Jobs != nil {
 		dst = strict.AppendNumber(append(dst, `,"jobs":`...), *c.Jobs)
 	}

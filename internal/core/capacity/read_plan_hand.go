@@ -22,7 +22,7 @@ var (
 	planSlotsShape     = strict.NewShape("a number of slots", []string{"map", "reduce"})
 	timesShape         = strict.NewShape("a predicted time", []string{"lower", "average", "upper"}, "calibrated")
 	flipsShape         = strict.NewShape("what would change a decision", []string{"penalty", "deadline_s", "on_demand_price"})
-	jobChangeShape     = strict.NewShape("what a job more or less changes", []string{"exact", "fits", "amount"}, "bill", "value_refused", "vms", "jobs", "low", "high")
+	jobChangeShape     = strict.NewShape("what a job more or less changes", []string{"exact", "fits", "amount"}, "bill", "value_refused", "vms", "budget", "jobs", "low", "high")
 	staysShape         = strict.NewShape("where the plan stays the best", []string{"penalty", "deadline_s"})
 	planStaysShape     = strict.NewShape("where the plan stays the best", []string{"on_demand_price", "quota"}, "types")
 	typeStaysShape     = strict.NewShape("where the plan stays the best by a VM type", []string{"vm_type", "on_demand_price", "quota"})
@@ -314,6 +314,8 @@ func (r *planReader) jobChange(c *JobChange) {
 			c.ValueRefused = r.optionalMoney()
 		case "vms":
 			c.VMs = r.optionalFloat()
+		case "budget":
+			c.Budget = r.optionalMoney()
 		case "jobs":
 			c.Jobs = r.optionalFloat()
 		case "low":

@@ -3,6 +3,8 @@ package capacity
 import (
 	"encoding/json"
 
+	"github.com/shopspring/decimal"
+
 	"headroom/internal/core/money"
 )
 
@@ -75,6 +77,26 @@ type Spot struct {
 type Budget struct {
 	VMCost *money.Amount `json:"vm_cost"` // on VMs, idle contracts included
 	Total  *money.Amount `json:"total"`   // with the penalties of refused jobs
+}
+
+// BillRounding is the most that a bill may be below what its VMs cost: each of its four lines is rounded to money's places.
+var BillRounding = decimal.New(4*5, -money.Places-1)
+
+// MostForVMs returns the most that VMs may cost. Fractions of VMs keep to the budget itself.
+func (b *Budget) MostForVMs(i Integrality) decimal.Decimal {
+	if i == Relaxed {
+		return b.VMCost.Decimal
+	}
+	return b.VMCost.Add(BillRounding)
+}
+
+// PaysForVMs reports whether the budget pays for VMs that cost so much an hour, exactly. A bill that was copied as a budget
+// pays for its own VMs.
+func (b *Budget) PaysForVMs(hourly decimal.Decimal, periodSeconds int64) bool {
+	if b == nil || b.VMCost == nil {
+		return true
+	}
+	return hourly.Mul(decimal.NewFromInt(periodSeconds)).LessThanOrEqual(b.VMCost.Add(BillRounding).Mul(decimal.NewFromInt(3600)))
 }
 
 // SlotsPerVM counts the map slots or reduce slots of one VM. A VM's share is one or the other: a map slot takes 1/Map

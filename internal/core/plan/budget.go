@@ -17,8 +17,10 @@ import (
 
 // keepWithin cuts the tiers at the most VMs that the budget pays for: since VMs are rented cheapest first,
 // a budget for them is a quota.
-func (m *model) keepWithin(budget money.Amount) {
-	pays := func(n int64) bool { return m.atMost(m.hourly(m.vms(float64(n))).sum(), budget) }
+func (m *model) keepWithin(budget *capacity.Budget) {
+	pays := func(n int64) bool {
+		return budget.PaysForVMs(m.hourly(m.vms(float64(n))).sum(), m.PeriodSeconds)
+	}
 	if !pays(0) { // not even for the contracts that are paid in any case
 		m.overspent = true
 	}
@@ -98,14 +100,11 @@ func (m *model) overBudget(need float64) fault.Finding {
 
 // paysWithQuota says whether the budget pays for so many VMs under another quota.
 func (m *model) paysWithQuota(quota int64, need float64) bool {
-	if m.Budget == nil || m.Budget.VMCost == nil {
-		return true
-	}
 	wider := *m.Problem
 	wider.Supply.OnDemand.Quota = &quota
 	all := &model{Problem: &wider, hours: m.hours}
 	all.addSupply()
-	return m.atMost(all.hourly(all.vms(math.Ceil(need))).sum(), *m.Budget.VMCost)
+	return m.Budget.PaysForVMs(all.hourly(all.vms(math.Ceil(need))).sum(), m.PeriodSeconds)
 }
 
 // spend returns the cost of so many VMs of each type per hour, idle contracts included, exactly.
@@ -121,12 +120,7 @@ func (f *fleet) spend(vms []float64) decimal.Decimal {
 // overspends says that fractions of VMs cost more than the budget for them. The linear program takes shortages for none
 // that cost little VMs and much money.
 func (f *fleet) overspends(vms []float64) bool {
-	return f.Budget != nil && f.Budget.VMCost != nil && !f.atMost(f.lenient(f.spend(vms)), *f.Budget.VMCost)
-}
-
-// atMost says that so much an hour is at most the amount a period.
-func (m *model) atMost(hourly decimal.Decimal, budget money.Amount) bool {
-	return hourly.Mul(decimal.NewFromInt(m.PeriodSeconds)).Cmp(budget.Mul(decimal.NewFromInt(3600))) <= 0
+	return !f.Budget.PaysForVMs(f.lenient(f.spend(vms)), f.PeriodSeconds)
 }
 
 // affordable says whether the budget pays for so many VMs; in decimals where floats could not say.
@@ -141,7 +135,7 @@ func (f *fleet) affordable(vms []int64) bool {
 	if noise := 1e-9 * (1 + math.Abs(f.budget) + f.committed()); math.Abs(spend-f.budget) > noise {
 		return spend < f.budget
 	}
-	return f.atMost(f.spend(rented), *f.Budget.VMCost)
+	return f.Budget.PaysForVMs(f.spend(rented), f.PeriodSeconds)
 }
 
 // target is the gap at which the search may stop: the options', and where the plan costs hardly more than the

@@ -154,11 +154,32 @@ func (k *counterfactual) oneMore(i int) *capacity.JobChange {
 		k.out[i].moreWithin = k.moreWithin(i, f.least, f.most)
 		return nil
 	case !f.feasible && f.vms > 0:
-		return &capacity.JobChange{Exact: true, VMs: &f.vms}
+		return &capacity.JobChange{Exact: true, VMs: &f.vms, Budget: k.budgetFor(v)}
 	case !f.feasible, !k.affords(&f, v):
-		return &capacity.JobChange{Exact: true}
+		return &capacity.JobChange{Exact: true, Budget: k.budgetFor(v)}
 	}
 	return k.change(&f, i, 1)
+}
+
+// budgetFor returns the least budget that pays for a plan with a class changed, or nil where none is known to.
+func (k *counterfactual) budgetFor(v variant) *money.Amount {
+	if b := k.Budget; b == nil || b.VMCost != nil && b.Total != nil || len(k.classes) > allClasses {
+		return nil
+	}
+	p := k.copied()
+	p.Options.Gap = 0
+	p.Classes[k.classes[v.class].index].Jobs = capacity.JobRange{Min: float64(v.low), Max: float64(v.high)}
+	if k.Budget.VMCost != nil {
+		p = promisedAlone(p)
+	}
+	switch pl, ok := withoutBudget(k.ctx, p); {
+	case !ok || pl.Proof.Gap > 0:
+		return nil
+	case k.Budget.VMCost != nil:
+		return &pl.Cost.Bill
+	default:
+		return &pl.Cost.Total
+	}
 }
 
 func (k *counterfactual) oneMoreOf(i int) variant {
@@ -383,22 +404,10 @@ func (k *counterfactual) penaltyWithin(i int) *decimal.Decimal {
 }
 
 // besideRelaxed writes the relaxation's figures of a job more or less, until planning anew gives better ones.
-func (m *model) besideRelaxed(out *capacity.ClassPlan, c *class, r *relaxation) {
-	if c.impossible {
-		return
-	}
-	more := capacity.JobChange{Fits: !math.IsInf(r.nuHigh, 1) || c.gamma == 0}
-	if more.Fits {
-		amount := money.Round(0)
-		if c.gamma > 0 {
-			amount = money.Round(c.gamma * r.nuHigh)
-		}
-		more.Amount = &amount
-	}
-	out.OneMore = &more
+func besideRelaxed(out *capacity.ClassPlan, more, less float64) {
+	out.OneMore = &capacity.JobChange{Fits: !math.IsInf(more, 1), Amount: money.Finite(more)}
 	if out.Admitted > 0 {
-		amount := money.Round(c.gamma * r.nuLow)
-		out.OneLess = &capacity.JobChange{Fits: true, Amount: &amount}
+		out.OneLess = &capacity.JobChange{Fits: true, Amount: money.Finite(less)}
 	}
 }
 

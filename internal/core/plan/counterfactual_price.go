@@ -163,7 +163,7 @@ func (k *pricesBeside) atPrice(price decimal.Decimal) (*capacity.Problem, *model
 
 // total returns the cost of so many VMs and the refused jobs by a model's prices. It says if the budgets pay for it.
 func (k *pricesBeside) total(m *model, vms int64, refused decimal.Decimal) (total decimal.Decimal, affordable bool) {
-	total = m.unrounded(m.hourly(m.vms(float64(vms)))).Add(refused)
-	b := m.Budget
-	return total, b == nil || (b.VMCost == nil || total.Sub(refused).LessThanOrEqual(b.VMCost.Decimal)) && (b.Total == nil || total.LessThanOrEqual(b.Total.Decimal))
+	hourly, b := m.hourly(m.vms(float64(vms))), m.Budget
+	total = m.unrounded(hourly).Add(refused)
+	return total, b.PaysForVMs(hourly.sum(), m.PeriodSeconds) && (b == nil || b.Total == nil || total.LessThanOrEqual(b.Total.Decimal))
 }

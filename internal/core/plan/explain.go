@@ -22,8 +22,12 @@ func (m *model) explain(pl *capacity.Plan, r *relaxation, beside *counterfactual
 			out.BreakEvenPenalty = amount(&breakEven, c.gamma*r.nuHigh)
 		}
 		out.Flips = flips.of(i)
-		if m.Options.Integrality != capacity.Relaxed {
-			m.besideRelaxed(out, c, r)
+		if m.Options.Integrality != capacity.Relaxed && !c.impossible {
+			more := 0.0
+			if c.gamma > 0 {
+				more = c.gamma * r.nuHigh
+			}
+			besideRelaxed(out, more, c.gamma*r.nuLow)
 		}
 		if beside != nil {
 			beside.tell(i, out)
@@ -60,12 +64,7 @@ func (m *model) tellReasons(pl *capacity.Plan) {
 }
 
 func (r *relaxation) capacityPrice() capacity.CapacityPrice {
-	price := capacity.CapacityPrice{Low: money.Round(r.nuLow)}
-	if !math.IsInf(r.nuHigh, 1) {
-		high := money.Round(r.nuHigh)
-		price.High = &high
-	}
-	return price
+	return capacity.CapacityPrice{Low: money.Round(r.nuLow), High: money.Finite(r.nuHigh)}
 }
 
 func verdict(c *class, admitted float64) capacity.Verdict {

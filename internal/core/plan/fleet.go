@@ -104,7 +104,7 @@ func newFleet(p *capacity.Problem) (*fleet, error) {
 		return nil, fault.Refusal(findings, 0)
 	}
 	if p.Budget != nil && p.Budget.VMCost != nil {
-		f.budget = p.Budget.VMCost.Float() - f.committed()
+		f.budget = p.Budget.MostForVMs(p.Options.Integrality).InexactFloat64() - f.committed()
 	}
 	return f, nil
 }

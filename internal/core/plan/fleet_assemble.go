@@ -184,7 +184,11 @@ func (d *fleetDecision) price(pl *capacity.Plan) {
 			prices.Types = append(prices.Types, capacity.TypePrice{Name: t.name, CapacityPrice: p})
 		}
 		for _, c := range t.Supply.Contracts {
-			worth := t.rental.Steady(r.nuLow[v], r.mu) - c.Price.Float()*d.hours*(1+r.mu)
+			nu, mu, price := r.nuLow[v], r.mu, c.Price.Float()*d.hours
+			if !math.IsInf(d.budget, 1) {
+				nu, mu = d.prepaid(r, v, price)
+			}
+			worth := t.rental.Steady(nu, mu) - price*(1+mu)
 			if c.Billing != capacity.BilledAlways {
 				worth = max(0, worth)
 			}
@@ -201,9 +205,9 @@ func (d *fleetDecision) price(pl *capacity.Plan) {
 		places[c.index] = d.whereOf(i)
 		out := &pl.Classes[c.index]
 		kind, more := d.cheapestOn(i, r.nuHigh)
+		_, less := d.cheapestOn(i, r.nuLow)
 		if kind >= 0 && !c.impossible {
 			out.BreakEvenPenalty = money.Finite(more)
-			_, less := d.cheapestOn(i, r.nuLow)
 			switch jobs := d.total(r.jobs[i]); {
 			case c.high <= c.low:
 			case jobs >= c.high:
@@ -213,7 +217,7 @@ func (d *fleetDecision) price(pl *capacity.Plan) {
 			}
 		}
 		if d.Options.Integrality != capacity.Relaxed && !c.impossible {
-			d.besideRelaxed(i, out)
+			besideRelaxed(out, more, less)
 		}
 		if d.beside != nil {
 			d.beside.tell(i, out)
@@ -227,16 +231,6 @@ func (d *fleetDecision) price(pl *capacity.Plan) {
 		pl.Classes[i].Reason = said[i]
 	}
 	pl.Facts = facts
-}
-
-// besideRelaxed writes the relaxation's figures of a job more or less, until planning anew gives better ones.
-func (d *fleetDecision) besideRelaxed(i int, out *capacity.ClassPlan) {
-	_, more := d.cheapestOn(i, d.relaxed.nuHigh)
-	out.OneMore = &capacity.JobChange{Fits: !math.IsInf(more, 1), Amount: money.Finite(more)}
-	if out.Admitted > 0 {
-		_, less := d.cheapestOn(i, d.relaxed.nuLow)
-		out.OneLess = &capacity.JobChange{Fits: true, Amount: money.Finite(less)}
-	}
 }
 
 func (d *fleetDecision) total(jobs []float64) (sum float64) {

@@ -128,8 +128,8 @@ func (f *fleet) certifyWhole(pl *capacity.Plan, hourly hourlyCost) error {
 	if f.Budget == nil {
 		return nil
 	}
-	if most := f.Budget.VMCost; most != nil && !f.atMost(f.lenient(hourly.sum()), *most) {
-		return fmt.Errorf("the plan's VMs cost more than the budget of %v", most)
+	if !f.Budget.PaysForVMs(f.lenient(hourly.sum()), f.PeriodSeconds) {
+		return fmt.Errorf("the plan's VMs cost more than the budget of %v", f.Budget.VMCost)
 	}
 	if most := f.Budget.Total; most != nil && pl.Cost.Total.GreaterThan(most.Decimal) {
 		return fmt.Errorf("the plan costs %v, more than the budget of %v", pl.Cost.Total, most)

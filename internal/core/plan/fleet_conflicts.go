@@ -146,27 +146,28 @@ func (f *fleet) supplyConflicts(ctx context.Context) (found []fault.Finding) {
 // leastSpend is the smallest budget for VMs that pays for the promised jobs: the cost of the cheapest
 // plan of them alone that is found in the time there is.
 func (f *fleet) leastSpend(ctx context.Context) (money.Amount, bool) {
-	p := promisedAlone(f.copied())
-	p.Budget = nil
-	p.Options.Engine, p.Options.Near = capacity.EngineExact, nil
-	pl, err := solveFleet(ctx, p, nil, true)
-	if err != nil || pl.Status == capacity.InfeasibleStatus {
+	pl, ok := withoutBudget(ctx, promisedAlone(f.copied()))
+	if !ok {
 		return money.Amount{}, false
 	}
 	vms := []float64{pl.VMs.Total}
-	if f.named() {
-		vms = vms[:0]
-		for _, of := range pl.VMs.Types {
-			vms = append(vms, of.Total)
-		}
+	for v := range pl.VMs.Types {
+		vms = append(vms[:v], pl.VMs.Types[v].Total)
 	}
 	least := f.spend(vms).Mul(decimal.NewFromInt(f.PeriodSeconds)).Div(decimal.NewFromInt(3600))
 	return money.Amount{Decimal: least.RoundCeil(money.Places)}, true
 }
 
+// withoutBudget is the cheapest plan of a problem that no budget limits, if one is found in the time there is.
+func withoutBudget(ctx context.Context, p *capacity.Problem) (capacity.Plan, bool) {
+	p.Budget, p.Options.Engine, p.Options.Near = nil, capacity.EngineExact, nil
+	pl, err := NewSeries(*p, nil).brief(ctx, p)
+	return pl, err == nil && pl.Status != capacity.InfeasibleStatus
+}
+
 // copied is the problem with classes and supply that can be changed.
-func (f *fleet) copied() *capacity.Problem {
-	p := *f.Problem
+func (m *model) copied() *capacity.Problem {
+	p := *m.Problem
 	p.Classes = slices.Clone(p.Classes)
 	p.Supply.VMTypes = slices.Clone(p.Supply.VMTypes)
 	return &p

@@ -181,18 +181,12 @@ const marginNoise = 1e-10
 // type's capacity. Where the time is up, the prices themselves stand for both sides.
 func (f *fleet) margins(r *fleetRelaxation) {
 	moved := func(row int, by float64) (nu []float64, mu float64, ok bool) {
-		if r.prices.Stands(row, by) || f.ended() {
+		if r.prices.Stands(row, by) {
 			return r.nu, r.mu, true
 		}
-		near := r.box
-		near.more = make([]float64, len(f.types)+1)
-		near.more[row] = by
-		p, _ := f.newPrices(&near, f.straightOracle, r.nu)
-		// A step of VMs may lack no VM and a little money, which counts as none in a whole plan.
-		if ok = p.Solve() == 0 && p.Lacking <= marginNoise*(1+math.Abs(by)); f.ended() { // with any status, it is not the end
-			return r.nu, r.mu, true
-		}
-		return p.Nu, p.Mu, ok
+		more := make([]float64, len(f.types)+1)
+		more[row] = by
+		return f.moved(r, more, by)
 	}
 	for v := range f.types {
 		low, high := r.nu[v], math.Inf(1)
@@ -209,6 +203,29 @@ func (f *fleet) margins(r *fleetRelaxation) {
 			r.budgetWorth = min(r.mu, mu)
 		}
 	}
+}
+
+// moved returns the prices where there are more VMs of each type and more money, by steps of such a size.
+func (f *fleet) moved(r *fleetRelaxation, more []float64, size float64) (nu []float64, mu float64, ok bool) {
+	near := r.box
+	near.more = more
+	p, _ := f.newPrices(&near, f.straightOracle, r.nu)
+	// A step of VMs may lack no VM and a little money, which counts as none in a whole plan.
+	if ok = !f.ended() && p.Solve() == 0 && p.Lacking <= marginNoise*(1+math.Abs(size)); f.ended() { // with any status, it is not the end
+		return r.nu, r.mu, true
+	}
+	return p.Nu, p.Mu, ok
+}
+
+// prepaid returns the prices of a type's VMs and of money where the budget has paid for a little more of such VMs.
+func (f *fleet) prepaid(r *fleetRelaxation, v int, price float64) (nu, mu float64) {
+	more := make([]float64, len(f.types)+1)
+	vms, spot := f.types[v].rental.Brings(r.nuLow[v], r.mu)
+	more[v], more[len(f.types)] = marginStep*vms, -marginStep*(price+spot)
+	if nu, mu, ok := f.moved(r, more, marginStep); ok {
+		return nu[v], mu
+	}
+	return r.nuLow[v], r.mu
 }
 
 // cheapestOn is the type on which one job of a class costs least at the prices, and that cost; no type

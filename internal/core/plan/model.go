@@ -52,8 +52,8 @@ func newModel(p *capacity.Problem) (*model, error) { return newModelFrom(p, nil)
 func newModelFrom(p *capacity.Problem, known *prepared) (*model, error) {
 	m := &model{Problem: p, known: known, hours: float64(p.PeriodSeconds) / 3600, classes: known.classesOf(len(p.Classes))}
 	m.addSupply()
-	if p.Budget != nil && p.Budget.VMCost != nil {
-		m.keepWithin(*p.Budget.VMCost)
+	if p.Budget != nil {
+		m.keepWithin(p.Budget)
 	}
 	var findings []fault.Finding
 	total := 0.0

@@ -271,6 +271,9 @@ func (k *changes) change(what string, i int, m changed, stated *capacity.JobChan
 		k.unserved(what, m, stated)
 		return
 	}
+	if stated.Budget != nil {
+		k.addf("%s an amount, and a budget is said to be lacking.", what)
+	}
 	if stated.Amount == nil || stated.Bill == nil || stated.ValueRefused == nil || stated.VMs == nil {
 		k.addf("%s an amount that is not there.", what)
 		return
@@ -363,6 +366,66 @@ func (k *changes) unserved(what string, c changed, stated *capacity.JobChange) {
 		}
 	}
 	k.decide(outcome, "%s nothing, for no plan is said to serve it; one does.", what)
+	if stated.Budget != nil && !k.passes() {
+		k.decide(k.leastBudget(c, stated.Budget), "%s nothing, and a budget of %s is not the least with which a plan serves it.", what, stated.Budget)
+	}
+}
+
+// leastBudget checks that a plan of a problem keeps to another budget, and none to a budget that is hardly smaller.
+func (k *changes) leastBudget(c changed, least *money.Amount) Outcome {
+	m := c.base()
+	was := m.problem.Budget
+	if was == nil || (was.VMCost == nil) == (was.Total == nil) {
+		return Failed // it would not be all that changes
+	}
+	k.looks -= most
+	with := func(budget *big.Rat, more *big.Rat) likelihood {
+		b, amount := capacity.Budget{}, amountOf(budget)
+		if was.VMCost != nil {
+			b.VMCost = &amount
+		} else {
+			b.Total = &amount
+		}
+		return budgeted(c, &b, k.o.Nodes, more)
+	}
+	at := amountOf(amount(least.Decimal))
+	enough := with(amount(at.Decimal), roundings)
+	if enough == no || amount(least.Decimal).Sign() < 0 {
+		return Failed
+	}
+	lacking := with(sub(amount(at.Decimal), mul(whole(4), roundings)), zero().Neg(roundings))
+	switch {
+	case lacking == yes:
+		return Failed
+	case enough == yes && lacking == no:
+		return OK
+	}
+	return NotProved
+}
+
+// budgeted tells whether a problem has a plan within another budget, of which one for everything may be missed by more.
+func budgeted(c changed, b *capacity.Budget, nodes int, more *big.Rat) likelihood {
+	m := c.base().copied()
+	m.problem.Budget = b
+	if f, ok := c.(*fleet); ok {
+		g := *f
+		if g.model = m; b.VMCost != nil {
+			g.purse = sub(forVMs(b), f.fixed)
+		}
+		there, _ := g.exists(nodes, more)
+		return there
+	}
+	m = m.supplied()
+	s := m.shortage()
+	switch {
+	case m.overspent || len(s.impossible) > 0 || s.short():
+		return no
+	case b.Total != nil:
+		return m.total(nodes, more)
+	case s.enough():
+		return yes
+	}
+	return open
 }
 
 // lacks reports whether so many VMs are missing.
@@ -434,7 +497,7 @@ func (k *changes) ends(ends []end, at func(*big.Rat) (changed, *big.Rat), total,
 	affords := func(x *big.Rat, slack *big.Rat) bool {
 		b := k.m.problem.Budget
 		return b == nil || (b.Total == nil || total == nil || sub(total(x), amount(b.Total.Decimal)).Cmp(slack) <= 0) &&
-			(b.VMCost == nil || vms == nil || sub(vms(x), amount(b.VMCost.Decimal)).Cmp(slack) <= 0)
+			(b.VMCost == nil || vms == nil || sub(vms(x), forVMs(b)).Cmp(slack) <= 0)
 	}
 	for _, e := range ends {
 		if k.passes() {

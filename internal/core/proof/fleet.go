@@ -66,7 +66,10 @@ func newFleet(p capacity.Problem, pause func()) *fleet {
 		f.classes = append(f.classes, *c)
 	}
 	if b := p.Budget; b != nil && b.VMCost != nil {
-		f.purse = sub(amount(b.VMCost.Decimal), f.fixed)
+		f.purse = sub(forVMs(b), f.fixed)
+		if f.integrality == capacity.Relaxed { // fractions of VMs keep to the budget itself
+			f.purse = sub(amount(b.VMCost.Decimal), f.fixed)
+		}
 		if f.integrality == capacity.Relaxed && f.purse.Sign() < 0 && near(f.fixed, amount(b.VMCost.Decimal), f.fixed) {
 			f.purse = zero() // relaxed plans go through floating point
 		}

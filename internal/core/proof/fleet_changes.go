@@ -182,7 +182,7 @@ func (f *faults) relaxedJob(stated *capacity.ClassPlan, what string, shown *capa
 		return
 	}
 	none := exact == nil
-	if shown.Bill != nil || shown.ValueRefused != nil || shown.VMs != nil {
+	if shown.Bill != nil || shown.ValueRefused != nil || shown.VMs != nil || shown.Budget != nil {
 		f.addf("%s: one job %s has parts that only planning anew gives.", stated.Name, what)
 		return
 	}

@@ -29,6 +29,14 @@ func (m *model) limited() bool { return m.problem.Budget != nil && m.problem.Bud
 // roundings is the error of a plan's total, a sum of five lines rounded one by one.
 var roundings = mul(whole(5), halfUnit)
 
+// lineRoundings is the most that a bill, a sum of four lines rounded one by one, may be below what its VMs cost.
+var lineRoundings = mul(whole(4), halfUnit)
+
+// forVMs returns the most that VMs may cost under a budget: a bill copied as a budget pays for its own VMs.
+func forVMs(b *capacity.Budget) *big.Rat {
+	return add(amount(b.VMCost.Decimal), lineRoundings)
+}
+
 // allowed returns the objective above which a plan exceeds the budget for everything by more.
 func (m *model) allowed(more *big.Rat) *big.Rat {
 	highest := add(amount(m.problem.Budget.Total.Decimal), more)

@@ -265,8 +265,8 @@ func (f *fleet) worthOf(all *faults, v, k int, stated money.Amount, lp sides) {
 	price, always := mul(amount(c.Price.Decimal), f.hours), c.Billing == capacity.BilledAlways
 	step := stepVMs
 	if always && f.purse != nil && price.Sign() > 0 { // a step that the purse can pay
-		if step = smaller(step, quo(f.purse, mul(whole(2), price))); step.Sign() <= 0 {
-			return
+		if step = smaller(step, quo(f.purse, mul(whole(2), price))); less(step, firstStep) {
+			return // what is left is rounding, and a slope would be one of rounding
 		}
 	}
 	low, high := f.slope(lp, step, mul(step, quo(firstStep, stepVMs)), func(p *program, by *big.Rat) bool {

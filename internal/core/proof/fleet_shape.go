@@ -276,7 +276,7 @@ func (r *Report) budget(m *model, b bill) {
 		return
 	}
 	var f faults
-	if highest := limits.VMCost; highest != nil && less(add(amount(highest.Decimal), b.slack), b.vms) {
+	if highest := limits.VMCost; highest != nil && less(add(forVMs(limits), b.slack), b.vms) {
 		f.addf("The VMs cost %s and the budget for them is %s.", amountOf(b.vms), *highest)
 	}
 	if largest := limits.Total; largest != nil && less(add(amount(largest.Decimal), add(b.slack, roundings)), b.total) {

@@ -97,7 +97,7 @@ func (m *model) supplied() *model {
 	m.supply = append(m.supply, onDemand)
 	slices.SortStableFunc(m.supply, func(x, y source) int { return x.price.Cmp(y.price) })
 	if b := p.Budget; b != nil && b.VMCost != nil {
-		m.keepWithin(amount(b.VMCost.Decimal))
+		m.keepWithin(forVMs(b))
 	}
 	return m
 }

@@ -111,8 +111,7 @@ func bindingBudget(p *capacity.Problem) *money.Amount {
 	for _, c := range s.Contracts {
 		hourly = hourly.Add(c.Price.Mul(decimal.NewFromInt(c.VMs)))
 	}
-	of := decimal.NewFromInt(3600)
-	if unlimited || hourly.Mul(decimal.NewFromInt(p.PeriodSeconds)).GreaterThan(p.Budget.VMCost.Mul(of)) {
+	if unlimited || !p.Budget.PaysForVMs(hourly, p.PeriodSeconds) {
 		return p.Budget.VMCost
 	}
 	return nil
@@ -262,17 +261,42 @@ func OneMore(bill, value float64, billed, valued, together, period string, serve
 func (r *Reason) missing() string {
 	switch {
 	case r.change.VMs == nil && r.budget != nil:
-		return "the limits and the budget."
+		return "the limits and the budget" + r.budgetNeeded()
 	case r.change.VMs == nil:
 		return "the limits."
 	case r.vmCost != nil:
-		return fmt.Sprintf("the budget for VMs: beside what is promised it needs %s more than %s %s buys.", VMs(*r.change.VMs), *r.vmCost, r.unit)
+		return fmt.Sprintf("the budget for VMs: beside what is promised it needs %s more than %s %s buys", VMs(*r.change.VMs), *r.vmCost, r.unit) + r.budgetNeeded()
 	}
 	said := "the limits: beside what is promised it needs " + VMs(*r.change.VMs) + " more than there are"
 	if r.quota > 0 {
 		said += fmt.Sprintf("; a quota of %d on demand would do", r.quota)
 	}
 	return said + "."
+}
+
+// budgetNeeded ends a sentence that names a budget with the cure.
+func (r *Reason) budgetNeeded() string {
+	if r.change.Budget == nil {
+		return ". No larger budget is known to do."
+	}
+	return fmt.Sprintf(". A budget of %s %s, %s more, would do.", *r.change.Budget, r.unit, r.budgetMore())
+}
+
+// budgetMore returns the amount that the budget lacks.
+func (r *Reason) budgetMore() money.Amount {
+	now := r.budget.VMCost
+	if now == nil {
+		now = r.budget.Total
+	}
+	if now == nil {
+		return *r.change.Budget
+	}
+	return money.Amount{Decimal: r.change.Budget.Sub(now.Decimal)}
+}
+
+// namesBudget reports whether one more job is said to exceed a budget.
+func (r *Reason) namesBudget() bool {
+	return r.limits && r.budget != nil && (r.change.VMs == nil || r.vmCost != nil)
 }
 
 // Facts returns the reason as facts about a class.
@@ -306,6 +330,10 @@ func (r Reason) Facts(class string) Facts {
 		}
 		if r.vmCost != nil && (!r.limits || r.change.VMs != nil) {
 			add("budget", r.vmCost.String(), r.unit)
+		}
+		if r.namesBudget() && r.change.Budget != nil {
+			add("budget_needed", r.change.Budget.String(), r.unit)
+			add("budget_more", r.budgetMore().String(), r.unit)
 		}
 	}
 	if !r.compares() {

@@ -52,10 +52,17 @@ func NewRental(tiers []integer.Tier, offer *capacity.Spot, hours float64, need i
 // Steady returns the worth of one VM that is not spot, if VMs are worth nu and a budget's money costs mu more. Where spot
 // is cheap, it brings a share of spot with it.
 func (r *Rental) Steady(nu, mu float64) float64 {
+	vms, spot := r.Brings(nu, mu)
+	return nu*vms - spot*(1+mu)
+}
+
+// Brings returns the VMs there are with one VM more that is not spot, and what the spot VMs among them cost.
+func (r *Rental) Brings(nu, mu float64) (vms, spot float64) {
 	if r.Spot == nil || r.Spot.Share >= 1 || nu <= r.Spot.Price*(1+mu) {
-		return nu
+		return 1, 0
 	}
-	return (nu - r.Spot.Share*r.Spot.Price*(1+mu)) / (1 - r.Spot.Share)
+	steady := 1 - r.Spot.Share
+	return 1 / steady, r.Spot.Share * r.Spot.Price / steady
 }
 
 // spotShare is the share of an offer, 0 where it is too small for a single VM of all there can be.

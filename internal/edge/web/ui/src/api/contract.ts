@@ -1474,6 +1474,7 @@ export type JobAnswer = {
 export type JobChange = {
   amount: MaybeAmount;
   bill?: Amount;
+  budget?: (Amount);
   exact: boolean;
   fits: boolean;
   high?: Amount;
