@@ -82,6 +82,7 @@ export type Assignment = {
   attempt: number;
   class?: string;
   figures?: Array<DecisionFigure>;
+  in_class?: InClass;
   job: number;
   job_name: string;
   kind: "map" | "reduce";
@@ -1391,6 +1392,8 @@ export type ImportedSheet = {
   version: string;
 };
 
+export type InClass = "held" | "submitted" | "name" | "number";
+
 export type InfeasibleSpan = {
   conflict: string;
   hours: number;
@@ -1715,6 +1718,7 @@ export type LiveDecision = {
   class?: string;
   ended_at: string | null;
   figures?: Array<DecisionFigure>;
+  in_class?: InClass;
   job: number;
   job_name: string;
   kind: "map" | "reduce";
@@ -2401,6 +2405,7 @@ export type PolicyTrial = {
 
 export type PolicyTrialChoice = {
   figures?: Array<DecisionFigure>;
+  in_class?: InClass;
   job: number;
   job_name: string;
   kind: "map" | "reduce";
@@ -3534,6 +3539,7 @@ export type SkippedTurns = {
 export type SlotDecision = {
   facts: Array<Fact>;
   figures?: Array<DecisionFigure>;
+  in_class?: InClass;
   job: string;
   kind?: "map" | "reduce";
   of?: string;
