@@ -45,7 +45,7 @@ func rootCommand(args ...string) *cobra.Command {
 		Long: `Headroom says how many machines to rent, which jobs to let in, how long they take and what it costs.
 It reads problems as JSON and answers with plans that are explained and proved.
 
-Exit codes: 0 done, 1 error, 2 wrong usage, 3 no plan meets the demands or a job may not start now, 4 no server to ask or a solver that failed, 5 a published claim does not come out.`,
+Exit codes: 0 done, 1 error, 2 wrong usage, 3 no plan meets the demands or a job may not start now, 4 no server to ask or a solver that failed, 5 a verdict or figure of reproduce is not as recorded.`,
 		SilenceErrors: true, SilenceUsage: true,
 		RunE: func(*cobra.Command, []string) error { return errors.New("say what to do, such as solve") },
 	}

@@ -41,6 +41,7 @@ type ruling struct {
 	rule, of string
 	figures  map[string]float64
 	ties     []dispatch.Tie // what may be said to have decided a tie; nil: nothing
+	inClass  dispatch.InClass
 }
 
 func (s *snapshot) count(tasks [2]int64) (n int64) {
@@ -200,7 +201,7 @@ func (c *checking) decision(at string, d *dispatch.SlotDecision, may []ruling) {
 		}
 		had := len(c.faults)
 		for _, x := range []struct{ member, is, want string }{{"job", d.Job, name}, {"kind", string(d.Kind), string(kind)},
-			{"rule", d.Rule, r.rule}, {"of", d.Of, r.of}} {
+			{"rule", d.Rule, r.rule}, {"of", d.Of, r.of}, {"in_class", string(d.InClass), string(r.inClass)}} {
 			if x.is != x.want {
 				c.wrong(at+"/"+x.member, "is %q, and %q follows from the snapshot", x.is, x.want)
 			}
@@ -299,13 +300,14 @@ func (s *snapshot) shares(waiting []*contender, queues bool) (may []ruling) {
 		}
 	}
 	var heads []*contender
+	within := func(j *contender) []float64 {
+		if queues {
+			return []float64{0} // the order of submission alone
+		}
+		return []float64{float64(s.count(j.running))}
+	}
 	for _, jobs := range of {
-		heads = append(heads, leading(jobs, func(j *contender) []float64 {
-			if queues {
-				return nil
-			}
-			return []float64{float64(s.count(j.running))}
-		})...)
+		heads = append(heads, leading(jobs, within)...)
 	}
 	key := func(j *contender) []float64 {
 		h, w := held[j.class], wishes[j.class]
@@ -324,6 +326,14 @@ func (s *snapshot) shares(waiting []*contender, queues bool) (may []ruling) {
 			r.rule = "minimum"
 		} else if w.Weight > 0 {
 			r.rule = "share"
+		}
+		if rest := of[j.class]; len(rest) > 1 {
+			if r.inClass = dispatch.InClass(tied(j, rest, within)[0]); r.inClass == "" {
+				r.inClass = dispatch.InClassHeld
+			}
+			if !queues {
+				r.figures["job_held"] = float64(s.count(j.running))
+			}
 		}
 		may = append(may, r)
 	}

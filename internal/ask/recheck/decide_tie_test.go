@@ -9,12 +9,12 @@ import (
 	"headroom/internal/test/plantest"
 )
 
-// Jobs that tie are drawn for every rule. A tie that is left out, made up or said to have fallen by something else is
+// Jobs that tie are drawn for every rule. A tie, or what decided in a class, that is left out, made up or said to have fallen by something else is
 // found, although its sentence says it well.
 func TestTiesAreTold(t *testing.T) {
 	r := rand.New(rand.NewPCG(6, 60))
 	ties := []dispatch.Tie{"", dispatch.TieSlowdown, dispatch.TieDeadline, dispatch.TieOrder, dispatch.TieKind, dispatch.TieName}
-	seen := map[dispatch.Tie]map[string]int{}
+	seen, inClass := map[dispatch.Tie]map[string]int{}, map[dispatch.InClass]int{}
 	for range plantest.Trials(400, 6000) {
 		q := drawnDecision(t, r)
 		for i := range q.Jobs { // coarser figures tie more often
@@ -46,6 +46,16 @@ func TestTiesAreTold(t *testing.T) {
 					t.Fatalf("%s: the tie %q for %q passes\n%s\n%s", d.Policy.Kind, d.Tie, was.Tie, question, answer)
 				}
 			}
+			for _, d.InClass = range []dispatch.InClass{"", dispatch.InClassHeld, dispatch.InClassOrder, dispatch.InClassName} {
+				if d.Tie = was.Tie; d.InClass == was.InClass {
+					inClass[d.InClass]++
+					continue
+				}
+				d.Reason, d.Facts = d.Say(), d.Why.Facts(d.Job)
+				if report := verified(t, question, marshalled(a)); report.Outcome != proof.Failed {
+					t.Fatalf("%s: %q for %q among the jobs of a class passes\n%s\n%s", d.Policy.Kind, d.InClass, was.InClass, question, answer)
+				}
+			}
 			*d = was
 		}
 	}
@@ -57,5 +67,10 @@ func TestTiesAreTold(t *testing.T) {
 			}
 		}
 	}
-	t.Log(seen)
+	for _, by := range []dispatch.InClass{dispatch.InClassHeld, dispatch.InClassOrder, dispatch.InClassName} {
+		if inClass[by] == 0 {
+			t.Errorf("no job was first of its class by %q", by)
+		}
+	}
+	t.Log(seen, inClass)
 }

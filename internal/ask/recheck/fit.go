@@ -11,7 +11,7 @@ import (
 	"headroom/internal/core/perf"
 )
 
-var fitsNotChecked = []string{"intervals and spreads of fits", "warnings", "why measurements cannot be fitted, but for too few of them",
+var fitsNotChecked = []string{"warnings of fits and their words", "why measurements cannot be fitted, but for too few of them",
 	"which of several curves of task times is the best, but for those near the one that is given and those of some rates"}
 
 // series are the measurements of one job and kind.
@@ -88,7 +88,8 @@ func (c *checking) fit(at string, q *perf.FitQuestion, s *series, f *perf.JobFit
 		c.wrong(at+"/refused", "says that nothing can be fitted, and there are measurements")
 	}
 	if q.VMs != nil && f.Power != nil {
-		want["predicted"] = map[string]any{"vms": about(number(*q.VMs)), "seconds": alikeTo(f.Power.A * math.Pow(*q.VMs, f.Power.B))}
+		want["predicted"] = map[string]any{"vms": about(number(*q.VMs)), "seconds": alikeTo(f.Power.A * math.Pow(*q.VMs, f.Power.B)),
+			"interval": predictedBetween(f.Power, *q.VMs)}
 	} else if f.Predicted != nil {
 		c.wrong(at+"/predicted", "was not asked for")
 	}
@@ -185,6 +186,7 @@ func (c *checking) power(at string, method perf.FitChoice, s *series, f *perf.Po
 	if flat := spread <= 1e-20; !flat {
 		want["r2_log"], want["r2"] = smallOr(1-line(atLine)/spread, 1), smallOr(1-left/total, 1)
 	}
+	powerSpread(want, method, f, vms, seconds)
 	return want
 }
 

@@ -65,6 +65,14 @@ var tieSpokenOfProgress = map[string]string{"average_slowdown": "these its tasks
 	"submitted": "those that suffer as much elsewhere and are due as soon it was submitted first",
 	"name":      "those that suffer as much elsewhere, are due as soon and were submitted no later its name comes first"}
 
+// inClassSpoken ends the sentences about classes: what decided among the jobs of the class, under fair and capacity.
+var inClassSpoken = map[string]string{"": "", "held": ` It holds (?P<job_held>N) slots?, the fewest of its class's jobs with a task for this slot\.`,
+	"submitted": inClassBefore + `(?:these it was submitted first\.|Of its class's jobs with a task for this slot it was submitted first\.)`,
+	"name":      inClassBefore + `those that were submitted no later its name comes first\.`}
+
+const inClassBefore = ` (?:It holds (?P<job_held>N) slots?, and others of its class with a task for this slot hold as few; of |` +
+	`Of its class's jobs with a task for this slot none was submitted before it; of )?`
+
 // unsaid are figures that stand beside a sentence which does not say them.
 var unsaid = map[string]string{"order": "submitted_s", "deadline": "deadline_s unfinished completable", "minimum": "weight", "share": "affinity min", "min_share": "weight affinity",
 	"skips": "progress_share weight affinity", "affinity": "progress_share weight", "lent": "held min weight", "progress": "residual load_mb_s", "io_cap": "least_mb_s", "probe": "utility",
@@ -77,19 +85,22 @@ func misspoken(f *capacity.Fact, up bool) string {
 		figures[x.Name] = x.Value
 	}
 	for _, pattern := range spoken[f.Kind] {
-		re := regexp.MustCompile("^" + strings.ReplaceAll(pattern, ">N)", `>[-+.e0-9]+)`) + "$")
-		claim := f.Claim
 		if tie := figures["tie"]; tie != "" && f.Kind != "order" {
-			var told bool
-			of := tieSpoken[tie]
-			if f.Kind == "progress" {
+			others, of := " Others tie with it; of ", tieSpoken[tie]
+			switch _, job := figures["progress_share"]; {
+			case f.Kind == "progress":
 				of = tieSpokenOfProgress[tie]
+			case f.Kind == "minimum", f.Kind == "lent", f.Kind == "share" && !job:
+				others = " Other classes tie with its own; of "
 			}
-			if claim, told = strings.CutSuffix(claim, " Others tie with it; of "+of+"."); !told {
+			if !strings.Contains(f.Claim, others+of+".") {
 				return "does not tell the tie " + tie
 			}
+			pattern += others + of + `\.`
 		}
-		said := re.FindStringSubmatch(claim)
+		pattern += inClassSpoken[figures["in_class"]]
+		re := regexp.MustCompile("^" + strings.ReplaceAll(pattern, ">N)", `>[-+.e0-9]+)`) + "$")
+		said := re.FindStringSubmatch(f.Claim)
 		if said == nil {
 			continue
 		}
@@ -117,7 +128,7 @@ func misspoken(f *capacity.Fact, up bool) string {
 			}
 		}
 		for name := range figures {
-			if !told[name] && name != "tie" && !strings.Contains(unsaid[f.Kind], name) {
+			if !told[name] && name != "tie" && name != "in_class" && !strings.Contains(unsaid[f.Kind], name) {
 				return "does not say " + name
 			}
 		}

@@ -62,6 +62,7 @@ const (
 
 func runAccuracy(ctx context.Context, b *bench) error {
 	instances := b.instances(100, 12)
+	b.ran("100 instances", counted(instances, "instance"))
 	b.total = instances * len(gaps)
 	b.Columns = []string{"jobs", "think_percent", "classes", "instances", "executions", "upper_gap_mean_percent", "upper_gap_least_percent", "upper_gap_most_percent",
 		"average_gap_mean_percent", "below_lower_percent", "above_upper_percent"}

@@ -49,6 +49,7 @@ func soughtAfter(seed uint64, load float64) sim.Input {
 func runAdmission(ctx context.Context, b *bench) error {
 	traces := b.instances(24, 24)
 	loads := points(b, []float64{0.8, 1, 1.5, 2, 3}, []float64{1, 3})
+	b.ran("at 0.8 to 3 times", fmt.Sprintf("at %g to 3 times", loads[0]))
 	type course struct {
 		name   string
 		policy sim.Policy

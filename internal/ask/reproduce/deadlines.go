@@ -45,6 +45,8 @@ const claimedRatio, claimedCut = 3, 60
 func runDeadlines(ctx context.Context, b *bench) error {
 	instances := b.instances(200, 50)
 	large := max(1, instances/10) // a plan of one takes as long as 50 small ones
+	b.ran("200 instances", counted(instances, "instance"))
+	b.ran("and 20 of 1,000", fmt.Sprintf("and %d of 1,000", large))
 	b.total = 2*instances*len(tightened) + large
 	b.Columns = []string{"averages", "times", "classes", "cut_percent", "instances", "feasible", "ratio_median", "ratio_least", "ratio_most"}
 	least := math.Inf(1)

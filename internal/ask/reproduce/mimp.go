@@ -21,7 +21,7 @@ var mimp = Experiment{
 	Source: interferencePaper + ", table 3",
 	Claim:  "Max-progress misses fewer deadlines than earliest deadline first and far fewer than first in, first out, and takes 6.4 % less task time.",
 	Method: "20 VMs with 2 slots each, of which other work leaves 1 (6 VMs), 0.83 to 0.9 (6), 0.53 to 0.58 (6) and 0.15 to 0.35 (2). Six kinds of jobs come at random for 2.5 hours, a trace for each seed; the deadline is the mean time between jobs of the kind, and k-means has none. " +
-		"The paper prints neither its curves nor its traces: those here are EXAMPLES that we have chosen ourselves, with the names of usual jobs. The slots are as many as its task time and duration keep busy, and some more. Two loads are those at which earliest deadline first misses few deadlines and first in, first out many. So the order of the policies is held against the paper, not their figures. " +
+		"The paper prints neither its curves nor its traces: those here are EXAMPLES that we have chosen ourselves, with the names of usual jobs. The slots are as many as its task time and duration keep busy, and some more. Two loads are those at which earliest deadline first misses few deadlines and first in, first out many. So the order of the policies is held against the paper, not their figures: neither misses nor task time. " +
 		"Other curves and other noise show how far the order depends on our choice. It needs jobs that suffer differently from the rest of a VM, and where hardly any deadline is missed the last misses decide. " +
 		"Tasks take what their curve says of the VM, and some noise. Every policy gets the same jobs, whose tasks draw the same numbers.",
 	run: runMimp,
@@ -201,7 +201,7 @@ func runMimp(ctx context.Context, b *bench) error {
 			printed{name: "fewer-misses", says: "Max-progress misses fewer deadlines than earliest deadline first.", least: -noLimit, most: 0,
 				reason: "The published rule has no slack: the last tasks of jobs on track straggle on slow slots."})
 		claim(b.within("task time saved by max-progress as published against edf"+at, "6.4 %", percent(1-p.hours[published]/p.hours[edf]), "%", 0.5, 4),
-			printed{name: "less-task-time", says: "Max-progress takes 6.4 % less task time than earliest deadline first.", least: 6.35, most: 6.45, direction: above(0),
+			printed{name: "less-task-time", says: "Max-progress takes less task time than earliest deadline first: 6.4 %.", least: 0, most: noLimit,
 				reason: "How much it saves follows from the curves, and the paper's are not printed."})
 	}
 	b.note("The published rule calls a job on track when its running tasks, taken to go on for ever at the same speed, come to enough by its deadline. That is no room for noise or for the last tasks, so it misses more deadlines than earliest deadline first. With times taken as 1.35 times as long, slots only where a task still ends in time, and other slots to whom they suit compared with elsewhere, the order of table 3 comes out. The 6.4 % of the paper need its curves.")

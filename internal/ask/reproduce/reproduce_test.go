@@ -453,6 +453,38 @@ func TestScalabilityNeedsASolver(t *testing.T) {
 	reproduce(t, "concurrency", none, Setting{Instances: 1})
 }
 
+// A method says how many instances ran, as the rows have them, and no longer the usual number.
+func TestMethodsSayWhatRan(t *testing.T) {
+	for _, c := range []struct {
+		experiment Experiment
+		usual      string
+	}{{accuracy, "100 instances"}, {deadlines, "200 instances"}} {
+		for _, instances := range []int{1, 2} {
+			r, err := c.experiment.Run(t.Context(), Tools{Plan: proved}, Setting{Seed: 1, Instances: instances, Quick: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			most, at := 0, slices.Index(r.Columns, "instances")
+			byJobs := map[any]int{}
+			for _, row := range r.Rows {
+				if c.experiment.Name == accuracy.Name { // its rows are by the number of classes
+					byJobs[fmt.Sprint(row[0], row[1])] += row[at].(int)
+					most = max(most, byJobs[fmt.Sprint(row[0], row[1])])
+				} else {
+					most = max(most, row[at].(int))
+				}
+			}
+			want := fmt.Sprintf("%d instance", most)
+			if most > 1 {
+				want += "s"
+			}
+			if !strings.HasPrefix(r.Method, want+" of ") || strings.Contains(r.Method, c.usual) || !strings.HasPrefix(c.experiment.Method, c.usual) {
+				t.Errorf("%s ran %s, and the method begins %.40q", r.Name, want, r.Method)
+			}
+		}
+	}
+}
+
 func TestQuantiles(t *testing.T) {
 	x := []float64{4, 1, 3, 2}
 	for q, want := range map[float64]float64{0: 1, 0.5: 2.5, 1: 4, 0.25: 1.75, 1.0 / 3: 2} {

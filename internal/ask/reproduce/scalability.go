@@ -32,6 +32,8 @@ const (
 func runScalability(ctx context.Context, b *bench) error {
 	sizes := points(b, []int{20, 50, 100, 200, 400, 700, 1000}, []int{20, 200, 1000})
 	instances := b.instances(5, 2)
+	b.ran("7 numbers", counted(len(sizes), "number"))
+	b.ran("5 instances", counted(instances, "instance"))
 	names := []string{"table2", "mixed"}
 	b.total = len(sizes) * instances * len(names)
 	b.Columns = []string{"family", "classes", "instances", "cbc_mean_seconds", "cbc_most_seconds", "ours_mean_seconds", "ours_most_seconds", "cost_difference_most"}

@@ -37,6 +37,14 @@ import (
 	"github.com/oapi-codegen/runtime"
 )
 
+// Defines values for InClass.
+const (
+	InClassHeld      InClass = "held"
+	InClassName      InClass = "name"
+	InClassNumber    InClass = "number"
+	InClassSubmitted InClass = "submitted"
+)
+
 // Defines values for Tie.
 const (
 	TieAverageSlowdown Tie = "average_slowdown"
@@ -510,6 +518,9 @@ type HourSource = pool.HourSource
 
 // ImportedJob The result of an import for one job.
 type ImportedJob = clusters.ImportedJob
+
+// InClass Decides, under fair and capacity, among the jobs of the class with a task for the slot. Under fair the job that holds the fewest slots is first (`held`), and of those that hold as few the one submitted first. Alike ones go by `name`, then by `number`. Left out: no other job of the class has such a task.
+type InClass string
 
 // InstanceCatalogue Instance types with their prices.
 type InstanceCatalogue = pool.InstanceCatalogue
@@ -1111,7 +1122,7 @@ type TasksPrediction = live.TasksPrediction
 // TasksUsage The use of a job's tasks, for the policy learned.
 type TasksUsage = live.TasksUsage
 
-// Tie Decides where the rule puts others first as well: the job submitted first; of alike ones the first by `name`, then by `number`. Under max-progress `average_slowdown` comes before, for the job that suffers most elsewhere, and then the `deadline`. Under learned maps go before reduces (`kind`). Left out: none ties.
+// Tie Decides where the rule puts others first as well: the job submitted first; of alike ones the first by `name`, then by `number`. Under max-progress `average_slowdown` comes before, for the job that suffers most elsewhere, and then the `deadline`. Under learned maps go before reduces (`kind`). Under fair and capacity classes tie, and their next jobs are compared. Left out: none ties.
 type Tie string
 
 // Times The predicted time of an execution. A class given by a demand has the average alone; the calibrated time is there where the class has a calibration.

@@ -3,6 +3,7 @@ package report
 import (
 	"io"
 
+	"headroom/internal/ask/trial"
 	"headroom/internal/slots/sim"
 )
 
@@ -49,12 +50,12 @@ func comparedText(w io.Writer, rows []sim.Compared) error {
 			class = "all"
 		}
 		row := []Cell{text(c.Policy), text(class), number(float64(c.Ended)), number(float64(c.Missed))}
-		figures := func(a sim.Against, factor float64, places int, unit string, known bool) {
+		figures := func(a sim.Against, mean string, factor float64, places int, unit string, known bool) {
 			if !known {
 				row = append(row, Cell{"", true}, Cell{"", true})
 				return
 			}
-			row = append(row, Cell{rounded(factor*a.Mean, places) + unit + within(a.HalfWidth, factor, places), true})
+			row = append(row, Cell{mean + unit + within(a.HalfWidth, factor, places), true})
 			if d := a.Difference; d != nil {
 				sign := ""
 				if d.Mean > 0 {
@@ -65,9 +66,9 @@ func comparedText(w io.Writer, rows []sim.Compared) error {
 				row = append(row, Cell{"", true})
 			}
 		}
-		figures(c.Met, 100, 1, " %", c.Judged > 0)
-		figures(c.Response, 1, 1, " s", c.Ended > 0)
-		figures(c.Task, 1./3600, 2, "", true)
+		figures(c.Met, trial.Percent(c.Met.Mean), 100, 1, " %", c.Judged > 0)
+		figures(c.Response, rounded(c.Response.Mean, 1), 1, 1, " s", c.Ended > 0)
+		figures(c.Task, rounded(c.Task.Mean/3600, 2), 1./3600, 2, "", true)
 		if rejected {
 			row = append(row, number(float64(c.Rejected)))
 		}

@@ -142,13 +142,30 @@ func (f *shares) Why() Why {
 	if next, ties := f.ranks[p].tied(); ties {
 		tie = tieBetween(j, next.job)
 	}
-	figures := []Figure{{"held", held}, {"min", c.Min[p]}, {"weight", c.Weight[p]}}
+	w := Why{Rule: "lent", Tie: tie, InClass: f.inClass(c.jobs[p]), Figures: []Figure{{"held", held}, {"min", c.Min[p]}, {"weight", c.Weight[p]}}}
+	if held < c.Min[p] {
+		w.Rule = "minimum"
+	} else if c.Weight[p] > 0 {
+		w.Rule = "share"
+	}
+	if w.InClass != "" && !f.inOrder {
+		w.Figures = append(w.Figures, Figure{"job_held", float64(j.running(f.layout, p))})
+	}
+	w.Reason = w.Say()
+	return w
+}
+
+// inClass returns what puts the first of a class's jobs before the next.
+func (f *shares) inClass(jobs ranking) InClass {
+	next, ties := jobs.tied()
 	switch {
-	case held < c.Min[p]:
-		return decidedBy("minimum", "", tie, figures...)
-	case c.Weight[p] > 0:
-		return decidedBy("share", "", tie, figures...)
+	case ties:
+		return InClass(tieBetween(jobs[0].job, next.job))
+	case len(jobs) == 1:
+		return ""
+	case f.inOrder:
+		return InClassOrder
 	default:
-		return decidedBy("lent", "", tie, figures...)
+		return InClassHeld
 	}
 }

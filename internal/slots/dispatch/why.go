@@ -9,16 +9,18 @@ import (
 )
 
 // Why explains a choice to people, and to programs that learn from decisions. The reason says just what the rule, the
-// figures, Of and Tie say.
+// figures, Of, Tie and InClass say.
 type Why struct {
 	Rule    string   `json:"rule"`         // a stable name of the deciding rule: deadline, share, order, probe, idle
 	Reason  string   `json:"reason"`       // a sentence with the figures that decided
 	Of      string   `json:"of,omitempty"` // the other job, or the type of nodes, that the reason names
 	Tie     Tie      `json:"tie,omitempty"`
+	InClass InClass  `json:"in_class,omitempty"`
 	Figures []Figure `json:"figures,omitempty"`
 }
 
-// Tie says what decided where others come as first as the choice by the rule; "" if none does.
+// Tie says what decided where others come as first as the choice by the rule; "" if none does. Under fair and capacity
+// the others are classes.
 type Tie string
 
 // The ties, in the order in which they are tried.
@@ -29,6 +31,18 @@ const (
 	TieKind     Tie = "kind" // under learned
 	TieName     Tie = "name"
 	TieNumber   Tie = "number"
+)
+
+// InClass says, under fair and capacity, what decided among the jobs of the class with a task for the slot; "" if there
+// is one alone.
+type InClass string
+
+// What decides among the jobs of a class. Under fair that is the fewest held slots, and then the order of submission.
+const (
+	InClassHeld   InClass = "held"
+	InClassOrder  InClass = InClass(TieOrder)
+	InClassName   InClass = InClass(TieName)
+	InClassNumber InClass = InClass(TieNumber)
 )
 
 // tieBetween returns what puts one job before another that is as first as it.
@@ -118,9 +132,41 @@ func (w *Why) figure(name string) (x float64, there bool) {
 	return 0, false
 }
 
-// Say puts the rule, its figures, what it names and how a tie fell into sentences.
+// ofClasses reports whether the rule puts classes in order.
+func (w *Why) ofClasses() bool {
+	_, job := w.figure("progress_share")
+	return w.Rule == "minimum" || w.Rule == "share" && !job || w.Rule == "lent"
+}
+
+func (w *Why) sayClasses() string {
+	if w.Tie == "" {
+		return ""
+	}
+	return " Other classes tie with its own; " + w.sayTie()
+}
+
+func (w *Why) sayInClass() string {
+	held, fair := w.figure("job_held")
+	tie := (&Why{Tie: Tie(w.InClass)}).sayTie()
+	switch {
+	case w.InClass == "":
+		return ""
+	case w.InClass == InClassHeld:
+		return fmt.Sprintf(" It holds %s, the fewest of its class's jobs with a task for this slot.", fault.Plural(int64(held), "slot"))
+	case fair:
+		return fmt.Sprintf(" It holds %s, and others of its class with a task for this slot hold as few; ", fault.Plural(int64(held), "slot")) + tie
+	case w.InClass == InClassOrder:
+		return " Of its class's jobs with a task for this slot it was submitted first."
+	default:
+		return " Of its class's jobs with a task for this slot none was submitted before it; " + tie
+	}
+}
+
+// Say puts the rule, its figures, what it names and how ties fell into sentences.
 func (w *Why) Say() string {
 	switch {
+	case w.ofClasses():
+		return w.sayRule() + w.sayClasses() + w.sayInClass()
 	case w.Tie == "":
 		return w.sayRule()
 	case w.Rule == "order": // the tie of submissions
@@ -205,7 +251,7 @@ func (w *Why) sayAtRisk() string {
 }
 
 // unitOf gives the units of figures; the others are plain numbers.
-var unitOf = map[string]string{"submitted_s": "s", "deadline_s": "s", "left_s": "s", "held": "slots", "min": "slots", "load_mb_s": "MB/s",
+var unitOf = map[string]string{"submitted_s": "s", "deadline_s": "s", "left_s": "s", "held": "slots", "job_held": "slots", "min": "slots", "load_mb_s": "MB/s",
 	"io_cap_mb_s": "MB/s", "least_mb_s": "MB/s", "completable": "tasks", "unfinished": "tasks", "candidates": "tasks", "skips": "turns"}
 
 // Facts returns the reason as a fact about the job that was chosen.
@@ -219,6 +265,9 @@ func (w *Why) Facts(job string) words.Facts {
 	}
 	if w.Tie != "" {
 		f.Figures = append(f.Figures, capacity.Figure{Name: "tie", Value: string(w.Tie), Unit: "name"})
+	}
+	if w.InClass != "" {
+		f.Figures = append(f.Figures, capacity.Figure{Name: "in_class", Value: string(w.InClass), Unit: "name"})
 	}
 	return words.Facts{f}
 }

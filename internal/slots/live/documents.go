@@ -197,9 +197,10 @@ type Assignment struct {
 // Decided gives the reason why a task was chosen.
 type Decided struct {
 	Rule    string           `json:"rule"`   // a stable name of the deciding rule
-	Reason  string           `json:"reason"` // says what the rule, the figures, Of and Tie say
+	Reason  string           `json:"reason"` // says what the rule, the figures, Of, Tie and InClass say
 	Of      string           `json:"of,omitempty"`
 	Tie     dispatch.Tie     `json:"tie,omitempty"`
+	InClass dispatch.InClass `json:"in_class,omitempty"`
 	Figures []DecisionFigure `json:"figures,omitempty"`
 }
 

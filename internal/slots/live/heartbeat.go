@@ -347,7 +347,7 @@ func (r Run) assignment() Assignment {
 }
 
 func decidedBy(why dispatch.Why) Decided {
-	d := Decided{Rule: why.Rule, Reason: why.Reason, Of: why.Of, Tie: why.Tie}
+	d := Decided{Rule: why.Rule, Reason: why.Reason, Of: why.Of, Tie: why.Tie, InClass: why.InClass}
 	for _, f := range why.Figures {
 		d.Figures = append(d.Figures, DecisionFigure(f))
 	}

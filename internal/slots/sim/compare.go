@@ -48,8 +48,8 @@ type Compared struct {
 	LastEnd  Against `json:"last_end_s"`
 }
 
-// Against holds a figure and its difference from the first policy's, replication by replication; null for the first
-// policy.
+// Against holds a figure and its difference from the first policy's; null for the first policy. The half width of the
+// difference is of that in each replication.
 type Against struct {
 	Estimate
 	Difference *Estimate `json:"difference"`
@@ -178,13 +178,11 @@ func Together(all [][][]Figures) [][]Figures {
 func Compare(names []string, class string, figures [][]Figures) []Compared {
 	rows := make([]Compared, len(names))
 	for p := range names {
-		c := Compared{Policy: names[p], Class: class}
+		var all Figures
 		for _, f := range figures[p] {
-			c.Ended += f.Ended
-			c.Judged += f.Judged
-			c.Missed += f.Missed
-			c.Rejected += f.Rejected
+			all = all.And(f)
 		}
+		c := Compared{Policy: names[p], Class: class, Ended: all.Ended, Judged: all.Judged, Missed: all.Missed, Rejected: all.Rejected}
 		base := figures[0]
 		if p == 0 {
 			base = nil
@@ -192,6 +190,7 @@ func Compare(names []string, class string, figures [][]Figures) []Compared {
 		met := func(f *Figures) (float64, bool) { return ratio(float64(f.Judged-f.Missed), float64(f.Judged)) }
 		c.Met = against(figures[p], base, met)
 		c.Met.Estimate = proportion(figures[p], func(f *Figures) (good, all int64) { return f.Judged - f.Missed, f.Judged })
+		c.Met.ofAll(c.Met.Mean, &rows[0].Met, c.Judged > 0 && rows[0].Judged > 0)
 		if d := c.Met.Difference; d != nil && d.HalfWidth != nil && c.Judged > 0 {
 			// If hardly a replication has a job that only one policy misses, the spread of replications says too
 			// little. So one more job counts for each policy (Agresti and Min).
@@ -200,11 +199,23 @@ func Compare(names []string, class string, figures [][]Figures) []Compared {
 			*d.HalfWidth = min(1, max(*d.HalfWidth, minWidth))
 		}
 		c.Response = against(figures[p], base, func(f *Figures) (float64, bool) { return ratio(f.ResponseSeconds, float64(f.Ended)) })
+		if c.Ended > 0 {
+			c.Response.ofAll(all.ResponseSeconds/float64(c.Ended), &rows[0].Response, rows[0].Ended > 0)
+		}
 		c.Task = against(figures[p], base, func(f *Figures) (float64, bool) { return f.TaskSeconds, true })
 		c.LastEnd = against(figures[p], base, func(f *Figures) (float64, bool) { return f.LastEndSeconds, f.LastEndSeconds > 0 })
 		rows[p] = c
 	}
 	return rows
+}
+
+// ofAll makes a mean over replications one over all their jobs, as a class's report has it. The difference follows,
+// where both policies have jobs.
+func (a *Against) ofAll(mean float64, first *Against, both bool) {
+	a.Mean = mean
+	if a.Difference != nil && both {
+		a.Difference.Mean = mean - first.Mean
+	}
 }
 
 // against returns the means of a figure and of its differences from the base, over the replications.

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"encoding/json"
+	"math"
 	"reflect"
 	"strings"
 	"testing"
@@ -30,7 +31,7 @@ func TestComparedPoliciesAreAsTheyAreAlone(t *testing.T) {
 		for i, c := range a.Classes {
 			row := r.Compared[4*(1+i)+p]
 			ended += c.Counted
-			if row.Class != c.Name || row.Ended != c.Counted || c.Response != nil && !reflect.DeepEqual(row.Response.HalfWidth, c.Response.HalfWidth) {
+			if row.Class != c.Name || row.Ended != c.Counted || c.Response != nil && !sameMean(row.Response.Estimate, c.Response.Estimate) {
 				t.Errorf("%s: class %q is compared as %+v, alone it is %+v", policy.Kind, c.Name, row, c)
 			}
 			if d := c.Deadline; d != nil {
@@ -38,6 +39,12 @@ func TestComparedPoliciesAreAsTheyAreAlone(t *testing.T) {
 				judged += row.Judged
 				if !reflect.DeepEqual(d.Met, row.Met.Estimate) {
 					t.Errorf("%s: class %q meets %+v, alone %+v", policy.Kind, c.Name, row.Met, d.Met)
+				}
+			}
+			of := r.Compared[4*(1+i)]
+			for name, x := range map[string][2]Against{"met": {row.Met, of.Met}, "response": {row.Response, of.Response}} {
+				if d := x[0].Difference; p > 0 && row.Judged > 0 && d.Mean != x[0].Mean-x[1].Mean {
+					t.Errorf("%s: class %q, %s: a difference of %g between %g and %g", policy.Kind, c.Name, name, d.Mean, x[0].Mean, x[1].Mean)
 				}
 			}
 		}
@@ -51,6 +58,11 @@ func TestComparedPoliciesAreAsTheyAreAlone(t *testing.T) {
 	if text(t, r) != text(t, simulate(t, base)) {
 		t.Error("a policy's own report is another where it is compared")
 	}
+}
+
+// sameMean reports whether two means and their half widths are the same, up to the order of a sum.
+func sameMean(a, b Estimate) bool {
+	return math.Abs(a.Mean-b.Mean) <= 1e-12*b.Mean && reflect.DeepEqual(a.HalfWidth, b.HalfWidth)
 }
 
 // Differences are more certain than the figures, thanks to the same random numbers. And if nobody misses a deadline,

@@ -29,7 +29,7 @@ const (
 	ExitUsage      = 2 // the command line makes no sense
 	ExitInfeasible = 3 // there is no plan; the conflicts say why
 	ExitSolver     = 4 // no solver, or it gave up; no server to ask (exitConnection)
-	ExitDiffers    = 5 // a published claim does not come out
+	ExitDiffers    = 5 // a verdict of reproduce is not the recorded one, or a figure is outside its band
 )
 
 // OutliveReaders keeps the program alive when whoever read its output has gone: writing fails, and no signal

@@ -82,6 +82,7 @@ export type Assignment = {
   attempt: number;
   class?: string;
   figures?: Array<DecisionFigure>;
+  in_class?: InClass;
   job: number;
   job_name: string;
   kind: "map" | "reduce";
@@ -1391,6 +1392,8 @@ export type ImportedSheet = {
   version: string;
 };
 
+export type InClass = "held" | "submitted" | "name" | "number";
+
 export type InfeasibleSpan = {
   conflict: string;
   hours: number;
@@ -1716,6 +1719,7 @@ export type LiveDecision = {
   class?: string;
   ended_at: string | null;
   figures?: Array<DecisionFigure>;
+  in_class?: InClass;
   job: number;
   job_name: string;
   kind: "map" | "reduce";
@@ -2402,6 +2406,7 @@ export type PolicyTrial = {
 
 export type PolicyTrialChoice = {
   figures?: Array<DecisionFigure>;
+  in_class?: InClass;
   job: number;
   job_name: string;
   kind: "map" | "reduce";
@@ -3535,6 +3540,7 @@ export type SkippedTurns = {
 export type SlotDecision = {
   facts: Array<Fact>;
   figures?: Array<DecisionFigure>;
+  in_class?: InClass;
   job: string;
   kind?: "map" | "reduce";
   of?: string;
