@@ -33,7 +33,7 @@ func TestPricesOfSeveralTypesAreNamed(t *testing.T) {
 	p := twoTypes(t)
 	p.Options.Integrality = capacity.Relaxed
 	a := asked(t, p, Question{Question: AskOneMoreJob, Class: "a"})
-	for _, want := range []string{"One more job of class \"a\" costs 1.00 USD an hour in VMs.", "A job more takes what is worth 1.00", `ne more VM of type "old" is worth 0.50 USD an hour`,
+	for _, want := range []string{"One more job of class \"a\" costs 1.00 USD an hour in VMs.", "a job more takes VMs worth 1.00", `ne more VM of type "old" is worth 0.50 USD an hour`,
 		`Class "b" is the next to be served: a refused job of it is valued at 0.30 an hour and serving one more takes 1.00`} {
 		if !strings.Contains(a.Explanation, want) {
 			t.Errorf("%q is not in %q", want, a.Explanation)
