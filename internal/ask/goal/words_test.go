@@ -141,3 +141,16 @@ func TestBudgetsAreComparedWithTheProblemsOwn(t *testing.T) {
 		}
 	}
 }
+
+// Of a class without a deadline no job is held, and the sentence says whose are.
+func TestDeadlinesSayWhoseJobsAreHeld(t *testing.T) {
+	t.Parallel()
+	p := plantest.Market(t, 0, "0", "1", capacity.Integer)
+	p.Classes = []capacity.Class{plantest.ByGamma(t, "etl", "1", "3", 0, 2), plantest.ByGamma(t, "adhoc", "1", "3", 0, 4)}
+	p.Classes[0].DeadlineSeconds = 600
+	for class, want := range map[string]string{"": "the 2 jobs of classes with a deadline admitted now are held", "etl": "the 2 jobs of the class admitted now are held"} {
+		if a := asked(t, p, Question{Question: AskCheapestDeadline, Class: class}); !strings.Contains(a.Explanation, want) {
+			t.Errorf("%q is not in %q", want, a.Explanation)
+		}
+	}
+}

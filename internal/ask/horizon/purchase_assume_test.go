@@ -132,6 +132,25 @@ func TestFlatDemandOfManyClassesIsRoundedUp(t *testing.T) {
 	}
 }
 
+// Less demand that is as many whole jobs is said to be that.
+func TestDemandThatIsTheSameInWholeJobs(t *testing.T) {
+	t.Parallel()
+	q := PurchaseQuestion{Horizon: Horizon{Problem: oneClass(t, "0.20"), Periods: hoursFrom(firstHour, 1, 2, 1)}, Factors: []float64{0.7, 1, 1.3}}
+	q.Offers = []capacity.Offer{{Name: "all", Price: plantest.AmountIn(t, "0.15"), Billing: capacity.BilledAlways, TermHours: 3, Max: 2}}
+	for factor, want := range map[float64]bool{0.7: false, 0.5: true, 1.3: true} {
+		if got := q.differs(factor); got != want {
+			t.Errorf("times %g: it differs is %t", factor, got)
+		}
+	}
+	if a, want := recommended(t, q), "30 % less demand than expected is just as many whole jobs and with 30 % more demand"; !strings.Contains(a.Explanation, want) {
+		t.Errorf("%q is not in %q", want, a.Explanation)
+	}
+	q.Problem.Options.Integrality = capacity.Relaxed
+	if !q.differs(0.7) {
+		t.Error("in parts of jobs less is less")
+	}
+}
+
 // Under every assumption, and where demand ends early, the best purchase is that of enumeration, and the recommendation
 // comes to what it comes to there.
 func TestPurchasesUnderAssumptions(t *testing.T) {

@@ -52,7 +52,7 @@ func small(d decimal.Decimal, round func(decimal.Decimal, int32) decimal.Decimal
 	return money.Amount{Decimal: round(d, min(places(d, 3), money.Places))}.String()
 }
 
-// places is how many decimal places show so many significant digits of a number.
+// places returns the number of decimal places that show so many significant digits of a number.
 func places(d decimal.Decimal, digits int32) int32 {
 	return digits - int32(d.NumDigits()) - d.Exponent()
 }

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/shopspring/decimal"
@@ -58,6 +59,16 @@ func TestBoundsAreRoundedOutwards(t *testing.T) {
 	for share, want := range map[float64]string{0.0603: "6.1 %", 0.06: "6 %", 0.0001: "0.01 %", 0.00012345: "0.013 %", 1.2345: "124 %", 0: "0 %", 1e-9: "0.0000001 %"} {
 		if got := PercentUp(decimal.NewFromFloat(share)); got != want {
 			t.Errorf("%v: got %s, want %s", share, got, want)
+		}
+	}
+}
+
+// One spot VM is spoken of as one.
+func TestOneSpotVM(t *testing.T) {
+	t.Parallel()
+	for n, want := range map[float64]string{1: "The plan rents 1 spot VM. It can be taken away", 2.5: "The plan rents 2.5 spot VMs. They can be taken away"} {
+		if got := Interrupted(n).Detail; !strings.HasPrefix(got, want) {
+			t.Errorf("got %q, want %q", got, want)
 		}
 	}
 }
