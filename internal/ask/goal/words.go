@@ -102,7 +102,7 @@ func (a *Answer) tell(p *capacity.Problem, q *Question, b *beside) {
 	if a.Status != capacity.InfeasibleStatus {
 		a.Facts = append(a.Facts, b.drivers...)
 		if b.gap > 0 {
-			t.say("gap", "", "No plan is better by more than "+words.Number(b.gap)+" % of bill and value refused together, or of its objective where that is less; the search for a better one was ended by the time limit.",
+			t.say("gap", "", "No plan is better by more than "+words.PercentUp(decimal.NewFromFloat(b.gap/100))+" of bill and value refused together, or of its objective where that is less; the search for a better one was ended by the time limit.",
 				words.Count("gap", b.gap, "%"))
 		}
 	}
@@ -319,22 +319,21 @@ func (t *telling) marginal() {
 	text, figures := "", []capacity.Figure{}
 	if low != nil {
 		figures = append(figures, t.money("low", *low))
-		text = "A job less frees what is worth " + words.Cents(low.Float())
+		text = "a job less frees VMs worth " + words.Cents(low.Float())
 	}
 	if high != nil {
 		figures = append(figures, t.money("high", *high))
 		switch {
 		case low == nil:
-			text = "A job more takes what is worth " + words.Cents(high.Float())
+			text = "a job more takes VMs worth " + words.Cents(high.Float())
 		case low.Equal(high.Decimal):
-			text = "A job takes what is worth " + words.Cents(high.Float())
+			text = "a job takes VMs worth " + words.Cents(high.Float())
 		default:
-			text += " and a job more takes what is worth " + words.Cents(high.Float())
+			text += " and a job more takes VMs worth " + words.Cents(high.Float())
 		}
-		text += ", by the prices of a little more and a little less"
 	}
 	if text != "" {
-		t.say("marginal", t.q.Class, text+".", figures...)
+		t.say("marginal", t.q.Class, "By the price of a little capacity, as in the plan's reasons, "+text+"; that price need not hold for a whole job.", figures...)
 	}
 }
 
@@ -375,8 +374,11 @@ func (t *telling) deadlines() {
 		return []capacity.Figure{words.Count("deadline", r.Deadline, unit), t.money("bill", r.Bill), t.money("value_refused", r.Value)}
 	}
 	t.say(kind, class, promise, at(&cheapest)...)
-	held := t.held()
-	t.say("given_deadline", class, fmt.Sprintf("The given promise has a bill of %s%s; the %s admitted now are held to it throughout.", given.Bill, given.refused(), words.Jobs(held)),
+	held, of := t.held(), " of the class"
+	if class == "" {
+		of = " of classes with a deadline"
+	}
+	t.say("given_deadline", class, fmt.Sprintf("The given promise has a bill of %s%s; the %s%s admitted now are held to it throughout.", given.Bill, given.refused(), words.Jobs(held), of),
 		append(at(&given), words.Count("held", held, "jobs"))...)
 	for _, r := range earlier {
 		by := words.Rounded(r.Earlier, 1)

@@ -33,7 +33,7 @@ func TestPricesOfSeveralTypesAreNamed(t *testing.T) {
 	p := twoTypes(t)
 	p.Options.Integrality = capacity.Relaxed
 	a := asked(t, p, Question{Question: AskOneMoreJob, Class: "a"})
-	for _, want := range []string{"One more job of class \"a\" costs 1.00 USD an hour in VMs.", "A job more takes what is worth 1.00", `ne more VM of type "old" is worth 0.50 USD an hour`,
+	for _, want := range []string{"One more job of class \"a\" costs 1.00 USD an hour in VMs.", "a job more takes VMs worth 1.00", `ne more VM of type "old" is worth 0.50 USD an hour`,
 		`Class "b" is the next to be served: a refused job of it is valued at 0.30 an hour and serving one more takes 1.00`} {
 		if !strings.Contains(a.Explanation, want) {
 			t.Errorf("%q is not in %q", want, a.Explanation)
@@ -138,6 +138,19 @@ func TestBudgetsAreComparedWithTheProblemsOwn(t *testing.T) {
 			if !strings.Contains(a.Explanation, said) {
 				t.Errorf("for %s: %q is not in %q", amount, said, a.Explanation)
 			}
+		}
+	}
+}
+
+// Of a class without a deadline no job is held, and the sentence says whose are.
+func TestDeadlinesSayWhoseJobsAreHeld(t *testing.T) {
+	t.Parallel()
+	p := plantest.Market(t, 0, "0", "1", capacity.Integer)
+	p.Classes = []capacity.Class{plantest.ByGamma(t, "etl", "1", "3", 0, 2), plantest.ByGamma(t, "adhoc", "1", "3", 0, 4)}
+	p.Classes[0].DeadlineSeconds = 600
+	for class, want := range map[string]string{"": "the 2 jobs of classes with a deadline admitted now are held", "etl": "the 2 jobs of the class admitted now are held"} {
+		if a := asked(t, p, Question{Question: AskCheapestDeadline, Class: class}); !strings.Contains(a.Explanation, want) {
+			t.Errorf("%q is not in %q", want, a.Explanation)
 		}
 	}
 }

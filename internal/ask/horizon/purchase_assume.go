@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"math/bits"
 	"slices"
 	"time"
 
@@ -24,7 +25,7 @@ type Assumption string
 const (
 	LastWeekRepeats  Assumption = "last_week_repeats"
 	LastMonthRepeats Assumption = "last_month_repeats" // 28 days, so that weekdays stay weekdays
-	FlatDemand       Assumption = "flat"               // the forecast's average, in whole jobs
+	FlatDemand       Assumption = "flat"               // the forecast's average; of whole jobs as many job-hours each month
 	DemandEnds       Assumption = "ends"               // no jobs at all
 )
 
@@ -92,9 +93,6 @@ func (h Horizon) extended(until time.Time, a Assumption) Horizon {
 		last := h.Periods[len(h.Periods)-1]
 		n := len(h.Problem.Classes)
 		last.Unforecast, last.Jobs = false, make([]float64, n)
-		if a == FlatDemand {
-			last.Jobs = h.meanJobs()
-		}
 		if h.arrives() {
 			arrivals := make([]float64, n)
 			for i := range h.Periods {
@@ -106,7 +104,11 @@ func (h Horizon) extended(until time.Time, a Assumption) Horizon {
 				last.Arrivals = times(arrivals, float64(last.length())/end.Sub(h.Start()).Seconds())
 			}
 		}
-		add(last, end, until)
+		if a == FlatDemand {
+			h.Periods = append(h.Periods, h.flat(last, end, until)...)
+		} else {
+			add(last, end, until)
+		}
 		return h.carry()
 	}
 	tail := h.Periods
@@ -148,20 +150,66 @@ func (h *Horizon) told(period, class int) float64 {
 	return h.Problem.Classes[class].Jobs.Max
 }
 
-// meanJobs is the average demand of each class that is told as jobs at once, in whole jobs unless the problem is relaxed.
-func (h *Horizon) meanJobs() []float64 {
-	mean, all := make([]float64, len(h.Problem.Classes)), float64(h.End().Unix()-h.Start().Unix())
+// flat is the average demand of each class that is told as jobs at once, from one moment until another. Of whole jobs one
+// more runs in the first part of each month, long enough for the job-hours of the average. Where that would make a horizon
+// too large, jobs are rounded up.
+func (h *Horizon) flat(p HorizonPeriod, from, until time.Time) (periods []HorizonPeriod) {
+	from, until = from.UTC(), until.UTC()
+	n, all := len(h.Problem.Classes), h.End().Unix()-h.Start().Unix()
+	if h.Problem.Options.Integrality == capacity.Relaxed {
+		p.Jobs = make([]float64, n)
+		for i := range h.Periods {
+			for k := range n {
+				p.Jobs[k] += h.told(i, k) * float64(h.Periods[i].length()) / float64(all)
+			}
+		}
+		return []HorizonPeriod{p.part(from, until)}
+	}
+	jobs, rest := make([]float64, n), make([]int64, n) // the rest in job-seconds of the forecast
 	for i := range h.Periods {
-		for k := range mean {
-			mean[k] += h.told(i, k) * float64(h.Periods[i].length()) / all
+		for k := range n {
+			rest[k] += int64(capacity.WholeJobs(h.told(i, k))) * h.Periods[i].length()
 		}
 	}
-	if h.Problem.Options.Integrality != capacity.Relaxed {
-		for k := range mean {
-			mean[k] = capacity.WholeJobs(mean[k])
+	parted := h.keepsJobHours(from, until)
+	for k := range n {
+		jobs[k], rest[k] = float64(rest[k]/all), rest[k]%all
+		if rest[k] > 0 && !parted {
+			jobs[k], rest[k] = jobs[k]+1, 0
 		}
 	}
-	return mean
+	for from.Before(until) {
+		month := until
+		if parted {
+			month = minTime(until, time.Date(from.Year(), from.Month()+1, 1, 0, 0, 0, 0, time.UTC))
+		}
+		more, cuts := make([]int64, n), []int64{0, month.Unix() - from.Unix()} // in seconds from the start
+		for k := range n {
+			high, low := bits.Mul64(uint64(rest[k]), uint64(cuts[1]))
+			whole, part := bits.Div64(high, low, uint64(all))
+			more[k] = int64(whole + min(part, 1))
+		}
+		cuts = append(cuts, more...)
+		slices.Sort(cuts)
+		cuts = slices.Compact(cuts)
+		for i, cut := range cuts[1:] {
+			p.Jobs = slices.Clone(jobs)
+			for k := range n {
+				if more[k] >= cut {
+					p.Jobs[k]++
+				}
+			}
+			periods = append(periods, p.part(from.Add(time.Duration(cuts[i])*time.Second), from.Add(time.Duration(cut)*time.Second)))
+		}
+		from = month
+	}
+	return periods
+}
+
+// keepsJobHours says whether months from one moment until another may be parted for each class.
+func (h *Horizon) keepsJobHours(from, until time.Time) bool {
+	months, n := 12*(until.Year()-from.Year())+int(until.Month()-from.Month())+1, len(h.Problem.Classes)
+	return h.Problem.Options.Integrality != capacity.Relaxed && months*(n+1)*n <= MaxHorizonLoad/10
 }
 
 // endedAt is the horizon without demand from a moment on.
@@ -389,8 +437,19 @@ func (w *weighing) oneMore(ctx context.Context, a *PurchaseAnswer, bought []int6
 	return nil
 }
 
+// wholeJobs says how an average is planned in whole jobs.
+func (q *PurchaseQuestion) wholeJobs(from time.Time) string {
+	switch {
+	case q.Assume != FlatDemand || q.Problem.Options.Integrality == capacity.Relaxed:
+		return ""
+	case q.keepsJobHours(from.UTC(), q.wholeTerm().UTC()):
+		return " Jobs are whole: where the average is not, one more runs in the first part of each month, for as many job-hours."
+	}
+	return " It is rounded up to whole jobs, which may be much more."
+}
+
 // tellTerms says what a purchase commits to, and what is known of that time.
-func (a *PurchaseAnswer) tellTerms() {
+func (a *PurchaseAnswer) tellTerms(q *PurchaseQuestion) {
 	beside := ""
 	if len(a.Offers) > 1 {
 		beside = ", with the other offers as they are"
@@ -409,7 +468,7 @@ func (a *PurchaseAnswer) tellTerms() {
 	if a.Assume == "" {
 		return
 	}
-	a.Facts.Say("assumed", string(a.Assume), fmt.Sprintf("From %s on it is assumed that %s.", moment(a.ForecastUntil), a.Assume.words()))
+	a.Facts.Say("assumed", string(a.Assume), fmt.Sprintf("From %s on it is assumed that %s.%s", moment(a.ForecastUntil), a.Assume.words(), q.wholeJobs(a.ForecastUntil)))
 	for i := range a.Assumptions {
 		s := &a.Assumptions[i]
 		if s.Assume == a.Assume || s.BestBill == nil {

@@ -29,7 +29,6 @@ func TestAssumedDemandHourByHour(t *testing.T) {
 			sum.Add(sum, big.NewRat(int64(jobs[i]), int64(known)))
 		}
 		mean, _ := sum.Float64()
-		flat := math.Ceil(mean)
 		q := PurchaseQuestion{Horizon: Horizon{Problem: oneClass(t, "0.20"), Periods: hoursFrom(firstHour, jobs...)}}
 		longest := known + 1 + r.IntN(2000)
 		q.Offers = []capacity.Offer{{Name: "long", TermHours: int64(longest)}, {Name: "short", TermHours: 1}}
@@ -49,7 +48,10 @@ func TestAssumedDemandHourByHour(t *testing.T) {
 				case hour < known:
 					want = jobs[hour]
 				case q.Assume == FlatDemand:
-					want = flat
+					want = math.Floor(mean)
+					if got := h.JobsIn(p, 0).Max; got == want+1 {
+						want++
+					}
 				case q.Assume != DemandEnds:
 					cycle := map[Assumption]int{LastWeekRepeats: 7 * 24, LastMonthRepeats: 28 * 24}[q.Assume]
 					want = jobs[known-cycle+(hour-known)%cycle]
@@ -59,6 +61,93 @@ func TestAssumedDemandHourByHour(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// The average of whole jobs has its job-hours in every month, and at most one job more at once than the average.
+func TestFlatDemandKeepsJobHours(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(27, 5))
+	for range plantest.Trials(30, 300) {
+		known := 20 + r.IntN(300)
+		p := oneClass(t, "0.20")
+		for _, name := range []string{"b", "c"} {
+			more := p.Classes[0]
+			more.Name = name
+			p.Classes = append(p.Classes, more)
+		}
+		q := PurchaseQuestion{Horizon: Horizon{Problem: p, Periods: hoursFrom(firstHour, make([]float64, known)...)}, Assume: FlatDemand}
+		sums := make([]int, 3)
+		for i := range q.Periods {
+			q.Periods[i].Jobs = make([]float64, 3)
+			for k := range sums {
+				n := r.IntN(3) * r.IntN(2)
+				q.Periods[i].Jobs[k], sums[k] = float64(n), sums[k]+n
+			}
+		}
+		q.Offers = []capacity.Offer{{Name: "long", TermHours: int64(known + 1 + r.IntN(2500))}}
+		h := q.Weighed()
+		seconds, jobSeconds := map[string]int{}, map[string]int{}
+		for i := range h.Periods[known:] {
+			p := &h.Periods[known+i]
+			seconds[p.Start.Format("2006-01")] += int(p.length())
+			for k := range sums {
+				if p.Jobs[k] != math.Floor(p.Jobs[k]) || math.Abs(p.Jobs[k]-float64(sums[k])/float64(known)) >= 1 {
+					t.Fatalf("%g jobs at once, and %d job-hours in %d", p.Jobs[k], sums[k], known)
+				}
+				jobSeconds[fmt.Sprint(p.Start.Format("2006-01"), k)] += int(p.Jobs[k]) * int(p.length())
+			}
+		}
+		for month, n := range seconds {
+			for k := range sums {
+				if got := jobSeconds[fmt.Sprint(month, k)]; got*known < sums[k]*n || (got-1)*known >= sums[k]*n {
+					t.Fatalf("%s: %d job-seconds in %d s, and %d job-hours in %d", month, got, n, sums[k], known)
+				}
+			}
+		}
+	}
+}
+
+// Of many classes over many months the average is rounded up, and the answer says so.
+func TestFlatDemandOfManyClassesIsRoundedUp(t *testing.T) {
+	t.Parallel()
+	p := oneClass(t, "0.20")
+	for i := range 150 {
+		more := p.Classes[0]
+		more.Name = fmt.Sprint("more", i)
+		p.Classes = append(p.Classes, more)
+	}
+	q := PurchaseQuestion{Horizon: Horizon{Problem: p, Periods: hoursFrom(firstHour, 0, 0, 0)}, Assume: FlatDemand}
+	for i := range q.Periods {
+		q.Periods[i].Jobs = make([]float64, len(p.Classes))
+	}
+	q.Periods[0].Jobs[7] = 1
+	q.Offers = []capacity.Offer{{Name: "long", TermHours: 26280}}
+	h := q.Weighed()
+	if n := len(h.Periods); n != 4 || h.Periods[3].Jobs[7] != 1 || h.Periods[3].Jobs[8] != 0 {
+		t.Errorf("got %d periods, want 4, the last with one job of one class", n)
+	}
+	if got := q.wholeJobs(q.Horizon.End()); got != " It is rounded up to whole jobs, which may be much more." {
+		t.Errorf("said: %q", got)
+	}
+}
+
+// Less demand that is as many whole jobs is said to be that.
+func TestDemandThatIsTheSameInWholeJobs(t *testing.T) {
+	t.Parallel()
+	q := PurchaseQuestion{Horizon: Horizon{Problem: oneClass(t, "0.20"), Periods: hoursFrom(firstHour, 1, 2, 1)}, Factors: []float64{0.7, 1, 1.3}}
+	q.Offers = []capacity.Offer{{Name: "all", Price: plantest.AmountIn(t, "0.15"), Billing: capacity.BilledAlways, TermHours: 3, Max: 2}}
+	for factor, want := range map[float64]bool{0.7: false, 0.5: true, 1.3: true} {
+		if got := q.differs(factor); got != want {
+			t.Errorf("times %g: it differs is %t", factor, got)
+		}
+	}
+	if a, want := recommended(t, q), "30 % less demand than expected is just as many whole jobs and with 30 % more demand"; !strings.Contains(a.Explanation, want) {
+		t.Errorf("%q is not in %q", want, a.Explanation)
+	}
+	q.Problem.Options.Integrality = capacity.Relaxed
+	if !q.differs(0.7) {
+		t.Error("in parts of jobs less is less")
 	}
 }
 

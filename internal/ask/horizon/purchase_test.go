@@ -99,7 +99,7 @@ func (b *byHours) cost(bought []int64) float64 {
 	q := b.question
 	start := q.Periods[0].Start
 	last := q.Periods[len(q.Periods)-1]
-	end := last.Start.Add(time.Duration(last.Hours) * time.Hour)
+	end := last.End()
 	share := func(from, until time.Time) float64 {
 		inside := 0
 		for at := start; at.Before(end); at = at.Add(time.Hour) {
@@ -127,8 +127,9 @@ func (b *byHours) cost(bought []int64) float64 {
 		sum += float64(bought[k]) * o.Upfront.Float() * share(from, until)
 	}
 	for i, period := range q.Periods {
-		for hour := range period.Hours {
-			at := period.Start.Add(time.Duration(hour) * time.Hour)
+		var next time.Time
+		for at := period.Start; at.Before(period.End()); at = next {
+			next = minTime(at.Truncate(time.Hour).Add(time.Hour), period.End()) // periods may begin within an hour
 			p := plantest.Copied(q.Problem)
 			key := fmt.Sprint(i)
 			for _, c := range q.Contracts {
@@ -148,7 +149,7 @@ func (b *byHours) cost(bought []int64) float64 {
 				known = hourCost(p, period)
 				b.known[key] = known
 			}
-			sum += known
+			sum += known * next.Sub(at).Hours()
 		}
 	}
 	return sum

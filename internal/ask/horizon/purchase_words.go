@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/shopspring/decimal"
@@ -36,7 +35,7 @@ func (a *PurchaseAnswer) tell(q *PurchaseQuestion) {
 	}
 	a.advise(span)
 	a.Answer = a.Facts[0].Claim
-	a.tellTerms()
+	a.tellTerms(q)
 	a.tellCosts()
 	a.tellUse(q)
 	for i := range a.Curves {
@@ -48,13 +47,18 @@ func (a *PurchaseAnswer) tell(q *PurchaseQuestion) {
 			}
 		}
 	}
-	a.tellRegret()
+	a.tellRegret(q)
 	a.tellEndings(q)
 	figures := []capacity.Figure{words.Money("bound", a.Proof.Bound, a.Currency), words.Count("gap", a.Proof.Gap, "share of bill and value refused")}
 	if a.Proof.Gap < provedCents {
 		a.Facts.Say("proved_best", "", "No purchase brings bill and value refused together lower, which is proved.", figures...)
 	} else {
-		a.Facts.Say("within_of_the_best", "", fmt.Sprintf("No purchase brings bill and value refused together below %s, so this one is within %s of the best.", words.Cents(a.Proof.Bound.Float()), gapShare(a.Proof.Gap)), figures...)
+		above := a.Recommended.Total.Sub(a.Proof.Bound.Decimal)
+		atMost := words.CentsUp(money.Amount{Decimal: above})
+		if a.Proof.Bound.IsPositive() {
+			atMost = words.PercentUp(above.Div(a.Proof.Bound.Decimal))
+		}
+		a.Facts.Say("within_of_the_best", "", fmt.Sprintf("No purchase brings bill and value refused together below %s, so this one is at most %s above the best.", words.CentsDown(a.Proof.Bound), atMost), figures...)
 	}
 	if !a.Complete {
 		a.Facts.Say("incomplete", "", "The work was ended before all curves and other demands were looked at.")
@@ -110,7 +114,7 @@ func (a *PurchaseAnswer) committed() (said string, share float64) {
 	}
 	said = fmt.Sprintf("it commits you to %s %s over its term, %s of it forecast", words.Cents(a.Obligation.Float()), a.Currency, words.Percent(share))
 	if bought > 1 {
-		said = fmt.Sprintf("they commit you to %s %s over their terms, at least %s of each forecast", words.Cents(a.Obligation.Float()), a.Currency, words.Percent(share))
+		said = fmt.Sprintf("they commit you to %s %s over their terms, at least %s of each forecast", words.Cents(a.Obligation.Float()), a.Currency, words.Percent(math.Floor(1000*share+1e-9)/1000))
 	}
 	if a.Assume != "" && share < 1 {
 		said += ", then assuming that " + a.Assume.words()
@@ -293,7 +297,7 @@ func (a *PurchaseAnswer) flatness(c *SavingCurve) *capacity.Fact {
 	}}
 }
 
-func (a *PurchaseAnswer) tellRegret() {
+func (a *PurchaseAnswer) tellRegret(q *PurchaseQuestion) {
 	var said []string
 	var figures []capacity.Figure
 	for i := range a.Regret {
@@ -311,6 +315,8 @@ func (a *PurchaseAnswer) tellRegret() {
 			figures = append(figures, words.Money("demand_"+of, *p.Regret, a.Currency))
 			switch {
 			case i > 0 && i < len(a.Regret)-1:
+			case !q.differs(p.Factor):
+				said = append(said, fmt.Sprintf("%s demand than expected is just as many whole jobs", change))
 			case p.Regret.Float() < 0.005:
 				said = append(said, fmt.Sprintf("with %s demand than expected it is as good as any", change))
 			default:
@@ -326,9 +332,19 @@ func (a *PurchaseAnswer) tellRegret() {
 	}
 }
 
+// differs says whether demand times a factor is other demand, in whole jobs unless the problem is relaxed.
+func (q *PurchaseQuestion) differs(factor float64) bool {
+	h := q.Weighed().Carried()
+	scaled := h.Scaled(factor)
+	for i := range h.Periods {
+		for class := range h.Problem.Classes {
+			if h.JobsIn(i, class).Max != scaled.JobsIn(i, class).Max {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // provedCents is a gap that nobody pays for.
 const provedCents = 1e-6
-
-func gapShare(gap float64) string {
-	return strconv.FormatFloat(100*gap, 'g', 2, 64) + " %"
-}

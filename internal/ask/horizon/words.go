@@ -58,7 +58,7 @@ func (a *Answer) explain(start, end time.Time) {
 		say("value_refused", "", fmt.Sprintf("Refused jobs, which are on no bill, are valued at %s.", words.Cents(c.Penalties.Float())), words.Money("value_refused", c.Penalties, a.Currency))
 	}
 	if !a.Gap.IsZero() {
-		say("gap", "", fmt.Sprintf("Bill and value refused together are at most %s more than necessary.", words.Cents(a.Gap.Float())), words.Money("gap", a.Gap, a.Currency))
+		say("gap", "", fmt.Sprintf("Bill and value refused together are at most %s more than necessary.", words.CentsUp(a.Gap)), words.Money("gap", a.Gap, a.Currency))
 	}
 	a.explainParts()
 	a.Explanation = a.Facts.Text()

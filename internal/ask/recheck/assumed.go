@@ -43,11 +43,6 @@ func assumed(q *horizon.PurchaseQuestion, h horizon.Horizon, a horizon.Assumptio
 	if cycle == 0 {
 		after := between(known[len(known)-1], end, until, 0)
 		after.Unforecast, after.Jobs = false, make([]float64, len(h.Problem.Classes))
-		for class := range after.Jobs {
-			if a == horizon.FlatDemand {
-				after.Jobs[class] = mean(&h, known, class, end-start.Unix())
-			}
-		}
 		for class := range after.Arrivals {
 			after.Arrivals[class] = 0
 			for k := range known {
@@ -56,7 +51,11 @@ func assumed(q *horizon.PurchaseQuestion, h horizon.Horizon, a horizon.Assumptio
 				}
 			}
 		}
-		h.Periods = append(h.Periods, after)
+		if a == horizon.FlatDemand {
+			h.Periods = append(h.Periods, flat(&h, known, after)...)
+		} else {
+			h.Periods = append(h.Periods, after)
+		}
 		return h
 	}
 	for moved := cycle; end+moved-cycle < until; moved += cycle {
@@ -70,8 +69,74 @@ func assumed(q *horizon.PurchaseQuestion, h horizon.Horizon, a horizon.Assumptio
 	return h
 }
 
-// mean is the average demand of a class, rounded up to whole jobs unless the problem is relaxed.
-func mean(h *horizon.Horizon, known []horizon.HorizonPeriod, class int, seconds int64) float64 {
+// flat is the average demand after the forecast. Of whole jobs, each month begins with one more of a class, for the time
+// that the part of a job beyond whole ones takes. Of too many classes and months the average is rounded up.
+func flat(h *horizon.Horizon, known []horizon.HorizonPeriod, after horizon.HorizonPeriod) (periods []horizon.HorizonPeriod) {
+	n, from := len(h.Problem.Classes), after.Start.Unix()
+	until, forecast := from+lengthOf(&after), from-known[0].Start.Unix()
+	relaxed, months := h.Problem.Options.Integrality == capacity.Relaxed, []int64{from}
+	for at := after.Start.UTC(); ; {
+		at = time.Date(at.Year(), at.Month()+1, 1, 0, 0, 0, 0, time.UTC)
+		months = append(months, min(until, at.Unix()))
+		if at.Unix() >= until {
+			break
+		}
+	}
+	last := time.Unix(until, 0).UTC()
+	counted := 12*(last.Year()-after.Start.UTC().Year()) + int(last.Month()) - int(after.Start.UTC().Month()) + 1
+	up := counted*n*(n+1) > horizon.MaxHorizonLoad/10
+	if relaxed || up {
+		months = []int64{from, until}
+	}
+	means := make([]*big.Rat, n)
+	for class := range means {
+		means[class] = mean(h, known, class, forecast)
+	}
+	for i, end := range months[1:] {
+		begin := months[i]
+		full, cuts := make([]float64, n), []int64{begin, end}
+		extra := make([]int64, n) // until when one more runs
+		for class, x := range means {
+			whole, part := floored(x)
+			switch full[class] = float(whole); {
+			case relaxed:
+				full[class] = float(x)
+			case up && part.Sign() > 0:
+				full[class]++
+			case part.Sign() > 0:
+				extra[class] = begin + roundedUp(mul(part, big.NewRat(end-begin, 1)))
+				cuts = append(cuts, extra[class])
+			}
+		}
+		slices.Sort(cuts)
+		cuts = slices.Compact(cuts)
+		for k, cut := range cuts[1:] {
+			p := between(after, cuts[k], cut, 0)
+			p.Jobs = slices.Clone(full)
+			for class := range p.Jobs {
+				if extra[class] >= cut {
+					p.Jobs[class]++
+				}
+			}
+			periods = append(periods, p)
+		}
+	}
+	return periods
+}
+
+// floored splits a number into a whole one and the rest; roundedUp is the next whole one.
+func floored(x *big.Rat) (whole, part *big.Rat) {
+	whole = new(big.Rat).SetInt(new(big.Int).Div(x.Num(), x.Denom()))
+	return whole, sub(x, whole)
+}
+
+func roundedUp(x *big.Rat) int64 {
+	down, part := floored(x)
+	return down.Num().Int64() + int64(part.Sign())
+}
+
+// mean is the average demand of a class, of whole jobs unless the problem is relaxed.
+func mean(h *horizon.Horizon, known []horizon.HorizonPeriod, class int, seconds int64) *big.Rat {
 	sum := new(big.Rat)
 	for i := range known {
 		jobs := h.Problem.Classes[class].Jobs.Max
@@ -80,12 +145,12 @@ func mean(h *horizon.Horizon, known []horizon.HorizonPeriod, class int, seconds 
 		} else if known[i].Arrivals != nil {
 			jobs = 0
 		}
+		if h.Problem.Options.Integrality != capacity.Relaxed {
+			jobs = math.Ceil(jobs - 1e-9)
+		}
 		sum.Add(sum, mul(number(jobs), big.NewRat(lengthOf(&known[i]), seconds)))
 	}
-	if h.Problem.Options.Integrality == capacity.Relaxed {
-		return float(sum)
-	}
-	return math.Ceil(float(sub(sum, big.NewRat(1, 1e9))))
+	return sum
 }
 
 // ended is a horizon without demand from a moment on.

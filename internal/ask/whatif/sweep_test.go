@@ -120,6 +120,24 @@ func TestASweepThatIsEndedKeepsItsPoints(t *testing.T) {
 	}
 }
 
+// Where the least or the greatest is at several points, the others are counted.
+func TestExtremesCountTies(t *testing.T) {
+	t.Parallel()
+	q := SweepQuestion{Problem: plantest.Market(t, 2, "0.10", "0.20", capacity.Integer),
+		Vary: []Vary{{What: ChangeDemand, By: ByFactor, From: plantest.Number(0.5), To: plantest.Number(2), Steps: 4}}}
+	q.Problem.Supply.OnDemand.Quota = new(int64(1))
+	q.Problem.Classes = []capacity.Class{plantest.ByGamma(t, "a", "1", "5", 0, 2)}
+	a := swept(t, q, 1)
+	for _, want := range []string{"The bill is least, 0.10 USD an hour, at demand factor 0.5.", "The bill is greatest, 0.40, first at demand factor 1.5, and the same at 1 other point."} {
+		if !strings.Contains(a.Explanation, want) {
+			t.Errorf("%q is not in %q", want, a.Explanation)
+		}
+	}
+	for _, of := range a.Facts {
+		t.Log(of.Claim)
+	}
+}
+
 // TestAThousandPoints measures; it judges nothing but that all are there.
 func TestAThousandPoints(t *testing.T) {
 	t.Parallel()

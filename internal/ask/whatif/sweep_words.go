@@ -3,6 +3,7 @@ package whatif
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"headroom/internal/core/capacity"
@@ -104,9 +105,22 @@ func (a *SweepAnswer) extremes(planned []int, name, subject, unit string, of fun
 		a.Facts.Say("same_"+name, "", fmt.Sprintf("%s %s %s throughout.", subject, of(low), unit), least)
 		return
 	}
-	at, to := placeOf(a.Vary, low.Parameters), placeOf(a.Vary, high.Parameters)
-	a.Facts.Say("least_"+name, at, fmt.Sprintf("%s least, %s %s, at %s.", subject, of(low), unit, at), least)
-	a.Facts.Say("greatest_"+name, to, fmt.Sprintf("%s greatest, %s, at %s.", subject, of(high), to), words.Money(name, of(high), unit))
+	places := func(like *SweepPoint) (first, all string) {
+		more := -1
+		for _, i := range planned {
+			if of(&a.Points[i]).Equal(of(like).Decimal) {
+				more++
+			}
+		}
+		if first = placeOf(a.Vary, like.Parameters); more == 0 {
+			return first, "at " + first
+		}
+		return first, "first at " + first + ", and the same at " + words.Counted(strconv.Itoa(more), "other point")
+	}
+	at, lowest := places(low)
+	to, highest := places(high)
+	a.Facts.Say("least_"+name, at, fmt.Sprintf("%s least, %s %s, %s.", subject, of(low), unit, lowest), least)
+	a.Facts.Say("greatest_"+name, to, fmt.Sprintf("%s greatest, %s, %s.", subject, of(high), highest), words.Money(name, of(high), unit))
 }
 
 // drivers says what drives the cost at the first and at the last point.

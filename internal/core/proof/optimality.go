@@ -4,7 +4,10 @@ import (
 	"fmt"
 	"math/big"
 
+	"github.com/shopspring/decimal"
+
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/words"
 )
 
 // certificate checks that bound, gap and status agree with each other and with the objective.
@@ -75,8 +78,8 @@ func (r *Report) optimality(m *model, pl capacity.Plan, b bill, look func(thresh
 	default:
 		within := "an unknown share"
 		if b.objective.Sign() != 0 {
-			share, _ := mul(whole(100), quo(sub(b.objective, f.bound), abs(b.objective))).Float64()
-			within = fmt.Sprintf("%.3g %%", share)
+			share, _ := quo(sub(b.objective, f.bound), abs(b.objective)).Float64()
+			within = words.PercentUp(decimal.NewFromFloat(share))
 		}
 		r.note(OptimalityCheck, NotProved, fmt.Sprintf("No plan %s was found; the bound says within %s: %s.", claim, within, why))
 	}

@@ -3,7 +3,6 @@ package words
 import (
 	"fmt"
 	"math"
-	"strconv"
 	"strings"
 
 	"github.com/shopspring/decimal"
@@ -373,8 +372,8 @@ func Tied(a, b float64) bool { return a > 0 && math.Abs(a-b) <= 1e-9*b }
 // Apart is two amounts for one sentence, with more places where two do not tell them apart.
 func Apart(a, b float64) (string, string) {
 	x, y := Cents(a), Cents(b)
-	for places := 3; x == y && !Tied(a, b) && a != b && places <= money.Places; places++ {
-		x, y = strconv.FormatFloat(a, 'f', places, 64), strconv.FormatFloat(b, 'f', places, 64)
+	for places := int32(3); x == y && !Tied(a, b) && a != b && places <= money.Places; places++ {
+		x, y = fixed(a, places), fixed(b, places)
 	}
 	return x, y
 }

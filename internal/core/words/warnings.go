@@ -33,8 +33,12 @@ func LongFirstShuffle(profile string) capacity.Warning {
 
 // Interrupted warns that spot VMs can be taken away.
 func Interrupted(spot float64) capacity.Warning {
-	return capacity.Warning{Code: SpotInterruptions, Pointer: "/supply", Detail: "The plan rents " + Number(spot) +
-		" spot VMs. They can be taken away at any time, and the plan does not reckon with that: keep them to jobs that can be started again."}
+	they, them := "They", "them"
+	if spot == 1 {
+		they, them = "It", "it"
+	}
+	return capacity.Warning{Code: SpotInterruptions, Pointer: "/supply", Detail: "The plan rents " + Counted(Number(spot), "spot VM") + ". " + they +
+		" can be taken away at any time, and the plan does not reckon with that: keep " + them + " to jobs that can be started again."}
 }
 
 // Disagreed warns that our own proof has been refuted.

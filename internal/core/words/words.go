@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/shopspring/decimal"
+
 	"headroom/internal/core/money"
 )
 
@@ -21,39 +23,57 @@ func PerPeriod(seconds int64) string {
 	return "a period"
 }
 
-// Cents writes money for a sentence: with two places, or three significant digits where it is smaller than that.
+// Cents writes money for a sentence: with two places, or three significant digits where it is smaller than that. Half of
+// the last place is rounded away from zero, by the decimal amount and not by the binary one next to it.
 func Cents(x float64) string {
 	switch {
 	case x != 0 && math.Abs(x) < 0.01:
-		return smallCents(x)
+		return small(decimal.NewFromFloat(x), decimal.Decimal.Round)
 	case x >= 0 && x < mostCents:
 		return twoPlaces(x)
 	}
-	return strconv.FormatFloat(x, 'f', 2, 64)
+	return fixed(x, 2)
 }
 
-// smallCents writes an amount below a cent with three digits, without an exponent and in the places that money has.
-func smallCents(x float64) string {
-	rounded, _ := strconv.ParseFloat(strconv.FormatFloat(x, 'g', 3, 64), 64)
-	return money.Round(rounded).String()
-}
+// CentsUp writes an amount that nothing exceeds: as Cents, and never less than it is. CentsDown never writes more.
+func CentsUp(m money.Amount) string { return outwards(m, decimal.Decimal.RoundCeil) }
 
-// mostCents keeps an amount's hundredths exact in a float64.
-const mostCents = 1e12
+func CentsDown(m money.Amount) string { return outwards(m, decimal.Decimal.RoundFloor) }
 
-// twoPlaces writes a number with two places as strconv does, in a fifth of its time: strconv takes the long way for a
-// fixed number of places. The product's rounding error is known exactly. So the nearest hundredth is found, the even
-// one of two equally near.
-func twoPlaces(x float64) string {
-	product := x * 100
-	missing := math.FMA(x, 100, -product)
-	n := math.Floor(product)
-	if above := (product - n - 0.5) + missing; above > 0 || above == 0 && math.Mod(n, 2) == 1 {
-		n++
+func outwards(m money.Amount, round func(decimal.Decimal, int32) decimal.Decimal) string {
+	if !m.IsZero() && m.Abs().LessThan(decimal.New(1, -2)) {
+		return small(m.Decimal, round)
 	}
+	return round(m.Decimal, 2).StringFixed(2)
+}
+
+// small writes an amount below a cent with three digits, without an exponent and in the places that money has.
+func small(d decimal.Decimal, round func(decimal.Decimal, int32) decimal.Decimal) string {
+	return money.Amount{Decimal: round(d, min(places(d, 3), money.Places))}.String()
+}
+
+// places returns the number of decimal places that show so many significant digits of a number.
+func places(d decimal.Decimal, digits int32) int32 {
+	return digits - int32(d.NumDigits()) - d.Exponent()
+}
+
+// fixed writes a number with so many places, half of the last one away from zero.
+func fixed(x float64, places int32) string {
+	if !(math.Abs(x) < 1e18) { // no amount, or not a number
+		return strconv.FormatFloat(x, 'f', int(places), 64)
+	}
+	return decimal.NewFromFloat(x).Round(money.Places).StringFixed(places)
+}
+
+// mostCents keeps an amount's billionths exact in a float64 and in its product.
+const mostCents = 2e6
+
+// twoPlaces does the same as fixed, in whole numbers.
+func twoPlaces(x float64) string {
+	n := (int64(math.Round(x*1e9)) + 5e6) / 1e7
 	var text [24]byte
-	digits := strconv.AppendInt(text[:0], int64(n)/100, 10)
-	rest := byte(int64(n) % 100)
+	digits := strconv.AppendInt(text[:0], n/100, 10)
+	rest := byte(n % 100)
 	return string(append(digits, '.', '0'+rest/10, '0'+rest%10))
 }
 
@@ -105,6 +125,12 @@ func Rounded(x float64, places int) float64 {
 
 // Percent writes a share in per cent, with one decimal at most.
 func Percent(share float64) string { return Number(Rounded(100*share, 1)) + " %" }
+
+// PercentUp writes a share that nothing exceeds in per cent, with two significant digits and never less than it is.
+func PercentUp(share decimal.Decimal) string {
+	percent := share.Shift(2)
+	return percent.RoundCeil(max(0, places(percent, 2))).String() + " %"
+}
 
 // List joins parts with commas, and "and" before the last. No parts are no text.
 func List(parts []string) string {

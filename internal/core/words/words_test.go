@@ -1,10 +1,11 @@
 package words
 
 import (
-	"math"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/shopspring/decimal"
@@ -14,25 +15,61 @@ import (
 	"headroom/internal/test/plantest"
 )
 
-// Amounts in sentences are rounded as strconv does, which is much slower: also those that lie between
-// two hundredths, or next to there.
-func TestCentsAreRoundedAsTheStandardLibraryDoes(t *testing.T) {
+// Amounts in sentences are rounded as decimals are, half a cent up: also those that binary numbers lie next to.
+func TestCentsAreRoundedAsDecimals(t *testing.T) {
 	t.Parallel()
-	r := rand.New(rand.NewPCG(3, 1))
-	check := func(x float64) {
-		want := strconv.FormatFloat(x, 'f', 2, 64)
-		if got := twoPlaces(x); got != want {
-			t.Fatalf("%b: got %s, want %s", x, got, want)
+	for x, want := range map[float64]string{3.925: "3.93", 0.445: "0.45", 1.125: "1.13", -3.925: "-3.93", 1.005: "1.01", 2.675: "2.68", 1e15: "1000000000000000.00",
+		3.9249999: "3.92", 3_000_000.005: "3000000.01"} {
+		if got := Cents(x); got != want {
+			t.Errorf("%v: got %s, want %s", x, got, want)
 		}
 	}
+	r := rand.New(rand.NewPCG(3, 1))
 	for range plantest.Trials(200_000, 20_000_000) {
-		halfway := (float64(r.IntN(1<<20)) + 0.5) / 100
-		check(halfway)
-		check(math.Nextafter(halfway, 0))
-		check(math.Nextafter(halfway, 1e9))
-		check(float64(r.IntN(1<<12)) / 8)
-		check(r.Float64() * math.Pow(10, float64(r.IntN(12))))
-		check(math.Ldexp(r.Float64(), -r.IntN(1000)))
+		billionths := r.Int64N(2e15)
+		if r.IntN(2) == 0 {
+			billionths -= billionths % 5e6 // whole and half cents
+		}
+		x, _ := strconv.ParseFloat(decimal.New(billionths, -9).String(), 64)
+		cents := billionths / 1e7
+		if billionths%1e7 >= 5e6 {
+			cents++
+		}
+		if got, want := Cents(x), fmt.Sprintf("%d.%02d", cents/100, cents%100); x >= 0.01 && got != want {
+			t.Fatalf("%v: got %s, want %s", x, got, want)
+		}
+	}
+}
+
+// Bounds are rounded away from what they bound, so that what is said is true.
+func TestBoundsAreRoundedOutwards(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string][2]string{
+		"0.5625": {"0.56", "0.57"}, "0.285": {"0.28", "0.29"}, "1.12": {"1.12", "1.12"}, "60610.156248717": {"60610.15", "60610.16"}, "0.00": {"0.00", "0.00"},
+		"0.000123456": {"0.000123", "0.000124"}, "0.009999": {"0.00999", "0.01"}, "0.000000001": {"0.000000001", "0.000000001"}, "-1.005": {"-1.01", "-1.00"},
+	} {
+		m, err := money.Parse(text)
+		if err != nil {
+			m.Decimal, err = decimal.NewFromString(text)
+		}
+		if got := [2]string{CentsDown(m), CentsUp(m)}; err != nil || got != want {
+			t.Errorf("%s: got %v, want %v", text, got, want)
+		}
+	}
+	for share, want := range map[float64]string{0.0603: "6.1 %", 0.06: "6 %", 0.0001: "0.01 %", 0.00012345: "0.013 %", 1.2345: "124 %", 0: "0 %", 1e-9: "0.0000001 %"} {
+		if got := PercentUp(decimal.NewFromFloat(share)); got != want {
+			t.Errorf("%v: got %s, want %s", share, got, want)
+		}
+	}
+}
+
+// One spot VM is spoken of as one.
+func TestOneSpotVM(t *testing.T) {
+	t.Parallel()
+	for n, want := range map[float64]string{1: "The plan rents 1 spot VM. It can be taken away", 2.5: "The plan rents 2.5 spot VMs. They can be taken away"} {
+		if got := Interrupted(n).Detail; !strings.HasPrefix(got, want) {
+			t.Errorf("got %q, want %q", got, want)
+		}
 	}
 }
 

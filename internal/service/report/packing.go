@@ -78,7 +78,7 @@ func PackingsText(w io.Writer, all []pack.Packing) error {
 	for _, a := range all {
 		known := "none of its kind is shorter"
 		if a.Status != pack.PackingOptimal {
-			known = fmt.Sprintf("at most %s %% from the shortest", percent(a.Gap))
+			known = fmt.Sprintf("at most %s from the shortest", percentUp(a.Gap))
 		}
 		t.Rows = append(t.Rows, []Cell{text(string(a.Algorithm)), number(float64(len(a.Phases))), {clock(a.BusySeconds), true},
 			{fmt.Sprintf("%.1f %%", 100*a.Saving), true}, text(known)})
@@ -133,7 +133,7 @@ func Packing(w io.Writer, a pack.Packing) error {
 func knownOf(a pack.Packing) string {
 	switch {
 	case a.Status != pack.PackingOptimal:
-		return fmt.Sprintf("Nothing is shorter than %s, so that at most %s %% could be saved on it.", clock(a.LowerBoundSeconds), percent(a.Gap))
+		return fmt.Sprintf("Nothing is shorter than %s, so that at most %s could be saved on it.", clock(a.LowerBoundSeconds), percentUp(a.Gap))
 	case a.Algorithm == pack.PackMulti:
 		return "Nothing is shorter."
 	default:

@@ -6,9 +6,12 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/shopspring/decimal"
+
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 	"headroom/internal/core/money"
+	"headroom/internal/core/words"
 )
 
 // Classes returns a row for each class, with stable names and all digits. In a problem with several VM types it
@@ -194,6 +197,8 @@ func quality(pl capacity.Plan) string {
 
 // percent formats a ratio with two significant digits, so that a small gap does not look like none.
 func percent(ratio float64) string { return fmt.Sprintf("%.2g", 100*ratio) }
+
+func percentUp(ratio float64) string { return words.PercentUp(decimal.NewFromFloat(ratio)) }
 
 func count(x float64, one, many string) string {
 	if x == 1 {

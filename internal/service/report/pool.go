@@ -26,7 +26,7 @@ func PoolPlan(w io.Writer, currency string, a pool.PoolPlan) error {
 	}
 	known := "No pool costs less."
 	if a.Status != pool.PoolOptimal {
-		known = fmt.Sprintf("No pool costs less than %s, so that at most %s %% could be saved.", a.LowerBound, percent(a.Gap))
+		known = fmt.Sprintf("No pool costs less than %s, so that at most %s could be saved.", a.LowerBound, percentUp(a.Gap))
 	}
 	fmt.Fprintf(&b, "%s %s: %s for core instances, %s for accelerators. %s\n\n", a.Cost, currency, a.CoreCost, a.AcceleratorCost, known)
 	return poolOutcome(w, &b, a.PoolOutcome)
