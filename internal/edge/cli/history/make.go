@@ -184,18 +184,23 @@ that runs faster or slower than there needs other VMs than such a forecast says.
 		return out.Write(c, map[string]shell.Form{
 			"json": remote.Indented(a.Body),
 			"table": func(w io.Writer) error {
-				did, unit := "Wrote", "at once"
+				did, peak := "Wrote", fmt.Sprintf("%.3g", made.Peak)
 				if made.Written.DryRun || q.DryRun {
 					did = "A dry run, nothing is written: it would write"
 				}
-				if made.Counts == inputs.CountsArrivals {
-					unit = "arrivals in an hour"
+				switch {
+				case made.Counts != inputs.CountsArrivals:
+					peak += " at once"
+				case peak == "1":
+					peak += " arrival in an hour"
+				default:
+					peak += " arrivals in an hour"
 				}
-				_, err := fmt.Fprintf(w, "Measured %s of %s in %s from %s until %s; the peak is %.3g %s, at %s.\n"+
+				_, err := fmt.Fprintf(w, "Measured %s of %s in %s from %s until %s; the peak is %s, at %s.\n"+
 					"%s %s for class %s: %d new, %d changed, %d as before.\n",
 					shell.Counted(made.Executions, "execution"), shell.Shown(made.Job), shell.Counted(made.Hours, "hour"),
 					made.MeasuredFrom.UTC().Format(time.RFC3339), made.MeasuredUntil.UTC().Format(time.RFC3339),
-					made.Peak, unit, made.PeakAt.UTC().Format(time.RFC3339), did, shell.Counted(made.Written.Written, "row"), shell.Shown(made.Class),
+					peak, made.PeakAt.UTC().Format(time.RFC3339), did, shell.Counted(made.Written.Written, "row"), shell.Shown(made.Class),
 					made.Written.Added, made.Written.Changed, made.Written.Written-made.Written.Added-made.Written.Changed)
 				for _, warning := range made.Warnings {
 					if err == nil {
