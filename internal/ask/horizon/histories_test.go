@@ -193,8 +193,7 @@ func TestHistoriesKeepTheirWork(t *testing.T) {
 		}
 		n, d := float64(len(p.arrived)), perf.Demands(p.profile).Average
 		work := n * float64(p.profile.MapTasks) * p.profile.MapAvgSeconds / perVM / 3600 // VM-hours of the tasks themselves
-		k := d.MapWorkSeconds / perVM
-		least := n * k / 3600 // what the plan's bound says of it
+		k := d.MapWorkSeconds / perVM                                                    // what the plan's bound calls work
 		rounding, perJob := 0.0, k/(p.due-d.FixedSeconds)
 		flow := perf.NewArrivals(spansOf(&h))
 		for _, x := range h.Periods {
@@ -203,11 +202,11 @@ func TestHistoriesKeepTheirWork(t *testing.T) {
 			}
 		}
 		most := 1.05*n*k*p.due/(p.due-d.FixedSeconds)/3600 + rounding
-		if a.Total.VMHours < least || a.Total.VMHours > most {
-			t.Errorf("history %d: %v VM-hours, want %v to %v", i, a.Total.VMHours, least, most)
+		if a.Total.VMHours < work || a.Total.VMHours > most {
+			t.Errorf("history %d: %v VM-hours, want %v to %v", i, a.Total.VMHours, work, most)
 		}
-		if of := a.Classes[0].Arrivals; math.Abs(of.Jobs-n) > 1e-6 || of.LaterHours > 1e-6 || math.Abs(of.WorkVMHours-least) > 1e-6*least {
-			t.Errorf("history %d: got %+v, want %v jobs of %v VM-hours", i, *of, n, least)
+		if of := a.Classes[0].Arrivals; math.Abs(of.Jobs-n) > 1e-6 || of.LaterHours > 1e-6 || math.Abs(of.WorkVMHours-work) > 1e-6*work {
+			t.Errorf("history %d: got %+v, want %v jobs of %v VM-hours", i, *of, n, work)
 		}
 		hours := vms(&a)
 		share, asWas := p.replay(t, p.even(), hours), p.replay(t, p.arrived, hours)

@@ -86,7 +86,7 @@ func (c *checking) summarised(at string, k *calendar, s *spanned, a *horizon.Ans
 
 // otherwise reports whether an answer costs more than the hours by themselves, or has fewer hours with a plan.
 func (s *spanned) otherwise(k *calendar, a *horizon.Answer) bool {
-	dearer := s.total.High != nil && a.Total.Cost.Total.Rat().Cmp(add(s.total.High, s.total.Slack)) > 0
+	dearer := s.total.High != nil && running(&a.Total.Cost).Cmp(add(s.total.High, s.total.Slack)) > 0
 	return dearer || number(a.Total.InfeasibleHours).Cmp(add(s.hopeless(k), big.NewRat(1, 1e6))) > 0
 }
 
@@ -136,7 +136,7 @@ func (c *checking) cheapestHours(at string, k *calendar, s *spanned, a *horizon.
 		c.end(PlansCheck, "")
 		return
 	case below:
-		if most := s.total.High; most != nil && sub(a.Total.Cost.Total.Rat(), a.Gap.Rat()).Cmp(add(most, s.total.Slack)) > 0 {
+		if most := s.total.High; most != nil && sub(running(&a.Total.Cost), a.Gap.Rat()).Cmp(add(most, s.total.Slack)) > 0 {
 			c.wrong(at+"/gap", "is %s, and the hours by themselves cost %s", a.Gap, trimmed(most))
 		}
 		c.doubt("", "Promised jobs are refused somewhere: what plans that keep the promises cost is not looked at")
@@ -199,6 +199,41 @@ func arrivedIn(h *horizon.Horizon, class int) (arrived []proof.Arrived) {
 // workSlack is the part of the work that may be missing through rounding.
 const workSlack = 1e-6
 
+// workOf is the VM-hours of what runs in some times and was admitted. The tasks are added up here anew where there is one kind of
+// VM and a profile; the lowest bound and calibrations change the tasks.
+func workOf(p *capacity.Problem, class int, arrived []proof.Arrived, held []proof.Held) (hours float64, short []proof.Shortage) {
+	hours, short = proof.Work(p, class, arrived, held)
+	perJob, known := tasksOf(&p.Classes[class], &p.Options)
+	if !known || hours == 0 || len(p.Supply.VMTypes) > 0 {
+		return hours, short
+	}
+	times := make([][2]int64, len(held))
+	for i, x := range held {
+		times[i] = [2]int64{x.From, x.Until}
+	}
+	hours = 0
+	for i, jobs := range proof.AtOnce(p, class, arrived, times) {
+		hours += max(0, jobs-held[i].Refused) * perJob / proof.HeldSeconds(p, class) * float64(held[i].Until-held[i].From) / 3600
+	}
+	return hours, short
+}
+
+// tasksOf is the VM-seconds of all tasks of a job with a profile, at full use.
+func tasksOf(c *capacity.Class, o *capacity.Options) (seconds float64, known bool) {
+	p := c.Profile
+	if p == nil || o.Bound == capacity.LowerBound || o.Bound == capacity.CalibratedBound {
+		return 0, false
+	}
+	seconds = float64(p.MapTasks) * p.MapAvgSeconds / float64(c.SlotsPerVM.Map)
+	if p.ReduceTasks > 0 {
+		seconds += float64(p.ReduceTasks) * (p.ShuffleAvgSeconds + p.ReduceAvgSeconds) / float64(c.SlotsPerVM.Reduce)
+	}
+	for _, s := range p.Stages {
+		seconds += float64(s.Tasks) * s.AvgSeconds / float64(c.SlotsPerVM.Map)
+	}
+	return seconds, true
+}
+
 // enough checks that the VM-hours of each class, and of all, are no fewer than its work takes at full use.
 func (c *checking) enough(at string, h *horizon.Horizon, a *horizon.Answer) {
 	start, end := ends(h)
@@ -214,7 +249,7 @@ func (c *checking) enough(at string, h *horizon.Horizon, a *horizon.Answer) {
 		case (of == nil) != (len(arrived) == 0):
 			c.wrong(fmt.Sprintf("%s/classes/%d/arrivals", at, i), "stand where nothing arrives, or are missing")
 		case of != nil:
-			work, _ := proof.Work(&h.Problem, i, arrived, []proof.Held{{From: start.Unix(), Until: end.Unix()}})
+			work, _ := workOf(&h.Problem, i, arrived, []proof.Held{{From: start.Unix(), Until: end.Unix()}})
 			whole := a.Complete && a.Total.InfeasibleHours == 0
 			if of.WorkVMHours < 0 || of.WorkVMHours > work+1e-9*(1+work) || whole && x.RefusedHours == 0 && of.WorkVMHours < work-1e-9*(1+work) {
 				c.wrong(fmt.Sprintf("%s/classes/%d/arrivals/work_vm_hours", at, i), "is %v, and what has arrived takes %v", of.WorkVMHours, work)
@@ -328,7 +363,7 @@ func (c *checking) stated(at string, k *calendar, a *horizon.Answer, got any, in
 	if inOrder || a.Detail == horizon.DetailPeriods && slices.ContainsFunc(a.Periods, func(p horizon.PeriodAnswer) bool { return p.Gap != 0 }) {
 		delete(want, "gap") // what other plans cost does not stand in the answer
 	}
-	allowed := mul(number(k.h.Problem.Options.Gap), a.Total.Cost.Total.Rat())
+	allowed := mul(number(k.h.Problem.Options.Gap), running(&a.Total.Cost))
 	if tooFewVMs(a) && a.Status == capacity.InfeasibleStatus {
 		delete(want, "infeasible")
 		delete(want, "status")
@@ -495,7 +530,7 @@ func (c *checking) work(at string, h *horizon.Horizon, a *horizon.Answer) {
 		if len(arrived) == 0 || i >= len(a.Classes) {
 			continue
 		}
-		work, short := proof.Work(&h.Problem, i, arrived, held)
+		work, short := workOf(&h.Problem, i, arrived, held)
 		for _, s := range short {
 			if a.Status != capacity.InfeasibleStatus { // otherwise it is said
 				c.wrong(fmt.Sprintf("%s/classes/%d", at, i), "has VMs for %s VM-hours of work from %s on, and what has arrived takes %s",

@@ -104,7 +104,7 @@ const (
 	noiseOfMost = 1e-12 // what is left of it where nothing runs
 )
 
-// fullUse returns the VM-seconds of a type that one job keeps busy, and for how long its plan lets it hold VMs. It does so
+// fullUse returns the VM-seconds of a type that the tasks of one job keep busy, and for how long its plan lets it hold VMs. It does so
 // until the deadline, or until it is done on a slot of each kind where it has those at least. Infinite work is never done.
 func fullUse(c *capacity.Class, vmType string, o capacity.Options) (work, seconds float64) {
 	if c.VMsPerJob != nil {
@@ -116,11 +116,18 @@ func fullUse(c *capacity.Class, vmType string, o capacity.Options) (work, second
 		return math.Inf(1), c.DeadlineSeconds
 	}
 	busy, held := zero(), at.deadline
-	if at.plan.a.Sign() > 0 {
-		busy.Add(busy, quo(at.plan.a, whole(at.perMap)))
+	tasks := at.plan
+	if at.profiled { // the other bounds call some of the work fixed
+		tasks = at.lower
+		if c.Calibration != nil && o.Bound == capacity.CalibratedBound {
+			tasks = tasks.times(number(c.Calibration.Factor))
+		}
 	}
-	if at.plan.b.Sign() > 0 {
-		busy.Add(busy, quo(at.plan.b, whole(at.perReduce)))
+	if tasks.a.Sign() > 0 {
+		busy.Add(busy, quo(tasks.a, whole(at.perMap)))
+	}
+	if tasks.b.Sign() > 0 {
+		busy.Add(busy, quo(tasks.b, whole(at.perReduce)))
 	}
 	if alone := add(add(at.plan.a, at.plan.b), at.plan.c); at.oneSlot && less(alone, held) {
 		held = alone
