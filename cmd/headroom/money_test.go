@@ -21,7 +21,7 @@ import (
 	"headroom/internal/test/moneytest"
 )
 
-// checkFocus adds up an export of months: what is billed is the bill with upfront payments, and the value of refused
+// checkFocus adds up an export of months: what is billed is the bill, and the value of refused
 // jobs stands in rows of its own that cost nothing.
 func checkFocus(t *testing.T, place string, answer any, text string) {
 	t.Helper()
@@ -41,8 +41,7 @@ func checkFocus(t *testing.T, place string, answer any, text string) {
 		}
 	}
 	var a struct {
-		Upfront decimal.Decimal
-		Total   struct {
+		Total struct {
 			Cost struct{ Bill, Penalties decimal.Decimal }
 		}
 	}
@@ -50,7 +49,7 @@ func checkFocus(t *testing.T, place string, answer any, text string) {
 	if err != nil || json.Unmarshal(again, &a) != nil {
 		t.Fatalf("%s: no totals (%v)", place, err)
 	}
-	billed := a.Total.Cost.Bill.Add(a.Upfront)
+	billed := a.Total.Cost.Bill
 	for name, want := range map[string]decimal.Decimal{"BilledCost": billed, "EffectiveCost": billed, "x_RejectionPenalty": a.Total.Cost.Penalties} {
 		if !sums[name].Equal(want) {
 			t.Errorf("%s as focus: %s adds up to %s, want %s", place, name, sums[name], want)
@@ -229,7 +228,7 @@ func TestMoneyIsTheBill(t *testing.T) {
 				names, sheets := sheetsOf(t, body)
 				for i, sheet := range names {
 					rows := sheets[i]
-					if k := slices.Index(rows[0], "bill_with_upfront_"+problem.Currency); sheet == "classes" && k >= 0 { // shares of it, which add up
+					if k := slices.Index(rows[0], "bill_"+problem.Currency); sheet == "classes" && k >= 0 { // shares of it, which add up
 						sum := decimal.Zero
 						for _, row := range rows[1:] {
 							sum = sum.Add(decimal.RequireFromString(row[k]))

@@ -2,6 +2,7 @@ package horizon
 
 import (
 	"math"
+	"sort"
 	"time"
 
 	"github.com/shopspring/decimal"
@@ -213,11 +214,13 @@ func (c *calendar) answer(settled []settlement, contracts []ContractTotal, stint
 	}
 	for k := range contracts {
 		t := &contracts[k]
-		if k -= len(contracts) - len(h.Contracts); k >= 0 && !a.Complete {
+		if k -= len(contracts) - len(h.Contracts); k >= 0 {
 			of := &h.Contracts[k]
-			t.Upfront = proRata(of.Upfront.Decimal, term{of.From, of.Until}.within(answered), of.Until.Unix()-of.From.Unix())
+			if !a.Complete {
+				t.Upfront = proRata(of.Upfront.Decimal, term{of.From, of.Until}.within(answered), of.Until.Unix()-of.From.Unix())
+			}
+			a.payUpfront(of.From, t.Upfront)
 		}
-		a.Upfront.Decimal = a.Upfront.Add(t.Upfront.Decimal)
 		if all := t.UsedHours + t.IdleHours; all > 0 {
 			used, idle := t.UsedHours/all, t.IdleHours/all
 			t.Utilisation, t.IdleShare = &used, &idle
@@ -226,6 +229,23 @@ func (c *calendar) answer(settled []settlement, contracts []ContractTotal, stint
 	c.keepWork(&a, settled, stints)
 	a.explain(h.Start(), h.End())
 	return a
+}
+
+// payUpfront adds the share of an upfront payment to the time in which its contract begins, or to the first.
+func (a *Answer) payUpfront(from time.Time, share money.Amount) {
+	if share.IsZero() {
+		return
+	}
+	a.Upfront.Decimal = a.Upfront.Add(share.Decimal)
+	in := []*SpanCost{&a.Total.Cost}
+	for _, spans := range [][]SpanTotal{a.Days, a.Months} {
+		n := sort.Search(len(spans), func(i int) bool { return spans[i].Start.After(from) })
+		in = append(in, &spans[max(0, n-1)].Cost)
+	}
+	n := sort.Search(len(a.Periods), func(i int) bool { return a.Periods[i].Start.After(from) })
+	for _, cost := range append(in, &a.Periods[max(0, n-1)].Cost) {
+		cost.add(&SpanCost{Total: share, Bill: share, Upfront: share})
+	}
 }
 
 // infeasible adds some time without a plan to the spans that are told.

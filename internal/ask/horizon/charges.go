@@ -66,6 +66,7 @@ func Charges(h *Horizon, a *Answer, visit func(*Stint) error) error {
 			return errOtherHorizon
 		}
 		w.byName[c.Name] = i
+		w.total.add(&SpanCost{Total: c.Upfront, Bill: c.Upfront, Upfront: c.Upfront})
 	}
 	w.lasts, w.elapsed, w.upfront = make([]int64, len(w.contracts)), make([]int64, len(w.contracts)), make([]decimal.Decimal, len(w.contracts))
 	whole, own := term{h.Start(), h.End()}, len(w.contracts)-len(terms)
@@ -178,7 +179,7 @@ func (w *charging) closes() bool {
 	t := &w.answer.Total.Cost
 	for _, line := range [...][2]money.Amount{
 		{t.Total, w.total.Total}, {t.Bill, w.total.Bill}, {t.OnDemand, w.total.OnDemand}, {t.Spot, w.total.Spot},
-		{t.Reserved, w.total.Reserved}, {t.ReservedIdle, w.total.ReservedIdle}, {t.Penalties, w.total.Penalties},
+		{t.Reserved, w.total.Reserved}, {t.ReservedIdle, w.total.ReservedIdle}, {t.Upfront, w.total.Upfront}, {t.Penalties, w.total.Penalties},
 	} {
 		if !line[0].Equal(line[1].Decimal) {
 			return false

@@ -61,7 +61,12 @@ func checkCharges(t testing.TB, h *Horizon, a *Answer) {
 				t.Fatalf("got %+v for the contract %q", c, a.Contracts[c.Index].Name)
 			}
 		}
-		one.Total.Decimal = one.OnDemand.Add(one.Spot.Decimal).Add(one.Reserved.Decimal).Add(one.ReservedIdle.Decimal).Add(one.Penalties.Decimal)
+		for i, c := range h.Contracts { // what is paid upfront falls due where the contract begins, or at the start
+			if due := c.From; s.Start.Equal(due) || due.Before(h.Start()) && s.Start.Equal(h.Start()) {
+				one.Upfront.Decimal = one.Upfront.Add(a.Contracts[len(a.Contracts)-len(h.Contracts)+i].Upfront.Decimal)
+			}
+		}
+		one.Total.Decimal = one.OnDemand.Add(one.Spot.Decimal).Add(one.Reserved.Decimal).Add(one.ReservedIdle.Decimal).Add(one.Upfront.Decimal).Add(one.Penalties.Decimal)
 		sum.add(&one)
 		rented.add(&one)
 		return nil

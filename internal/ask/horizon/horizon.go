@@ -26,7 +26,7 @@ type Answer struct {
 	Explanation string             `json:"explanation"`
 	Facts       words.Facts        `json:"facts"` // the sentences of the explanation, with their figures
 	Total       SpanTotal          `json:"total"`
-	Upfront     money.Amount       `json:"upfront"` // of all contracts, the share that lies in the time answered; not in the totals
+	Upfront     money.Amount       `json:"upfront"` // of all contracts, the share that lies in the time answered
 	Gap         money.Amount       `json:"gap"`     // all periods together cost at most so much more than necessary
 	Months      []SpanTotal        `json:"months"`
 	Contracts   []ContractTotal    `json:"contracts"` // the problem's first, then those with a term
@@ -90,8 +90,9 @@ type PeriodAnswer struct {
 	Situation int `json:"situation"` // in the answer's situations
 }
 
-// SpanCost is money for some time. Bill, what invoices will say, is the sum of the lines for VMs. Total adds the
-// penalties of refused jobs, which are on no invoice.
+// SpanCost is money for some time. Bill, what invoices will say, is the sum of the lines for VMs and contracts. Total
+// adds the penalties of refused jobs, which are on no invoice. The share of an upfront payment that lies in the horizon
+// falls due at once, where the contract begins.
 type SpanCost struct {
 	Total        money.Amount `json:"total"`
 	Bill         money.Amount `json:"bill"`
@@ -99,13 +100,17 @@ type SpanCost struct {
 	Spot         money.Amount `json:"spot,omitzero"`
 	Reserved     money.Amount `json:"reserved"`
 	ReservedIdle money.Amount `json:"reserved_idle"`
+	Upfront      money.Amount `json:"upfront,omitzero"`
 	Penalties    money.Amount `json:"penalties"`
 }
+
+// running is bill and penalties together without what is paid upfront.
+func (c *SpanCost) running() decimal.Decimal { return c.Total.Sub(c.Upfront.Decimal) }
 
 func (c *SpanCost) add(x *SpanCost) {
 	for _, line := range [...]struct{ to, from *money.Amount }{
 		{&c.Total, &x.Total}, {&c.Bill, &x.Bill}, {&c.OnDemand, &x.OnDemand}, {&c.Spot, &x.Spot}, {&c.Reserved, &x.Reserved},
-		{&c.ReservedIdle, &x.ReservedIdle}, {&c.Penalties, &x.Penalties},
+		{&c.ReservedIdle, &x.ReservedIdle}, {&c.Upfront, &x.Upfront}, {&c.Penalties, &x.Penalties},
 	} {
 		if !line.from.IsZero() {
 			line.to.Decimal = line.to.Add(line.from.Decimal)
@@ -283,7 +288,7 @@ func (c *Course) Answer() Answer {
 	a := c.calendar.answer(c.settled, slices.Clone(c.totals), stints)
 	if c.ordered {
 		a.Gap.Decimal = c.apart
-		allowed := c.calendar.horizon.Problem.Options.Gap * a.Total.Cost.Total.Float()
+		allowed := c.calendar.horizon.Problem.Options.Gap * a.Total.Cost.running().InexactFloat64()
 		if a.Status == capacity.Optimal && a.Gap.Float() > allowed+money.Smallest {
 			a.Status = capacity.Feasible // what was admitted first may have kept out what is cheaper
 		}

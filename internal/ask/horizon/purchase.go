@@ -339,9 +339,7 @@ func withoutContracts(h Horizon) Horizon {
 }
 
 func costOf(h *Answer) PurchaseCost {
-	total := h.Total.Cost.Total.Add(h.Upfront.Decimal)
-	return PurchaseCost{Status: h.Status, Cost: h.Total.Cost, Upfront: h.Upfront,
-		Bill: money.Amount{Decimal: total.Sub(h.Total.Cost.Penalties.Decimal)}, Total: money.Amount{Decimal: total}}
+	return PurchaseCost{Status: h.Status, Cost: h.Total.Cost, Upfront: h.Upfront, Bill: h.Total.Cost.Bill, Total: h.Total.Cost.Total}
 }
 
 // savings compares with another cost: the savings of the bill, and of bill and penalties together.
@@ -435,7 +433,7 @@ func (a *PurchaseAnswer) follow(q *PurchaseQuestion, today *Answer) {
 			}
 		}
 		before := &today.Months[i].Cost
-		saved := before.Total.Sub(m.Cost.Total.Decimal)
+		saved := before.running().Sub(m.Cost.running())
 		billSaved := saved.Sub(before.Penalties.Sub(m.Cost.Penalties.Decimal))
 		balance, bill = balance.Add(saved).Sub(paid), bill.Add(billSaved).Sub(paid)
 		a.Months = append(a.Months, SavingMonth{Month: m.Start, Paid: money.Amount{Decimal: paid},

@@ -335,7 +335,7 @@ func checkSums(t testing.TB, a *Answer) {
 		t.Fatalf("hours of periods, days and months are %v of %g", hours, a.Total.Hours)
 	}
 	c := &a.Total.Cost
-	if sum := c.OnDemand.Add(c.Spot.Decimal).Add(c.Reserved.Decimal).Add(c.ReservedIdle.Decimal).Add(c.Penalties.Decimal); !sum.Equal(c.Total.Decimal) {
+	if sum := c.OnDemand.Add(c.Spot.Decimal).Add(c.Reserved.Decimal).Add(c.ReservedIdle.Decimal).Add(c.Upfront.Decimal).Add(c.Penalties.Decimal); !sum.Equal(c.Total.Decimal) {
 		t.Fatalf("the lines add up to %s, the total is %v", sum, c.Total)
 	}
 	var reserved, idle, upfront money.Amount
@@ -345,7 +345,7 @@ func checkSums(t testing.TB, a *Answer) {
 		upfront.Decimal = upfront.Add(k.Upfront.Decimal)
 		used += k.UsedHours
 	}
-	if !reserved.Equal(c.Reserved.Decimal) || !idle.Equal(c.ReservedIdle.Decimal) || !upfront.Equal(a.Upfront.Decimal) || math.Abs(used-a.Total.ReservedHours) > 1e-9 {
+	if !reserved.Equal(c.Reserved.Decimal) || !idle.Equal(c.ReservedIdle.Decimal) || !upfront.Equal(a.Upfront.Decimal) || !upfront.Equal(c.Upfront.Decimal) || math.Abs(used-a.Total.ReservedHours) > 1e-9 {
 		t.Fatalf("contracts add up to %v, %v idle, %v upfront and %g VM-hours; the total is %v, %v, %v and %g", reserved, idle, upfront, used, c.Reserved, c.ReservedIdle, a.Upfront, a.Total.ReservedHours)
 	}
 }

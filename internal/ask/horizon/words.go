@@ -5,6 +5,7 @@ import (
 	"math"
 	"time"
 
+	"headroom/internal/core/capacity"
 	"headroom/internal/core/money"
 	"headroom/internal/core/words"
 )
@@ -26,16 +27,12 @@ func (a *Answer) explain(start, end time.Time) {
 		say("incomplete", "", fmt.Sprintf("The work was ended before it was done; this is the time until %s, of a horizon until %s.", moment(until), moment(end)))
 	}
 	c := &a.Total.Cost
-	but := ""
-	if !a.Upfront.IsZero() {
-		but = " but for upfront payments"
-	}
-	bill := fmt.Sprintf("From %s until %s (%s) the VM bill%s is %s %s", moment(start), moment(until), hourCount(a.Total.Hours), but, words.Cents(c.Bill.Float()), a.Currency)
+	bill := fmt.Sprintf("From %s until %s (%s) the VM bill is %s %s", moment(start), moment(until), hourCount(a.Total.Hours), words.Cents(c.Bill.Float()), a.Currency)
 	var parts []string
 	for _, line := range []struct {
 		amount money.Amount
 		what   string
-	}{{c.OnDemand, "on demand"}, {c.Spot, "for spot VMs"}, {c.Reserved, "for VMs of contracts in use"}, {c.ReservedIdle, "for idle ones"}} {
+	}{{c.OnDemand, "on demand"}, {c.Spot, "for spot VMs"}, {c.Reserved, "for VMs of contracts in use"}, {c.ReservedIdle, "for idle ones"}, {c.Upfront, "for upfront payments, their share of this time"}} {
 		if !line.amount.IsZero() {
 			parts = append(parts, words.Cents(line.amount.Float())+" "+line.what)
 		}
@@ -43,16 +40,15 @@ func (a *Answer) explain(start, end time.Time) {
 	if len(parts) > 0 {
 		bill += ": " + words.List(parts)
 	}
-	say("bill", "", bill+".", words.Money("bill", c.Bill, a.Currency), words.Money("on_demand", c.OnDemand, a.Currency), words.Money("spot", c.Spot, a.Currency),
-		words.Money("reserved", c.Reserved, a.Currency), words.Money("reserved_idle", c.ReservedIdle, a.Currency), words.Count("hours", a.Total.Hours, "hours"))
+	figures := []capacity.Figure{words.Money("bill", c.Bill, a.Currency), words.Money("on_demand", c.OnDemand, a.Currency), words.Money("spot", c.Spot, a.Currency),
+		words.Money("reserved", c.Reserved, a.Currency), words.Money("reserved_idle", c.ReservedIdle, a.Currency), words.Count("hours", a.Total.Hours, "hours")}
+	if !c.Upfront.IsZero() {
+		figures = append(figures, words.Money("upfront", c.Upfront, a.Currency))
+	}
+	say("bill", "", bill+".", figures...)
 	if rests := a.Total.UnforecastBill; !rests.IsZero() {
 		say("bill_without_forecast", "", fmt.Sprintf("Of it %s (%s) rest on %s in which a class has no forecast and counts with the most jobs it may have at once.",
 			words.Cents(rests.Float()), words.Percent(rests.Float()/c.Bill.Float()), hourCount(a.Total.UnforecastHours)), words.Money("bill", rests, a.Currency), words.Count("hours", a.Total.UnforecastHours, "hours"))
-	}
-	if !a.Upfront.IsZero() {
-		with := money.Amount{Decimal: c.Bill.Add(a.Upfront.Decimal)}
-		say("upfront", "", fmt.Sprintf("Upfront payments add %s, their share of this time, which makes a bill of %s.", words.Cents(a.Upfront.Float()), words.Cents(with.Float())),
-			words.Money("upfront", a.Upfront, a.Currency), words.Money("bill", with, a.Currency))
 	}
 	if !c.Penalties.IsZero() {
 		say("value_refused", "", fmt.Sprintf("Refused jobs, which are on no bill, are valued at %s.", words.Cents(c.Penalties.Float())), words.Money("value_refused", c.Penalties, a.Currency))
@@ -67,16 +63,7 @@ func (a *Answer) explain(start, end time.Time) {
 // explainParts tells of months, contracts, refused jobs and hours without a plan.
 func (a *Answer) explainParts() {
 	say := a.Facts.Say
-	if n := len(a.Months); n > 1 {
-		most := 0
-		for i := range a.Months {
-			if a.Months[i].Cost.Bill.GreaterThan(a.Months[most].Cost.Bill.Decimal) {
-				most = i
-			}
-		}
-		m := &a.Months[most]
-		say("dearest_month", m.Start.Format("2006-01"), fmt.Sprintf("The dearest month is %s, with a bill of %s.", m.Start.Format("January 2006"), words.Cents(m.Cost.Bill.Float())), words.Money("bill", m.Cost.Bill, a.Currency))
-	}
+	a.tellDearest()
 	for i := range a.Contracts {
 		if t := &a.Contracts[i]; t.Utilisation != nil && i < contractsSaid {
 			say("utilisation", t.Name, fmt.Sprintf("Contract %q is used %s of its VM-hours.", t.Name, words.Percent(*t.Utilisation)), words.Count("used", *t.Utilisation, "share of its VM-hours"))
@@ -105,6 +92,29 @@ func (a *Answer) explainParts() {
 		first := &a.Infeasible[0]
 		say("no_plan", moment(first.Start), fmt.Sprintf("For %s there is no plan, and no figure counts that time; it begins at %s: %s", hourCount(a.Total.InfeasibleHours), moment(first.Start), first.Conflict), words.Count("hours", a.Total.InfeasibleHours, "hours"))
 	}
+}
+
+// tellDearest names the month with the highest bill, or the first of several; where all are alike there is nothing to tell.
+func (a *Answer) tellDearest() {
+	var m *SpanTotal
+	alike := 0
+	for i := range a.Months {
+		switch x := &a.Months[i]; {
+		case m == nil || x.Cost.Bill.GreaterThan(m.Cost.Bill.Decimal):
+			m, alike = x, 1
+		case x.Cost.Bill.Equal(m.Cost.Bill.Decimal):
+			alike++
+		}
+	}
+	if alike == len(a.Months) {
+		return
+	}
+	name, bill := m.Start.Format("January 2006"), words.Cents(m.Cost.Bill.Float())
+	claim := fmt.Sprintf("The dearest month is %s, with a bill of %s.", name, bill)
+	if alike > 1 {
+		claim = fmt.Sprintf("The dearest months are %s and %s, each with a bill of %s.", name, words.Counted(words.Number(float64(alike-1)), "other"), bill)
+	}
+	a.Facts.Say("dearest_month", m.Start.Format("2006-01"), claim, words.Money("bill", m.Cost.Bill, a.Currency), words.Count("months", float64(alike), "months"))
 }
 
 // later returns the job-hours beyond the end, of classes that are not refused altogether, and laterVMs the VM-hours.

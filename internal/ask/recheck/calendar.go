@@ -189,6 +189,21 @@ func (k *calendar) share(i int, seconds int64) *big.Rat {
 	return cents(mul(c.upfront, big.NewRat(inside, c.until.Unix()-c.from.Unix())))
 }
 
+// due is what of upfront payments falls due in some time: a contract's share in the horizon, where the contract begins.
+func (k *calendar) due(from, until time.Time) *big.Rat {
+	sum, seconds := new(big.Rat), k.seconds(len(k.cells))
+	for i := k.own; i < len(k.contracts); i++ {
+		at := k.contracts[i].from
+		if at.Before(k.cells[0].start) {
+			at = k.cells[0].start
+		}
+		if !at.Before(from) && at.Before(until) {
+			sum.Add(sum, k.share(i, seconds))
+		}
+	}
+	return sum
+}
+
 // seconds is the length of so many cells.
 func (k *calendar) seconds(cells int) (sum int64) {
 	for _, c := range k.cells[:cells] {

@@ -8,6 +8,7 @@ import (
 
 	"headroom/internal/ask/horizon"
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/words"
 )
 
 var monthsNotChecked = []string{
@@ -140,7 +141,14 @@ func (c *checking) closed(at string, k *calendar, a *horizon.Answer, got any) {
 	for i, d := range days {
 		own(fmt.Sprintf("%s/days/%d", at, i), d)
 	}
+	for i := range a.Days {
+		if start := a.Days[i].Start; i < len(days) && a.Complete {
+			c.differ(fmt.Sprintf("%s/days/%d/cost", at, i), member(days[i], "cost"), map[string]any{"upfront": exact(k.due(start, start.AddDate(0, 0, 1)))})
+		}
+	}
+	c.dearest(at, a)
 	adds(at, got, list(got, "contracts"), "upfront")
+	adds(at+"/total/cost", member(total, "cost"), list(got, "contracts"), "upfront")
 	adds(at+"/total", total, list(got, "contracts"), "reserved_vm_hours=used_vm_hours", "reserved_idle_vm_hours=idle_vm_hours")
 	adds(at+"/total/cost", member(total, "cost"), list(got, "contracts"), "reserved", "reserved_idle")
 	adds(at+"/total", total, list(got, "classes"), "admitted_job_hours", "refused_job_hours")
@@ -160,6 +168,37 @@ func (c *checking) closed(at string, k *calendar, a *horizon.Answer, got any) {
 	}
 }
 
+// dearest checks which month is said to be the dearest, and how many are: none is where all have the same bill.
+func (c *checking) dearest(at string, a *horizon.Answer) {
+	bills := map[string][]string{} // the months of each bill
+	most := new(big.Rat)
+	for i := range a.Months {
+		bill := a.Months[i].Cost.Bill.Rat()
+		bills[bill.RatString()] = append(bills[bill.RatString()], a.Months[i].Start.UTC().Format("2006-01"))
+		if bill.Cmp(most) > 0 {
+			most = bill
+		}
+	}
+	want := ""
+	if len(bills) > 1 {
+		of := bills[most.RatString()]
+		want = fmt.Sprintf("%s %s %d", of[0], most.RatString(), len(of))
+	}
+	said := ""
+	for i := range a.Facts {
+		if f := &a.Facts[i]; f.Kind == "dearest_month" {
+			bill := parsed(words.FigureOf(f, "bill"))
+			if bill == nil {
+				bill = new(big.Rat)
+			}
+			said += fmt.Sprintf("%s %s %s", f.Subject, bill.RatString(), words.FigureOf(f, "months"))
+		}
+	}
+	if said != want {
+		c.wrong(at+"/facts", "say of the dearest month %q, and by the bills it is %q", said, want)
+	}
+}
+
 // use returns the figures of a contract that follow from its hours, used and idle.
 func (s *signed) use(t *horizon.ContractTotal) map[string]any {
 	used, idle := number(t.UsedHours), number(t.IdleHours)
@@ -175,9 +214,8 @@ func (s *signed) use(t *horizon.ContractTotal) map[string]any {
 	return want
 }
 
-func costLines(s *horizon.SpanCost) [6]*big.Rat {
-	return [6]*big.Rat{s.Total.Rat(), s.OnDemand.Rat(), s.Spot.Rat(), s.Reserved.Rat(), s.ReservedIdle.Rat(), s.Penalties.Rat()}
-}
+// running is what a cost comes to but for upfront payments: what plans can change.
+func running(c *horizon.SpanCost) *big.Rat { return sub(c.Total.Rat(), c.Upfront.Rat()) }
 
 // summary checks an answer without its periods: its sums, its times, and its cost against that of the cheapest plans.
 func (c *checking) summary(at string, k *calendar, a horizon.Answer, got any) {
@@ -254,10 +292,10 @@ func (c *checking) summary(at string, k *calendar, a horizon.Answer, got any) {
 func (c *checking) within(at string, s *spanned, a *horizon.Answer) {
 	for i := range s.months {
 		if i < len(a.Months) && a.Gap.IsZero() {
-			c.judge(fmt.Sprintf("%s/months/%d/cost/total", at, i), s.months[i], a.Months[i].Cost.Total.Rat(), new(big.Rat))
+			c.judge(fmt.Sprintf("%s/months/%d/cost/total", at, i), s.months[i], running(&a.Months[i].Cost), new(big.Rat))
 		}
 	}
-	c.judge(at+"/total/cost/total", s.total, a.Total.Cost.Total.Rat(), a.Gap.Rat())
+	c.judge(at+"/total/cost/total", s.total, running(&a.Total.Cost), a.Gap.Rat())
 }
 
 // times returns the figures of a span that are known without its plans.

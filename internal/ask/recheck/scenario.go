@@ -89,7 +89,7 @@ func (c *checking) difference(at string, before, after *capacity.Problem, base *
 		return slices.Insert(all[:], 1, x.Bill.Rat())
 	}
 	from, to := amounts(&base.Cost), amounts(&s.Cost)
-	names := append([]string{"total", "bill"}, lines[:]...)
+	names := []string{"total", "bill", "on_demand", "spot", "reserved", "reserved_idle", "penalties"}
 	if len(d.Cost) != len(names) {
 		c.wrong(at+"/cost", "has %d lines, and there are %d", len(d.Cost), len(names))
 		return

@@ -10,7 +10,9 @@ import (
 )
 
 // money lines of a span, in their order.
-var lines = [...]string{"on_demand", "spot", "reserved", "reserved_idle", "penalties"}
+var lines = [...]string{"on_demand", "spot", "reserved", "reserved_idle", "upfront", "penalties"}
+
+const upfrontLine, penaltyLine = 4, 5
 
 // span adds up some time.
 type span struct {
@@ -108,6 +110,9 @@ func (t *tally) cell(i int) {
 			span.infeasible = add(span.infeasible, d)
 		}
 	}
+	for _, span := range in {
+		span.cost[upfrontLine].add(exact(t.k.due(x.start, x.start.Add(time.Duration(x.seconds)*time.Second))))
+	}
 	if s.none {
 		t.status = capacity.InfeasibleStatus
 		t.infeasible = follows(t.infeasible, x.start, d, s.row.Conflict)
@@ -120,7 +125,7 @@ func (t *tally) cell(i int) {
 	rounding := add(big.NewRat(3, 1e8), mul(big.NewRat(1, 1e9), s.yardstick)) // gaps are floats
 	t.gap.add(figure{mul(s.gap, period), add(big.NewRat(1, 1e9), mul(period, rounding))})
 	cost, idle := t.costs(&x, s, d)
-	cost[4] = t.penalties(&x, s, d, period)
+	cost[penaltyLine] = t.penalties(&x, s, d, period)
 	for _, span := range in {
 		if t.k.h.Periods[x.period].Unforecast {
 			span.unforecast = add(span.unforecast, d)
@@ -151,7 +156,7 @@ func (t *tally) costs(x *cell, s *settled, hours *big.Rat) (cost [len(lines)]fig
 	if s.onDemand != nil {
 		cost[0], cost[1] = exact(cents(mul(s.onDemand, hours))), exact(cents(mul(s.spot, hours)))
 	}
-	cost[2], cost[3], idle = nothing(), nothing(), new(big.Rat)
+	cost[2], cost[3], cost[upfrontLine], idle = nothing(), nothing(), nothing(), new(big.Rat)
 	for n := range t.k.contracts {
 		if !t.k.cases[x.situation].inForce[n] {
 			continue
@@ -180,7 +185,7 @@ func (t *tally) penalties(x *cell, s *settled, hours, period *big.Rat) figure {
 	for n, share := range s.classes {
 		of, penalty := t.classes[n], exact(cents(mul(s.penalties[n], period)))
 		sum.add(penalty)
-		of.cost[4].add(penalty)
+		of.cost[penaltyLine].add(penalty)
 		of.admitted.add(exact(mul(number(share.Admitted), hours)))
 		of.refused.add(exact(mul(number(share.Refused), hours)))
 		for _, vms := range share.VMs {
@@ -251,7 +256,7 @@ func (k *calendar) classesOf(spans []*span, detailed bool) []any {
 		one := map[string]any{"name": k.h.Problem.Classes[i].Name}
 		if detailed {
 			one["admitted_job_hours"], one["refused_job_hours"] = about(s.admitted.is), about(s.refused.is)
-			one["vm_hours"], one["penalties"] = about(s.vms.is), s.cost[4]
+			one["vm_hours"], one["penalties"] = about(s.vms.is), s.cost[penaltyLine]
 		}
 		all = append(all, one)
 	}

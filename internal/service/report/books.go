@@ -61,7 +61,6 @@ func horizonSummary(f *figureSheet, a horizon.Answer) {
 	f.cost(&t.Cost, a.Currency)
 	f.add("VM bill of hours in which a class has no forecast", "", amount(&t.UnforecastBill), a.Currency)
 	f.add("upfront payments, share in the horizon", "", amount(&a.Upfront), a.Currency)
-	f.add("VM bill with upfront payments", "", amount(&money.Amount{Decimal: less(t.Cost.Total, t.Cost.Penalties).Add(a.Upfront.Decimal)}), a.Currency)
 	f.add("bill and value refused together could be less by at most", "", amount(&a.Gap), a.Currency)
 	for _, line := range []struct {
 		what, unit string

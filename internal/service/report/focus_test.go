@@ -261,7 +261,7 @@ func checkFocusSums(t rapid.TB, h *horizon.Horizon, a *horizon.Answer, rows []fo
 		}
 	}
 	cost := a.Total.Cost
-	whole := cost.Total.Sub(cost.Penalties.Decimal).Add(a.Upfront.Decimal)
+	whole := cost.Bill.Decimal
 	same("billed", all.billed, whole)
 	same("effective", all.effective, whole)
 	same("on demand, billed", onDemand.billed, cost.OnDemand.Decimal)

@@ -23,8 +23,7 @@ const (
 	PerMonth  Span = "month"
 )
 
-// Horizon returns a row for each span of a horizon's answer, with all digits. Upfront payments belong to no span; the
-// contracts' table has them.
+// Horizon returns a row for each span of a horizon's answer, with all digits.
 func Horizon(a horizon.Answer, per Span) Table {
 	switch per {
 	case PerDay:
@@ -44,7 +43,7 @@ func Horizon(a horizon.Answer, per Span) Table {
 		for _, x := range []float64{p.VMs.Total, p.VMs.OnDemand, p.VMs.Reserved, p.VMs.Spot, p.Admitted, p.Refused, p.Gap} {
 			row = append(row, number(x))
 		}
-		return append(append(row, costCells(&p.Cost)...), text(""))
+		return append(append(row, spanCells(&p.Cost)...), text(""))
 	})
 }
 
@@ -56,7 +55,7 @@ func spans(items []horizon.SpanTotal, currency string) Table {
 		for _, x := range []float64{s.Hours, s.InfeasibleHours, s.VMHours, s.OnDemandHours, s.ReservedHours, s.IdleHours, s.AdmittedHours, s.RefusedHours} {
 			row = append(row, number(x))
 		}
-		return append(append(row, costCells(&s.Cost)...), number(s.UnforecastHours), amount(&s.UnforecastBill))
+		return append(append(row, spanCells(&s.Cost)...), number(s.UnforecastHours), amount(&s.UnforecastBill))
 	})
 }
 
@@ -67,12 +66,12 @@ const (
 	togetherColumn = "bill_and_value_refused"
 )
 
-// costNames are the columns of a cost, the bill first.
+// costNames are the columns of a plan's cost, the bill first. One for some time has upfront payments before the last two.
 var costNames = []string{billColumn, "on_demand", "spot", "reserved", "reserved_idle", valueColumn, togetherColumn}
 
 // costColumns name a cost's amounts with their currency.
 func costColumns(currency string) []string {
-	names := slices.Clone(costNames)
+	names := slices.Insert(slices.Clone(costNames), len(costNames)-2, "upfront")
 	for i := range names {
 		names[i] += "_" + currency
 	}
@@ -82,6 +81,10 @@ func costColumns(currency string) []string {
 func costCells(c *horizon.SpanCost) []Cell {
 	bill := less(c.Total, c.Penalties) // as in answers that were kept before they had a bill of their own
 	return []Cell{amount(&bill), amount(&c.OnDemand), amount(&c.Spot), amount(&c.Reserved), amount(&c.ReservedIdle), amount(&c.Penalties), amount(&c.Total)}
+}
+
+func spanCells(c *horizon.SpanCost) []Cell {
+	return slices.Insert(costCells(c), len(costNames)-2, amount(&c.Upfront))
 }
 
 // planCost is a plan's cost as one for some time.
@@ -104,11 +107,11 @@ func HorizonContracts(a horizon.Answer) Table {
 	})
 }
 
-// HorizonClasses returns a row for each class with its own costs, and one for unused VMs. With upfront payments
-// included, the rows add up to the answer. An answer without a plan for every hour has no costs by class.
+// HorizonClasses returns a row for each class with its own costs, and one for unused VMs. The rows add up to the
+// answer. An answer without a plan for every hour has no costs by class.
 func HorizonClasses(h horizon.Horizon, a horizon.Answer) (Table, error) {
 	in := "_" + a.Currency
-	t := Table{Columns: []string{"class", "vm_hours", "admitted_job_hours", "refused_job_hours", "bill_with_upfront" + in, valueColumn + in}}
+	t := Table{Columns: []string{"class", "vm_hours", "admitted_job_hours", "refused_job_hours", billColumn + in, valueColumn + in}}
 	type sums struct {
 		vms, admitted, refused float64
 		cost, penalties        decimal.Decimal
@@ -172,9 +175,6 @@ func HorizonText(w io.Writer, a horizon.Answer) error {
 	}
 	if err := brief(table, per, a.Currency).Text(&b); err != nil {
 		return err
-	}
-	if !a.Upfront.IsZero() {
-		b.WriteString("Upfront payments are in none of these rows.\n")
 	}
 	if len(a.Contracts) > 0 {
 		b.WriteByte('\n')

@@ -57,12 +57,11 @@ func TestHorizonInWords(t *testing.T) {
 	if err := HorizonText(&b, a); err != nil {
 		t.Fatal(err)
 	}
-	want := `From 2026-01-31 22:00 UTC until 2026-02-01 01:00 UTC (3 hours) the VM bill but for upfront payments is 5.60 EUR: 4.40 on demand, 1.10 for VMs of contracts in use and 0.10 for idle ones. Upfront payments add 0.30, their share of this time, which makes a bill of 5.90. Refused jobs, which are on no bill, are valued at 4.00. The dearest month is February 2026, with a bill of 4.40. Contract "+signed" is used 91.7 % of its VM-hours. 4 of 26 job-hours are refused.
+	want := `From 2026-01-31 22:00 UTC until 2026-02-01 01:00 UTC (3 hours) the VM bill is 5.90 EUR: 4.40 on demand, 1.10 for VMs of contracts in use, 0.10 for idle ones and 0.30 for upfront payments, their share of this time. Refused jobs, which are on no bill, are valued at 4.00. The dearest month is February 2026, with a bill of 4.40. Contract "+signed" is used 91.7 % of its VM-hours. 4 of 26 job-hours are refused.
 
-Month    hours  vm hours  on demand vm hours  reserved vm hours  reserved idle vm hours  admitted job hours  refused job hours  bill EUR  on demand EUR  reserved EUR  reserved idle EUR  value refused EUR  bill and value refused EUR
-2026-01      2         9                   2                  7                       1                   6                  0      1.20           0.40          0.70               0.10               0.00                        1.20
-2026-02      1        24                  20                  4                       0                  16                  4      4.40           4.00          0.40               0.00               4.00                        8.40
-Upfront payments are in none of these rows.
+Month    hours  vm hours  on demand vm hours  reserved vm hours  reserved idle vm hours  admitted job hours  refused job hours  bill EUR  on demand EUR  reserved EUR  reserved idle EUR  upfront EUR  value refused EUR  bill and value refused EUR
+2026-01      2         9                   2                  7                       1                   6                  0      1.50           0.40          0.70               0.10         0.30               0.00                        1.50
+2026-02      1        24                  20                  4                       0                  16                  4      4.40           4.00          0.40               0.00         0.00               4.00                        8.40
 
 Contract  VMs    Used  Idle VM hours  By the hour EUR  Idle EUR  Upfront EUR
 +signed     4  91.7 %              1             1.10      0.10         0.30
@@ -108,19 +107,19 @@ func TestHorizonTables(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	want := `start,hours,hours_without_plan,vm_hours,on_demand_vm_hours,reserved_vm_hours,reserved_idle_vm_hours,admitted_job_hours,refused_job_hours,bill_EUR,on_demand_EUR,spot_EUR,reserved_EUR,reserved_idle_EUR,value_refused_EUR,bill_and_value_refused_EUR,hours_without_forecast,bill_without_forecast_EUR
-2026-01-01T00:00:00Z,2,0,9,2,7,1,6,0,1.20,0.40,0.00,0.70,0.10,0.00,1.20,0,0.00
-2026-02-01T00:00:00Z,1,0,24,20,4,0,16,4,4.40,4.00,0.00,0.40,0.00,4.00,8.40,0,0.00
-start,hours,hours_without_plan,vm_hours,on_demand_vm_hours,reserved_vm_hours,reserved_idle_vm_hours,admitted_job_hours,refused_job_hours,bill_EUR,on_demand_EUR,spot_EUR,reserved_EUR,reserved_idle_EUR,value_refused_EUR,bill_and_value_refused_EUR,hours_without_forecast,bill_without_forecast_EUR
-2026-01-31T00:00:00Z,2,0,9,2,7,1,6,0,1.20,0.40,0.00,0.70,0.10,0.00,1.20,0,0.00
-2026-02-01T00:00:00Z,1,0,24,20,4,0,16,4,4.40,4.00,0.00,0.40,0.00,4.00,8.40,0,0.00
-start,hours,status,vms,on_demand_vms,reserved_vms,spot_vms,admitted_jobs,refused_jobs,gap,bill_EUR,on_demand_EUR,spot_EUR,reserved_EUR,reserved_idle_EUR,value_refused_EUR,bill_and_value_refused_EUR,conflict
-2026-01-31T22:00:00Z,1,optimal,6,2,4,0,4,0,0,0.80,0.40,0.00,0.40,0.00,0.00,0.80,
-2026-01-31T23:00:00Z,1,optimal,3,0,3,0,2,0,0,0.40,0.00,0.00,0.30,0.10,0.00,0.40,
-2026-02-01T00:00:00Z,1,optimal,24,20,4,0,16,4,0,4.40,4.00,0.00,0.40,0.00,4.00,8.40,
+	want := `start,hours,hours_without_plan,vm_hours,on_demand_vm_hours,reserved_vm_hours,reserved_idle_vm_hours,admitted_job_hours,refused_job_hours,bill_EUR,on_demand_EUR,spot_EUR,reserved_EUR,reserved_idle_EUR,upfront_EUR,value_refused_EUR,bill_and_value_refused_EUR,hours_without_forecast,bill_without_forecast_EUR
+2026-01-01T00:00:00Z,2,0,9,2,7,1,6,0,1.50,0.40,0.00,0.70,0.10,0.30,0.00,1.50,0,0.00
+2026-02-01T00:00:00Z,1,0,24,20,4,0,16,4,4.40,4.00,0.00,0.40,0.00,0.00,4.00,8.40,0,0.00
+start,hours,hours_without_plan,vm_hours,on_demand_vm_hours,reserved_vm_hours,reserved_idle_vm_hours,admitted_job_hours,refused_job_hours,bill_EUR,on_demand_EUR,spot_EUR,reserved_EUR,reserved_idle_EUR,upfront_EUR,value_refused_EUR,bill_and_value_refused_EUR,hours_without_forecast,bill_without_forecast_EUR
+2026-01-31T00:00:00Z,2,0,9,2,7,1,6,0,1.50,0.40,0.00,0.70,0.10,0.30,0.00,1.50,0,0.00
+2026-02-01T00:00:00Z,1,0,24,20,4,0,16,4,4.40,4.00,0.00,0.40,0.00,0.00,4.00,8.40,0,0.00
+start,hours,status,vms,on_demand_vms,reserved_vms,spot_vms,admitted_jobs,refused_jobs,gap,bill_EUR,on_demand_EUR,spot_EUR,reserved_EUR,reserved_idle_EUR,upfront_EUR,value_refused_EUR,bill_and_value_refused_EUR,conflict
+2026-01-31T22:00:00Z,1,optimal,6,2,4,0,4,0,0,1.10,0.40,0.00,0.40,0.00,0.30,0.00,1.10,
+2026-01-31T23:00:00Z,1,optimal,3,0,3,0,2,0,0,0.40,0.00,0.00,0.30,0.10,0.00,0.00,0.40,
+2026-02-01T00:00:00Z,1,optimal,24,20,4,0,16,4,0,4.40,4.00,0.00,0.40,0.00,0.00,4.00,8.40,
 contract,vm_type,vms,hours_in_force,used_vm_hours,idle_vm_hours,utilisation,idle_share,reserved_EUR,reserved_idle_EUR,upfront_share_EUR,bill_EUR
 '+signed,,4,3,11,1,0.9166666666666666,0.08333333333333333,1.10,0.10,0.30,1.50
-class,vm_hours,admitted_job_hours,refused_job_hours,bill_with_upfront_EUR,value_refused_EUR
+class,vm_hours,admitted_job_hours,refused_job_hours,bill_EUR,value_refused_EUR
 '=etl,33,22,4,5.775,4.00
 (idle contracts),0,0,0,0.125,0.00
 `

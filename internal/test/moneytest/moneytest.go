@@ -123,7 +123,7 @@ func checkSum(t testing.TB, place string, cost map[string]any) {
 		d, _ := decimal.NewFromString(text)
 		return d
 	}
-	lines := decimal.Sum(amount("on_demand"), amount("spot"), amount("reserved"), amount("reserved_idle"))
+	lines := decimal.Sum(amount("on_demand"), amount("spot"), amount("reserved"), amount("reserved_idle"), amount("upfront"))
 	if !amount("bill").Equal(lines) || !amount("total").Equal(lines.Add(amount("penalties"))) {
 		t.Errorf("%s: the lines come to %s, and with what is refused to %s: %v", place, lines, lines.Add(amount("penalties")), cost)
 	}

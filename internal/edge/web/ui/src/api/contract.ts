@@ -3674,6 +3674,7 @@ export type SpanCost = {
   reserved_idle: Amount;
   spot?: Amount;
   total: Amount;
+  upfront?: (Amount);
 };
 
 export type SpanTotal = {

@@ -80,9 +80,17 @@ export function date(moment: string): string {
 /** monthsSaid is the sentence about the months ahead. */
 export function monthsSaid(h: Horizon): string {
   const end = new Date(Date.parse(h.total.start) + h.total.hours * 3_600_000).toISOString();
-  const dearest = h.months.reduce<SpanTotal | null>((m, x) => (!m || units(x.cost.bill) > units(m.cost.bill) ? x : m), null);
   const none = h.total.infeasible_hours ?? 0;
-  return `From ${date(h.total.start)} to ${date(end)} the VM bill${units(h.upfront) > 0n ? " but for upfront payments" : ""} is ${headline(units(h.total.cost.bill), h.currency)}${h.total.bill_without_forecast ? `, of which ${headline(units(h.total.bill_without_forecast), h.currency)} rest on hours without a forecast of some class` : ""}${units(h.total.cost.penalties) > 0n ? `; refused jobs, on no bill, are valued at ${headline(units(h.total.cost.penalties), h.currency)}` : ""}.${dearest && h.months.length > 1 ? ` The dearest month is ${monthName(dearest.start)}, with a bill of ${headline(units(dearest.cost.bill), h.currency)}.` : ""}${none > 0 ? ` In ${count(none, "hour", "hours")} no plan keeps every promise.` : ""}`;
+  return `From ${date(h.total.start)} to ${date(end)} the VM bill is ${headline(units(h.total.cost.bill), h.currency)}${h.total.bill_without_forecast ? `, of which ${headline(units(h.total.bill_without_forecast), h.currency)} rest on hours without a forecast of some class` : ""}${units(h.total.cost.penalties) > 0n ? `; refused jobs, on no bill, are valued at ${headline(units(h.total.cost.penalties), h.currency)}` : ""}.${dearestSaid(h)}${none > 0 ? ` In ${count(none, "hour", "hours")} no plan keeps every promise.` : ""}`;
+}
+
+/** dearestSaid names the month with the highest bill, or the first of several; it is empty where all are alike. */
+function dearestSaid(h: Horizon): string {
+  const dearest = h.months.reduce<SpanTotal | null>((m, x) => (!m || units(x.cost.bill) > units(m.cost.bill) ? x : m), null);
+  const alike = h.months.filter((m) => units(m.cost.bill) === units(dearest!.cost.bill)).length;
+  if (!dearest || alike === h.months.length) return "";
+  const bill = headline(units(dearest.cost.bill), h.currency);
+  return alike === 1 ? ` The dearest month is ${monthName(dearest.start)}, with a bill of ${bill}.` : ` The dearest months are ${monthName(dearest.start)} and ${count(alike - 1, "other", "others")}, each with a bill of ${bill}.`;
 }
 
 /** paysBack is in which month from now the bill has fallen by what was paid; null is not in this time. */

@@ -64,18 +64,19 @@ function kept(h: Horizon): Kept[] {
   ];
 }
 
-const parts: { key: "reserved" | "reserved_idle" | "on_demand" | "spot"; title: string; patch: string }[] = [
+const parts: { key: "reserved" | "reserved_idle" | "on_demand" | "spot" | "upfront"; title: string; patch: string }[] = [
   { key: "reserved", title: "Reserved", patch: "reserved" },
   { key: "reserved_idle", title: "Reserved but idle", patch: "idle" },
   { key: "on_demand", title: "On demand", patch: "demand" },
   { key: "spot", title: "Spot", patch: "spot" },
+  { key: "upfront", title: "Upfront", patch: "upfront" },
 ];
 
 function Bars({ h }: { h: Horizon }) {
   const cursor = useSignal<Cursor>(null);
   const months = narrow.value ? h.months.slice(0, 6) : h.months;
   const money = (amount: string | undefined) => text(units(amount ?? "0"), h.currency, 2);
-  const shown = parts.filter((p) => p.key !== "spot" || h.months.some((m) => m.cost.spot && units(m.cost.spot) > 0n));
+  const shown = parts.filter((p) => (p.key !== "spot" && p.key !== "upfront") || h.months.some((m) => units(m.cost[p.key] ?? "0") > 0n));
   const columns: Column<SpanTotal>[] = [
     { key: "start", title: "Month", value: (m) => m.start, show: (m) => monthName(m.start) },
     { key: "hours", title: "Hours", number: true, value: (m) => m.hours },
@@ -159,7 +160,7 @@ function Month({ h }: { h: Horizon }) {
         <button class="quiet" onClick={() => choose("month", null)}>Close</button>
       </header>
       <p>
-        {headline(units(m.cost.bill), h.currency)} on VMs, and refused jobs valued at {headline(units(m.cost.penalties), h.currency)}, in {count(Math.round(m.hours), "hour", "hours")}. Hours that follow each other and are alike are one row.
+        {headline(units(m.cost.bill), h.currency)} is the VM bill, and refused jobs valued at {headline(units(m.cost.penalties), h.currency)}, in {count(Math.round(m.hours), "hour", "hours")}. Hours that follow each other and are alike are one row.
       </p>
       <Asking of={hours} />
       {of && <div class="hours"><DataTable caption={`Hours of ${monthName(m.start)}`} columns={hourColumns(h.currency, of.periods)} rows={of.periods} name={(p) => p.start} file={[route.value.cluster, m.start.slice(0, 7)]} /></div>}
