@@ -213,3 +213,22 @@ func TestHorizonLengthsInWords(t *testing.T) {
 		}
 	}
 }
+
+// The dearest month is that with the highest bill, upfront payments included. Equal months are told as such, and nothing is
+// told where all are equal.
+func TestDearestMonth(t *testing.T) {
+	year := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	h := Horizon{Problem: oneClass(t, "0.20"), Periods: []HorizonPeriod{{Start: year, Hours: 8760, Jobs: []float64{2}}}}
+	told := func(want string) {
+		t.Helper()
+		if a := planned(t, h); want == "" && strings.Contains(a.Explanation, "dearest") || !strings.Contains(a.Explanation, want) {
+			t.Errorf("got %q, want %q", a.Explanation, want)
+		}
+	}
+	told("The dearest months are January 2026 and 6 others, each with a bill of 297.60.")
+	h.Contracts = []TermContract{signed(t, 2, "0.01", capacity.BilledUsed, year.AddDate(0, 1, 0), year.AddDate(0, 2, 0))}
+	h.Contracts[0].Upfront = money.Round(5000)
+	told("The dearest month is February 2026, with a bill of 5013.44.") // 672 hours of 2 VMs
+	h.Contracts, h.Periods[0].Jobs = nil, []float64{0}
+	told("")
+}

@@ -199,7 +199,7 @@ func arrivedIn(h *horizon.Horizon, class int) (arrived []proof.Arrived) {
 // workSlack is the part of the work that may be missing through rounding.
 const workSlack = 1e-6
 
-// workOf is the VM-hours of what runs in some times and was admitted. The tasks are added up here anew where there is one kind of
+// workOf returns the VM-hours of the admitted work in some times. The tasks are added up here anew where there is one kind of
 // VM and a profile; the lowest bound and calibrations change the tasks.
 func workOf(p *capacity.Problem, class int, arrived []proof.Arrived, held []proof.Held) (hours float64, short []proof.Shortage) {
 	hours, short = proof.Work(p, class, arrived, held)
@@ -218,7 +218,7 @@ func workOf(p *capacity.Problem, class int, arrived []proof.Arrived, held []proo
 	return hours, short
 }
 
-// tasksOf is the VM-seconds of all tasks of a job with a profile, at full use.
+// tasksOf returns the VM-seconds of all tasks of a job with a profile, at full use.
 func tasksOf(c *capacity.Class, o *capacity.Options) (seconds float64, known bool) {
 	p := c.Profile
 	if p == nil || o.Bound == capacity.LowerBound || o.Bound == capacity.CalibratedBound {

@@ -189,7 +189,7 @@ func (k *calendar) share(i int, seconds int64) *big.Rat {
 	return cents(mul(c.upfront, big.NewRat(inside, c.until.Unix()-c.from.Unix())))
 }
 
-// due is what of upfront payments falls due in some time: a contract's share in the horizon, where the contract begins.
+// due adds the upfront payments of some time. The share of a contract in the horizon falls due where the contract begins.
 func (k *calendar) due(from, until time.Time) *big.Rat {
 	sum, seconds := new(big.Rat), k.seconds(len(k.cells))
 	for i := k.own; i < len(k.contracts); i++ {

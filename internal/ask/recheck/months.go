@@ -168,7 +168,7 @@ func (c *checking) closed(at string, k *calendar, a *horizon.Answer, got any) {
 	}
 }
 
-// dearest checks which month is said to be the dearest, and how many are: none is where all have the same bill.
+// dearest checks which month is named as the dearest, and how many have its bill. Where all have the same, none is named.
 func (c *checking) dearest(at string, a *horizon.Answer) {
 	bills := map[string][]string{} // the months of each bill
 	most := new(big.Rat)
@@ -214,7 +214,7 @@ func (s *signed) use(t *horizon.ContractTotal) map[string]any {
 	return want
 }
 
-// running is what a cost comes to but for upfront payments: what plans can change.
+// running returns a cost without upfront payments, which no plan can change.
 func running(c *horizon.SpanCost) *big.Rat { return sub(c.Total.Rat(), c.Upfront.Rat()) }
 
 // summary checks an answer without its periods: its sums, its times, and its cost against that of the cheapest plans.

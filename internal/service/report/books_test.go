@@ -108,7 +108,7 @@ func TestHorizonWorkbook(t *testing.T) {
 		t.Error(diff)
 	}
 	checkHorizonSheets(t, sheets, &a)
-	if got := figureIn(t, sheets["summary"], "VM bill with upfront payments", ""); got != 5.9 {
+	if got := figureIn(t, sheets["summary"], "VM bill", ""); got != 5.9 {
 		t.Errorf("got the bill %g, want 5.9", got)
 	}
 	if got := figureIn(t, sheets["assumptions"], "upfront payment, in full", "+signed"); got != 3 {
