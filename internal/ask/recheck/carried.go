@@ -114,7 +114,7 @@ func (x *carrying) untilDeadline(h horizon.Horizon) horizon.Horizon {
 	return h
 }
 
-// filled is how many jobs on average each job stands for that a period's arrivals are rounded up to.
+// filled returns the jobs that each job of a period stands for on average, since those of arrivals are rounded up.
 func (k *calendar) filled(period, class int) *big.Rat {
 	p := &k.h.Periods[period]
 	if p.Running == nil || p.Jobs[class] == 0 {
@@ -123,7 +123,7 @@ func (k *calendar) filled(period, class int) *big.Rat {
 	return quo(number(p.Running[class]), number(p.Jobs[class]))
 }
 
-// planned is how many jobs VMs are held for, where of so many that run at once on average some are served.
+// planned returns the number of jobs with VMs, where some of those that run at once on average are served.
 func (x *carrying) planned(p *capacity.Problem, class int, all, some float64) float64 {
 	if all <= 0 {
 		return some
