@@ -21,6 +21,7 @@ type settlement struct {
 	used              []float64 // by contract
 	inForce           []bool
 	admitted, refused float64
+	filled            []float64 // where jobs arrive: how many jobs each planned one stands for
 	gap               float64
 	gapAmount         decimal.Decimal // per period of the problem, as penalties
 	penalties         []classPenalty  // of the classes that have any
@@ -45,8 +46,8 @@ type amounts struct {
 	gap        decimal.Decimal
 }
 
-// settle adds a plan up. Where jobs are planned in parts, the counts are of whole jobs.
-func settle(p *capacity.Problem, pl *capacity.Plan, contracts []ContractTotal, parts []int64) settlement {
+// settle adds a plan up at the problem's penalties. Where its jobs stand for a part of one each, these are counted.
+func settle(p *capacity.Problem, pl *capacity.Plan, contracts []ContractTotal, filled []float64) settlement {
 	n := len(contracts)
 	s := settlement{status: pl.Status, used: make([]float64, n), inForce: make([]bool, n), amounts: make(map[int64]*amounts, 1)}
 	if pl.Status == capacity.InfeasibleStatus {
@@ -59,16 +60,16 @@ func settle(p *capacity.Problem, pl *capacity.Plan, contracts []ContractTotal, p
 	o := plan.OutcomeOf("", *pl, false)
 	s.vms, s.admitted, s.refused, s.gap = o.VMs, o.Admitted, o.Refused, o.Gap
 	s.SituationAnswer = SituationAnswer{sharesOf(p, pl), pl.VMs.Types}
-	if parts != nil {
+	if s.filled = filled; filled != nil {
 		s.admitted, s.refused = 0, 0
 		for i := range s.Classes {
 			c := &s.Classes[i]
-			c.Admitted, c.Refused = c.Admitted/float64(parts[i]), c.Refused/float64(parts[i])
+			c.Admitted, c.Refused = c.Admitted*filled[i], c.Refused*filled[i]
 			s.admitted, s.refused = s.admitted+c.Admitted, s.refused+c.Refused
 		}
 	}
-	for i := range pl.Classes {
-		if refused := pl.Classes[i].Refused; refused > 0 && !p.Classes[i].Penalty.IsZero() {
+	for i := range s.Classes {
+		if refused := s.Classes[i].Refused; refused > 0 && !p.Classes[i].Penalty.IsZero() {
 			s.penalties = append(s.penalties, classPenalty{i, p.Classes[i].Penalty.Mul(decimal.NewFromFloat(refused))})
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/shopspring/decimal"
@@ -68,16 +69,28 @@ func (h Horizon) Carried() Horizon {
 		h.turns = append(slices.Clip(h.turns), c.From.Unix(), c.Until.Unix())
 	}
 	slices.Sort(h.turns)
-	h.asked, h.parts = h.Problem.Classes, make([]int64, len(h.Problem.Classes))
+	h.asked, h.parts = slices.Clone(h.Problem.Classes), make([]int64, len(h.Problem.Classes))
 	h.Problem.Classes = slices.Clone(h.asked)
 	for k := range h.asked {
 		h.parts[k] = 1
 		if len(h.arrivalsOf(k)) > 0 {
 			h.parts[k] = parts(&h.asked[k], &h.Problem)
 			divide(&h.Problem.Classes[k], &h.Problem.Options, h.parts[k])
+			h.asked[k].Penalty = h.untilDeadline(k)
 		}
 	}
 	return h.carry()
+}
+
+// untilDeadline is the penalty of a class's job for as long as it holds VMs: an execution that is refused counts with the
+// penalty until its deadline, also where it would have been done before.
+func (h *Horizon) untilDeadline(class int) money.Amount {
+	c := h.asked[class]
+	held := perf.HeldSeconds(c, h.Problem.Supply, h.Problem.Options)
+	if held <= 0 || held >= c.DeadlineSeconds {
+		return c.Penalty
+	}
+	return money.Amount{Decimal: c.Penalty.Mul(decimal.NewFromFloat(c.DeadlineSeconds)).DivRound(decimal.NewFromFloat(held), money.Places)}
 }
 
 // carry counts the jobs that run at once anew, where arrivals have changed.
@@ -114,12 +127,12 @@ func (h Horizon) carry() Horizon {
 					running[k] = max(running[k], classes[k].Jobs.Max)
 				}
 			}
-			if n := len(cut); n > first && slices.EqualFunc(cut[n-1].running, running, alike) {
+			if n := len(cut); n > first && slices.EqualFunc(cut[n-1].Running, running, alike) {
 				last := &cut[n-1]
 				last.SetLength(until.Unix() - last.Start.Unix())
 			} else {
 				piece := *p
-				piece.Start, piece.running = at, running
+				piece.Start, piece.Running = at, running
 				piece.SetLength(until.Unix() - at.Unix())
 				cut = append(cut, piece)
 			}
@@ -215,12 +228,53 @@ func (h *Horizon) held(class int, running float64) float64 {
 	return h.inParts(class, running)
 }
 
+// heldOf returns the jobs, in parts, that hold VMs for some of those that run at once on average. Where the VMs of one whole
+// job are held for all of them, it is as large a part of that.
+func (h *Horizon) heldOf(class int, some, all float64) float64 {
+	if held := h.held(class, all); held > h.inParts(class, all) {
+		return capacity.WholeJobs(min(1, some/all) * held)
+	}
+	return h.inParts(class, some)
+}
+
 // inParts returns a number of jobs in parts, rounded up.
 func (h *Horizon) inParts(class int, jobs float64) float64 {
 	if h.Problem.Options.Integrality == capacity.Relaxed {
 		return jobs
 	}
 	return capacity.WholeJobs(jobs * float64(h.parts[class]))
+}
+
+// filled returns how many jobs of a class each planned one of a period stands for: those are rounded up, and all of them
+// together are the jobs that run at once on average. Numbers that differ by rounding errors alone are the same.
+func (h *Horizon) filled(period, class int) float64 {
+	return h.filling(class, h.Periods[period].Running[class])
+}
+
+func (h *Horizon) filling(class int, running float64) float64 {
+	if h.Problem.Options.Integrality == capacity.Relaxed || running == 0 {
+		return 1 / float64(h.parts[class])
+	}
+	planned := h.held(class, running)
+	if full := planned / float64(h.parts[class]); planned == 0 || math.Abs(running-full) <= runningNoise*full {
+		return 1 / float64(h.parts[class])
+	}
+	running, _ = strconv.ParseFloat(strconv.FormatFloat(running, 'g', runningDigits, 64), 64)
+	return running / planned
+}
+
+// A number of jobs at once says no more than it has digits without rounding errors.
+const (
+	runningDigits = 12
+	runningNoise  = 1e-12
+)
+
+// worthPlaces are more decimals than money has: thousands of planned jobs may share an amount.
+const worthPlaces = 2 * money.Places
+
+// worth is what refusing a planned job counts with, if it stands for so many jobs.
+func (h *Horizon) worth(class int, filled float64) money.Amount {
+	return money.Amount{Decimal: h.asked[class].Penalty.Mul(decimal.NewFromFloat(filled)).Round(worthPlaces)}
 }
 
 // inWholeJobs tells the conflicts of a problem in parts of jobs as those of whole jobs, which need no fewer VMs.
@@ -332,7 +386,7 @@ const maxArrivals = 1e12
 func (h *Horizon) checkCarried(c *strict.Checker) {
 	carried := h.Carried()
 	for i := range carried.Periods {
-		for k, jobs := range carried.Periods[i].running {
+		for k, jobs := range carried.Periods[i].Running {
 			if jobs > capacity.MaxJobs {
 				class, at := &h.Problem.Classes[k], carried.Periods[i].Start.UTC().Format(time.RFC3339)
 				c.Refuse("periods", "range", "At %s so many jobs of the class %q have arrived that %s run at once, with the deadline of %s s; it can be %d at most.",
@@ -410,27 +464,29 @@ func (c *calendar) keepWork(a *Answer, settled []settlement, stints []stint) {
 				fault.Clip(asked.Classes[k].Name), hoursOf("VM", s.Have), hoursOf("VM", s.Needed)))
 			a.Status = capacity.InfeasibleStatus
 		}
-		of.Below = belowPromise(k, asked.Classes[k].Jobs.Min, settled, stints)
+		of.Below = h.belowPromise(k, settled, stints)
 		t.Arrivals = of
 	}
 }
 
 // belowPromise finds the stints in which a class has fewer jobs at once than are promised; nil is none.
-func belowPromise(class int, promised float64, settled []settlement, stints []stint) (below *BelowPromise) {
+func (h *Horizon) belowPromise(class int, settled []settlement, stints []stint) (below *BelowPromise) {
+	promised := h.asked[class].Jobs.Min
 	for i := range stints {
 		s := &settled[stints[i].situation]
 		if s.status == capacity.InfeasibleStatus {
 			continue
 		}
-		x := &s.Classes[class]
-		if due := min(promised, x.Admitted+x.Refused); x.Admitted >= due-promiseNoise*(1+due) {
+		x, each := &s.Classes[class], s.filled[class]*float64(h.parts[class]) // a promise counts the jobs that VMs are held for
+		admitted := x.Admitted / each
+		if due := min(promised, (x.Admitted+x.Refused)/each); admitted >= due-promiseNoise*(1+due) {
 			continue
 		}
 		if below == nil {
-			below = &BelowPromise{First: stints[i].start, Promised: promised, Least: x.Admitted}
+			below = &BelowPromise{First: stints[i].start, Promised: promised, Least: admitted}
 		}
 		below.Hours += float64(stints[i].seconds) / 3600
-		below.Least = min(below.Least, x.Admitted)
+		below.Least = min(below.Least, admitted)
 	}
 	return below
 }

@@ -116,17 +116,17 @@ func TestLostWorkIsFound(t *testing.T) {
 		{"nothing is carried over", func(h *Horizon) {
 			for i := range h.Periods {
 				p := &h.Periods[i]
-				p.running = []float64{p.Arrivals[0] * min(1, 4*3600/float64(p.length()))}
+				p.Running = []float64{p.Arrivals[0] * min(1, 4*3600/float64(p.length()))}
 			}
 		}},
 		{"jobs run as fast as on the old cluster", func(h *Horizon) {
 			for i := range h.Periods {
-				h.Periods[i].running[0] /= 2
+				h.Periods[i].Running[0] /= 2
 			}
 		}},
 		{"an hour is skipped", func(h *Horizon) {
-			at := slices.IndexFunc(h.Periods, func(p HorizonPeriod) bool { return p.running[0] == 10 })
-			h.Periods[at].running = []float64{0}
+			at := slices.IndexFunc(h.Periods, func(p HorizonPeriod) bool { return p.Running[0] == 10 })
+			h.Periods[at].Running = []float64{0}
 		}},
 	} {
 		h := fridays(t, "executable", 1).Carried()

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/plan"
 )
 
 // calendar is a horizon cut into stints in which nothing changes: at the ends of its periods, at midnight
@@ -16,7 +17,8 @@ type calendar struct {
 	horizon    *Horizon
 	stints     []stint
 	situations []situation
-	jobs       [][]capacity.JobRange // the distinct demands, by class of the problem
+	jobs       [][]plan.ClassDemand // the distinct demands, by class of the problem
+	filled     [][]float64          // of each demand, where jobs arrive: how many jobs each of its jobs stands for (see Horizon.filled)
 }
 
 // stint is some time of a period.
@@ -133,8 +135,8 @@ func newDemands(c *calendar) *demands {
 func (d *demands) of(period int) int {
 	h := d.calendar.horizon
 	var place *float64
-	if p := &h.Periods[period]; len(p.running) > 0 {
-		place = &p.running[0]
+	if p := &h.Periods[period]; len(p.Running) > 0 {
+		place = &p.Running[0]
 	} else if len(p.Jobs) > 0 {
 		place = &p.Jobs[0]
 	}
@@ -144,14 +146,25 @@ func (d *demands) of(period int) int {
 	d.text = d.text[:0]
 	for i := range h.Problem.Classes {
 		d.text = binary.LittleEndian.AppendUint64(d.text, math.Float64bits(h.JobsIn(period, i).Max))
+		if h.parts != nil {
+			d.text = binary.LittleEndian.AppendUint64(d.text, math.Float64bits(h.filled(period, i)))
+		}
 	}
 	demand, seen := d.byValue[string(d.text)]
 	if !seen {
 		demand = len(d.calendar.jobs)
 		d.byValue[string(d.text)] = demand
-		jobs := make([]capacity.JobRange, len(h.Problem.Classes))
+		jobs := make([]plan.ClassDemand, len(h.Problem.Classes))
 		for i := range jobs {
-			jobs[i] = h.JobsIn(period, i)
+			jobs[i] = plan.ClassDemand{JobRange: h.JobsIn(period, i), Penalty: h.Problem.Classes[i].Penalty}
+		}
+		if h.parts != nil {
+			filled := make([]float64, len(jobs))
+			for i := range jobs {
+				filled[i] = h.filled(period, i)
+				jobs[i].Penalty = h.worth(i, filled[i])
+			}
+			d.calendar.filled = append(d.calendar.filled, filled)
 		}
 		d.calendar.jobs = append(d.calendar.jobs, jobs)
 	}
@@ -165,7 +178,7 @@ func (c *calendar) problem(s *situation, contracts []TermContract) capacity.Prob
 	p.Options.Near = nil
 	p.Classes = slices.Clone(p.Classes)
 	for i, jobs := range c.jobs[s.demand] {
-		p.Classes[i].Jobs = jobs
+		p.Classes[i].Jobs, p.Classes[i].Penalty = jobs.JobRange, jobs.Penalty
 	}
 	p.Supply = s.prices.Priced(p.Supply)
 	p.Supply.Contracts = slices.Clip(p.Supply.Contracts)
@@ -187,4 +200,12 @@ func (c *calendar) problem(s *situation, contracts []TermContract) capacity.Prob
 		}
 	}
 	return p
+}
+
+// filledOf is how many jobs of each class a job of a situation's problem stands for; nil is one.
+func (c *calendar) filledOf(s *situation) []float64 {
+	if c.filled == nil {
+		return nil
+	}
+	return c.filled[s.demand]
 }

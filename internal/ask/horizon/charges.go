@@ -159,17 +159,16 @@ func (w *charging) settle(period *PeriodAnswer, p stint) bool {
 	if pl.Status != capacity.InfeasibleStatus && (len(shares.Classes) != len(w.problem.Classes) || len(shares.Types) != len(w.problem.Supply.VMTypes)) {
 		return false
 	}
-	parts := w.calendar.horizon.parts
 	for i, c := range shares.Classes {
-		if parts != nil {
-			c.Admitted, c.Refused = c.Admitted*float64(parts[i]), c.Refused*float64(parts[i])
+		if w.calendar.horizon.parts != nil {
+			w.problem.Classes[i].Penalty = w.calendar.horizon.asked[i].Penalty
 		}
 		pl.Classes = append(pl.Classes, capacity.ClassPlan{Name: w.problem.Classes[i].Name, Admitted: c.Admitted, Refused: c.Refused})
 	}
 	for k, c := range w.contracts {
 		pl.VMs.Contracts = append(pl.VMs.Contracts, capacity.ContractUse{Name: c.Name, Used: period.Used[k]})
 	}
-	w.settled = settle(&w.problem, &pl, w.contracts, parts)
+	w.settled = settle(&w.problem, &pl, w.contracts, nil)
 	w.settled.SituationAnswer = shares
 	return true
 }

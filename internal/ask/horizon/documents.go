@@ -66,7 +66,7 @@ type HorizonPeriod struct {
 	// and Arrivals are null where that is so of all classes.
 	Unforecast bool `json:"without_forecast,omitzero"`
 
-	running []float64 // where there are arrivals: the mean number of jobs of each class that run at once, not rounded
+	Running []float64 `json:"-"` // where there are arrivals: the mean number of jobs of each class that run at once, not rounded
 }
 
 // PeriodPrices is the prices of a VM type in a period; null is the problem's.
@@ -177,8 +177,8 @@ func (h Horizon) First(hours float64) Horizon {
 // JobsIn is the jobs of a class in a period.
 func (h *Horizon) JobsIn(period, class int) capacity.JobRange {
 	own := h.Problem.Classes[class].Jobs
-	if p := &h.Periods[period]; p.running != nil {
-		own.Max = h.held(class, p.running[class])
+	if p := &h.Periods[period]; p.Running != nil {
+		own.Max = h.held(class, p.Running[class])
 	} else if p.Jobs != nil {
 		own.Max = p.Jobs[class]
 	}
@@ -210,7 +210,7 @@ func (h Horizon) Scaled(factor float64) Horizon {
 	}
 	for i := range h.Periods {
 		p := &h.Periods[i]
-		p.Arrivals, p.running = times(p.Arrivals, factor), times(p.running, factor)
+		p.Arrivals, p.Running = times(p.Arrivals, factor), times(p.Running, factor)
 		before := p.Jobs
 		if len(before) == 0 {
 			continue

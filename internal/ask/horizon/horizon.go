@@ -246,7 +246,8 @@ func (c *Course) Work(ctx context.Context) error {
 
 // one solves a situation. One whose demand no cluster could carry has no plan, like one whose promises do not fit.
 func (c *Course) one(ctx context.Context, i int) error {
-	s, err := c.plan(ctx, c.calendar.problem(&c.calendar.situations[i], c.contracts), nil)
+	of := &c.calendar.situations[i]
+	s, err := c.plan(ctx, c.calendar.problem(of, c.contracts), c.calendar.filledOf(of), nil)
 	if err == nil {
 		c.settled[i] = s
 		c.finished[i].Store(true)
@@ -255,8 +256,8 @@ func (c *Course) one(ctx context.Context, i int) error {
 	return err
 }
 
-// plan solves a problem in which some jobs of each class are gone, refused before.
-func (c *Course) plan(ctx context.Context, p capacity.Problem, gone []float64) (settlement, error) {
+// plan solves a problem in which some jobs of each class are gone, refused before. Its jobs stand for so many each.
+func (c *Course) plan(ctx context.Context, p capacity.Problem, filled, gone []float64) (settlement, error) {
 	pl, err := c.solve(ctx, p)
 	if findings := fault.Findings(err); findings != nil {
 		pl, err = capacity.Plan{Status: capacity.InfeasibleStatus, Conflicts: findings}, nil
@@ -273,7 +274,12 @@ func (c *Course) plan(ctx context.Context, p capacity.Problem, gone []float64) (
 			pl.Classes[k].Refused += gone[k]
 		}
 	}
-	return settle(&p, &pl, c.totals, c.calendar.horizon.parts), nil
+	if filled != nil {
+		for k := range p.Classes {
+			p.Classes[k].Penalty = c.calendar.horizon.asked[k].Penalty
+		}
+	}
+	return settle(&p, &pl, c.totals, filled), nil
 }
 
 // Answer returns the results until the first hour that is not solved. All workers must have ended.

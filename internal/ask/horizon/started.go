@@ -10,6 +10,7 @@ import (
 
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/perf"
+	"headroom/internal/core/plan"
 )
 
 // Hours that are planned by themselves might refuse a job in an hour and admit it in the next, or refuse one that runs. Where
@@ -98,18 +99,24 @@ func arriving(p *HorizonPeriod, class int) []perf.Arriving {
 
 // ranges returns the jobs of each class in some time that starts with a period. Those that run of the admitted ones must be
 // served. Of the period's arrivals there is a share, some of which are owed. Of these and of the promised jobs so large a part
-// must be served as well.
-func (f *follow) ranges(p *HorizonPeriod, from, until int64, share, owed []float64, part float64) (jobs []capacity.JobRange, started []float64) {
+// must be served as well. With asked, the jobs are some of those that run at once on average in all.
+func (f *follow) ranges(p *HorizonPeriod, from, until int64, share, owed []float64, part float64, asked []float64) (jobs []plan.ClassDemand, started, filled []float64) {
 	h := f.calendar.horizon
-	jobs, started = make([]capacity.JobRange, len(share)), make([]float64, len(share))
+	jobs, started, filled = make([]plan.ClassDemand, len(share)), make([]float64, len(share)), make([]float64, len(share))
 	for k := range jobs {
 		admitted, arriving := perf.NewArrivals(f.admitted[k]), perf.NewArrivals(arriving(p, k))
 		runs, fresh := admitted.Running(f.seconds[k], from, until), arriving.Running(f.seconds[k], from, until)
-		jobs[k].Max = h.held(k, runs+share[k]*fresh)
-		started[k] = min(h.inParts(k, runs), jobs[k].Max)
-		jobs[k].Min = min(max(h.inParts(k, runs+part*min(owed[k], share[k])*fresh), math.Ceil(part*h.Problem.Classes[k].Jobs.Min)), jobs[k].Max)
+		all := runs + share[k]*fresh
+		if asked != nil {
+			all = asked[k]
+		}
+		filled[k] = h.filling(k, all)
+		jobs[k].Max = h.heldOf(k, runs+share[k]*fresh, all)
+		jobs[k].Penalty = h.worth(k, filled[k])
+		started[k] = min(h.heldOf(k, runs, all), jobs[k].Max)
+		jobs[k].Min = min(max(h.heldOf(k, runs+part*min(owed[k], share[k])*fresh, all), math.Ceil(part*h.Problem.Classes[k].Jobs.Min)), jobs[k].Max)
 	}
-	return jobs, started
+	return jobs, started, filled
 }
 
 // owed returns the least share of a period's arrivals that must be admitted, so that as many jobs as are promised, or as many
@@ -126,8 +133,8 @@ func (f *follow) owed(at, class int) (share float64) {
 		x := &h.Periods[at]
 		from, until := x.Start.Unix(), x.End().Unix()
 		if of := fresh.Running(f.seconds[class], from, until); of > 0 && x.Arrivals != nil {
-			later := x.running[class] - arrived.Running(f.seconds[class], from, until) - of
-			share = max(share, (min(promised, x.running[class])-admitted.Running(f.seconds[class], from, until)-later)/of)
+			later := x.Running[class] - arrived.Running(f.seconds[class], from, until) - of
+			share = max(share, (min(promised, x.Running[class])-admitted.Running(f.seconds[class], from, until)-later)/of)
 		}
 	}
 	return min(1, share)
@@ -145,13 +152,13 @@ func (f *follow) period(ctx context.Context, stints []stint) error {
 		f.admitted[k], f.arrived[k] = f.running(f.admitted[k], k, from), f.running(f.arrived[k], k, from)
 		share[k], owed[k] = 1, f.owed(at, k)
 	}
-	var jobs []capacity.JobRange
-	var started []float64
+	var jobs []plan.ClassDemand
+	var started, filled []float64
 	var later plannedJobs
 	for part := 1.0; part >= 0; part -= 0.25 { // of the promises, as large a one as fits in
-		jobs, started = f.ranges(p, until, until+3600, share, owed, part)
+		jobs, started, filled = f.ranges(p, until, until+3600, share, owed, part, nil)
 		var err error
-		if later, err = f.plan(ctx, stints[0].situation, jobs, nil); err != nil {
+		if later, err = f.plan(ctx, stints[0].situation, jobs, filled, nil); err != nil {
 			return err
 		}
 		if len(later.Classes) > 0 {
@@ -178,10 +185,10 @@ func (f *follow) period(ctx context.Context, stints []stint) error {
 func (f *follow) fitting(ctx context.Context, stints []stint, share, owed []float64) ([]float64, error) {
 	p := &f.calendar.horizon.Periods[stints[0].period]
 	for all, left := owed, 3.0; slices.Max(owed) > 0; left-- {
-		jobs, _ := f.ranges(p, p.Start.Unix(), p.End().Unix(), share, owed, 1)
+		jobs, _, filled := f.ranges(p, p.Start.Unix(), p.End().Unix(), share, owed, 1, p.Running)
 		fits := true
 		for _, s := range stints {
-			of, err := f.plan(ctx, s.situation, jobs, nil)
+			of, err := f.plan(ctx, s.situation, jobs, filled, nil)
 			if err != nil {
 				return nil, err
 			}
@@ -203,7 +210,7 @@ func (f *follow) hour(ctx context.Context, stints []stint, share, owed []float64
 	if owed, err = f.fitting(ctx, stints, share, owed); err != nil {
 		return nil, err
 	}
-	jobs, started := f.ranges(p, p.Start.Unix(), p.End().Unix(), share, owed, 1)
+	jobs, started, filled := f.ranges(p, p.Start.Unix(), p.End().Unix(), share, owed, 1, p.Running)
 	gone := make([]float64, len(share))
 	for k := range jobs {
 		own := h.JobsIn(at, k)
@@ -214,7 +221,7 @@ func (f *follow) hour(ctx context.Context, stints []stint, share, owed []float64
 	}
 	now = slices.Clone(share)
 	for _, s := range stints {
-		planned, err := f.plan(ctx, s.situation, jobs, gone)
+		planned, err := f.plan(ctx, s.situation, jobs, filled, gone)
 		if err != nil {
 			return nil, err
 		}
@@ -237,7 +244,7 @@ func (f *follow) running(of []perf.Arriving, class int, at int64) []perf.Arrivin
 
 // plannedJobs is a plan of some jobs.
 type plannedJobs struct {
-	jobs      []capacity.JobRange
+	jobs      []plan.ClassDemand
 	situation int // of those that are answered; -1 is none
 	settlement
 }
@@ -249,7 +256,10 @@ func (f *follow) admit(share []float64, of *plannedJobs, started, owed []float64
 		if fresh := jobs.Max - started[k]; fresh > 0 {
 			admitted, least := started[k], 0.0
 			if len(of.Classes) > 0 {
-				admitted, least = of.Classes[k].Admitted*float64(f.calendar.horizon.parts[k]), min(owed[k], share[k])
+				admitted, least = of.Classes[k].Admitted/of.filled[k], min(owed[k], share[k])
+				if f.calendar.horizon.Problem.Options.Integrality != capacity.Relaxed {
+					admitted = math.Round(admitted)
+				}
 			}
 			share[k] = max(least, share[k]*min(1, max(0, (admitted-started[k])/fresh)))
 		}
@@ -258,11 +268,12 @@ func (f *follow) admit(share []float64, of *plannedJobs, started, owed []float64
 }
 
 // plan plans jobs with the supply of a situation, once. With gone, the jobs that were refused before, it is one of the answer.
-func (f *follow) plan(ctx context.Context, base int, jobs []capacity.JobRange, gone []float64) (plannedJobs, error) {
+func (f *follow) plan(ctx context.Context, base int, jobs []plan.ClassDemand, filled, gone []float64) (plannedJobs, error) {
 	key := binary.LittleEndian.AppendUint64(nil, uint64(base))
 	for k := range jobs {
 		key = binary.LittleEndian.AppendUint64(key, math.Float64bits(jobs[k].Min))
 		key = binary.LittleEndian.AppendUint64(key, math.Float64bits(jobs[k].Max))
+		key = binary.LittleEndian.AppendUint64(key, math.Float64bits(filled[k]))
 		if gone != nil {
 			key = binary.LittleEndian.AppendUint64(key, math.Float64bits(gone[k]))
 		}
@@ -272,11 +283,11 @@ func (f *follow) plan(ctx context.Context, base int, jobs []capacity.JobRange, g
 	}
 	of := f.course.calendar.situations[base]
 	of.demand = len(f.calendar.jobs)
-	f.calendar.jobs = append(f.calendar.jobs, jobs)
+	f.calendar.jobs, f.calendar.filled = append(f.calendar.jobs, jobs), append(f.calendar.filled, filled)
 	one := f.course.settled[base]
 	if gone == nil || one.status != capacity.InfeasibleStatus { // otherwise promised jobs do not fit in, whatever was refused before
 		var err error
-		if one, err = f.course.plan(ctx, f.calendar.problem(&of, f.course.contracts), gone); err != nil {
+		if one, err = f.course.plan(ctx, f.calendar.problem(&of, f.course.contracts), filled, gone); err != nil {
 			return plannedJobs{}, err
 		}
 		if one.status == capacity.InfeasibleStatus {

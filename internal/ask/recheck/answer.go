@@ -263,6 +263,7 @@ type checking struct {
 	looks          int // searches that may still be made
 	passed         int // problems that were not searched
 	known          map[string]proof.Least
+	carried        *carrying // of a horizon in which jobs arrive
 }
 
 func (c *checking) wrong(at, sentence string, values ...any) {

@@ -52,7 +52,7 @@ func (c *checking) summarised(at string, k *calendar, s *spanned, a *horizon.Ans
 	if len(a.Periods)+len(a.Situations) > 0 {
 		c.wrong(at+"/periods", "stand in a summary")
 	}
-	if rounded := k.h.Problem.Options.Integrality != capacity.Relaxed; a.Solved < 1 || a.Solved > len(k.cells) || rounded && !inOrder && a.Complete && a.Solved != len(k.cases) {
+	if a.Solved < 1 || a.Solved > len(k.cells) {
 		c.wrong(at+"/solved", "is %d, and %d problems differ", a.Solved, len(k.cases))
 	}
 	if !a.Complete {
@@ -163,7 +163,9 @@ func (c *checking) promise(at string, h *horizon.Horizon, a *horizon.Answer, cla
 		if n := row.Situation; len(a.Classes) > 1 && n >= 0 && n < len(a.Situations) && class < len(a.Situations[n].Classes) {
 			admitted, refused = a.Situations[n].Classes[class].Admitted, a.Situations[n].Classes[class].Refused
 		}
-		if due := min(promised, admitted+refused); row.Status == capacity.InfeasibleStatus || admitted >= due-1e-9*(1+due) {
+		all := admitted + refused
+		admitted = c.carried.planned(&h.Problem, class, all, admitted)
+		if due := min(promised, c.carried.planned(&h.Problem, class, all, all)); row.Status == capacity.InfeasibleStatus || admitted >= due-1e-9*(1+due) {
 			continue
 		}
 		if hours.Sign() == 0 {
@@ -445,8 +447,8 @@ func (k *calendar) around(p *horizon.HorizonPeriod, at int64) [2]int64 {
 	return [2]int64{from, until}
 }
 
-// atOnce gives the situations the jobs that run at once. Those that the answer states are rounded up from those that follow
-// from the arrivals, by less than a job of each class.
+// atOnce gives the situations the jobs that run at once on average, which follow from the arrivals. Promised ones are as large
+// a part of them as of the jobs that VMs are held for.
 func (c *checking) atOnce(at string, k *calendar, a *horizon.Answer, rows *calendar, times [][2]int64, inOrder bool) {
 	problem := &k.h.Problem
 	running := make([][]float64, len(problem.Classes))
@@ -459,22 +461,17 @@ func (c *checking) atOnce(at string, k *calendar, a *horizon.Answer, rows *calen
 			continue
 		}
 		row, in := &a.Periods[x.row], &k.h.Periods[x.period]
-		jobs, sum, kinds := make([]float64, len(running)), 0.0, 0.0
+		jobs, sum := make([]float64, len(running)), 0.0
 		for n := range jobs {
 			if jobs[n] = running[n][x.row]; in.Jobs != nil {
 				jobs[n] = max(jobs[n], in.Jobs[n])
 			} else if in.Arrivals == nil {
 				jobs[n] = max(jobs[n], k.most[n])
 			}
-			if sum += jobs[n]; jobs[n] > 0 {
-				kinds++
-			}
-		}
-		if problem.Options.Integrality == capacity.Relaxed {
-			kinds = 0
+			sum += jobs[n]
 		}
 		all, none := row.Admitted+row.Refused, row.Status == capacity.InfeasibleStatus
-		if off := workSlack * (1 + sum); !none && (all < sum-off || all > sum+kinds+off) {
+		if off := workSlack * (1 + sum); !none && math.Abs(all-sum) > off {
 			c.wrong(fmt.Sprintf("%s/periods/%d", at, x.row), "has %v jobs at once, and %v follow from the arrivals", all, sum)
 		}
 		if known[x.situation] {
@@ -493,11 +490,14 @@ func (c *checking) atOnce(at string, k *calendar, a *horizon.Answer, rows *calen
 					of := &a.Situations[row.Situation].Classes[n]
 					most = of.Admitted + of.Refused
 				}
-				if off := workSlack * (1 + jobs[n]); most < jobs[n]-off || most > jobs[n]+min(1, kinds)+off {
+				if off := workSlack * (1 + jobs[n]); most < jobs[n]-off || most > jobs[n]+off {
 					c.wrong(fmt.Sprintf("%s/situations/%d/classes/%d", at, row.Situation, n), "has %v jobs at once, and %v follow from the arrivals", most, jobs[n])
 				}
 			case sum > 0:
-				most *= all / sum // which class's are rounded up does not stand there
+				most *= all / sum // as near as the answer says
+			}
+			if held := c.carried.planned(problem, n, most, most); !none && held > 0 {
+				least *= most / held
 			}
 			if p.Classes[n].Jobs = (capacity.JobRange{Min: min(least, most), Max: most}); inOrder {
 				p.Classes[n].Jobs.Min, rows.cases[x.situation].unpromised = 0, true

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/shopspring/decimal"
+
 	"headroom/internal/ask/horizon"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/money"
@@ -123,6 +125,9 @@ func (k *calendar) keyOf(p *horizon.HorizonPeriod, inForce []bool) string {
 		jobs = k.most
 	}
 	text := fmt.Sprint(jobs, inForce)
+	for _, x := range p.Running {
+		text += fmt.Sprintf(" %.12g", x)
+	}
 	write := func(prices ...*money.Amount) {
 		for _, x := range prices {
 			if text += " -"; x != nil {
@@ -149,6 +154,10 @@ func (k *calendar) problem(period int, inForce []bool) capacity.Problem {
 			jobs.Max = in.Jobs[i]
 		}
 		jobs.Min = min(jobs.Min, jobs.Max)
+		if in.Running != nil {
+			worth, _ := decimal.NewFromString(mul(p.Classes[i].Penalty.Rat(), k.filled(period, i)).FloatString(2 * money.Places))
+			p.Classes[i].Penalty = money.Amount{Decimal: worth}
+		}
 	}
 	var types []capacity.VMTypeSupply
 	for _, t := range p.Supply.Types() {

@@ -8,6 +8,7 @@ import (
 
 	"headroom/internal/ask/horizon"
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/money"
 	"headroom/internal/core/proof"
 )
 
@@ -62,7 +63,7 @@ func (x *carrying) inJobs(h horizon.Horizon, factor float64) horizon.Horizon {
 			}
 			piece := *p
 			piece.Start, piece.Hours, piece.Seconds = time.Unix(from, 0).UTC(), 0, to-from
-			piece.Jobs, piece.Arrivals = make([]float64, len(of)), nil
+			piece.Jobs, piece.Running, piece.Arrivals = make([]float64, len(of)), make([]float64, len(of)), nil
 			pieces, in, times = append(pieces, piece), append(in, i), append(times, [2]int64{from, to})
 			from = to
 		}
@@ -81,18 +82,53 @@ func (x *carrying) inJobs(h horizon.Horizon, factor float64) horizon.Horizon {
 			} else if p.Arrivals == nil {
 				jobs = max(jobs, of[n].Jobs.Max)
 			}
-			pieces[i].Jobs[n] = x.roundedUp(&asked, n, jobs*factor, sweepNoise*most*factor)
-			if i > 0 && math.Abs(pieces[i].Jobs[n]-pieces[i-1].Jobs[n]) <= sweepNoise*most*factor {
-				pieces[i].Jobs[n] = pieces[i-1].Jobs[n] // as many go on
+			pieces[i].Jobs[n], pieces[i].Running[n] = x.roundedUp(&asked, n, jobs*factor, sweepNoise*most*factor), jobs*factor
+			if i > 0 && math.Abs(pieces[i].Running[n]-pieces[i-1].Running[n]) <= sweepNoise*most*factor {
+				pieces[i].Jobs[n], pieces[i].Running[n] = pieces[i-1].Jobs[n], pieces[i-1].Running[n] // as many go on
 			}
 		}
 	}
 	h.Problem.Classes = slices.Clone(of)
 	for n := range of {
 		h.Problem.Classes[n] = proof.InParts(of[n], x.parts[n], asked.Options)
+		h.Problem.Classes[n].Penalty = of[n].Penalty
 	}
 	h.Periods, h.Earlier = pieces, nil
 	return h
+}
+
+// untilDeadline is a horizon whose penalties are those of jobs for as long as they hold VMs. A refused execution counts with
+// the asked one until its deadline.
+func (x *carrying) untilDeadline(h horizon.Horizon) horizon.Horizon {
+	if x == nil {
+		return h
+	}
+	asked := h.Problem
+	h.Problem.Classes = slices.Clone(asked.Classes)
+	for n := range asked.Classes {
+		c := &h.Problem.Classes[n]
+		if held := number(proof.HeldSeconds(&asked, n)); len(arrivedIn(&h, n)) > 0 && held.Sign() > 0 {
+			c.Penalty = money.Amount{Decimal: decimalOf(cents(quo(mul(c.Penalty.Rat(), number(c.DeadlineSeconds)), held)))}
+		}
+	}
+	return h
+}
+
+// filled returns the jobs that each job of a period stands for on average, since those of arrivals are rounded up.
+func (k *calendar) filled(period, class int) *big.Rat {
+	p := &k.h.Periods[period]
+	if p.Running == nil || p.Jobs[class] == 0 {
+		return whole(1)
+	}
+	return quo(number(p.Running[class]), number(p.Jobs[class]))
+}
+
+// planned returns the number of jobs with VMs, where some of those that run at once on average are served.
+func (x *carrying) planned(p *capacity.Problem, class int, all, some float64) float64 {
+	if all <= 0 {
+		return some
+	}
+	return some / all * x.roundedUp(p, class, all, 0) / float64(x.parts[class])
 }
 
 // sweepNoise is what adding up may be off, relative to the most jobs at once.
@@ -111,12 +147,4 @@ func (x *carrying) roundedUp(p *capacity.Problem, class int, jobs, noise float64
 		jobs = max(jobs, min(1, up(jobs)))
 	}
 	return max(0, up(jobs*float64(x.parts[class])))
-}
-
-// jobs are the whole jobs that so many parts are.
-func (x *carrying) jobs(class int, parts *big.Rat) *big.Rat {
-	if x == nil {
-		return parts
-	}
-	return quo(parts, whole(x.parts[class]))
 }

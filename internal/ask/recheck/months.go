@@ -27,6 +27,7 @@ func (c *checking) months(q horizon.HorizonQuestion, a horizon.Answer, got any) 
 			"how much less than the gap the answer may be off"}, c.NotChecked...)
 	}
 	if carrying := newCarrying(&q.Horizon, nil); carrying != nil {
+		c.carried, q.Horizon = carrying, carrying.untilDeadline(q.Horizon)
 		hours := carrying.inJobs(q.Horizon, 1)
 		c.arriving("", &q.Horizon, &hours, &a, got, true)
 	} else {

@@ -34,6 +34,8 @@ func (c *checking) purchase(q horizon.PurchaseQuestion, a horizon.PurchaseAnswer
 	members, _ := got.(map[string]any)
 	_, forecast := ends(&q.Horizon)
 	asked := q.Horizon
+	carrying := newCarrying(&asked, q.Offers)
+	c.carried, asked = carrying, carrying.untilDeadline(asked)
 	q.Horizon = assumed(&q, asked, q.Assume)
 	own := len(a.Horizon.Contracts) - len(q.Offers)
 	if own < 0 {
@@ -41,14 +43,13 @@ func (c *checking) purchase(q horizon.PurchaseQuestion, a horizon.PurchaseAnswer
 		c.end(SumsCheck, "")
 		return
 	}
-	b := &buying{checking: c, q: q, asked: asked, a: a, got: got, lp: map[string][3]*big.Rat{}}
+	b := &buying{checking: c, carrying: carrying, q: q, asked: asked, a: a, got: got, lp: map[string][3]*big.Rat{}}
 	for i := range q.Offers {
 		b.bought = append(b.bought, a.Horizon.Contracts[own+i].VMs)
 		if n := b.bought[i]; n < 0 || n > q.Offers[i].Max {
 			c.wrong(fmt.Sprintf("/offers/%d/vms", i), "is %d of %d", n, q.Offers[i].Max)
 		}
 	}
-	b.carrying = newCarrying(&asked, q.Offers)
 	b.hours = b.inJobs(q.Horizon, 1)
 	h, hours := b.with(q.Horizon, b.bought), b.with(b.hours, b.bought)
 	b.calendar = cut(&hours)
@@ -266,8 +267,9 @@ func (b *buying) servedMore() {
 		p := &b.calendar.cases[x.situation].problem
 		for i := range p.Classes {
 			class := &p.Classes[i]
-			value := quo(mul(class.Penalty.Rat(), big.NewRat(3600, p.PeriodSeconds)), b.jobs(i, whole(1)))
-			rooms = append(rooms, room{value, b.jobs(i, mul(number(class.Jobs.Max-class.Jobs.Min), big.NewRat(x.seconds, 3600)))})
+			each := b.calendar.filled(x.period, i)
+			value := mul(b.q.Problem.Classes[i].Penalty.Rat(), big.NewRat(3600, p.PeriodSeconds))
+			rooms = append(rooms, room{value, mul(each, mul(number(class.Jobs.Max-class.Jobs.Min), big.NewRat(x.seconds, 3600)))})
 		}
 	}
 	slices.SortFunc(rooms, func(a, b room) int { return a.value.Cmp(b.value) })

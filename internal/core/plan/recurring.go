@@ -24,8 +24,14 @@ func NewRecurring(p *capacity.Problem) (*Recurring, error) {
 	return &Recurring{m}, nil
 }
 
+// ClassDemand is the jobs of a class in a demand, and what refusing one of them counts with.
+type ClassDemand struct {
+	capacity.JobRange
+	Penalty money.Amount
+}
+
 // Worths returns what the jobs of each demand are worth, classes in the order of the problem.
-func (r *Recurring) Worths(ctx context.Context, demands [][]capacity.JobRange) ([]Worth, error) {
+func (r *Recurring) Worths(ctx context.Context, demands [][]ClassDemand) ([]Worth, error) {
 	hulls, worths := newHulls(r.model), make([]Worth, 0, len(demands))
 	for _, jobs := range demands {
 		if err := capacity.Pause(ctx); err != nil {
@@ -50,13 +56,14 @@ type Spent struct{ Cost, VMs, Gap float64 }
 
 // Least returns what a demand costs at least with the VMs of some tiers, cheapest first. Jobs of classes whose deadline
 // is impossible are left out.
-func (r *Recurring) Least(ctx context.Context, jobs []capacity.JobRange, tiers []integer.Tier) Spent {
+func (r *Recurring) Least(ctx context.Context, jobs []ClassDemand, tiers []integer.Tier) Spent {
 	m := *r.model
 	m.tiers = tiers
 	m.classes = slices.Clone(m.classes)
 	for k := range m.classes {
 		if c := &m.classes[k]; !c.impossible {
-			c.low, c.high = jobs[c.index].Min, jobs[c.index].Max
+			of := &jobs[c.index]
+			c.low, c.high, c.penalty = of.Min, of.Max, of.Penalty.Float()
 		}
 	}
 	return m.least(ctx)

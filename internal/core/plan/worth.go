@@ -51,7 +51,7 @@ type hulls struct {
 	known map[[3]int64]classHull
 }
 
-// classHull is a class's part of it.
+// classHull is a class's part of it, where a job is worth 1.
 type classHull struct {
 	floor, most float64
 	steps       []WorthStep
@@ -91,8 +91,8 @@ func (h *hulls) class(i int, low, high float64) classHull {
 	c := &h.model.classes[i]
 	if h.loads == nil || high-low > hullMostJobs || c.gamma == 0 {
 		line := classHull{floor: c.gamma * low, most: c.gamma * high}
-		if c.gamma > 0 && (high-low)*c.penalty > 0 { // without load they are served for nothing
-			line.steps = []WorthStep{{c.gamma * (high - low), c.penalty / c.gamma}}
+		if c.gamma > 0 && high > low { // without load they are served for nothing
+			line.steps = []WorthStep{{c.gamma * (high - low), 1 / c.gamma}}
 		}
 		if h.loads != nil {
 			line.most += mostRounding
@@ -105,9 +105,9 @@ func (h *hulls) class(i int, low, high float64) classHull {
 	}
 	var found classHull
 	found.floor, found.most = h.load(i, key[1]), h.load(i, key[2])
-	// The jobs at the corners of the upper hull of penalties avoided over load.
+	// The jobs at the corners of their upper hull over load.
 	jobs, loads := []int64{key[1]}, []float64{found.floor}
-	for n := key[1] + 1; n <= key[2] && c.penalty > 0; n++ {
+	for n := key[1] + 1; n <= key[2]; n++ {
 		load := max(h.load(i, n), loads[len(loads)-1])
 		for k := len(jobs) - 1; k >= 0; k-- {
 			if load > loads[k] && (k == 0 || float64(n-jobs[k])*(loads[k]-loads[k-1]) <= float64(jobs[k]-jobs[k-1])*(load-loads[k])) {
@@ -119,29 +119,34 @@ func (h *hulls) class(i int, low, high float64) classHull {
 	}
 	for k := 1; k < len(jobs); k++ {
 		vms := loads[k] - loads[k-1]
-		found.steps = append(found.steps, WorthStep{vms, c.penalty * float64(jobs[k]-jobs[k-1]) / vms})
+		found.steps = append(found.steps, WorthStep{vms, float64(jobs[k]-jobs[k-1]) / vms})
 	}
 	h.known[key] = found
 	return found
 }
 
 // worth returns the worth of the jobs of a demand.
-func (h *hulls) worth(jobs []capacity.JobRange) Worth {
+func (h *hulls) worth(jobs []ClassDemand) Worth {
 	var d Worth
 	most := 1.0
 	for i := range h.model.classes {
 		c := &h.model.classes[i]
 		j := jobs[c.index]
-		d.All += c.penalty * j.Max
+		penalty := j.Penalty.Float()
+		d.All += penalty * j.Max
 		if c.impossible {
-			d.Never += c.penalty * j.Max
+			d.Never += penalty * j.Max
 			d.Impossible = d.Impossible || j.Min > 0
 			continue
 		}
 		part := h.class(i, j.Min, j.Max)
 		d.Floor += part.floor
 		most += part.most
-		d.Steps = append(d.Steps, part.steps...)
+		for _, s := range part.steps {
+			if penalty > 0 {
+				d.Steps = append(d.Steps, WorthStep{s.VMs, s.Each * penalty})
+			}
+		}
 	}
 	d.Most = int64(math.Ceil(most))
 	slices.SortStableFunc(d.Steps, func(a, b WorthStep) int { return cmp.Compare(b.Each, a.Each) })
