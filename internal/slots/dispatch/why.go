@@ -40,9 +40,9 @@ type InClass string
 // What decides among the jobs of a class. Under fair that is the fewest held slots, and then the order of submission.
 const (
 	InClassHeld   InClass = "held"
-	InClassOrder  InClass = InClass(TieOrder)
-	InClassName   InClass = InClass(TieName)
-	InClassNumber InClass = InClass(TieNumber)
+	InClassOrder  InClass = "submitted"
+	InClassName   InClass = "name"
+	InClassNumber InClass = "number"
 )
 
 // tieBetween returns what puts one job before another that is as first as it.

@@ -65,6 +65,15 @@ func (b *Book) Read(t testing.TB, place string, x any, under string) {
 		if _, both := x["total"].(string); both && x["penalties"] != nil && x["on_demand"] != nil {
 			checkSum(t, place, x)
 		}
+		if x["reserved"] != nil && x["upfront"] != nil && x["bill"] == nil { // what one contract comes to
+			sum := decimal.Zero
+			for _, line := range []string{"reserved", "reserved_idle", "upfront"} {
+				text, _ := x[line].(string)
+				d, _ := decimal.NewFromString(text)
+				sum = sum.Add(d)
+			}
+			Hold(b.Bill, sum)
+		}
 		b.differences(x)
 		for name, value := range x {
 			if nested, is := value.(map[string]any); is && nested["amount"] != nil {
