@@ -207,6 +207,9 @@ func (f *fleet) margins(r *fleetRelaxation) {
 
 // moved returns the prices where there are more VMs of each type and more money, by steps of such a size.
 func (f *fleet) moved(r *fleetRelaxation, more []float64, size float64) (nu []float64, mu float64, ok bool) {
+	if f.ended() { // to set the program up takes time, too
+		return r.nu, r.mu, true
+	}
 	near := r.box
 	near.more = more
 	p, _ := f.newPrices(&near, f.straightOracle, r.nu)
