@@ -141,7 +141,7 @@ function Runs({ report, runs, deadline, of, name, editing, again }: Measured & {
         rows={runs}
         name={(r) => r.id}
         file={`class-${name}-runs`}
-        points={[runs.map((r) => `${when(r)} · ${duration(r.seconds)} on ${count(r.slots, "slot", "slots")} · predicted ${duration(r.lower)} to ${duration(r.upper)}, expected ${duration(r.average)}`)]}
+        points={[runs.map((r) => `${when(r)} · ${duration(r.seconds)} on ${r.slots} ${r.slots === "1" ? "slot" : "slots"} · predicted ${duration(r.lower)} to ${duration(r.upper)}, expected ${duration(r.average)}`)]}
         columns={[
           { key: "execution", title: "Run", value: (r) => r.id },
           { key: "submitted_at", title: "Submitted", value: (r) => r.at, show: when },
