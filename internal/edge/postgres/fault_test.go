@@ -172,7 +172,7 @@ func TestWaitingIsBounded(t *testing.T) {
 	t.Parallel()
 	url := pgtest.Database(t)
 	filled(t, pgtest.OpenWith(t, configOf(url)))
-	s := pgtest.OpenWith(t, postgres.Config{URL: url, MaxConns: 2, AcquireTimeout: 200 * time.Millisecond, Statement: 300 * time.Millisecond})
+	s := pgtest.OpenWith(t, postgres.Config{URL: url, MaxConns: 2, AcquireTimeout: time.Second, Statement: 300 * time.Millisecond})
 	ctx := somebody(t)
 	locker := raw(t, url)
 	execute(t, locker, "BEGIN; SELECT * FROM clusters FOR UPDATE")
@@ -203,7 +203,7 @@ func TestWaitingIsBounded(t *testing.T) {
 	}
 	<-entered
 	hold := must(postgres.Hold(ctx, s))(t)
-	kindOf(t, s.Ready(ctx), fault.Busy, "no connection to give within 200ms")
+	kindOf(t, s.Ready(ctx), fault.Busy, "no connection to give within 1s")
 	gone, cancel := context.WithCancel(ctx)
 	cancel()
 	if err := s.Ready(gone); !errors.Is(err, context.Canceled) || errors.Is(err, fault.Busy) {
