@@ -391,11 +391,11 @@ func follow(s *served, text []byte, d time.Duration) (p polls) {
 	var mu sync.Mutex
 	var all sync.WaitGroup
 	began := time.Now()
-	for due := began; due.Before(began.Add(d)); due = due.Add(20 * time.Millisecond) {
+	for n, due := 0, began; due.Before(began.Add(d)); n, due = n+1, due.Add(20*time.Millisecond) {
 		sleepUntil(due)
 		late := time.Since(due)
 		all.Go(func() {
-			w := wire{address: s.address}
+			w := wire{address: s.address, from: net.IPv4(127, 0, 3, byte(1+n%200))} // as many who each ask one at a time
 			defer w.close()
 			answer, err := w.ask(text)
 			mu.Lock()

@@ -52,6 +52,7 @@ func request(s *served, key, method, path, body string) []byte {
 // wire is a connection that is made anew when the server has closed it.
 type wire struct {
 	address string
+	from    net.IP // the client's address, if it matters
 	in      *bufio.Reader
 
 	mu   sync.Mutex
@@ -79,7 +80,7 @@ func (w *wire) abandon() {
 // ask sends a request and reads the whole answer, of which it gives the head.
 func (w *wire) ask(text []byte) (*http.Response, error) {
 	if w.conn == nil {
-		conn, err := net.Dial("tcp", w.address)
+		conn, err := (&net.Dialer{LocalAddr: &net.TCPAddr{IP: w.from}}).Dial("tcp", w.address)
 		if err != nil {
 			return nil, err
 		}
