@@ -133,6 +133,20 @@ func TestInitOfPastRuns(t *testing.T) {
 	if slots := p.Classes["big"].SlotsMap; slots < 18 || slots > 22 {
 		t.Errorf("runs of 20 slots are planned with %d", slots)
 	}
+
+	// Runs of one task that take very different times: by bounds alone no slots keep the deadline of 95 of 100 of them.
+	var varied strings.Builder
+	varied.WriteString("JobID|JobName|User|Partition|AllocCPUS|Submit|Start|End|State|NodeList|Cluster\n")
+	for i := range 40 {
+		at := 1788739782 + 7200*i
+		fmt.Fprintf(&varied, "%d|one|u|p|1|%d|%d|%d|COMPLETED|n1|c\n", i+1, at, at, at+60*(i+1))
+	}
+	if err := os.WriteFile(list, []byte(varied.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if said := h.verb(t, "init", "varied", "--from-history", list, "--instance", "m5.xlarge", "--price", "0.192"); !strings.Contains(said, "of 40 runs were") {
+		t.Errorf("it says\n%s", said)
+	}
 }
 
 // A guess makes a cluster whose plan has the machines that were guessed.
@@ -153,6 +167,10 @@ func TestInitOfAGuess(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	undated := filepath.Join(t.TempDir(), "tasks.csv")
+	if err := os.WriteFile(undated, []byte("job,execution,task,kind,duration_s\netl,1,1,map,30\netl,2,1,map,35\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	guess := []string{"--takes", "45m", "--on", "10", "--a-day", "20"}
 	with := func(flags ...string) []string {
 		return append([]string{"--instance", "m5.xlarge", "--price", "0.2"}, flags...)
@@ -164,6 +182,8 @@ func TestInitOfAGuess(t *testing.T) {
 		"say what runs":                               with(),
 		"give one of both":                            with(append(guess, "--from-history", failed)...),
 		"a guess has three parts":                     with("--takes", "45m"),
+		"each more than 0":                            with("--takes", "45m", "--on", "1", "--a-day", "NaN"),
+		"its runs do not say how long they took.":     with("--from-history", undated),
 		"goes up to":                                  with("--takes", "45m", "--on", "1000000", "--a-day", "1"),
 		`--price: "cheap" is not a decimal`:           append(guess, "--instance", "m5.xlarge", "--price", "cheap"),
 		"say what m5.xlarge costs an hour":            append(guess, "--instance", "m5.xlarge"),

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"headroom/internal/core/fault"
+	"headroom/internal/edge/cli/history"
 	"headroom/internal/edge/cli/plan"
 	"headroom/internal/edge/cli/remote"
 	"headroom/internal/edge/cli/shell"
@@ -33,20 +34,20 @@ type beginning struct {
 	slots    int64
 
 	history []string // files and directories; none for a guess
-	from    *time.Location
+	zoned   history.Zone
 	takes   time.Duration
 	on      int64
 	aDay    float64
 
 	s       *remote.Service
 	now     time.Time
-	classes []class
+	classes []made
 	assumed []assumption
 	left    []string // what was left out, and why
 }
 
-// class is one that was made.
-type class struct{ name, about string }
+// made is a class that was made.
+type made struct{ name, about string }
 
 // assumption tells what init took for granted, and what changes it.
 type assumption struct{ what, change string }
@@ -58,7 +59,6 @@ func (b *beginning) assume(change, what string, values ...any) {
 func initCommand() *cobra.Command {
 	var to remote.Connection
 	b := beginning{}
-	var runZone string
 	c := &cobra.Command{
 		Use: "init CLUSTER", Short: "Make a first cluster of past runs or of a guess, and plan it",
 		Long: `Makes a cluster of what you have, plans it, and says what it took for granted and how to change each of it.
@@ -80,15 +80,13 @@ All jobs are promised to run. The cluster is there whole, or not at all.` + remo
 	f.Int64Var(&b.slots, "slots", 0, "how many tasks at once run on one VM, as a `number` (default one for each processor, from the type's name)")
 	f.StringVar(&b.zone, "time-zone", "UTC", "the `zone` that the week is in, such as Europe/Berlin")
 	f.StringSliceVar(&b.history, "from-history", nil, "past runs: a `path` of a file or directory; again for others")
-	f.StringVar(&runZone, "zone", "", "the time `zone` of lists of Slurm's jobcomp/filetxt, such as Europe/Berlin")
+	b.zoned.Add(c)
 	f.DurationVar(&b.takes, "takes", 0, "of a guess: how long a job takes, such as 45m")
 	f.Int64Var(&b.on, "on", 0, "of a guess: on so many machines, a `number`")
 	f.Float64Var(&b.aDay, "a-day", 0, "of a guess: how many such jobs there are a day, a `number`")
-	c.PreRunE = func(*cobra.Command, []string) (err error) {
-		if runZone != "" {
-			if b.from, err = time.LoadLocation(runZone); err != nil {
-				return fmt.Errorf("--zone is %q, which is no time zone; write one like Europe/Berlin or UTC", runZone)
-			}
+	c.PreRunE = func(*cobra.Command, []string) error {
+		if err := b.zoned.Check(); err != nil {
+			return err
 		}
 		return b.check()
 	}
@@ -119,9 +117,11 @@ func (b *beginning) sayMonths(c *cobra.Command) error {
 	if err := a.Into(&months); err != nil {
 		return err
 	}
-	first, _, _ := strings.Cut(months.Explanation, "\n")
-	_, err = fmt.Fprintf(c.OutOrStdout(), "\n%s\n\nGo on: headroom months --cluster %s tells that bill by month, headroom plan explain %[2]s what would change the plan.\n",
-		shell.Shown(first), shell.Shown(b.cluster))
+	if first, _, _ := strings.Cut(months.Explanation, "\n"); first != "" { // not of a run, which takes longer
+		fmt.Fprintf(c.OutOrStdout(), "\n%s\n", shell.Shown(first))
+	}
+	_, err = fmt.Fprintf(c.OutOrStdout(), "\nGo on: headroom months --cluster %s tells the bill by month, headroom plan explain %[1]s what would change the plan.\n",
+		shell.Shown(b.cluster))
 	return err
 }
 
@@ -137,7 +137,7 @@ func (b *beginning) check() error {
 		return errors.New("--from-history takes past runs, and --takes, --on and --a-day a guess; give one of both")
 	case len(b.history) == 0 && !guess:
 		return errors.New("say what runs: --from-history with past runs, or a guess as --takes 45m --on 10 --a-day 20")
-	case guess && (b.takes < time.Second || b.on < 1 || b.aDay <= 0):
+	case guess && (b.takes < time.Second || b.on < 1 || !(b.aDay > 0)):
 		return errors.New("a guess has three parts, each more than 0: --takes 45m --on 10 --a-day 20")
 	case guess && (b.takes > maxTakes || b.on > maxGuessed || b.aDay > maxGuessed):
 		return fmt.Errorf("a guess goes up to --takes %s, --on %d and --a-day %[2]d", maxTakes, maxGuessed)
@@ -234,13 +234,12 @@ func (b *beginning) send(ctx context.Context, request openapi.Request, body any,
 	return b.s.Call(ctx, request, append(options, remote.JSONOf(body))...)
 }
 
-// add adds a class with a profile, which promises so many jobs at once.
-func (b *beginning) add(ctx context.Context, name, profile string, version int64, deadline float64, atOnce int64) error {
-	_, err := b.send(ctx, openapi.CreateClass(b.cluster), object{
-		"name": name, "profile": object{"name": profile, "version": version}, "deadline_s": deadline,
+// class describes a class that has the profile of its name and promises so many jobs at once.
+func (b *beginning) class(name string, version int64, deadline float64, atOnce int64) object {
+	return object{
+		"name": name, "profile": object{"name": name, "version": version}, "deadline_s": deadline,
 		"slots_per_vm": object{"map": b.slots, "reduce": b.slots}, "jobs": object{"min": atOnce, "max": atOnce}, "penalty": "0",
-	})
-	return err
+	}
 }
 
 // Forecasts reach so far.
@@ -268,13 +267,13 @@ func (b *beginning) fromGuess(c *cobra.Command) error {
 		return err
 	}
 	deadline, atOnce := math.Ceil(took+each), int64(math.Ceil(b.aDay*took/86400))
-	if err := b.add(ctx, name, name, 1, deadline, atOnce); err != nil {
+	if _, err := b.send(ctx, openapi.CreateClass(b.cluster), b.class(name, 1, deadline, atOnce)); err != nil {
 		return err
 	}
 	if err := b.evenly(ctx, name, b.aDay/24); err != nil {
 		return err
 	}
-	b.classes = append(b.classes, class{name, fmt.Sprintf("%s on %s each; %g a day, at any hour alike", seconds(took), shell.Counted(b.on, "machine"), b.aDay)})
+	b.classes = append(b.classes, made{name, fmt.Sprintf("%s on %s each; %g a day, at any hour alike", seconds(took), shell.Counted(b.on, "machine"), b.aDay)})
 	b.assume("headroom profile", "a job is %s of %g s, which may run side by side", shell.Counted(tasks, "task"), each)
 	b.assume(fmt.Sprintf("headroom class replace %s %s --deadline-s", b.cluster, name), "a job is done within %g s", deadline)
 	return nil

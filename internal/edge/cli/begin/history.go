@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 	past "headroom/internal/data/history"
 	"headroom/internal/data/inputs"
@@ -28,7 +29,7 @@ const share = 0.95
 // fromHistory makes a class of each job that has runs to plan by.
 func (b *beginning) fromHistory(c *cobra.Command) error {
 	ctx := c.Context()
-	made, err := history.Import(c, b.s, b.cluster, b.history, b.from)
+	made, err := history.Import(c, b.s, b.cluster, b.history, b.zoned)
 	if err != nil {
 		return err
 	}
@@ -93,21 +94,21 @@ func (b *beginning) addJob(ctx context.Context, job past.RecordedJob) error {
 	if err != nil {
 		return fmt.Errorf("the runs of %q make no profile: %w", job.Job, err)
 	}
-	var made clusters.ProfileMade
-	if err := a.Into(&made); err != nil {
+	var profile clusters.ProfileMade
+	if err := a.Into(&profile); err != nil {
 		return err
 	}
-	took, atOnce := measured(runs)
-	name := made.Profile.Name
+	took, atOnce, err := measured(runs)
+	if err != nil {
+		return fmt.Errorf("the runs of %q make no forecast: %w", job.Job, err)
+	}
+	name := profile.Profile.Name
 	deadline := deadlineOf(took)
 	if deadline == 0 {
-		b.left = append(b.left, fmt.Sprintf("%s: its runs do not say how long they took", job.Job))
+		b.left = append(b.left, fmt.Sprintf("%s: its runs do not say how long they took.", job.Job))
 		return nil
 	}
-	if err := b.add(ctx, name, name, made.Profile.Version, deadline, max(1, atOnce)); err != nil {
-		return err
-	}
-	calibrated, err := b.calibrate(ctx, name)
+	deadline, calibrated, err := b.addCalibrated(ctx, b.class(name, profile.Profile.Version, deadline, max(1, atOnce)), deadline)
 	if err != nil {
 		return err
 	}
@@ -123,32 +124,63 @@ func (b *beginning) addJob(ctx context.Context, job past.RecordedJob) error {
 	if job.Executions == 1 {
 		about = fmt.Sprintf("1 run of %s; %s", seconds(math.Round(half)), arrivals)
 	}
-	b.classes = append(b.classes, class{name, about})
+	b.classes = append(b.classes, made{name, about})
 	b.assume(fmt.Sprintf("headroom class replace %s %s --deadline-s", b.cluster, shell.QuotedText(name)),
 		"%s is done within %s, as %d of %d runs were", name, seconds(deadline), within(took, deadline), len(took))
 	b.assume(fmt.Sprintf("headroom calibration show %s %s", b.cluster, shell.QuotedText(name)), "%s", calibrated)
 	return nil
 }
 
-// calibrate has a class planned with the times that its runs took on their slots. Bounds alone may ask for many more slots
-// than the runs had.
-func (b *beginning) calibrate(ctx context.Context, class string) (about string, err error) {
-	now, err := b.s.Call(ctx, openapi.GetClass(b.cluster, class))
+// addCalibrated adds a class that is planned with the times that its runs took on their slots: bounds alone may ask for many
+// more slots than these. It returns the deadline, which is later than asked for where no slots keep that.
+func (b *beginning) addCalibrated(ctx context.Context, class object, asked float64) (deadline float64, about string, err error) {
+	name := class["name"].(string)
+	class["deadline_s"] = capacity.MaxSeconds // until its times are known
+	made, err := b.send(ctx, openapi.CreateClass(b.cluster), class)
 	if err != nil {
-		return "", err
+		return 0, "", err
 	}
-	a, err := b.send(ctx, openapi.AdoptClassCalibration(b.cluster, class), object{"coverage": share}, remote.IfMatch(now.Etag))
-	if input := (*fault.InputError)(nil); errors.As(err, &input) {
-		return fmt.Sprintf("%s takes what the average bound says on any slots, as its runs do not tell theirs", class), nil
+	about = fmt.Sprintf("%s takes what the average bound says, as its runs do not tell their slots", name)
+	etag := made.Etag
+	a, err := b.send(ctx, openapi.AdoptClassCalibration(b.cluster, name), object{"coverage": share}, remote.IfMatch(etag))
+	switch {
+	case err == nil:
+		var planned inputs.PlannedClass
+		if err := a.Into(&planned); err != nil {
+			return 0, "", err
+		}
+		class["calibration"], etag = planned.Calibration, a.Etag
+		about = fmt.Sprintf("on other slots %s takes %s times its %s bound, as on those of its runs", name, fault.Plain(planned.Calibration.Factor), planned.Calibration.Bound)
+	case !errors.Is(err, fault.Invalid):
+		return 0, "", err
 	}
-	if err != nil {
-		return "", err
+	for deadline = asked; ; {
+		class["deadline_s"] = deadline
+		_, err := b.send(ctx, openapi.ReplaceClass(b.cluster, name), class, remote.IfMatch(etag))
+		if err == nil {
+			return deadline, about, nil
+		}
+		later := laterDeadline(err)
+		if later <= deadline {
+			return 0, "", err
+		}
+		deadline = later
 	}
-	var planned inputs.PlannedClass
-	if err := a.Into(&planned); err != nil {
-		return "", err
+}
+
+// laterDeadline returns the deadline that a refusal offers; 0 where it offers none.
+func laterDeadline(err error) float64 {
+	var refused *remote.Problem
+	if !errors.As(err, &refused) {
+		return 0
 	}
-	return fmt.Sprintf("on other slots %s takes %s times its %s bound, as on those of its runs", class, fault.Plain(planned.Calibration.Factor), planned.Calibration.Bound), nil
+	for _, f := range refused.Errors {
+		if f.Pointer != nil && *f.Pointer == "/deadline_s" && f.Hint != nil {
+			x, _ := f.Hint.Value.(float64)
+			return x
+		}
+	}
+	return 0
 }
 
 // seconds writes a time for people.
@@ -161,33 +193,22 @@ func seconds(s float64) string {
 }
 
 // measured returns how long runs took that succeeded, sorted, and how many runs there were at once.
-func measured(runs []past.StoredExecution) (took []float64, atOnce int64) {
-	type change struct {
-		at time.Time
-		by int64
-	}
-	var changes []change
+func measured(runs []past.StoredExecution) (took []float64, atOnce int64, err error) {
+	var spans []past.Span
 	for _, r := range runs {
 		if r.Refused == "" && r.Seconds != nil {
 			took = append(took, *r.Seconds)
 		}
 		if r.SubmittedAt != nil && r.FinishedAt != nil {
-			changes = append(changes, change{*r.SubmittedAt, 1}, change{*r.FinishedAt, -1})
+			spans = append(spans, past.Span{From: r.SubmittedAt.UnixMilli(), Until: r.FinishedAt.UnixMilli()})
 		}
 	}
 	slices.Sort(took)
-	slices.SortFunc(changes, func(x, y change) int {
-		if d := x.at.Compare(y.at); d != 0 {
-			return d
-		}
-		return int(x.by - y.by)
-	})
-	there := int64(0)
-	for _, c := range changes {
-		there += c.by
-		atOnce = max(atOnce, there)
+	hours, err := past.Concurrency(spans)
+	for _, h := range hours {
+		atOnce = max(atOnce, h.Most)
 	}
-	return took, atOnce
+	return took, atOnce, err
 }
 
 // deadlineOf returns the least whole number of seconds within which the share of runs ended; 0 without runs.

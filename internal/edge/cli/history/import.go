@@ -57,12 +57,12 @@ but they held slots. The same history again changes nothing, and one that broke 
 	out.AddFlags(c, "table", "json")
 	c.Flags().StringVar(&i.job, "job", "", "the `name` of the job, of executions whose history names none; of an address, all others are left out")
 	c.Flags().BoolVar(&i.dryRun, "dry-run", false, "say what would be taken, and change nothing")
-	i.zone.add(c)
+	i.zone.Add(c)
 	c.Flags().BoolVar(&upload, "upload", false, "send the files as they are, and have the server read them")
 	from.add(c)
 	c.PreRunE = func(c *cobra.Command, args []string) error {
 		from.Job, from.DryRun = i.job, i.dryRun
-		if err := i.zone.check(); err != nil {
+		if err := i.zone.Check(); err != nil {
 			return err
 		}
 		if i.zone.name != "" && (upload || len(args) > 1 && strings.Contains(args[1], "://")) {
@@ -106,8 +106,8 @@ but they held slots. The same history again changes nothing, and one that broke 
 }
 
 // Import reads histories from paths and has a cluster keep their executions. It reports what became of them.
-func Import(c *cobra.Command, s *remote.Service, cluster string, paths []string, zone *time.Location) (clusters.HistoryImport, error) {
-	i := historyImport{s: s, cluster: cluster, zone: zoneFlag{at: zone}}
+func Import(c *cobra.Command, s *remote.Service, cluster string, paths []string, zone Zone) (clusters.HistoryImport, error) {
+	i := historyImport{s: s, cluster: cluster, zone: zone}
 	err := i.read(c, paths)
 	return i.report(), err
 }
@@ -135,17 +135,19 @@ func pathsAreAllowed(c *cobra.Command, to *remote.Connection) {
 	}
 }
 
-// zoneFlag is the zone of times that do not say theirs.
-type zoneFlag struct {
+// Zone is a flag for the zone of times that do not say theirs.
+type Zone struct {
 	name string
 	at   *time.Location
 }
 
-func (z *zoneFlag) add(c *cobra.Command) {
+// Add adds the flag to a command.
+func (z *Zone) Add(c *cobra.Command) {
 	c.Flags().StringVar(&z.name, "zone", "", "the time `zone` of lists of Slurm's jobcomp/filetxt, such as Europe/Berlin")
 }
 
-func (z *zoneFlag) check() (err error) {
+// Check finds the zone of the flag, if it was given.
+func (z *Zone) Check() (err error) {
 	if z.name == "" {
 		return nil
 	}
@@ -161,7 +163,7 @@ type historyImport struct {
 	cluster  string
 	job      string
 	dryRun   bool
-	zone     zoneFlag
+	zone     Zone
 	made     clusters.HistoryImport
 	answered bool // the server has taken a batch, or tried it
 	jobs     map[string]*clusters.ImportedJob

@@ -37,7 +37,7 @@ type historiesRead struct {
 func historyReadCommand() *cobra.Command {
 	var out shell.Output
 	var job string
-	var zone zoneFlag
+	var zone Zone
 	c := &cobra.Command{
 		Use: "read PATH...", Short: "Read histories without a server, and show the profile of each job",
 		Long: `Reads histories and shows, for each job, the profile that its executions come to. Nothing is sent.
@@ -48,8 +48,8 @@ func historyReadCommand() *cobra.Command {
 	pathsAreAllowed(c, nil)
 	out.AddFlags(c, "table", "json")
 	c.Flags().StringVar(&job, "job", "", "the `name` of the job, of executions whose history names none")
-	zone.add(c)
-	c.PreRunE = func(*cobra.Command, []string) error { return zone.check() }
+	zone.Add(c)
+	c.PreRunE = func(*cobra.Command, []string) error { return zone.Check() }
 	return shell.Command(c, func(c *cobra.Command, args []string) error {
 		i := historyImport{}
 		all := map[string]*jobRead{}

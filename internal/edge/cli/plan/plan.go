@@ -142,21 +142,21 @@ With --async the server plans in the background, and the run that does it is pri
 		if async {
 			return planAsync(s, c, out, args[0], body, quiet)
 		}
-		r, err := readRecord(s.Call(c.Context(), openapi.CreatePlan(args[0]), remote.JSONBody([]byte(body))))
-		if err != nil {
-			return err
-		}
-		return writePlan(c, s, out, r)
+		return create(c, s, out, args[0], body)
 	})
 }
 
-// Create plans a cluster, keeps the plan and shows it.
+// Create plans a cluster for now, keeps the plan and shows it to people.
 func Create(c *cobra.Command, s *remote.Service, cluster string) error {
-	r, err := readRecord(s.Call(c.Context(), openapi.CreatePlan(cluster), remote.JSONBody([]byte("{}"))))
+	return create(c, s, shell.Output{Format: "table"}, cluster, "{}")
+}
+
+func create(c *cobra.Command, s *remote.Service, out shell.Output, cluster, body string) error {
+	r, err := readRecord(s.Call(c.Context(), openapi.CreatePlan(cluster), remote.JSONBody([]byte(body))))
 	if err != nil {
 		return err
 	}
-	return writePlan(c, s, shell.Output{Format: "table"}, r)
+	return writePlan(c, s, out, r)
 }
 
 // planAsync begins a plan in the background.
