@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"headroom/internal/core/perf"
+	"headroom/internal/core/words"
 )
 
 var fitsNotChecked = []string{"warnings of fits and their words", "why measurements cannot be fitted, but for too few of them",
@@ -81,7 +82,9 @@ func (c *checking) fit(at string, q *perf.FitQuestion, s *series, f *perf.JobFit
 		want["usage"] = usage(s)
 	case f.Refused == "":
 		c.wrong(at, "is a fit of another kind")
-	case s.kind == perf.PowerFits && sizes(s) < 2, f.Refused == "":
+	case s.kind == perf.PowerFits && sizes(s) == 1 && len(s.all) > 1:
+		want["refused"] = words.OneSize(*s.all[0].VMs)
+	case s.kind == perf.PowerFits && sizes(s) == 1, f.Refused == "":
 	case s.kind == perf.PowerFits:
 		c.doubt(at+"/refused", "says that measurements at %d sizes cannot be fitted, which is not looked at", sizes(s))
 	default:
@@ -318,8 +321,15 @@ func usage(s *series) map[string]any {
 	}
 	cpu, io = cpu/n, io/n
 	want := map[string]any{"points": exact(number(n)), "vms": exact(number(nearest)), "cpu_percent": about(number(cpu)), "io_mb_s": about(number(io))}
-	if !nearly(cpu, 60) && !nearly(io, 100) {
-		want["cpu"], want["io"], want["role"] = cpu > 60, io > 100, string(perf.PlainRole)
+	known := func(x, threshold float64) bool { return x == threshold || !nearly(x, threshold) }
+	if known(cpu, 60) {
+		want["cpu"] = cpu > 60
+	}
+	if known(io, 100) {
+		want["io"] = io > 100
+	}
+	if known(cpu, 60) && known(io, 100) {
+		want["role"] = string(perf.PlainRole)
 		if cpu > 60 && io <= 100 {
 			want["role"] = string(perf.GuestRole)
 		} else if io > 100 && cpu <= 60 {

@@ -25,7 +25,7 @@ func powerSpread(want map[string]any, method perf.FitChoice, f *perf.PowerFit, v
 	deviation := math.Sqrt(left / (n - 2))
 	want["spread"] = map[string]any{"deviation": figure{number(deviation), number(1e-6*deviation + 1e-12)}, "mean_log_vms": smallOr(mean, 1), "squared_logs": alikeTo(apart)}
 	a, b := t*deviation*math.Sqrt(1/n+mean*mean/apart), t*deviation/math.Sqrt(apart)
-	want["a_interval"], want["b_interval"] = aroundIt(f.A*math.Exp(-a), f.A*math.Exp(a), f.A), aroundIt(f.B-b, f.B+b, f.B)
+	want["a_interval"], want["b_interval"] = timesIt(f.A, a), aroundIt(f.B-b, f.B+b, f.B)
 	if method != perf.NLSChoice {
 		return
 	}
@@ -54,8 +54,17 @@ func predictedBetween(f *perf.PowerFit, vms float64) any {
 	}
 	from := math.Log(vms) - f.Spread.MeanLogVMs
 	wide := studentT(f.Points-2) * f.Spread.Deviation * math.Sqrt(1+1/float64(f.Points)+from*from/f.Spread.SquaredLogs)
-	seconds := f.A * math.Pow(vms, f.B)
-	return aroundIt(seconds*math.Exp(-wide), seconds*math.Exp(wide), seconds)
+	return timesIt(f.A*math.Pow(vms, f.B), wide)
+}
+
+// timesIt is an interval around a figure's logarithm, whose ends are right as parts of themselves; nil where it has no end.
+func timesIt(x, wide float64) any {
+	low, high := x*math.Exp(-wide), x*math.Exp(wide)
+	if math.IsInf(high, 0) || math.IsNaN(high-low) {
+		return nil
+	}
+	part := 1e-6*wide + 1e-9
+	return map[string]any{"low": figure{number(low), number(part * low)}, "high": figure{number(high), number(part * high)}}
 }
 
 // aroundIt is an interval around a figure, or nil where it has no end.

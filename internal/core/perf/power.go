@@ -73,7 +73,7 @@ func unfit(points []Measurement) (findings []fault.Finding) {
 	case len(points) == 1:
 		return []fault.Finding{{Code: "too_few", Detail: "One measurement does not say how the time changes with the VMs; give at least two, on different numbers of VMs."}}
 	case len(sizes) == 1:
-		return []fault.Finding{{Code: "one_size", Detail: fmt.Sprintf("All measurements were made on %g VMs, which does not say how the time changes with them; measure on another number of VMs.", points[0].VMs)}}
+		return []fault.Finding{{Code: "one_size", Detail: words.OneSize(points[0].VMs)}}
 	}
 	return nil
 }

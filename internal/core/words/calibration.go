@@ -53,6 +53,11 @@ func HalfThatWaited(known, all int64) string {
 	return fmt.Sprintf("Of %d of the %d executions it is known how long they waited: half of those", known, all)
 }
 
+// OneSize says why no power can be fitted to times on one number of VMs.
+func OneSize(vms float64) string {
+	return fmt.Sprintf("All measurements were made on %g VMs, which does not say how the time changes with them; measure on another number of VMs.", vms)
+}
+
 // CalibrationsFailed says that past recommendations held for too few of the executions that followed.
 func CalibrationsFailed(held, followed int64, coverage float64) string {
 	return fmt.Sprintf("Calibrations made as the executions came would have held for %d of the %d that followed, %.0f of 100 instead of %g: the run times change as time goes by. Calibrate with the latest executions alone, and look at what changed.",
