@@ -64,7 +64,6 @@ func (s *server) renderPages() error {
 			return page{}, err
 		}
 		text, err := docs.Render(doc, s.config.Version, limits, docsProblems())
-		doc = nil
 		debug.FreeOSMemory() // reading the contract takes 60 MB, once
 		return newPage(text, htmlType, policyOfPages), err
 	})

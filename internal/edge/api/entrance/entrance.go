@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/go-chi/httprate"
 	"golang.org/x/sys/unix"
 )
 
@@ -21,9 +22,9 @@ type Entrance struct {
 	proxies   Proxies
 	bounds    Bounds
 	mu        sync.Mutex
-	strangers *queue.List        // *visitor, the one that has waited longest first
-	from      map[netip.Addr]int // strangers of an address
-	leaving   chan struct{}      // a word for each that is cut off and not yet gone
+	strangers *queue.List    // *visitor, the one that has waited longest first
+	from      map[string]int // strangers of an address
+	leaving   chan struct{}  // a word for each that is cut off and not yet gone
 }
 
 // Bounds of connections on which no key has come.
@@ -39,14 +40,14 @@ var Strangers = Bounds{Reads: 10 * time.Second, Writes: 2 * time.Second, All: 25
 
 // New returns the entrance of a listener. Proxies may send for as many clients as they like.
 func New(l net.Listener, proxies Proxies, b Bounds) *Entrance {
-	return &Entrance{Listener: l, proxies: proxies, bounds: b, strangers: queue.New(), from: map[netip.Addr]int{}, leaving: make(chan struct{}, b.All)}
+	return &Entrance{Listener: l, proxies: proxies, bounds: b, strangers: queue.New(), from: map[string]int{}, leaving: make(chan struct{}, b.All)}
 }
 
 // visitor is a connection.
 type visitor struct {
 	*net.TCPConn
 	entrance *Entrance
-	address  netip.Addr     // its network, of an IPv6 address
+	address  string         // the network of an IPv6 address
 	place    *queue.Element // among strangers; nil for others
 	since    time.Time      // it waits, as a stranger
 	leaves   bool           // it was cut off and counts among those that leave
@@ -72,18 +73,10 @@ func (e *Entrance) Accept() (net.Conn, error) {
 		from = peer.Addr().Unmap()
 	}
 	if !e.proxies.has(from) {
-		v.address = owned(from)
+		v.address = httprate.CanonicalizeIP(from.String()) // an IPv6 network of 64 bits has one owner
 		e.enter(v)
 	}
 	return v, nil
-}
-
-// owned returns the address under which the connections of one peer count: an IPv6 network of 64 bits has one owner.
-func owned(from netip.Addr) netip.Addr {
-	if network, err := from.WithZone("").Prefix(64); err == nil && from.Is6() {
-		return network.Addr()
-	}
-	return from
 }
 
 // JustCame is the time for which a stranger keeps its place while there are not twice too many, of its address or in
@@ -107,7 +100,7 @@ func (e *Entrance) enter(v *visitor) {
 	n, all := e.from[v.address], e.strangers.Len()
 	switch {
 	case all >= e.bounds.All:
-		cut = e.dearest(v.address)
+		cut = e.crowding(v.address)
 	case n >= e.bounds.OfAddress:
 		for at := e.strangers.Front(); cut == nil && at != nil; at = at.Next() {
 			if other := at.Value.(*visitor); other.address == v.address {
@@ -129,8 +122,8 @@ func (e *Entrance) enter(v *visitor) {
 	}
 }
 
-// dearest returns the stranger that has waited longest, of the address that has the most once one more came from the new one.
-func (e *Entrance) dearest(newcomer netip.Addr) (dearest *visitor) {
+// crowding returns the stranger that has waited longest, of the address that has the most once one more came from the new one.
+func (e *Entrance) crowding(newcomer string) (crowding *visitor) {
 	most := 0
 	for at := e.strangers.Front(); at != nil; at = at.Next() {
 		other := at.Value.(*visitor)
@@ -139,10 +132,10 @@ func (e *Entrance) dearest(newcomer netip.Addr) (dearest *visitor) {
 			n++
 		}
 		if n > most {
-			most, dearest = n, other
+			most, crowding = n, other
 		}
 	}
-	return dearest
+	return crowding
 }
 
 // cutOff closes a visitor's connection. Where too many are on their way out already, it first waits for one of them: a busy machine is
