@@ -259,6 +259,8 @@ func OneMore(bill, value float64, billed, valued, together, period string, serve
 // missing names the limit that one more job exceeds.
 func (r *Reason) missing() string {
 	switch {
+	case r.change.VMs == nil && r.change.Budget != nil: // so no other limit is in the way
+		return "the budget" + r.budgetNeeded()
 	case r.change.VMs == nil && r.budget != nil:
 		return "the limits and the budget" + r.budgetNeeded()
 	case r.change.VMs == nil:

@@ -1,6 +1,6 @@
 // A batch as its page tells of it: what kind its jobs are of, and when things happen by the clock.
 import type { Batch, BatchJob, Packing, PackedPhase, PhaseJob } from "../api/contract.ts";
-import { count, isolated, percent, type Tone } from "./words.ts";
+import { count, isolated, percent, percentAtMost, type Tone } from "./words.ts";
 import { duration } from "./time.ts";
 
 /** Kind is what a job keeps busy: processors, disks, both or neither. */
@@ -62,7 +62,7 @@ export function deadlinesOf(p: Packing): Map<string, number> {
 /** proof is what is known of no packing being better; where deadlines are missed, of none missing fewer. */
 export function proof(p: Packing): { tone: Tone; text: string } {
   if (p.deadlines && p.deadlines.missed > 0) return p.deadlines.proved ? { tone: "good", text: "Proved: none misses fewer" } : { tone: "warning", text: "Others may miss fewer" };
-  return p.status === "optimal" ? { tone: "good", text: "Proved shortest" } : { tone: "warning", text: `Within ${percent(p.gap)}` };
+  return p.status === "optimal" ? { tone: "good", text: "Proved shortest" } : { tone: "warning", text: `Within ${percentAtMost(p.gap)}` };
 }
 
 export interface JobRow {

@@ -32,7 +32,7 @@ export function proof(p: CurrentPlan): { tone: Tone; text: string } {
   if (p.status === "infeasible") return { tone: "bad", text: "No plan possible" };
   if (p.freshness.stale) return { tone: "warning", text: "Old" };
   if (p.gap === 0) return { tone: "good", text: "Proved optimal" };
-  return { tone: "warning", text: `Within ${percent(p.gap)}` };
+  return { tone: "warning", text: `Within ${percentAtMost(p.gap)}` };
 }
 
 /** lower is a label within a sentence. */
@@ -45,11 +45,18 @@ export function percent(part: number): string {
   return `${p >= 10 ? Math.round(p) : p >= 0.1 ? p.toFixed(1) : "0.1"} %`;
 }
 
+/** percentAtMost is a share that nothing exceeds: rounded up. */
+export function percentAtMost(part: number): string {
+  const p = part * 100;
+  const hair = 1e-9; // of floating point
+  return `${p >= 10 ? Math.ceil(p - hair) : p >= 0.1 ? (Math.ceil(p * 10 - hair) / 10).toFixed(1) : "0.1"} %`;
+}
+
 /** proved is how the plan was proved, in a sentence. */
 export function proved(p: CurrentPlan): string {
   const by = p.plan.proof;
   if (!by) return "This plan was not proved.";
-  const how = by.gap === 0 ? `No plan is better: proved in ${milliseconds(by.solve_ms)} by our own exact method` : `No plan is better by ${percent(by.gap)}: that much was proved in ${milliseconds(by.solve_ms)}`;
+  const how = by.gap === 0 ? `No plan is better: proved in ${milliseconds(by.solve_ms)} by our own exact method` : `No plan is better by ${percentAtMost(by.gap)}: that much was proved in ${milliseconds(by.solve_ms)}`;
   const other = by.agreed === true ? `, and ${by.engine.toUpperCase()} found the same.` : ".";
   return how + other + (by.checked ? " Every limit was checked again in exact decimals." : "");
 }

@@ -6,7 +6,7 @@ import { Figure } from "../charts/figure.tsx";
 import { parts, VMBar } from "../charts/vmbar.tsx";
 import { fileName } from "../model/files.ts";
 import { cent, decimal, each, headline, type Period, periods, periodTexts, perPeriod, price, rounded, scaled, shares, shownPeriods, text, units, type Units } from "../model/money.ts";
-import { about, count, inText, lead, percent, proved } from "../model/words.ts";
+import { about, count, inText, lead, percent, percentAtMost, proved } from "../model/words.ts";
 import { Export } from "../parts/export.tsx";
 import { Unplanned } from "../parts/noplan.tsx";
 import { Segments } from "../parts/segments.tsx";
@@ -79,7 +79,7 @@ function Proof({ plan }: { plan: CurrentPlan }) {
       <h2 id="proof" tabIndex={-1}>Proof</h2>
       {by && by.gap > 0 && (
         <p>
-          Bill and value refused together are at most {percent(by.gap)} above the best possible ({headline(worse, cost.currency)} a month). <button class="quiet" onClick={() => void longer()}>Search longer</button>
+          Bill and value refused together are at most {percentAtMost(by.gap)} above the best possible ({headline(worse, cost.currency)} a month). <button class="quiet" onClick={() => void longer()}>Search longer</button>
         </p>
       )}
       {by?.agreed === false && (

@@ -5,7 +5,7 @@ import { Figure } from "../charts/figure.tsx";
 import { decimal, each, headline, type Period, periods, periodTexts, perPeriod, shownPeriods, text, type Units } from "../model/money.ts";
 import type { Column } from "../model/table.ts";
 import { conflictOf, leadOf } from "../model/tried.ts";
-import { count, percent } from "../model/words.ts";
+import { count, percent, percentAtMost } from "../model/words.ts";
 import { Banner } from "../parts/banner.tsx";
 import { Chip } from "../parts/chip.tsx";
 import { Decisions } from "../parts/decisions.tsx";
@@ -36,7 +36,7 @@ function figuresOf(a: Answered | null): Figures | null {
   return { total, bill, rest: d.cost.filter((c) => costLines[c.name]), per, change: per(bill.to) - per(bill.from), period, currency: cost.currency };
 }
 
-const tone = (gap: number) => ({ tone: gap === 0 ? ("good" as const) : ("warning" as const), text: gap === 0 ? "Proved optimal" : `Within ${percent(gap)}` });
+const tone = (gap: number) => ({ tone: gap === 0 ? ("good" as const) : ("warning" as const), text: gap === 0 ? "Proved optimal" : `Within ${percentAtMost(gap)}` });
 
 /** Strip is the answer in a line that stays in sight where there is one column alone. */
 export function Strip() {
