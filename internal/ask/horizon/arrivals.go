@@ -142,8 +142,46 @@ func (h Horizon) carry() Horizon {
 			cut[n].Arrivals = times(p.Arrivals, float64(cut[n].length())/float64(p.length()))
 		}
 	}
-	h.Periods = cut
+	h.Periods = h.apart(cut, seconds)
 	return h
+}
+
+// apart cuts periods in which jobs may be refused: at every hour, for as long after a change as jobs run that were admitted
+// before it, and where contracts begin or end. What is refused then does not depend on what was admitted before.
+func (h *Horizon) apart(periods []HorizonPeriod, seconds []float64) (cut []HorizonPeriod) {
+	longest := int64(0)
+	for k, most := range seconds {
+		refusable := func(p HorizonPeriod) bool { return p.Running[k] > h.asked[k].Jobs.Min }
+		if most > 0 && slices.ContainsFunc(periods, refusable) {
+			longest = max(longest, int64(math.Ceil(most)))
+		}
+	}
+	if longest == 0 {
+		return periods
+	}
+	for i := range periods {
+		p := &periods[i]
+		at, end := p.Start.Unix(), p.End().Unix()
+		for changed := at; at < end; {
+			until := end
+			if hour := at - at%3600 + 3600; at < changed+longest {
+				until = min(end, hour)
+			}
+			n, turn := slices.BinarySearch(h.turns, at+1)
+			if turn = n < len(h.turns) && h.turns[n] <= until; turn {
+				until = h.turns[n]
+			}
+			piece := *p
+			piece.Start = time.Unix(at, 0).UTC()
+			piece.SetLength(until - at)
+			piece.Arrivals = times(p.Arrivals, float64(until-at)/float64(p.length()))
+			cut = append(cut, piece)
+			if at = until; turn {
+				changed = at
+			}
+		}
+	}
+	return cut
 }
 
 // alike reports whether two numbers of jobs differ by rounding errors alone.

@@ -110,3 +110,30 @@ func TestSmallJobsAreNotWholeOnes(t *testing.T) {
 		}
 	}
 }
+
+// Jobs of half an hour arrive once an hour and are worth more than a VM, or a hundred times less often and are worth less. What
+// the hours come to is counted by hand: a VM is 0.10 an hour, a job at once 0.50.
+func TestQuietHoursDecideForThemselvesAlone(t *testing.T) {
+	const question = `{"problem": {"currency": "EUR", "supply": {"on_demand": {"price": "0.10"}}, "classes": [
+		{"name": "c", "jobs": {"min": 0, "max": 4}, "penalty": "0.50", "vms_per_job": "0.3", "deadline_s": 1800}]}, %s}`
+	for _, c := range []struct{ name, rest, bill, refused string }{
+		// 100 hours and the one in which the last job ends have a VM; 99 hours with 0.005 jobs at once have none.
+		{"after busy ones", `"periods": [{"start": "2026-03-01T00:00:00Z", "hours": 100, "arrivals": [100]},
+			{"start": "2026-03-05T04:00:00Z", "hours": 100, "arrivals": [1]}]`, "10.1", "0.2475"},
+		// The contract pays for 10 hours, the jobs begun in it have a VM in one more, and 289 hours have none.
+		{"after a contract", `"periods": [{"start": "2026-03-01T00:00:00Z", "hours": 300, "arrivals": [3]}], "contracts": [
+			{"name": "k", "vms": 1, "price": "0.10", "billing": "always", "from": "2026-03-01T00:00:00Z", "until": "2026-03-01T10:00:00Z"}]`, "1.1", "0.7225"},
+	} {
+		q, err := ReadHorizon(fmt.Appendf(nil, question, c.rest), capacity.Limits{})
+		if err != nil {
+			t.Fatal(c.name, err)
+		}
+		a, err := Plan(t.Context(), q.Horizon, nil, 1, nil)
+		if err != nil {
+			t.Fatal(c.name, err)
+		}
+		if bill, refused := a.Total.Cost.Bill.Decimal, a.Total.Cost.Penalties.Decimal; !bill.Equal(decimal.RequireFromString(c.bill)) || !refused.Equal(decimal.RequireFromString(c.refused)) {
+			t.Errorf("%s: got a bill of %s and a value refused of %s, want %s and %s", c.name, bill, refused, c.bill, c.refused)
+		}
+	}
+}

@@ -28,6 +28,10 @@ type follow struct {
 	arrived  [][]perf.Arriving      // also of what was refused
 	seconds  []float64
 	arrives  []bool
+
+	after       int64 // the seconds after a period in which its arrivals must fit in
+	cost, apart decimal.Decimal
+	unplanned   int64 // seconds without a plan
 }
 
 // refuses reports whether a class with arrivals is refused in some hour.
@@ -45,12 +49,34 @@ func (c *Course) refuses() bool {
 }
 
 // inOrder plans all hours anew if one refuses arrivals. If the context ends, the answer ends with the last hour planned.
+// The jobs that must fit in once a period's arrivals are there count at its very end, or over the hour after it, in which
+// short jobs end. Neither is always cheaper.
 func (c *Course) inOrder(ctx context.Context) error {
 	if !c.refuses() {
 		return nil
 	}
+	var best *follow
+	for _, after := range []int64{1, 3600} {
+		f, err := c.follow(ctx, after)
+		if best == nil || err == nil && f.betters(best) {
+			best = f
+		}
+		if best == f && err != nil {
+			c.take(f)
+			return err
+		}
+		if err != nil || best.unplanned == 0 && best.apart.LessThanOrEqual(best.cost.Mul(decimal.NewFromFloat(c.calendar.horizon.Problem.Options.Gap))) {
+			break
+		}
+	}
+	c.take(best)
+	return nil
+}
+
+// follow plans all hours in their order, and adds up what they cost above those planned by themselves.
+func (c *Course) follow(ctx context.Context, after int64) (f *follow, err error) {
 	h := c.calendar.horizon
-	f := follow{course: c, known: map[string]plannedJobs{}, admitted: make([][]perf.Arriving, len(h.asked)), arrived: make([][]perf.Arriving, len(h.asked)),
+	f = &follow{course: c, after: after, known: map[string]plannedJobs{}, admitted: make([][]perf.Arriving, len(h.asked)), arrived: make([][]perf.Arriving, len(h.asked)),
 		calendar: &calendar{horizon: h}}
 	for k := range h.asked {
 		f.arrives = append(f.arrives, len(h.arrivalsOf(k)) > 0)
@@ -61,7 +87,6 @@ func (c *Course) inOrder(ctx context.Context) error {
 		f.arrived[k] = slices.Clone(f.admitted[k])
 	}
 	stints := c.calendar.stints
-	var err error
 	for i := 0; i < len(stints) && err == nil; {
 		n := i + 1
 		for n < len(stints) && stints[n].period == stints[i].period {
@@ -70,23 +95,35 @@ func (c *Course) inOrder(ctx context.Context) error {
 		err = f.period(ctx, stints[i:n])
 		i = n
 	}
-	var bound, cost decimal.Decimal
+	var bound decimal.Decimal
 	for i := range f.stints {
 		of, was := &f.stints[i], &c.settled[stints[i].situation]
 		m := was.over(of.seconds, h.Problem.PeriodSeconds)
 		bound = bound.Add(m.cost.Total.Decimal).Sub(m.gap)
-		cost = cost.Add(f.settled[of.situation].over(of.seconds, h.Problem.PeriodSeconds).cost.Total.Decimal)
+		now := &f.settled[of.situation]
+		f.cost = f.cost.Add(now.over(of.seconds, h.Problem.PeriodSeconds).cost.Total.Decimal)
+		if now.status == capacity.InfeasibleStatus {
+			f.unplanned += of.seconds
+		}
 	}
-	c.apart = decimal.Max(decimal.Zero, cost.Sub(bound))
-	unfinished := len(f.settled)
-	for _, rest := range stints[len(f.stints):] {
-		rest.situation = unfinished
+	f.apart = decimal.Max(decimal.Zero, f.cost.Sub(bound))
+	return f, err
+}
+
+// betters reports whether less time is without a plan, or as much and the plans cost less.
+func (f *follow) betters(other *follow) bool {
+	return f.unplanned < other.unplanned || f.unplanned == other.unplanned && f.cost.LessThan(other.cost)
+}
+
+// take makes plans in the order of the hours those of the course.
+func (c *Course) take(f *follow) {
+	c.apart, c.solved = f.apart, len(f.settled)
+	for _, rest := range c.calendar.stints[len(f.stints):] {
+		rest.situation = c.solved
 		f.stints = append(f.stints, rest)
 	}
 	f.calendar.stints = f.stints
 	c.calendar, c.settled, c.ordered = f.calendar, append(f.settled, settlement{}), true
-	c.solved = unfinished
-	return err
 }
 
 // arriving returns the arrivals of a class in a period.
@@ -156,7 +193,7 @@ func (f *follow) period(ctx context.Context, stints []stint) error {
 	var started, filled []float64
 	var later plannedJobs
 	for part := 1.0; part >= 0; part -= 0.25 { // of the promises, as large a one as fits in
-		jobs, started, filled = f.ranges(p, until, until+3600, share, owed, part, nil)
+		jobs, started, filled = f.ranges(p, until, until+f.after, share, owed, part, nil)
 		var err error
 		if later, err = f.plan(ctx, stints[0].situation, jobs, filled, nil); err != nil {
 			return err
