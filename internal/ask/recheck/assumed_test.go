@@ -180,3 +180,28 @@ func TestPurchaseWithAssumedDemand(t *testing.T) {
 		})
 	}
 }
+
+// Answers that were right and were refused, for what rounding leaves of sums.
+func TestAnswersThatWereRefusedForRounding(t *testing.T) {
+	// Of the second class little work is left, for most of its jobs are refused.
+	q, a := answerPurchase(t, `{"problem": {"currency": "EUR", "supply": {"contracts": [{"name": "c", "vms": 3, "price": "0.05"}], "on_demand": {"price": "0.333333333"}},
+		"classes": [{"name": "a", "jobs": {"min": 2, "max": 5}, "penalty": "7", "vms_per_job": "1.25", "deadline_s": 3600},
+			{"name": "b", "jobs": {"min": 0, "max": 5}, "penalty": "1", "deadline_s": 100, "slots_per_vm": {"map": 1, "reduce": 2},
+			"demand": {"map_work_s": 250, "reduce_work_s": 300, "fixed_s": 0}}], "options": {"integrality": "integer"}}, "periods": [
+		{"start": "2026-03-01T00:00:00Z", "hours": 1, "arrivals": [1, 8.35]}, {"start": "2026-03-01T01:00:00Z", "hours": 1, "arrivals": [5, 1]},
+		{"start": "2026-03-01T02:00:00Z", "hours": 5, "arrivals": [5, 2]}, {"start": "2026-03-01T07:00:00Z", "hours": 744, "arrivals": [8.94, 7.73]}],
+		"contracts": [{"name": "k", "vms": 4, "price": "0.15", "billing": "always", "upfront": "100", "from": "2026-03-01T00:00:00Z", "until": "2026-03-01T10:00:00Z"}],
+		"offers": [{"name": "o", "price": "0", "upfront": "50", "billing": "always", "term_hours": 2000, "max": 1}], "assume": "flat"}`)
+	if r := verified(t, q, a); r.Outcome == proof.Failed {
+		t.Errorf("work: %s", r)
+	}
+	// In a hundred hours as many jobs run at once, up to the rounding of a sum over all of them.
+	q, a = answerPurchase(t, `{"problem": {"currency": "EUR", "supply": {"on_demand": {"price": "0"}}, "classes": [
+		{"name": "a", "jobs": {"min": 0, "max": 5}, "penalty": "1", "deadline_s": 60, "slots_per_vm": {"map": 1, "reduce": 1},
+			"demand": {"map_work_s": 1000, "reduce_work_s": 300, "fixed_s": 0}}]},
+		"periods": [{"start": "2026-01-28T22:00:00Z", "hours": 100, "arrivals": [1]}], "earlier": [{"start": "2026-01-28T20:00:00Z", "hours": 2, "arrivals": [1]}],
+		"offers": [{"name": "o", "price": "0.1", "billing": "always", "term_hours": 100, "max": 5}], "assume": "ends"}`)
+	if r := verified(t, q, a); r.Outcome == proof.Failed {
+		t.Errorf("situations: %s", r)
+	}
+}

@@ -132,7 +132,7 @@ func (x *carrying) planned(p *capacity.Problem, class int, all, some float64) fl
 }
 
 // sweepNoise is what adding up may be off, relative to the most jobs at once.
-const sweepNoise = 1e-11
+const sweepNoise = 1e-10
 
 // roundedUp is a number of jobs in parts, rounded up, with one whole job at least where there are any.
 func (x *carrying) roundedUp(p *capacity.Problem, class int, jobs, noise float64) float64 {

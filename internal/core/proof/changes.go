@@ -613,7 +613,7 @@ func (k *changes) deadlines(i int, stated *capacity.ClassPlan, r *capacity.Range
 		outcome = k.none(at(last), objective)
 	}
 	if r.High != nil && outcome != Failed {
-		found, beyond := k.look(at(*r.High+off(*r.High)), sub(objective, k.tolerance()))
+		found, beyond := k.look(at(*r.High+off(*r.High)), objective) // however little that plan saves
 		if !found && beyond == OK {
 			beyond = Failed
 		}
