@@ -174,6 +174,8 @@ func Headline(pl capacity.Plan) string {
 	switch {
 	case admitted+refused == 0:
 		jobs = "no jobs are asked for"
+	case admitted == 1 && refused == 0:
+		jobs = "its one job admitted"
 	case refused > 0:
 		jobs = fmt.Sprintf("%s of %s admitted, and %s refused, valued at %s %s",
 			rounded(admitted, 4), count(admitted+refused, "job", "jobs"), rounded(refused, 4), pl.Cost.Penalties, pl.Cost.Currency)
@@ -187,17 +189,15 @@ func quality(pl capacity.Plan) string {
 	case pl.Proof == nil:
 		return "How good it is has not been proved."
 	case pl.Status != capacity.Optimal:
-		return fmt.Sprintf("At most %s %% from optimal.", percent(pl.Proof.Gap))
+		return fmt.Sprintf("At most %s from optimal.", percentUp(pl.Proof.Gap))
 	case pl.Proof.Gap > 0:
-		return fmt.Sprintf("Proved optimal to %s %%.", percent(pl.Proof.Gap))
+		return fmt.Sprintf("Proved optimal to %s.", percentUp(pl.Proof.Gap))
 	default:
 		return "Proved optimal."
 	}
 }
 
-// percent formats a ratio with two significant digits, so that a small gap does not look like none.
-func percent(ratio float64) string { return fmt.Sprintf("%.2g", 100*ratio) }
-
+// percentUp formats a gap with two significant digits, so that a small one does not look like none, and rounds it up.
 func percentUp(ratio float64) string { return words.PercentUp(decimal.NewFromFloat(ratio)) }
 
 func count(x float64, one, many string) string {
@@ -347,7 +347,7 @@ func reasons(b *strings.Builder, pl capacity.Plan) {
 func proofLine(objective money.Amount, p capacity.Proof, currency string) string {
 	s := fmt.Sprintf("Proof: the bill less the value of all admitted jobs is %s %s, and no plan's is lower, by %s", objective, currency, p.Method)
 	if p.Gap > 0 {
-		s = fmt.Sprintf("Proof: the bill less the value of all admitted jobs is %s %s, and no plan's is below %s (gap %s %%), by %s", objective, currency, p.Bound, percent(p.Gap), p.Method)
+		s = fmt.Sprintf("Proof: the bill less the value of all admitted jobs is %s %s, and no plan's is below %s (gap %s), by %s", objective, currency, p.Bound, percentUp(p.Gap), p.Method)
 	}
 	switch {
 	case p.Agreed == nil && p.Engine != "":

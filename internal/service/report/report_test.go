@@ -76,7 +76,7 @@ func TestPlanForATerminal(t *testing.T) {
 	if err := Plan(&b, p, pl); err != nil {
 		t.Fatal(err)
 	}
-	want := `Rent 7 VMs (4 reserved, 3 on demand) for 2.20 EUR per 2 h; 3 of 4 jobs admitted, and 1 refused, valued at 5.00 EUR. At most 1.2 % from optimal.
+	want := `Rent 7 VMs (4 reserved, 3 on demand) for 2.20 EUR per 2 h; 3 of 4 jobs admitted, and 1 refused, valued at 5.00 EUR. At most 1.3 % from optimal.
 
 Class  Admitted   VMs  Map slots  Reduce slots  Time (average)  Deadline  Verdict
 etl      2 of 3  6.50         10             3        2694.5 s    2700 s  partial
@@ -93,7 +93,7 @@ Bill and value                                 7.20 EUR
 
 etl: One more does not fit.
 Warning: Mind the gap.
-Proof: the bill less the value of all admitted jobs is 0.00 EUR, and no plan's is below -9.90 (gap 1.2 %), by core; cbc 2.10.8 gave no answer to compare; checked; 12.3 ms.
+Proof: the bill less the value of all admitted jobs is 0.00 EUR, and no plan's is below -9.90 (gap 1.3 %), by core; cbc 2.10.8 gave no answer to compare; checked; 12.3 ms.
 `
 	if diff := cmp.Diff(want, b.String()); diff != "" {
 		t.Errorf("plan (-want +got):\n%s", diff)
@@ -122,12 +122,13 @@ func TestHeadline(t *testing.T) {
 		want   string
 	}{
 		{"proved", func(pl *capacity.Plan) { pl.Status, pl.Proof.Gap = capacity.Optimal, 0 }, "Proved optimal."},
-		{"proved within a gap", func(pl *capacity.Plan) { pl.Status, pl.Proof.Gap = capacity.Optimal, 1e-7 }, "Proved optimal to 1e-05 %."},
+		{"proved within a gap", func(pl *capacity.Plan) { pl.Status, pl.Proof.Gap = capacity.Optimal, 1e-7 }, "Proved optimal to 0.00001 %."},
 		{"no proof", func(pl *capacity.Plan) { pl.Proof = nil }, "How good it is has not been proved."},
 		{"nothing to rent", func(pl *capacity.Plan) { pl.VMs = capacity.VMs{} }, "Rent no VMs for 2.20 EUR"},
 		{"one VM", func(pl *capacity.Plan) { pl.VMs = capacity.VMs{Total: 1, OnDemand: 1} }, "Rent 1 VM (0 reserved, 1 on demand)"},
 		{"a day", func(pl *capacity.Plan) { pl.Cost.PeriodSeconds = 86400 }, "EUR a day"},
 		{"nothing asked for", func(pl *capacity.Plan) { pl.Classes = nil }, "no jobs are asked for"},
+		{"one job asked for", func(pl *capacity.Plan) { pl.Classes = pl.Classes[1:] }, "; its one job admitted. "},
 		{"infeasible", func(pl *capacity.Plan) { pl.Status = capacity.InfeasibleStatus }, "No plan meets these demands:"},
 	} {
 		_, pl := nightlyPlan()

@@ -170,7 +170,7 @@ func explainClass(p capacity.Problem, pl capacity.Plan, i int) explanation {
 			share += fmt.Sprintf(" as %s map and %s reduce slots", shell.Figure(c.Slots.Map), shell.Figure(c.Slots.Reduce))
 		}
 		if t := c.Time.At(p.Options.Bound); t != nil && given.DeadlineSeconds > 0 {
-			share += fmt.Sprintf(" and %s done after %s s (%s), within the %s s allowed", are, shell.Figure(*t), boundWord(p.Options.Bound),
+			share += fmt.Sprintf(" and %s done after %s s (%s), within the %s s allowed", are, shell.Figure(*t), boundWord(&given, p.Options.Bound),
 				shell.Figure(given.DeadlineSeconds))
 		}
 		s = append(s, share+".")
@@ -433,7 +433,7 @@ func proofSentences(p capacity.Problem, pl capacity.Plan) string {
 	if proof.Gap == 0 {
 		s = append(s, claim+", and no plan's is lower.")
 	} else {
-		s = append(s, fmt.Sprintf("%s, and no plan's is below %s: this one is at most %.2g %% from the best.", claim, proof.Bound, 100*proof.Gap))
+		s = append(s, fmt.Sprintf("%s, and no plan's is below %s: this one is at most %s from the best.", claim, proof.Bound, words.PercentUp(decimal.NewFromFloat(proof.Gap))))
 	}
 	switch {
 	case proof.Method == "core" && proof.Gap > 0:
@@ -486,7 +486,11 @@ func periodWord(seconds int64) string {
 	return "per " + shell.Figure(float64(seconds)/3600) + " h"
 }
 
-func boundWord(b capacity.Bound) string {
+// boundWord names the bound that a class is planned with. Without a calibration of its own that is the average.
+func boundWord(c *capacity.Class, b capacity.Bound) string {
+	if b == capacity.CalibratedBound && c.Calibration == nil {
+		b = capacity.AverageBound
+	}
 	switch b {
 	case capacity.LowerBound:
 		return "at the earliest"

@@ -141,3 +141,15 @@ func TestRangesAreRoundedInwards(t *testing.T) {
 		}
 	}
 }
+
+// Only what is planned with a calibration is said to be as measured.
+func TestUncalibratedTimesAreNotMeasured(t *testing.T) {
+	t.Parallel()
+	text := explainedExample(t, "chain.json", nil)
+	for class, want := range map[string]string{"sales-report": "as measured executions say", "nightly-etl": "on average"} {
+		_, said, _ := strings.Cut(text, class+": ")
+		if said, _, _ = strings.Cut(said, "\n"); !strings.Contains(said, "s ("+want+")") {
+			t.Errorf("class %q: got %q, want it to say %q", class, said, want)
+		}
+	}
+}
