@@ -204,4 +204,29 @@ func TestAnswersThatWereRefusedForRounding(t *testing.T) {
 	if r := verified(t, q, a); r.Outcome == proof.Failed {
 		t.Errorf("situations: %s", r)
 	}
+	// Fifteen minutes of arrivals are a sum over a contract's two thousand hours.
+	q, a = answerPurchase(t, `{"problem": {"currency": "EUR", "supply": {"on_demand": {"price": "0.1"}}, "classes": [
+		{"name": "a", "jobs": {"min": 2, "max": 2}, "penalty": "0", "deadline_s": 60, "slots_per_vm": {"map": 1, "reduce": 4},
+			"demand": {"map_work_s": 777, "reduce_work_s": 40, "fixed_s": 0}}]}, "periods": [
+		{"start": "2026-12-28T00:00:00Z", "seconds": 900, "arrivals": [5]}, {"start": "2026-12-28T00:15:00Z", "hours": 5, "arrivals": [1]},
+		{"start": "2026-12-28T05:15:00Z", "hours": 24, "arrivals": [1]}],
+		"offers": [{"name": "o", "price": "0.1", "upfront": "50", "billing": "used", "term_hours": 2000, "max": 1}], "assume": "ends"}`)
+	if r := verified(t, q, a); r.Outcome == proof.Failed {
+		t.Errorf("a long time: %s", r)
+	}
+}
+
+// Nothing is bought, so that nothing more is served, though jobs without a value are refused in some hours only.
+func TestJobsWithoutAValue(t *testing.T) {
+	q, a := answerPurchase(t, `{"problem": {"currency": "EUR", "supply": {"contracts": [{"name": "c", "vms": 4, "price": "0.2", "billing": "always"}],
+		"on_demand": {"price": "0.333333333"}}, "classes": [{"name": "a", "jobs": {"min": 2, "max": 5}, "penalty": "1.5", "vms_per_job": "1.25"},
+			{"name": "b", "jobs": {"min": 1, "max": 5}, "penalty": "0", "vms_per_job": "2"},
+			{"name": "c", "jobs": {"min": 0, "max": 1}, "penalty": "0.5", "demand": {"map_work_s": 1000, "reduce_work_s": 40, "fixed_s": 20},
+				"deadline_s": 60, "slots_per_vm": {"map": 4, "reduce": 4}}], "options": {"integrality": "integer"}},
+		"periods": [{"start": "2026-12-01T05:00:00Z", "hours": 24, "jobs": [1, 3, 1]}],
+		"contracts": [{"name": "k", "vms": 4, "price": "0.05", "billing": "always", "from": "2026-12-01T05:00:00Z", "until": "2026-12-01T15:00:00Z"}],
+		"offers": [{"name": "o", "price": "0.04", "upfront": "5", "billing": "used", "term_hours": 24, "max": 1}]}`)
+	if r := verified(t, q, a); r.Outcome == proof.Failed {
+		t.Errorf("%s", r)
+	}
 }

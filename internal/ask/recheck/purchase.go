@@ -285,6 +285,7 @@ func (b *buying) servedMore() {
 		return refused
 	}
 	most := hours(rooms)
+	rooms = slices.DeleteFunc(rooms, func(r room) bool { return r.value.Sign() == 0 }) // of jobs without a value none need be refused
 	slices.Reverse(rooms)
 	least, here := hours(rooms), number(b.a.Horizon.Total.RefusedHours)
 	said, slack := number(*b.a.ServedMore), mul(big.NewRat(1, 1e6), add(big.NewRat(1, 1), most))
