@@ -89,7 +89,7 @@ func (s *same) keepJobs() {
 		if excess <= 0 {
 			continue
 		}
-		s.say("%s of class %q %s no longer asked for.", words.Jobs(excess), c.Name, words.IsAre(excess))
+		s.say("%s of class %q had been admitted and %s no longer asked for.", words.Jobs(excess), c.Name, words.IsAre(excess))
 		for t := len(s.uses) - 1; t >= 0; t-- {
 			s.uses[t].take(i, min(excess, s.uses[t].jobs[i]))
 			excess = s.jobs(i) - c.Jobs.Max

@@ -244,7 +244,7 @@ func TestSameDecisionsByHand(t *testing.T) {
 			"A price of 0.14 for VMs on demand raises the VM bill by 0.10 USD an hour: 5 VMs more on demand; nothing is refused any more. The value refused falls by 0.75 to 0.00."},
 		{"more demand is refused until one decides", []ScenarioChange{{What: ChangeDemand, Class: "etl", Value: value("22")}}, "10.00", "-9.20", "",
 			`A demand of 22 jobs of class "etl" raises the VM bill by 0.80 USD an hour: 4 VMs more on demand; 5 jobs are refused as before.`},
-		{"less demand leaves VMs empty until one decides", []ScenarioChange{{What: ChangeDemand, Class: "etl", Value: value("15")}}, "0.00", "-2.00", `5 jobs of class "etl" are no longer asked for.`,
+		{"less demand leaves VMs empty until one decides", []ScenarioChange{{What: ChangeDemand, Class: "etl", Value: value("15")}}, "0.00", "-2.00", `5 jobs of class "etl" had been admitted and are no longer asked for.`,
 			`A demand of 15 jobs of class "etl" cuts the VM bill by 2.00 USD an hour: 10 VMs fewer on demand; 5 jobs are refused as before.`},
 		{"a penalty of who is refused", []ScenarioChange{{What: ChangePenalty, Class: "adhoc", Factor: factor(2)}}, "0.75", "-0.50", "",
 			`Higher penalties of class "adhoc" raise the VM bill by 1.00 USD an hour: 5 VMs more on demand; nothing is refused any more. The value refused falls by 0.75 to 0.00.`},
