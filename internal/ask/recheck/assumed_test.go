@@ -214,6 +214,18 @@ func TestAnswersThatWereRefusedForRounding(t *testing.T) {
 	if r := verified(t, q, a); r.Outcome == proof.Failed {
 		t.Errorf("a long time: %s", r)
 	}
+	// The bound counts a hundred hours of an empty plan that is rounded once.
+	q, a = answerPurchase(t, `{"problem": {"currency": "EUR", "supply": {"on_demand": {"price": "0.1"}}, "classes": [
+		{"name": "a", "jobs": {"min": 1, "max": 3}, "penalty": "0.3", "vms_per_job": "0.3"}, {"name": "c", "jobs": {"min": 0, "max": 2}, "penalty": "7", "vms_per_job": "1"},
+		{"name": "b", "jobs": {"min": 0, "max": 2}, "penalty": "2.25", "demand": {"map_work_s": 1000, "reduce_work_s": 90.5, "fixed_s": 20},
+			"deadline_s": 150, "slots_per_vm": {"map": 4, "reduce": 4}}], "options": {"sharing": "dedicated"}},
+		"periods": [{"start": "2026-01-28T22:00:00Z", "hours": 5, "jobs": [1, 1, 0]}],
+		"contracts": [{"name": "k", "vms": 5, "price": "0.15", "billing": "used", "from": "2026-01-29T01:00:00Z", "until": "2026-01-29T02:00:00Z"}],
+		"offers": [{"name": "o", "price": "0.04", "upfront": "50", "billing": "used", "term_hours": 100, "max": 2},
+			{"name": "p", "price": "0.04", "upfront": "50", "billing": "used", "term_hours": 100, "max": 1}], "assume": "ends"}`)
+	if r := verified(t, q, a); r.Outcome == proof.Failed {
+		t.Errorf("empty hours: %s", r)
+	}
 }
 
 // Nothing is bought, so that nothing more is served, though jobs without a value are refused in some hours only.

@@ -35,6 +35,8 @@ func (b *buying) bound() {
 	total, bound := a.Recommended.Total.Rat(), p.Bound.Rat()
 	roundings := len(b.calendar.cells) * (len(b.calendar.contracts) + 2)
 	allowed := add(mul(big.NewRat(1, 1e8), add(whole(1), abs(total))), big.NewRat(int64(roundings), 1e9))
+	periods := big.NewRat(b.calendar.seconds(len(b.calendar.cells)), b.q.Problem.PeriodSeconds) // a plan is rounded once, and counts for each
+	allowed.Add(allowed, mul(periods, big.NewRat(1, 1e9)))
 	if sub(bound, total).Cmp(new(big.Rat)) > 0 {
 		b.wrong("/proof/bound", "is %s, and the recommendation costs %s", p.Bound, a.Recommended.Total)
 	}
