@@ -60,7 +60,7 @@ func TestTroubleOnTheWay(t *testing.T) {
 		w.WriteHeader(http.StatusBadGateway)
 		_, _ = io.WriteString(w, "<html>nginx</html>")
 	}
-	list, create, replace := []string{"class", "list", "shop"}, []string{"vm-type", "create", "shop", "--name", "a"}, []string{"vm-type", "replace", "shop", "a", "--name", "a", "--if-match", "1"}
+	list, create, replace := []string{"class", "list", "shop"}, []string{"supply", "vm-type", "create", "shop", "--name", "a"}, []string{"supply", "vm-type", "edit", "shop", "a", "--name", "a", "--if-match", "1"}
 	for name, c := range map[string]struct {
 		verb  []string
 		first func(http.ResponseWriter) // what the server does before it answers well

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"headroom/internal/core/lp/worker"
+	"headroom/internal/edge/cli/root"
 	"headroom/internal/test/await"
 )
 
@@ -210,7 +211,7 @@ func codeOf(p page) (lines []string) {
 
 // misused says what is wrong with a command that is written as these words, its flags and arguments included.
 func misused(args []string) error {
-	root := rootCommand()
+	root := root.Command()
 	root.InitDefaultCompletionCmd()
 	c, rest, err := root.Find(args)
 	if err != nil {

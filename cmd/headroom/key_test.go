@@ -24,7 +24,7 @@ func TestKeysOfAServerElsewhere(t *testing.T) {
 		t.Skipf("this machine has a server's data in %s", remote.DefaultDataDir())
 	}
 	var out, trouble bytes.Buffer
-	code := run(t.Context(), []string{"key", "create", "me", "--role", "admin"}, strings.NewReader(""), &out, &trouble)
+	code := run(t.Context(), []string{"server", "key", "create", "me", "--role", "admin"}, strings.NewReader(""), &out, &trouble)
 	if code == shell.ExitOK || !strings.Contains(trouble.String(), "HEADROOM_URL names a server, but keys are made in its database") {
 		t.Errorf("exit code %d: %s%s", code, &out, &trouble)
 	}
@@ -48,9 +48,9 @@ func TestKeysInThePrivateDatabase(t *testing.T) {
 		t.Helper()
 		var out bytes.Buffer
 		trouble.Reset()
-		if code := run(t.Context(), append([]string{"key", "--data-dir", dir}, args...), strings.NewReader(""), &out,
+		if code := run(t.Context(), append([]string{"server", "key", "--data-dir", dir}, args...), strings.NewReader(""), &out,
 			&trouble); code != shell.ExitOK {
-			t.Fatalf("headroom key %v: exit code %d: %s", args, code, &trouble)
+			t.Fatalf("headroom server key %v: exit code %d: %s", args, code, &trouble)
 		}
 		return out.String()
 	}

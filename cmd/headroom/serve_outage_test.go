@@ -77,12 +77,12 @@ func TestOutageOfTheDatabase(t *testing.T) {
 	for range 2 {
 		servers = append(servers, startServing(t, dataDirectory(t), "--database-url", url))
 	}
-	making := exec.Command("headroom", "key", "create", "poller", "--role", "admin")
+	making := exec.Command("headroom", "server", "key", "create", "poller", "--role", "admin")
 	making.Env = append(os.Environ(), "DATABASE_URL="+url)
 	made, err := making.CombinedOutput()
 	key := regexp.MustCompile(`hrk_[\w-]{43}`).FindString(string(made))
 	if err != nil || key == "" {
-		t.Fatalf("headroom key create: %v\n%s", err, made)
+		t.Fatalf("headroom server key create: %v\n%s", err, made)
 	}
 	var followers []*lockedBuffer
 	watch := func(s *served, words ...string) chan error {

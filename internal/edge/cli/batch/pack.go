@@ -51,7 +51,7 @@ measurements ("headroom measurement") and past executions; then nothing is kept.
    "jobs": [{"name": "sort", "count": 3, "role": "host", "min_vms": 6, "model": {"a": 4200, "b": -0.7}},
             {"name": "index", "usage": {"cpu_percent": 85, "io_mb_s": 20},
              "measurements": [{"vms": 6, "seconds": 900}, {"vms": 12, "seconds": 520}]}]}` + remote.ConnectionHelp,
-		Example: "  headroom pack batch.json\n  headroom pack --compare batch.json\n  headroom pack --by 6 batch.json\n  headroom pack --one-more -o json - < batch.json\n  headroom pack --cluster shop batch.json\n  headroom pack --cluster shop --classes nightly-etl:3,ad-hoc --disks 2 --by 06:00",
+		Example: "  headroom batch pack batch.json\n  headroom batch pack --compare batch.json\n  headroom batch pack --by 6 batch.json\n  headroom batch pack --one-more -o json - < batch.json\n  headroom batch pack --cluster shop batch.json\n  headroom batch pack --cluster shop --classes nightly-etl:3,ad-hoc --disks 2 --by 06:00",
 		Args:    cobra.MaximumNArgs(1),
 	}
 	to.AddFlags(c)

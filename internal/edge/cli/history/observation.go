@@ -36,8 +36,8 @@ func observationAddCommand(to *remote.Connection) *cobra.Command {
 	var at string
 	var moment time.Time
 	c := &cobra.Command{
-		Use: "add CLUSTER --vms N", Short: "Say how many VMs run, and how many slots do work",
-		Example: "  headroom observation add shop --vms 46 --map-slots 60 --reduce-slots 20",
+		Use: "create CLUSTER --vms N", Short: "Say how many VMs run, and how many slots do work",
+		Example: "  headroom history observation create shop --vms 46 --map-slots 60 --reduce-slots 20",
 		Args:    cobra.ExactArgs(1),
 	}
 	out.AddFlags(c, "table", "json")

@@ -97,7 +97,7 @@ func (o *Connection) find() (access, error) {
 	}
 	if a.Key == "" {
 		return a, shell.Fail(ExitConnection, fmt.Errorf("there is no key for %s; put one into HEADROOM_API_KEY or a file for --key-file "+
-			"(\"headroom key create\" makes keys)", a.URL))
+			"(\"headroom server key create\" makes keys)", a.URL))
 	}
 	if strings.ContainsFunc(a.Key, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return a, shell.Fail(shell.ExitUsage, fmt.Errorf("what stands in %s is no key; a key is one word such as hrk_…", a.keyFrom))

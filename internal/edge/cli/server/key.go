@@ -22,16 +22,10 @@ import (
 )
 
 func keyCommand() *cobra.Command {
-	c := &cobra.Command{
-		Use: "key", Short: "Make, list and revoke keys, in the database itself",
-		Long: `Makes, lists and revokes keys. These verbs work on the database itself, which is how the first key is
-made: the one that --database-url or DATABASE_URL names, else the private one in the data directory,
-whether its server runs or not.`,
-		Args: cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			return errors.New("say what to do: \"headroom key\" and one of create, draw, list, revoke")
-		},
-	}
+	c := shell.Group("key", "Make, list and revoke keys, in the database itself", `
+
+These verbs work on the database itself, which is how the first key is made: the one that --database-url or
+DATABASE_URL names, else the private one in the data directory, whether its server runs or not.`)
 	var at keyPlace
 	c.PersistentFlags().StringVar(&at.url, "database-url", "", "the database's `URL` without a password, which belongs into DATABASE_URL")
 	c.PersistentFlags().StringVar(&at.dir, "data-dir", "", "the data `directory` with the private database (default HEADROOM_DATA_DIR)")
@@ -67,7 +61,7 @@ func (d *keyPlace) use(ctx context.Context, fresh bool, do func(context.Context,
 		return err
 	}
 	defer store.Close()
-	who := auth.Principal{ID: auth.LocalID, Name: "headroom key", Role: auth.Admin}
+	who := auth.Principal{ID: auth.LocalID, Name: "headroom server key", Role: auth.Admin}
 	return do(auth.With(ctx, who), app.New(store.Stores(), auth.NewKeyring(), app.Config{}))
 }
 
@@ -84,7 +78,7 @@ func (d *keyPlace) private(ctx context.Context, fresh bool) (url string, stop fu
 	entries, err := os.ReadDir(dir)
 	absent := errors.Is(err, os.ErrNotExist) || err == nil && len(entries) == 0
 	if absent && !fresh {
-		return "", nil, fmt.Errorf("there is no database in %s yet, and so there are no keys; \"headroom key create\" or \"headroom serve\" makes it", dir)
+		return "", nil, fmt.Errorf("there is no database in %s yet, and so there are no keys; \"headroom server key create\" or \"headroom serve\" makes it", dir)
 	}
 	if absent && d.dir == "" && os.Getenv("HEADROOM_DATA_DIR") == "" && os.Getenv("HEADROOM_URL") != "" {
 		return "", nil, fmt.Errorf("HEADROOM_URL names a server, but keys are made in its database, and there is none in %s. Make the key "+
@@ -120,8 +114,8 @@ func keyCreateCommand(at *keyPlace) *cobra.Command {
 says who holds it. A viewer reads, a planner also solves and plans, an operator also edits inputs, an
 admin also manages keys and reads the audit log. An agent is a program beside the jobs, such as a driver: it asks
 for places, says what runs and what ran, and reads the plan.`,
-		Example: "  headroom key create dashboard --role viewer --cluster shop --expires 90d\n" +
-			"  HEADROOM_API_KEY=$(headroom key create me --role admin -q) headroom cluster list",
+		Example: "  headroom server key create dashboard --role viewer --cluster shop --expires 90d\n" +
+			"  HEADROOM_API_KEY=$(headroom server key create me --role admin -q) headroom cluster list",
 		Args: cobra.ExactArgs(1),
 	}
 	out.AddFlags(c, "table", "json", "csv")
@@ -204,7 +198,7 @@ func keyListCommand(at *keyPlace) *cobra.Command {
 			return out.Write(c, map[string]shell.Form{
 				"table": func(w io.Writer) error {
 					if len(keys) == 0 {
-						_, err := fmt.Fprintln(w, "There are no keys; \"headroom key create NAME --role admin\" makes one.")
+						_, err := fmt.Fprintln(w, "There are no keys; \"headroom server key create NAME --role admin\" makes one.")
 						return err
 					}
 					return keyTable(keys, time.Now()).Text(w)
@@ -241,7 +235,7 @@ func keyTable(keys []auth.Key, now time.Time) tables.Table {
 func keyRevokeCommand(at *keyPlace) *cobra.Command {
 	c := &cobra.Command{
 		Use: "revoke ID", Short: "End a key, for ever", Args: cobra.ExactArgs(1),
-		Long: "Ends a key, for ever: servers stop taking it at once. \"headroom key list\" shows the ids.",
+		Long: "Ends a key, for ever: servers stop taking it at once. \"headroom server key list\" shows the ids.",
 	}
 	return shell.Command(c, func(c *cobra.Command, args []string) error {
 		return at.use(c.Context(), false, func(ctx context.Context, a *app.App) error {
@@ -257,7 +251,7 @@ func keyRevokeCommand(at *keyPlace) *cobra.Command {
 func keyDrawCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "draw", Short: "Draw a key for HEADROOM_ADMIN_KEY; it is kept nowhere", Args: cobra.NoArgs,
-		Example: "  HEADROOM_ADMIN_KEY=$(headroom key draw)",
+		Example: "  HEADROOM_ADMIN_KEY=$(headroom server key draw)",
 	}
 	return shell.Command(c, func(c *cobra.Command, args []string) error {
 		token, _ := auth.NewToken(auth.KeyPrefix)

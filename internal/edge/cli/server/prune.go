@@ -33,7 +33,7 @@ Of the plans of a cluster's pool the current one and the newest stay.
 
 The database is that of --database-url, MIGRATE_DATABASE_URL, DATABASE_DIRECT_URL or DATABASE_URL, else the
 private one in the data directory, whether its server runs or not.`,
-		Example: "  headroom prune --older-than 400d --dry-run\n  headroom prune --older-than 400d --keep 1000",
+		Example: "  headroom server prune --older-than 400d --dry-run\n  headroom server prune --older-than 400d --keep 1000",
 		Args:    cobra.NoArgs,
 	}
 	c.Flags().StringVar(&age, "older-than", "", "remove plans that were made longer ago than this `time`, such as 400d; at least a day")

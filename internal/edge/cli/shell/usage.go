@@ -13,6 +13,7 @@ import (
 
 // speak makes a command and all below it say in our words what is wrong with how they are used.
 func speak(c *cobra.Command) {
+	c.SuggestFor = append(c.SuggestFor, otherWords[c.Name()]...)
 	if check := c.Args; check != nil {
 		c.Args = func(c *cobra.Command, args []string) error { return wrongArguments(c, args, check(c, args)) }
 	}
