@@ -123,13 +123,14 @@ func poolVMTypesCommand() *cobra.Command {
 		Long: `Reads a pool problem and answers a scenario that adds its instance types to a capacity problem, with the speeds there
 of the classes that are named as the jobs are. Speeds are relative to the reference, which is what the problem's
 own VMs are.`,
-		Example: "  headroom batch pool vm-types --reference m1.large pool.json > scenario.json\n  headroom what-if problem.json scenario.json",
+		Example: "  headroom batch pool vm-types --reference m1.large pool.json > scenario.json\n  headroom whatif problem.json --scenario scenario.json",
 		Args:    cobra.MaximumNArgs(1),
 	}
 	out.AddFlags(c, "json")
 	c.Flags().StringVar(&reference, "reference", "", "the `type` that the capacity problem's own VMs are")
 	c.Flags().BoolVar(&wholeVMs, "whole-vms", false, "speeds of VMs and not of slots, for classes given by their VMs per job")
 	_ = c.MarkFlagRequired("reference")
+	shell.Require(c, "reference")
 	return shell.Command(c, func(c *cobra.Command, args []string) error {
 		data, label, err := shell.Read(c.Context(), shell.FileArgument(args), c.InOrStdin(), c.ErrOrStderr())
 		if err != nil {

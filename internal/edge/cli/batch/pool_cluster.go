@@ -37,6 +37,7 @@ func ofCluster(c *cobra.Command, do func(c *cobra.Command, s *remote.Service, cl
 	c.Long = cmp.Or(c.Long, c.Short+".") + remote.ConnectionHelp
 	c.Flags().StringVar(&cluster, "cluster", "", "the `cluster` whose pool it is")
 	_ = c.MarkFlagRequired("cluster")
+	shell.Require(c, "cluster")
 	return shell.Command(c, func(c *cobra.Command, args []string) error {
 		if cluster == "" || cluster == "." || cluster == ".." {
 			return shell.Fail(shell.ExitUsage, fmt.Errorf("--cluster is %q, which names nothing", cluster))

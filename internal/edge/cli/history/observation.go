@@ -42,6 +42,7 @@ func observationAddCommand(to *remote.Connection) *cobra.Command {
 	}
 	out.AddFlags(c, "table", "json")
 	c.Flags().Int64Var(&vms, "vms", 0, "how many VMs run, whoever pays for them")
+	shell.Require(c, "vms")
 	c.Flags().Int64Var(&mapSlots, "map-slots", 0, "how many map slots do work, in all VMs together")
 	c.Flags().Int64Var(&reduceSlots, "reduce-slots", 0, "how many reduce slots do work")
 	c.Flags().StringVar(&at, "at", "", "the `time` when that was so, at most 7 days ago (default now)")

@@ -285,6 +285,7 @@ the node is to run, and those that it is to stop.`,
 		Args:    cobra.ExactArgs(2),
 	}
 	c.Flags().Int64Var(&seq, "seq", 0, "the heartbeat's `number`, which grows")
+	shell.Require(c, "seq")
 	c.Flags().StringVar(&boot, "boot", "", "another `word` after each start of the node's agent")
 	c.Flags().Int64SliceVar(&running, "running", nil, "the assignments that it has")
 	c.Flags().Int64SliceVar(&finished, "finished", nil, "those that have done their work")

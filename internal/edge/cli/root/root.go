@@ -89,6 +89,7 @@ It reads problems as JSON and answers with plans that are explained and proved.`
 		}
 	}
 	remote.CompleteClusters(root)
+	illustrate(root)
 	return root
 }
 

@@ -120,6 +120,7 @@ for places, says what runs and what ran, and reads the plan.`,
 	}
 	out.AddFlags(c, "table", "json", "csv")
 	shell.AddChoice(c, &role, "role", "", "what it may do", auth.Roles...)
+	shell.Require(c, "role")
 	c.Flags().StringArrayVar(&clusters, "cluster", nil, "the only `cluster` it may see; say it again for more (default all)")
 	c.Flags().StringVar(&expires, "expires", "",
 		"when it ends: after a `time` such as 90d or 12h, or at one such as 2027-01-01 (default never)")

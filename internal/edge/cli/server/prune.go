@@ -37,6 +37,7 @@ private one in the data directory, whether its server runs or not.`,
 		Args:    cobra.NoArgs,
 	}
 	c.Flags().StringVar(&age, "older-than", "", "remove plans that were made longer ago than this `time`, such as 400d; at least a day")
+	shell.Require(c, "older-than")
 	c.Flags().Int64Var(&rule.Keep, "keep", 100, "keep so many of the newest plans of each cluster in any case; at least 1")
 	c.Flags().BoolVar(&rule.DryRun, "dry-run", false, "say what would be removed, and remove nothing")
 	c.Flags().StringVar(&at.url, "database-url", "", "the database's `URL` without a password, which belongs into MIGRATE_DATABASE_URL")

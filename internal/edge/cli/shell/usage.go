@@ -121,3 +121,10 @@ func wrongFlag(c *cobra.Command, err error) error {
 	}
 	return err
 }
+
+// Require marks flags in the help of a command that says in a sentence of its own that it needs them.
+func Require(c *cobra.Command, names ...string) {
+	for _, name := range names {
+		c.Flags().Lookup(name).Usage += " (required)"
+	}
+}

@@ -60,6 +60,7 @@ func askBudgetCommand() *cobra.Command {
 		Example: "  headroom whatif budget cluster.json --amount 1000 --per month\n  headroom whatif budget --cluster shop --amount 2.50 --of total",
 	}
 	c.Flags().StringVar(&amount, "amount", "", "how much `money`")
+	shell.Require(c, "amount")
 	c.Flags().StringVar(&currency, "currency", "", "the amount's `currency`, which must be the problem's")
 	shell.AddChoice(c, &b.Per, "per", "", "the time in which it may be spent", goal.PerPeriod, goal.PerHour, goal.PerMonth)
 	shell.AddChoice(c, &b.Of, "of", "", "what it is spent on", goal.OfVMCost, goal.OfTotal)
@@ -87,6 +88,7 @@ func askOneMoreCommand() *cobra.Command {
 		Long:    "Says what the best plan costs more if it serves one more job of the class than now: one of those refused, or one more than\nis asked for where none is. The bill comes first; the value of other jobs that are refused for it stands apart.",
 		Example: "  headroom whatif one-more cluster.json --class etl"}
 	c.Flags().StringVar(&class, "class", "", "which `class`")
+	shell.Require(c, "class")
 	return questionVerb(c, func(*cobra.Command) (goal.Question, error) {
 		if class == "" {
 			return goal.Question{}, errors.New("say of which class with --class")

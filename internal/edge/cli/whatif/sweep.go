@@ -44,6 +44,7 @@ is asked about one of its clusters; a long sweep is then a run that is waited fo
 	}
 	v := question.Verb[whatif.SweepQuestion, whatif.SweepAnswer]{Kind: kinds.Sweep, Mend: func(err error) error { return byVary(err, texts) }}
 	c.Flags().StringArrayVar(&texts, "vary", nil, "what takes which values, as `WHAT:OF=VALUES`; give it again for a grid")
+	shell.Require(c, "vary")
 	c.Flags().BoolVar(&curve, "curve", false, "the linear program's cost as well, with its breakpoints")
 	var vary []whatif.Vary
 	v.Check = func(*cobra.Command, []string) error {
