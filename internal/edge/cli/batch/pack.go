@@ -45,7 +45,7 @@ Every packing is checked by code that shares nothing with the code that made it.
 
 With --cluster a server packs the batch and keeps the packing in one of its clusters; a long one is then a run
 that is waited for. With --classes as well the batch is the cluster's own classes, whose times are known from
-measurements ("headroom measurement") and past executions; then nothing is kept.
+measurements ("headroom history measurement") and past executions; then nothing is kept.
 
   {"machines": {"count": 11, "disks": 2, "hosts_per_extra": 2, "penalty": 1.1},
    "jobs": [{"name": "sort", "count": 3, "role": "host", "min_vms": 6, "model": {"a": 4200, "b": -0.7}},

@@ -72,7 +72,7 @@ the question "headroom verify" checks the report in JSON.`,
 	}
 	out.AddFlags(c, "table", "json", "csv")
 	of.addFlags(c)
-	c.Flags().BoolVar(&question, "question", false, "write the profile and the executions as JSON, which \"headroom measurement fit calibration\" and \"headroom verify\" take")
+	c.Flags().BoolVar(&question, "question", false, "write the profile and the executions as JSON, which \"headroom history fit calibration\" and \"headroom verify\" take")
 	c.PreRunE = func(*cobra.Command, []string) error {
 		if question && out.Format == "csv" {
 			return errors.New("--question is written as json; leave -o csv out")

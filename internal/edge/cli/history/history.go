@@ -17,7 +17,7 @@ import (
 
 // Command returns the commands about past executions, and what they say of plans.
 func Command() *cobra.Command {
-	c := remote.Group("history", "Import past executions of jobs; see how well bounds and plans fit them", `
+	c := remote.Group("history", "Import past executions and measurements of jobs; see how well bounds and plans fit them", `
 
 "import" reads the records of a cluster here and sends what one needs to know of each execution; "watch" does it as
 they come into a directory; "read"
@@ -26,7 +26,7 @@ does the same without a server and shows the profiles that come of it. "headroom
 	var to remote.Connection
 	to.AddFlags(c)
 	c.AddCommand(historyImportCommand(&to), historyWatchCommand(&to), historyReadCommand(), historyListCommand(&to), historyShowCommand(&to), historyJobsCommand(&to),
-		historyDeleteCommand(&to), calibrationCommand(), observationCommand())
+		historyDeleteCommand(&to), calibrationCommand(), observationCommand(), measurementCommand(), fitCommand())
 	return c
 }
 

@@ -28,8 +28,8 @@ func VerifyCommand() *cobra.Command {
 nothing with the code that made it. A plan that is wrong ends with exit code 1.
 
 In the same way it checks answers in JSON to questions that bring their problem along: about months, purchases, scenarios,
-sweeps, goals, free slots ("headroom lab decide"), promises ("headroom lab judge"), fits ("headroom measurement fit measurements") and
-calibrations ("headroom measurement fit calibration"; for the report of a class, the question is "headroom history calibration get --question").
+sweeps, goals, free slots ("headroom lab decide"), promises ("headroom lab judge"), fits ("headroom history fit measurements") and
+calibrations ("headroom history fit calibration"; for the report of a class, the question is "headroom history calibration get --question").
 QUESTION is the body that the server takes, such as that of POST /v1/horizons. It adds up what time, counts and prices
 come to, and looks for cheaper plans itself, in bounded work: what was not looked at is said.
 

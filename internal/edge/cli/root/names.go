@@ -25,7 +25,7 @@ var renamed = map[string]string{
 	"history show": "history get",
 	"calibration":  "history calibration", "calibration show": "history calibration get",
 	"observation": "history observation", "observation add": "history observation create",
-	"measurement add": "measurement create", "fit": "measurement fit",
+	"measurement": "history measurement", "measurement add": "history measurement create", "fit": "history fit",
 
 	"config": "server config", "doctor": "server doctor", "health": "server health", "host": "server host",
 	"key": "server key", "migrate": "server migrate", "prune": "server prune", "run": "server run",
@@ -44,8 +44,8 @@ var renamed = map[string]string{
 var meant = map[string]string{
 	"bill": "whatif months", "budget": "whatif budget", "buy": "whatif purchase", "commitment": "supply contract",
 	"cost": "whatif months", "estimate": "solve", "explain": "plan explain", "import": "history import",
-	"job": "class", "login": "server key create", "node": "live node", "optimize": "solve", "predict": "bounds", "quota": "supply vm-type",
-	"reserve": "whatif purchase", "scale": "plan get", "show": "plan get", "start": "serve", "status": "server doctor",
+	"job": "class", "login": "server sign-in", "node": "live node", "optimize": "solve", "predict": "bounds", "quota": "supply vm-type",
+	"reserve": "whatif purchase", "scale": "plan get", "show": "plan get", "sign-in": "server sign-in", "start": "serve", "status": "server doctor",
 	"submit": "live admission run", "token": "server key create", "upgrade": "server migrate up", "user": "server key",
 }
 

@@ -35,8 +35,9 @@ var groups = []struct {
 	{"Ask", []command{{"whatif", whatif.Command}, {"bounds", plan.BoundsCommand}}},
 	{"Inputs", []command{{"cluster", inputs.ClusterCommand}, {"apply", inputs.ApplyCommand}, {"class", classCommand},
 		{"supply", inputs.SupplyCommand}}},
-	{"Data", []command{{"history", history.Command}, {"measurement", history.MeasurementCommand}}},
-	{"Operate", []command{{"serve", server.ServeCommand}, {"server", server.Command}, {"live", live.Command}, {"drive", drive.Command}}},
+	{"Data", []command{{"history", history.Command}}},
+	{"Operate", []command{{"serve", server.ServeCommand}, {"server", server.Command}, {"live", live.Command}, {"drive", drive.Command},
+		{"context", server.ContextCommand}}},
 	{"Lab", []command{{"lab", labCommand}}},
 	{"", []command{{"version", server.VersionCommand}}},
 }

@@ -65,7 +65,7 @@ func TestNamesBefore(t *testing.T) {
 	}
 	var out, trouble bytes.Buffer
 	code := Run(t.Context(), []string{"ask", "one-more", "--class", "a", "/nowhere.json"}, strings.NewReader(""), &out, &trouble)
-	if code != shell.ExitError || !strings.Contains(trouble.String(), `"headroom ask one-more" is "headroom whatif one-more" now`) {
+	if code != shell.ExitError || !strings.Contains(trouble.String(), `ask one-more" is "headroom whatif one-more" now`) {
 		t.Errorf("exit code %d, %s", code, &trouble)
 	}
 }

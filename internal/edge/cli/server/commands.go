@@ -10,6 +10,6 @@ import (
 // Command returns the commands that look after a server, and those about its work in the background.
 func Command() *cobra.Command {
 	return shell.Group("server", "Look after a server: keys, settings, database, runs, reports and webhooks", "",
-		keyCommand(), configCommand(), doctorCommand(), healthCommand(), migrateCommand(), pruneCommand(), hostCommand(),
+		keyCommand(), signInCommand(), configCommand(), doctorCommand(), healthCommand(), migrateCommand(), pruneCommand(), hostCommand(),
 		runCommand(), reportCommand(), reportSchedules.Command(), webhookCommand())
 }

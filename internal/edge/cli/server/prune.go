@@ -41,7 +41,7 @@ private one in the data directory, whether its server runs or not.`,
 	c.Flags().Int64Var(&rule.Keep, "keep", 100, "keep so many of the newest plans of each cluster in any case; at least 1")
 	c.Flags().BoolVar(&rule.DryRun, "dry-run", false, "say what would be removed, and remove nothing")
 	c.Flags().StringVar(&at.url, "database-url", "", "the database's `URL` without a password, which belongs into MIGRATE_DATABASE_URL")
-	c.Flags().StringVar(&at.dir, "data-dir", "", "the data `directory` with the private database (default HEADROOM_DATA_DIR)")
+	c.Flags().StringVar(&at.server.DataDir, "data-dir", "", "the data `directory` with the private database (default HEADROOM_DATA_DIR)")
 	out.AddFlags(c, "table", "json")
 	c.PreRunE = func(*cobra.Command, []string) error {
 		now := time.Now()
