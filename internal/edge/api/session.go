@@ -77,7 +77,7 @@ func isOpen(r *http.Request) bool {
 	case "/v1/session":
 		return r.Method == http.MethodPost
 	default:
-		return strings.HasPrefix(p, "/assets/") || strings.HasPrefix(p, "/problems/")
+		return strings.HasPrefix(p, "/assets/") || strings.HasPrefix(p, "/problems/") || strings.HasPrefix(p, "/docs/")
 	}
 }
 
