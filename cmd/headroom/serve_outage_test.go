@@ -210,7 +210,7 @@ func TestOutageOfTheDatabase(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	withCookie.Header.Set("Cookie", "headroom_session=hrs_"+strings.Repeat("x", 43))
+	withCookie.Header.Set("Cookie", "headroom_session_"+withCookie.URL.Port()+"=hrs_"+strings.Repeat("x", 43))
 	if answer, err := http.DefaultClient.Do(withCookie); err != nil {
 		t.Error(err)
 	} else {
