@@ -44,13 +44,13 @@ LABEL org.opencontainers.image.title="Headroom" \
       org.opencontainers.image.revision="$REVISION" \
       org.opencontainers.image.licenses="Apache-2.0" \
       org.opencontainers.image.base.name="$BASE_IMAGE"
-# Beyond loopback the server starts only with a key: set HEADROOM_ADMIN_KEY ("headroom key draw" makes one).
+# Beyond loopback the server starts only with a key: set HEADROOM_ADMIN_KEY ("headroom server key draw" makes one).
 ENV HEADROOM_LISTEN=0.0.0.0:8080 \
     HEADROOM_DATA_DIR=/var/lib/headroom
 USER 10001:10001
 VOLUME /var/lib/headroom
 EXPOSE 8080
 STOPSIGNAL SIGTERM
-HEALTHCHECK --interval=10s --timeout=5s --start-period=60s --retries=3 CMD ["/usr/local/bin/headroom", "health"]
+HEALTHCHECK --interval=10s --timeout=5s --start-period=60s --retries=3 CMD ["/usr/local/bin/headroom", "server", "health"]
 ENTRYPOINT ["/usr/local/bin/headroom"]
 CMD ["serve"]

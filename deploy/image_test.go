@@ -161,7 +161,7 @@ func TestDockerfile(t *testing.T) {
 		t.Errorf("it starts with %q", got)
 	}
 	_, check, ok := strings.Cut(only(t, all, "HEALTHCHECK"), " CMD ")
-	if got := execForm(t, check); !ok || !slices.Equal(got, []string{"/usr/local/bin/headroom", "health"}) {
+	if got := execForm(t, check); !ok || !slices.Equal(got, []string{"/usr/local/bin/headroom", "server", "health"}) {
 		t.Errorf("its health is checked by %q", got)
 	}
 	if got := only(t, all, "STOPSIGNAL"); got != "SIGTERM" {

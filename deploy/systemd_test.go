@@ -78,7 +78,7 @@ func TestSystemdUnitOfTheAgent(t *testing.T) {
 	t.Parallel()
 	unit := readUnit(t, "systemd/headroom-agent.service")
 	for name, want := range map[string]string{
-		"Service.Type": "notify", "Service.NotifyAccess": "main", "Service.ExecStart": "/usr/local/bin/headroom agent $AGENT_ARGUMENTS",
+		"Service.Type": "notify", "Service.NotifyAccess": "main", "Service.ExecStart": "/usr/local/bin/headroom live agent $AGENT_ARGUMENTS",
 		"Service.KillMode":    "mixed", // otherwise SIGTERM also ends the tasks, which must be awaited
 		"Service.DynamicUser": "yes", "Service.StateDirectory": "headroom-agent", "Service.StateDirectoryMode": "0700",
 		"Service.ProtectSystem": "strict", "Service.ProtectHome": "yes", "Service.PrivateTmp": "yes", "Service.NoNewPrivileges": "yes", "Service.CapabilityBoundingSet": "",
@@ -104,7 +104,7 @@ func TestSystemdUnitOfTheAgent(t *testing.T) {
 // If systemd is installed, it reads the units itself and rates them.
 func TestSystemdReadsTheUnit(t *testing.T) {
 	t.Parallel()
-	for unit, command := range map[string]string{"headroom": "/usr/local/bin/headroom serve", "headroom-agent": "/usr/local/bin/headroom agent $AGENT_ARGUMENTS",
+	for unit, command := range map[string]string{"headroom": "/usr/local/bin/headroom serve", "headroom-agent": "/usr/local/bin/headroom live agent $AGENT_ARGUMENTS",
 		"headroom-drive-slurm":   "/usr/local/bin/headroom drive slurm $DRIVE_ARGUMENTS",
 		"headroom-drive-yarn":    "/usr/local/bin/headroom drive yarn $DRIVE_ARGUMENTS",
 		"headroom-history-watch": "/usr/local/bin/headroom history watch $WATCH_ARGUMENTS"} {

@@ -31,7 +31,7 @@ type agentProcess struct {
 func startAgent(t *testing.T, server testServer, dir string, args ...string) *agentProcess {
 	t.Helper()
 	a := &agentProcess{dir: dir, stderr: &lockedBuffer{}, ended: make(chan error, 1)}
-	a.Cmd = exec.Command("headroom", append([]string{"agent", "--state-dir", dir, "--stop-after", "5s"}, args...)...)
+	a.Cmd = exec.Command("headroom", append([]string{"live", "agent", "--state-dir", dir, "--stop-after", "5s"}, args...)...)
 	a.Env = append(os.Environ(), "HEADROOM_URL="+server.URL, "HEADROOM_API_KEY="+server.Keys[auth.Agent])
 	a.Stderr = a.stderr
 	if err := a.Start(); err != nil {
@@ -309,7 +309,7 @@ func TestAgentsThatMayNot(t *testing.T) {
 	tasks := commandFile(t, "exit 0\n")
 	ends := func(key string, args ...string) string {
 		t.Helper()
-		c := exec.Command("headroom", append([]string{"agent", "--state-dir", t.TempDir()}, args...)...)
+		c := exec.Command("headroom", append([]string{"live", "agent", "--state-dir", t.TempDir()}, args...)...)
 		c.Env = append(os.Environ(), "HEADROOM_URL="+server.URL, "HEADROOM_API_KEY="+key)
 		said, err := c.CombinedOutput()
 		if err == nil {

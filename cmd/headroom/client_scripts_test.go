@@ -69,12 +69,12 @@ func TestServiceScripts(t *testing.T) {
 
 // revoke revokes the key of a name: revoke me
 func revoke(ts *testscript.TestScript, neg bool, args []string) {
-	ts.Check(ts.Exec("headroom", "key", "list", "-o", "json"))
+	ts.Check(ts.Exec("headroom", "server", "key", "list", "-o", "json"))
 	var keys struct{ Items []auth.Key }
 	ts.Check(json.Unmarshal([]byte(ts.ReadFile("stdout")), &keys))
 	for _, k := range keys.Items {
 		if k.Name == args[0] {
-			ts.Check(ts.Exec("headroom", "key", "revoke", k.ID))
+			ts.Check(ts.Exec("headroom", "server", "key", "revoke", k.ID))
 			return
 		}
 	}
@@ -139,7 +139,7 @@ func leaseOf(ts *testscript.TestScript, holder string) string {
 	if id := ts.Getenv(variable); id != "" {
 		return id
 	}
-	ts.Check(ts.Exec("headroom", "admission", "list", "shop", "-o", "json"))
+	ts.Check(ts.Exec("headroom", "live", "admission", "list", "shop", "-o", "json"))
 	var leases struct{ Items []live.Lease }
 	ts.Check(json.Unmarshal([]byte(ts.ReadFile("stdout")), &leases))
 	for _, l := range leases.Items {
@@ -153,12 +153,12 @@ func leaseOf(ts *testscript.TestScript, holder string) string {
 
 // ended ends the lease of a holder: ended 'cron 1'
 func ended(ts *testscript.TestScript, neg bool, args []string) {
-	ts.Check(ts.Exec("headroom", "admission", "end", "shop", leaseOf(ts, args[0])))
+	ts.Check(ts.Exec("headroom", "live", "admission", "end", "shop", leaseOf(ts, args[0])))
 }
 
 // beats renews the lease of a holder; "! beats" wants that to fail.
 func beats(ts *testscript.TestScript, neg bool, args []string) {
-	if err := ts.Exec("headroom", "admission", "heartbeat", "shop", leaseOf(ts, args[0])); (err != nil) != neg {
+	if err := ts.Exec("headroom", "live", "admission", "heartbeat", "shop", leaseOf(ts, args[0])); (err != nil) != neg {
 		ts.Fatalf("heartbeat: %v", err)
 	}
 }

@@ -36,12 +36,12 @@ func TestClusterNamesAreCompleted(t *testing.T) {
 		want            []string
 	}{
 		{"a plan's cluster", "plan get", at, []string{""}, []string{"shop", "shop-eu", "warehouse", noFiles}},
-		{"one that is begun", "contract list", at, []string{"sh"}, []string{"shop", "shop-eu", noFiles}},
+		{"one that is begun", "supply contract list", at, []string{"sh"}, []string{"shop", "shop-eu", noFiles}},
 		{"a cluster itself", "cluster delete", at, []string{"w"}, []string{"warehouse", noFiles}},
 		{"several", "cluster export", at, []string{"shop", ""}, []string{"shop-eu", "warehouse", noFiles}},
 		{"a new cluster", "cluster create", at, []string{""}, nil},
 		{"what comes after it", "plan get", at, []string{"shop", ""}, []string{noFiles}},
-		{"a file after it", "forecast put", at, []string{"shop", ""}, []string{files}},
+		{"a file after it", "class forecast edit", at, []string{"shop", ""}, []string{files}},
 		{"nobody to ask", "plan get", []string{"--server", "http://127.0.0.1:1", "--key-file", key}, []string{""}, []string{noFiles}},
 		{"no key", "plan get", []string{"--server", server.URL, "--key-file", key + "x"}, []string{""}, []string{noFiles}},
 	} {

@@ -13,9 +13,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"headroom/internal/core/lp/worker"
+	"headroom/internal/edge/cli/root"
 	"headroom/internal/test/await"
 )
 
@@ -210,7 +212,7 @@ func codeOf(p page) (lines []string) {
 
 // misused says what is wrong with a command that is written as these words, its flags and arguments included.
 func misused(args []string) error {
-	root := rootCommand()
+	root := root.Command()
 	root.InitDefaultCompletionCmd()
 	c, rest, err := root.Find(args)
 	if err != nil {
@@ -261,10 +263,41 @@ func TestDocumentedCommandsExist(t *testing.T) {
 	}
 }
 
+// Every command shows how it is used, in words that it takes itself.
+func TestEveryCommandHasAnExample(t *testing.T) {
+	t.Parallel()
+	var walk func(c *cobra.Command)
+	walk = func(c *cobra.Command) {
+		for _, sub := range c.Commands() {
+			walk(sub)
+		}
+		if c.HasSubCommands() && !strings.Contains(c.Use, " ") {
+			return
+		}
+		used := 0
+		for _, m := range invocation.FindAllStringSubmatch(strings.ReplaceAll(comments.ReplaceAllString(c.Example, ""), "$(", "\n"), -1) {
+			args := shellWords.FindAllString(m[1], -1)
+			for i := range args {
+				args[i] = strings.NewReplacer("'", "", `"`, "").Replace(args[i])
+			}
+			if err := misused(args); err != nil {
+				t.Errorf("%s: %q: %v", c.CommandPath(), m[0], err)
+			}
+			if strings.HasPrefix(strings.Join(args, " ")+" ", strings.TrimPrefix(c.CommandPath(), "headroom ")+" ") {
+				used++
+			}
+		}
+		if used == 0 {
+			t.Errorf("%s has no example of its own: %q", c.CommandPath(), c.Example)
+		}
+	}
+	walk(root.Command())
+}
+
 func TestMisusedCommandsAreFound(t *testing.T) {
 	for text, want := range map[string]bool{
 		"plan get demo": false, "plan get demo --at-noon": true, "plan got demo": true, "slove x.json": true,
-		"solve a.json b.json": true, "plan explain": false, "completion bash": false, "plan --help": false, "admission run shop etl --wait 2h -- ./etl.sh --flag": false,
+		"solve a.json b.json": true, "plan explain": false, "completion bash": false, "plan --help": false, "live admission run shop etl --wait 2h -- ./etl.sh --flag": false,
 	} {
 		if err := misused(strings.Fields(text)); (err != nil) != want {
 			t.Errorf("headroom %s: %v", text, err)

@@ -63,7 +63,7 @@ func TestHealth(t *testing.T) {
 	} {
 		t.Run(c.situation, func(t *testing.T) {
 			var stdout, stderr bytes.Buffer
-			code := run(t.Context(), append([]string{"health"}, c.args...), nil, &stdout, &stderr)
+			code := run(t.Context(), append([]string{"server", "health"}, c.args...), nil, &stdout, &stderr)
 			if code != c.code || !strings.Contains(stderr.String(), c.says) || c.says == "" && stderr.Len() > 0 || stdout.Len() > 0 {
 				t.Errorf("got exit code %d, %q and %q; want %d and %q", code, &stdout, &stderr, c.code, c.says)
 			}
@@ -105,10 +105,10 @@ func TestServeTellsItsSupervisor(t *testing.T) {
 	if got := heard(); got != "READY=1" {
 		t.Errorf("got %q, want READY=1", got)
 	}
-	health := exec.Command("headroom", "health")
+	health := exec.Command("headroom", "server", "health")
 	health.Env = append(os.Environ(), "HEADROOM_LISTEN="+address, "HEADROOM_URL=")
 	if out, err := health.CombinedOutput(); err != nil {
-		t.Errorf("ready, but headroom health says %v: %s", err, out)
+		t.Errorf("ready, but headroom server health says %v: %s", err, out)
 	}
 	if err := server.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)

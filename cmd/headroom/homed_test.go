@@ -33,7 +33,7 @@ func (h *homed) serve(t *testing.T) {
 // agentKey makes a key of the role agent, as programs beside the jobs have.
 func (h *homed) agentKey(t *testing.T, flags ...string) string {
 	t.Helper()
-	return strings.TrimSpace(h.verb(t, append([]string{"key", "create", t.Name(), "--role", "agent", "-q"}, flags...)...))
+	return strings.TrimSpace(h.verb(t, append([]string{"server", "key", "create", t.Name(), "--role", "agent", "-q"}, flags...)...))
 }
 
 // verb asks the server by a command of this program.

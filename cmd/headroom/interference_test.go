@@ -67,7 +67,7 @@ func TestInterferenceOnTheCommandLine(t *testing.T) {
 		{[]string{"--seed", "3", file}, 2, "--seed stands in the file"},
 		{[]string{"--per-second", "1", "--service", "constant:2", "--requests", "5000000"}, 1, "2500000 at most"},
 	} {
-		code, _, stderr := headroomSays(t, append([]string{"interference"}, c.args...)...)
+		code, _, stderr := headroomSays(t, append([]string{"lab", "interference"}, c.args...)...)
 		if code != c.code || !strings.Contains(stderr, c.says) {
 			t.Errorf("%q: exit code %d, want %d; it says %s", c.args, code, c.code, stderr)
 		}

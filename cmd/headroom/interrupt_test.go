@@ -38,7 +38,7 @@ func TestExperimentsCanBeInterrupted(t *testing.T) {
 	var stdout, stderr bytes.Buffer
 	done := make(chan int, 1)
 	go func() {
-		done <- run(ctx, []string{"reproduce", "sharing", "--instances", "10000"}, nil, &stdout, &stderr)
+		done <- run(ctx, []string{"lab", "reproduce", "sharing", "--instances", "10000"}, nil, &stdout, &stderr)
 	}()
 	cancel()
 	select {

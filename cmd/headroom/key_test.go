@@ -11,22 +11,32 @@ import (
 	"headroom/internal/edge/cli/remote"
 	"headroom/internal/edge/cli/shell"
 	"headroom/internal/edge/postgres/private"
+	"headroom/internal/service/auth"
 	"headroom/internal/test/pgtest"
 )
 
-// A key for a server elsewhere is none for a database that is made here.
+// Where there is no database here, keys are those of the server that HEADROOM_URL names, and no database is made.
 func TestKeysOfAServerElsewhere(t *testing.T) {
-	home := t.TempDir() // which is not looked at where this is run as root
-	for name, value := range map[string]string{"DATABASE_URL": "", "HEADROOM_DATA_DIR": "", "HEADROOM_URL": "https://headroom.example.com", "HOME": home, "XDG_DATA_HOME": home} {
+	server, home := startServer(t), t.TempDir() // the home is not looked at where this is run as root
+	for name, value := range map[string]string{"DATABASE_URL": "", "HEADROOM_DATA_DIR": "", "HEADROOM_URL": server.URL, "HEADROOM_API_KEY": server.Keys[auth.Admin],
+		"HOME": home, "XDG_DATA_HOME": home} {
 		t.Setenv(name, value)
 	}
 	if _, err := os.Stat(remote.DefaultDataDir()); err == nil {
 		t.Skipf("this machine has a server's data in %s", remote.DefaultDataDir())
 	}
 	var out, trouble bytes.Buffer
-	code := run(t.Context(), []string{"key", "create", "me", "--role", "admin"}, strings.NewReader(""), &out, &trouble)
-	if code == shell.ExitOK || !strings.Contains(trouble.String(), "HEADROOM_URL names a server, but keys are made in its database") {
+	code := run(t.Context(), []string{"server", "key", "create", "me", "--role", "viewer", "-q"}, strings.NewReader(""), &out, &trouble)
+	if code != shell.ExitOK || !strings.HasPrefix(out.String(), auth.KeyPrefix) || trouble.Len() > 0 {
 		t.Errorf("exit code %d: %s%s", code, &out, &trouble)
+	}
+	t.Setenv("HEADROOM_API_KEY", strings.TrimSpace(out.String()))
+	if code := run(t.Context(), []string{"cluster", "list"}, strings.NewReader(""), &out, &trouble); code != shell.ExitOK {
+		t.Errorf("the new key opens nothing: exit code %d: %s", code, &trouble)
+	}
+	trouble.Reset()
+	if code := run(t.Context(), []string{"server", "key", "list"}, strings.NewReader(""), &out, &trouble); code == shell.ExitOK {
+		t.Error("a viewer lists keys")
 	}
 	if _, err := os.Stat(remote.DefaultDataDir()); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("%s was made (%v)", remote.DefaultDataDir(), err)
@@ -48,9 +58,9 @@ func TestKeysInThePrivateDatabase(t *testing.T) {
 		t.Helper()
 		var out bytes.Buffer
 		trouble.Reset()
-		if code := run(t.Context(), append([]string{"key", "--data-dir", dir}, args...), strings.NewReader(""), &out,
+		if code := run(t.Context(), append([]string{"server", "key", "--data-dir", dir}, args...), strings.NewReader(""), &out,
 			&trouble); code != shell.ExitOK {
-			t.Fatalf("headroom key %v: exit code %d: %s", args, code, &trouble)
+			t.Fatalf("headroom server key %v: exit code %d: %s", args, code, &trouble)
 		}
 		return out.String()
 	}

@@ -21,6 +21,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"headroom/internal/core/lp/worker"
+	"headroom/internal/edge/cli/root"
 	"headroom/internal/edge/cli/shell"
 	"headroom/internal/test/pgtest"
 	"headroom/internal/test/solvertest"
@@ -42,7 +43,7 @@ func TestMain(m *testing.M) {
 
 // run runs a command in this process and returns its exit code.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	return shell.Run(ctx, rootCommand(args...), args, stdin, stdout, stderr)
+	return root.Run(ctx, args, stdin, stdout, stderr)
 }
 
 // profileVariable names the file into which the tests' headroom writes, at SIGUSR1, what the processors do in the

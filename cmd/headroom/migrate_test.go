@@ -36,7 +36,7 @@ type schemaAnswer struct {
 
 func schemaState(t *testing.T, args ...string) (s schemaAnswer) {
 	t.Helper()
-	text, _ := say(t, shell.ExitOK, append([]string{"migrate", "status", "-o", "json"}, args...)...)
+	text, _ := say(t, shell.ExitOK, append([]string{"server", "migrate", "status", "-o", "json"}, args...)...)
 	if err := json.Unmarshal([]byte(text), &s); err != nil {
 		t.Fatalf("%q: %v", text, err)
 	}
@@ -95,7 +95,7 @@ type examinationAnswer struct {
 // findings runs doctor, and answers its checks by name.
 func findings(t *testing.T, code int, args ...string) map[string]examinationAnswer {
 	t.Helper()
-	text, _ := say(t, code, append([]string{"doctor", "-o", "json"}, args...)...)
+	text, _ := say(t, code, append([]string{"server", "doctor", "-o", "json"}, args...)...)
 	if strings.Contains(text, "hush") {
 		t.Errorf("a password is shown: %s", text)
 	}

@@ -65,7 +65,7 @@ func TestPrune(t *testing.T) {
 	t.Setenv("DATABASE_URL", database)
 	t.Setenv("MIGRATE_DATABASE_URL", "")
 	for _, wrong := range [][]string{{}, {"--older-than", "12h"}, {"--older-than", "soon"}, {"--older-than", "400d", "--keep", "0"}} {
-		if _, trouble := say(t, shell.ExitUsage, append([]string{"prune"}, wrong...)...); trouble == "" {
+		if _, trouble := say(t, shell.ExitUsage, append([]string{"server", "prune"}, wrong...)...); trouble == "" {
 			t.Errorf("%q is refused without a word", wrong)
 		}
 	}

@@ -77,12 +77,12 @@ func TestOutageOfTheDatabase(t *testing.T) {
 	for range 2 {
 		servers = append(servers, startServing(t, dataDirectory(t), "--database-url", url))
 	}
-	making := exec.Command("headroom", "key", "create", "poller", "--role", "admin")
+	making := exec.Command("headroom", "server", "key", "create", "poller", "--role", "admin")
 	making.Env = append(os.Environ(), "DATABASE_URL="+url)
 	made, err := making.CombinedOutput()
 	key := regexp.MustCompile(`hrk_[\w-]{43}`).FindString(string(made))
 	if err != nil || key == "" {
-		t.Fatalf("headroom key create: %v\n%s", err, made)
+		t.Fatalf("headroom server key create: %v\n%s", err, made)
 	}
 	var followers []*lockedBuffer
 	watch := func(s *served, words ...string) chan error {
@@ -210,7 +210,7 @@ func TestOutageOfTheDatabase(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	withCookie.Header.Set("Cookie", "headroom_session=hrs_"+strings.Repeat("x", 43))
+	withCookie.Header.Set("Cookie", "headroom_session_"+withCookie.URL.Port()+"=hrs_"+strings.Repeat("x", 43))
 	if answer, err := http.DefaultClient.Do(withCookie); err != nil {
 		t.Error(err)
 	} else {

@@ -244,6 +244,15 @@ func TestServeWithItsOwnDatabase(t *testing.T) {
 	if !regexp.MustCompile(`http://127\.0\.0\.1:\d+/sign-in#hrl_[\w-]{43}\n`).MatchString(s.greeted) {
 		t.Errorf("no sign-in link in\n%s", s.greeted)
 	}
+	again, err := exec.Command("headroom", "server", "sign-in", "--data-dir", dir).Output()
+	address, token, _ := strings.Cut(strings.TrimSpace(string(again)), "#")
+	for _, want := range []int{http.StatusCreated, http.StatusUnauthorized} { // a link works once
+		answer, wrong := http.Post(strings.TrimSuffix(address, "/sign-in")+"/v1/session", "application/json", strings.NewReader(`{"token":"`+token+`"}`))
+		if err = errors.Join(err, wrong); err != nil || answer.StatusCode != want {
+			t.Fatalf("headroom server sign-in printed %q; signing in with it: %v, %v; want %d", again, answer, err, want)
+		}
+		_ = answer.Body.Close()
+	}
 	if info, err := os.Stat(filepath.Join(dir, remote.ClientFile)); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%s: got %v, %v; want mode 0600", remote.ClientFile, info, err)
 	}

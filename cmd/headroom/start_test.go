@@ -43,20 +43,3 @@ func TestStartIsLean(t *testing.T) {
 	}
 	t.Logf("%d packages allocate %d bytes before main", packages, together)
 }
-
-// A command that is asked for is made without most others; help has all of them.
-func TestStartMakesOneGroupOfCommands(t *testing.T) {
-	t.Parallel()
-	all := len(rootCommand().Commands())
-	for _, args := range [][]string{{"solve", "x.json"}, {"cluster", "list"}, {"help"}, {"--help"}, {"solv"}, {"__complete", ""}} {
-		root := rootCommand(args...)
-		made := len(root.Commands())
-		found, _, err := root.Find(args[:1])
-		switch named := err == nil && found != root; {
-		case args[0] == "solve" && made*5 > all, !named && made != all:
-			t.Errorf("%q: %d of %d commands are made", args, made, all)
-		case args[0] == "cluster" && !named:
-			t.Errorf("%q is not found: %v", args, err)
-		}
-	}
-}

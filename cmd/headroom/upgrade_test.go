@@ -202,7 +202,7 @@ func TestRollingUpgrade(t *testing.T) {
 		}
 	}
 	said, err := once("headroom", append(alone, "HEADROOM_PEER_ADDRESS="), "serve", "--listen", testPort(t), "--data-dir", dataDirectory(t))
-	if err == nil || !strings.Contains(said, `the database's schema has version 19 and this release needs `) || !strings.Contains(said, `run "headroom migrate up"`) {
+	if err == nil || !strings.Contains(said, `the database's schema has version 19 and this release needs `) || !strings.Contains(said, `run "headroom server migrate up"`) {
 		t.Errorf("this program on the older schema: %v, %s", err, said)
 	}
 	began := time.Now()

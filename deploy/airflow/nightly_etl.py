@@ -21,7 +21,7 @@ with DAG(
         # While the job waits it takes a slot of a worker. So it waits for 5 minutes only and fails with exit code 3;
         # Airflow tries it again 5 minutes later.
         # The day at the end keeps Airflow from taking a command that ends in .sh for a template.
-        bash_command="exec headroom admission run shop nightly-etl --wait 5m -- /opt/jobs/etl.sh {{ ds }}",
+        bash_command="exec headroom live admission run shop nightly-etl --wait 5m -- /opt/jobs/etl.sh {{ ds }}",
         append_env=True,
         retries=24,
         retry_delay=timedelta(minutes=5),

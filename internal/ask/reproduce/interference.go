@@ -16,7 +16,7 @@ var interference = Experiment{
 	Method: "One core is simulated request by request, so much of it being needed by requests as stands before the colon. Where queueing theory has a closed form, the mean over the seeds must be within 6 % of it. " +
 		"Which parts of a core requests can have is known, so that it is known where they pile up. " +
 		"The paper prints neither its load nor its requests. Whether equal slices of 30 ms turn 25 ms alone into its measurement is tested for both of its readings of the load. These are 71 and 84.8 % of two cores, with exponential requests. " +
-		"Its patch of a hypervisor is not run: hosts are set up by cgroups instead, as headroom interference says.",
+		"Its patch of a hypervisor is not run: hosts are set up by cgroups instead, as headroom lab interference says.",
 	run: runInterference,
 }
 

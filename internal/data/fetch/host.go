@@ -223,7 +223,7 @@ func (h AllowedHost) Allows(t Target) (fault string) {
 	case h.Host != t.Host || h.Port != t.Port:
 		return t.NotAllowed()
 	case t.Scheme == "http" && !h.HTTP:
-		return fmt.Sprintf("The list of allowed hosts has %s for HTTPS only; write https://, or have an admin deny that host and allow it with plain HTTP (\"headroom host allow %s --http\").", h.Label(), h.Label())
+		return fmt.Sprintf("The list of allowed hosts has %s for HTTPS only; write https://, or have an admin deny that host and allow it with plain HTTP (\"headroom server host allow %s --http\").", h.Label(), h.Label())
 	}
 	return ""
 }
@@ -237,7 +237,7 @@ func (t Target) NotAllowed() string {
 	if a, err := netip.ParseAddr(t.Host); err == nil && !public(a) {
 		needs += " --network " + netip.PrefixFrom(a, a.BitLen()).String()
 	}
-	return fmt.Sprintf("%s is not on the list of allowed hosts; an admin adds it (\"headroom host allow %s%s\").", t.Label(), t.Label(), needs)
+	return fmt.Sprintf("%s is not on the list of allowed hosts; an admin adds it (\"headroom server host allow %s%s\").", t.Label(), t.Label(), needs)
 }
 
 // Reaches explains why the entry does not allow connections to an address; it returns "" if it does.

@@ -149,11 +149,11 @@ func TestAllowedHosts(t *testing.T) {
 // The remedy in the refusal of an address makes the address reachable.
 func TestRefusalsSayWhatToAllow(t *testing.T) {
 	for address, want := range map[string]string{
-		"https://a.example/x":    `"headroom host allow a.example:443"`,
-		"http://a.example/x":     `"headroom host allow a.example:80 --http"`,
-		"http://127.0.0.1:8099/": `"headroom host allow 127.0.0.1:8099 --http --network 127.0.0.1/32"`,
-		"https://[fd00::1]/":     `"headroom host allow [fd00::1]:443 --network fd00::1/128"`,
-		"https://9.9.9.9/":       `"headroom host allow 9.9.9.9:443"`,
+		"https://a.example/x":    `"headroom server host allow a.example:443"`,
+		"http://a.example/x":     `"headroom server host allow a.example:80 --http"`,
+		"http://127.0.0.1:8099/": `"headroom server host allow 127.0.0.1:8099 --http --network 127.0.0.1/32"`,
+		"https://[fd00::1]/":     `"headroom server host allow [fd00::1]:443 --network fd00::1/128"`,
+		"https://9.9.9.9/":       `"headroom server host allow 9.9.9.9:443"`,
 	} {
 		target, fault := ParseTarget(address)
 		if fault != "" {

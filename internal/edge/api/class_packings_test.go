@@ -38,7 +38,7 @@ func TestClassesArePacked(t *testing.T) {
 	// Nothing is known of either class: the answer lists the measurements that each needs.
 	const everything = `{"machines":{"count":6,"disks":4,"hosts_per_extra":2,"penalty":1.1}}`
 	a := s.ask(s.admin, "POST", classPackings, everything).want(t, 422)
-	for _, part := range []string{`"/jobs/0/class"`, `"/jobs/1/class"`, "not_measured", "two numbers, for instance 6 and 12", "headroom measurement add mine", "there is no past execution"} {
+	for _, part := range []string{`"/jobs/0/class"`, `"/jobs/1/class"`, "not_measured", "two numbers, for instance 6 and 12", "headroom history measurement create mine", "there is no past execution"} {
 		if !strings.Contains(string(a.text), part) {
 			t.Errorf("got %s, want %s in it", a.text, part)
 		}

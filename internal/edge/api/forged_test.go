@@ -94,7 +94,7 @@ func TestForgedTokens(t *testing.T) {
 			return f.do("GET", "/v1/session", "", "X-API-KEY", token, "address", address).Code
 		}},
 		{session, otherSession, func(token, address string) int {
-			return f.do("GET", "/v1/session", "", "Cookie", cookieName+"="+token, "address", address).Code
+			return f.do("GET", "/v1/session", "", "Cookie", frontCookie+"="+token, "address", address).Code
 		}},
 		{link, otherLink, func(token, address string) int {
 			body, _ := json.Marshal(map[string]string{"token": token})

@@ -231,7 +231,7 @@ func TestSessionsOfTokens(t *testing.T) {
 	if err := json.Unmarshal(w.Body.Bytes(), &me); err != nil || me.ID != "oidc:ana" || me.Role != auth.Planner || !slices.Equal(me.Clusters, []string{"shop"}) || time.Until(*me.ExpiresAt) > 61*time.Minute {
 		t.Errorf("who signed in is %+v, %v", me, err)
 	}
-	cookie := cookieName + "=" + cookieIn(t, w).Value
+	cookie := frontCookie + "=" + cookieIn(t, w).Value
 	wantStatus(t, f.do("GET", "/v1/session", "", "Cookie", cookie), http.StatusOK)
 	f.pass(59 * time.Minute)
 	wantStatus(t, f.do("GET", "/v1/session", "", "Cookie", cookie), http.StatusOK)

@@ -409,7 +409,7 @@ func (s *service) perform(token, operation, method, path string, i int) answered
 	case operation == "createSession":
 		body = fmt.Sprintf(`{"token":%q}`, s.admin)
 	}
-	path = strings.NewReplacer("{plan}", plan, "{kind}", "infeasible", "{file}", "style.css").Replace(path)
+	path = strings.NewReplacer("{plan}", plan, "{kind}", "infeasible", "{file}", "style.css", "{chapter}", "how-to", "{page}", "get-started").Replace(path)
 	return s.ask(token, method, path, body, headers...)
 }
 

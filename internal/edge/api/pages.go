@@ -128,6 +128,18 @@ func (s *server) docs(w http.ResponseWriter, r *http.Request) {
 	reference.serve(w, r)
 }
 
+func (s *server) guide(w http.ResponseWriter, r *http.Request) {
+	text, found, err := docs.Guide(s.config.Version, chi.URLParam(r, "chapter"), chi.URLParam(r, "page"), r.URL.Query().Get("q"))
+	switch {
+	case err != nil:
+		s.fail(w, r, err)
+	case !found:
+		s.notFound(w, r)
+	default:
+		newPage(text, htmlType, policyOfGuides).serve(w, r)
+	}
+}
+
 func (s *server) signIn(w http.ResponseWriter, r *http.Request)  { s.pages.signIn.serve(w, r) }
 func (s *server) openapi(w http.ResponseWriter, r *http.Request) { s.pages.contract.serve(w, r) }
 

@@ -74,7 +74,7 @@ func TestGuessingIsSlow(t *testing.T) {
 	f := newFront(t)
 	good := f.key(nil)
 	session := cookieIn(t, f.signIn(good)).Value
-	wantStatus(t, f.do("GET", "/v1/session", "", "Cookie", cookieName+"="+session), http.StatusOK)
+	wantStatus(t, f.do("GET", "/v1/session", "", "Cookie", frontCookie+"="+session), http.StatusOK)
 	link, err := f.app.Auth.NewSignInLink(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -91,7 +91,7 @@ func TestGuessingIsSlow(t *testing.T) {
 	wantStatus(t, f.signIn(fresh), http.StatusCreated)
 	for range 3 * failuresPerWindow {
 		guess, _ := auth.NewToken(auth.SessionPrefix)
-		switch w := f.do("GET", "/v1/session", "", "Cookie", cookieName+"="+guess); w.Code {
+		switch w := f.do("GET", "/v1/session", "", "Cookie", frontCookie+"="+guess); w.Code {
 		case http.StatusUnauthorized:
 		case http.StatusTooManyRequests:
 			refused++
@@ -108,17 +108,17 @@ func TestGuessingIsSlow(t *testing.T) {
 	// From the same address: guesses do not reach the store, and known sessions and keys still work.
 	before := f.store.reads
 	guess, _ := auth.NewToken(auth.SessionPrefix)
-	wantStatus(t, f.do("GET", "/v1/session", "", "Cookie", cookieName+"="+guess), http.StatusTooManyRequests)
+	wantStatus(t, f.do("GET", "/v1/session", "", "Cookie", frontCookie+"="+guess), http.StatusTooManyRequests)
 	wantStatus(t, f.signIn(link), http.StatusTooManyRequests)
 	if f.store.reads != before {
 		t.Error("a guess reached the store")
 	}
 	wantStatus(t, f.do("GET", "/v1/session", "", "X-API-KEY", good), http.StatusOK)
 	young := cookieIn(t, f.signIn(good)).Value
-	wantStatus(t, f.do("GET", "/v1/session", "", "Cookie", cookieName+"="+young), http.StatusOK)
+	wantStatus(t, f.do("GET", "/v1/session", "", "Cookie", frontCookie+"="+young), http.StatusOK)
 	f.pass(2 * sessionsFor)
 	for _, known := range []string{session, young} {
-		wantStatus(t, f.do("GET", "/v1/session", "", "Cookie", cookieName+"="+known), http.StatusOK)
+		wantStatus(t, f.do("GET", "/v1/session", "", "Cookie", frontCookie+"="+known), http.StatusOK)
 	}
 	// Another address is not concerned.
 	wantStatus(t, f.signIn(link, "address", "10.9.9.9"), http.StatusCreated)
@@ -138,7 +138,7 @@ func TestRevokingAKeyKeepsOthersIn(t *testing.T) {
 	mine, other := signIn(s.admin), signIn(revoked.Token)
 	for range failuresPerWindow + 1 {
 		guess, _ := auth.NewToken(auth.SessionPrefix)
-		s.ask("", "GET", "/v1/session", nil, "Cookie", cookieName+"="+guess)
+		s.ask("", "GET", "/v1/session", nil, "Cookie", frontCookie+"="+guess)
 	}
 	s.ask(s.admin, "DELETE", "/v1/keys/"+revoked.ID, nil).want(t, 204)
 	s.ask("", "GET", "/v1/session", nil, "Cookie", mine).want(t, 200)

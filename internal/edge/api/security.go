@@ -15,6 +15,8 @@ const noStore = "no-store"
 const (
 	policyOfData  = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
 	policyOfPages = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
+	// policyOfGuides lets the documentation's search ask this server.
+	policyOfGuides = "default-src 'none'; style-src 'self'; img-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
 )
 
 // secureNames lists headers of every answer, in the form of http.Header.

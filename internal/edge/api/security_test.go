@@ -345,7 +345,7 @@ func TestOrigins(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s: %v for %+v", name, err, session)
 			}
-			name := cookieName
+			name := frontCookie
 			if c.secure {
 				name = "__Host-" + cookieName
 			}

@@ -138,6 +138,7 @@ func (s *server) routes(compress func(http.Handler) http.Handler) {
 	known.Get("/v1/about", s.aboutServer)
 	known.Get("/openapi.yaml", s.openapi)
 	known.Get("/docs", s.docs)
+	known.Get("/docs/{chapter}/{page}", s.guide)
 	known.Get("/problems/{kind}", s.problemPage)
 	known.Get("/sign-in", s.signIn)
 	known.Get("/assets/{file}", s.asset)

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"strings"
 	"sync"
@@ -17,11 +18,15 @@ import (
 // cookieName names the cookie of a session's token.
 const cookieName = "headroom_session"
 
-// cookieName is the name of the cookie here. Behind TLS browsers refuse one of this name that another host has set, or
-// that came without TLS.
-func (s *server) cookieName() string {
+// cookieName is the name of the cookie for a request. Behind TLS browsers refuse one of this name that another host has
+// set, or that came without TLS. Browsers send cookies to every port of an address, so that without TLS the port is in the
+// name: of two servers on one machine neither signs the other's people out.
+func (s *server) cookieName(r *http.Request) string {
 	if s.config.SecureCookies {
 		return "__Host-" + cookieName
+	}
+	if _, port, err := net.SplitHostPort(r.Host); err == nil && port != "" {
+		return cookieName + "_" + port
 	}
 	return cookieName
 }
@@ -54,7 +59,7 @@ func (s *server) authenticate(next http.Handler) http.Handler {
 				s.tooManyFailures(w, r)
 				return
 			case errors.Is(err, auth.ErrToken):
-				s.endCookie(w)
+				s.endCookie(w, r)
 				s.badToken(w, r, err)
 				return
 			case err != nil:
@@ -77,12 +82,12 @@ func isOpen(r *http.Request) bool {
 	case "/v1/session":
 		return r.Method == http.MethodPost
 	default:
-		return strings.HasPrefix(p, "/assets/") || strings.HasPrefix(p, "/problems/")
+		return strings.HasPrefix(p, "/assets/") || strings.HasPrefix(p, "/problems/") || strings.HasPrefix(p, "/docs/")
 	}
 }
 
 func (s *server) sessionToken(r *http.Request) string {
-	cookies := r.CookiesNamed(s.cookieName())
+	cookies := r.CookiesNamed(s.cookieName(r))
 	if len(cookies) != 1 { // two of the same name: another site's page may have set one of them
 		return ""
 	}
@@ -177,13 +182,13 @@ func (c *sessions) doubtAll() {
 	}
 }
 
-func (s *server) cookie(token string, expires time.Time) *http.Cookie {
-	return &http.Cookie{Name: s.cookieName(), Value: token, Path: "/", HttpOnly: true, Secure: s.config.SecureCookies,
+func (s *server) cookie(r *http.Request, token string, expires time.Time) *http.Cookie {
+	return &http.Cookie{Name: s.cookieName(r), Value: token, Path: "/", HttpOnly: true, Secure: s.config.SecureCookies,
 		SameSite: http.SameSiteStrictMode, Expires: expires, MaxAge: max(1, int(expires.Sub(s.app.Now()).Seconds()))}
 }
 
-func (s *server) endCookie(w http.ResponseWriter) {
-	ended := s.cookie("", time.Unix(1, 0))
+func (s *server) endCookie(w http.ResponseWriter, r *http.Request) {
+	ended := s.cookie(r, "", time.Unix(1, 0))
 	ended.MaxAge = -1
 	http.SetCookie(w, ended)
 }
@@ -233,7 +238,7 @@ func (s *server) createSession(w http.ResponseWriter, r *http.Request) {
 	}
 	s.sessions.keep(auth.HashOf(token), knownSession{Session: session}) // is no guess; the store is still queried
 	askedOf(r.Context()).principal = session.Principal                  // for the log
-	http.SetCookie(w, s.cookie(token, session.ExpiresAt))
+	http.SetCookie(w, s.cookie(r, token, session.ExpiresAt))
 	writeWhoami(w, http.StatusCreated, session.Principal, &session.ExpiresAt)
 }
 
@@ -253,6 +258,6 @@ func (s *server) deleteSession(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	s.endCookie(w)
+	s.endCookie(w, r)
 	w.WriteHeader(http.StatusNoContent)
 }

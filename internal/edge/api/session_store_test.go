@@ -59,7 +59,7 @@ func TestSessionsOnADatabase(t *testing.T) {
 	}
 	w := f.signIn(token, "address", "10.0.0.1")
 	wantStatus(t, w, http.StatusCreated)
-	cookie := cookieName + "=" + cookieIn(t, w).Value
+	cookie := frontCookie + "=" + cookieIn(t, w).Value
 	wantStatus(t, f.do("GET", "/v1/session", "", "Cookie", cookie), http.StatusOK)
 	if err := f.app.Auth.RevokeKey(who, key.ID); err != nil {
 		t.Fatal(err)
@@ -71,7 +71,7 @@ func TestSessionsOnADatabase(t *testing.T) {
 	// Signing out ends the session for every holder of the cookie.
 	w = f.signIn(link(), "address", "10.0.0.1")
 	wantStatus(t, w, http.StatusCreated)
-	cookie = cookieName + "=" + cookieIn(t, w).Value
+	cookie = frontCookie + "=" + cookieIn(t, w).Value
 	wantStatus(t, f.do("DELETE", "/v1/session", "", "Cookie", cookie, "Origin", "http://127.0.0.1:8080"), http.StatusNoContent)
 	wantStatus(t, f.do("GET", "/v1/session", "", "Cookie", cookie, "address", "10.0.0.1"), http.StatusUnauthorized)
 	wantStatus(t, f.do("GET", "/readyz", ""), http.StatusOK)

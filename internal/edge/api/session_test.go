@@ -15,10 +15,13 @@ import (
 	"headroom/internal/service/auth"
 )
 
+// frontCookie names the cookie at the address of the tests, 127.0.0.1:8080.
+const frontCookie = cookieName + "_8080"
+
 // cookieIn returns the session's cookie in an answer.
 func cookieIn(t *testing.T, w *httptest.ResponseRecorder) *http.Cookie {
 	t.Helper()
-	i := slices.IndexFunc(w.Result().Cookies(), func(c *http.Cookie) bool { return strings.HasSuffix(c.Name, cookieName) })
+	i := slices.IndexFunc(w.Result().Cookies(), func(c *http.Cookie) bool { return strings.Contains(c.Name, cookieName) })
 	if i < 0 {
 		t.Fatalf("the answer sets no session cookie: %v", w.Header())
 	}
@@ -27,6 +30,28 @@ func cookieIn(t *testing.T, w *httptest.ResponseRecorder) *http.Cookie {
 
 func (f *front) signIn(token string, headers ...string) *httptest.ResponseRecorder {
 	return f.do("POST", "/v1/session", fmt.Sprintf(`{"token":%q}`, token), headers...)
+}
+
+// Browsers send cookies to every port of an address: each server has a name of its own for its cookie there.
+func TestServersOnOneAddressKeepTheirSessions(t *testing.T) {
+	t.Parallel()
+	first, second := newFront(t), newFront(t)
+	jar := ""
+	for i, f := range []*front{first, second} {
+		link, err := f.app.Auth.NewSignInLink(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		cookie := f.signIn(link, "Host", fmt.Sprintf("127.0.0.1:808%d", i)).Result().Cookies()
+		if len(cookie) != 1 || strings.Contains(jar, cookie[0].Name) {
+			t.Fatalf("server %d sets %v beside %q", i, cookie, jar)
+		}
+		jar += cookie[0].Name + "=" + cookie[0].Value + "; "
+	}
+	for i, f := range []*front{first, second} {
+		wantStatus(t, f.do("GET", "/v1/session", "", "Host", fmt.Sprintf("127.0.0.1:808%d", i), "Cookie", jar), http.StatusOK)
+	}
+	wantStatus(t, second.do("GET", "/v1/session", "", "Host", "127.0.0.1:8080", "Cookie", jar), http.StatusUnauthorized)
 }
 
 func TestSignInLink(t *testing.T) {
@@ -40,7 +65,7 @@ func TestSignInLink(t *testing.T) {
 	w := f.signIn(link)
 	wantStatus(t, w, http.StatusCreated)
 	cookie := cookieIn(t, w)
-	want := http.Cookie{Name: cookieName, Value: cookie.Value, Quoted: cookie.Quoted, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode,
+	want := http.Cookie{Name: frontCookie, Value: cookie.Value, Quoted: cookie.Quoted, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode,
 		MaxAge: int(auth.SessionLife.Seconds()), Expires: cookie.Expires, RawExpires: cookie.RawExpires, Raw: cookie.Raw}
 	if diff := cmp.Diff(want, *cookie); diff != "" {
 		t.Errorf("the cookie (-want +got):\n%s", diff)
@@ -55,7 +80,7 @@ func TestSignInLink(t *testing.T) {
 		t.Error("the session is not stored under its hash")
 	}
 
-	who := f.do("GET", "/v1/session", "", "Cookie", cookieName+"="+cookie.Value)
+	who := f.do("GET", "/v1/session", "", "Cookie", frontCookie+"="+cookie.Value)
 	wantStatus(t, who, http.StatusOK)
 	var me whoami
 	if err := json.Unmarshal(who.Body.Bytes(), &me); err != nil || me.Role != auth.Admin || me.ExpiresAt == nil {
@@ -76,12 +101,12 @@ func TestSignInLink(t *testing.T) {
 	f.pass(-time.Minute)
 	wantStatus(t, f.signIn(late), http.StatusUnauthorized) // asking too late uses it up
 
-	out := f.do("DELETE", "/v1/session", "", "Cookie", cookieName+"="+cookie.Value, "Origin", "http://127.0.0.1:8080")
+	out := f.do("DELETE", "/v1/session", "", "Cookie", frontCookie+"="+cookie.Value, "Origin", "http://127.0.0.1:8080")
 	wantStatus(t, out, http.StatusNoContent)
 	if ended := cookieIn(t, out); ended.MaxAge >= 0 || ended.Value != "" || ended.Path != "/" {
 		t.Errorf("got the cookie %+v, want it taken back", ended)
 	}
-	wantStatus(t, f.do("GET", "/v1/session", "", "Cookie", cookieName+"="+cookie.Value), http.StatusUnauthorized)
+	wantStatus(t, f.do("GET", "/v1/session", "", "Cookie", frontCookie+"="+cookie.Value), http.StatusUnauthorized)
 	t.Attr("S5", "a link works once, and not after five minutes; the cookie is HttpOnly and SameSite=Strict")
 }
 
@@ -93,7 +118,7 @@ func TestSecureCookie(t *testing.T) {
 		t.Errorf("got the cookie %+v, want it Secure, HttpOnly and SameSite=Strict, of this host alone", c)
 	}
 	wantStatus(t, f.do("GET", "/v1/session", "", "Cookie", c.Name+"="+c.Value), http.StatusOK)
-	wantStatus(t, f.do("GET", "/v1/session", "", "Cookie", cookieName+"="+c.Value), http.StatusUnauthorized) // another host may have set it
+	wantStatus(t, f.do("GET", "/v1/session", "", "Cookie", frontCookie+"="+c.Value), http.StatusUnauthorized) // another host may have set it
 }
 
 func TestSessionEndsWithItsKey(t *testing.T) {
@@ -111,7 +136,7 @@ func TestSessionEndsWithItsKey(t *testing.T) {
 	if diff := cmp.Diff(want, me); diff != "" {
 		t.Errorf("who am I (-want +got):\n%s", diff)
 	}
-	cookie := "headroom_session=" + cookieIn(t, w).Value
+	cookie := frontCookie + "=" + cookieIn(t, w).Value
 	wantStatus(t, f.do("GET", "/v1/session", "", "Cookie", cookie), http.StatusOK)
 	f.pass(time.Hour)
 	wantStatus(t, f.do("GET", "/v1/session", "", "Cookie", cookie), http.StatusUnauthorized)
@@ -124,14 +149,14 @@ func TestSessionsAreRememberedForAMoment(t *testing.T) {
 	f := newFront(t)
 	value := cookieIn(t, f.signIn(f.key(nil))).Value
 	for range 20 {
-		wantStatus(t, f.do("GET", "/v1/session", "", "Cookie", cookieName+"="+value), http.StatusOK)
+		wantStatus(t, f.do("GET", "/v1/session", "", "Cookie", frontCookie+"="+value), http.StatusOK)
 	}
 	if f.store.reads != 1 {
 		t.Errorf("got %d reads of the store for 20 requests, want 1", f.store.reads)
 	}
 	_ = f.store.DeleteSession(t.Context(), auth.HashOf(value))
 	f.pass(sessionsFor)
-	wantStatus(t, f.do("GET", "/v1/session", "", "Cookie", cookieName+"="+value), http.StatusUnauthorized)
+	wantStatus(t, f.do("GET", "/v1/session", "", "Cookie", frontCookie+"="+value), http.StatusUnauthorized)
 }
 
 func TestSessionsWhileTheDatabaseIsAway(t *testing.T) {
@@ -140,7 +165,7 @@ func TestSessionsWhileTheDatabaseIsAway(t *testing.T) {
 	key := f.key(nil)
 	value := cookieIn(t, f.signIn(key)).Value
 	f.store.away = errBusy
-	w := f.do("GET", "/v1/session", "", "Cookie", cookieName+"="+value)
+	w := f.do("GET", "/v1/session", "", "Cookie", frontCookie+"="+value)
 	wantStatus(t, w, http.StatusServiceUnavailable)
 	if w.Header().Get("Retry-After") == "" || len(w.Result().Cookies()) > 0 {
 		t.Errorf("got the headers %v, want Retry-After and the cookie left alone", w.Header())
@@ -234,7 +259,7 @@ func TestBadTokensAreRefusedAlike(t *testing.T) {
 		n++
 		address := fmt.Sprintf("10.1.%d.%d", n/200, n%200)
 		if kind != "a session's" && kind != "endless" { // which no browser keeps
-			wantStatus(t, f.do("GET", "/v1/session", "", "Cookie", cookieName+"="+token, "address", address), http.StatusUnauthorized)
+			wantStatus(t, f.do("GET", "/v1/session", "", "Cookie", frontCookie+"="+token, "address", address), http.StatusUnauthorized)
 		}
 		if kind != "a link's" && kind != "endless" { // no token by the contract
 			wantStatus(t, f.signIn(token, "address", address), http.StatusUnauthorized)
@@ -246,7 +271,7 @@ func TestBadTokensAreRefusedAlike(t *testing.T) {
 		"another scheme":    {"Authorization", "Basic " + good},
 		"no scheme":         {"Authorization", good},
 		"an empty header":   {"X-API-KEY", ""},
-		"a key as a cookie": {"Cookie", cookieName + "=" + good},
+		"a key as a cookie": {"Cookie", frontCookie + "=" + good},
 	} {
 		if w := f.do("GET", "/v1/session", "", headers...); w.Code != http.StatusUnauthorized {
 			t.Errorf("%s: got status %d, want 401", name, w.Code)
@@ -311,7 +336,7 @@ func TestNoSecretsInTheLog(t *testing.T) {
 			f.do("GET", "/v1/session", "", "Authorization", "Bearer "+secret),
 			f.do("GET", "/v1/session", "", "Authorization", secret),
 			f.do("GET", "/v1/session", "", "X-API-KEY", secret),
-			f.do("GET", "/v1/session", "", "Cookie", cookieName+"="+secret),
+			f.do("GET", "/v1/session", "", "Cookie", frontCookie+"="+secret),
 			f.do("GET", "/v1/session", "", "X-Request-Id", secret),
 			f.do("GET", "/sign-in?token="+secret, ""),
 			f.do("GET", "/"+secret, "", "Authorization", "Bearer "+key),

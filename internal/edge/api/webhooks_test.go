@@ -106,7 +106,7 @@ func TestWebhooks(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	p := s.ask(s.admin, "POST", "/v1/webhooks", someWebhook).want(t, 422).problem(t)
-	if p.at() != "/url" || !strings.Contains(p.Errors[0].Detail, `"headroom host allow hooks.example.com:443"`) {
+	if p.at() != "/url" || !strings.Contains(p.Errors[0].Detail, `"headroom server host allow hooks.example.com:443"`) {
 		t.Errorf("a host that is not allowed: got %+v", p)
 	}
 	s.ask(s.admin, "POST", "/v1/allowed-hosts", `{"host":"hooks.example.com"}`).want(t, 201)

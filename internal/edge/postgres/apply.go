@@ -76,7 +76,7 @@ func apply(ctx context.Context, q querier, version int64, d inputs.Document, dry
 			return done, outdated(ctx, q, done.Version, d.Cluster.Name, "", inputKinds...)
 		}
 		if len(before.Forecasts) > MaxForecasts {
-			return done, conflict("the cluster has more than %d forecast rows, the limit of a document; leave \"forecasts\" out of the document and send them as CSV (PUT /v1/clusters/%s/forecasts, or headroom forecast put), or delete past ones", MaxForecasts, d.Cluster.Name)
+			return done, conflict("the cluster has more than %d forecast rows, the limit of a document; leave \"forecasts\" out of the document and send them as CSV (PUT /v1/clusters/%s/forecasts, or headroom class forecast edit), or delete past ones", MaxForecasts, d.Cluster.Name)
 		}
 	}
 	return become(ctx, q, id, before, d, done, dryRun)
@@ -283,7 +283,7 @@ func (s *Store) Document(ctx context.Context, name string) (d inputs.Document, e
 				}
 			}
 			if len(d.Forecasts) > MaxForecasts {
-				return conflict("the cluster %q has more than %d forecast rows, which is the limit of a document. Save them as CSV (GET /v1/clusters/%[1]s/forecasts?format=csv, or headroom forecast list %[1]s -o csv), delete those of past hours, and ask again", name, MaxForecasts)
+				return conflict("the cluster %q has more than %d forecast rows, which is the limit of a document. Save them as CSV (GET /v1/clusters/%[1]s/forecasts?format=csv, or headroom class forecast list %[1]s -o csv), delete those of past hours, and ask again", name, MaxForecasts)
 			}
 			return err
 		})

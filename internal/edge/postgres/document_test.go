@@ -106,7 +106,7 @@ func TestADocumentHoldsSoManyForecasts(t *testing.T) {
 	}
 	execute(t, conn, `INSERT INTO forecasts (class_id, hour, jobs) SELECT min(id), '1999-01-01T00:00Z', 1 FROM classes`)
 	_, err := s.Document(ctx, night)
-	if !errors.Is(err, fault.Conflict) || !strings.Contains(err.Error(), "/forecasts?format=csv, or headroom forecast list "+night+" -o csv") {
+	if !errors.Is(err, fault.Conflict) || !strings.Contains(err.Error(), "/forecasts?format=csv, or headroom class forecast list "+night+" -o csv") {
 		t.Errorf("got %v", err)
 	}
 	if _, err := s.Apply(ctx, version, d, true); !errors.Is(err, fault.Conflict) || !strings.Contains(err.Error(), `leave "forecasts" out of the document`) {

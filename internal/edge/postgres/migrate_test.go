@@ -58,7 +58,7 @@ func TestMigrationsRunOnceHoweverManyStart(t *testing.T) {
 func TestASchemaThatIsNotThereOrNewer(t *testing.T) {
 	t.Parallel()
 	_, err := postgres.Open(t.Context(), postgres.Config{URL: pgtest.Empty(t), SkipMigrations: true})
-	if err == nil || !strings.Contains(err.Error(), "headroom migrate up") {
+	if err == nil || !strings.Contains(err.Error(), "headroom server migrate up") {
 		t.Errorf("without a schema: %v", err)
 	}
 	url := pgtest.Database(t)

@@ -109,9 +109,9 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 	case refused != nil && !status.Role:
 		return nil, refused
 	case status.Have == status.Known && status.Behind():
-		return nil, fmt.Errorf("the database's tables of background runs have version %d and this release needs %d; run \"headroom migrate up\"", status.River, status.KnownRiver)
+		return nil, fmt.Errorf("the database's tables of background runs have version %d and this release needs %d; run \"headroom server migrate up\"", status.River, status.KnownRiver)
 	case status.Behind():
-		return nil, fmt.Errorf("the database's schema has version %d and this release needs %d; run \"headroom migrate up\"", status.Have, status.Known)
+		return nil, fmt.Errorf("the database's schema has version %d and this release needs %d; run \"headroom server migrate up\"", status.Have, status.Known)
 	case status.Have > status.Known:
 		c.Log.Warn("schema newer than this release", "have", status.Have, "known", status.Known)
 	}

@@ -138,7 +138,7 @@ func TestEveryStepOfTheSchema(t *testing.T) {
 		execute(t, conn, "RESET ROLE")
 		if i < len(versions)-1 {
 			_, err := postgres.Open(ctx, postgres.Config{URL: url, SkipMigrations: true})
-			if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("has version %d and this release needs %d; run \"headroom migrate up\"", n, known)) {
+			if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("has version %d and this release needs %d; run \"headroom server migrate up\"", n, known)) {
 				t.Errorf("on schema %d: %v", n, err)
 			}
 		}

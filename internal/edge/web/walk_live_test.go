@@ -36,7 +36,7 @@ func walkLive(t *testing.T, s *server, browser context.Context) {
 	s.put(t, at+"/live", map[string]any{"policy": map[string]any{"kind": "fifo"}, "heartbeat_s": 1, "node_timeout_s": 3}, s.etag(t, at+"/live"))
 	ctx := s.tab(t, browser)
 	s.open(t, ctx, "/c/shop/live")
-	until(t, ctx, `document.querySelector("h1").textContent === "No node has told of itself yet." && document.querySelector("main").textContent.includes("headroom agent shop --node node-1")`)
+	until(t, ctx, `document.querySelector("h1").textContent === "No node has told of itself yet." && document.querySelector("main").textContent.includes("headroom live agent shop --node node-1")`)
 	picture(t, ctx, "live-empty")
 
 	s.fleet(t, "shop", "node-1", "node-2", "node-3")

@@ -120,7 +120,7 @@ func (u *Usage) Room(cluster string) error {
 		most = append(most, fmt.Sprintf("%s %s in %d rows", k.Table, megabytes(k.Bytes), k.Rows))
 	}
 	return &fault.TooManyError{RetryAfter: measureEvery,
-		Detail: fmt.Sprintf("Cluster %q keeps %s. It kept that at %s: %s. Delete what nobody needs, such as executions, forecasts or measurements, have old plans removed with \"headroom prune\", or have %s raised where the server runs.",
+		Detail: fmt.Sprintf("Cluster %q keeps %s. It kept that at %s: %s. Delete what nobody needs, such as executions, forecasts or measurements, have old plans removed with \"headroom server prune\", or have %s raised where the server runs.",
 			cluster, over, u.measured.UTC().Format("15:04 UTC"), strings.Join(most, ", "), setting)}
 }
 

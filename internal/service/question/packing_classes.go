@@ -202,5 +202,5 @@ func notMeasured(cluster string, s pack.PackingSource, recorded string) string {
 	case s.Executions == 0:
 		known += fmt.Sprintf(", and there is no past execution of %q", recorded)
 	}
-	return fmt.Sprintf("%s. Run it on %s: headroom measurement add %s %q power --vms %d --seconds S.", known, sizes, cluster, s.Class, size)
+	return fmt.Sprintf("%s. Run it on %s: headroom history measurement create %s %q power --vms %d --seconds S.", known, sizes, cluster, s.Class, size)
 }

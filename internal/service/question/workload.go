@@ -33,7 +33,7 @@ func checkWorkload(in *sim.Input) error {
 	}
 	if jobs > trial.MaxJobs {
 		return fault.At("/classes", "too_many",
-			fmt.Sprintf("There may be %d jobs at once, with those that limits.jobs lets wait; a server simulates %d at most. Simulate more with headroom simulate workload.", jobs, trial.MaxJobs))
+			fmt.Sprintf("There may be %d jobs at once, with those that limits.jobs lets wait; a server simulates %d at most. Simulate more with headroom whatif simulate workload.", jobs, trial.MaxJobs))
 	}
 	return nil
 }

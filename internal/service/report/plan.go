@@ -344,21 +344,31 @@ func reasons(b *strings.Builder, pl capacity.Plan) {
 	}
 }
 
+// proofLine says in one line how good a plan is, who showed it and who agrees.
 func proofLine(objective money.Amount, p capacity.Proof, currency string) string {
-	s := fmt.Sprintf("Proof: the bill less the value of all admitted jobs is %s %s, and no plan's is lower, by %s", objective, currency, p.Method)
-	if p.Gap > 0 {
-		s = fmt.Sprintf("Proof: the bill less the value of all admitted jobs is %s %s, and no plan's is below %s (gap %s), by %s", objective, currency, p.Bound, percentUp(p.Gap), p.Method)
+	by := "the built-in solver"
+	if p.Method == "lp" {
+		by = "the dual of the linear program"
 	}
+	s := fmt.Sprintf("Proved optimal by %s: no plan's bill and value together are lower.", by)
+	if p.Gap > 0 {
+		lower := money.Amount{Decimal: objective.Sub(p.Bound.Decimal)}
+		s = fmt.Sprintf("Proved by %s: no plan's bill and value together are more than %s %s lower (gap %s).", by, lower, currency, percentUp(p.Gap))
+	}
+	var agree []string
 	switch {
 	case p.Agreed == nil && p.Engine != "":
-		s += "; " + p.Engine + " gave no answer to compare"
+		s += " " + p.Engine + " gave no answer to compare."
 	case p.Agreed != nil && *p.Agreed:
-		s += "; " + p.Engine + " agrees"
+		agree = append(agree, p.Engine)
 	case p.Agreed != nil:
-		s += "; " + p.Engine + " does not agree"
+		s += " " + p.Engine + " does not agree."
 	}
 	if p.Checked {
-		s += "; checked"
+		agree = append(agree, "the independent checker")
 	}
-	return fmt.Sprintf("%s; %.1f ms.", s, p.SolveMs)
+	if len(agree) > 0 {
+		s += " Confirmed by " + strings.Join(agree, " and by ") + "."
+	}
+	return fmt.Sprintf("%s Made in %.1f ms.", s, p.SolveMs)
 }

@@ -51,7 +51,7 @@ func Lessons(a dispatch.LearnAnswer) Table {
 // LessonsText says for people what was learned.
 func LessonsText(w io.Writer, a dispatch.LearnAnswer) error {
 	_, err := fmt.Fprintf(w, "Learned by %s from %s: %d good, %d bad. Of %d the outcome was not the expected one.\n"+
-		"All lessons so far: %d good, %d bad. With -o json the answer has the knowledge, which \"headroom classify\" takes.\n",
+		"All lessons so far: %d good, %d bad. With -o json the answer has the knowledge, which \"headroom lab classify\" takes.\n",
 		strings.ReplaceAll(string(a.Knowledge.Kind), "_", " "), several(int64(len(a.Lessons)), "lesson"), a.Good, a.Bad, a.Mistaken,
 		a.Knowledge.Counts.Outcomes[1], a.Knowledge.Counts.Outcomes[0])
 	return err

@@ -404,9 +404,9 @@ func (a *agent) ask(ctx context.Context, seq int64) (Answer, error) {
 func refusal(node string, t *trouble) error {
 	switch t.status {
 	case http.StatusUnauthorized, http.StatusForbidden:
-		return Refused{fmt.Errorf("the server does not take the heartbeats of node %q: %w. An agent needs a key of the role agent for this cluster (\"headroom key create --role agent\")", node, t)}
+		return Refused{fmt.Errorf("the server does not take the heartbeats of node %q: %w. An agent needs a key of the role agent for this cluster (\"headroom server key create --role agent\")", node, t)}
 	case http.StatusNotFound:
-		return fmt.Errorf("the server does not know the node %q: %w. Whoever may edit the cluster declares it: \"headroom live node set CLUSTER %s --slots N\"", node, t, node)
+		return fmt.Errorf("the server does not know the node %q: %w. Whoever may edit the cluster declares it: \"headroom live node edit CLUSTER %s --slots N\"", node, t, node)
 	case http.StatusConflict:
 		return Refused{fmt.Errorf("another agent speaks for node %q by now: %w. Give each machine a name of its own with --node", node, t)}
 	default:

@@ -8,6 +8,11 @@ var Operations = []Operation{
 		{Name: "file", In: "path", Required: true, About: "The file's name.", Shape: &Shape{Kind: Text, Rules: "min=1,max=200"}},
 	}},
 	{ID: "docs", Method: "GET", Path: "/docs", Role: "open"},
+	{ID: "guide", Method: "GET", Path: "/docs/{chapter}/{page}", Role: "open", Parameters: []Parameter{
+		{Name: "chapter", In: "path", Required: true, About: "A chapter of the documentation.", Shape: &Shape{Kind: Text, Rules: "min=1,max=100"}},
+		{Name: "page", In: "path", Required: true, About: "A page of the chapter; `search` of `about` looks for words.", Shape: &Shape{Kind: Text, Rules: "min=1,max=100"}},
+		{Name: "q", In: "query", About: "The words that `/docs/about/search` looks for.", Shape: &Shape{Kind: Text, Rules: "max=200"}},
+	}},
 	{ID: "livez", Method: "GET", Path: "/livez", Role: "open"},
 	{ID: "metrics", Method: "GET", Path: "/metrics", Role: "viewer", AllClusters: true},
 	{ID: "openapi", Method: "GET", Path: "/openapi.yaml", Role: "open"},

@@ -3,11 +3,17 @@ package batch
 
 import (
 	"github.com/spf13/cobra"
+
+	"headroom/internal/edge/cli/shell"
 )
 
-// Commands returns the commands about batches and pools of machines, and the experiments.
-func Commands() []*cobra.Command {
-	return []*cobra.Command{
-		packCommand(), packingCommand(), poolCommand(), interferenceCommand(), generateCommand(), reproduceCommand(),
-	}
+// Command returns the commands about batches and pools of machines.
+func Command() *cobra.Command {
+	return shell.Group("batch", "Plan a batch on machines that are there (pack), or a pool of machines to rent (pool)", "",
+		packCommand(), packingCommand(), poolCommand())
+}
+
+// LabCommands returns the commands that draw problems and run experiments.
+func LabCommands() []*cobra.Command {
+	return []*cobra.Command{reproduceCommand(), generateCommand(), interferenceCommand()}
 }

@@ -28,7 +28,7 @@ func generateCommand() *cobra.Command {
 		Long: `Writes a problem as JSON. The same family, size and seed give the same problem everywhere.
 
 Families:` + families.String(),
-		Example:   "  headroom generate hard --classes 100 --seed 7 | headroom solve --engine exact",
+		Example:   "  headroom lab generate hard --classes 100 --seed 7 | headroom solve --engine exact",
 		Args:      knownFamily,
 		ValidArgs: study.Names(),
 	}

@@ -24,7 +24,7 @@ func interferenceCommand() *cobra.Command {
 		Long: `Simulates one core that answers requests and runs batch work that never ends, under each policy with the same
 requests: how long requests take, what the batch work gets, and whether requests pile up for ever. Beside the
 means stands what queueing theory says. For each policy it says what to write into the batch work's cgroup;
-"headroom agent --apply-hints" does that.
+"headroom live agent --apply-hints" does that.
 
 With --io-cap and --reader it says how many tasks data nodes serve at once: a task that takes longer because others use
 its node reads as much more slowly. That may be asked alone.
@@ -37,11 +37,11 @@ Policies:
   nonpreemptive[:SLICE]      requests go first, but the batch work keeps its slice (30 ms)
   fair[:SLICE]               slices in turn
   anti-starvation:FLOOR/WINDOW  background; where the batch work ran less than FLOOR ms in WINDOW ms it runs until it has`,
-		Example: "  headroom interference --per-second 300 --service exponential:2\n" +
-			"  headroom interference --per-second 90 --service constant:10 --policy background --policy anti-starvation:50/1000\n" +
-			"  headroom interference --per-second 90 --service samples:3,5,40 --ceiling-cores 2 --cgroup /sys/fs/cgroup/night -o json\n" +
-			"  headroom interference --io-cap 60 --data-nodes 4 --reader terasort:50:1.6 --reader pi:0\n" +
-			"  headroom interference load.json",
+		Example: "  headroom lab interference --per-second 300 --service exponential:2\n" +
+			"  headroom lab interference --per-second 90 --service constant:10 --policy background --policy anti-starvation:50/1000\n" +
+			"  headroom lab interference --per-second 90 --service samples:3,5,40 --ceiling-cores 2 --cgroup /sys/fs/cgroup/night -o json\n" +
+			"  headroom lab interference --io-cap 60 --data-nodes 4 --reader terasort:50:1.6 --reader pi:0\n" +
+			"  headroom lab interference load.json",
 		Args: cobra.MaximumNArgs(1),
 	}
 	out.AddFlags(c, "table", "json", "csv")

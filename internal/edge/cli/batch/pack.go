@@ -45,13 +45,13 @@ Every packing is checked by code that shares nothing with the code that made it.
 
 With --cluster a server packs the batch and keeps the packing in one of its clusters; a long one is then a run
 that is waited for. With --classes as well the batch is the cluster's own classes, whose times are known from
-measurements ("headroom measurement") and past executions; then nothing is kept.
+measurements ("headroom history measurement") and past executions; then nothing is kept.
 
   {"machines": {"count": 11, "disks": 2, "hosts_per_extra": 2, "penalty": 1.1},
    "jobs": [{"name": "sort", "count": 3, "role": "host", "min_vms": 6, "model": {"a": 4200, "b": -0.7}},
             {"name": "index", "usage": {"cpu_percent": 85, "io_mb_s": 20},
              "measurements": [{"vms": 6, "seconds": 900}, {"vms": 12, "seconds": 520}]}]}` + remote.ConnectionHelp,
-		Example: "  headroom pack batch.json\n  headroom pack --compare batch.json\n  headroom pack --by 6 batch.json\n  headroom pack --one-more -o json - < batch.json\n  headroom pack --cluster shop batch.json\n  headroom pack --cluster shop --classes nightly-etl:3,ad-hoc --disks 2 --by 06:00",
+		Example: "  headroom batch pack batch.json\n  headroom batch pack --compare batch.json\n  headroom batch pack --by 6 batch.json\n  headroom batch pack --one-more -o json - < batch.json\n  headroom batch pack --cluster shop batch.json\n  headroom batch pack --cluster shop --classes nightly-etl:3,ad-hoc --disks 2 --by 06:00",
 		Args:    cobra.MaximumNArgs(1),
 	}
 	to.AddFlags(c)

@@ -17,7 +17,7 @@ import (
 func packingCommand() *cobra.Command {
 	c := remote.Group("packing", "Show and delete the packings that a cluster keeps", `
 
-"headroom pack --cluster" makes them: a batch, and in which phases it runs. A packing never changes.`)
+"headroom batch pack --cluster" makes them: a batch, and in which phases it runs. A packing never changes.`)
 	var to remote.Connection
 	to.AddFlags(c)
 	c.AddCommand(packingListCommand(&to), packingGetCommand(&to), packingDeleteCommand(&to))
@@ -31,7 +31,7 @@ func packingListCommand(to *remote.Connection) *cobra.Command {
 	return to.Command(c, func(c *cobra.Command, s *remote.Service, args []string) error {
 		l := remote.List{As: reflect.TypeFor[pack.PackingSummary](), Columns: []string{"id", "created_at", "created_by", "algorithm",
 			"status", "machines", "jobs", "busy_s", "end_s", "sequential_s", "missed"},
-			None: fmt.Sprintf("Cluster %s keeps no packing; \"headroom pack --cluster %s\" makes one.", shell.Shown(args[0]), shell.Shown(args[0]))}
+			None: fmt.Sprintf("Cluster %s keeps no packing; \"headroom batch pack --cluster %s\" makes one.", shell.Shown(args[0]), shell.Shown(args[0]))}
 		return remote.WriteList(c, s, out, l, openapi.ListPackings(args[0]))
 	})
 }

@@ -40,7 +40,7 @@ func poolPlanCommand() *cobra.Command {
 		Short: "Find the cheapest pool that does all work in time",
 		Long: `Reads a pool problem as JSON, from a file or standard input, and answers the cheapest mix of core instances and
 accelerators: which work is done where, and when each job ends.`,
-		Example: "  headroom pool plan pool.json\n  headroom pool plan -o json - < pool.json",
+		Example: "  headroom batch pool plan pool.json\n  headroom batch pool plan -o json - < pool.json",
 	}
 	c.Flags().Int64Var(&maxMs, "max-solve-ms", 0, "override the time budget in `milliseconds` (1 to 600000)")
 	return question.FileCommand(c, kinds.Pool, func(data []byte) (pool.PoolProblem, error) {
@@ -60,7 +60,7 @@ func poolEvaluateCommand() *cobra.Command {
 is work for them.
 
   "mix": {"core": [{"type": "m1.large", "count": 5}], "accelerators": [{"type": "c1.medium", "count": 6}]}`,
-		Example: "  headroom pool evaluate mix.json",
+		Example: "  headroom batch pool evaluate mix.json",
 	}
 	return question.FileCommand(c, kinds.PoolMix, func(data []byte) (pool.PoolProblem, error) { return pool.ReadPool(data, shell.Limits) })
 }
@@ -76,7 +76,7 @@ round what to rent and what to give back, of which type and at which hour.
    "running": [{"type": "m1.large", "count": 5}],
    "jobs": [{"name": "nightly", "work": 30, "deadline_hours": 3, "submissions": [3, 0, 2]}],
    "incoming_gb": [0, 850]}`,
-		Example: "  headroom pool rounds rounds.json",
+		Example: "  headroom batch pool rounds rounds.json",
 	}
 	return question.FileCommand(c, kinds.PoolRounds, func(data []byte) (pool.PoolCourseProblem, error) { return pool.ReadPoolCourse(data, shell.Limits) })
 }
@@ -91,7 +91,7 @@ type. For whole nodes give nodes as slots. Of jobs that say what they hold it sa
 
   {"types": [{"name": "gpu", "slots": 2}, {"name": "plain", "slots": 4}],
    "jobs": [{"name": "ciphers", "rates": {"gpu": 3, "plain": 1}}, {"name": "sort", "rates": {"gpu": 1, "plain": 1}, "holds": {"gpu": 2}}]}`,
-		Example: "  headroom pool share shares.json",
+		Example: "  headroom batch pool share shares.json",
 	}
 	return question.FileCommand(c, kinds.Shares, func(data []byte) (pool.SharePlanProblem, error) { return pool.ReadSharePlan(data, shell.Limits) })
 }
@@ -123,13 +123,14 @@ func poolVMTypesCommand() *cobra.Command {
 		Long: `Reads a pool problem and answers a scenario that adds its instance types to a capacity problem, with the speeds there
 of the classes that are named as the jobs are. Speeds are relative to the reference, which is what the problem's
 own VMs are.`,
-		Example: "  headroom pool vm-types --reference m1.large pool.json > scenario.json\n  headroom what-if problem.json scenario.json",
+		Example: "  headroom batch pool vm-types --reference m1.large pool.json > scenario.json\n  headroom whatif problem.json --scenario scenario.json",
 		Args:    cobra.MaximumNArgs(1),
 	}
 	out.AddFlags(c, "json")
 	c.Flags().StringVar(&reference, "reference", "", "the `type` that the capacity problem's own VMs are")
 	c.Flags().BoolVar(&wholeVMs, "whole-vms", false, "speeds of VMs and not of slots, for classes given by their VMs per job")
 	_ = c.MarkFlagRequired("reference")
+	shell.Require(c, "reference")
 	return shell.Command(c, func(c *cobra.Command, args []string) error {
 		data, label, err := shell.Read(c.Context(), shell.FileArgument(args), c.InOrStdin(), c.ErrOrStderr())
 		if err != nil {

@@ -37,6 +37,7 @@ func ofCluster(c *cobra.Command, do func(c *cobra.Command, s *remote.Service, cl
 	c.Long = cmp.Or(c.Long, c.Short+".") + remote.ConnectionHelp
 	c.Flags().StringVar(&cluster, "cluster", "", "the `cluster` whose pool it is")
 	_ = c.MarkFlagRequired("cluster")
+	shell.Require(c, "cluster")
 	return shell.Command(c, func(c *cobra.Command, args []string) error {
 		if cluster == "" || cluster == "." || cluster == ".." {
 			return shell.Fail(shell.ExitUsage, fmt.Errorf("--cluster is %q, which names nothing", cluster))
@@ -62,7 +63,7 @@ func poolSetCommand() *cobra.Command {
 	var out shell.Output
 	var version int64
 	c := &cobra.Command{
-		Use: "set FILE|- --cluster CLUSTER", Short: "Say by what a cluster's pool is planned",
+		Use: "edit FILE|- --cluster CLUSTER", Short: "Say by what a cluster's pool is planned",
 		Long: `Reads the settings of a pool as JSON or YAML and stores them, in the place of those that are there. From then on
 the server plans the pool by itself, whenever anything changes that it depends on and at the beginning of each round.
 How often a job is submitted is known from its "submissions", else from the forecast of its "class", else from the
@@ -76,7 +77,7 @@ executions that were imported under its name.
   jobs:
     - {name: nightly, work: 30, deadline_hours: 3}
   storage: {replication: 1}`,
-		Example: "  headroom pool set pool.yaml --cluster shop", Args: cobra.ExactArgs(1),
+		Example: "  headroom batch pool edit pool.yaml --cluster shop", Args: cobra.ExactArgs(1),
 	}
 	out.AddFlags(c, "table", "json")
 	c.Flags().Int64Var(&version, "if-match", 0, "replace this `version` only (default: the one there is)")
@@ -131,7 +132,7 @@ func poolGetCommand() *cobra.Command {
 func poolUnsetCommand() *cobra.Command {
 	var yes bool
 	var version int64
-	c := &cobra.Command{Use: "unset --cluster CLUSTER", Short: "Stop planning a cluster's pool, after asking", Args: cobra.NoArgs}
+	c := &cobra.Command{Use: "delete --cluster CLUSTER", Short: "Stop planning a cluster's pool, after asking", Args: cobra.NoArgs}
 	c.Flags().BoolVar(&yes, "yes", false, "do not ask")
 	c.Flags().Int64Var(&version, "if-match", 0, "stop with this `version` only (default: the one there is)")
 	return ofCluster(c, func(c *cobra.Command, s *remote.Service, cluster string, _ []string) error {
@@ -167,7 +168,7 @@ with a time of their own:
   machines:
     - {type: m1.large, count: 5, since: 2026-03-01T18:10:00Z}
     - {type: c1.medium, as: accelerator, count: 6, paid_until: 2026-03-01T23:10:00Z}`,
-		Example: "  headroom pool running --cluster shop --core m1.large=5 --accelerator c1.medium=6\n  headroom pool running --cluster shop", Args: cobra.MaximumNArgs(1),
+		Example: "  headroom batch pool running --cluster shop --core m1.large=5 --accelerator c1.medium=6\n  headroom batch pool running --cluster shop", Args: cobra.MaximumNArgs(1),
 	}
 	out.AddFlags(c, "table", "json")
 	c.Flags().StringToInt64Var(&core, "core", nil, "core instances that run, by `type=count`")
@@ -240,7 +241,7 @@ func poolSampleCommand() *cobra.Command {
 	var at string
 	c := &cobra.Command{
 		Use: "sample GB --cluster CLUSTER", Short: "Say how much data a cluster has, before copies",
-		Example: "  headroom pool sample 4250 --cluster shop", Args: cobra.ExactArgs(1),
+		Example: "  headroom batch pool sample 4250 --cluster shop", Args: cobra.ExactArgs(1),
 	}
 	out.AddFlags(c, "table", "json")
 	c.Flags().StringVar(&at, "at", "", "the `time` when it was as much (default now)")

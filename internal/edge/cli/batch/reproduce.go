@@ -42,8 +42,8 @@ Every optimum behind a figure is proved.
 
 Exit codes: 0 every verdict is the recorded one and every figure inside its band, 5 one is not;
 the others are as of any verb.`,
-		Example: "  headroom reproduce\n  headroom reproduce sharing\n  headroom reproduce deadlines --seed 7 -o csv\n" +
-			"  headroom reproduce all --quick -o json",
+		Example: "  headroom lab reproduce\n  headroom lab reproduce sharing\n  headroom lab reproduce deadlines --seed 7 -o csv\n" +
+			"  headroom lab reproduce all --quick -o json",
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return nil

@@ -23,7 +23,6 @@ import (
 )
 
 // Commands returns the command.
-func Commands() []*cobra.Command { return []*cobra.Command{initCommand()} }
 
 // beginning is a cluster that is being made.
 type beginning struct {
@@ -56,7 +55,8 @@ func (b *beginning) assume(change, what string, values ...any) {
 	b.assumed = append(b.assumed, assumption{fmt.Sprintf(what, values...), change})
 }
 
-func initCommand() *cobra.Command {
+// Command returns the command that makes a first cluster.
+func Command() *cobra.Command {
 	var to remote.Connection
 	b := beginning{}
 	c := &cobra.Command{
@@ -120,7 +120,7 @@ func (b *beginning) sayMonths(c *cobra.Command) error {
 	if first, _, _ := strings.Cut(months.Explanation, "\n"); first != "" { // not of a run, which takes longer
 		fmt.Fprintf(c.OutOrStdout(), "\n%s\n", shell.Shown(first))
 	}
-	_, err = fmt.Fprintf(c.OutOrStdout(), "\nGo on: headroom months --cluster %s tells the bill by month, headroom plan explain %[1]s what would change the plan.\n",
+	_, err = fmt.Fprintf(c.OutOrStdout(), "\nGo on: headroom whatif months --cluster %s tells the bill by month, headroom plan explain %[1]s what would change the plan.\n",
 		shell.Shown(b.cluster))
 	return err
 }
@@ -205,14 +205,14 @@ func (b *beginning) make(c *cobra.Command) error {
 		}
 		return origins.Say(err)
 	}
-	b.assume("headroom price", "%s costs %s %s an hour for all time to come", b.instance, b.price, b.currency)
+	b.assume("headroom supply price", "%s costs %s %s an hour for all time to come", b.instance, b.price, b.currency)
 	fill := b.fromHistory
 	if len(b.history) == 0 {
 		fill = b.fromGuess
 	}
 	err := fill(c)
 	if err == nil {
-		b.assume("headroom forecast", "runs arrive like that until %s", b.now.UTC().Truncate(time.Hour).Add(ahead).Format(time.DateOnly))
+		b.assume("headroom class forecast", "runs arrive like that until %s", b.now.UTC().Truncate(time.Hour).Add(ahead).Format(time.DateOnly))
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Context()), time.Minute)
@@ -274,8 +274,8 @@ func (b *beginning) fromGuess(c *cobra.Command) error {
 		return err
 	}
 	b.classes = append(b.classes, made{name, fmt.Sprintf("%s on %s each; %g a day, at any hour alike", seconds(took), shell.Counted(b.on, "machine"), b.aDay)})
-	b.assume("headroom profile", "a job is %s of %g s, which may run side by side", shell.Counted(tasks, "task"), each)
-	b.assume(fmt.Sprintf("headroom class replace %s %s --deadline-s", b.cluster, name), "a job is done within %g s", deadline)
+	b.assume("headroom class profile", "a job is %s of %g s, which may run side by side", shell.Counted(tasks, "task"), each)
+	b.assume(fmt.Sprintf("headroom class edit %s %s --deadline-s", b.cluster, name), "a job is done within %g s", deadline)
 	return nil
 }
 

@@ -125,9 +125,9 @@ func (b *beginning) addJob(ctx context.Context, job past.RecordedJob) error {
 		about = fmt.Sprintf("1 run of %s; %s", seconds(math.Round(half)), arrivals)
 	}
 	b.classes = append(b.classes, made{name, about})
-	b.assume(fmt.Sprintf("headroom class replace %s %s --deadline-s", b.cluster, shell.QuotedText(name)),
+	b.assume(fmt.Sprintf("headroom class edit %s %s --deadline-s", b.cluster, shell.QuotedText(name)),
 		"%s is done within %s, as %d of %d runs were", name, seconds(deadline), within(took, deadline), len(took))
-	b.assume(fmt.Sprintf("headroom calibration show %s %s", b.cluster, shell.QuotedText(name)), "%s", calibrated)
+	b.assume(fmt.Sprintf("headroom history calibration get %s %s", b.cluster, shell.QuotedText(name)), "%s", calibrated)
 	return nil
 }
 

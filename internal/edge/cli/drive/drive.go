@@ -27,8 +27,8 @@ import (
 	"headroom/openapi"
 )
 
-// Commands returns the commands that drive engines.
-func Commands() []*cobra.Command {
+// Command returns the commands that drive engines.
+func Command() *cobra.Command {
 	c := remote.Group("drive", "Carry a cluster's plan out in the engine that runs its jobs", `
 
 In Slurm and YARN a driver changes limits that these keep by themselves, so that they hold while the driver or the server is away.
@@ -36,7 +36,7 @@ An application of Spark is started with the executors of the plan. No job is eve
 	var to remote.Connection
 	to.AddFlags(c)
 	c.AddCommand(slurmCommand(&to), sparkCommand(&to), yarnCommand(&to))
-	return []*cobra.Command{c}
+	return c
 }
 
 // driveFlags holds the flags of every driver.

@@ -59,6 +59,7 @@ one, without a place. SIGTERM and interrupts are handed on. A key of the role ag
 	c.Flags().StringVar(&r.lastPlan, "last-plan", "", "keep the plan in this `file`, and run by it, without a place, while the server cannot answer")
 	c.Flags().BoolVar(&dryRun, "dry-run", false, "print the command for the first job of the class and why, and run nothing")
 	_ = c.MarkFlagRequired("class")
+	shell.Require(c, "class")
 	// Names are checked, the command's own arguments are not.
 	c.PersistentPreRunE = func(c *cobra.Command, args []string) error {
 		return c.Parent().PersistentPreRunE(c, args[:1])

@@ -62,17 +62,17 @@ func calibrationShowCommand(to *remote.Connection) *cobra.Command {
 	var of calibrating
 	var question bool
 	c := &cobra.Command{
-		Use: "show CLUSTER CLASS", Short: "Show how well the bounds fit what executions took",
+		Use: "get CLUSTER CLASS", Short: "Show how well the bounds fit what executions took",
 		Long: `Shows how many executions lay between the bounds of the class's profile on the slots that each had, and with
 which factor each bound holds for the part asked for (--coverage). As CSV it is a row for each execution. With
 the question "headroom verify" checks the report in JSON.`,
-		Example: "  headroom calibration show shop nightly-etl\n  headroom calibration show shop nightly-etl --from 2026-01-01 -o csv\n" +
-			"  headroom calibration show shop nightly-etl --question -f question.json",
+		Example: "  headroom history calibration get shop nightly-etl\n  headroom history calibration get shop nightly-etl --from 2026-01-01 -o csv\n" +
+			"  headroom history calibration get shop nightly-etl --question -f question.json",
 		Args: cobra.ExactArgs(2),
 	}
 	out.AddFlags(c, "table", "json", "csv")
 	of.addFlags(c)
-	c.Flags().BoolVar(&question, "question", false, "write the profile and the executions as JSON, which \"headroom fit calibration\" and \"headroom verify\" take")
+	c.Flags().BoolVar(&question, "question", false, "write the profile and the executions as JSON, which \"headroom history fit calibration\" and \"headroom verify\" take")
 	c.PreRunE = func(*cobra.Command, []string) error {
 		if question && out.Format == "csv" {
 			return errors.New("--question is written as json; leave -o csv out")
@@ -118,7 +118,7 @@ func calibrationAdoptCommand(to *remote.Connection) *cobra.Command {
 		Use: "adopt CLUSTER CLASS", Short: "Plan a class with what its executions took",
 		Long: `Makes the recommended bound and factor, or those given, the class's calibration, and remembers the executions
 that they were made of. If somebody else changes the class at the same moment nothing is changed.`,
-		Example: "  headroom calibration adopt shop nightly-etl\n  headroom calibration adopt shop nightly-etl --bound upper --factor 1.1",
+		Example: "  headroom history calibration adopt shop nightly-etl\n  headroom history calibration adopt shop nightly-etl --bound upper --factor 1.1",
 		Args:    cobra.ExactArgs(2),
 	}
 	out.AddFlags(c, "table", "json")

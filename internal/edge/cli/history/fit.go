@@ -21,7 +21,7 @@ import (
 func fitCommand() *cobra.Command {
 	c := remote.Group("fit", "Show what the measurements of jobs come to, and ask it", `
 
-Whenever measurements come ("headroom measurement"), what they concern is fitted anew; a fit that says something
+Whenever measurements come ("headroom history measurement"), what they concern is fitted anew; a fit that says something
 else is a new version.`)
 	var to remote.Connection
 	to.AddFlags(c)
@@ -65,7 +65,7 @@ func fitListCommand(to *remote.Connection) *cobra.Command {
 	shell.AddChoice(c, &of.kind, "kind", "", "only of this kind", "power", "rate", "task_time", "usage")
 	return to.Command(c, func(c *cobra.Command, s *remote.Service, args []string) error {
 		request := openapi.ListFits(args[0], &openapi.ListFitsQuery{Job: of.job, Kind: of.kind})
-		return writeFits(c, s, out, "Nothing was measured; \"headroom measurement add\" adds what was.", request)
+		return writeFits(c, s, out, "Nothing was measured; \"headroom history measurement create\" adds what was.", request)
 	})
 }
 
@@ -88,8 +88,8 @@ func fitGetCommand(to *remote.Connection) *cobra.Command {
 		Long: `Shows the latest version of a fit, another one, or one by another method of the measurements of today. --vms
 asks a fit of power how long the job takes on so many, --residual one of task_time how long a task takes with
 such a part of a node.`,
-		Example: "  headroom fit get shop sort power --vms 12\n  headroom fit get shop sort power --method nls\n" +
-			"  headroom fit get shop sort task_time --residual 0.6",
+		Example: "  headroom history fit get shop sort power --vms 12\n  headroom history fit get shop sort power --method nls\n" +
+			"  headroom history fit get shop sort task_time --residual 0.6",
 		Args: cobra.ExactArgs(3),
 	}
 	out.AddFlags(c, "table", "json")
@@ -127,13 +127,13 @@ func fitMeasurementsCommand() *cobra.Command {
 	var methods perf.ChosenMethods
 	c := &cobra.Command{
 		Use: "measurements [FILE|-]", Short: "Fit measurements in a file here, without a server",
-		Long: `Reads measurements as JSON, as "headroom measurement add" sends them, and answers the fit of each job and kind: of
+		Long: `Reads measurements as JSON, as "headroom history measurement create" sends them, and answers the fit of each job and kind: of
 power the time on a number of VMs, of task_time the time of a task by what is left of its node, of rate the speeds
 of types of nodes, of usage how busy a job is. Nothing is stored.
 
   {"measurements": [{"job": "sort", "kind": "power", "vms": 2, "seconds": 900},
                     {"job": "sort", "kind": "power", "vms": 8, "seconds": 260}]}`,
-		Example: "  headroom fit measurements measured.json --vms 12\n  headroom fit measurements measured.json --power nls -o json",
+		Example: "  headroom history fit measurements measured.json --vms 12\n  headroom history fit measurements measured.json --power nls -o json",
 	}
 	c.Flags().Float64Var(&vms, "vms", 0, "predict the times of jobs on so many VMs")
 	c.Flags().Float64Var(&residual, "residual", 0, "predict the times of tasks with such a `part` of a node")
@@ -156,13 +156,13 @@ func fitCalibrationCommand() *cobra.Command {
 	var coverage float64
 	c := &cobra.Command{
 		Use: "calibration [FILE|-]", Short: "Compare the bounds of a profile with executions in a file here, without a server",
-		Long: `Reads a profile and executions as JSON and answers as "headroom calibration show" does: how many executions lay
+		Long: `Reads a profile and executions as JSON and answers as "headroom history calibration get" does: how many executions lay
 between the bounds on the slots that each had, and with which factor each bound holds. As CSV it is a row for each
-execution. "headroom calibration show --question" writes such a file about a class. Nothing is stored.
+execution. "headroom history calibration get --question" writes such a file about a class. Nothing is stored.
 
   {"profile": {"map_tasks": 100, "reduce_tasks": 0, "map_avg_s": 10, "map_max_s": 20},
    "executions": [{"id": "monday", "submitted_at": "2026-03-02T22:00:00Z", "seconds": 118, "map_slots": 10, "idle_s": 4}]}`,
-		Example: "  headroom fit calibration executions.json\n  headroom fit calibration executions.json --coverage 0.9 -o json",
+		Example: "  headroom history fit calibration executions.json\n  headroom history fit calibration executions.json --coverage 0.9 -o json",
 	}
 	c.Flags().Float64Var(&coverage, "coverage", perf.DefaultCoverage, "the `part` of executions that a calibrated time is to hold for, from 0.5 to 0.999")
 	return question.FileCommand(c, kinds.Calibrating, func(data []byte) (perf.CalibrationQuestion, error) {

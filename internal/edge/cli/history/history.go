@@ -15,17 +15,18 @@ import (
 	"headroom/openapi"
 )
 
-func historyCommand() *cobra.Command {
-	c := remote.Group("history", "Import what clusters recorded of past executions of jobs, and see it", `
+// Command returns the commands about past executions, and what they say of plans.
+func Command() *cobra.Command {
+	c := remote.Group("history", "Import past executions and measurements of jobs; see how well bounds and plans fit them", `
 
 "import" reads the records of a cluster here and sends what one needs to know of each execution; "watch" does it as
 they come into a directory; "read"
-does the same without a server and shows the profiles that come of it. "headroom profile from-history" and
-"headroom forecast from-history" make profiles and forecasts of what was imported.`)
+does the same without a server and shows the profiles that come of it. "headroom class profile from-history" and
+"headroom class forecast from-history" make profiles and forecasts of what was imported.`)
 	var to remote.Connection
 	to.AddFlags(c)
 	c.AddCommand(historyImportCommand(&to), historyWatchCommand(&to), historyReadCommand(), historyListCommand(&to), historyShowCommand(&to), historyJobsCommand(&to),
-		historyDeleteCommand(&to))
+		historyDeleteCommand(&to), calibrationCommand(), observationCommand(), measurementCommand(), fitCommand())
 	return c
 }
 
@@ -92,7 +93,7 @@ func historyJobsCommand(to *remote.Connection) *cobra.Command {
 
 func historyShowCommand(to *remote.Connection) *cobra.Command {
 	var out shell.Output
-	c := &cobra.Command{Use: "show CLUSTER ID", Short: "Show one past execution with its sample", Args: cobra.ExactArgs(2)}
+	c := &cobra.Command{Use: "get CLUSTER ID", Short: "Show one past execution with its sample", Args: cobra.ExactArgs(2)}
 	out.AddFlags(c, "table", "json")
 	return to.Command(c, func(c *cobra.Command, s *remote.Service, args []string) error {
 		a, err := s.Call(c.Context(), openapi.GetExecution(args[0], args[1]))

@@ -25,7 +25,7 @@ func ProfileFromHistoryCommand(to *remote.Connection) *cobra.Command {
 		Use: "from-history CLUSTER JOB", Short: "Make a profile of past executions of a job",
 		Long: `Merges the past executions of a job that were imported ("headroom history import") to a profile and adds it
 as a version; where the latest version says the same, nothing is added. Classes keep the version they name.`,
-		Example: "  headroom profile from-history shop 'nightly etl' --profile etl --last 30 --dry-run",
+		Example: "  headroom class profile from-history shop 'nightly etl' --profile etl --last 30 --dry-run",
 		Args:    cobra.ExactArgs(2),
 	}
 	out.AddFlags(c, "table", "json")
@@ -148,7 +148,7 @@ from --from until --until; with --repeat none the rows are the hours measured.
 
 With --counts running it measures how many were there at once, on the cluster that they ran on. A class
 that runs faster or slower than there needs other VMs than such a forecast says.`,
-		Example: "  headroom forecast from-history shop nightly-etl 'nightly etl' --measured-from 2026-01-05 --measured-until 2026-03-02 " +
+		Example: "  headroom class forecast from-history shop nightly-etl 'nightly etl' --measured-from 2026-01-05 --measured-until 2026-03-02 " +
 			"--until 2026-06-01",
 		Args: cobra.ExactArgs(3),
 	}

@@ -18,12 +18,12 @@ import (
 )
 
 func measurementCommand() *cobra.Command {
-	c := remote.Group("measurement", "Say what was measured of jobs: how long they take, and on what", `
+	c := remote.Group("measurement", "Keep measurements of jobs, and what fits to them predict", `
 
 A job is a class or any other name. Four kinds of things are measured of it: "power", how long it takes on so
 many VMs; "task_time", how long a task takes by the part of its node that other work leaves for it; "rate",
-how long a task takes on types of nodes; and "usage", how busy it keeps processors and disks. "headroom fit"
-shows what they come to, and "headroom pack --classes" packs by it.`)
+how long a task takes on types of nodes; and "usage", how busy it keeps processors and disks. "headroom history fit"
+shows what they come to, and "headroom batch pack --classes" packs by it.`)
 	var to remote.Connection
 	to.AddFlags(c)
 	c.AddCommand(measurementAddCommand(&to), measurementImportCommand(&to), measurementListCommand(&to), measurementDeleteCommand(&to))
@@ -35,13 +35,13 @@ func measurementAddCommand(to *remote.Connection) *cobra.Command {
 	var vms, residual, utilization, seconds, cpu, disks float64
 	var nodeType, at string
 	c := &cobra.Command{
-		Use: "add CLUSTER JOB KIND", Short: "Add a measurement, and show what it comes to",
+		Use: "create CLUSTER JOB KIND", Short: "Add a measurement, and show what it comes to",
 		Long: `Adds a measurement of a job, and shows the fit of all that are kept of that kind. KIND is power (--vms,
 --seconds), task_time (--residual or --utilization, --seconds), rate (--node-type, --seconds) or usage
 (--vms, --cpu-percent, --io-mb-s).`,
-		Example: "  headroom measurement add shop sort power --vms 6 --seconds 870\n" +
-			"  headroom measurement add shop sort task_time --residual 0.6 --seconds 41\n" +
-			"  headroom measurement add shop sort usage --vms 6 --cpu-percent 35 --io-mb-s 240",
+		Example: "  headroom history measurement create shop sort power --vms 6 --seconds 870\n" +
+			"  headroom history measurement create shop sort task_time --residual 0.6 --seconds 41\n" +
+			"  headroom history measurement create shop sort usage --vms 6 --cpu-percent 35 --io-mb-s 240",
 		Args: cobra.ExactArgs(3),
 	}
 	out.AddFlags(c, "table", "json")
@@ -168,7 +168,7 @@ func measurementListCommand(to *remote.Connection) *cobra.Command {
 func measurementDeleteCommand(to *remote.Connection) *cobra.Command {
 	var of measurementFlags
 	c := &cobra.Command{Use: "delete CLUSTER", Short: "Delete measurements, after asking",
-		Example: "  headroom measurement delete shop --job sort --kind power"}
+		Example: "  headroom history measurement delete shop --job sort --kind power"}
 	of.add(c)
 	c.PreRunE = func(*cobra.Command, []string) error { return of.time.Check() }
 	const question = "Delete those measurements of cluster %q? What is left is fitted anew."

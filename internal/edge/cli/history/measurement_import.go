@@ -29,12 +29,12 @@ func measurementImportCommand(to *remote.Connection) *cobra.Command {
 	c := &cobra.Command{
 		Use: "import CLUSTER FILE|-", Short: "Add the measurements of a CSV file",
 		Long: `Adds the measurements of a CSV file with the columns job, kind, at, vms, residual, utilization, node_type,
-seconds, cpu_percent and io_mb_s, of which it has those that its kinds need; "headroom measurement list -o
+seconds, cpu_percent and io_mb_s, of which it has those that its kinds need; "headroom history measurement list -o
 csv" writes such files. Where it has no column job or kind, --job and --kind say them.
 
 A file is read and checked a row at a time and sent in parts, each of which is taken as a whole: what is wrong is
 told with its line, and the parts before it are kept. The same file again within a day adds nothing twice.`,
-		Example: "  headroom measurement import shop measured.csv\n  headroom measurement import shop --job sort --kind power runs.csv",
+		Example: "  headroom history measurement import shop measured.csv\n  headroom history measurement import shop --job sort --kind power runs.csv",
 		Args:    cobra.ExactArgs(2),
 	}
 	out.AddFlags(c, "table", "json")

@@ -36,12 +36,13 @@ func observationAddCommand(to *remote.Connection) *cobra.Command {
 	var at string
 	var moment time.Time
 	c := &cobra.Command{
-		Use: "add CLUSTER --vms N", Short: "Say how many VMs run, and how many slots do work",
-		Example: "  headroom observation add shop --vms 46 --map-slots 60 --reduce-slots 20",
+		Use: "create CLUSTER --vms N", Short: "Say how many VMs run, and how many slots do work",
+		Example: "  headroom history observation create shop --vms 46 --map-slots 60 --reduce-slots 20",
 		Args:    cobra.ExactArgs(1),
 	}
 	out.AddFlags(c, "table", "json")
 	c.Flags().Int64Var(&vms, "vms", 0, "how many VMs run, whoever pays for them")
+	shell.Require(c, "vms")
 	c.Flags().Int64Var(&mapSlots, "map-slots", 0, "how many map slots do work, in all VMs together")
 	c.Flags().Int64Var(&reduceSlots, "reduce-slots", 0, "how many reduce slots do work")
 	c.Flags().StringVar(&at, "at", "", "the `time` when that was so, at most 7 days ago (default now)")

@@ -23,7 +23,8 @@ import (
 
 var documentType = reflect.TypeFor[inputs.Document]()
 
-func applyCommand() *cobra.Command {
+// ApplyCommand returns the command that makes clusters like a file says.
+func ApplyCommand() *cobra.Command {
 	var to remote.Connection
 	var out shell.Output
 	var file string

@@ -22,13 +22,13 @@ func TestApplyYieldsToOthers(t *testing.T) {
 	t.Run("changed", func(t *testing.T) {
 		inputsVerb(t, server, "cluster", "create", "--name", "shop")
 		d, s := compared(t, server, `{"cluster": {"name": "shop"}, "vm_types": [{"name": "small"}]}`)
-		inputsVerb(t, server, "vm-type", "create", "shop", "--name", "large")
+		inputsVerb(t, server, "supply", "vm-type", "create", "shop", "--name", "large")
 		err := d.apply(t.Context(), s)
 		if err == nil || !strings.Contains(err.Error(), `somebody changed the cluster "shop" since the difference was shown`) ||
 			shell.ExitCode(err) != shell.ExitError {
 			t.Errorf("got %v", err)
 		}
-		if got := inputsVerb(t, server, "vm-type", "list", "shop"); strings.Contains(got, "small") {
+		if got := inputsVerb(t, server, "supply", "vm-type", "list", "shop"); strings.Contains(got, "small") {
 			t.Errorf("it was applied all the same: %s", got)
 		}
 	})
@@ -58,7 +58,7 @@ func compared(t *testing.T, server servertest.Server, text string) (clusterDocum
 			t.Fatal(err)
 		}
 	}
-	c := applyCommand()
+	c := ApplyCommand()
 	c.SetContext(t.Context())
 	documents, _, err := readDocuments(c, file)
 	if err != nil {
@@ -84,8 +84,8 @@ func inputsVerb(t *testing.T, server servertest.Server, args ...string) string {
 	}
 	none := func(*remote.Connection) *cobra.Command { return &cobra.Command{Use: "from-history"} }
 	root := &cobra.Command{Use: "headroom", SilenceErrors: true, SilenceUsage: true}
-	root.AddCommand(Commands(none, none)...)
-	root.SetArgs(append([]string{args[0], "--server", server.URL, "--key-file", keyFile}, args[1:]...))
+	root.AddCommand(ClusterCommand(), ApplyCommand(), ClassCommand(none, none), SupplyCommand())
+	root.SetArgs(append(args, "--server", server.URL, "--key-file", keyFile))
 	var out strings.Builder
 	root.SetOut(&out)
 	if err := root.ExecuteContext(t.Context()); err != nil {

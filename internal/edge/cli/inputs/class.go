@@ -3,8 +3,6 @@ package inputs
 import (
 	"reflect"
 
-	"github.com/spf13/cobra"
-
 	"headroom/internal/data/inputs"
 	"headroom/internal/edge/cli/document"
 	"headroom/internal/edge/cli/remote"
@@ -12,7 +10,7 @@ import (
 )
 
 var classes = remote.Resource{
-	Word: "class", Words: "classes", ID: "NAME", Short: "Show and edit the classes of jobs of a cluster",
+	Word: "class", Words: "classes", ID: "NAME", Short: "Show and edit the classes of jobs of a cluster, their profiles and forecasts",
 	As:      reflect.TypeFor[inputs.PlannedClass](),
 	Columns: []string{"name", "profile_name", "profile_version", "deadline_s", "jobs_min", "jobs_max", "penalty", "version", "drift_state"},
 	Flags: []document.MemberFlag{
@@ -30,12 +28,10 @@ var classes = remote.Resource{
 		{Name: "jobs-max", Pointer: "/jobs/max", Usage: "how many jobs at once are asked for, as a `number`"},
 		{Name: "penalty", Pointer: "/penalty", Usage: "what one refused job is valued at a period, as an `amount`"},
 	},
-	Example: "  headroom class create shop nightly-etl.yaml\n  headroom class replace shop nightly-etl --penalty 6.50",
+	Example: "  headroom class create shop nightly-etl.yaml\n  headroom class edit shop nightly-etl --penalty 6.50",
 	List:    openapi.ListClasses,
 	Create:  openapi.CreateClass,
 	Get:     openapi.GetClass,
 	Replace: openapi.ReplaceClass,
 	Delete:  openapi.DeleteClass,
 }
-
-func classCommand() *cobra.Command { return classes.Command() }

@@ -34,4 +34,5 @@ var clusters = remote.Resource{
 	Delete:  func(_, name string) openapi.Request { return openapi.DeleteCluster(name) },
 }
 
-func clusterCommand() *cobra.Command { return clusters.Command(exportCommand) }
+// ClusterCommand returns the commands about clusters.
+func ClusterCommand() *cobra.Command { return clusters.Command(exportCommand) }

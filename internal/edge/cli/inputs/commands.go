@@ -6,13 +6,19 @@ import (
 	"github.com/spf13/cobra"
 
 	"headroom/internal/edge/cli/remote"
+	"headroom/internal/edge/cli/shell"
 )
 
-// Commands returns the commands about what a cluster keeps: types, prices, contracts, offers, profiles, classes and
-// forecasts. The two arguments make the commands that read profiles and forecasts off past executions.
-func Commands(profileFromHistory, forecastFromHistory func(*remote.Connection) *cobra.Command) []*cobra.Command {
-	return []*cobra.Command{
-		clusterCommand(), vmTypeCommand(), priceCommand(), contractCommand(), offerCommand(),
-		profileCommand(profileFromHistory), forecastCommand(forecastFromHistory), classCommand(), applyCommand(),
-	}
+// ClassCommand returns the commands about classes, their profiles and their forecasts. The two arguments make the
+// commands that read profiles and forecasts off past executions.
+func ClassCommand(profileFromHistory, forecastFromHistory func(*remote.Connection) *cobra.Command) *cobra.Command {
+	c := classes.Command()
+	c.AddCommand(profileCommand(profileFromHistory), forecastCommand(forecastFromHistory))
+	return c
+}
+
+// SupplyCommand returns the commands about what a cluster may rent, and for how much.
+func SupplyCommand() *cobra.Command {
+	return shell.Group("supply", "Show and edit what a cluster may rent: VM types, prices, contracts and offers", "",
+		vmTypes.Command(), prices.Command(priceImportCommand), contracts.Command(), offers.Command())
 }

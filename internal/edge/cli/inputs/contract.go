@@ -3,8 +3,6 @@ package inputs
 import (
 	"reflect"
 
-	"github.com/spf13/cobra"
-
 	"headroom/internal/data/inputs"
 	"headroom/internal/edge/cli/document"
 	"headroom/internal/edge/cli/remote"
@@ -25,12 +23,10 @@ var contracts = remote.Resource{
 		{Name: "from", Pointer: "/from", Usage: "the `time` its term starts, such as 2026-01-01"},
 		{Name: "until", Pointer: "/until", Usage: "the `time` its term ends"},
 	},
-	Example: "  headroom contract create shop --name one-year --vm-type small --vms 30 --price 0.10 --upfront 0 --from 2026-01-01 --until 2027-01-01",
+	Example: "  headroom supply contract create shop --name one-year --vm-type small --vms 30 --price 0.10 --upfront 0 --from 2026-01-01 --until 2027-01-01",
 	List:    openapi.ListContracts,
 	Create:  openapi.CreateContract,
 	Get:     openapi.GetContract,
 	Replace: openapi.ReplaceContract,
 	Delete:  openapi.DeleteContract,
 }
-
-func contractCommand() *cobra.Command { return contracts.Command() }

@@ -50,11 +50,11 @@ func forecastListCommand(to *remote.Connection) *cobra.Command {
 func forecastPutCommand(to *remote.Connection) *cobra.Command {
 	var out shell.Output
 	c := &cobra.Command{
-		Use: "put CLUSTER FILE|-", Short: "Write rows, in the place of those of the same class and hour",
+		Use: "edit CLUSTER FILE|-", Short: "Write rows, in the place of those of the same class and hour",
 		Long: `Writes the rows of a file, all or none, in the place of those of the same class and hour. The file is
-JSON or YAML (a list of objects with class, hour, and arrivals or jobs) or CSV as "headroom forecast import" reads it,
+JSON or YAML (a list of objects with class, hour, and arrivals or jobs) or CSV as "headroom class forecast import" reads it,
 which also finds hours that are missing.`,
-		Example: "  headroom forecast put shop december.csv",
+		Example: "  headroom class forecast edit shop december.csv",
 		Args:    cobra.ExactArgs(2),
 	}
 	out.AddFlags(c, "table", "json", "csv")
@@ -139,7 +139,7 @@ func forecastDeleteCommand(to *remote.Connection) *cobra.Command {
 	var yes bool
 	c := &cobra.Command{
 		Use: "delete CLUSTER", Short: "Delete the rows of a class or a time, after asking", Args: cobra.ExactArgs(1),
-		Example: "  headroom forecast delete shop --class nightly-etl --until 2026-01-01 --yes",
+		Example: "  headroom class forecast delete shop --class nightly-etl --until 2026-01-01 --yes",
 	}
 	out.AddFlags(c, "table", "json", "csv")
 	filter.AddFlags(c)

@@ -3,8 +3,6 @@ package inputs
 import (
 	"reflect"
 
-	"github.com/spf13/cobra"
-
 	"headroom/internal/data/inputs"
 	"headroom/internal/edge/cli/document"
 	"headroom/internal/edge/cli/remote"
@@ -26,12 +24,10 @@ var offers = remote.Resource{
 		{Name: "max", Pointer: "/max", Usage: "the most VMs that may be bought, as a `number`"},
 		{Name: "note", Pointer: "/note", Usage: "where it comes from, as a `text`"},
 	},
-	Example: "  headroom offer create shop --name one-year --vm-type small --price 0.04 --upfront 400 --billing always --term-years 1 --max 200",
+	Example: "  headroom supply offer create shop --name one-year --vm-type small --price 0.04 --upfront 400 --billing always --term-years 1 --max 200",
 	List:    openapi.ListOffers,
 	Create:  openapi.CreateOffer,
 	Get:     openapi.GetOffer,
 	Replace: openapi.ReplaceOffer,
 	Delete:  openapi.DeleteOffer,
 }
-
-func offerCommand() *cobra.Command { return offers.Command() }

@@ -3,8 +3,6 @@ package inputs
 import (
 	"reflect"
 
-	"github.com/spf13/cobra"
-
 	"headroom/internal/data/inputs"
 	"headroom/internal/edge/cli/document"
 	"headroom/internal/edge/cli/remote"
@@ -22,12 +20,10 @@ var prices = remote.Resource{
 		{Name: "from", Pointer: "/from", Usage: "the `time` it starts, such as 2026-01-01"},
 		{Name: "until", Pointer: "/until", Usage: "the `time` it ends; null for none"},
 	},
-	Example: "  headroom price create shop --vm-type small --price 0.20 --from 2026-01-01 --until 2027-01-01",
+	Example: "  headroom supply price create shop --vm-type small --price 0.20 --from 2026-01-01 --until 2027-01-01",
 	List:    openapi.ListPrices,
 	Create:  openapi.CreatePrice,
 	Get:     openapi.GetPrice,
 	Replace: openapi.ReplacePrice,
 	Delete:  openapi.DeletePrice,
 }
-
-func priceCommand() *cobra.Command { return prices.Command(priceImportCommand) }

@@ -30,10 +30,10 @@ price_per_hour, plain or packed with gzip, from a file or from an address that t
 from (whose host an admin has allowed). All that is selected is taken over, or nothing.
 
 VM types that are missing are made, not in use. An on-demand price begins at --from and ends the price
-there is; reserved offers become offers ("headroom offer list"). The same sheet again changes nothing.`,
-		Example: "  headroom price import shop index.json --region eu-central-1 --instance 'm5.*' --dry-run\n" +
-			"  headroom price import shop prices.csv --as m5.xlarge=worker\n" +
-			"  headroom price import shop https://pricing.us-east-1.amazonaws.com/offers/v1.0/aws/AmazonEC2/current/eu-central-1/index.json " +
+there is; reserved offers become offers ("headroom supply offer list"). The same sheet again changes nothing.`,
+		Example: "  headroom supply price import shop index.json --region eu-central-1 --instance 'm5.*' --dry-run\n" +
+			"  headroom supply price import shop prices.csv --as m5.xlarge=worker\n" +
+			"  headroom supply price import shop https://pricing.us-east-1.amazonaws.com/offers/v1.0/aws/AmazonEC2/current/eu-central-1/index.json " +
 			"--instance m5.xlarge",
 		Args: cobra.ExactArgs(2),
 	}
@@ -267,7 +267,7 @@ func priceImportText(w io.Writer, cluster string, made desk.PriceImport) error {
 		fmt.Fprintf(&b, "%s: %d created, %d updated, %d unchanged.\n", of.words, of.count.Created, of.count.Updated, of.count.Unchanged)
 	}
 	if made.VMTypes.Created > 0 && !made.DryRun {
-		fmt.Fprintf(&b, "New VM types are not in use; plans rent one after \"headroom vm-type replace %s NAME --in-use true\".\n",
+		fmt.Fprintf(&b, "New VM types are not in use; plans rent one after \"headroom supply vm-type edit %s NAME --in-use true\".\n",
 			shell.Shown(cluster))
 	}
 	_, err := w.Write(b.Bytes())

@@ -17,7 +17,7 @@ var profiles = remote.Resource{
 	Word: "profile", Words: "profiles", ID: "NAME", Short: "Show profiles of jobs and add versions of them",
 	As:      reflect.TypeFor[inputs.ProfileVersion](),
 	Columns: []string{"name", "version", "profile_map_tasks", "profile_reduce_tasks", "note", "created_at"},
-	Example: "  headroom profile create shop etl.yaml     # with the members name, note and profile, whose own are\n" +
+	Example: "  headroom class profile create shop etl.yaml     # with the members name, note and profile, whose own are\n" +
 		"                                            # map_tasks … or stages, each with tasks, avg_s and max_s",
 	List:    openapi.ListProfiles,
 	Create:  openapi.CreateProfile,
@@ -44,11 +44,11 @@ func profileVersionsCommand(to *remote.Connection) *cobra.Command {
 func profileAddCommand(to *remote.Connection) *cobra.Command {
 	var out shell.Output
 	c := &cobra.Command{
-		Use: "add CLUSTER NAME FILE|-", Short: "Add a version to a profile",
+		Use: "edit CLUSTER NAME FILE|-", Short: "Add a version to a profile",
 		Long: `Add a version to a profile, described by a file (JSON or YAML) with the members note and profile.
-Classes go on with the version they name; "headroom class replace CLUSTER CLASS --profile NAME" moves
+Classes go on with the version they name; "headroom class edit CLUSTER CLASS --profile NAME" moves
 one to the latest.`,
-		Example: "  headroom profile add shop etl etl-november.yaml",
+		Example: "  headroom class profile edit shop etl etl-november.yaml",
 		Args:    cobra.ExactArgs(3),
 	}
 	out.AddFlags(c, "table", "json", "csv")

@@ -3,8 +3,6 @@ package inputs
 import (
 	"reflect"
 
-	"github.com/spf13/cobra"
-
 	"headroom/internal/data/inputs"
 	"headroom/internal/edge/cli/document"
 	"headroom/internal/edge/cli/remote"
@@ -25,12 +23,10 @@ var vmTypes = remote.Resource{
 		{Name: "gpus", Pointer: "/gpus", Usage: "how many GPUs it has, as a `number`"},
 		{Name: "in-use", Pointer: "/in_use", Usage: "whether plans rent this type: `true` or false"},
 	},
-	Example: "  headroom vm-type create shop --name small --quota 50",
+	Example: "  headroom supply vm-type create shop --name small --quota 50",
 	List:    openapi.ListVMTypes,
 	Create:  openapi.CreateVMType,
 	Get:     openapi.GetVMType,
 	Replace: openapi.ReplaceVMType,
 	Delete:  openapi.DeleteVMType,
 }
-
-func vmTypeCommand() *cobra.Command { return vmTypes.Command() }

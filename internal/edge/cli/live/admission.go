@@ -38,7 +38,7 @@ func admissionAskCommand(to *remote.Connection) *cobra.Command {
 		Use: "ask CLUSTER CLASS", Short: "Ask for a place for one job",
 		Long: `Asks for a place for one job of a class. Exit code 0: it may start, and holds the lease that is printed;
 3: it may not, the reason is on standard error.`,
-		Example: "  lease=$(headroom admission ask shop nightly-etl -q) && start-the-job",
+		Example: "  lease=$(headroom live admission ask shop nightly-etl -q) && start-the-job",
 		Args:    cobra.ExactArgs(2),
 	}
 	out.AddFlags(c, "table", "json")

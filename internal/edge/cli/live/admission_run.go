@@ -20,7 +20,7 @@ asks again until that time is over. SIGTERM and interrupts are handed on to the 
 While the server cannot be reached a running command goes on, and heartbeats are tried again. If the lease
 has expired by then its place may be another's: the command goes on and a warning says so, or it is
 stopped with --stop-when-lost.`,
-		Example: "  headroom admission run shop nightly-etl --wait 2h -- ./etl.sh --day today",
+		Example: "  headroom live admission run shop nightly-etl --wait 2h -- ./etl.sh --day today",
 		Args: func(c *cobra.Command, args []string) error {
 			if c.ArgsLenAtDash() != 2 || len(args) < 3 {
 				return errors.New("say \"run CLUSTER CLASS -- COMMAND\", with the two hyphens before the command")

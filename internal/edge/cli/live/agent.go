@@ -57,9 +57,9 @@ SIGTERM and interrupts end it: no more tasks are taken, those that run are await
 ended, and the server is told. Where the server refuses the key, or another agent has taken the name, the exit
 code is 2: beginning again would not help. One who looks only needs no rights beyond reading /proc. A key of the role agent is
 all that it needs; with --tasks it takes no other.` + remote.ConnectionHelp,
-		Example: "  headroom agent shop --node worker-3 --tasks /etc/headroom/tasks.json\n" +
-			"  headroom agent shop --tasks tasks.json --apply-hints /sys/fs/cgroup/batch --hints hints.json\n" +
-			"  headroom agent --apply-hints /sys/fs/cgroup/batch --dry-run",
+		Example: "  headroom live agent shop --node worker-3 --tasks /etc/headroom/tasks.json\n" +
+			"  headroom live agent shop --tasks tasks.json --apply-hints /sys/fs/cgroup/batch --hints hints.json\n" +
+			"  headroom live agent --apply-hints /sys/fs/cgroup/batch --dry-run",
 		Args: cobra.MaximumNArgs(1),
 	}
 	to.AddFlags(c)

@@ -5,10 +5,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Commands returns the commands about jobs at work, and those that ask their rules about a case in a file.
-func Commands() []*cobra.Command {
-	return []*cobra.Command{
-		liveCommand(), agentCommand(), admissionCommand(),
-		decideCommand(), judgeCommand(), learnCommand(), classifyCommand(),
-	}
+// RuleCommands returns the commands that ask the rules of live clusters about a case in a file.
+func RuleCommands() []*cobra.Command {
+	return []*cobra.Command{decideCommand(), judgeCommand(), learnCommand(), classifyCommand()}
 }

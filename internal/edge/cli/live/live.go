@@ -18,8 +18,9 @@ import (
 	"headroom/openapi"
 )
 
-func liveCommand() *cobra.Command {
-	c := remote.Group("live", "Hand the tasks of jobs to the nodes of a live cluster", `
+// Command returns the commands about live clusters, admission and agents.
+func Command() *cobra.Command {
+	c := remote.Group("live", "Hand tasks to the nodes of a live cluster, and places to jobs", `
 
 Nodes tell of themselves in heartbeats and get tasks; the cluster's policy decides which. "policy set --dry-run"
 says first what another policy would have decided on the heartbeats of the last hour.`)
@@ -29,13 +30,13 @@ says first what another policy would have decided on the heartbeats of the last 
 	node := subgroup("node", "The machines that run tasks", liveNodeListCommand(&to), liveNodeSetCommand(&to), liveNodeDeleteCommand(&to))
 	job := subgroup("job", "The jobs whose tasks are handed out", liveJobSubmitCommand(&to), liveJobListCommand(&to), liveJobGetCommand(&to),
 		liveJobKillCommand(&to))
-	c.AddCommand(policy, node, job, liveDecisionsCommand(&to), liveLearnedCommand(&to), liveRelearnCommand(&to), liveHeartbeatCommand(&to))
+	c.AddCommand(policy, node, job, liveDecisionsCommand(&to), liveLearnedCommand(&to), liveRelearnCommand(&to), liveHeartbeatCommand(&to),
+		admissionCommand(), agentCommand())
 	return c
 }
 
 func subgroup(use, short string, verbs ...*cobra.Command) *cobra.Command {
-	c := remote.Group("live "+use, short, "")
-	c.Use = use
+	c := remote.Group(use, short, "")
 	c.AddCommand(verbs...)
 	return c
 }
@@ -67,12 +68,12 @@ func livePolicySetCommand(to *remote.Connection) *cobra.Command {
 	var window time.Duration
 	var admission, policy string
 	c := &cobra.Command{
-		Use: "set CLUSTER KIND", Short: "Hand out tasks by another policy, or ask what that would have decided",
+		Use: "edit CLUSTER KIND", Short: "Hand out tasks by another policy, or ask what that would have decided",
 		Long: `Hands out tasks by another policy from the next heartbeat on: fifo, edf, fair, capacity, progress-share, max-progress
 or learned. With --dry-run nothing changes: the heartbeats of the last while are gone through again, and the policy is
 asked what it would do with each slot, in the state that the cluster was truly in.`,
-		Example: "  headroom live policy set shop max-progress --dry-run\n" +
-			"  headroom live policy set shop max-progress --options '{\"io_cap_mb_s\": 80}' --admission strict",
+		Example: "  headroom live policy edit shop max-progress --dry-run\n" +
+			"  headroom live policy edit shop max-progress --options '{\"io_cap_mb_s\": 80}' --admission strict",
 		Args: cobra.ExactArgs(2),
 	}
 	out.AddFlags(c, "table", "json")
@@ -228,8 +229,8 @@ func liveNodeSetCommand(to *remote.Connection) *cobra.Command {
 	var out shell.Output
 	var n live.LiveNode
 	c := &cobra.Command{
-		Use: "set CLUSTER NODE --slots N", Short: "Declare a node, or say what it is from now on",
-		Example: "  headroom live node set shop host-7 --type m5.large --cores 4 --slots 3 --reduce-slots 1",
+		Use: "edit CLUSTER NODE --slots N", Short: "Declare a node, or say what it is from now on",
+		Example: "  headroom live node edit shop host-7 --type m5.large --cores 4 --slots 3 --reduce-slots 1",
 		Args:    cobra.ExactArgs(2),
 	}
 	out.AddFlags(c, "table", "json")
@@ -284,6 +285,7 @@ the node is to run, and those that it is to stop.`,
 		Args:    cobra.ExactArgs(2),
 	}
 	c.Flags().Int64Var(&seq, "seq", 0, "the heartbeat's `number`, which grows")
+	shell.Require(c, "seq")
 	c.Flags().StringVar(&boot, "boot", "", "another `word` after each start of the node's agent")
 	c.Flags().Int64SliceVar(&running, "running", nil, "the assignments that it has")
 	c.Flags().Int64SliceVar(&finished, "finished", nil, "those that have done their work")

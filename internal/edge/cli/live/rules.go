@@ -13,7 +13,7 @@ import (
 type learnedFlag struct{ file string }
 
 func (f *learnedFlag) add(c *cobra.Command) {
-	c.Flags().StringVar(&f.file, "knowledge", "", "go on from what \"headroom learn -o json\" wrote to this `file`")
+	c.Flags().StringVar(&f.file, "knowledge", "", "go on from what \"headroom lab learn -o json\" wrote to this `file`")
 }
 
 // read returns the knowledge, or nil without the flag.
@@ -43,7 +43,7 @@ Without "policies" it asks them all. Nothing is stored.
    "jobs": [{"name": "sort", "maps": {"total": 20, "done": 4}},
             {"name": "ciphers", "submitted_s": 60, "deadline_s": 900, "maps": {"total": 20}}],
    "running": [{"job": "sort", "node": "n2", "tasks": 3}]}`,
-		Example: "  headroom decide cluster.json\n  headroom decide cluster.json --knowledge learned.json -o json",
+		Example: "  headroom lab decide cluster.json\n  headroom lab decide cluster.json --knowledge learned.json -o json",
 	}
 	learned.add(c)
 	return question.FileCommand(c, kinds.Decision, func(data []byte) (dispatch.DecideQuestion, error) {
@@ -63,7 +63,7 @@ func judgeCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "judge [FILE|-]",
 		Short: "Say whether a job may be promised its deadline, beside the jobs promised before",
-		Long: `Reads a cluster at a moment as JSON, as "headroom decide" does, and a job with a deadline. Answers whether the job
+		Long: `Reads a cluster at a moment as JSON, as "headroom lab decide" does, and a job with a deadline. Answers whether the job
 could be promised that, by the rule of live clusters, and what would cure a refusal. All jobs of the cluster that
 have deadlines count as promised. Nothing is stored. A refusal ends with exit code 3.
 
@@ -71,7 +71,7 @@ have deadlines count as promised. Nothing is stored. A refusal ends with exit co
    "classes": [{"name": "etl", "task_time": {"a": 30}}],
    "jobs": [{"name": "nightly", "class": "etl", "deadline_s": 80, "maps": {"total": 8}}],
    "job": {"name": "mine", "class": "etl", "deadline_s": 120, "maps": {"total": 10}}}`,
-		Example: "  headroom judge job.json\n  headroom judge -o json - < job.json",
+		Example: "  headroom lab judge job.json\n  headroom lab judge -o json - < job.json",
 	}
 	return question.FileCommand(c, kinds.Promise, dispatch.ReadJudge)
 }
@@ -89,7 +89,7 @@ Nothing is stored.
   {"policy": {"kind": "learned", "classifier": "naive_bayes"},
    "lessons": [{"usage": {"cpu": 2}, "load1": 0.4, "good": true},
                {"usage": {"cpu": 9}, "load1": 0.4, "then": {"load1": 1.6}}]}`,
-		Example: "  headroom learn lessons.json -o json > learned.json\n  headroom learn more.json --knowledge learned.json",
+		Example: "  headroom lab learn lessons.json -o json > learned.json\n  headroom lab learn more.json --knowledge learned.json",
 	}
 	learned.add(c)
 	return question.FileCommand(c, kinds.Lessons, func(data []byte) (dispatch.LearnQuestion, error) {
@@ -115,7 +115,7 @@ makes it a good one, and its utility, by the code of the policy learned. Without
 
   {"policy": {"kind": "learned", "utilities": [{"kind": "fifo"}]},
    "cases": [{"name": "light", "usage": {"cpu": 2}, "load1": 0.4, "age_s": 60}, {"name": "heavy", "usage": {"cpu": 9}}]}`,
-		Example: "  headroom classify cases.json --knowledge learned.json",
+		Example: "  headroom lab classify cases.json --knowledge learned.json",
 	}
 	learned.add(c)
 	return question.FileCommand(c, kinds.Classification, func(data []byte) (dispatch.ClassifyQuestion, error) {

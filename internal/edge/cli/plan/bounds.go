@@ -11,7 +11,8 @@ import (
 	tables "headroom/internal/service/report"
 )
 
-func boundsCommand() *cobra.Command {
+// BoundsCommand returns the command that predicts how long jobs take.
+func BoundsCommand() *cobra.Command {
 	var out shell.Output
 	var lines bool
 	c := &cobra.Command{

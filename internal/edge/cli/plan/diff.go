@@ -21,10 +21,10 @@ import (
 func planDiffCommand(to *remote.Connection) *cobra.Command {
 	var out shell.Output
 	c := &cobra.Command{
-		Use: "diff CLUSTER [FROM] [TO]", Short: "Say what changed from one plan to another",
+		Use: "compare CLUSTER [FROM] [TO]", Short: "Say what changed from one plan to another",
 		Long: `Says what changed from one plan to another, in cost, VMs and classes, and which inputs did. Without TO
 that is the current plan, without FROM the plan before it.`,
-		Example: "  headroom plan diff shop\n  headroom plan diff shop 3 7",
+		Example: "  headroom plan compare shop\n  headroom plan compare shop 3 7",
 		Args:    cobra.RangeArgs(1, 3),
 	}
 	out.AddFlags(c, "table", "json", "csv")

@@ -22,7 +22,8 @@ import (
 	"headroom/openapi"
 )
 
-func planCommand() *cobra.Command {
+// Command returns the commands about a cluster's plans.
+func Command() *cobra.Command {
 	c := remote.Group("plan", "Make, show and compare the plans of a cluster", "\n\n"+
 		"A plan is named by its number, its id, or the word current, which is the\n"+
 		"one that holds now: the newest good one, unless another is pinned.")
@@ -120,7 +121,7 @@ func planCreateCommand(to *remote.Connection) *cobra.Command {
 forecast begins or ends; this verb only does it at once.
 
 With --async the server plans in the background, and the run that does it is printed.`,
-		Example: "  headroom plan create shop --at 2026-03-01T22:00:00Z\n  headroom run watch $(headroom plan create shop --async -q)",
+		Example: "  headroom plan create shop --at 2026-03-01T22:00:00Z\n  headroom server run watch $(headroom plan create shop --async -q)",
 		Args:    cobra.ExactArgs(1),
 	}
 	out.AddFlags(c, "table", "json", "csv")
@@ -173,7 +174,7 @@ func planAsync(s *remote.Service, c *cobra.Command, out shell.Output, cluster, b
 	}
 	return out.Write(c, map[string]shell.Form{
 		"table": func(w io.Writer) error {
-			_, err := fmt.Fprintf(w, "%s\nWait for its end: headroom run watch %s\n", shell.Shown(remote.Told(r)), r.ID)
+			_, err := fmt.Fprintf(w, "%s\nWait for its end: headroom server run watch %s\n", shell.Shown(remote.Told(r)), r.ID)
 			return err
 		},
 		"json": remote.Indented(text),

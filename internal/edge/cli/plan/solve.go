@@ -14,13 +14,14 @@ import (
 	tables "headroom/internal/service/report"
 )
 
-func solveCommand() *cobra.Command {
+// SolveCommand returns the command that solves a problem.
+func SolveCommand() *cobra.Command {
 	var out shell.Output
 	var flags question.OptionFlags
 	var lines bool
 	c := &cobra.Command{
 		Use:   "solve [FILE|-]",
-		Short: "Say what to rent and which jobs to admit",
+		Short: "Say what to rent and which jobs to admit, for a problem in a file",
 		Long: `Reads a problem as JSON, from a file or standard input, and answers with a plan.
 
 With --stream every line of the input is a problem and every line of the output its answer, in the same

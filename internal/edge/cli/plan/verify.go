@@ -16,19 +16,20 @@ import (
 	tables "headroom/internal/service/report"
 )
 
-func verifyCommand() *cobra.Command {
+// VerifyCommand returns the command that checks plans and answers.
+func VerifyCommand() *cobra.Command {
 	var out shell.Output
 	var to remote.Connection
 	var all bool
 	c := &cobra.Command{
 		Use:   "verify PROBLEM [PLAN|-] | QUESTION [ANSWER|-] | --all [CLUSTER...]",
-		Short: "Check a plan against its problem, an answer against its question, or every stored plan, exactly and independently",
+		Short: "Check a plan, an answer or every stored plan, exactly and independently",
 		Long: `Checks a plan (from a file or standard input) against the problem it answers with code that shares
 nothing with the code that made it. A plan that is wrong ends with exit code 1.
 
 In the same way it checks answers in JSON to questions that bring their problem along: about months, purchases, scenarios,
-sweeps, goals, free slots ("headroom decide"), promises ("headroom judge"), fits ("headroom fit measurements") and
-calibrations ("headroom fit calibration"; for the report of a class, the question is "headroom calibration show --question").
+sweeps, goals, free slots ("headroom lab decide"), promises ("headroom lab judge"), fits ("headroom history fit measurements") and
+calibrations ("headroom history fit calibration"; for the report of a class, the question is "headroom history calibration get --question").
 QUESTION is the body that the server takes, such as that of POST /v1/horizons. It adds up what time, counts and prices
 come to, and looks for cheaper plans itself, in bounded work: what was not looked at is said.
 

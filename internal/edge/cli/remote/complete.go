@@ -44,7 +44,7 @@ func CompleteClusters(c *cobra.Command) {
 func ClusterNames(c *cobra.Command, begun string) []string {
 	var at Connection
 	at.Timeout = completionTime
-	for name, value := range map[string]*string{"server": &at.Server, "key-file": &at.KeyFile, "data-dir": &at.DataDir} {
+	for name, value := range map[string]*string{"server": &at.Server, "key-file": &at.KeyFile, "data-dir": &at.DataDir, "context": &at.Context} {
 		if flag := c.Flags().Lookup(name); flag != nil {
 			*value = flag.Value.String()
 		}

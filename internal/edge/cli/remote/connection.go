@@ -2,6 +2,7 @@
 package remote
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -29,20 +30,22 @@ const ExitConnection = shell.ExitSolver
 // Connection is the flags by which a verb finds its server. A key is never a flag: the arguments of a
 // process can be read by everybody on the machine.
 type Connection struct {
-	Server, KeyFile, DataDir string
-	Timeout                  time.Duration
+	Server, KeyFile, DataDir, Context string
+	Timeout                           time.Duration
 }
 
 const ConnectionHelp = `
 
 The server is the one that --server or HEADROOM_URL names, with the key in HEADROOM_API_KEY or --key-file;
-without either, or with --data-dir, the one that "headroom serve" runs on this machine.`
+without either the one of the context in use ("headroom context") or of --context; without any, or with --data-dir,
+the one that "headroom serve" runs on this machine.`
 
 func (o *Connection) AddFlags(c *cobra.Command) {
 	flags := c.PersistentFlags()
 	flags.StringVar(&o.Server, "server", "", "the server's `address`, such as https://headroom.example.com (default HEADROOM_URL)")
 	flags.StringVar(&o.KeyFile, "key-file", "", "read the key from this `file` (default HEADROOM_API_KEY)")
 	flags.StringVar(&o.DataDir, "data-dir", "", "the data `directory` of a server on this machine (default HEADROOM_DATA_DIR)")
+	flags.StringVar(&o.Context, "context", "", "the server and key of this `context`")
 	flags.DurationVar(&o.Timeout, "timeout", 2*time.Minute, "how long to wait for one answer")
 	c.PersistentPreRunE = func(_ *cobra.Command, args []string) error {
 		if o.Timeout <= 0 {
@@ -67,20 +70,33 @@ type access struct {
 // machine goes to no other.
 func (o *Connection) find() (access, error) {
 	var a access
+	if o.Context != "" && (o.Server != "" || o.DataDir != "") {
+		return a, shell.Fail(shell.ExitUsage, errors.New("--context names a server, and so do --server and --data-dir; give one of them"))
+	}
+	var inContext Context
 	switch {
 	case o.Server != "":
 		a.URL, a.urlFrom = o.Server, "--server"
 	case o.DataDir != "": // the server of that directory, whatever the environment says
-	case os.Getenv("HEADROOM_URL") != "":
+	case o.Context == "" && os.Getenv("HEADROOM_URL") != "":
 		a.URL, a.urlFrom = os.Getenv("HEADROOM_URL"), "HEADROOM_URL"
-	}
-	switch {
-	case o.KeyFile != "":
-		text, err := os.ReadFile(o.KeyFile)
-		if err != nil {
-			return a, errors.New(shell.FileTrouble(o.KeyFile, err))
+	default:
+		found := false
+		var err error
+		if inContext, a.urlFrom, found, err = o.context(); err != nil {
+			return a, err
+		} else if found {
+			a.URL = inContext.Server
 		}
-		a.Key, a.keyFrom = strings.TrimSpace(string(text)), o.KeyFile
+	}
+	keyFile := cmp.Or(o.KeyFile, inContext.KeyFile)
+	switch {
+	case keyFile != "":
+		text, err := os.ReadFile(keyFile)
+		if err != nil {
+			return a, errors.New(shell.FileTrouble(keyFile, err))
+		}
+		a.Key, a.keyFrom = strings.TrimSpace(string(text)), keyFile
 	case o.DataDir != "" && o.Server == "":
 	case os.Getenv("HEADROOM_API_KEY") != "":
 		a.Key, a.keyFrom = strings.TrimSpace(os.Getenv("HEADROOM_API_KEY")), "HEADROOM_API_KEY"
@@ -97,17 +113,22 @@ func (o *Connection) find() (access, error) {
 	}
 	if a.Key == "" {
 		return a, shell.Fail(ExitConnection, fmt.Errorf("there is no key for %s; put one into HEADROOM_API_KEY or a file for --key-file "+
-			"(\"headroom key create\" makes keys)", a.URL))
+			"(\"headroom server key create\" makes keys)", a.URL))
 	}
 	if strings.ContainsFunc(a.Key, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return a, shell.Fail(shell.ExitUsage, fmt.Errorf("what stands in %s is no key; a key is one word such as hrk_…", a.keyFrom))
 	}
-	u, err := url.Parse(a.URL)
+	return a, CheckAddress(a.URL, a.urlFrom)
+}
+
+// CheckAddress refuses what is not the address of a server; from names the place that it stands in.
+func CheckAddress(address, from string) error {
+	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-		return a, shell.Fail(shell.ExitUsage, fmt.Errorf("the address in %s is not one of a server; write it like "+
-			"https://headroom.example.com or http://127.0.0.1:8080", a.urlFrom))
+		return shell.Fail(shell.ExitUsage, fmt.Errorf("the address in %s is not one of a server; write it like "+
+			"https://headroom.example.com or http://127.0.0.1:8080", from))
 	}
-	return a, nil
+	return nil
 }
 
 // Local is the server that runs on this machine for the data directory.

@@ -37,8 +37,11 @@ type ClientAccess struct {
 }
 
 // WriteClientAccess writes the file whole or not at all, readable by its owner alone.
-func WriteClientAccess(file string, access ClientAccess) error {
-	text, err := json.Marshal(access)
+func WriteClientAccess(file string, access ClientAccess) error { return writeWhole(file, access) }
+
+// writeWhole writes a value as JSON into a file, whole or not at all, readable by its owner alone.
+func writeWhole(file string, value any) error {
+	text, err := json.Marshal(value)
 	if err != nil {
 		return err
 	}

@@ -91,21 +91,9 @@ func (k *Resource) Command(others ...func(*Connection) *cobra.Command) *cobra.Co
 	return c
 }
 
-// Group is a verb that only has others below it.
-func Group(use, short, long string) *cobra.Command {
-	return &cobra.Command{
-		Use: use, Short: short, Long: short + "." + long + ConnectionHelp,
-		Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, args []string) error {
-			var words []string
-			for _, sub := range c.Commands() {
-				if sub.IsAvailableCommand() {
-					words = append(words, sub.Name())
-				}
-			}
-			return fmt.Errorf("say what to do: \"headroom %s\" and one of %s", use, strings.Join(words, ", "))
-		},
-	}
+// Group is a verb that only has others below it, which ask a server.
+func Group(use, short, long string, commands ...*cobra.Command) *cobra.Command {
+	return shell.Group(use, short, long+ConnectionHelp, commands...)
 }
 
 func (k *Resource) listCommand(to *Connection) *cobra.Command {
@@ -262,7 +250,7 @@ func (k *Resource) replaceCommand(to *Connection) *cobra.Command {
 	var out shell.Output
 	var version int64
 	c := &cobra.Command{
-		Use: k.usage("replace", k.ID, "[FILE|-]"), Short: "Replace one " + k.Word +
+		Use: k.usage("edit", k.ID, "[FILE|-]"), Short: "Replace one " + k.Word +
 			" by what a file describes (JSON or YAML), or change what flags say",
 		Long: "Replace one " + k.Word + ` by what a file describes (JSON or YAML): what the file leaves out gets its default.
 With flags instead of a file only what they say changes. If somebody else changes it at the same moment

@@ -59,7 +59,7 @@ func Told(r runs.Run) string {
 		if r.Partial {
 			what = "What it had until then"
 		}
-		fmt.Fprintf(&b, "\n%s: headroom run result %s", what, r.ID)
+		fmt.Fprintf(&b, "\n%s: headroom server run result %s", what, r.ID)
 	}
 	return b.String()
 }

@@ -3,13 +3,13 @@ package server
 
 import (
 	"github.com/spf13/cobra"
+
+	"headroom/internal/edge/cli/shell"
 )
 
-// Commands returns the commands that run a server, and those about its work in the background.
-func Commands() []*cobra.Command {
-	return []*cobra.Command{
-		serveCommand(), configCommand(), doctorCommand(), healthCommand(), migrateCommand(), keyCommand(),
-		pruneCommand(), versionCommand(), runCommand(), reportCommand(), reportScheduleCommand(), webhookCommand(),
-		hostCommand(),
-	}
+// Command returns the commands that look after a server, and those about its work in the background.
+func Command() *cobra.Command {
+	return shell.Group("server", "Look after a server: keys, settings, database, runs, reports and webhooks", "",
+		keyCommand(), signInCommand(), configCommand(), doctorCommand(), healthCommand(), migrateCommand(), pruneCommand(), hostCommand(),
+		runCommand(), reportCommand(), reportSchedules.Command(), webhookCommand())
 }

@@ -26,7 +26,7 @@ import (
 )
 
 // config holds the settings of a server. Each value comes from its flag, else its variable, else its default;
-// "headroom config" shows which. Secrets have no flag: they would stand in the list of processes.
+// "headroom server config" shows which. Secrets have no flag: they would stand in the list of processes.
 type config struct {
 	Listen            string   `env:"HEADROOM_LISTEN" envDefault:"127.0.0.1:8080" flag:"listen" validate:"hostname_port" help:"address and port to serve on"`
 	DataDir           string   `env:"HEADROOM_DATA_DIR" flag:"data-dir" help:"where the private database is kept when there is no DATABASE_URL"`
@@ -34,7 +34,7 @@ type config struct {
 	DirectURL         string   `env:"DATABASE_DIRECT_URL" secret:"url" validate:"omitempty,startswith=postgres" help:"the database itself where DATABASE_URL leads through a connection pooler in transaction mode; default DATABASE_URL"`
 	MigrateURL        string   `env:"MIGRATE_DATABASE_URL" secret:"url" validate:"omitempty,startswith=postgres" help:"the same database for a role that may change the schema; default DATABASE_DIRECT_URL"`
 	Connections       int      `env:"HEADROOM_CONNECTIONS" envDefault:"20" validate:"min=4,max=1000" help:"connections to the database at most"`
-	AdminKey          string   `env:"HEADROOM_ADMIN_KEY" secret:"all" validate:"omitempty,startswith=hrk_,min=40,max=128" help:"a key with the role admin that exists while the server runs; make one with: headroom key draw"`
+	AdminKey          string   `env:"HEADROOM_ADMIN_KEY" secret:"all" validate:"omitempty,startswith=hrk_,min=40,max=128" help:"a key with the role admin that exists while the server runs; make one with: headroom server key draw"`
 	Issuer            string   `env:"HEADROOM_OIDC_ISSUER" help:"an OpenID Connect issuer whose bearer tokens open the server besides keys: its address, exactly as it calls itself"`
 	Audience          string   `env:"HEADROOM_OIDC_AUDIENCE" validate:"required_with=Issuer" help:"what the issuer's tokens must have in aud; needed with an issuer"`
 	RolesClaim        string   `env:"HEADROOM_OIDC_ROLES_CLAIM" envDefault:"roles" help:"the claim with roles, written headroom:planner, or headroom:planner:CLUSTER for a cluster alone; the strongest counts; dots lead into claims, such as realm_access.roles"`
@@ -227,7 +227,7 @@ func ruleSentence(e validator.FieldError) string {
 		return "must be an address and a port, such as 127.0.0.1:8080"
 	case "startswith":
 		if e.Param() == "hrk_" {
-			return "must be a key such as headroom key draw makes: hrk_ and 43 letters and digits"
+			return "must be a key such as headroom server key draw makes: hrk_ and 43 letters and digits"
 		}
 		return "must begin with " + e.Param() + "://"
 	case "min":
@@ -296,7 +296,7 @@ func (s config) sampleSecrets() (mistakes []error) {
 		}
 	}
 	if key := strings.TrimPrefix(s.AdminKey, "hrk_"); key != "" && (isSample(key) || distinct(key) < 12) {
-		mistakes = append(mistakes, errors.New("HEADROOM_ADMIN_KEY is a sample, not a drawn key; make one with: headroom key draw"))
+		mistakes = append(mistakes, errors.New("HEADROOM_ADMIN_KEY is a sample, not a drawn key; make one with: headroom server key draw"))
 	}
 	return mistakes
 }

@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	cureSettings = "\"headroom config\" shows every setting."
+	cureSettings = "\"headroom server config\" shows every setting."
 	cureDatabase = "The server needs a database, solving without one does not."
 )
 

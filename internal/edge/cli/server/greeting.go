@@ -56,7 +56,7 @@ func introduce(ctx context.Context, a *app.App, settings config, beyond bool, ad
 		fmt.Fprintf(&text, "%s  %s plan get %s%s\n  %s plan explain %s%s\n", key, verbs, shellWord(plan.Cluster), to, verbs,
 			shellWord(plan.Cluster), to)
 	}
-	fmt.Fprintf(&text, "\nReference: %s/docs\n", base)
+	fmt.Fprintf(&text, "\nDocumentation: %s/docs/about/readme\n", base)
 	g.text = text.String()
 	return g, nil
 }

@@ -30,7 +30,7 @@ It needs no key. The exit code is 0 where it can and 1 where it cannot or nobody
 
 The server is the one of --server; or with --data-dir the one that "headroom serve" runs on this machine for
 that directory; or that of HEADROOM_URL; without any the one that listens on this machine as HEADROOM_LISTEN says.`,
-		Example: "  headroom health\n  headroom health --live --server http://127.0.0.1:8080",
+		Example: "  headroom server health\n  headroom server health --live --server http://127.0.0.1:8080",
 		Args:    cobra.NoArgs,
 	}
 	c.Flags().StringVar(&server, "server", "", "the server's `address`, such as https://headroom.example.com (default HEADROOM_URL)")

@@ -58,7 +58,7 @@ func hostAllowCommand(to *remote.Connection) *cobra.Command {
 	var networks []string
 	c := &cobra.Command{
 		Use: "allow HOST[:PORT]", Short: "Let the server send to a host",
-		Example: "  headroom host allow hooks.example.com\n  headroom host allow receiver.internal:8080 --http --network 10.1.0.0/16",
+		Example: "  headroom server host allow hooks.example.com\n  headroom server host allow receiver.internal:8080 --http --network 10.1.0.0/16",
 		Args:    cobra.ExactArgs(1),
 	}
 	out.AddFlags(c, "table", "json", "csv")
@@ -122,7 +122,7 @@ func hostDenyCommand(to *remote.Connection) *cobra.Command {
 		}
 		switch {
 		case len(found) == 0:
-			return fmt.Errorf("%s is not on the list; \"headroom host list\" shows it", shell.Shown(args[0]))
+			return fmt.Errorf("%s is not on the list; \"headroom server host list\" shows it", shell.Shown(args[0]))
 		case len(found) > 1:
 			return errors.New("the host is on the list with several ports; say which, such as " + shell.Shown(found[0].Label()))
 		}

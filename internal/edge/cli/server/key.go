@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -19,35 +20,112 @@ import (
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
 	tables "headroom/internal/service/report"
+	"headroom/openapi"
 )
 
 func keyCommand() *cobra.Command {
-	c := &cobra.Command{
-		Use: "key", Short: "Make, list and revoke keys, in the database itself",
-		Long: `Makes, lists and revokes keys. These verbs work on the database itself, which is how the first key is
-made: the one that --database-url or DATABASE_URL names, else the private one in the data directory,
-whether its server runs or not.`,
-		Args: cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			return errors.New("say what to do: \"headroom key\" and one of create, draw, list, revoke")
-		},
-	}
+	c := shell.Group("key", "Make, list and revoke keys", `
+
+With --server these verbs ask a server, with the key of an admin. Else they work on the database itself, which is how
+the first key is made: the one that --database-url or DATABASE_URL names, or the private one in the data directory,
+whether its server runs or not. Where there is none and HEADROOM_URL names a server, that one is asked.`)
 	var at keyPlace
 	c.PersistentFlags().StringVar(&at.url, "database-url", "", "the database's `URL` without a password, which belongs into DATABASE_URL")
-	c.PersistentFlags().StringVar(&at.dir, "data-dir", "", "the data `directory` with the private database (default HEADROOM_DATA_DIR)")
+	at.server.AddFlags(c)
+	c.PersistentFlags().Lookup("data-dir").Usage = "the data `directory` with the private database (default HEADROOM_DATA_DIR)"
 	c.AddCommand(keyCreateCommand(&at), keyListCommand(&at), keyRevokeCommand(&at), keyDrawCommand())
 	return c
 }
 
-// keyPlace names the database of the keys.
+// keyPlace names the database of the keys, or a server that has one.
 type keyPlace struct {
-	url, dir string
-	made     string // the data directory, where using it made the database
+	url    string
+	server remote.Connection
+	made   string // the data directory, where using it made the database
 }
 
-// use opens the database for as long as do takes. Only who makes something new may find it without a
-// schema, or not there at all.
-func (d *keyPlace) use(ctx context.Context, fresh bool, do func(context.Context, *app.App) error) (err error) {
+// keyDesk makes, lists and revokes keys: those of a database, or of a server.
+type keyDesk interface {
+	CreateKey(ctx context.Context, key auth.Key) (made auth.Key, token string, err error)
+	keys(ctx context.Context) ([]auth.Key, error)
+	RevokeKey(ctx context.Context, id string) error
+}
+
+type databaseKeys struct {
+	*auth.Desk
+	store auth.Store
+}
+
+func (d databaseKeys) keys(ctx context.Context) (keys []auth.Key, err error) {
+	for page := (storage.Page{Limit: remote.LargestPage}); ; {
+		listed, err := d.store.Keys(ctx, page)
+		if err != nil {
+			return nil, err
+		}
+		keys = append(keys, listed.Items...)
+		if page.After = listed.Next; page.After == "" {
+			return keys, nil
+		}
+	}
+}
+
+type serverKeys struct{ *remote.Service }
+
+func (s serverKeys) CreateKey(ctx context.Context, key auth.Key) (auth.Key, string, error) {
+	var made struct {
+		auth.Key
+		Token string `json:"token"`
+	}
+	a, err := s.Call(ctx, openapi.CreateKey(), remote.JSONOf(map[string]any{
+		"name": key.Name, "role": key.Role, "clusters": key.Clusters, "expires_at": key.ExpiresAt}))
+	if err == nil {
+		err = a.Into(&made)
+	}
+	return made.Key, made.Token, err
+}
+
+func (s serverKeys) keys(ctx context.Context) ([]auth.Key, error) {
+	texts, err := s.Items(ctx, 0, openapi.ListKeys())
+	if err != nil {
+		return nil, err
+	}
+	keys := make([]auth.Key, len(texts))
+	for i, text := range texts {
+		if err := json.Unmarshal(text, &keys[i]); err != nil {
+			return nil, fmt.Errorf("the server's answer cannot be read (%w); is it of another version?", err)
+		}
+	}
+	return keys, nil
+}
+
+func (s serverKeys) RevokeKey(ctx context.Context, id string) error {
+	_, err := s.Call(ctx, openapi.RevokeKey(id))
+	return err
+}
+
+// asksServer reports whether a server is asked rather than a database.
+func (d *keyPlace) asksServer() bool {
+	if d.server.Server != "" {
+		return true
+	}
+	if d.url != "" || os.Getenv("DATABASE_URL") != "" || d.server.DataDir != "" || os.Getenv("HEADROOM_DATA_DIR") != "" || os.Getenv("HEADROOM_URL") == "" {
+		return false
+	}
+	dir := remote.DefaultDataDir()
+	entries, err := os.ReadDir(dir)
+	return dir == "" || errors.Is(err, os.ErrNotExist) || err == nil && len(entries) == 0
+}
+
+// use opens the database, or a server, for as long as do takes. Only who makes something new may find a database without
+// a schema, or not there at all.
+func (d *keyPlace) use(ctx context.Context, fresh bool, do func(context.Context, keyDesk) error) (err error) {
+	if d.asksServer() {
+		s, err := d.server.Open()
+		if err != nil {
+			return err
+		}
+		return do(ctx, serverKeys{s})
+	}
 	config := postgres.Config{URL: d.url, MaxConns: 4}
 	if config.URL == "" {
 		config.URL = os.Getenv("DATABASE_URL")
@@ -62,19 +140,25 @@ func (d *keyPlace) use(ctx context.Context, fresh bool, do func(context.Context,
 		defer func() { err = errors.Join(err, stop()) }()
 		config.URL = url
 	}
+	return openKeys(ctx, config, func(ctx context.Context, keys databaseKeys) error { return do(ctx, keys) })
+}
+
+// openKeys opens a database for as long as do takes.
+func openKeys(ctx context.Context, config postgres.Config, do func(context.Context, databaseKeys) error) error {
 	store, err := postgres.Open(ctx, config)
 	if err != nil {
 		return err
 	}
 	defer store.Close()
-	who := auth.Principal{ID: auth.LocalID, Name: "headroom key", Role: auth.Admin}
-	return do(auth.With(ctx, who), app.New(store.Stores(), auth.NewKeyring(), app.Config{}))
+	who := auth.Principal{ID: auth.LocalID, Name: "headroom server key", Role: auth.Admin}
+	a := app.New(store.Stores(), auth.NewKeyring(), app.Config{})
+	return do(auth.With(ctx, who), databaseKeys{a.Auth, a.Stores.Access})
 }
 
 // private is the address of the data directory's own database: of the running server's, or of one
 // started for the moment.
 func (d *keyPlace) private(ctx context.Context, fresh bool) (url string, stop func() error, err error) {
-	dir := d.dir
+	dir := d.server.DataDir
 	if dir == "" {
 		dir = remote.DefaultDataDir()
 	}
@@ -84,11 +168,7 @@ func (d *keyPlace) private(ctx context.Context, fresh bool) (url string, stop fu
 	entries, err := os.ReadDir(dir)
 	absent := errors.Is(err, os.ErrNotExist) || err == nil && len(entries) == 0
 	if absent && !fresh {
-		return "", nil, fmt.Errorf("there is no database in %s yet, and so there are no keys; \"headroom key create\" or \"headroom serve\" makes it", dir)
-	}
-	if absent && d.dir == "" && os.Getenv("HEADROOM_DATA_DIR") == "" && os.Getenv("HEADROOM_URL") != "" {
-		return "", nil, fmt.Errorf("HEADROOM_URL names a server, but keys are made in its database, and there is none in %s. Make the key "+
-			"where that server runs, or name its database with DATABASE_URL; --data-dir makes a database of its own", shell.Shown(dir))
+		return "", nil, fmt.Errorf("there is no database in %s yet, and so there are no keys; \"headroom server key create\" or \"headroom serve\" makes it", dir)
 	}
 	url, running, err := private.Attach(dir)
 	if err != nil || running {
@@ -120,12 +200,13 @@ func keyCreateCommand(at *keyPlace) *cobra.Command {
 says who holds it. A viewer reads, a planner also solves and plans, an operator also edits inputs, an
 admin also manages keys and reads the audit log. An agent is a program beside the jobs, such as a driver: it asks
 for places, says what runs and what ran, and reads the plan.`,
-		Example: "  headroom key create dashboard --role viewer --cluster shop --expires 90d\n" +
-			"  HEADROOM_API_KEY=$(headroom key create me --role admin -q) headroom cluster list",
+		Example: "  headroom server key create dashboard --role viewer --cluster shop --expires 90d\n" +
+			"  HEADROOM_API_KEY=$(headroom server key create me --role admin -q) headroom cluster list",
 		Args: cobra.ExactArgs(1),
 	}
 	out.AddFlags(c, "table", "json", "csv")
 	shell.AddChoice(c, &role, "role", "", "what it may do", auth.Roles...)
+	shell.Require(c, "role")
 	c.Flags().StringArrayVar(&clusters, "cluster", nil, "the only `cluster` it may see; say it again for more (default all)")
 	c.Flags().StringVar(&expires, "expires", "",
 		"when it ends: after a `time` such as 90d or 12h, or at one such as 2027-01-01 (default never)")
@@ -139,8 +220,8 @@ for places, says what runs and what ran, and reads the plan.`,
 		return err
 	}
 	return shell.Command(c, func(c *cobra.Command, args []string) error {
-		return at.use(c.Context(), true, func(ctx context.Context, a *app.App) error {
-			key, token, err := a.Auth.CreateKey(ctx, auth.Key{Name: args[0], Role: role, Clusters: clusters, ExpiresAt: end})
+		return at.use(c.Context(), true, func(ctx context.Context, desk keyDesk) error {
+			key, token, err := desk.CreateKey(ctx, auth.Key{Name: args[0], Role: role, Clusters: clusters, ExpiresAt: end})
 			if err != nil {
 				return err
 			}
@@ -189,27 +270,20 @@ func keyListCommand(at *keyPlace) *cobra.Command {
 	c := &cobra.Command{Use: "list", Short: "List all keys, the newest first", Args: cobra.NoArgs}
 	out.AddFlags(c, "table", "json", "csv")
 	return shell.Command(c, func(c *cobra.Command, args []string) error {
-		return at.use(c.Context(), false, func(ctx context.Context, a *app.App) error {
-			keys := []auth.Key{}
-			for page := (storage.Page{Limit: remote.LargestPage}); ; {
-				listed, err := a.Stores.Access.Keys(ctx, page)
-				if err != nil {
-					return err
-				}
-				keys = append(keys, listed.Items...)
-				if page.After = listed.Next; page.After == "" {
-					break
-				}
+		return at.use(c.Context(), false, func(ctx context.Context, desk keyDesk) error {
+			keys, err := desk.keys(ctx)
+			if err != nil {
+				return err
 			}
 			return out.Write(c, map[string]shell.Form{
 				"table": func(w io.Writer) error {
 					if len(keys) == 0 {
-						_, err := fmt.Fprintln(w, "There are no keys; \"headroom key create NAME --role admin\" makes one.")
+						_, err := fmt.Fprintln(w, "There are no keys; \"headroom server key create NAME --role admin\" makes one.")
 						return err
 					}
 					return keyTable(keys, time.Now()).Text(w)
 				},
-				"json": shell.AsJSON(map[string]any{"items": keys}),
+				"json": shell.AsJSON(map[string]any{"items": append([]auth.Key{}, keys...)}),
 				"csv":  keyTable(keys, time.Now()).CSV,
 			})
 		})
@@ -241,11 +315,11 @@ func keyTable(keys []auth.Key, now time.Time) tables.Table {
 func keyRevokeCommand(at *keyPlace) *cobra.Command {
 	c := &cobra.Command{
 		Use: "revoke ID", Short: "End a key, for ever", Args: cobra.ExactArgs(1),
-		Long: "Ends a key, for ever: servers stop taking it at once. \"headroom key list\" shows the ids.",
+		Long: "Ends a key, for ever: servers stop taking it at once. \"headroom server key list\" shows the ids.",
 	}
 	return shell.Command(c, func(c *cobra.Command, args []string) error {
-		return at.use(c.Context(), false, func(ctx context.Context, a *app.App) error {
-			if err := a.Auth.RevokeKey(ctx, args[0]); err != nil {
+		return at.use(c.Context(), false, func(ctx context.Context, desk keyDesk) error {
+			if err := desk.RevokeKey(ctx, args[0]); err != nil {
 				return err
 			}
 			_, err := fmt.Fprintf(c.OutOrStdout(), "Revoked key %s.\n", shell.Shown(args[0]))
@@ -257,7 +331,7 @@ func keyRevokeCommand(at *keyPlace) *cobra.Command {
 func keyDrawCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "draw", Short: "Draw a key for HEADROOM_ADMIN_KEY; it is kept nowhere", Args: cobra.NoArgs,
-		Example: "  HEADROOM_ADMIN_KEY=$(headroom key draw)",
+		Example: "  HEADROOM_ADMIN_KEY=$(headroom server key draw)",
 	}
 	return shell.Command(c, func(c *cobra.Command, args []string) error {
 		token, _ := auth.NewToken(auth.KeyPrefix)

@@ -27,7 +27,7 @@ comes first.
 A private database needs none of this.`,
 		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			return errors.New("say what to do: \"headroom migrate\" and one of up, status")
+			return errors.New("say what to do: \"headroom server migrate\" and one of up, status")
 		},
 	}
 	c.PersistentFlags().StringVar(&address, "database-url", "",
@@ -122,13 +122,13 @@ func schemaOf(s postgres.Status) schema {
 	out := schema{Version: s.Have, Known: s.Known, Postgres: s.Server, ServiceRole: s.Role}
 	switch {
 	case s.Have == 0:
-		out.State, out.Summary = "empty", "The database has no tables of Headroom's yet; \"headroom migrate up\" or the next \"headroom "+
+		out.State, out.Summary = "empty", "The database has no tables of Headroom's yet; \"headroom server migrate up\" or the next \"headroom "+
 			"serve\" makes them."
 	case s.Have == s.Known && s.Behind():
-		out.State, out.Summary = "behind", fmt.Sprintf("The tables of background runs have version %d of %d; \"headroom migrate up\" or the "+
+		out.State, out.Summary = "behind", fmt.Sprintf("The tables of background runs have version %d of %d; \"headroom server migrate up\" or the "+
 			"next \"headroom serve\" brings them up.", s.River, s.KnownRiver)
 	case s.Have < s.Known:
-		out.State, out.Summary = "behind", fmt.Sprintf("The schema has version %d of %d; \"headroom migrate up\" or the next \"headroom "+
+		out.State, out.Summary = "behind", fmt.Sprintf("The schema has version %d of %d; \"headroom server migrate up\" or the next \"headroom "+
 			"serve\" brings it up.", s.Have, s.Known)
 	case s.Have > s.Known:
 		out.State, out.Summary = "newer", fmt.Sprintf("The schema has version %d, which is newer than this release (%d); it is left as it is.",

@@ -33,14 +33,15 @@ Of the plans of a cluster's pool the current one and the newest stay.
 
 The database is that of --database-url, MIGRATE_DATABASE_URL, DATABASE_DIRECT_URL or DATABASE_URL, else the
 private one in the data directory, whether its server runs or not.`,
-		Example: "  headroom prune --older-than 400d --dry-run\n  headroom prune --older-than 400d --keep 1000",
+		Example: "  headroom server prune --older-than 400d --dry-run\n  headroom server prune --older-than 400d --keep 1000",
 		Args:    cobra.NoArgs,
 	}
 	c.Flags().StringVar(&age, "older-than", "", "remove plans that were made longer ago than this `time`, such as 400d; at least a day")
+	shell.Require(c, "older-than")
 	c.Flags().Int64Var(&rule.Keep, "keep", 100, "keep so many of the newest plans of each cluster in any case; at least 1")
 	c.Flags().BoolVar(&rule.DryRun, "dry-run", false, "say what would be removed, and remove nothing")
 	c.Flags().StringVar(&at.url, "database-url", "", "the database's `URL` without a password, which belongs into MIGRATE_DATABASE_URL")
-	c.Flags().StringVar(&at.dir, "data-dir", "", "the data `directory` with the private database (default HEADROOM_DATA_DIR)")
+	c.Flags().StringVar(&at.server.DataDir, "data-dir", "", "the data `directory` with the private database (default HEADROOM_DATA_DIR)")
 	out.AddFlags(c, "table", "json")
 	c.PreRunE = func(*cobra.Command, []string) error {
 		now := time.Now()

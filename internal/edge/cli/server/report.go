@@ -34,7 +34,7 @@ var reportSchedules = remote.Resource{
 		{Name: "enabled", Pointer: "/enabled", Usage: "whether any are made: `true` or false"},
 		{Name: "keep", Pointer: "/keep", Usage: "how many are kept, as a `number`"},
 	},
-	Example: "  headroom report-schedule create shop --name month-ahead --every month --hour 6 --covers ahead --format xlsx",
+	Example: "  headroom server report-schedule create shop --name month-ahead --every month --hour 6 --covers ahead --format xlsx",
 	List:    openapi.ListReportSchedules,
 	Create:  openapi.CreateReportSchedule,
 	Get:     openapi.GetReportSchedule,
@@ -42,13 +42,11 @@ var reportSchedules = remote.Resource{
 	Delete:  openapi.DeleteReportSchedule,
 }
 
-func reportScheduleCommand() *cobra.Command { return reportSchedules.Command() }
-
 func reportCommand() *cobra.Command {
 	c := remote.Group("report", "Make, list and download reports of a cluster", `
 
 A report is a file about a cluster: what is going to be needed in a day, a week or a month, or which plans
-held in one. "headroom report-schedule" has them made by themselves.`)
+held in one. "headroom server report-schedule" has them made by themselves.`)
 	var to remote.Connection
 	to.AddFlags(c)
 	c.AddCommand(reportListCommand(&to), reportGetCommand(&to), reportMakeCommand(&to), reportDownloadCommand(&to))
@@ -74,7 +72,7 @@ func reportListCommand(to *remote.Connection) *cobra.Command {
 	return to.Command(c, func(c *cobra.Command, s *remote.Service, args []string) error {
 		l := remote.List{As: reportType, Columns: []string{"id", "schedule", "every", "covers", "format", "from", "until", "state",
 			"file_size"}, Most: most,
-			None: fmt.Sprintf("Cluster %s has no such report; \"headroom report make %s --every month\" makes one.", shell.Shown(args[0]),
+			None: fmt.Sprintf("Cluster %s has no such report; \"headroom server report create %s --every month\" makes one.", shell.Shown(args[0]),
 				shell.Shown(args[0]))}
 		return remote.WriteList(c, s, out, l, openapi.ListReports(args[0], &openapi.ListReportsQuery{Schedule: schedule}))
 	})
@@ -98,13 +96,13 @@ func reportMakeCommand(to *remote.Connection) *cobra.Command {
 	var async bool
 	var r reporting.ReportRequest
 	c := &cobra.Command{
-		Use: "make CLUSTER", Short: "Make a report now",
+		Use: "create CLUSTER", Short: "Make a report now",
 		Long: `Makes a report of a day, a week or a month from now on (ahead) or until now (behind), or one like those of a
 schedule, and waits for it; with --async it only starts the run that makes it.
 
 Exit codes: 0 it was made, 1 it failed or was cancelled, 3 there is no plan that meets the demands.`,
-		Example: "  headroom report make shop --every month --covers ahead --format focus\n" +
-			"  headroom report make shop --schedule month-ahead && headroom report download shop -f month.xlsx",
+		Example: "  headroom server report create shop --every month --covers ahead --format focus\n" +
+			"  headroom server report create shop --schedule month-ahead && headroom server report download shop -f month.xlsx",
 		Args: cobra.ExactArgs(1),
 	}
 	out.AddFlags(c, "table", "json")
@@ -145,7 +143,7 @@ Exit codes: 0 it was made, 1 it failed or was cancelled, 3 there is no plan that
 			return err
 		}
 		return out.Write(c, remote.ItemForms(reportType, a.Body,
-			fmt.Sprintf("Made report %s. Download it: headroom report download %s %s", run.ID, args[0], run.ID)))
+			fmt.Sprintf("Made report %s. Download it: headroom server report download %s %s", run.ID, args[0], run.ID)))
 	})
 }
 
@@ -156,7 +154,7 @@ func reportDownloadCommand(to *remote.Connection) *cobra.Command {
 		Use: "download CLUSTER [REPORT|latest]", Short: "Download a report",
 		Long: `Downloads a report, by its id, or the latest one that was made, and checks that it came whole. It is written to
 standard output, or with -f to a file.`,
-		Example: "  headroom report download shop -f month.xlsx\n  headroom report download shop latest --schedule books > books.csv",
+		Example: "  headroom server report download shop -f month.xlsx\n  headroom server report download shop latest --schedule books > books.csv",
 		Args:    cobra.RangeArgs(1, 2),
 	}
 	c.Flags().StringVarP(&out.File, "output-file", "f", "", "write to this `file`, wholly or not at all, instead of standard output")
@@ -206,7 +204,7 @@ func reportOf(s *remote.Service, ctx context.Context, cluster, id, schedule stri
 		}
 		r = reporting.Report{}
 	}
-	return r, fmt.Errorf("cluster %s has no such report; \"headroom report make\" makes one", shell.Shown(cluster))
+	return r, fmt.Errorf("cluster %s has no such report; \"headroom server report create\" makes one", shell.Shown(cluster))
 }
 
 // download writes a report's file, as it comes, and checks that it is the one that was made.

@@ -31,7 +31,8 @@ import (
 	"headroom/internal/service/telemetry"
 )
 
-func serveCommand() *cobra.Command {
+// ServeCommand returns the command that runs a server.
+func ServeCommand() *cobra.Command {
 	var demo bool
 	c := &cobra.Command{
 		Use:   "serve",
@@ -45,7 +46,7 @@ started while the database is away answers polls from it, and refuses what needs
 can write to the file as the server's user could let keys of their own read, and solve, in an outage;
 HEADROOM_COPY=none keeps no copy.
 
-"headroom config" shows every setting. SIGTERM and Ctrl-C end it gracefully.`,
+"headroom server config" shows every setting. SIGTERM and Ctrl-C end it gracefully.`,
 		Example: "  headroom serve --demo\n  DATABASE_URL=postgres://headroom@db.example.com/headroom headroom serve --listen 0.0.0.0:8080",
 		Args:    cobra.NoArgs,
 	}
@@ -246,7 +247,7 @@ func (s *serving) openApp(ctx context.Context, demo bool) error {
 	}
 	s.onCloseWait(s.unwatch, watched)
 	if s.beyond() && s.issuer == nil && s.keys.Len(a.Now()) == 0 {
-		return fmt.Errorf("%s can be reached from other machines, and there is no key yet; make one with \"headroom key create NAME --role "+
+		return fmt.Errorf("%s can be reached from other machines, and there is no key yet; make one with \"headroom server key create NAME --role "+
 			"admin\" or set HEADROOM_ADMIN_KEY, or listen on 127.0.0.1", s.settings.Listen)
 	}
 	if demo {

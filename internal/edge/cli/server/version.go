@@ -24,7 +24,8 @@ func (b build) String() string {
 	return fmt.Sprintf("headroom %s (%s, %s/%s)", b.Version, b.Go, b.OS, b.Arch)
 }
 
-func versionCommand() *cobra.Command {
+// VersionCommand returns the command that tells the version.
+func VersionCommand() *cobra.Command {
 	var wantJSON bool
 	c := &cobra.Command{Use: "version", Short: "Say which headroom this is", Args: cobra.NoArgs}
 	c.Flags().BoolVar(&wantJSON, "json", false, "write it as JSON")

@@ -25,7 +25,7 @@ var webhookType = reflect.TypeFor[hooks.Webhook]()
 func webhookCommand() *cobra.Command {
 	c := remote.Group("webhook", "Have addresses told when plans change, planning fails or runs finish", `
 
-A webhook is named by its name or its id. Its host must be on the list of "headroom host". Messages are
+A webhook is named by its name or its id. Its host must be on the list of "headroom server host". Messages are
 signed after the Standard Webhooks specification; the secret is printed once, when it is made.`)
 	var to remote.Connection
 	to.AddFlags(c)
@@ -52,7 +52,7 @@ func webhookOf(s *remote.Service, c *cobra.Command, name string) (w hooks.Webhoo
 			}
 		}
 		if id == "" {
-			return w, a, fmt.Errorf("there is no webhook %q; \"headroom webhook list\" shows those there are", shell.Shown(name))
+			return w, a, fmt.Errorf("there is no webhook %q; \"headroom server webhook list\" shows those there are", shell.Shown(name))
 		}
 	}
 	if a, err = s.Call(c.Context(), openapi.GetWebhook(id)); err != nil {
@@ -148,7 +148,7 @@ func tellSecret(c *cobra.Command, out shell.Output, text []byte, said string) er
 		return fmt.Errorf("the server's answer cannot be read: %w", err)
 	}
 	if with.Secret == "" {
-		return errors.New("the server has done it, and the answer with the secret was lost; make another with \"headroom webhook rotate\"")
+		return errors.New("the server has done it, and the answer with the secret was lost; make another with \"headroom server webhook rotate\"")
 	}
 	return out.Write(c, map[string]shell.Form{
 		"table": func(w io.Writer) error {
@@ -166,8 +166,8 @@ func webhookCreateCommand(to *remote.Connection) *cobra.Command {
 	var file string
 	c := &cobra.Command{
 		Use: "create NAME --url ADDRESS --event EVENT", Short: "Create a webhook and print its secret, this once",
-		Example: "  headroom host allow hooks.example.com\n" +
-			"  headroom webhook create pager --url https://hooks.example.com/headroom --event plan.failed > pager.secret",
+		Example: "  headroom server host allow hooks.example.com\n" +
+			"  headroom server webhook create pager --url https://hooks.example.com/headroom --event plan.failed > pager.secret",
 		Args: cobra.ExactArgs(1),
 	}
 	out.AddFlags(c, "table", "json")
@@ -207,9 +207,9 @@ func webhookSetCommand(to *remote.Connection) *cobra.Command {
 	var out shell.Output
 	var f webhookFlags
 	c := &cobra.Command{
-		Use: "set WEBHOOK", Short: "Change what flags say",
+		Use: "edit WEBHOOK", Short: "Change what flags say",
 		Long:    "Changes what flags say. --cluster \"\" makes it tell of all clusters; --enabled brings back one that was disabled.",
-		Example: "  headroom webhook set pager --enabled",
+		Example: "  headroom server webhook edit pager --enabled",
 		Args:    cobra.ExactArgs(1),
 	}
 	out.AddFlags(c, "table", "json", "csv")
@@ -357,7 +357,7 @@ func follow(s *remote.Service, c *cobra.Command, out shell.Output, w hooks.Webho
 	for len(d.Attempts) == 0 && d.State == hooks.DeliveryPending {
 		select {
 		case <-waiting.Done():
-			return fmt.Errorf("the ping %s is not sent after %s; \"headroom webhook deliveries\" shows it later", shell.Shown(d.ID), wait)
+			return fmt.Errorf("the ping %s is not sent after %s; \"headroom server webhook deliveries\" shows it later", shell.Shown(d.ID), wait)
 		case <-time.After(100 * time.Millisecond):
 		}
 		items, err := s.Items(c.Context(), 100, openapi.ListDeliveries(w.ID))

@@ -13,6 +13,7 @@ import (
 
 // speak makes a command and all below it say in our words what is wrong with how they are used.
 func speak(c *cobra.Command) {
+	c.SuggestFor = append(c.SuggestFor, otherWords[c.Name()]...)
 	if check := c.Args; check != nil {
 		c.Args = func(c *cobra.Command, args []string) error { return wrongArguments(c, args, check(c, args)) }
 	}
@@ -119,4 +120,11 @@ func wrongFlag(c *cobra.Command, err error) error {
 		return fmt.Errorf("%q is no flag; one begins with two dashes and a letter", syntax.GetSpecifiedFlag())
 	}
 	return err
+}
+
+// Require marks flags in the help of a command that says in a sentence of its own that it needs them.
+func Require(c *cobra.Command, names ...string) {
+	for _, name := range names {
+		c.Flags().Lookup(name).Usage += " (required)"
+	}
 }

@@ -12,10 +12,11 @@ func verb(command func() *cobra.Command) bool {
 	return true
 }
 
-// Commands returns the commands that ask what something else would come to.
-func Commands() (all []*cobra.Command) {
+// Command returns the command that lays changes over a problem, and below it the other questions about what would be.
+func Command() *cobra.Command {
+	c := whatIfCommand()
 	for _, command := range verbs {
-		all = append(all, command())
+		c.AddCommand(command())
 	}
-	return all
+	return c
 }

@@ -142,14 +142,14 @@ func monthsCommand() *cobra.Command {
 what of it is used and idle, by class of jobs.
 
 FILE has a problem, its periods (how many jobs of each class there are, and when) and its contracts with their terms;
-offers in it, which "headroom purchase" weighs, are left out. A file with a problem alone is planned as it stands from
+offers in it, which "headroom whatif purchase" weighs, are left out. A file with a problem alone is planned as it stands from
 --from until --until. With --cluster a server plans one of its clusters by its forecasts, prices and contracts: the
 coming year, or as far as the forecasts go, unless --from and --until say otherwise. Flags such as --demand are a
 scenario that is laid over all of it, and so is --saved, one of the cluster's. Long work is then a run that is waited for.
 
 As a table it is for people; csv has a row for each period, day or month (--per), xlsx is a workbook for the books,
 and focus has rows in the shape of FOCUS 1.2 for cost tools.` + remote.ConnectionHelp,
-		Example: "  headroom months year.json\n  headroom months cluster.json --from 2026-01-01 --until 2027-01-01 -o csv --per month\n  headroom months year.json --demand 'etl=x1.2'\n  headroom months --cluster shop -o xlsx -f months.xlsx",
+		Example: "  headroom whatif months year.json\n  headroom whatif months cluster.json --from 2026-01-01 --until 2027-01-01 -o csv --per month\n  headroom whatif months year.json --demand 'etl=x1.2'\n  headroom whatif months --cluster shop -o xlsx -f months.xlsx",
 		Args:    cobra.MaximumNArgs(1),
 	}
 	f.add(c)

@@ -17,7 +17,7 @@ var scenarios = remote.Resource{
 	Word: "scenario", Words: "scenarios", ID: "NAME", Short: "Save, show and compare what-if scenarios of a cluster",
 	As:      reflect.TypeFor[whatif.Scenario](),
 	Columns: []string{"name", "note", "version", "updated_at"},
-	Example: "  headroom scenario create shop black-friday.yaml",
+	Example: "  headroom whatif scenario create shop black-friday.yaml",
 	List:    openapi.ListScenarios,
 	Create:  openapi.CreateScenario,
 	Get:     openapi.GetScenario,
@@ -38,7 +38,7 @@ func scenarioSaveCommand(to *remote.Connection) *cobra.Command {
 	var note string
 	c := &cobra.Command{
 		Use: "save CLUSTER NAME", Short: "Save the changes that flags say as a scenario",
-		Example: "  headroom scenario save shop black-friday --demand 'orders=x2' --deadline '*=x0.75'",
+		Example: "  headroom whatif scenario save shop black-friday --demand 'orders=x2' --deadline '*=x0.75'",
 		Args:    cobra.ExactArgs(2),
 	}
 	out.AddFlags(c, "table", "json", "csv")
@@ -73,7 +73,7 @@ func scenarioCompareCommand(to *remote.Connection) *cobra.Command {
 	var out shell.Output
 	c := &cobra.Command{
 		Use: "compare CLUSTER NAME...", Short: "Plan the cluster with and without saved scenarios, side by side",
-		Example: "  headroom scenario compare shop black-friday quiet-week",
+		Example: "  headroom whatif scenario compare shop black-friday quiet-week",
 		Args:    cobra.RangeArgs(2, 1+whatif.MaxFullScenarios),
 	}
 	out.AddFlags(c, "table", "json", "csv")

@@ -107,11 +107,11 @@ A closed load has as many users as the plan admits jobs; each submits a job, wai
 submits the next. A poisson load has jobs come at random, as often as that many are there at once on average.
 
 Policies that tell nodes from one another (progress-share, max-progress, learned) need nodes that differ, which a plan has
-not: "headroom simulate workload" tries them.
+not: "headroom whatif simulate workload" tries them.
 
 Flags such as --demand try the plan of a scenario before it is adopted. With --cluster a server tries the current plan
 of one of its clusters, or the plan of a scenario; a long simulation is then a run that is waited for.` + remote.ConnectionHelp,
-		Example: "  headroom simulate cluster.json\n  headroom simulate cluster.json plan.json --hours 168 --seed 7\n  headroom simulate cluster.json --demand 'etl=x1.2' --load poisson -o json\n  headroom simulate --cluster shop --saved black-friday",
+		Example: "  headroom whatif simulate cluster.json\n  headroom whatif simulate cluster.json plan.json --hours 168 --seed 7\n  headroom whatif simulate cluster.json --demand 'etl=x1.2' --load poisson -o json\n  headroom whatif simulate --cluster shop --saved black-friday",
 		Args:    cobra.MaximumNArgs(2),
 	}
 	c.AddCommand(simulateWorkloadCommand())

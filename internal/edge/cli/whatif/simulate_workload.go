@@ -42,7 +42,7 @@ A policy is a name, or a document with what the rule is told:
                 "profile": {"map_tasks": 240, "map_avg_s": 10, "map_max_s": 20, "reduce_tasks": 0},
                 "load": {"kind": "poisson", "per_hour": 20}}],
    "policy": {"kind": "progress-share"}, "horizon_s": 86400, "replications": 5}`,
-		Example: "  headroom simulate workload jobs.json\n  headroom simulate workload jobs.json --policy max-progress --compare fifo --compare edf\n  headroom simulate workload - -o csv < jobs.json",
+		Example: "  headroom whatif simulate workload jobs.json\n  headroom whatif simulate workload jobs.json --policy max-progress --compare fifo --compare edf\n  headroom whatif simulate workload - -o csv < jobs.json",
 		Args:    cobra.MaximumNArgs(1),
 	}
 	out.AddFlags(c, "table", "json", "csv", "xlsx")

@@ -126,8 +126,6 @@ func exampleOf(usage string) string {
 	return example
 }
 
-var _ = verb(whatIfCommand)
-
 func whatIfCommand() *cobra.Command {
 	var to remote.Connection
 	var out shell.Output

@@ -88,7 +88,7 @@ func Read(words []string) (Command, error) {
 func (c *Command) take(name, value, option string) (err error) {
 	switch {
 	case slices.Contains(planned, name):
-		return fmt.Errorf("the plan decides %s; leave %s out, or run the command by \"headroom admission run\", which changes nothing of it", name, option)
+		return fmt.Errorf("the plan decides %s; leave %s out, or run the command by \"headroom live admission run\", which changes nothing of it", name, option)
 	case name == "spark.executor.cores":
 		c.cores, err = count(name, value)
 	case name == "spark.task.cpus":

@@ -4355,6 +4355,7 @@ export type Written = {
 export interface Operations {
   "GET /assets/{file}": { path: { file: string; }; query: { }; body: never; answer: never };
   "GET /docs": { path: { }; query: { }; body: never; answer: never };
+  "GET /docs/{chapter}/{page}": { path: { chapter: string; page: string; }; query: { q?: string; }; body: never; answer: never };
   "GET /livez": { path: { }; query: { }; body: never; answer: Health };
   "GET /metrics": { path: { }; query: { }; body: never; answer: never };
   "GET /openapi.yaml": { path: { }; query: { }; body: never; answer: never };

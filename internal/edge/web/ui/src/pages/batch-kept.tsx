@@ -118,7 +118,7 @@ function Bring({ close }: { close: () => void }) {
   };
   return (
     <Dialog title="Bring a batch" close={close}>
-      <p class="small">As <code>headroom pack</code> reads it: the machines, and of each job how long it takes on n VMs, a·n^b seconds or measurements.</p>
+      <p class="small">As <code>headroom batch pack</code> reads it: the machines, and of each job how long it takes on n VMs, a·n^b seconds or measurements.</p>
       <Mistakes faults={faults.value} />
       <label for="batch-text" class="strong">Batch</label>
       <textarea id="batch-text" rows={10} spellcheck={false} value={text.value} onInput={(e) => (text.value = e.currentTarget.value)} />

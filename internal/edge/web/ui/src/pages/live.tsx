@@ -80,10 +80,10 @@ function Empty() {
       <h2 id="empty">How nodes come</h2>
       <ol class="howto">
         <li>
-          Make a key of the role agent (Settings, Keys), and declare each machine once: <code>headroom live node set {name} node-1 --slots 4</code>, or <code>PUT /v1/clusters/{name}/nodes/node-1</code>.
+          Make a key of the role agent (Settings, Keys), and declare each machine once: <code>headroom live node edit {name} node-1 --slots 4</code>, or <code>PUT /v1/clusters/{name}/nodes/node-1</code>.
         </li>
         <li>
-          Start <code>headroom agent {name} --node node-1 --tasks tasks.json</code> on it; it tells of the machine in heartbeats and runs the tasks that the answers name. A program of your own may send <code>POST …/nodes/node-1/heartbeats</code> as well.
+          Start <code>headroom live agent {name} --node node-1 --tasks tasks.json</code> on it; it tells of the machine in heartbeats and runs the tasks that the answers name. A program of your own may send <code>POST …/nodes/node-1/heartbeats</code> as well.
         </li>
         <li>
           Submit a job: <code>POST /v1/clusters/{name}/jobs</code>. Its tasks are handed out from the next heartbeats on.

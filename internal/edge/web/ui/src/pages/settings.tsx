@@ -72,6 +72,7 @@ function About() {
           )}
         </Shown>
         <p class="links">
+          <a href="/docs/about/readme">Documentation</a>
           <a href="/docs">Reference of the API</a>
           <a href="/openapi.yaml">OpenAPI document</a>
           <a href="/welcome">Welcome</a>

@@ -270,7 +270,7 @@ function Paste() {
         <label for="problem">Problem, as JSON</label>
         <textarea id="problem" class="code" rows={14} spellcheck={false} value={text.value} onInput={(e) => (text.value = e.currentTarget.value)} />
         <p class="small muted">
-          It becomes the cluster {name}; its contracts run for a year from this hour. <a href="/docs">What a problem has</a>
+          It becomes the cluster {name}; its contracts run for a year from this hour. <a href="/docs/reference/problem">What a problem has</a>
         </p>
       </div>
       <p>
