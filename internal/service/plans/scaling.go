@@ -135,9 +135,6 @@ func figure(x float64) float64 {
 	return min(x, maxWhole)
 }
 
-// WholeVMs returns the classes' shares of a plan in whole VMs that add up to its total, in the order of its classes.
-func WholeVMs(p capacity.Plan) []int64 { return wholeParts(whole(p.VMs.Total), p.Classes) }
-
 // wholeParts divides a total among the classes in proportion to their shares, in whole numbers, by largest remainder;
 // equal remainders go by name. If no class has a share, none gets a part.
 func wholeParts(total int64, classes []capacity.ClassPlan) []int64 {

@@ -182,7 +182,7 @@ func TestWholePartsAddUp(t *testing.T) {
 		}
 	}
 	tied := []capacity.ClassPlan{{Name: "c", VMs: 1.5}, {Name: "a", VMs: 1.5}, {Name: "b", VMs: 1.5}, {Name: "none"}}
-	if diff := cmp.Diff([]int64{1, 2, 2, 0}, WholeVMs(capacity.Plan{VMs: capacity.VMs{Total: 5}, Classes: tied})); diff != "" {
+	if diff := cmp.Diff([]int64{1, 2, 2, 0}, wholeParts(5, tied)); diff != "" {
 		t.Errorf("ties differ (-want +got):\n%s", diff)
 	}
 }
