@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"gonum.org/v1/gonum/stat"
-
 )
 
 func jobMeasurement(i int, set func(*JobMeasurement)) JobMeasurement {
