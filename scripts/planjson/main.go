@@ -18,8 +18,8 @@ import (
 	"go/format"
 	"go/parser"
 	"go/token"
-	"io/fs"
 	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strconv"
@@ -56,20 +56,22 @@ type field struct {
 
 // generate returns the file for a package's folder.
 func generate(folder string) ([]byte, error) {
-	byHand := func(f fs.FileInfo) bool {
-		return !strings.HasSuffix(f.Name(), "_test.go") && !strings.HasSuffix(f.Name(), "_gen.go")
-	}
-	packages, err := parser.ParseDir(token.NewFileSet(), folder, byHand, parser.ParseComments)
+	g := generator{words: map[string]bool{}, known: map[string]*structure{}}
+	files, err := filepath.Glob(filepath.Join(folder, "*.go"))
 	if err != nil {
 		return nil, err
 	}
-	g := generator{words: map[string]bool{}, known: map[string]*structure{}}
 	var name string
-	for of, pkg := range packages {
-		name = of
-		for _, file := range pkg.Files {
-			g.collect(file)
+	for _, path := range files {
+		if strings.HasSuffix(path, "_test.go") || strings.HasSuffix(path, "_gen.go") {
+			continue
 		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ParseComments)
+		if err != nil {
+			return nil, err
+		}
+		name = file.Name.Name
+		g.collect(file)
 	}
 	slices.SortFunc(g.all, func(a, b *structure) int { return strings.Compare(a.name, b.name) })
 	fmt.Fprintf(&g.out, "// Code generated from the tags of structs by scripts/planjson. DO NOT EDIT.\n\npackage %s\n\n", name)
