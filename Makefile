@@ -51,7 +51,7 @@ test-long: build ## run the tests with every large sample (up to two hours), als
 SPARK = bin/spark/bin
 
 HADOOP = bin/hadoop
-YARNTEST = internal/test/yarntest/testdata
+YARNTEST = internal/test/engines/yarntest/testdata
 
 $(HADOOP)/App.class: $(YARNTEST)/pom.xml $(YARNTEST)/App.java
 	mvn --quiet --batch-mode --file $(YARNTEST)/pom.xml dependency:copy-dependencies -DoutputDirectory='$(CURDIR)/$(HADOOP)'
