@@ -51,7 +51,7 @@ test-long: build ## run the tests with every large sample (up to two hours), als
 SPARK = bin/spark/bin
 
 HADOOP = bin/hadoop
-YARNTEST = internal/test/yarntest/testdata
+YARNTEST = internal/test/engines/yarntest/testdata
 
 $(HADOOP)/App.class: $(YARNTEST)/pom.xml $(YARNTEST)/App.java
 	mvn --quiet --batch-mode --file $(YARNTEST)/pom.xml dependency:copy-dependencies -DoutputDirectory='$(CURDIR)/$(HADOOP)'
@@ -89,8 +89,8 @@ GENERATED = openapi/operations_gen.go internal/edge/api/server_gen.go internal/e
 SOURCES = openapi/openapi.yaml openapi/openapi.go $(sort $(wildcard openapi/server/*)) scripts/operations/main.go scripts/contract/main.go scripts/rules/main.go go.mod tools/go.mod
 SUM = cat $(SOURCES) $(GENERATED) | sha256sum
 
-generate: ## make the command line's requests, the server's and the page's types from openapi.yaml
-	go generate ./openapi ./internal/edge/api/... ./internal/edge/web
+generate: ## make the command line's requests, the server's and the page's types from openapi.yaml, and plans' JSON from their structs
+	go generate ./openapi ./internal/edge/api/... ./internal/edge/web ./internal/core/capacity
 	@$(SUM) > openapi/generated.sum
 
 check: ui ## format, vet, staticcheck, gosec, who imports whom, licences, generated code fresh, modules
@@ -104,7 +104,7 @@ check: ui ## format, vet, staticcheck, gosec, who imports whom, licences, genera
 	$(CGO) go tool -modfile=tools/go.mod staticcheck $(SOLVER)
 	go build -C tools -o ../bin/gosec ./gosec
 	bin/gosec $$(go list -f '{{.Dir}}' ./internal/... ./cmd/headroom/... | grep -v /internal/test/)
-	go test ./internal
+	go test ./internal ./scripts/planjson
 	go test -run '^TestLicen' ./scripts/release
 	go mod verify
 

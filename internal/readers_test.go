@@ -24,7 +24,7 @@ import (
 	"headroom/internal/data/fetch"
 	"headroom/internal/data/inputs"
 	"headroom/internal/service/hooks"
-	"headroom/internal/service/reporting"
+	"headroom/internal/service/report/reporting"
 	"headroom/internal/slots/dispatch"
 	"headroom/internal/slots/live"
 	"headroom/internal/slots/sim"

@@ -16,7 +16,7 @@ import (
 
 	"headroom/internal/edge/cli/shell"
 	"headroom/internal/service/plans"
-	"headroom/internal/test/slurmtest"
+	"headroom/internal/test/engines/slurmtest"
 )
 
 // driven is a Slurm that a driver keeps to the plans of a server.

@@ -33,6 +33,7 @@ var update = flag.Bool("update", false, "rewrite the expected output in testdata
 type withSolver struct{ m *testing.M }
 
 func (w withSolver) Run() int {
+	pgtest.TheyWait()
 	return solvertest.Run(func() int { return pgtest.Clean(pgtest.Run(w.m)) })
 }
 

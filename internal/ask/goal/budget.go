@@ -66,7 +66,7 @@ func (a *asking) budgetConflicts(conflicts []fault.Finding) []fault.Finding {
 		hint := fault.Hint{Detail: f.Hint.Detail}
 		if text, ok := f.Hint.Value.(string); ok {
 			if least, err := money.Parse(text); err == nil {
-				raised := a.question.Budget.Paying(a.problem, least)
+				raised := a.question.Budget.paying(a.problem, least)
 				hint = fault.Hint{Detail: fmt.Sprintf("Raise the budget to %s.", a.question.Budget.words(a.problem, raised)), Pointer: f.Pointer, Value: raised.String()}
 			}
 		}

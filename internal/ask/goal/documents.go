@@ -77,8 +77,8 @@ type ClusterQuestion struct {
 	Question
 }
 
-// MaxExtraPercent limits ExtraPercent.
-const MaxExtraPercent = 1000
+// maxExtraPercent limits ExtraPercent.
+const maxExtraPercent = 1000
 
 var (
 	askShape         = strict.NewShape("a question", []string{"problem", "question"}, "budget", "class", "extra_percent")
@@ -199,7 +199,7 @@ func (q *Question) check(c *strict.Checker) {
 		c.Leave()
 	}
 	if x := q.ExtraPercent; x != nil {
-		c.Number("extra_percent", "The extra", "per cent", *x, MaxExtraPercent)
+		c.Number("extra_percent", "The extra", "per cent", *x, maxExtraPercent)
 	}
 }
 
@@ -265,8 +265,8 @@ func (b *AskedBudget) Asked(p *capacity.Problem, period money.Amount) money.Amou
 	return period.Over(b.seconds(p), p.PeriodSeconds)
 }
 
-// Paying is a budget that pays for an amount a period.
-func (b AskedBudget) Paying(p *capacity.Problem, period money.Amount) money.Amount {
+// paying is a budget that pays for an amount a period.
+func (b AskedBudget) paying(p *capacity.Problem, period money.Amount) money.Amount {
 	if b.Amount = b.Asked(p, period); b.Period(p).LessThan(period.Decimal) {
 		seconds := decimal.NewFromInt(b.seconds(p))
 		b.Amount = money.Amount{Decimal: period.Mul(seconds).Div(decimal.NewFromInt(p.PeriodSeconds)).RoundCeil(money.Places)}

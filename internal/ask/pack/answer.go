@@ -26,7 +26,7 @@ func Answer(ctx context.Context, q PackingQuestion, pack Packer, tell func(done,
 	case q.BySeconds != 0:
 		total = 0
 		var machines MachinesAnswer
-		machines, err = FewestMachines(ctx, q.Batch, q.BySeconds, one)
+		machines, err = fewestMachines(ctx, q.Batch, q.BySeconds, one)
 		a.Machines = &machines
 	case q.OneMore:
 		total = 2

@@ -45,7 +45,7 @@ func ready(p PackingProblem) (*batch, error) {
 	}
 	m := p.Machines
 	b := &batch{
-		machines: int(m.Count), disks: int(m.Disks), hostsPerExtra: int(m.HostsPerExtra), perMachine: int(m.ExtrasPerMachine()),
+		machines: int(m.Count), disks: int(m.Disks), hostsPerExtra: int(m.HostsPerExtra), perMachine: int(m.extrasPerMachine()),
 		penalty: m.Penalty, vms: int(m.VMs()), warnings: []capacity.Warning{},
 	}
 	b.extras = b.machines * b.perMachine

@@ -32,13 +32,13 @@ func (p PackingProblem) check(c *strict.Checker) {
 		c.Name(j.Name)
 		named.Add(c, "job", j.Name, i)
 		j.check(c, p.Machines.VMs())
-		if j.Count > 0 && j.Count <= MaxPackedJobs {
+		if j.Count > 0 && j.Count <= maxPackedJobs {
 			jobs += j.Count
 		}
 		c.Leave()
 	}
-	if jobs > MaxPackedJobs {
-		c.Refuse("", "too_many", "Here are %d jobs in all; at most %d are packed. Pack a part of the batch, or jobs that are alike and short as one.", jobs, MaxPackedJobs)
+	if jobs > maxPackedJobs {
+		c.Refuse("", "too_many", "Here are %d jobs in all; at most %d are packed. Pack a part of the batch, or jobs that are alike and short as one.", jobs, maxPackedJobs)
 	}
 	c.Leave()
 	c.Enter("options")
@@ -59,14 +59,14 @@ func (m Machines) check(c *strict.Checker) {
 		c.Found("hosts_per_extra", "range", fmt.Sprintf("An extra VM needs %d hosts on its machine, but a machine has %d disks, and a host has one of its own.", m.HostsPerExtra, m.Disks),
 			c.Hint("hosts_per_extra", m.Disks, "The most is %d.", m.Disks))
 	}
-	if c.Finite("penalty", "The penalty", m.Penalty) && !(m.Penalty >= 1 && m.Penalty <= MaxPenalty) {
-		c.Found("penalty", "range", fmt.Sprintf("The penalty is %s; it must be from 1 to %d, because extra VMs do not make jobs faster.", fault.Plain(m.Penalty), MaxPenalty),
-			c.Hint("penalty", min(max(1, m.Penalty), MaxPenalty), "1 is no penalty at all."))
+	if c.Finite("penalty", "The penalty", m.Penalty) && !(m.Penalty >= 1 && m.Penalty <= maxPenalty) {
+		c.Found("penalty", "range", fmt.Sprintf("The penalty is %s; it must be from 1 to %d, because extra VMs do not make jobs faster.", fault.Plain(m.Penalty), maxPenalty),
+			c.Hint("penalty", min(max(1, m.Penalty), maxPenalty), "1 is no penalty at all."))
 	}
 }
 
 func (j *BatchJob) check(c *strict.Checker, vms int64) {
-	c.Whole("count", "The number of jobs", "", j.Count, 1, MaxPackedJobs)
+	c.Whole("count", "The number of jobs", "", j.Count, 1, maxPackedJobs)
 	switch {
 	case j.Model == nil && j.Measurements == nil:
 		c.Refuse("", "one_of", `The job does not say how long it takes; give "model" or "measurements".`)

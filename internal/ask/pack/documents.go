@@ -34,8 +34,8 @@ type Machines struct {
 // VMs counts the VMs with a disk.
 func (m Machines) VMs() int64 { return m.Count * m.Disks }
 
-// ExtrasPerMachine counts the extra VMs on a machine full of I/O-bound VMs.
-func (m Machines) ExtrasPerMachine() int64 {
+// extrasPerMachine counts the extra VMs on a machine full of I/O-bound VMs.
+func (m Machines) extrasPerMachine() int64 {
 	if m.HostsPerExtra == 0 {
 		return 0
 	}

@@ -48,12 +48,12 @@ func Compare(ctx context.Context, p PackingProblem, pack Packer) (all []Packing,
 	return all, nil
 }
 
-// FewestMachines returns the fewest machines on which a batch ends within by seconds, and its packing there.
+// fewestMachines returns the fewest machines on which a batch ends within by seconds, and its packing there.
 //
 // More machines never lengthen the shortest packing, because a packing on some machines also fits on more. So the
 // sufficient numbers are all those from one on. Fewer are proved insufficient if the lower bound on one machine less
 // exceeds by. If packings are not proved shortest, the answer need not be either, and says so.
-func FewestMachines(ctx context.Context, p PackingProblem, by float64, pack Packer) (MachinesAnswer, error) {
+func fewestMachines(ctx context.Context, p PackingProblem, by float64, pack Packer) (MachinesAnswer, error) {
 	if !(by > 0 && by <= capacity.MaxSeconds) {
 		return MachinesAnswer{}, &fault.InputError{Findings: []fault.Finding{{Pointer: "/by_s", Code: "range",
 			Detail: fmt.Sprintf("The batch cannot be done by %g seconds; give more than 0 and at most %g.", by, capacity.MaxSeconds)}}}

@@ -157,7 +157,7 @@ func TestFewestMachinesAreFewest(t *testing.T) {
 		}
 		tested++
 		by := a.EndSeconds * (0.7 + 0.6*r.Float64())
-		got, err := FewestMachines(t.Context(), p, by, exactly)
+		got, err := fewestMachines(t.Context(), p, by, exactly)
 		if err != nil {
 			continue // jobs that gain nothing from more VMs
 		}

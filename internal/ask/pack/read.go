@@ -12,10 +12,10 @@ import (
 // The largest batches that are packed.
 const (
 	MaxPackedKinds  = 500
-	MaxPackedJobs   = 1_000
+	maxPackedJobs   = 1_000
 	MaxPackedVMs    = 10_000 // that have a disk
-	MaxMeasurements = 10_000
-	MaxPenalty      = 1_000
+	maxMeasurements = 10_000
+	maxPenalty      = 1_000
 )
 
 var (
@@ -69,7 +69,7 @@ func readBatchJob(r *strict.Reader, j *BatchJob) {
 			j.Model = new(perf.PowerModel)
 			perf.ReadPowerModel(r, j.Model)
 		case "measurements":
-			j.Measurements = strict.List(r, "of measurements", MaxMeasurements, perf.ReadMeasurement)
+			j.Measurements = strict.List(r, "of measurements", maxMeasurements, perf.ReadMeasurement)
 			if j.Measurements == nil {
 				j.Measurements = []perf.Measurement{} // given, and too few
 			}

@@ -123,7 +123,7 @@ func (d *deriving) job(j PoolSource) bool {
 // add plans for a job; work too small to plan counts as none.
 func (d *deriving) add(j PoolSubmittedJob) {
 	for n, x := range j.Submissions {
-		if x*j.Work < MinPoolWork {
+		if x*j.Work < minPoolWork {
 			j.Submissions[n] = 0
 		}
 	}
@@ -303,7 +303,7 @@ func (d *deriving) running() {
 	}
 	for _, t := range d.Settings.Types {
 		if n := types[t.Name]; n > 0 {
-			d.basis.Problem.Running = append(d.basis.Problem.Running, PoolRunning{Type: t.Name, Count: min(n, MaxPoolInstances)})
+			d.basis.Problem.Running = append(d.basis.Problem.Running, PoolRunning{Type: t.Name, Count: min(n, maxPoolInstances)})
 		}
 	}
 	if d.Machines.SaidAt == nil {

@@ -41,7 +41,7 @@ func CompletePool(s inputs.Snapshot, p *PoolProblem, at time.Time) {
 			t.ComputeUnits = *v.VCPU
 		}
 		if t.Most == nil && v.Quota != nil {
-			most := min(*v.Quota, MaxPoolInstances)
+			most := min(*v.Quota, maxPoolInstances)
 			t.Most = &most
 		}
 	}

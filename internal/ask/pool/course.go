@@ -100,7 +100,7 @@ func roundProblem(p PoolCourseProblem, n int, data float64, running map[string]i
 	twice := map[string]bool{}
 	for _, t := range p.Types {
 		if count := running[t.Name]; startups && t.Core && count > 0 {
-			highest := int64(MaxPoolInstances)
+			highest := int64(maxPoolInstances)
 			if t.Most != nil {
 				highest = *t.Most
 			}

@@ -82,8 +82,8 @@ const (
 	AsAccelerator = "accelerator"
 )
 
-// MaxPoolRounds is the maximum number of rounds planned at once.
-const MaxPoolRounds = 168
+// maxPoolRounds is the maximum number of rounds planned at once.
+const maxPoolRounds = 168
 
 var (
 	poolCourseShape   = strict.NewShape("a course's problem", []string{"currency", "hours", "types"}, "storage", "startup_hours", "running", "jobs", "incoming_gb", "options")
@@ -100,20 +100,20 @@ func ReadPoolCourse(data []byte, limits capacity.Limits) (PoolCourseProblem, err
 		return PoolCourseProblem{}, err
 	}
 	numbers := func(what string) []float64 {
-		return append([]float64{}, strict.List(r, what, MaxPoolRounds, (*strict.Reader).Float)...)
+		return append([]float64{}, strict.List(r, what, maxPoolRounds, (*strict.Reader).Float)...)
 	}
 	r.Object(poolCourseShape, func(name string) {
 		switch name {
 		case "types":
-			p.Types = strict.List(r, "of instance types", MaxPoolTypes, readPoolType)
+			p.Types = strict.List(r, "of instance types", maxPoolTypes, readPoolType)
 		case "storage":
 			r.Fields(poolStorageShape, &p.Storage)
 		case "running":
-			p.Running = append(p.Running, strict.List(r, "of running instances", MaxPoolTypes, func(r *strict.Reader, x *PoolRunning) {
+			p.Running = append(p.Running, strict.List(r, "of running instances", maxPoolTypes, func(r *strict.Reader, x *PoolRunning) {
 				r.Fields(poolRunningShape, x)
 			})...)
 		case "jobs":
-			p.Jobs = strict.List(r, "of jobs", MaxPoolJobs, func(r *strict.Reader, j *PoolSubmittedJob) {
+			p.Jobs = strict.List(r, "of jobs", maxPoolJobs, func(r *strict.Reader, j *PoolSubmittedJob) {
 				r.Object(submittedJobShape, func(name string) {
 					if name == "submissions" {
 						j.Submissions = numbers("of submissions")
@@ -150,10 +150,10 @@ func (p PoolCourseProblem) check(c *strict.Checker) {
 	}
 	round.check(c)
 	rounds := p.Rounds()
-	if rounds == 0 || rounds > MaxPoolRounds {
-		c.Refuse("jobs", "range", "There are %d rounds; give submissions of 1 to %d rounds.", rounds, MaxPoolRounds)
+	if rounds == 0 || rounds > maxPoolRounds {
+		c.Refuse("jobs", "range", "There are %d rounds; give submissions of 1 to %d rounds.", rounds, maxPoolRounds)
 	}
-	if work := rounds * len(p.Types) * len(p.Jobs); work > 10*MaxPoolPairs {
+	if work := rounds * len(p.Types) * len(p.Jobs); work > 10*maxPoolPairs {
 		c.Refuse("jobs", "too_many", "%d rounds of %d jobs on %d types are too many; plan fewer rounds at a time.", rounds, len(p.Jobs), len(p.Types))
 	}
 	c.Enter("jobs")
@@ -162,8 +162,8 @@ func (p PoolCourseProblem) check(c *strict.Checker) {
 		c.Enter("submissions")
 		for k, n := range j.Submissions {
 			c.Element(k)
-			if c.Number("", "The number of submissions", "", n, MaxPoolWork) && n > 0 && j.Work >= MinPoolWork && !(n*j.Work >= MinPoolWork && n*j.Work <= MaxPoolWork) {
-				c.Refuse("", "range", "%s submissions of %s hours of work are %s hours; the work of a round is from %s to %s, or 0.", fault.Plain(n), fault.Plain(j.Work), fault.Plain(n*j.Work), fault.Plain(MinPoolWork), fault.Plain(MaxPoolWork))
+			if c.Number("", "The number of submissions", "", n, maxPoolWork) && n > 0 && j.Work >= minPoolWork && !(n*j.Work >= minPoolWork && n*j.Work <= maxPoolWork) {
+				c.Refuse("", "range", "%s submissions of %s hours of work are %s hours; the work of a round is from %s to %s, or 0.", fault.Plain(n), fault.Plain(j.Work), fault.Plain(n*j.Work), fault.Plain(minPoolWork), fault.Plain(maxPoolWork))
 			}
 			c.Leave()
 		}
@@ -176,8 +176,8 @@ func (p PoolCourseProblem) check(c *strict.Checker) {
 	for k, gb := range p.IncomingGB {
 		c.Element(k)
 		if checkData(c, "", "The incoming data", gb) {
-			if data += gb; data > MaxPoolGB {
-				c.Refuse("", "range", "With it there are %s GB; at most %s GB are planned.", fault.Plain(data), fault.Plain(MaxPoolGB))
+			if data += gb; data > maxPoolGB {
+				c.Refuse("", "range", "With it there are %s GB; at most %s GB are planned.", fault.Plain(data), fault.Plain(maxPoolGB))
 			}
 		}
 		c.Leave()
@@ -198,7 +198,7 @@ func (p PoolCourseProblem) check(c *strict.Checker) {
 			c.Refuse("type", "duplicate_name", "Running instances of %q are given twice; add them up.", fault.Clip(x.Type))
 		}
 		seen[x.Type] = true
-		c.Whole("count", "The number of instances", "", x.Count, 0, MaxPoolInstances)
+		c.Whole("count", "The number of instances", "", x.Count, 0, maxPoolInstances)
 		c.Leave()
 	}
 	c.Leave()

@@ -39,7 +39,7 @@ type PoolType struct {
 	ComputeUnits float64 `json:"compute_units,omitempty"`
 	Core         bool    `json:"core"`           // may be rented for the round; default true
 	Accelerator  bool    `json:"accelerator"`    // may be rented for hours; default true
-	Most         *int64  `json:"most,omitempty"` // instances at once; nil is MaxPoolInstances
+	Most         *int64  `json:"most,omitempty"` // instances at once; nil is maxPoolInstances
 	// StartupHours overrides the problem's; nil does not.
 	StartupHours *float64 `json:"startup_hours,omitempty"`
 }
@@ -166,9 +166,9 @@ type PoolEvaluation struct {
 	PoolOutcome
 }
 
-// PoolLateTolerance is the share of a deadline by which a job may end after it and still count as in time: the error
+// poolLateTolerance is the share of a deadline by which a job may end after it and still count as in time: the error
 // of solvers at a limit that is met exactly.
-const PoolLateTolerance = 1e-7
+const poolLateTolerance = 1e-7
 
 // SharePlanProblem asks how to share the slots of a cluster with several kinds of nodes among jobs, so that the
 // smallest progress share is as large as possible. As JSON:

@@ -58,7 +58,7 @@ func Evaluate(ctx context.Context, p PoolProblem, solver lp.Solver) (PoolEvaluat
 		x.Cost = times(m.Types[m.places[x.Type]].PerHour, x.Count*x.Hours)
 	}
 	for _, at := range finish {
-		if at > float64(m.Hours)*(1+PoolLateTolerance) && !math.IsInf(at, 1) {
+		if at > float64(m.Hours)*(1+poolLateTolerance) && !math.IsInf(at, 1) {
 			m.warnings = append(m.warnings, capacity.Warning{Code: "beyond_round", Detail: fmt.Sprintf("Work goes on after the round of %s, for which the core instances are billed.", fault.Plural(m.Hours, "hour"))})
 			break
 		}
@@ -70,5 +70,5 @@ func Evaluate(ctx context.Context, p PoolProblem, solver lp.Solver) (PoolEvaluat
 
 // wholeHours returns the billed hours: at least one for an instance that was started.
 func wholeHours(hours float64) int64 {
-	return max(1, int64(math.Ceil(hours*(1-PoolLateTolerance))))
+	return max(1, int64(math.Ceil(hours*(1-poolLateTolerance))))
 }

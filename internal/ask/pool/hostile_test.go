@@ -36,7 +36,7 @@ func TestWhatCannotBeDoneIsNamed(t *testing.T) {
 			p.Types[0].Most, p.Types[1].Most = highest(5), highest(3)
 			p.Jobs = []PoolJob{{Name: "early", Work: 20, DeadlineHours: 1}, {Name: "late", Work: 90, DeadlineHours: 3}}
 		}},
-		{"absurd work", "deadline", "/jobs/0/deadline_hours", "times as many", func(p *PoolProblem) { p.Jobs[0].Work = MaxPoolWork }},
+		{"absurd work", "deadline", "/jobs/0/deadline_hours", "times as many", func(p *PoolProblem) { p.Jobs[0].Work = maxPoolWork }},
 	} {
 		p := caseStudy(4)
 		c.spoil(&p)
@@ -110,7 +110,7 @@ func TestHugeDisksAreJustLargeEnough(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p.Types[0].DiskGB = MaxPoolGB
+		p.Types[0].DiskGB = maxPoolGB
 		huge, err := Plan(t.Context(), p, cbc)
 		if err != nil {
 			t.Fatal(err)
@@ -125,7 +125,7 @@ func TestHugeDisksAreJustLargeEnough(t *testing.T) {
 func TestTheLeastWorkTakesOneInstance(t *testing.T) {
 	for _, core := range []bool{true, false} {
 		p := caseStudy(4)
-		p.Storage.DataGB, p.Jobs = 0, []PoolJob{{Name: "j", Work: MinPoolWork}}
+		p.Storage.DataGB, p.Jobs = 0, []PoolJob{{Name: "j", Work: minPoolWork}}
 		p.Types = p.Types[:1]
 		p.Types[0].Core, p.Types[0].Accelerator = core, !core
 		a, err := Plan(t.Context(), p, cbc)

@@ -94,7 +94,7 @@ func (m *model) tooSmall() []fault.Finding {
 	f.Detail = fmt.Sprintf("The data needs %s GB with its copies, but all core instances that may be rented hold %s GB.", number(m.needed), number(highest))
 	more := m.limits[roomy] + int64(math.Ceil((m.needed-highest)/m.Types[roomy].DiskGB))
 	f.Hint = &fault.Hint{Detail: "Keep fewer copies, or add a type with larger disks."}
-	if more <= MaxPoolInstances {
+	if more <= maxPoolInstances {
 		f.Hint = &fault.Hint{Detail: fmt.Sprintf("With %d instances of %s it has a place.", more, m.Types[roomy].Name), Pointer: fmt.Sprintf("/types/%d/most", roomy), Value: more}
 	}
 	return []fault.Finding{f}
@@ -117,7 +117,7 @@ func (m *model) tooFew(ctx context.Context, solver lp.Solver) ([]fault.Finding, 
 		return nil, nil
 	}
 	_, _, lowest, err := m.spread(ctx, solver, all)
-	if err != nil || !(lowest > 1+PoolLateTolerance) {
+	if err != nil || !(lowest > 1+poolLateTolerance) {
 		return nil, err
 	}
 	// The first deadline by which too much is due: from there on the work due by then stays too much.
@@ -130,7 +130,7 @@ func (m *model) tooFew(ctx context.Context, solver lp.Solver) ([]fault.Finding, 
 		part, failed := m.first(n + 1)
 		if failed == nil {
 			_, _, share, wrong := part.spread(ctx, solver, part.everything())
-			if err = wrong; share > 1+PoolLateTolerance {
+			if err = wrong; share > 1+poolLateTolerance {
 				lowest = share
 				return true
 			}

@@ -36,7 +36,7 @@ func ready(p PoolProblem) (*model, error) {
 	m := &model{PoolProblem: p, needed: p.Storage.NeededGB(), places: map[string]int{}, warnings: []capacity.Warning{}}
 	for i, t := range p.Types {
 		m.places[t.Name] = i
-		limit := int64(MaxPoolInstances)
+		limit := int64(maxPoolInstances)
 		if t.Most != nil {
 			limit = *t.Most
 		}

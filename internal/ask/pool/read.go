@@ -33,9 +33,9 @@ func ReadPool(data []byte, limits capacity.Limits, fill ...func(*PoolProblem)) (
 	r.Object(poolShape, func(name string) {
 		switch name {
 		case "types":
-			p.Types = strict.List(r, "of instance types", MaxPoolTypes, readPoolType)
+			p.Types = strict.List(r, "of instance types", maxPoolTypes, readPoolType)
 		case "jobs":
-			p.Jobs = strict.List(r, "of jobs", MaxPoolJobs, readPoolJob)
+			p.Jobs = strict.List(r, "of jobs", maxPoolJobs, readPoolJob)
 		case "storage":
 			r.Fields(poolStorageShape, &p.Storage)
 		case "mix":
@@ -79,7 +79,7 @@ func readPoolJob(r *strict.Reader, j *PoolJob) {
 func readPoolJobMember(r *strict.Reader, name string, j *PoolJob) {
 	switch name {
 	case "rates":
-		if rates := strict.Named(r, "of rates by instance type", "instance type", MaxPoolTypes, (*strict.Reader).Float); len(rates) > 0 {
+		if rates := strict.Named(r, "of rates by instance type", "instance type", maxPoolTypes, (*strict.Reader).Float); len(rates) > 0 {
 			j.Rates = rates
 		}
 	case "rates_from":
@@ -96,11 +96,11 @@ func readPoolMix(r *strict.Reader, m *PoolMix) {
 	r.Object(poolMixShape, func(name string) {
 		switch name {
 		case "core":
-			m.Core = append(m.Core, strict.List(r, "of core instances", MaxPoolTypes, func(r *strict.Reader, x *PoolCore) {
+			m.Core = append(m.Core, strict.List(r, "of core instances", maxPoolTypes, func(r *strict.Reader, x *PoolCore) {
 				r.Fields(poolCoreShape, x)
 			})...)
 		case "accelerators":
-			m.Accelerators = append(m.Accelerators, strict.List(r, "of accelerators", MaxPoolMix, func(r *strict.Reader, x *PoolAccelerator) {
+			m.Accelerators = append(m.Accelerators, strict.List(r, "of accelerators", maxPoolMix, func(r *strict.Reader, x *PoolAccelerator) {
 				r.Fields(poolAcceleratorShape, x)
 			})...)
 		}
@@ -117,18 +117,18 @@ func ReadSharePlan(data []byte, limits capacity.Limits) (SharePlanProblem, error
 	r.Object(sharePlanShape, func(name string) {
 		switch name {
 		case "types":
-			p.Types = strict.List(r, "of node types", MaxPoolTypes, func(r *strict.Reader, t *SharedType) {
+			p.Types = strict.List(r, "of node types", maxPoolTypes, func(r *strict.Reader, t *SharedType) {
 				r.Fields(sharedTypeShape, t)
 			})
 		case "jobs":
-			p.Jobs = strict.List(r, "of jobs", MaxPoolJobs, func(r *strict.Reader, j *SharingJob) {
+			p.Jobs = strict.List(r, "of jobs", maxPoolJobs, func(r *strict.Reader, j *SharingJob) {
 				j.Weight = 1
 				r.Object(sharingJobShape, func(name string) {
 					switch name {
 					case "rates":
-						j.Rates = strict.Named(r, "of rates by node type", "node type", MaxPoolTypes, (*strict.Reader).Float)
+						j.Rates = strict.Named(r, "of rates by node type", "node type", maxPoolTypes, (*strict.Reader).Float)
 					case "holds":
-						j.Holds = strict.Named(r, "of slots by node type", "node type", MaxPoolTypes, (*strict.Reader).Whole)
+						j.Holds = strict.Named(r, "of slots by node type", "node type", maxPoolTypes, (*strict.Reader).Whole)
 					default:
 						r.Field(j, name)
 					}

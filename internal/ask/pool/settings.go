@@ -63,7 +63,7 @@ type PoolDisks struct {
 
 // The limits of stored pool data.
 const (
-	MaxPoolHoursAhead = 2_208  // 92 days
+	maxPoolHoursAhead = 2_208  // 92 days
 	MaxStorageSamples = 10_000 // of a cluster: the latest ones
 )
 
@@ -123,8 +123,8 @@ func (s PoolSettings) Validate() error {
 			p.Jobs = append(p.Jobs, j.PoolJob)
 		}
 		p.check(c)
-		if s.Hours > 0 && s.Rounds > MaxPoolHoursAhead/s.Hours {
-			c.Refuse("rounds", "range", "%d rounds of %d hours are more than %d hours; look less far ahead.", s.Rounds, s.Hours, MaxPoolHoursAhead)
+		if s.Hours > 0 && s.Rounds > maxPoolHoursAhead/s.Hours {
+			c.Refuse("rounds", "range", "%d rounds of %d hours are more than %d hours; look less far ahead.", s.Rounds, s.Hours, maxPoolHoursAhead)
 		}
 		if at := s.FirstRoundAt; at != nil && c.Moment("first_round_at", *at) && !at.Equal(at.Truncate(time.Hour)) {
 			c.Refuse("first_round_at", "whole_hour", "Rounds begin with an hour; give the beginning of one.")
@@ -181,14 +181,14 @@ func CheckMachines(all []PoolMachine, now time.Time) error {
 		for i, m := range all {
 			c.Element(i)
 			c.NameAt("type", m.Type)
-			if total[m.Type] += m.Count; total[m.Type] > MaxPoolInstances {
-				c.Refuse("count", "range", "That makes %d machines of %q; at most %d of a type are planned.", total[m.Type], fault.Clip(m.Type), MaxPoolInstances)
+			if total[m.Type] += m.Count; total[m.Type] > maxPoolInstances {
+				c.Refuse("count", "range", "That makes %d machines of %q; at most %d of a type are planned.", total[m.Type], fault.Clip(m.Type), maxPoolInstances)
 			}
 			if m.Since != nil && c.Moment("since", *m.Since) && m.Since.After(now.Add(strict.MaxAhead)) {
 				c.Refuse("since", "range", "They run since %s, which is later than now.", m.Since.UTC().Format(time.RFC3339))
 			}
-			if m.PaidUntil != nil && c.Moment("paid_until", *m.PaidUntil) && m.PaidUntil.After(now.Add(MaxPoolHours*time.Hour)) {
-				c.Refuse("paid_until", "range", "They are paid until %s, more than %d hours ahead.", m.PaidUntil.UTC().Format(time.RFC3339), MaxPoolHours)
+			if m.PaidUntil != nil && c.Moment("paid_until", *m.PaidUntil) && m.PaidUntil.After(now.Add(maxPoolHours*time.Hour)) {
+				c.Refuse("paid_until", "range", "They are paid until %s, more than %d hours ahead.", m.PaidUntil.UTC().Format(time.RFC3339), maxPoolHours)
 			}
 			c.Leave()
 		}

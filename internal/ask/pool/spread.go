@@ -125,5 +125,5 @@ func (m *model) inTime(supplies []supply, d division) bool {
 }
 
 func (m *model) late(j int, finish float64) bool {
-	return !(finish <= m.deadlines[j]*(1+PoolLateTolerance))
+	return !(finish <= m.deadlines[j]*(1+poolLateTolerance))
 }

@@ -94,13 +94,13 @@ const (
 
 // Limits of a simulation.
 const (
-	MaxSimulatedHours   = 366 * 24
-	MaxReplications     = 1_000
-	MaxSimulatedEvents  = 5_000_000_000
-	MaxSlowBy           = 1_000
-	MaxMeasuredSeconds  = 1_000 // of a phase: quantiles of more tasks add nothing
-	MaxMeasuredClasses  = 1_000
-	MaxSimulationStages = 1_000 // with measured seconds
+	maxSimulatedHours   = 366 * 24
+	maxReplications     = 1_000
+	maxSimulatedEvents  = 5_000_000_000
+	maxSlowBy           = 1_000
+	maxMeasuredSeconds  = 1_000 // of a phase: quantiles of more tasks add nothing
+	maxMeasuredClasses  = 1_000
+	maxSimulationStages = 1_000 // with measured seconds
 )
 
 var (
@@ -195,7 +195,7 @@ func ReadMeasuredTasks(data []byte) (map[string]perf.MeasuredTasks, error) {
 }
 
 func readMeasured(r *strict.Reader) map[string]perf.MeasuredTasks {
-	return strict.Named(r, "of measured tasks by class", "class", MaxMeasuredClasses, readMeasuredTasks)
+	return strict.Named(r, "of measured tasks by class", "class", maxMeasuredClasses, readMeasuredTasks)
 }
 
 func readSimulationOptions(r *strict.Reader, o *SimulationOptions) {
@@ -235,7 +235,7 @@ func readSimulationOptions(r *strict.Reader, o *SimulationOptions) {
 }
 
 func readMeasuredTasks(r *strict.Reader, m *perf.MeasuredTasks) {
-	seconds := func() []float64 { return strict.List(r, "of seconds", MaxMeasuredSeconds, (*strict.Reader).Float) }
+	seconds := func() []float64 { return strict.List(r, "of seconds", maxMeasuredSeconds, (*strict.Reader).Float) }
 	r.Object(measuredTasksShape, func(name string) {
 		switch name {
 		case "map_s":
@@ -247,7 +247,7 @@ func readMeasuredTasks(r *strict.Reader, m *perf.MeasuredTasks) {
 		case "reduce_s":
 			m.ReduceSeconds = seconds()
 		case "stage_s":
-			m.StageSeconds = strict.List(r, "of stages", MaxSimulationStages, func(r *strict.Reader, s *[]float64) { *s = seconds() })
+			m.StageSeconds = strict.List(r, "of stages", maxSimulationStages, func(r *strict.Reader, s *[]float64) { *s = seconds() })
 		}
 	})
 }
@@ -265,16 +265,16 @@ func (o *SimulationOptions) check(c *strict.Checker) {
 	if o.Seed < 0 || o.Seed > sim.MaxSeed {
 		c.Refuse("seed", "range", "The seed is %d; give a whole number from 0 to %d.", o.Seed, int64(sim.MaxSeed))
 	}
-	hours := c.Number("hours", "The time", "hours", o.Hours, MaxSimulatedHours)
+	hours := c.Number("hours", "The time", "hours", o.Hours, maxSimulatedHours)
 	if hours && o.Hours == 0 {
-		c.Refuse("hours", "range", "The time is 0 hours; give more, %d at most.", MaxSimulatedHours)
+		c.Refuse("hours", "range", "The time is 0 hours; give more, %d at most.", maxSimulatedHours)
 		hours = false
 	}
-	if w := o.WarmUpHours; w != nil && c.Number("warm_up_hours", "The warm-up", "hours", *w, MaxSimulatedHours) && hours && *w >= o.Hours {
+	if w := o.WarmUpHours; w != nil && c.Number("warm_up_hours", "The warm-up", "hours", *w, maxSimulatedHours) && hours && *w >= o.Hours {
 		c.Refuse("warm_up_hours", "premise", "The warm-up of %s hours leaves nothing of %s hours; make it shorter.", fault.Plain(*w), fault.Plain(o.Hours))
 	}
-	c.Whole("replications", "The number of replications", "replications", o.Replications, 1, MaxReplications)
-	c.Whole("max_events", "The number of events", "events", o.MaxEvents, 1, MaxSimulatedEvents)
+	c.Whole("replications", "The number of replications", "replications", o.Replications, 1, maxReplications)
+	c.Whole("max_events", "The number of events", "events", o.MaxEvents, 1, maxSimulatedEvents)
 	strict.OneOf(c, "policy", o.Policy, simulatedPolicies)
 	c.Enter("compare")
 	for i, p := range o.Compare {
@@ -294,7 +294,7 @@ func (o *SimulationOptions) check(c *strict.Checker) {
 	}
 	strict.OneOf(c, "durations", o.Durations, simulatedDurations)
 	if c.Number("slow", "The part of slow tasks", "", o.Slow, 1) && o.Slow > 0 {
-		if c.Number("slow_by", "What slow tasks take", "times", o.SlowBy, MaxSlowBy) && o.SlowBy < 1 {
+		if c.Number("slow_by", "What slow tasks take", "times", o.SlowBy, maxSlowBy) && o.SlowBy < 1 {
 			c.Refuse("slow_by", "range", "A slow task takes %s times as long as others; give 1 at least.", fault.Plain(o.SlowBy))
 		}
 	}
@@ -332,7 +332,7 @@ func (o *SimulationOptions) CheckFor(p *capacity.Problem) error {
 		c.Enter("options")
 		defer c.Leave()
 		for _, policy := range append([]SimulatedPolicy{o.Policy}, o.Compare...) {
-			if policy != SimulateFIFO && policy != SimulateEDF || o.LendingFor(p) == LendAll {
+			if policy != SimulateFIFO && policy != SimulateEDF || o.lendingFor(p) == LendAll {
 				continue
 			}
 			if o.Lending == "" {
@@ -362,8 +362,8 @@ func (o *SimulationOptions) CheckFor(p *capacity.Problem) error {
 	})
 }
 
-// LendingFor returns the rule for idle slots; by default everybody may use them, unless VMs are dedicated.
-func (o *SimulationOptions) LendingFor(p *capacity.Problem) SimulatedLending {
+// lendingFor returns the rule for idle slots; by default everybody may use them, unless VMs are dedicated.
+func (o *SimulationOptions) lendingFor(p *capacity.Problem) SimulatedLending {
 	switch {
 	case o.Lending != "":
 		return o.Lending

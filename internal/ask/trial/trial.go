@@ -58,7 +58,7 @@ func New(problem capacity.Problem, plan capacity.Plan, options SimulationOptions
 		return nil, fmt.Errorf("there is no plan to try: %w", fault.Infeasible)
 	}
 	t := &Trial{problem: problem, plan: plan, options: options, past: past, warnings: []capacity.Warning{}}
-	t.options.Lending = options.LendingFor(&problem)
+	t.options.Lending = options.lendingFor(&problem)
 	warmUp := options.WarmUp()
 	t.options.WarmUpHours = &warmUp
 	if err := t.fill(); err != nil {

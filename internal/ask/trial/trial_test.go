@@ -317,7 +317,7 @@ func TestWhatCannotBeTried(t *testing.T) {
 
 func TestATrialEndsWithItsContext(t *testing.T) {
 	p, pl := planned([]capacity.Class{class("etl", 130)}, []float64{50}, []capacity.Slots{{Map: 400, Reduce: 120}})
-	tr, err := New(p, pl, options(func(o *SimulationOptions) { o.Hours, o.Replications = MaxSimulatedHours, 100 }), nil)
+	tr, err := New(p, pl, options(func(o *SimulationOptions) { o.Hours, o.Replications = maxSimulatedHours, 100 }), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,8 +12,8 @@ import (
 	"headroom/internal/core/strict"
 )
 
-// MaxFactor is the largest factor of a change: beyond it somebody has mistaken a value for a factor.
-const MaxFactor = 1000
+// maxFactor is the largest factor of a change: beyond it somebody has mistaken a value for a factor.
+const maxFactor = 1000
 
 // member is a set of members of a change.
 type member uint8
@@ -76,8 +76,8 @@ func (s Scenario) Validate() error {
 
 // check looks at the changes by themselves.
 func (s Scenario) check(c *strict.Checker) {
-	if len(s.Changes) > MaxScenarioChanges {
-		c.Refuse("changes", "too_many", "Here are %d changes; a scenario may have %d at most.", len(s.Changes), MaxScenarioChanges)
+	if len(s.Changes) > maxScenarioChanges {
+		c.Refuse("changes", "too_many", "Here are %d changes; a scenario may have %d at most.", len(s.Changes), maxScenarioChanges)
 		return
 	}
 	c.Enter("changes")
@@ -143,10 +143,10 @@ func (ch *ScenarioChange) checkNumber(c *strict.Checker, needed bool, descriptio
 		}
 		return
 	case ch.Factor != nil:
-		if f := *ch.Factor; f > MaxFactor && !math.IsInf(f, 0) {
-			c.Refuse("factor", "range", `The factor is %s; it can be %d at most. If this is the new figure itself, give it as "value".`, fault.Plain(f), MaxFactor)
+		if f := *ch.Factor; f > maxFactor && !math.IsInf(f, 0) {
+			c.Refuse("factor", "range", `The factor is %s; it can be %d at most. If this is the new figure itself, give it as "value".`, fault.Plain(f), maxFactor)
 		} else {
-			c.Number("factor", "The factor", "", f, MaxFactor)
+			c.Number("factor", "The factor", "", f, maxFactor)
 		}
 		return
 	}

@@ -14,8 +14,8 @@ type Scenario struct {
 	capacity.Stamp
 }
 
-// MaxScenarioChanges is the maximum number of changes of a scenario.
-const MaxScenarioChanges = 100
+// maxScenarioChanges is the maximum number of changes of a scenario.
+const maxScenarioChanges = 100
 
 // ScenarioChange is one change of a problem. Which members it takes depends on What; see the constants.
 // A number is changed by exactly one of Factor and Value; what counts jobs, VMs or a quota is then

@@ -22,9 +22,9 @@ var details = []Detail{DetailFull, DetailSummary}
 
 // The most scenarios that are answered at once, and the most classes in all of them together.
 const (
-	MaxScenarios      = 1000
+	maxScenarios      = 1000
 	MaxFullScenarios  = 4
-	MaxScenarioLoad   = 1_000_000
+	maxScenarioLoad   = 1_000_000
 	reservedByAddress = "compare" // an address below scenarios that is no scenario's
 )
 
@@ -135,7 +135,7 @@ func ReadScenario(data []byte) (Scenario, error) {
 
 func readScenarios(r *strict.Reader, s *strict.Shape) []AskedScenario {
 	before := len(r.Findings)
-	all := strict.List(r, "of scenarios", MaxScenarios, func(r *strict.Reader, a *AskedScenario) { ReadScenarioInto(r, a, s) })
+	all := strict.List(r, "of scenarios", maxScenarios, func(r *strict.Reader, a *AskedScenario) { ReadScenarioInto(r, a, s) })
 	if len(all) == 0 && len(r.Findings) == before {
 		r.Found("missing", "There is no scenario; give at least one.", nil)
 	}
@@ -152,7 +152,7 @@ func ReadScenarioInto(r *strict.Reader, a *AskedScenario, s *strict.Shape) {
 		case "saved":
 			a.Saved, _ = r.Text()
 		case "changes":
-			a.Changes = strict.List(r, "of changes", MaxScenarioChanges, readChange)
+			a.Changes = strict.List(r, "of changes", maxScenarioChanges, readChange)
 		}
 	})
 	if s == AskedScenarioShape && had != 0 && had.Has(s, "changes") == had.Has(s, "saved") {
@@ -210,11 +210,11 @@ func readAddedSupply(r *strict.Reader, a *AddedSupply) {
 // ScenarioLoad refuses too many scenarios, or too many classes in all of them together.
 func ScenarioLoad(scenarios, classes int) error {
 	load := scenarios * classes
-	if load <= MaxScenarioLoad {
+	if load <= maxScenarioLoad {
 		return nil
 	}
 	return &fault.InputError{Findings: []fault.Finding{{Pointer: "/scenarios", Code: "too_many",
-		Detail: fmt.Sprintf("Here are %d scenarios of %d classes, which are %d classes to plan; at most %d are planned at once. Ask in parts.", scenarios, classes, load, MaxScenarioLoad)}}}
+		Detail: fmt.Sprintf("Here are %d scenarios of %d classes, which are %d classes to plan; at most %d are planned at once. Ask in parts.", scenarios, classes, load, maxScenarioLoad)}}}
 }
 
 // checkAsked looks at scenarios by themselves, and says how much is answered where nobody has said.

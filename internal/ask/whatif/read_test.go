@@ -242,7 +242,7 @@ func TestScenarioRefusals(t *testing.T) {
 	}
 	for name, s := range map[string]Scenario{
 		"/changes/0/factor not_finite": {Changes: []ScenarioChange{{What: ChangeDeadline, Factor: &nan}}},
-		"/changes too_many":            {Changes: make([]ScenarioChange, MaxScenarioChanges+1)},
+		"/changes too_many":            {Changes: make([]ScenarioChange, maxScenarioChanges+1)},
 	} {
 		_, err := s.Apply(laidOver(t))
 		if f := foundBy(t, err)[0]; f.Pointer+" "+f.Code != name {
@@ -368,7 +368,7 @@ func TestWhatIfIsReadStrictly(t *testing.T) {
 		{"a saved one without a cluster", `{"problem":` + problem + `,"scenarios":[{"saved":"x"}]}`, "/scenarios/0/saved unknown_member\n/scenarios/0/changes missing"},
 		{"an error in the problem", `{"problem":` + strings.Replace(problem, `"USD"`, `"usd"`, 1) + `,"scenarios":[{"changes":[]}]}`, "/problem/currency text"},
 		{"full for five", `{"problem":` + problem + `,"detail":"full","scenarios":[{"changes":[]},{"changes":[]},{"changes":[]},{"changes":[]},{"changes":[]}]}`, "/detail too_many"},
-		{"too many", `{"problem":` + problem + `,"scenarios":[` + strings.Repeat(`{"changes":[]},`, MaxScenarios) + `{"changes":[]}]}`, "/scenarios too_many"},
+		{"too many", `{"problem":` + problem + `,"scenarios":[` + strings.Repeat(`{"changes":[]},`, maxScenarios) + `{"changes":[]}]}`, "/scenarios too_many"},
 		{"no JSON", `{"problem":`, " syntax"},
 	} {
 		q, err := ReadWhatIf([]byte(c.text), capacity.DefaultLimits())

@@ -65,9 +65,9 @@ const (
 
 // The most points of a sweep, and the most classes of all its points together.
 const (
-	MaxSweepPoints     = 10_000
-	MaxSweepParameters = 2
-	MaxSweepLoad       = 20_000_000
+	maxSweepPoints     = 10_000
+	maxSweepParameters = 2
+	maxSweepLoad       = 20_000_000
 )
 
 var (
@@ -181,7 +181,7 @@ func ReadClusterSweep(data []byte) (ClusterSweepQuestion, error) {
 		case "at":
 			r.Moment(&q.At)
 		case "changes":
-			q.Changes = strict.List(r, "of changes", MaxScenarioChanges, readChange)
+			q.Changes = strict.List(r, "of changes", maxScenarioChanges, readChange)
 		default:
 			readSweepMember(r, name, &q.Vary, &q.Curve)
 		}
@@ -202,7 +202,7 @@ func readSweepMember(r *strict.Reader, name string, vary *[]Vary, curve *bool) {
 		return
 	}
 	before := len(r.Findings)
-	*vary = strict.List(r, "of parameters", MaxSweepParameters, readVary)
+	*vary = strict.List(r, "of parameters", maxSweepParameters, readVary)
 	if len(*vary) == 0 && len(r.Findings) == before {
 		r.Found("missing", "Nothing is varied; name one parameter, or two for a grid.", nil)
 	}
@@ -237,7 +237,7 @@ func readVary(r *strict.Reader, v *Vary) {
 			strict.Word(r, &v.Spacing, spacings)
 		case "values":
 			before := len(r.Findings)
-			v.Values = strict.List(r, "of values", MaxSweepPoints, money.Read)
+			v.Values = strict.List(r, "of values", maxSweepPoints, money.Read)
 			if len(v.Values) == 0 && len(r.Findings) == before {
 				r.Found("missing", "The list is empty; give at least one value.", nil)
 			}
@@ -251,7 +251,7 @@ func CheckVaried(vary []Vary, curve bool) error {
 }
 
 func checkVaried(c *strict.Checker, vary []Vary, curve bool) {
-	if len(vary) > MaxSweepParameters {
+	if len(vary) > maxSweepParameters {
 		c.Refuse("vary", "too_many", "Here are %d parameters; a sweep varies one or two.", len(vary))
 		return
 	}
@@ -331,8 +331,8 @@ func (v *Vary) check(c *strict.Checker) {
 }
 
 func (v *Vary) checkNumber(c *strict.Checker, member string, x money.Amount) {
-	if v.By == ByFactor && x.Float() > MaxFactor {
-		c.Refuse(member, "range", `The factor is %s; it can be %d at most. If these are the new figures themselves, say "by": "value".`, x.Decimal, MaxFactor)
+	if v.By == ByFactor && x.Float() > maxFactor {
+		c.Refuse(member, "range", `The factor is %s; it can be %d at most. If these are the new figures themselves, say "by": "value".`, x.Decimal, maxFactor)
 		return
 	}
 	money.Check(c, member, "The number", x)
@@ -346,20 +346,20 @@ func checkPoints(c *strict.Checker, vary []Vary) {
 		if vary[i].count() > vary[most].count() {
 			most = i
 		}
-		if n := vary[i].count(); n > MaxSweepPoints {
+		if n := vary[i].count(); n > maxSweepPoints {
 			points = math.MaxInt64
 		} else if points < math.MaxInt64 {
 			points *= n
 		}
 	}
-	if points <= MaxSweepPoints {
+	if points <= maxSweepPoints {
 		return
 	}
-	room, shown := int64(MaxSweepPoints), fmt.Sprint(vary[0].count())
+	room, shown := int64(maxSweepPoints), fmt.Sprint(vary[0].count())
 	if len(vary) == 2 {
 		shown = fmt.Sprintf("%d times %d", vary[0].count(), vary[1].count())
-		if least := vary[1-most].count(); least <= MaxSweepPoints/2 {
-			room = MaxSweepPoints / least
+		if least := vary[1-most].count(); least <= maxSweepPoints/2 {
+			room = maxSweepPoints / least
 		} else {
 			room = 100
 		}
@@ -369,7 +369,7 @@ func checkPoints(c *strict.Checker, vary []Vary) {
 		member = "values"
 	}
 	c.Element(most)
-	detail := fmt.Sprintf("These are %s points; a sweep has %d at most.", shown, MaxSweepPoints)
+	detail := fmt.Sprintf("These are %s points; a sweep has %d at most.", shown, maxSweepPoints)
 	if hint := c.Hint(member, room, "Give %d steps at most.", room); member == "steps" {
 		c.Found(member, "too_many", detail, hint)
 	} else {
@@ -401,10 +401,10 @@ func (q SweepQuestion) Check() error {
 		numbers[i] = q.Vary[i].Numbers()
 		points *= int64(len(numbers[i]))
 	}
-	if load := points * int64(len(q.Problem.Classes)); load > MaxSweepLoad {
+	if load := points * int64(len(q.Problem.Classes)); load > maxSweepLoad {
 		return &fault.InputError{Findings: []fault.Finding{{Pointer: "/vary", Code: "too_many",
-			Detail: fmt.Sprintf("Here are %d points of %d classes, which are %d classes to plan; a sweep plans %d at most.", points, len(q.Problem.Classes), load, MaxSweepLoad),
-			Hint:   &fault.Hint{Detail: fmt.Sprintf("Ask for %d points at most.", max(1, MaxSweepLoad/int64(len(q.Problem.Classes))))}}}}
+			Detail: fmt.Sprintf("Here are %d points of %d classes, which are %d classes to plan; a sweep plans %d at most.", points, len(q.Problem.Classes), load, maxSweepLoad),
+			Hint:   &fault.Hint{Detail: fmt.Sprintf("Ask for %d points at most.", max(1, maxSweepLoad/int64(len(q.Problem.Classes))))}}}}
 	}
 	if q.Curve && (len(q.Problem.Supply.VMTypes) > 0 || q.Problem.Supply.Spot != nil) {
 		return &fault.InputError{Findings: []fault.Finding{{Pointer: "/curve", Code: "not_taken", Detail: "A curve is known for one kind of VM without spot alone.",

@@ -5,6 +5,8 @@ import "headroom/internal/core/money"
 // JobChange tells what one job more of a class costs, or what one less saves, per period. One more is promised than is
 // served, and one more is asked for only where none is refused. An exact one is the difference of two plans that are
 // proved; the other is the relaxation's.
+//
+//planjson:shape what a job more or less changes
 type JobChange struct {
 	Exact  bool          `json:"exact"`
 	Fits   bool          `json:"fits"`   // false: no plan within the limits has it
@@ -34,18 +36,24 @@ func (c *JobChange) Bounded() bool { return c != nil && !c.Exact && c.Low != nil
 
 // Stays tells how far figures of a class may move, each alone, while the VMs and the jobs of the plan stay the best.
 // A range that was not worked out is null. A deadline's low end is that of the jobs on the VM types that they have.
+//
+//planjson:shape where the plan stays the best
 type Stays struct {
 	Penalty         *MoneyRange `json:"penalty"`
 	DeadlineSeconds *Range      `json:"deadline_s"`
 }
 
 // MoneyRange is a range of amounts; an end is null where the plan stays the best in the whole legal range.
+//
+//planjson:shape a range
 type MoneyRange struct {
 	Low  *money.Amount `json:"low"`
 	High *money.Amount `json:"high"`
 }
 
 // Range is a range of numbers; an end is null where the plan stays the best in the whole legal range.
+//
+//planjson:shape a range
 type Range struct {
 	Low  *float64 `json:"low"`
 	High *float64 `json:"high"`
@@ -69,6 +77,8 @@ func (r *Range) Nearest(to float64) *float64 {
 
 // PlanStays tells how far prices and quotas may move, each alone, while the plan's VMs and jobs stay the best. A range
 // that was not worked out is null. With several VM types each has its own.
+//
+//planjson:shape where the plan stays the best
 type PlanStays struct {
 	OnDemandPrice *MoneyRange `json:"on_demand_price"`
 	Quota         *Range      `json:"quota"` // whole numbers
@@ -76,6 +86,8 @@ type PlanStays struct {
 }
 
 // TypeStays holds the ranges of one VM type.
+//
+//planjson:shape where the plan stays the best by a VM type
 type TypeStays struct {
 	VMType        string      `json:"vm_type"`
 	OnDemandPrice *MoneyRange `json:"on_demand_price"`

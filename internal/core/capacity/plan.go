@@ -7,6 +7,10 @@ import (
 
 // Plan is the answer to one Problem: what to rent, whom to admit, what it costs and why it cannot
 // be done cheaper. Counts are whole unless the problem is relaxed.
+//
+//planjson:shape a plan
+//planjson:then complete
+//planjson:stream
 type Plan struct {
 	Status    Status          `json:"status"`
 	Objective money.Amount    `json:"objective"` // VM cost minus the penalties avoided (P2's objective)
@@ -36,6 +40,10 @@ const (
 // Cost is the plan's money per period. Bill = OnDemand + Spot + Reserved + ReservedIdle will be on an invoice.
 // Penalties are the value of refused jobs to the user, on no invoice. Total is both together; so are PerHour and
 // PerMonth.
+//
+//planjson:shape a cost
+//planjson:older bill
+//planjson:then billed
 type Cost struct {
 	Total         money.Amount `json:"total"`
 	Bill          money.Amount `json:"bill"`
@@ -54,6 +62,8 @@ type Cost struct {
 const HoursPerMonth = 730
 
 // VMs counts the machines a plan rents. Rounding is the total minus the classes' shares.
+//
+//planjson:shape what is rented
 type VMs struct {
 	Total     float64       `json:"total"`
 	Reserved  float64       `json:"reserved"`
@@ -65,6 +75,8 @@ type VMs struct {
 }
 
 // TypeVMs counts the rented machines of one type.
+//
+//planjson:shape what is rented of a type
 type TypeVMs struct {
 	Name     string  `json:"name"`
 	Total    float64 `json:"total"`
@@ -75,6 +87,8 @@ type TypeVMs struct {
 }
 
 // ContractUse counts the VMs of a contract that the plan uses.
+//
+//planjson:shape a contract's use
 type ContractUse struct {
 	Name   string  `json:"name"`
 	VMType string  `json:"vm_type,omitempty"` // where the problem has several
@@ -83,6 +97,8 @@ type ContractUse struct {
 }
 
 // ClassPlan is one class's part of the plan.
+//
+//planjson:shape a class's part
 type ClassPlan struct {
 	Name             string        `json:"name"`
 	Admitted         float64       `json:"admitted"`
@@ -106,6 +122,8 @@ type ClassPlan struct {
 }
 
 // ClassOnType is the part of a class that runs on one VM type.
+//
+//planjson:shape a class's part on a type
 type ClassOnType struct {
 	VMType    string  `json:"vm_type"`
 	Admitted  float64 `json:"admitted"`
@@ -116,6 +134,8 @@ type ClassOnType struct {
 }
 
 // Slots is a number of map and reduce slots.
+//
+//planjson:shape a number of slots
 type Slots struct {
 	Map    float64 `json:"map"`
 	Reduce float64 `json:"reduce"`
@@ -123,6 +143,8 @@ type Slots struct {
 
 // Times is the predicted time of an execution under the plan's slots. A class given by a demand has
 // the average alone; the calibrated time is there where the class has a calibration.
+//
+//planjson:shape a predicted time
 type Times struct {
 	Lower      *float64 `json:"lower"`
 	Average    *float64 `json:"average"`
@@ -158,6 +180,8 @@ const (
 
 // Flips is, for each input alone, the nearest value at which the class's whole admitted jobs would
 // change in the relaxation; null where there is none.
+//
+//planjson:shape what would change a decision
 type Flips struct {
 	Penalty         *money.Amount `json:"penalty"`
 	DeadlineSeconds *float64      `json:"deadline_s"`
@@ -165,6 +189,8 @@ type Flips struct {
 }
 
 // Prices holds the prices of scarce things per period at the margin, from the relaxation.
+//
+//planjson:shape the list of prices
 type Prices struct {
 	Capacity  CapacityPrice   `json:"capacity"` // with several types that of the cheapest one
 	Contracts []ContractWorth `json:"contracts"`
@@ -173,6 +199,8 @@ type Prices struct {
 }
 
 // TypePrice is the worth of one VM of a type.
+//
+//planjson:shape a type's price
 type TypePrice struct {
 	Name string `json:"name"`
 	CapacityPrice
@@ -180,18 +208,25 @@ type TypePrice struct {
 
 // CapacityPrice is the worth of one VM of capacity. One more at no price would take Low off bill and value refused
 // together. One less would cost High (null where no plan could do without it).
+//
+//planjson:shape a price
 type CapacityPrice struct {
 	Low  money.Amount  `json:"low"`
 	High *money.Amount `json:"high"`
 }
 
 // ContractWorth is the saving of one more VM in a contract.
+//
+//planjson:shape a contract's worth
 type ContractWorth struct {
 	Name  string       `json:"name"`
 	Worth money.Amount `json:"worth"`
 }
 
 // RelaxedPlan is the linear program's answer.
+//
+//planjson:shape the linear program's answer
+//planjson:stream
 type RelaxedPlan struct {
 	Objective money.Amount `json:"objective"`
 	Capacity  float64      `json:"capacity"` // VMs
@@ -200,6 +235,8 @@ type RelaxedPlan struct {
 
 // IntegerPlan is the answer of the paper's integer program, and what becomes of it when its slots
 // are made whole.
+//
+//planjson:shape the integer program's answer
 type IntegerPlan struct {
 	Objective  money.Amount `json:"objective"`
 	VMs        float64      `json:"vms"`
@@ -208,6 +245,8 @@ type IntegerPlan struct {
 }
 
 // VMLayout is a number of VMs that carry the same slots.
+//
+//planjson:shape a part of the layout
 type VMLayout struct {
 	VMType string       `json:"vm_type,omitempty"` // where the problem has several
 	VMs    int64        `json:"vms"`
@@ -215,6 +254,8 @@ type VMLayout struct {
 }
 
 // ClassSlots counts the slots of a class on one VM.
+//
+//planjson:shape a class's slots
 type ClassSlots struct {
 	Class  string `json:"class"`
 	Map    int64  `json:"map,omitempty"`
@@ -222,6 +263,8 @@ type ClassSlots struct {
 }
 
 // Proof names the evidence for the answer.
+//
+//planjson:shape a proof
 type Proof struct {
 	Bound   money.Amount `json:"bound"`  // no plan costs less; found without CBC
 	Gap     float64      `json:"gap"`    // (objective - bound) / |objective|
@@ -233,6 +276,8 @@ type Proof struct {
 }
 
 // Warning is something the reader of a plan should know.
+//
+//planjson:shape a warning
 type Warning struct {
 	Code    string `json:"code"`
 	Pointer string `json:"pointer,omitempty"`

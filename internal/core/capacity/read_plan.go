@@ -11,7 +11,7 @@ import (
 // no others. Faults come as one *InputError with its pointers. It does not check the decisions of the plan (see
 // package proof).
 func ReadPlan(data []byte) (Plan, error) {
-	return readPlan(data, func(r *planReader, p *Plan) { r.plan(p) })
+	return readPlan(data, func(r *planReader, p *Plan) { r.readPlan(p) })
 }
 
 // ReadPlanOrRecord reads a plan, or the record of a stored one, whose other members are passed over.
@@ -49,7 +49,7 @@ func (r *planReader) record(p *Plan) {
 			r.Twice(name)
 			r.Skip()
 		case name == "plan":
-			r.plan(p)
+			r.readPlan(p)
 		default:
 			r.Value()
 		}

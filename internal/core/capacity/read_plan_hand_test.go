@@ -81,9 +81,9 @@ func soften(r *rand.Rand, v reflect.Value) {
 	case v.Type() == reflect.TypeFor[money.Amount]():
 		v.Set(reflect.ValueOf(money.Round(float64(r.IntN(1e6)) / 128)))
 	case v.Type() == reflect.TypeFor[Status]():
-		v.SetString(string(statuses[r.IntN(len(statuses))]))
+		v.SetString(string(allStatus[r.IntN(len(allStatus))]))
 	case v.Type() == reflect.TypeFor[Verdict]():
-		v.SetString(string(verdicts[r.IntN(len(verdicts))]))
+		v.SetString(string(allVerdict[r.IntN(len(allVerdict))]))
 	case v.Kind() == reflect.Struct:
 		for i := range v.NumField() {
 			soften(r, v.Field(i))

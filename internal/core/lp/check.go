@@ -7,30 +7,30 @@ import (
 
 // The tolerances of the checks. Bounds and rows of whole columns have none in Check.
 const (
-	// FeasibleTolerance is the amount by which a solution may miss a bound or a row with continuous columns. It is
+	// feasibleTolerance is the amount by which a solution may miss a bound or a row with continuous columns. It is
 	// not relative: a billionth of a million machines would be a thousandth of one.
-	FeasibleTolerance = 1e-7
-	// RoundingTolerance, times the sum of a row's absolute terms, is added for rows with continuous columns: the
+	feasibleTolerance = 1e-7
+	// roundingTolerance, times the sum of a row's absolute terms, is added for rows with continuous columns: the
 	// error of a float64's 53 bits.
-	RoundingTolerance = 1e-12
-	// ObjectiveTolerance, times the sum of the objective's absolute terms (at least 1), bounds the difference between
+	roundingTolerance = 1e-12
+	// objectiveTolerance, times the sum of the objective's absolute terms (at least 1), bounds the difference between
 	// the stated and the computed objective.
-	ObjectiveTolerance = 1e-9
+	objectiveTolerance = 1e-9
 
-	// AdviceTolerance takes the place of FeasibleTolerance in CheckAdvice: ten times the tolerance requested of CBC
+	// AdviceTolerance takes the place of feasibleTolerance in CheckAdvice: ten times the tolerance requested of CBC
 	// and Clp, because they measure in scaled rows.
 	AdviceTolerance = 1e-6
-	// AdviceRelative takes the place of RoundingTolerance and ObjectiveTolerance in CheckAdvice.
+	// AdviceRelative takes the place of roundingTolerance and objectiveTolerance in CheckAdvice.
 	AdviceRelative = 1e-8
 )
 
 // Check checks one solution without any solver: column bounds, rows, whole columns and objective. It reads every
 // number of the program as the decimal a person would write for it (its shortest one). Rows whose columns are all
-// whole are checked exactly in those decimals, without any tolerance; other rows and columns have FeasibleTolerance.
+// whole are checked exactly in those decimals, without any tolerance; other rows and columns have feasibleTolerance.
 // A solution that passes is feasible and has the stated cost; it need not be optimal. The program must be valid (see
 // Validate).
 func Check(p *Program, x []float64, objective float64) error {
-	return check(p, x, objective, tolerances{feasible: FeasibleTolerance, rounding: RoundingTolerance, objective: ObjectiveTolerance, exact: true})
+	return check(p, x, objective, tolerances{feasible: feasibleTolerance, rounding: roundingTolerance, objective: objectiveTolerance, exact: true})
 }
 
 // CheckAdvice checks a solver's raw answer with the tolerances that solvers work with. An answer that passes may

@@ -2,9 +2,9 @@ package lp
 
 import "math"
 
-// PriceTolerance bounds the part of a reduced cost on the wrong side of zero for a column (or of a dual for a row)
+// priceTolerance bounds the part of a reduced cost on the wrong side of zero for a column (or of a dual for a row)
 // without a limit there. It is relative to the costs behind it.
-const PriceTolerance = 1e-9
+const priceTolerance = 1e-9
 
 // DualBound returns a lower bound on the objective of every feasible solution, computed from row prices alone (weak
 // duality). It holds for any prices from any source, which makes it a proof: a solution whose objective equals it is
@@ -45,7 +45,7 @@ func DualBound(p *Program, rowDual []float64) float64 {
 		case reduced == 0:
 		case !math.IsInf(limit, 0):
 			bound += reduced * limit
-		case math.Abs(reduced) > PriceTolerance*max(1, magnitude):
+		case math.Abs(reduced) > priceTolerance*max(1, magnitude):
 			return math.Inf(-1)
 		}
 	}

@@ -9,8 +9,6 @@ import (
 	"time"
 
 	"gonum.org/v1/gonum/stat"
-
-	"headroom/internal/core/capacity"
 )
 
 func jobMeasurement(i int, set func(*JobMeasurement)) JobMeasurement {
@@ -103,34 +101,6 @@ func TestFittedUsage(t *testing.T) {
 		if err != nil || f.Role != c.role || f.ProfiledAtVM != c.vms || f.Points != c.points || hasWarning(f.Warnings, "off_reference") != c.off {
 			t.Errorf("got %+v, %v; want %+v", f, err, c)
 		}
-	}
-}
-
-func TestFeaturesOfPastExecutions(t *testing.T) {
-	none := FeaturesOf(Evidence{Profile: &capacity.Profile{MapTasks: 10, MapAvgSeconds: 5}})
-	if none != (JobFeatures{}) {
-		t.Errorf("times of maps say nothing, got %+v", none)
-	}
-	// Most of a reduce is its shuffle.
-	shuffles := FeaturesOf(Evidence{Profile: &capacity.Profile{ReduceTasks: 3, ShuffleAvgSeconds: 30, ReduceAvgSeconds: 10}})
-	if shuffles != (JobFeatures{Reduce: Features{Net: 8}}) {
-		t.Errorf("got %+v", shuffles)
-	}
-	// With half of a node, a task that only computes takes twice as long, and one that waits for disks equally long.
-	for _, c := range []struct{ half, least, most int }{{200, 10, 10}, {150, 5, 5}, {100, 1, 1}, {400, 10, 10}} {
-		fit := fittedTasks(t, []TaskSample{{0.25, float64(c.half) * 1.2}, {0.5, float64(c.half)}, {1, 100}}, false)
-		if c.half == 100 {
-			fit = fittedTasks(t, []TaskSample{{0.25, 100}, {0.5, 100}, {1, 100}}, false)
-		}
-		fit.A, fit.B = 100*float64(c.half)/100*float64(c.half)/100, 2*math.Log(100/float64(c.half)) // through both
-		f := FeaturesOf(Evidence{TaskTime: &fit})
-		if f.Map.CPU < c.least || f.Map.CPU > c.most || f.Reduce.CPU != f.Map.CPU {
-			t.Errorf("%d s at a half: got %+v", c.half, f)
-		}
-	}
-	u := FeaturesOf(Evidence{Usage: &Usage{CPUPercent: 85, IOMBPerS: 101}, IOMBPerS: 100})
-	if u.Map != (Features{CPU: 9, Disk: 6}) || u.Reduce != u.Map {
-		t.Errorf("got %+v", u)
 	}
 }
 

@@ -52,15 +52,7 @@ func (m *model) certificate(pl *capacity.Plan) (*lp.Program, []float64, error) {
 	dedicated := m.Options.Sharing == capacity.Dedicated && whole
 	perVM := int64(1)
 	if exact && !dedicated {
-		for i := range m.classes {
-			if c := &m.classes[i]; c.slotted {
-				for _, n := range [2]int64{c.SlotsPerVM.Map, c.SlotsPerVM.Reduce} {
-					if next := perVM / integer.GCD(perVM, n) * n; float64(next) <= integer.FineGrid {
-						perVM = next
-					}
-				}
-			}
-		}
+		perVM = m.unitsPerVM()
 	}
 	units := float64(perVM)
 	columns := len(m.tiers) + len(m.classes)
@@ -127,6 +119,23 @@ func (m *model) certificate(pl *capacity.Plan) (*lp.Program, []float64, error) {
 		}
 	}
 	return p, x, nil
+}
+
+// unitsPerVM returns a number of units of which every slot is a whole number, as far as the grid is fine enough.
+func (m *model) unitsPerVM() int64 {
+	perVM := int64(1)
+	for i := range m.classes {
+		c := &m.classes[i]
+		if !c.slotted {
+			continue
+		}
+		for _, n := range [2]int64{c.SlotsPerVM.Map, c.SlotsPerVM.Reduce} {
+			if next := perVM / integer.GCD(perVM, n) * n; float64(next) <= integer.FineGrid {
+				perVM = next
+			}
+		}
+	}
+	return perVM
 }
 
 // coarse says that no grid of the loads carries all sizes of slots too, so that slots are rounded.

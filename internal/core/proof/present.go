@@ -149,12 +149,6 @@ func (f *fleet) flips(pl capacity.Plan) []string {
 	if pl.Relaxed == nil || pl.Prices == nil || len(pl.Relaxed.Jobs) != len(f.classes) || f.named && len(pl.Prices.Types) != len(f.types) {
 		return nil
 	}
-	price := func(v int) capacity.CapacityPrice {
-		if f.named {
-			return pl.Prices.Types[v].CapacityPrice
-		}
-		return pl.Prices.Capacity
-	}
 	for i := range f.classes {
 		c, stated := &f.classes[i], &pl.Classes[i]
 		penalty, deadline := all.rangesOf(&f.problem.Classes[i], stated)
@@ -171,29 +165,7 @@ func (f *fleet) flips(pl capacity.Plan) []string {
 		case stated.Flips.OnDemandPrice != nil:
 			all.addf("%s: with several prices of capacity the linear program knows no price on demand that would change its jobs.", stated.Name)
 		}
-		var low, high, slack *big.Rat // of a job's VMs on their cheapest type; high nil if there are no more
-		lowest := func(to **big.Rat, x *big.Rat) {
-			if *to == nil || less(x, *to) {
-				*to = x
-			}
-		}
-		slack = halfUnit
-		for v := range f.types {
-			on := &f.types[v].classes[i]
-			if on.impossible {
-				continue
-			}
-			p := price(v)
-			lowest(&low, mul(on.low, amount(p.Low.Decimal)))
-			highest := zero()
-			if p.High != nil {
-				highest = mul(on.low, amount(p.High.Decimal))
-			}
-			if p.High != nil || on.low.Sign() == 0 {
-				lowest(&high, highest)
-			}
-			slack = add(slack, add(mul(halfUnit, on.low), add(mul(relative, highest), mul(on.doubt(), add(whole(1), amount(p.Low.Decimal))))))
-		}
+		low, high, slack := f.cheapest(i, pl.Prices)
 		if !c.impossible && f.integrality != capacity.Relaxed {
 			all.relaxedJob(stated, "more", stated.OneMore, high, slack)
 			all.relaxedJob(stated, "less", stated.OneLess, low, slack)
@@ -216,6 +188,37 @@ func (f *fleet) flips(pl capacity.Plan) []string {
 		f.penaltyFlip(&all, i, stated, pl.Relaxed.Jobs[i], low, high, slack)
 	}
 	return all
+}
+
+// cheapest returns the worth of a job's VMs on the type where they cost least, with one VM less and one more; high is
+// nil if there are no more. slack is the amount by which the plan's figures may differ.
+func (f *fleet) cheapest(i int, prices *capacity.Prices) (low, high, slack *big.Rat) {
+	lowest := func(to **big.Rat, x *big.Rat) {
+		if *to == nil || less(x, *to) {
+			*to = x
+		}
+	}
+	slack = halfUnit
+	for v := range f.types {
+		on := &f.types[v].classes[i]
+		if on.impossible {
+			continue
+		}
+		p := &prices.Capacity
+		if f.named {
+			p = &prices.Types[v].CapacityPrice
+		}
+		lowest(&low, mul(on.low, amount(p.Low.Decimal)))
+		highest := zero()
+		if p.High != nil {
+			highest = mul(on.low, amount(p.High.Decimal))
+		}
+		if p.High != nil || on.low.Sign() == 0 {
+			lowest(&high, highest)
+		}
+		slack = add(slack, add(mul(halfUnit, on.low), add(mul(relative, highest), mul(on.doubt(), add(whole(1), amount(p.Low.Decimal))))))
+	}
+	return low, high, slack
 }
 
 // penaltyFlip checks the penalty that changes a decision. If all jobs of the class run, it is the savings of a job's

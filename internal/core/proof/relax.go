@@ -91,6 +91,12 @@ func (m *model) relax(further *big.Rat) relaxed {
 			left = sub(left, n)
 		}
 	}
+	r.prices(m, supply, used)
+	return r
+}
+
+// prices finds the price of one VM of capacity less and of one more: what is used last, and what is free first.
+func (r *relaxed) prices(m *model, supply []source, used []*big.Rat) {
 	r.low = zero()
 	for k, s := range supply {
 		if used[k].Sign() > 0 {
@@ -113,7 +119,6 @@ func (m *model) relax(further *big.Rat) relaxed {
 			r.cheaper(worth)
 		}
 	}
-	return r
 }
 
 // hairOf returns the amount of these VMs that plans may lack.

@@ -135,108 +135,116 @@ func readableClass(f *faults, c *capacity.Class, fractions bool, types map[strin
 	}
 }
 
+// figure notes numbers that are none.
+func (f *faults) figure(what string, xs ...float64) {
+	if !finite(xs...) {
+		f.addf("%s has a figure that is no proper number.", what)
+	}
+}
+
+// figureOf is figure for those that are there.
+func (f *faults) figureOf(what string, xs ...*float64) {
+	for _, x := range xs {
+		if x != nil {
+			f.figure(what, *x)
+		}
+	}
+}
+
+func (f *faults) ranged(what string, r *capacity.Range) {
+	if r != nil {
+		f.figureOf(what, r.Low, r.High)
+	}
+}
+
+func (f *faults) amounts(what string, ms ...*money.Amount) {
+	for _, m := range ms {
+		if m != nil && !modest(m.Decimal) {
+			f.addf("%s has an amount beyond reason.", what)
+		}
+	}
+}
+
+func (f *faults) amountRange(what string, r *capacity.MoneyRange) {
+	if r != nil {
+		f.amounts(what, r.Low, r.High)
+	}
+}
+
+// need notes slots and times that are no proper numbers.
+func (f *faults) need(class string, s *capacity.Slots, t *capacity.Times) {
+	if s != nil {
+		f.figure("Class "+class, s.Map, s.Reduce)
+	}
+	if t != nil {
+		f.figureOf("The time of class "+class, t.Lower, t.Average, t.Upper, t.Calibrated)
+	}
+}
+
 // sane lists the figures of a plan that cannot be calculated with.
 func sane(pl capacity.Plan) []string {
 	var f faults
-	figure := func(what string, xs ...float64) {
-		if !finite(xs...) {
-			f.addf("%s has a figure that is no proper number.", what)
-		}
-	}
-	ranged := func(what string, r *capacity.Range) {
-		if r == nil {
-			return
-		}
-		for _, x := range [...]*float64{r.Low, r.High} {
-			if x != nil {
-				figure(what, *x)
-			}
-		}
-	}
-	amounts := func(what string, ms ...*money.Amount) {
-		for _, m := range ms {
-			if m != nil && !modest(m.Decimal) {
-				f.addf("%s has an amount beyond reason.", what)
-			}
-		}
-	}
 	c := &pl.Cost
-	amounts("The cost", &pl.Objective, &c.Total, &c.Bill, &c.OnDemand, &c.Reserved, &c.ReservedIdle, &c.Spot, &c.Penalties, &c.PerHour, &c.PerMonth)
-	figure("The rental", pl.VMs.Total, pl.VMs.Reserved, pl.VMs.OnDemand, pl.VMs.Spot, pl.VMs.Rounding)
+	f.amounts("The cost", &pl.Objective, &c.Total, &c.Bill, &c.OnDemand, &c.Reserved, &c.ReservedIdle, &c.Spot, &c.Penalties, &c.PerHour, &c.PerMonth)
+	f.figure("The rental", pl.VMs.Total, pl.VMs.Reserved, pl.VMs.OnDemand, pl.VMs.Spot, pl.VMs.Rounding)
 	for _, t := range pl.VMs.Types {
-		figure("Type "+t.Name, t.Total, t.Reserved, t.OnDemand, t.Spot, t.Rounding)
+		f.figure("Type "+t.Name, t.Total, t.Reserved, t.OnDemand, t.Spot, t.Rounding)
 	}
 	for _, u := range pl.VMs.Contracts {
-		figure("Contract "+u.Name, u.VMs, u.Used)
+		f.figure("Contract "+u.Name, u.VMs, u.Used)
 	}
 	for i := range pl.Classes {
-		c := &pl.Classes[i]
-		figure("Class "+c.Name, c.Admitted, c.Refused, c.VMs, c.VMsPerJob)
-		slots, times := []*capacity.Slots{c.Slots}, []*capacity.Times{c.Time}
-		for k := range c.Types {
-			on := &c.Types[k]
-			figure("Class "+c.Name+" on "+on.VMType, on.Admitted, on.VMs, on.VMsPerJob)
-			slots, times = append(slots, on.Slots), append(times, on.Time)
-		}
-		for _, change := range []*capacity.JobChange{c.OneMore, c.OneLess} {
-			if change != nil {
-				amounts("A job more or less of class "+c.Name, change.Amount, change.Bill, change.ValueRefused, change.Low, change.High)
-				if change.VMs != nil {
-					figure("A job more or less of class "+c.Name, *change.VMs)
-				}
-			}
-		}
-		amounts("Class "+c.Name, c.BreakEvenPenalty, c.Flips.Penalty, c.Flips.OnDemandPrice)
-		if r := c.Stays; r != nil {
-			if r.Penalty != nil {
-				amounts("Class "+c.Name, r.Penalty.Low, r.Penalty.High)
-			}
-			ranged("Class "+c.Name, r.DeadlineSeconds)
-		}
-		for _, s := range slots {
-			if s != nil {
-				figure("Class "+c.Name, s.Map, s.Reduce)
-			}
-		}
-		for _, t := range times {
-			if t == nil {
-				continue
-			}
-			for _, x := range []*float64{t.Lower, t.Average, t.Upper, t.Calibrated} {
-				if x != nil {
-					figure("The time of class "+c.Name, *x)
-				}
-			}
-		}
+		f.saneClass(&pl.Classes[i])
 	}
 	if s := pl.Stays; s != nil {
 		for _, of := range append([]capacity.TypeStays{{OnDemandPrice: s.OnDemandPrice, Quota: s.Quota}}, s.Types...) {
-			if r := of.OnDemandPrice; r != nil {
-				amounts("The range of prices", r.Low, r.High)
-			}
-			ranged("The range of quotas", of.Quota)
+			f.amountRange("The range of prices", of.OnDemandPrice)
+			f.ranged("The range of quotas", of.Quota)
 		}
 	}
 	if p := pl.Prices; p != nil {
-		amounts("The prices", &p.Capacity.Low, p.Capacity.High, p.Budget)
+		f.amounts("The prices", &p.Capacity.Low, p.Capacity.High, p.Budget)
 		for i := range p.Types {
-			amounts("The prices", &p.Types[i].Low, p.Types[i].High)
+			f.amounts("The prices", &p.Types[i].Low, p.Types[i].High)
 		}
 		for i := range p.Contracts {
-			amounts("The prices", &p.Contracts[i].Worth)
+			f.amounts("The prices", &p.Contracts[i].Worth)
 		}
 	}
 	if x := pl.Relaxed; x != nil {
-		amounts("The relaxation", &x.Objective)
-		figure("The relaxation", append([]float64{x.Capacity}, x.Jobs...)...)
+		f.amounts("The relaxation", &x.Objective)
+		f.figure("The relaxation", append([]float64{x.Capacity}, x.Jobs...)...)
 	}
 	if x := pl.Integer; x != nil {
-		amounts("The integer answer", &x.Objective)
-		figure("The integer answer", x.VMs, x.ShortVMs)
+		f.amounts("The integer answer", &x.Objective)
+		f.figure("The integer answer", x.VMs, x.ShortVMs)
 	}
 	if x := pl.Proof; x != nil {
-		amounts("The proof", &x.Bound)
-		figure("The proof", x.Gap)
+		f.amounts("The proof", &x.Bound)
+		f.figure("The proof", x.Gap)
 	}
 	return f
+}
+
+func (f *faults) saneClass(c *capacity.ClassPlan) {
+	what := "Class " + c.Name
+	f.figure(what, c.Admitted, c.Refused, c.VMs, c.VMsPerJob)
+	for _, change := range [...]*capacity.JobChange{c.OneMore, c.OneLess} {
+		if change != nil {
+			const of = "A job more or less of class "
+			f.amounts(of+c.Name, change.Amount, change.Bill, change.ValueRefused, change.Low, change.High)
+			f.figureOf(of+c.Name, change.VMs)
+		}
+	}
+	f.amounts(what, c.BreakEvenPenalty, c.Flips.Penalty, c.Flips.OnDemandPrice)
+	if r := c.Stays; r != nil {
+		f.amountRange(what, r.Penalty)
+		f.ranged(what, r.DeadlineSeconds)
+	}
+	f.need(c.Name, c.Slots, c.Time)
+	for i := range c.Types {
+		on := &c.Types[i]
+		f.figure(what+" on "+on.VMType, on.Admitted, on.VMs, on.VMsPerJob)
+		f.need(c.Name, on.Slots, on.Time)
+	}
 }

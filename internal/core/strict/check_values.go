@@ -117,13 +117,6 @@ func (c *Checker) NameAt(member, name string) {
 	}
 }
 
-// InRange refuses NaN and numbers outside the range from low to high.
-func (c *Checker) InRange(member, what string, x, low, high float64) {
-	if !(x >= low && x <= high) {
-		c.Refuse(member, "range", "%s is from %.15g to %.15g, not %v.", what, low, high, x)
-	}
-}
-
 // Label checks a name that is not part of an address.
 func (c *Checker) Label(member, text string) {
 	if plainName(text) {

@@ -156,7 +156,7 @@ func (c *Client) transport(host AllowedHost, atOnce int) *http.Transport {
 		if err != nil || int64(at.Port()) != host.Port {
 			return refused(fmt.Sprintf("%s stands for something that is no address.", host.Label()))
 		}
-		if fault := host.Reaches(at.Addr()); fault != "" {
+		if fault := host.reaches(at.Addr()); fault != "" {
 			return refused(fault)
 		}
 		return nil

@@ -240,8 +240,8 @@ func (t Target) NotAllowed() string {
 	return fmt.Sprintf("%s is not on the list of allowed hosts; an admin adds it (\"headroom server host allow %s%s\").", t.Label(), t.Label(), needs)
 }
 
-// Reaches explains why the entry does not allow connections to an address; it returns "" if it does.
-func (h AllowedHost) Reaches(a netip.Addr) (fault string) {
+// reaches explains why the entry does not allow connections to an address; it returns "" if it does.
+func (h AllowedHost) reaches(a netip.Addr) (fault string) {
 	a = a.Unmap()
 	if len(h.Networks) == 0 {
 		if !public(a) {

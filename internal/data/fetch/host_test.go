@@ -85,18 +85,18 @@ func TestWhichAddressesAreReached(t *testing.T) {
 		"2001::1", "2001:2::1", "2001:db8::1", "2002:7f00:1::1", "2002:808:808::1", "3fff::1", "5f00::1", "fc00::1", "fd00:ec2::254", "fe80::1", "fec0::1", "ff02::1",
 	}
 	for _, a := range refused {
-		if fault := anywhere.Reaches(netip.MustParseAddr(a)); !strings.Contains(fault, "not a public address") {
+		if fault := anywhere.reaches(netip.MustParseAddr(a)); !strings.Contains(fault, "not a public address") {
 			t.Errorf("%s: got %q", a, fault)
 		}
 	}
 	for _, a := range []string{"8.8.8.8", "1.1.1.1", "100.63.255.255", "100.128.0.1", "172.15.0.1", "172.32.0.1", "192.0.1.1", "198.17.255.255", "223.255.255.255", "2606:4700::1111", "::ffff:8.8.8.8"} {
-		if fault := anywhere.Reaches(netip.MustParseAddr(a)); fault != "" {
+		if fault := anywhere.reaches(netip.MustParseAddr(a)); fault != "" {
 			t.Errorf("%s: got %q", a, fault)
 		}
 	}
 	inside := AllowedHost{Host: "hooks.example.com", Port: 443, Networks: []string{"10.1.0.0/16", "fd00:1::/32"}}
 	for a, want := range map[string]bool{"10.1.2.3": true, "::ffff:10.1.2.3": true, "fd00:1::5": true, "10.2.0.1": false, "8.8.8.8": false, "::1": false, "fe80::1%eth0": false} {
-		if got := inside.Reaches(netip.MustParseAddr(a)) == ""; got != want {
+		if got := inside.reaches(netip.MustParseAddr(a)) == ""; got != want {
 			t.Errorf("%s: got %v", a, got)
 		}
 	}

@@ -13,8 +13,8 @@ type Attempts struct {
 	last   Attempt
 }
 
-// AttemptsOf returns a list of these attempts.
-func AttemptsOf(all ...Attempt) (list Attempts) {
+// attemptsOf returns a list of these attempts.
+func attemptsOf(all ...Attempt) (list Attempts) {
 	list.Add(all...)
 	return list
 }

@@ -38,7 +38,7 @@ func TestAttemptsAreKeptAsTheyAre(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 8))
 	for n := range 60 {
 		all := oddAttempts(rng, n*n*3)
-		list := AttemptsOf(all...)
+		list := attemptsOf(all...)
 		if got := slices.Collect(list.All()); !slices.Equal(got, all) || list.Len() != len(all) {
 			t.Fatalf("%d attempts are not what %d were", len(got), len(all))
 		}
@@ -62,7 +62,7 @@ func TestChoicesOfManyAttempts(t *testing.T) {
 			}
 			a.Start, a.Finish = min(a.Start, a.Finish), max(a.Start, a.Finish)
 		}
-		e := &Execution{Attempts: AttemptsOf(all...), Submitted: base + 10, Finished: base + 390}
+		e := &Execution{Attempts: attemptsOf(all...), Submitted: base + 10, Finished: base + 390}
 		var left LeftOut
 		c, err := e.chosen(&left)
 		if err != nil {

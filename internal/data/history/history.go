@@ -130,7 +130,7 @@ func (s Sink) refuse(where, format string, args ...any) error {
 
 // Limits of histories, against input that is none.
 const (
-	MaxAttempts = 20_000_000 // of one execution
+	maxAttempts = 20_000_000 // of one execution
 	maxText     = 1000       // bytes kept of a name
 	maxReason   = 4000       // bytes kept of a diagnosis, and of the reason made of it
 	// earliest and latest bound the accepted moments: 1990 to 2200.

@@ -173,8 +173,8 @@ func (h *jhist) attempt(where, kind string, r *jhistRecord) (*Attempt, error) {
 	}
 	a := h.open[r.AttemptID]
 	if a == nil {
-		if h.Attempts.Len()+len(h.open) == MaxAttempts {
-			return nil, Refusal{where, fmt.Sprintf("The execution has more than %d attempts.", MaxAttempts)}
+		if h.Attempts.Len()+len(h.open) == maxAttempts {
+			return nil, Refusal{where, fmt.Sprintf("The execution has more than %d attempts.", maxAttempts)}
 		}
 		if h.held > maxHeld {
 			return nil, Refusal{where, tooMuch}

@@ -22,12 +22,12 @@ func (c *Chain) structure() string {
 	return b.String()
 }
 
-// MergeChains makes one profile of the chains of one job; a repeated execution counts once. It uses the chains with
+// mergeChains makes one profile of the chains of one job; a repeated execution counts once. It uses the chains with
 // the most frequent structure (of two with equal counts, the first), and refuses each of the others.
 //
 // Stages are merged like the phases of maps and reduces. Counts of tasks are the median execution's, and means those
 // of all tasks together. The longest task and the overhead are quantiles of the executions'.
-func MergeChains(chains []Chain) (Merged, error) {
+func mergeChains(chains []Chain) (Merged, error) {
 	m := noneMerged()
 	var all []*Chain
 	seen := map[string]bool{}
@@ -150,7 +150,7 @@ func MergeRecords(records []Record) (Merged, error) {
 	var m Merged
 	var err error
 	if len(chains) > len(samples) {
-		m, err = MergeChains(chains)
+		m, err = mergeChains(chains)
 		for _, s := range samples {
 			refuse(s.ID, "maps and reduces", "stages")
 		}

@@ -37,7 +37,7 @@ func TestMergeChains(t *testing.T) {
 		chains = append(chains, chainOf("app-"+string(rune('A'+i)), float64(i), a, b))
 	}
 	odd := chainOf("odd", 0, []float64{1, 2})
-	m, err := MergeChains(append([]Chain{odd, chains[3]}, chains...))
+	m, err := mergeChains(append([]Chain{odd, chains[3]}, chains...))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -193,7 +193,7 @@ func TestConcurrencyIsWhatCountingMinutesFinds(t *testing.T) {
 }
 
 func TestSpansOfExecutionsWithoutThem(t *testing.T) {
-	attempts := AttemptsOf(Attempt{Start: base + 5, Finish: base + 50}, Attempt{Start: base + 2, Finish: base + 20})
+	attempts := attemptsOf(Attempt{Start: base + 5, Finish: base + 50}, Attempt{Start: base + 2, Finish: base + 20})
 	for _, c := range []struct {
 		e    Execution
 		want Span

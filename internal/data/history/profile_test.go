@@ -11,7 +11,7 @@ import (
 // worked returns an execution small enough to be counted by hand: two slots for maps and two for reduces.
 func worked() *Execution {
 	at := func(s int64) int64 { return base + s*1000 }
-	return &Execution{ID: "worked", Outcome: Succeeded, Submitted: at(0), Finished: at(100), Maps: 4, Reduces: 2, Attempts: AttemptsOf(
+	return &Execution{ID: "worked", Outcome: Succeeded, Submitted: at(0), Finished: at(100), Maps: 4, Reduces: 2, Attempts: attemptsOf(
 		Attempt{Kind: Other, Outcome: Succeeded, Start: at(1), Finish: at(5)},
 		Attempt{Kind: Map, Task: 0, Outcome: Succeeded, Start: at(10), Finish: at(20)},
 		Attempt{Kind: Map, Task: 1, Outcome: Succeeded, Start: at(10), Finish: at(30)},

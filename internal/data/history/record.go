@@ -259,7 +259,7 @@ func (r *Record) fault() string {
 			if fault := p.Task.fault(fmt.Sprintf("phase %d", i+1)); fault != "" {
 				return fault
 			}
-			if p.Tasks < p.Task.Count || p.Task.Count < 1 || p.Tasks > MaxAttempts {
+			if p.Tasks < p.Task.Count || p.Task.Count < 1 || p.Tasks > maxAttempts {
 				return fmt.Sprintf("Phase %d has %d tasks, of which %d were measured; that cannot be.", i+1, p.Tasks, p.Task.Count)
 			}
 			for _, before := range p.After {
@@ -295,7 +295,7 @@ func isSeconds(x float64) bool { return x >= 0 && x <= float64(latest)/1000 }
 
 func (d Durations) fault(phase string) string {
 	switch {
-	case d.Count < 0 || d.Count > MaxAttempts:
+	case d.Count < 0 || d.Count > maxAttempts:
 		return fmt.Sprintf("Its count of %s tasks is %d.", phase, d.Count)
 	case !isSeconds(d.Mean) || !isSeconds(d.Max) || !isSeconds(d.Median) || !isSeconds(d.P95):
 		return fmt.Sprintf("The seconds of its %s tasks are no numbers of seconds.", phase)

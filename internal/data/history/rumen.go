@@ -95,8 +95,8 @@ func (t *tokens) rumenMember(b *builder, member string) error {
 }
 
 func (t *tokens) addRumen(b *builder, list string, task *rumenTask) error {
-	if b.Attempts.Len()+len(task.Attempts) > MaxAttempts {
-		return t.fault(fmt.Sprintf("The execution has more than %d attempts.", MaxAttempts))
+	if b.Attempts.Len()+len(task.Attempts) > maxAttempts {
+		return t.fault(fmt.Sprintf("The execution has more than %d attempts.", maxAttempts))
 	}
 	if b.held > maxHeld {
 		return t.fault(tooMuch)

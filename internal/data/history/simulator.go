@@ -71,8 +71,8 @@ func sinceEpoch(ms *int64) int64 {
 }
 
 func (t *tokens) addSimulated(b *builder, task *simulatorTask) error {
-	if b.Attempts.Len() == MaxAttempts {
-		return t.fault(fmt.Sprintf("The execution has more than %d attempts.", MaxAttempts))
+	if b.Attempts.Len() == maxAttempts {
+		return t.fault(fmt.Sprintf("The execution has more than %d attempts.", maxAttempts))
 	}
 	if b.held > maxHeld {
 		return t.fault(tooMuch)

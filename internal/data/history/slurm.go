@@ -109,8 +109,8 @@ func (s *sacct) job(where string, line []byte) error {
 			return s.to.refuse(where, "AllocCPUS is %q; it is a number from 0 to %d.", clip(text), maxCPUs)
 		}
 	}
-	if s.tried += max(1, cpus); s.tried > MaxAttempts {
-		return s.to.refuse(where, "The jobs up to here had more than %d processors together. Divide the list; this job is left out.", MaxAttempts)
+	if s.tried += max(1, cpus); s.tried > maxAttempts {
+		return s.to.refuse(where, "The jobs up to here had more than %d processors together. Divide the list; this job is left out.", maxAttempts)
 	}
 	if start > 0 && b.Finished >= start {
 		host := b.host(field("NodeList"))

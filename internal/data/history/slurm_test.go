@@ -94,7 +94,7 @@ func TestSlurmJobsAreBoundedTogether(t *testing.T) {
 	list := "JobID|JobName|Submit|Start|End|State|AllocCPUS\n" + strings.Repeat("1|a|1795797696|1795797696|1795797697|COMPLETED|1000000\n", 22)
 	taken, refused := 0, 0
 	sink := Sink{Execution: func(*Execution) error { taken++; return nil }, Refused: func(Refusal) error { refused++; return nil }}
-	if err := Read(strings.NewReader(list), Options{}, sink); err != nil || taken != MaxAttempts/1_000_000 || refused != 22-taken {
+	if err := Read(strings.NewReader(list), Options{}, sink); err != nil || taken != maxAttempts/1_000_000 || refused != 22-taken {
 		t.Errorf("%d taken, %d refused (%v)", taken, refused, err)
 	}
 }

@@ -68,7 +68,7 @@ func (s sparkSettings) coresOfTask() int64 {
 }
 
 // sparkSlots returns the slots of an executor.
-func sparkSlots(cores, coresOfTask int64) int64 { return min(max(0, cores), MaxAttempts) / coresOfTask }
+func sparkSlots(cores, coresOfTask int64) int64 { return min(max(0, cores), maxAttempts) / coresOfTask }
 
 // sparkWanted lists the relevant events; logs have many others, some of them large.
 var sparkWanted = []string{
@@ -224,8 +224,8 @@ func (s *spark) task(where string, e *sparkEvent) error {
 	if e.StageID == nil || e.Info == nil {
 		return s.to.refuse(where, "A task that ended names no stage, or tells nothing about itself.")
 	}
-	if s.Attempts.Len() == MaxAttempts {
-		return Refusal{where, fmt.Sprintf("The application has more than %d attempts at tasks.", MaxAttempts)}
+	if s.Attempts.Len() == maxAttempts {
+		return Refusal{where, fmt.Sprintf("The application has more than %d attempts at tasks.", maxAttempts)}
 	}
 	n, err := s.stage(where, *e.StageID)
 	if err != nil {
@@ -240,7 +240,7 @@ func (s *spark) task(where string, e *sparkEvent) error {
 	} else {
 		a.Again = e.StageAttempt > 0
 	}
-	if task < 0 || task > MaxAttempts {
+	if task < 0 || task > maxAttempts {
 		return s.to.refuse(where, "A task that ended has the number %d, which none can have.", task)
 	}
 	a.Task = int32(task)

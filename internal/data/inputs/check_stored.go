@@ -21,11 +21,11 @@ import (
 // ClusterNameLength is the maximum length of a cluster's name, which is a label of addresses and metrics.
 const ClusterNameLength = 63
 
-// MaxMachine is the maximum of vCPUs, GiB of memory or GPUs of one machine.
-const MaxMachine = 1_000_000
+// maxMachine is the maximum of vCPUs, GiB of memory or GPUs of one machine.
+const maxMachine = 1_000_000
 
-// MaxForecastRows is the maximum number of rows written at once.
-const MaxForecastRows = 100_000
+// maxForecastRows is the maximum number of rows written at once.
+const maxForecastRows = 100_000
 
 // MaxHoldSeconds is the longest time that a decrease of VMs can be held back.
 const MaxHoldSeconds = 24 * 3600
@@ -131,13 +131,13 @@ func (v VMType) check(k *strict.Checker) {
 	}
 	machine := func(member, what string, x *float64) {
 		if x != nil {
-			k.Number(member, what, "", *x, MaxMachine)
+			k.Number(member, what, "", *x, maxMachine)
 		}
 	}
 	machine("vcpu", "The number of vCPUs", v.VCPU)
 	machine("memory_gib", "The memory", v.MemoryGiB)
 	if v.GPUs != nil {
-		k.Whole("gpus", "The number of GPUs", "GPUs, or null where it is not known", *v.GPUs, 0, MaxMachine)
+		k.Whole("gpus", "The number of GPUs", "GPUs, or null where it is not known", *v.GPUs, 0, maxMachine)
 	}
 }
 
@@ -215,16 +215,16 @@ func (p PlannedClass) Class(profile *capacity.Profile) capacity.Class {
 	}
 }
 
-// MaxArrivals bounds the arrivals of an hour. With a longer deadline fewer of them are too many jobs at once.
-const MaxArrivals = 1e12
+// maxArrivals bounds the arrivals of an hour. With a longer deadline fewer of them are too many jobs at once.
+const maxArrivals = 1e12
 
 // ValidateForecasts checks rows that are written together, below /rows.
 func ValidateForecasts(rows []Forecast) error {
 	return strict.Check(func(k *strict.Checker) {
 		k.Enter("rows")
 		defer k.Leave()
-		if len(rows) > MaxForecastRows {
-			k.Refuse("", "too_large", "There are %d rows; at most %d are written at once. Send them in parts.", len(rows), MaxForecastRows)
+		if len(rows) > maxForecastRows {
+			k.Refuse("", "too_large", "There are %d rows; at most %d are written at once. Send them in parts.", len(rows), maxForecastRows)
 			return
 		}
 		checkForecasts(k, rows)
@@ -251,7 +251,7 @@ func checkForecasts(k *strict.Checker, rows []Forecast) {
 			if f.Jobs != 0 {
 				k.Refuse("jobs", "one_of", "Here are jobs that run at once, and beside them \"arrivals\" of the same hour; give one of the two.")
 			}
-			k.Number("arrivals", "The number of arrivals", "", *f.Arrivals, MaxArrivals)
+			k.Number("arrivals", "The number of arrivals", "", *f.Arrivals, maxArrivals)
 		} else {
 			k.Number("jobs", "The number of jobs", "", f.Jobs, capacity.MaxJobs)
 		}

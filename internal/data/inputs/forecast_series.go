@@ -84,9 +84,6 @@ const (
 	HolesKeep   Holes = "keep"   // the stored rows stay
 )
 
-// HolesWords lists all of them.
-var HolesWords = []string{string(HolesRefuse), string(HolesOwn), string(HolesKeep)}
-
 // holes returns the hours without a row between rows, which are sorted by different hours.
 func (s *Series) holes(each func(after, before SeriesRow)) {
 	for i := 1; i < len(s.Rows); i++ {

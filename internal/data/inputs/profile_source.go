@@ -13,16 +13,16 @@ import (
 	"headroom/internal/core/strict"
 )
 
-// MaxSource is the maximum number of bytes of a profile version's source.
-const MaxSource = 64 << 10
+// maxSource is the maximum number of bytes of a profile version's source.
+const maxSource = 64 << 10
 
 // checkSource refuses sources that the database would not return unchanged. It stores numbers with all their digits,
 // and no text with a NUL.
 func (p ProfileVersion) checkSource(k *strict.Checker) {
 	switch {
 	case p.Source == nil:
-	case len(p.Source) > MaxSource:
-		k.Refuse("source", "too_large", "The source has %d bytes; at most %d are kept.", len(p.Source), MaxSource)
+	case len(p.Source) > maxSource:
+		k.Refuse("source", "too_large", "The source has %d bytes; at most %d are kept.", len(p.Source), maxSource)
 	case bytes.IndexByte(bytes.TrimSpace(p.Source), '{') != 0:
 		k.Refuse("source", "type", "The source is no JSON object; give one, or leave it out.")
 	default:

@@ -20,7 +20,7 @@ func TestSources(t *testing.T) {
 		{`{"n":1e31}`, "the number 1e31"}, {`{"n":[{"m":1e-99999}]}`, "1e-99999"}, {`{"n":1e99999}`, "1e99999"},
 		{`{"n":"a\u0000b"}`, "NUL"}, {`{"a\u0000b":1}`, "NUL"},
 		{`{"n":` + strings.Repeat("[", 40) + strings.Repeat("]", 40) + `}`, "nested"},
-		{`{"n":"` + strings.Repeat("x", MaxSource) + `"}`, "at most 65536"},
+		{`{"n":"` + strings.Repeat("x", maxSource) + `"}`, "at most 65536"},
 	} {
 		err := version(c.source).Validate()
 		switch {

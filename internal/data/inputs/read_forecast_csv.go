@@ -17,8 +17,8 @@ import (
 	"headroom/internal/core/strict"
 )
 
-// MaxForecastCells is the maximum number of forecasts in a file: ten years of ten classes, or two years of fifty.
-const MaxForecastCells = 1_000_000
+// maxForecastCells is the maximum number of forecasts in a file: ten years of ten classes, or two years of fifty.
+const maxForecastCells = 1_000_000
 
 // longestRecord bounds the part of a file in memory at a time. A header with ten thousand classes is shorter.
 const longestRecord = 4 << 20
@@ -292,8 +292,8 @@ func (r *forecastReader) row(record []string) bool {
 		}
 		r.cell(at, shown, moment, said, hourField, jobs+arrivals, jobsField, arrivals != "")
 	}
-	if r.cells > MaxForecastCells {
-		r.foundIn(0, "too_large", nil, "There are more than %d forecasts up to here, the most of one file; send them in parts.", MaxForecastCells)
+	if r.cells > maxForecastCells {
+		r.foundIn(0, "too_large", nil, "There are more than %d forecasts up to here, the most of one file; send them in parts.", maxForecastCells)
 		return false
 	}
 	return true
@@ -349,7 +349,7 @@ func (r *forecastReader) number(text string, field int, arrivals bool) (float64,
 	what := "The number of jobs"
 	limit := float64(capacity.MaxJobs)
 	if arrivals {
-		what, limit = "The number of arrivals", MaxArrivals
+		what, limit = "The number of arrivals", maxArrivals
 	}
 	if text == "" { // already reported
 		return 0, false

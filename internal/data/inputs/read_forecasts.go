@@ -12,13 +12,13 @@ var (
 	forecastShape = strict.NewShape("a forecast", []string{"class", "hour"}, "jobs", "arrivals")
 )
 
-// ReadForecasts reads {"rows": […]} with up to MaxForecastRows rows, strictly and in one pass. ValidateForecasts
+// ReadForecasts reads {"rows": […]} with up to maxForecastRows rows, strictly and in one pass. ValidateForecasts
 // checks their values.
 func ReadForecasts(data []byte) (rows []Forecast, err error) {
 	r := strict.NewReader(data)
 	r.Object(rowsShape, func(string) {
 		before := len(r.Findings)
-		if rows = strict.List(r, "of forecasts", MaxForecastRows, readForecast); len(rows) == 0 && len(r.Findings) == before {
+		if rows = strict.List(r, "of forecasts", maxForecastRows, readForecast); len(rows) == 0 && len(r.Findings) == before {
 			r.Found("missing", "There is no row; give at least one.", nil)
 		}
 	})

@@ -22,8 +22,8 @@ type WeeklyForecast struct {
 	DryRun         bool      `json:"dry_run,omitzero"`
 }
 
-// MaxGrowth bounds the yearly or monthly growth, as a multiple of the current jobs.
-const MaxGrowth = 1000
+// maxGrowth bounds the yearly or monthly growth, as a multiple of the current jobs.
+const maxGrowth = 1000
 
 var weeklyShape = strict.NewShape("a weekly forecast", []string{"class", "from", "until", "week"}, "counts", "growth_per_year", "growth_per_month", "dry_run")
 
@@ -111,8 +111,8 @@ func (w *WeeklyForecast) check(k *strict.Checker, given strict.Given) {
 	if whole {
 		if hours := w.Until.Sub(w.From) / time.Hour; !w.Until.After(w.From) {
 			k.Term("The forecast", w.From, w.Until)
-		} else if hours > MaxForecastRows {
-			k.Refuse("until", "too_many", "From %s there are %d hours until then; %d are made at once.", w.From.UTC().Format(time.RFC3339), hours, MaxForecastRows)
+		} else if hours > maxForecastRows {
+			k.Refuse("until", "too_many", "From %s there are %d hours until then; %d are made at once.", w.From.UTC().Format(time.RFC3339), hours, maxForecastRows)
 		}
 	}
 	growth := func(member string, x float64) {
@@ -120,8 +120,8 @@ func (w *WeeklyForecast) check(k *strict.Checker, given strict.Given) {
 		case !k.Finite(member, "The growth", x):
 		case x <= -1:
 			k.Refuse(member, "range", "The growth is %s; below -1 nothing is left to shrink. 0.2 is a fifth more, -0.2 a fifth less.", fault.Plain(x))
-		case x > MaxGrowth:
-			k.Refuse(member, "range", "The growth is %s; it can be %d at most. 0.2 is a fifth more.", fault.Plain(x), MaxGrowth)
+		case x > maxGrowth:
+			k.Refuse(member, "range", "The growth is %s; it can be %d at most. 0.2 is a fifth more.", fault.Plain(x), maxGrowth)
 		}
 	}
 	growth("growth_per_year", w.GrowthPerYear)

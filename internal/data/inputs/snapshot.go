@@ -179,7 +179,7 @@ func (s Snapshot) supplyOf(k *strict.Checker, v VMType, at time.Time) capacity.V
 		t.Spot = &capacity.Spot{Price: price, MaxShare: v.Spot.MaxShare}
 	}
 	for _, c := range s.Contracts {
-		if c.VMType == v.Name && c.RunsAt(at) {
+		if c.VMType == v.Name && c.runsAt(at) {
 			t.Contracts = append(t.Contracts, capacity.Contract{Name: c.Name, VMs: c.VMs, Price: c.Price, Billing: c.Billing})
 		}
 	}
@@ -205,20 +205,20 @@ func keepTypes(class *capacity.Class, used []VMType) {
 
 func (s Snapshot) PriceAt(vmType string, purchase capacity.Purchase, at time.Time) (money.Amount, bool) {
 	for _, p := range s.Prices {
-		if p.VMType == vmType && cmp.Or(p.Purchase, capacity.PurchaseOnDemand) == purchase && p.HoldsAt(at) {
+		if p.VMType == vmType && cmp.Or(p.Purchase, capacity.PurchaseOnDemand) == purchase && p.holdsAt(at) {
 			return p.Price, true
 		}
 	}
 	return money.Amount{}, false
 }
 
-// HoldsAt reports whether the price applies at a moment.
-func (p PricePeriod) HoldsAt(t time.Time) bool {
+// holdsAt reports whether the price applies at a moment.
+func (p PricePeriod) holdsAt(t time.Time) bool {
 	return !t.Before(p.From) && (p.Until == nil || t.Before(*p.Until))
 }
 
-// RunsAt reports whether the contract's term includes a moment.
-func (s SignedContract) RunsAt(t time.Time) bool { return !t.Before(s.From) && t.Before(s.Until) }
+// runsAt reports whether the contract's term includes a moment.
+func (s SignedContract) runsAt(t time.Time) bool { return !t.Before(s.From) && t.Before(s.Until) }
 
 // near returns the previous plan, limited to classes that still exist.
 func (s Snapshot) near() *capacity.Near {

@@ -100,7 +100,7 @@ func TestGrowthIsSmooth(t *testing.T) {
 	if err != nil || math.Abs(monthly.Rows[HoursPerYear].Jobs-12) > 1e-9 {
 		t.Errorf("twelve months: %v, %v, want 12", monthly.Rows[HoursPerYear].Jobs, err)
 	}
-	f.GrowthPerMonth = MaxGrowth
+	f.GrowthPerMonth = maxGrowth
 	if _, err := f.Series(time.UTC); err == nil || !strings.Contains(err.Error(), "grow less") || !strings.HasPrefix(err.Error(), "/growth_per_month") {
 		t.Errorf("too much growth: %v", err)
 	}

@@ -148,8 +148,8 @@ func (r *aws) product(a attributes, at place) (*product, error) {
 	vcpu, gpus := r.whole(a.vcpu, "number of vCPUs", at.within("attributes", "vcpu")), r.whole(a.gpus, "number of GPUs", at.within("attributes", "gpu"))
 	r.describe(e, vcpu, gpus, r.memory(a.memory, at.within("attributes", "memory")), at)
 	p := &product{entry: e, attributes: a, at: at}
-	if len(r.order) == 2*MaxInstances {
-		return nil, refusal(at, "too_many", "The selection takes in more than %d products; select fewer regions or instances.", 2*MaxInstances)
+	if len(r.order) == 2*maxInstances {
+		return nil, refusal(at, "too_many", "The selection takes in more than %d products; select fewer regions or instances.", 2*maxInstances)
 	}
 	r.bySKU[a.sku], r.order = p, append(r.order, p)
 	return p, nil

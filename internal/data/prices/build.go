@@ -84,8 +84,8 @@ func (b *builder) entryOf(name, region string, at place) (e *entry, isNew bool, 
 	if e := b.entries[key]; e != nil {
 		return e, false, nil
 	}
-	if len(b.entries) == MaxInstances {
-		return nil, false, refusal(at, "too_many", "The selection takes in more than %d instances; select fewer regions or instances.", MaxInstances)
+	if len(b.entries) == maxInstances {
+		return nil, false, refusal(at, "too_many", "The selection takes in more than %d instances; select fewer regions or instances.", maxInstances)
 	}
 	e = &entry{Instance: Instance{Name: name, Region: region}, at: at}
 	b.entries[key] = e
@@ -106,8 +106,8 @@ func (b *builder) describe(e *entry, vcpu, gpus int64, memory decimal.Decimal, a
 
 // count refuses more prices than a plan can use.
 func (b *builder) count(at place) error {
-	if b.prices++; b.prices > MaxPrices {
-		return refusal(at, "too_many", "The selection has more than %d prices; select fewer regions or instances.", MaxPrices)
+	if b.prices++; b.prices > maxPrices {
+		return refusal(at, "too_many", "The selection has more than %d prices; select fewer regions or instances.", maxPrices)
 	}
 	return nil
 }

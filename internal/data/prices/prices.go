@@ -23,14 +23,14 @@ type Selection struct {
 	Currency     string   // "": the sheet's only one
 	OnDemandOnly bool     // leave out reserved offers
 	ZeroPrices   bool     // accept prices of 0, which otherwise count as mistakes
-	MaxBytes     int64    // of the unpacked sheet; 0: DefaultMaxBytes
+	MaxBytes     int64    // of the unpacked sheet; 0: defaultMaxBytes
 }
 
 // Limits far above any sheet for a plan.
 const (
-	DefaultMaxBytes = 16 << 30
-	MaxInstances    = 5_000
-	MaxPrices       = 100_000 // on-demand, spot and reserved together
+	defaultMaxBytes = 16 << 30
+	maxInstances    = 5_000
+	maxPrices       = 100_000 // on-demand, spot and reserved together
 )
 
 // Format is a form of sheets.

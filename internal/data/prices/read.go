@@ -16,7 +16,7 @@ func Read(in io.Reader, sel Selection, progress func(bytes int64)) (Sheet, error
 	if f.check(&requests); requests.any() {
 		return Sheet{}, requests.err()
 	}
-	t, err := unpack(in, cmp.Or(sel.MaxBytes, DefaultMaxBytes), progress)
+	t, err := unpack(in, cmp.Or(sel.MaxBytes, defaultMaxBytes), progress)
 	if err != nil {
 		return Sheet{}, err
 	}

@@ -10,7 +10,7 @@ import (
 	"headroom/internal/data/storage"
 	"headroom/internal/service/auth"
 	"headroom/internal/service/report"
-	"headroom/internal/service/reporting"
+	"headroom/internal/service/report/reporting"
 )
 
 // The inputs of clusters: each handler passes its request on and answers the result.

@@ -10,10 +10,10 @@ import (
 	"strconv"
 	"time"
 
+	"headroom/internal/ask/goal"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 	"headroom/internal/core/perf"
-	"headroom/internal/core/plan"
 	"headroom/internal/data/storage"
 	"headroom/internal/service/plans"
 	"headroom/internal/service/report"
@@ -134,7 +134,7 @@ func (s *server) solve(w http.ResponseWriter, r *http.Request) {
 	answer, err := s.app.Solver.Solve(r.Context(), func() (capacity.Problem, error) {
 		p, err := capacity.ReadProblem(bodyOf(r), s.config.Limits)
 		if err != nil {
-			err = readingProblem(plan.SuggestPenalties(r.Context(), bodyOf(r), s.config.Limits, err))
+			err = readingProblem(goal.SuggestPenalties(r.Context(), bodyOf(r), s.config.Limits, err))
 		}
 		r.Body = http.NoBody // the text need not be in memory while it is solved
 		return p, err

@@ -10,7 +10,7 @@ import (
 
 	"headroom/internal/data/storage"
 	"headroom/internal/service/report"
-	"headroom/internal/service/reporting"
+	"headroom/internal/service/report/reporting"
 )
 
 func (s *server) ListReportSchedules(ctx context.Context, r ListReportSchedulesRequest) (reply[ReportScheduleList], error) {

@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"headroom/internal/service/auth"
-	"headroom/internal/service/reporting"
+	"headroom/internal/service/report/reporting"
 	"headroom/internal/service/runs"
 	"headroom/internal/test/await"
 )

@@ -28,7 +28,7 @@ import (
 	"headroom/internal/service/heartbeat"
 	"headroom/internal/service/hooks"
 	"headroom/internal/service/plans"
-	"headroom/internal/service/reporting"
+	"headroom/internal/service/report/reporting"
 	"headroom/internal/service/runs"
 	"headroom/internal/slots/dispatch"
 	"headroom/internal/slots/live"

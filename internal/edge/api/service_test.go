@@ -27,6 +27,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	pgtest.TheyWait()
 	os.Exit(solvertest.Run(func() int { return pgtest.Clean(pgtest.Run(m)) }))
 }
 

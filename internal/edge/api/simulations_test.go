@@ -224,7 +224,7 @@ func TestSimulationsDrawFromThePast(t *testing.T) {
 	ask := func(options string) (past trial.Class) {
 		t.Helper()
 		var a trial.Answer
-		s.ask(s.admin, "POST", "/v1/clusters/mine/simulations", `{"options":{"hours":20,"replications":2`+options+`}}`).want(t, 200).into(t, &a)
+		s.ask(s.admin, "POST", "/v1/clusters/mine/simulations", `{"options":{"hours":8,"replications":2`+options+`}}`).want(t, 200).into(t, &a)
 		for _, c := range a.Classes {
 			if c.Name == "past" {
 				past = c

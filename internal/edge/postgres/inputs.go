@@ -11,7 +11,7 @@ import (
 	"headroom/internal/core/capacity"
 	"headroom/internal/data/inputs"
 	"headroom/internal/data/storage"
-	"headroom/internal/service/reporting"
+	"headroom/internal/service/report/reporting"
 )
 
 // kind describes the storage of one kind of thing: its statements, their arguments and the conversion of rows. Every

@@ -16,7 +16,7 @@ import (
 	"headroom/internal/service/auth"
 	"headroom/internal/service/hooks"
 	"headroom/internal/service/plans"
-	"headroom/internal/service/reporting"
+	"headroom/internal/service/report/reporting"
 	"headroom/internal/service/runs"
 )
 

@@ -9,7 +9,7 @@ import (
 	"headroom/internal/data/storage"
 	"headroom/internal/service/auth"
 	"headroom/internal/service/plans"
-	"headroom/internal/service/reporting"
+	"headroom/internal/service/report/reporting"
 	"headroom/internal/service/runs"
 	"headroom/internal/test/pgtest"
 )

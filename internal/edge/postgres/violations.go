@@ -12,7 +12,7 @@ import (
 	"headroom/internal/data/fetch"
 	"headroom/internal/data/inputs"
 	"headroom/internal/service/hooks"
-	"headroom/internal/service/reporting"
+	"headroom/internal/service/report/reporting"
 )
 
 // failure holds a refusal of the database: the written thing, and its place in the caller's request.

@@ -15,7 +15,7 @@ import (
 	"headroom/internal/service/plans"
 	"headroom/internal/service/plans/solving"
 	"headroom/internal/service/question"
-	"headroom/internal/service/reporting"
+	"headroom/internal/service/report/reporting"
 	"headroom/internal/service/runs"
 	"headroom/internal/service/telemetry"
 )

@@ -8,7 +8,7 @@ import (
 	"headroom/internal/ask/horizon"
 	"headroom/internal/service/question"
 	"headroom/internal/service/report"
-	"headroom/internal/service/reporting"
+	"headroom/internal/service/report/reporting"
 	"headroom/internal/service/runs"
 )
 

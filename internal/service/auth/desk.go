@@ -221,7 +221,7 @@ const localSession = LocalID + ":"
 // longer.
 func (d *Desk) Session(ctx context.Context, hash Hash) (Session, error) {
 	s, err := d.config.Store.Session(ctx, hash)
-	if mark, local := strings.CutPrefix(s.Principal.ID, localSession); err == nil && local && !d.Ring.HasLocal(mark) {
+	if mark, local := strings.CutPrefix(s.Principal.ID, localSession); err == nil && local && !d.Ring.hasLocal(mark) {
 		return Session{}, fmt.Errorf("the key the session was opened with is gone; sign in again: %w", fault.NotFound)
 	}
 	if err == nil && d.config.Issued == nil && strings.HasPrefix(s.Principal.ID, IssuedID) {

@@ -55,8 +55,8 @@ func (r *Keyring) AddLocal(k Key) {
 	r.mu.Unlock()
 }
 
-// HasLocal reports whether a key of the process has this mark.
-func (r *Keyring) HasLocal(mark string) bool {
+// hasLocal reports whether a key of the process has this mark.
+func (r *Keyring) hasLocal(mark string) bool {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
 	for hash := range r.local {

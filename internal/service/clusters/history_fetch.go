@@ -68,11 +68,11 @@ func (d *Desk) HistoryImportForRun(ctx context.Context, claim runs.Claim, walk H
 	if err := json.Unmarshal(claim.Input, &s); err != nil {
 		return runs.Result{}, fmt.Errorf("read the input of run %s: %w", claim.ID, err)
 	}
-	t, err := d.StartTaking(ctx, claim.Cluster, TakeOptions{DryRun: s.DryRun, Job: s.Job, Run: claim.ID, Again: claim.Attempt > 1})
+	t, err := d.startTaking(ctx, claim.Cluster, TakeOptions{DryRun: s.DryRun, Job: s.Job, Run: claim.ID, Again: claim.Attempt > 1})
 	if err != nil {
 		return runs.Result{}, err
 	}
-	to := t.Sink(ctx)
+	to := t.sink(ctx)
 	take, stored := to.Execution, d.now()
 	to.Execution = func(e *history.Execution) error {
 		if err := take(e); err != nil || d.now().Sub(stored) < storeEvery {
@@ -92,7 +92,7 @@ func (d *Desk) HistoryImportForRun(ctx context.Context, claim runs.Claim, walk H
 	}
 	finishing, stop := context.WithTimeout(context.WithoutCancel(ctx), finishTime) // also of one that is cancelled
 	defer stop()
-	made, err := t.Finish(finishing)
+	made, err := t.finish(finishing)
 	text, badly := json.Marshal(made)
 	return runs.Result{Type: "application/json", Body: text}, cmp.Or(broken, err, badly)
 }

@@ -61,7 +61,7 @@ type ForecastMade struct {
 }
 
 // maxSpans is the maximum number of executions behind a forecast.
-const maxSpans = MaxExecutions
+const maxSpans = maxExecutions
 
 // ForecastFromHistory counts the executions of a job that arrived in each hour, or ran at once, and writes them as a
 // forecast of a class: unchanged, or as a week that repeats.

@@ -16,8 +16,8 @@ import (
 // Limits of imports of histories.
 const (
 	historiesRead = 2 // files that are sent along and read at once
-	// MaxExecutions is the maximum number of stored executions of a cluster.
-	MaxExecutions = 1_000_000
+	// maxExecutions is the maximum number of stored executions of a cluster.
+	maxExecutions = 1_000_000
 	maxToldJobs   = 1000 // jobs and refusals that a report names
 	// batchWeight is the amount stored at once: executions, and ten phases of chains count as one.
 	batchWeight = 500
@@ -83,22 +83,22 @@ type Taking struct {
 	made    HistoryImport
 }
 
-// StartTaking begins to take executions into a cluster.
-func (d *Desk) StartTaking(ctx context.Context, cluster string, o TakeOptions) (*Taking, error) {
+// startTaking begins to take executions into a cluster.
+func (d *Desk) startTaking(ctx context.Context, cluster string, o TakeOptions) (*Taking, error) {
 	if strings.TrimSpace(o.Job) == "" {
 		o.Job = ""
 	}
-	kept, err := d.executions.CountExecutions(ctx, cluster, MaxExecutions)
+	kept, err := d.executions.CountExecutions(ctx, cluster, maxExecutions)
 	if err != nil {
 		return nil, err
 	}
 	none := Refusals{First: []history.Refusal{}}
-	return &Taking{desk: d, cluster: cluster, o: o, room: MaxExecutions - kept, jobs: map[string]*ImportedJob{},
+	return &Taking{desk: d, cluster: cluster, o: o, room: maxExecutions - kept, jobs: map[string]*ImportedJob{},
 		made: HistoryImport{DryRun: o.DryRun, Unusable: none, Refused: none}}, nil
 }
 
-// Sink returns a sink for a reader of histories.
-func (t *Taking) Sink(ctx context.Context) history.Sink {
+// sink returns a sink for a reader of histories.
+func (t *Taking) sink(ctx context.Context) history.Sink {
 	return history.Sink{
 		Execution: func(e *history.Execution) error { return t.Take(ctx, history.Keep(e, t.o.Job)) },
 		Refused:   func(r history.Refusal) error { t.made.Refused.add(r); return nil },
@@ -157,7 +157,7 @@ func (t *Taking) Flush(ctx context.Context) error {
 	}
 	batch = slices.CompactFunc(batch, func(x, y history.Record) bool { return x.Execution == y.Execution })
 	if int64(len(batch)) > t.room && !t.o.DryRun {
-		return fmt.Errorf("the cluster %q keeps %d executions at most, and these would be more; delete those of jobs that are no longer of interest: %w", t.cluster, MaxExecutions, fault.Conflict)
+		return fmt.Errorf("the cluster %q keeps %d executions at most, and these would be more; delete those of jobs that are no longer of interest: %w", t.cluster, maxExecutions, fault.Conflict)
 	}
 	states, err := t.desk.executions.PutExecutions(ctx, t.cluster, batch, t.o.Run, t.o.DryRun)
 	if err != nil {
@@ -293,8 +293,8 @@ func (t *Taking) Report() HistoryImport {
 	return made
 }
 
-// Finish stores the rest and writes the results to the audit log.
-func (t *Taking) Finish(ctx context.Context) (HistoryImport, error) {
+// finish stores the rest and writes the results to the audit log.
+func (t *Taking) finish(ctx context.Context) (HistoryImport, error) {
 	err := t.Flush(ctx)
 	made := t.Report()
 	if !t.o.DryRun && made.Created+made.Updated > 0 {
@@ -311,23 +311,23 @@ func (t *Taking) Finish(ctx context.Context) (HistoryImport, error) {
 
 // TakeExecutions takes records that were made elsewhere into a cluster.
 func (d *Desk) TakeExecutions(ctx context.Context, cluster string, records []history.Record, o TakeOptions) (HistoryImport, error) {
-	t, err := d.StartTaking(ctx, cluster, o)
+	t, err := d.startTaking(ctx, cluster, o)
 	if err != nil {
 		return HistoryImport{}, err
 	}
 	for i := range records {
 		if err := t.Take(ctx, records[i]); err != nil {
-			_, _ = t.Finish(ctx)
+			_, _ = t.finish(ctx)
 			return HistoryImport{}, err
 		}
 	}
-	return t.Finish(ctx)
+	return t.finish(ctx)
 }
 
 // ImportHistory reads a history to its end and imports its executions into a cluster. Stored executions stay if the
 // rest does not come.
 func (d *Desk) ImportHistory(ctx context.Context, cluster string, o TakeOptions, file io.Reader) (HistoryImport, error) {
-	t, err := d.StartTaking(ctx, cluster, o)
+	t, err := d.startTaking(ctx, cluster, o)
 	if err != nil {
 		return HistoryImport{}, err
 	}
@@ -337,7 +337,7 @@ func (d *Desk) ImportHistory(ctx context.Context, cluster string, o TakeOptions,
 	default:
 		return HistoryImport{}, fmt.Errorf("%d histories are being read already; send yours when one of them is done: %w", historiesRead, fault.Busy)
 	}
-	broken := history.Read(file, history.Options{MaxBytes: d.importBytes, Progress: t.Read}, t.Sink(ctx))
-	made, err := t.Finish(ctx)
+	broken := history.Read(file, history.Options{MaxBytes: d.importBytes, Progress: t.Read}, t.sink(ctx))
+	made, err := t.finish(ctx)
 	return made, cmp.Or(broken, err)
 }

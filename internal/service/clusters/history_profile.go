@@ -18,8 +18,8 @@ import (
 
 // Limits of the data behind a profile.
 const (
-	// MaxMerged is the maximum number of executions behind a profile.
-	MaxMerged  = 10_000
+	// maxMerged is the maximum number of executions behind a profile.
+	maxMerged  = 10_000
 	maxPhases  = 500_000 // of all their chains, which are in memory at once
 	mergedPage = 200
 	fewRefused = 20 // that the source of a profile names
@@ -72,7 +72,7 @@ func (d *Desk) ProfileFromHistory(ctx context.Context, cluster string, q Profile
 	if !named {
 		q.Profile = slug(q.Job)
 	}
-	records, warnings, err := d.SamplesOf(ctx, cluster, q, MaxMerged, withoutQuantiles)
+	records, warnings, err := d.SamplesOf(ctx, cluster, q, maxMerged, withoutQuantiles)
 	if err != nil {
 		return ProfileMade{}, err
 	}
@@ -180,8 +180,8 @@ func (d *Desk) SamplesOf(ctx context.Context, cluster string, q ProfileFromHisto
 			}
 			return records, nil, nil
 		case int64(len(records)) >= most:
-			if most == MaxMerged {
-				warnings = []string{fmt.Sprintf("There are more executions; the %d submitted last are merged.", MaxMerged)}
+			if most == maxMerged {
+				warnings = []string{fmt.Sprintf("There are more executions; the %d submitted last are merged.", maxMerged)}
 			}
 			return records, warnings, nil
 		}

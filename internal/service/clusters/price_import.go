@@ -24,8 +24,8 @@ const PriceImportRun = "price-import"
 const (
 	importBytes = 8 << 30 // of a sheet, also unpacked, by default
 	importsRead = 2       // sheets that are sent along and read at once
-	// MaxImported is the maximum number of instances of one import.
-	MaxImported = 1000
+	// maxImported is the maximum number of instances of one import.
+	maxImported = 1000
 )
 
 // PriceSelection selects the part of a price sheet to import, and names it.

@@ -68,8 +68,8 @@ func (m *importing) vmType(instance string) string { return cmp.Or(m.As[instance
 // checkNames refuses a selection that is too large, two instances of one name and names of instances
 // that are not there.
 func (m *importing) checkNames() {
-	if n := len(m.sheet.Instances); n > MaxImported {
-		m.refuse("/instances", "too_many", "%d instances are selected, more than the %d that one import takes; name those that you may want to rent, such as m5.* and r5.*.", n, MaxImported)
+	if n := len(m.sheet.Instances); n > maxImported {
+		m.refuse("/instances", "too_many", "%d instances are selected, more than the %d that one import takes; name those that you may want to rent, such as m5.* and r5.*.", n, maxImported)
 		return
 	}
 	by := map[string]prices.Instance{}

@@ -147,7 +147,7 @@ func TestWhatASheetMakes(t *testing.T) {
 	}{
 		{"another currency", "in CNY and the cluster \"shop\" plans in USD", func(s *prices.Sheet, _ *PriceSelection) { s.Currency = "CNY" }},
 		{"too many", "more than the 1000", func(s *prices.Sheet, _ *PriceSelection) {
-			s.Instances = slices.Repeat(s.Instances, MaxImported+1)
+			s.Instances = slices.Repeat(s.Instances, maxImported+1)
 		}},
 		{"a name that no address has", "in addresses", func(s *prices.Sheet, _ *PriceSelection) { s.Instances[0].Name = ".." }},
 		{"a price beyond all", "The price of", func(s *prices.Sheet, _ *PriceSelection) { s.Instances[0].OnDemand[0].PerHour = amount("1e12") }},

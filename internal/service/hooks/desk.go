@@ -131,7 +131,7 @@ func (d *Desk) RotateSecret(ctx context.Context, id, secret string) (string, tim
 	if err := firstError(forAllClusters(ctx), err); err != nil {
 		return "", time.Time{}, err
 	}
-	until, err := d.store.RotateSecret(ctx, id, secret, SecretGrace)
+	until, err := d.store.RotateSecret(ctx, id, secret, secretGrace)
 	return secret, until, err
 }
 
@@ -154,7 +154,7 @@ func forAllClusters(ctx context.Context) error {
 
 func secretOf(chosen string) (string, error) {
 	if chosen != "" {
-		return chosen, CheckSecret(chosen)
+		return chosen, checkSecret(chosen)
 	}
 	drawn := make([]byte, 32)
 	_, _ = rand.Read(drawn) // never fails

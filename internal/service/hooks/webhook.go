@@ -102,8 +102,8 @@ const (
 	SecretPrefix   = "whsec_"
 	shortestSecret = 24
 	longestSecret  = 64
-	// SecretGrace is the time in which a replaced secret still signs beside the new one.
-	SecretGrace = 24 * time.Hour
+	// secretGrace is the time in which a replaced secret still signs beside the new one.
+	secretGrace = 24 * time.Hour
 )
 
 // NewSecret writes drawn bytes as a secret.
@@ -111,8 +111,8 @@ func NewSecret(drawn []byte) string {
 	return SecretPrefix + base64.StdEncoding.EncodeToString(drawn)
 }
 
-// CheckSecret checks a secret that somebody chose. Its value is not repeated.
-func CheckSecret(secret string) error {
+// checkSecret checks a secret that somebody chose. Its value is not repeated.
+func checkSecret(secret string) error {
 	return strict.Check(func(k *strict.Checker) {
 		key, err := secretKey(secret)
 		if err != nil || len(key) < shortestSecret || len(key) > longestSecret {

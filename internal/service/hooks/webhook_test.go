@@ -39,11 +39,11 @@ func TestWebhooksThatAreRefused(t *testing.T) {
 
 func TestSecrets(t *testing.T) {
 	for _, secret := range []string{"", "whsec_", "whsec_c2hvcnQ=", "MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "whsec_not base64!not base64!not base64!", "whsec_" + strings.Repeat("AAAA", 30)} {
-		if err := CheckSecret(secret); err == nil || len(secret) > 10 && strings.Contains(err.Error(), secret) {
+		if err := checkSecret(secret); err == nil || len(secret) > 10 && strings.Contains(err.Error(), secret) {
 			t.Errorf("%q: got %v", secret, err)
 		}
 	}
-	if err := CheckSecret(NewSecret(make([]byte, 24))); err != nil {
+	if err := checkSecret(NewSecret(make([]byte, 24))); err != nil {
 		t.Error(err)
 	}
 }

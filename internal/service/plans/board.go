@@ -125,9 +125,9 @@ func (b *Board) Running() bool {
 	return b.running
 }
 
-// Doubt makes requests about a cluster query the store until a change in progress has been read, so that its author
+// doubt makes requests about a cluster query the store until a change in progress has been read, so that its author
 // sees it at once. settled must be called once the change is committed or rolled back; earlier reads may be outdated.
-func (b *Board) Doubt(cluster string) (settled func()) {
+func (b *Board) doubt(cluster string) (settled func()) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if !b.running {
@@ -391,7 +391,7 @@ func (s *Shown) Whole() (Current, error) {
 // Tag changes with the plan and its freshness.
 func (s *Shown) Tag() string { return s.tag }
 
-// ScalingAt returns the targets of autoscalers; see plans.Current.
+// scalingAt returns the targets of autoscalers; see plans.Current.
 func (s *Shown) ScalingAt(now time.Time, o ScalingOptions) (Scaling, bool) {
-	return s.Current.ScalingAt(now, s.Plan, o)
+	return s.Current.scalingAt(now, s.Plan, o)
 }

@@ -15,7 +15,7 @@ import (
 // Changing calls Doubt for a change that ends with the call, or with the transaction that its context carries (see
 // Once).
 func (d *Desk) Changing(ctx context.Context, cluster string) (settled func()) {
-	settled = d.Board.Doubt(cluster)
+	settled = d.Board.doubt(cluster)
 	if joined, ok := ctx.Value(changesKey{}).(*changes); ok {
 		joined.add(settled)
 		return func() {}

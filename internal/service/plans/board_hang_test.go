@@ -29,7 +29,7 @@ func TestPollsDoNotWaitForAStoreThatHangs(t *testing.T) {
 			t.Fatal(err)
 		}
 		a.Board.running = true
-		a.Board.Doubt("c") // which is never settled
+		a.Board.doubt("c") // which is never settled
 		var waited []time.Duration
 		next := time.Tick(10 * time.Millisecond)
 		for range 100 {

@@ -167,7 +167,7 @@ func TestBoardIsDoubtedUntilTheChangeWasRead(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	first, second := b.Doubt("c"), b.Doubt("c")
+	first, second := b.doubt("c"), b.doubt("c")
 	for what, do := range map[string]func(){"before the change was committed": func() {}, "before the other one was": first} {
 		do()
 		read()
@@ -187,7 +187,7 @@ func TestBoardIsDoubtedUntilTheChangeWasRead(t *testing.T) {
 	if b.Find("c") == nil || len(b.changing) > 0 {
 		t.Error("the plan is not shown after it was read")
 	}
-	b.Doubt("c")
+	b.doubt("c")
 	b.heard(errors.New("away"))
 	if b.Find("c") == nil {
 		t.Error("the last plan is not shown while the store is away")

@@ -38,11 +38,11 @@ type Attempt struct {
 	Conflicts []fault.Finding `json:"conflicts,omitempty"`
 }
 
-// InputsGrace is the time for which a plan may be older than its inputs before it counts as stale: planning takes a
+// inputsGrace is the time for which a plan may be older than its inputs before it counts as stale: planning takes a
 // moment.
-const InputsGrace = time.Minute
+const inputsGrace = time.Minute
 
-// ValidUntil returns the next moment that changes something, or two periods after the plan was last confirmed,
+// validUntil returns the next moment that changes something, or two periods after the plan was last confirmed,
 // whichever comes first.
 func (c Current) ValidUntil() time.Time {
 	until := c.ConfirmedAt.Add(2 * time.Duration(c.Record.PeriodSeconds) * time.Second)
@@ -56,5 +56,5 @@ func (c Current) ValidUntil() time.Time {
 // been newer for longer than planning takes.
 func (c Current) Stale(now time.Time) bool {
 	return !now.Before(c.ValidUntil()) ||
-		c.InputsVersion > max(c.Record.InputsVersion, c.ConfirmedVersion) && now.Sub(c.InputsChangedAt) > InputsGrace
+		c.InputsVersion > max(c.Record.InputsVersion, c.ConfirmedVersion) && now.Sub(c.InputsChangedAt) > inputsGrace
 }

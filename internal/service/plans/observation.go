@@ -102,8 +102,8 @@ func checkBusy(k *strict.Checker, phase string, n int64) {
 	}
 }
 
-// Judge compares an observation of a moment with the plan.
-func (r ObservationRequest) Judge(at time.Time, by ObservationBasis) Observation {
+// judge compares an observation of a moment with the plan.
+func (r ObservationRequest) judge(at time.Time, by ObservationBasis) Observation {
 	o := Observation{At: at, VMs: r.VMs, Slots: r.Slots}
 	if r.Slots != nil && r.VMs > 0 && by.MapSlots > 0 && by.ReduceSlots > 0 {
 		// A VM works on map slots or on reduce slots, so each slot is a share of it.

@@ -41,7 +41,7 @@ func TestJudgeObservation(t *testing.T) {
 		"slots of many kinds":   {ObservationRequest{VMs: 1, Slots: &BusySlots{Map: 10}}, ObservationBasis{}, nil, nil, nil, nil, nil},
 		"the most that may run": {ObservationRequest{VMs: maxObservedVMs, Slots: &BusySlots{maxObservedSlots, maxObservedSlots}}, ObservationBasis{MapSlots: 1, ReduceSlots: 1}, nil, nil, new(2000.0), nil, nil},
 	} {
-		o := c.r.Judge(at, c.by)
+		o := c.r.judge(at, c.by)
 		got := []any{o.DriftVMs, o.DriftRatio, o.Utilization, o.PlannedVMs, o.PlanStale}
 		if diff := cmp.Diff([]any{c.drift, c.ratio, c.utilization, c.planned, c.stale}, got); diff != "" {
 			t.Errorf("%s: drift, ratio, utilization, planned, stale (-want +got):\n%s", name, diff)

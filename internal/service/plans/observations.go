@@ -57,8 +57,8 @@ func (d *Desk) Observe(ctx context.Context, cluster string, r ObservationRequest
 		return Observation{}, err
 	}
 	if r.At == nil && basis.Current != nil {
-		basis.Plan.Held = basis.Current.HeldVMs(now)
+		basis.Plan.Held = basis.Current.heldVMs(now)
 	}
 	// in the precision of the database
-	return d.observations.SaveObservation(ctx, cluster, r.Judge(at.Truncate(time.Microsecond), basis))
+	return d.observations.SaveObservation(ctx, cluster, r.judge(at.Truncate(time.Microsecond), basis))
 }

@@ -32,9 +32,9 @@ type CurrentPool struct {
 // PoolConfirmed is the longest time between two checks of a pool.
 const PoolConfirmed = time.Hour
 
-// ValidUntil returns the beginning of the next round, or two hours after the plan was last confirmed, whichever comes
+// validUntil returns the beginning of the next round, or two hours after the plan was last confirmed, whichever comes
 // first.
-func (c CurrentPool) ValidUntil() time.Time {
+func (c CurrentPool) validUntil() time.Time {
 	until := c.ConfirmedAt.Add(2 * PoolConfirmed)
 	if c.Boundary != nil && c.Boundary.Before(until) {
 		until = *c.Boundary
@@ -44,8 +44,8 @@ func (c CurrentPool) ValidUntil() time.Time {
 
 // Freshness returns the plan's freshness at a moment.
 func (c CurrentPool) Freshness(now time.Time) PoolFreshness {
-	f := PoolFreshness{ConfirmedAt: c.ConfirmedAt.UTC(), ValidUntil: c.ValidUntil().UTC(), ChangedAt: c.ChangedAt, LastAttempt: c.LastAttempt}
-	f.Stale = !now.Before(f.ValidUntil) || c.ChangedAt != nil && now.Sub(*c.ChangedAt) > InputsGrace
+	f := PoolFreshness{ConfirmedAt: c.ConfirmedAt.UTC(), ValidUntil: c.validUntil().UTC(), ChangedAt: c.ChangedAt, LastAttempt: c.LastAttempt}
+	f.Stale = !now.Before(f.ValidUntil) || c.ChangedAt != nil && now.Sub(*c.ChangedAt) > inputsGrace
 	return f
 }
 
@@ -91,7 +91,7 @@ type PoolItem struct {
 	PoolCount
 }
 
-// ScalingAt returns the targets for autoscalers from a pool's current plan at a moment. s is its schedule. After the
+// scalingAt returns the targets for autoscalers from a pool's current plan at a moment. s is its schedule. After the
 // schedule's end its last targets apply.
 func (c CurrentPool) ScalingAt(now time.Time, s pool.PoolSchedule) PoolScaling {
 	f := c.Freshness(now)

@@ -66,8 +66,8 @@ type PastTotal struct {
 	Until time.Time `json:"until"`
 }
 
-// HeldVMs returns the largest total that was current within the last HoldSeconds, or 0 if no decrease is held back.
-func (c Current) HeldVMs(now time.Time) (vms float64) {
+// heldVMs returns the largest total that was current within the last HoldSeconds, or 0 if no decrease is held back.
+func (c Current) heldVMs(now time.Time) (vms float64) {
 	if c.HoldSeconds == 0 || c.Pin != nil && now.Before(c.Pin.Until) {
 		return 0
 	}
@@ -80,17 +80,17 @@ func (c Current) HeldVMs(now time.Time) (vms float64) {
 	return vms
 }
 
-// ScalingAt returns the targets for autoscalers from a current plan at a moment. p is its plan. A decrease is held
+// scalingAt returns the targets for autoscalers from a current plan at a moment. p is its plan. A decrease is held
 // back: the total is the largest that was current within the last HoldSeconds. A pinned plan counts at once, as its
 // operator wishes. found is false if the plan has no class with the requested name.
-func (c Current) ScalingAt(now time.Time, p capacity.Plan, o ScalingOptions) (s Scaling, found bool) {
+func (c Current) scalingAt(now time.Time, p capacity.Plan, o ScalingOptions) (s Scaling, found bool) {
 	s = Scaling{
 		PlanID: c.Record.ID, Number: c.Record.Number, GeneratedAt: c.Record.CreatedAt.UTC(), ConfirmedAt: c.ConfirmedAt.UTC(), ValidUntil: c.ValidUntil().UTC(),
 		AgeSeconds: max(0, int64(now.Sub(c.Record.CreatedAt)/time.Second)), Stale: c.Stale(now), Status: p.Status,
 		Classes: map[string]ScalingClass{}, Items: []ScalingItem{},
 	}
 	s.VMs.Planned = whole(p.VMs.Total)
-	total := max(s.VMs.Planned, whole(c.HeldVMs(now)))
+	total := max(s.VMs.Planned, whole(c.heldVMs(now)))
 	s.VMs.Held = total > s.VMs.Planned
 	if o.Headroom > 0 {
 		total = whole(float64(total) * o.Headroom)
@@ -134,9 +134,6 @@ func figure(x float64) float64 {
 	}
 	return min(x, maxWhole)
 }
-
-// WholeVMs returns the classes' shares of a plan in whole VMs that add up to its total, in the order of its classes.
-func WholeVMs(p capacity.Plan) []int64 { return wholeParts(whole(p.VMs.Total), p.Classes) }
 
 // wholeParts divides a total among the classes in proportion to their shares, in whole numbers, by largest remainder;
 // equal remainders go by name. If no class has a share, none gets a part.

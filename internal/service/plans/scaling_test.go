@@ -32,7 +32,7 @@ func threeClasses(total float64, shares ...float64) capacity.Plan {
 func TestScalingIsThePlanInWholeVMs(t *testing.T) {
 	t.Parallel()
 	p := threeClasses(42, 4.8, 30.6, 6.5)
-	got, found := currentOf(p).ScalingAt(noon, p, ScalingOptions{})
+	got, found := currentOf(p).scalingAt(noon, p, ScalingOptions{})
 	class := func(vms int64, share float64) ScalingClass {
 		return ScalingClass{VMs: vms, VMsShare: share, SlotsMap: 20, SlotsReduce: 8, Admitted: 10}
 	}
@@ -45,10 +45,10 @@ func TestScalingIsThePlanInWholeVMs(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" || !found {
 		t.Errorf("found %t, differs (-want +got):\n%s", found, diff)
 	}
-	if _, found := currentOf(p).ScalingAt(noon, p, ScalingOptions{Class: "d"}); found {
+	if _, found := currentOf(p).scalingAt(noon, p, ScalingOptions{Class: "d"}); found {
 		t.Error("a class that the plan does not have was found")
 	}
-	one, found := currentOf(p).ScalingAt(noon, p, ScalingOptions{Class: "b"})
+	one, found := currentOf(p).scalingAt(noon, p, ScalingOptions{Class: "b"})
 	if !found || len(one.Items) != 1 || one.Classes["b"].VMs != 31 || one.VMs.Total != 42 {
 		t.Errorf("got %+v, want b alone, with the parts and the total it has among all", one)
 	}
@@ -85,7 +85,7 @@ func TestWhatScalingIsToldActsOnTheTotal(t *testing.T) {
 			p := threeClasses(42, c.shares/2, c.shares/3, c.shares/6)
 			current := currentOf(p)
 			current.HoldSeconds, current.Pin, current.Past = c.hold, c.pin, hour
-			got, _ := current.ScalingAt(noon, p, c.o)
+			got, _ := current.scalingAt(noon, p, c.o)
 			if diff := cmp.Diff(c.want, got.VMs); diff != "" {
 				t.Errorf("the VMs differ (-want +got):\n%s", diff)
 			}
@@ -108,11 +108,11 @@ func TestScalingIsStaleWhenThePlanIs(t *testing.T) {
 	p := threeClasses(3, 1, 1, 1)
 	c := currentOf(p)
 	for moment, want := range map[time.Duration]bool{0: false, 2*time.Hour - 13*time.Second: false, 2*time.Hour - 12*time.Second: true} {
-		if s, _ := c.ScalingAt(noon.Add(moment), p, ScalingOptions{}); s.Stale != want {
+		if s, _ := c.scalingAt(noon.Add(moment), p, ScalingOptions{}); s.Stale != want {
 			t.Errorf("after %s stale is %t, want %t", moment, s.Stale, want)
 		}
 	}
-	if s, _ := c.ScalingAt(noon.Add(-time.Hour), p, ScalingOptions{}); s.AgeSeconds != 0 {
+	if s, _ := c.scalingAt(noon.Add(-time.Hour), p, ScalingOptions{}); s.AgeSeconds != 0 {
 		t.Errorf("got an age of %d s before the plan was made, want 0", s.AgeSeconds)
 	}
 }
@@ -126,7 +126,7 @@ func TestScalingHasNoStrangeNumbers(t *testing.T) {
 	p.Classes[2].Slots = &capacity.Slots{Map: math.NaN(), Reduce: -2}
 	current := currentOf(p)
 	current.Past = []PastTotal{{VMs: math.Inf(1), Until: noon}}
-	s, _ := current.ScalingAt(noon, p, ScalingOptions{Headroom: 1e300, Min: 2})
+	s, _ := current.scalingAt(noon, p, ScalingOptions{Headroom: 1e300, Min: 2})
 	text, err := json.Marshal(s)
 	if err != nil {
 		t.Fatal(err)
@@ -182,7 +182,7 @@ func TestWholePartsAddUp(t *testing.T) {
 		}
 	}
 	tied := []capacity.ClassPlan{{Name: "c", VMs: 1.5}, {Name: "a", VMs: 1.5}, {Name: "b", VMs: 1.5}, {Name: "none"}}
-	if diff := cmp.Diff([]int64{1, 2, 2, 0}, WholeVMs(capacity.Plan{VMs: capacity.VMs{Total: 5}, Classes: tied})); diff != "" {
+	if diff := cmp.Diff([]int64{1, 2, 2, 0}, wholeParts(5, tied)); diff != "" {
 		t.Errorf("ties differ (-want +got):\n%s", diff)
 	}
 }

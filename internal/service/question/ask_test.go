@@ -25,7 +25,7 @@ func (s *startedRuns) StartRun(_ context.Context, n runs.NewRun) (runs.Run, erro
 func TestLongWorkBecomesARunWithAnAnswerBegun(t *testing.T) {
 	store := &startedRuns{}
 	d := &Desk{Solver: solving.New(nil, 1, 0, nil), Store: store}
-	k := &Kind[string, int]{Run: "long", From: map[string]Source[string]{"/here": OfBody(func(Request) (string,
+	k := &Kind[string, int]{Run: "long", From: map[string]Source[string]{"/here": ofBody(func(Request) (string,
 		error) {
 		return "asked", nil
 	})},

@@ -13,8 +13,8 @@ import (
 var Goal = known(&Kind[goal.ProblemQuestion, goal.Answer]{
 	Name: "answer", Formats: []string{"csv", "xlsx"},
 	From: map[string]Source[goal.ProblemQuestion]{
-		"/v1/questions":                    OfBody(func(r Request) (goal.ProblemQuestion, error) { return goal.ReadQuestion(r.Body, r.Limits) }),
-		"/v1/clusters/{cluster}/questions": OfCluster(goal.ReadClusterQuestion, clusterGoal),
+		"/v1/questions":                    ofBody(func(r Request) (goal.ProblemQuestion, error) { return goal.ReadQuestion(r.Body, r.Limits) }),
+		"/v1/clusters/{cluster}/questions": ofCluster(goal.ReadClusterQuestion, clusterGoal),
 	},
 	Work: func(ctx context.Context, b *Bench, q goal.ProblemQuestion) (*goal.Answer, error) {
 		ctx, cancel := context.WithTimeout(ctx, budgetOf(&q.Problem))

@@ -11,7 +11,7 @@ import (
 var Interference = known(&Kind[sim.InterferenceQuestion, sim.InterferenceAnswer]{
 	Name: "interference", Light: true,
 	From: map[string]Source[sim.InterferenceQuestion]{
-		"/v1/interference/estimate": OfBody(func(r Request) (sim.InterferenceQuestion, error) { return sim.ReadInterference(r.Body) }),
+		"/v1/interference/estimate": ofBody(func(r Request) (sim.InterferenceQuestion, error) { return sim.ReadInterference(r.Body) }),
 	},
 	Work: inOne(nil, func(ctx context.Context, _ *Bench, q sim.InterferenceQuestion) (sim.InterferenceAnswer, error) {
 		return sim.EstimateInterference(ctx, q)

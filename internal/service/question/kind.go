@@ -137,8 +137,8 @@ type ParameterError struct {
 
 func (e *ParameterError) Error() string { return e.Detail }
 
-// OfBody returns the source of questions that include all their data.
-func OfBody[Ask any](read func(r Request) (Ask, error)) Source[Ask] {
+// ofBody returns the source of questions that include all their data.
+func ofBody[Ask any](read func(r Request) (Ask, error)) Source[Ask] {
 	return func(_ context.Context, _ *Desk, r Request) (func() (Ask, error), error) {
 		return func() (Ask, error) {
 			ask, err := read(r)
@@ -147,8 +147,8 @@ func OfBody[Ask any](read func(r Request) (Ask, error)) Source[Ask] {
 	}
 }
 
-// OfCluster returns the source of questions that are completed with a cluster's data before they wait for a place.
-func OfCluster[Sent, Ask any](read func(text []byte) (Sent, error), complete func(context.Context, *Desk, Request, Sent) (Ask,
+// ofCluster returns the source of questions that are completed with a cluster's data before they wait for a place.
+func ofCluster[Sent, Ask any](read func(text []byte) (Sent, error), complete func(context.Context, *Desk, Request, Sent) (Ask,
 	error)) Source[Ask] {
 	return func(ctx context.Context, d *Desk, r Request) (func() (Ask, error), error) {
 		sent, err := read(r.Body)

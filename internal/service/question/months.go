@@ -22,14 +22,14 @@ type AskedMonths struct {
 var Months = known(&Kind[AskedMonths, horizon.Answer]{
 	Run: "horizon", Unit: "steps", Name: "horizon", Formats: []string{"csv", "xlsx", "focus"},
 	From: map[string]Source[AskedMonths]{
-		"/v1/horizons": OfBody(func(r Request) (AskedMonths, error) {
+		"/v1/horizons": ofBody(func(r Request) (AskedMonths, error) {
 			q, err := horizon.ReadHorizon(r.Body, r.Limits)
 			if err == nil {
 				err = r.fitDetail(&q.Horizon, &q.Detail, monthsDetail(r.View()))
 			}
 			return AskedMonths{q, []capacity.Warning{}}, err
 		}),
-		"/v1/clusters/{cluster}/horizons": OfCluster(horizon.ReadClusterHorizon, func(ctx context.Context, d *Desk, r Request,
+		"/v1/clusters/{cluster}/horizons": ofCluster(horizon.ReadClusterHorizon, func(ctx context.Context, d *Desk, r Request,
 			q horizon.ClusterHorizonQuestion) (AskedMonths, error) {
 			form := monthsDetail(r.View())
 			q.Detail = detailFor(q.Detail, form)

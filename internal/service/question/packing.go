@@ -79,7 +79,7 @@ var KeptPacking = known(&Kind[pack.PackingProblem, pack.KeptPacking]{
 			if _, err := d.Inputs.Cluster(ctx, r.Cluster); err != nil {
 				return nil, err
 			}
-			return OfBody(func(r Request) (pack.PackingProblem, error) { return pack.ReadPacking(r.Body, r.Limits) })(ctx, d, r)
+			return ofBody(func(r Request) (pack.PackingProblem, error) { return pack.ReadPacking(r.Body, r.Limits) })(ctx, d, r)
 		},
 	},
 	Work: inOne(nil, func(ctx context.Context, b *Bench, p pack.PackingProblem) (kept pack.KeptPacking, err error) {

@@ -22,7 +22,7 @@ const shortRun = 15 * time.Minute
 var Pool = known(&Kind[pool.PoolProblem, pool.PoolPlan]{
 	Run: "pool", Unit: "plan", Timeout: shortRun, Name: "pool",
 	From: map[string]Source[pool.PoolProblem]{
-		"/v1/pools":                    OfBody(func(r Request) (pool.PoolProblem, error) { return pool.ReadPool(r.Body, r.Limits) }),
+		"/v1/pools":                    ofBody(func(r Request) (pool.PoolProblem, error) { return pool.ReadPool(r.Body, r.Limits) }),
 		"/v1/clusters/{cluster}/pools": clusterPoolSource,
 	},
 	Work: inOne(nil, func(ctx context.Context, b *Bench, p pool.PoolProblem) (pool.PoolPlan, error) {
@@ -59,7 +59,7 @@ var PoolMix = known(&Kind[pool.PoolProblem, pool.PoolEvaluation]{
 var PoolRounds = known(&Kind[pool.PoolCourseProblem, pool.PoolCourse]{
 	Run: "pool_rounds", Unit: "rounds", Name: "pool",
 	From: map[string]Source[pool.PoolCourseProblem]{
-		"/v1/pools/rounds": OfBody(func(r Request) (pool.PoolCourseProblem, error) { return pool.ReadPoolCourse(r.Body, r.Limits) }),
+		"/v1/pools/rounds": ofBody(func(r Request) (pool.PoolCourseProblem, error) { return pool.ReadPoolCourse(r.Body, r.Limits) }),
 	},
 	Work: func(ctx context.Context, b *Bench, p pool.PoolCourseProblem) (*pool.PoolCourse, error) {
 		b.Tell(0, int64(p.Rounds()))
@@ -87,7 +87,7 @@ var PoolRounds = known(&Kind[pool.PoolCourseProblem, pool.PoolCourse]{
 var Shares = known(&Kind[pool.SharePlanProblem, pool.SharePlan]{
 	Run: "share_plan", Unit: "plan", Timeout: shortRun, Name: "shares",
 	From: map[string]Source[pool.SharePlanProblem]{
-		"/v1/share-plans": OfBody(func(r Request) (pool.SharePlanProblem, error) { return pool.ReadSharePlan(r.Body, r.Limits) }),
+		"/v1/share-plans": ofBody(func(r Request) (pool.SharePlanProblem, error) { return pool.ReadSharePlan(r.Body, r.Limits) }),
 	},
 	Work: inOne(nil, func(ctx context.Context, b *Bench, p pool.SharePlanProblem) (pool.SharePlan, error) {
 		return budgeted(ctx, b, p.Options.MaxSolveMs, p, solving.CheckedShares)

@@ -21,14 +21,14 @@ type AskedPurchase struct {
 var Purchase = known(&Kind[AskedPurchase, horizon.PurchaseAnswer]{
 	Run: "purchase", Unit: "steps", Name: "purchase", Formats: []string{"csv", "xlsx", "focus"},
 	From: map[string]Source[AskedPurchase]{
-		"/v1/purchases": OfBody(func(r Request) (AskedPurchase, error) {
+		"/v1/purchases": ofBody(func(r Request) (AskedPurchase, error) {
 			q, err := horizon.ReadPurchase(r.Body, r.Limits)
 			if err == nil {
 				err = r.fitDetail(&q.Horizon, &q.Detail, purchaseDetail(r.View()))
 			}
 			return AskedPurchase{q, []capacity.Warning{}}, err
 		}),
-		"/v1/clusters/{cluster}/purchases": OfCluster(horizon.ReadClusterPurchase, func(ctx context.Context, d *Desk, r Request,
+		"/v1/clusters/{cluster}/purchases": ofCluster(horizon.ReadClusterPurchase, func(ctx context.Context, d *Desk, r Request,
 			q horizon.ClusterPurchaseQuestion) (AskedPurchase, error) {
 			form := purchaseDetail(r.View())
 			q.Detail = detailFor(q.Detail, form)

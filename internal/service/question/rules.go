@@ -77,7 +77,7 @@ var Calibrating = known(&Kind[perf.CalibrationQuestion, perf.Calibration]{
 
 // ofRule returns the source of questions about a rule, which include all their data.
 func ofRule[Ask any](address string, read func([]byte) (Ask, error)) map[string]Source[Ask] {
-	return map[string]Source[Ask]{address: OfBody(func(r Request) (Ask, error) { return read(r.Body) })}
+	return map[string]Source[Ask]{address: ofBody(func(r Request) (Ask, error) { return read(r.Body) })}
 }
 
 // rule returns the work on a question about a rule, which takes a moment.

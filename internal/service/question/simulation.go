@@ -57,12 +57,12 @@ func (s *Simulated) UnmarshalJSON(text []byte) error {
 var Simulation = known(&Kind[AskedSimulation, Simulated]{
 	Run: "simulation", Unit: "steps", Name: "simulation", Formats: []string{"csv", "xlsx"},
 	From: map[string]Source[AskedSimulation]{
-		"/v1/simulations": OfBody(func(r Request) (AskedSimulation, error) {
+		"/v1/simulations": ofBody(func(r Request) (AskedSimulation, error) {
 			q, err := trial.ReadSimulation(r.Body, r.Limits)
 			return AskedSimulation{SimulationQuestion: q}, err
 		}),
 		"/v1/simulations/workload":           workloadSource,
-		"/v1/clusters/{cluster}/simulations": OfCluster(trial.ReadClusterSimulation, clusterSimulation),
+		"/v1/clusters/{cluster}/simulations": ofCluster(trial.ReadClusterSimulation, clusterSimulation),
 	},
 	Work: workSimulation,
 	Mend: func(cluster string, err error) error {

@@ -11,8 +11,8 @@ import (
 var Sweep = known(&Kind[whatif.SweepQuestion, whatif.SweepAnswer]{
 	Run: "sweep", Unit: "points", Name: "sweep", Formats: []string{"csv", "xlsx"},
 	From: map[string]Source[whatif.SweepQuestion]{
-		"/v1/sweeps":                    OfBody(func(r Request) (whatif.SweepQuestion, error) { return whatif.ReadSweep(r.Body, r.Limits) }),
-		"/v1/clusters/{cluster}/sweeps": OfCluster(whatif.ReadClusterSweep, clusterSweep),
+		"/v1/sweeps":                    ofBody(func(r Request) (whatif.SweepQuestion, error) { return whatif.ReadSweep(r.Body, r.Limits) }),
+		"/v1/clusters/{cluster}/sweeps": ofCluster(whatif.ReadClusterSweep, clusterSweep),
 	},
 	Work: workSweep,
 	Forms: func(_ whatif.SweepQuestion, a whatif.SweepAnswer, _ View) Forms {

@@ -19,8 +19,8 @@ import (
 var WhatIf = known(&Kind[whatif.WhatIfQuestion, whatif.Comparison]{
 	Name: "what-if", Formats: []string{"csv"},
 	From: map[string]Source[whatif.WhatIfQuestion]{
-		"/v1/what-if":                    OfBody(func(r Request) (whatif.WhatIfQuestion, error) { return whatif.ReadWhatIf(r.Body, r.Limits) }),
-		"/v1/clusters/{cluster}/what-if": OfCluster(whatif.ReadClusterWhatIf, clusterWhatIf),
+		"/v1/what-if":                    ofBody(func(r Request) (whatif.WhatIfQuestion, error) { return whatif.ReadWhatIf(r.Body, r.Limits) }),
+		"/v1/clusters/{cluster}/what-if": ofCluster(whatif.ReadClusterWhatIf, clusterWhatIf),
 	},
 	Work: workWhatIf,
 	Forms: func(_ whatif.WhatIfQuestion, w whatif.Comparison, _ View) Forms {

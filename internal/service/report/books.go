@@ -74,11 +74,11 @@ func horizonSummary(f *figureSheet, a horizon.Answer) {
 }
 
 func horizonSheets(h horizon.Horizon, a horizon.Answer) ([]Sheet, error) {
-	classes, err := HorizonClasses(h, a)
+	classes, err := horizonClasses(h, a)
 	if err != nil {
 		return nil, err
 	}
-	return []Sheet{{"classes", classes}, {"contracts", HorizonContracts(a)}, {"months", Horizon(a, PerMonth)}, {"days", Horizon(a, PerDay)}, {"periods", Horizon(a, PerPeriod)}}, nil
+	return []Sheet{{"classes", classes}, {"contracts", horizonContracts(a)}, {"months", Horizon(a, PerMonth)}, {"days", Horizon(a, PerDay)}, {"periods", Horizon(a, PerPeriod)}}, nil
 }
 
 // horizonAssumptions lists the inputs and the rules of counting.
@@ -208,7 +208,7 @@ func PurchaseWorkbook(w io.Writer, q horizon.PurchaseQuestion, a horizon.Purchas
 	if a.Status == capacity.InfeasibleStatus { // then there are no numbers to buy, and no costs of classes
 		bought, a.Horizon.Status = q.Horizon, capacity.InfeasibleStatus
 	}
-	sheets := []Sheet{f.sheet("summary"), {"offers", Purchase(a)}, {"bill by month", PurchaseMonths(a)}, {"curves", PurchaseCurve(a)}, {"regret", PurchaseRegret(a)}, {"assumptions of demand", PurchaseAssumptions(a)}}
+	sheets := []Sheet{f.sheet("summary"), {"offers", Purchase(a)}, {"bill by month", purchaseMonths(a)}, {"curves", purchaseCurve(a)}, {"regret", purchaseRegret(a)}, {"assumptions of demand", purchaseAssumptions(a)}}
 	rest, err := horizonSheets(bought, a.Horizon)
 	if err != nil {
 		return err

@@ -27,7 +27,7 @@ func JobMeasurements(items []perf.JobMeasurement) Table {
 func JobFits(items []perf.JobFit) Table {
 	names := []string{"job", "kind", "version", "made_at", "measurements", "first_at", "last_at", "fit", "warnings", "refused"}
 	return tableOf(names, items, func(f perf.JobFit) []Cell {
-		said, warnings := FitWords(f)
+		said, warnings := fitWords(f)
 		codes := make([]string, len(warnings))
 		for i, w := range warnings {
 			codes[i] = w.Code
@@ -40,7 +40,7 @@ func JobFits(items []perf.JobFit) Table {
 // FitsText writes fits for people, one a line.
 func FitsText(w io.Writer, items []perf.JobFit) error {
 	return tableOf([]string{"Job", "Kind", "Version", "Of", "Fit"}, items, func(f perf.JobFit) []Cell {
-		said, warnings := FitWords(f)
+		said, warnings := fitWords(f)
 		if said == "" {
 			said = "none: " + f.Refused
 		}
@@ -51,8 +51,8 @@ func FitsText(w io.Writer, items []perf.JobFit) error {
 	}).Text(w)
 }
 
-// FitWords describes a fit on one line, and returns its doubts as warnings.
-func FitWords(f perf.JobFit) (string, []capacity.Warning) {
+// fitWords describes a fit on one line, and returns its doubts as warnings.
+func fitWords(f perf.JobFit) (string, []capacity.Warning) {
 	switch {
 	case f.Power != nil:
 		return fmt.Sprintf("%.6g·n^%.4g s on n VMs, measured on %g to %g, R² %.4f", f.Power.A, f.Power.B, f.Power.MinVMs, f.Power.MaxVMs, f.Power.R2), f.Power.Warnings
@@ -93,7 +93,7 @@ func several(n int64, word string) string {
 
 // FitText writes a fit for people.
 func FitText(w io.Writer, f perf.JobFit) error {
-	said, warnings := FitWords(f)
+	said, warnings := fitWords(f)
 	var b strings.Builder
 	switch {
 	case f.Version > 0:
@@ -123,8 +123,8 @@ func FitText(w io.Writer, f perf.JobFit) error {
 	return err
 }
 
-// PackingSources writes the data to which the times of a batch of classes were fitted.
-func PackingSources(w io.Writer, all []pack.PackingSource) error {
+// packingSources writes the data to which the times of a batch of classes were fitted.
+func packingSources(w io.Writer, all []pack.PackingSource) error {
 	var b strings.Builder
 	for _, s := range all {
 		sizes := make([]string, len(s.VMs))

@@ -95,8 +95,8 @@ func planCost(c *capacity.Cost) *horizon.SpanCost {
 // less is one amount minus another.
 func less(a, b money.Amount) money.Amount { return money.Amount{Decimal: a.Sub(b.Decimal)} }
 
-// HorizonContracts returns a row for each contract: its used and idle hours, and its cost.
-func HorizonContracts(a horizon.Answer) Table {
+// horizonContracts returns a row for each contract: its used and idle hours, and its cost.
+func horizonContracts(a horizon.Answer) Table {
 	in := "_" + a.Currency
 	columns := []string{"contract", "vm_type", "vms", "hours_in_force", "used_vm_hours", "idle_vm_hours", "utilisation", "idle_share",
 		"reserved" + in, "reserved_idle" + in, "upfront_share" + in, billColumn + in}
@@ -107,9 +107,9 @@ func HorizonContracts(a horizon.Answer) Table {
 	})
 }
 
-// HorizonClasses returns a row for each class with its own costs, and one for unused VMs. The rows add up to the
+// horizonClasses returns a row for each class with its own costs, and one for unused VMs. The rows add up to the
 // answer. An answer without a plan for every hour has no costs by class.
-func HorizonClasses(h horizon.Horizon, a horizon.Answer) (Table, error) {
+func horizonClasses(h horizon.Horizon, a horizon.Answer) (Table, error) {
 	in := "_" + a.Currency
 	t := Table{Columns: []string{"class", "vm_hours", "admitted_job_hours", "refused_job_hours", billColumn + in, valueColumn + in}}
 	type sums struct {

@@ -84,7 +84,7 @@ func TestHorizonInWordsWithoutAPlan(t *testing.T) {
 	if !errors.Is(err, fault.Infeasible) || !strings.Contains(err.Error(), "the promised jobs do not fit in 1 hour of the horizon, first at 2026-02-01T00:00:00Z") {
 		t.Errorf("got %v", err)
 	}
-	classes, err := HorizonClasses(q.Horizon, a)
+	classes, err := horizonClasses(q.Horizon, a)
 	if err != nil || classes.Rows[0][2].Text == "" || classes.Rows[0][4].Text != "" {
 		t.Errorf("got %v (%v), want job hours and no costs", classes.Rows, err)
 	}
@@ -97,12 +97,12 @@ func TestHorizonInWordsWithoutAPlan(t *testing.T) {
 func TestHorizonTables(t *testing.T) {
 	q := twoMonths(t)
 	a := plannedHorizon(t, q.Horizon)
-	classes, err := HorizonClasses(q.Horizon, a)
+	classes, err := horizonClasses(q.Horizon, a)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var b strings.Builder
-	for _, table := range []Table{Horizon(a, PerMonth), Horizon(a, PerDay), Horizon(a, PerPeriod), HorizonContracts(a), classes} {
+	for _, table := range []Table{Horizon(a, PerMonth), Horizon(a, PerDay), Horizon(a, PerPeriod), horizonContracts(a), classes} {
 		if err := table.CSV(&b); err != nil {
 			t.Fatal(err)
 		}
@@ -239,7 +239,7 @@ func TestHorizonOfHostileNames(t *testing.T) {
 			t.Fatal(err)
 		}
 		var b bytes.Buffer
-		for _, table := range []Table{HorizonContracts(a.Horizon), Purchase(a), PurchaseCurve(a), PurchaseRegret(a)} {
+		for _, table := range []Table{horizonContracts(a.Horizon), Purchase(a), purchaseCurve(a), purchaseRegret(a)} {
 			if err := table.CSV(&b); err != nil {
 				t.Fatal(err)
 			}

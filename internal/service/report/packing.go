@@ -9,8 +9,8 @@ import (
 	"headroom/internal/ask/pack"
 )
 
-// PackedJobs returns a row for each job of a packing, with stable names and all digits.
-func PackedJobs(a pack.Packing) Table {
+// packedJobs returns a row for each job of a packing, with stable names and all digits.
+func packedJobs(a pack.Packing) Table {
 	t := Table{Columns: []string{"phase", "phase_start_s", "phase_end_s", "job", "number", "role", "vms", "seconds", "end_s", "release_s", "deadline_s", "late"}}
 	asked := map[string]pack.PackedJob{}
 	for _, j := range a.Jobs {
@@ -42,13 +42,13 @@ func PackedJobs(a pack.Packing) Table {
 func PackingAnswer(a pack.PackingAnswer) Table {
 	switch {
 	case a.Compared != nil:
-		return Packings(a.Compared)
+		return packings(a.Compared)
 	case a.Machines != nil:
-		return TriedMachines(*a.Machines)
+		return triedMachines(*a.Machines)
 	case a.OneMore == nil:
-		return PackedJobs(*a.Packing)
+		return packedJobs(*a.Packing)
 	}
-	t := Packings([]pack.Packing{*a.Packing, *a.OneMore})
+	t := packings([]pack.Packing{*a.Packing, *a.OneMore})
 	t.Columns = append([]string{"machines"}, t.Columns...)
 	for i, machines := range []string{"as given", "one more"} {
 		t.Rows[i] = append([]Cell{text(machines)}, t.Rows[i]...)
@@ -56,8 +56,8 @@ func PackingAnswer(a pack.PackingAnswer) Table {
 	return t
 }
 
-// Packings returns a row for each packing, to compare them.
-func Packings(all []pack.Packing) Table {
+// packings returns a row for each packing, to compare them.
+func packings(all []pack.Packing) Table {
 	t := Table{Columns: []string{"algorithm", "phases", "busy_s", "end_s", "saving_percent", "gap_percent", "status", "deadlines_missed"}}
 	for _, a := range all {
 		missed := Cell{"", true}
@@ -72,8 +72,8 @@ func Packings(all []pack.Packing) Table {
 	return t
 }
 
-// PackingsText compares packings on a terminal.
-func PackingsText(w io.Writer, all []pack.Packing) error {
+// packingsText compares packings on a terminal.
+func packingsText(w io.Writer, all []pack.Packing) error {
 	t := Table{Columns: []string{"algorithm", "phases", "time", "saving", "known"}}
 	for _, a := range all {
 		known := "none of its kind is shorter"
@@ -89,9 +89,9 @@ func PackingsText(w io.Writer, all []pack.Packing) error {
 // maxBars is the maximum number of jobs that are drawn; of more, only the phases are.
 const maxBars = 60
 
-// Packing writes a packing for a terminal: its result in a sentence, the phases with a bar for every job, deadlines,
+// packing writes a packing for a terminal: its result in a sentence, the phases with a bar for every job, deadlines,
 // warnings and proof.
-func Packing(w io.Writer, a pack.Packing) error {
+func packing(w io.Writer, a pack.Packing) error {
 	var b strings.Builder
 	jobs := 0
 	for _, p := range a.Phases {
@@ -207,15 +207,15 @@ func Machines(w io.Writer, a pack.MachinesAnswer) error {
 		return err
 	}
 	b.WriteByte('\n')
-	if err := Packing(&b, a.Packing); err != nil {
+	if err := packing(&b, a.Packing); err != nil {
 		return err
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
-// TriedMachines returns a row for each number of machines that was tried.
-func TriedMachines(a pack.MachinesAnswer) Table {
+// triedMachines returns a row for each number of machines that was tried.
+func triedMachines(a pack.MachinesAnswer) Table {
 	t := Table{Columns: []string{"machines", "end_s", "lower_bound_s", "by_s", "answer"}}
 	for _, tried := range a.Tried {
 		answer := ""
@@ -227,8 +227,8 @@ func TriedMachines(a pack.MachinesAnswer) Table {
 	return t
 }
 
-// OneMore writes the saving of one more machine.
-func OneMore(w io.Writer, a, more pack.Packing) error {
+// oneMore writes the saving of one more machine.
+func oneMore(w io.Writer, a, more pack.Packing) error {
 	saved := a.EndSeconds - more.EndSeconds
 	said := fmt.Sprintf("With one more machine it takes %s: %s less (%.1f %%).", clock(more.EndSeconds), clock(saved), 100*saved/max(a.EndSeconds, math.SmallestNonzeroFloat64))
 	if saved <= 1e-9*a.EndSeconds {
@@ -253,16 +253,16 @@ func KeptPackings(items []pack.PackingSummary) Table {
 func PackingText(w io.Writer, a pack.PackingAnswer) (err error) {
 	switch {
 	case a.Compared != nil:
-		err = PackingsText(w, a.Compared)
+		err = packingsText(w, a.Compared)
 	case a.Machines != nil:
 		err = Machines(w, *a.Machines)
 	default:
-		if err = Packing(w, *a.Packing); err == nil && a.OneMore != nil {
-			err = OneMore(w, *a.Packing, *a.OneMore)
+		if err = packing(w, *a.Packing); err == nil && a.OneMore != nil {
+			err = oneMore(w, *a.Packing, *a.OneMore)
 		}
 	}
 	if err == nil && len(a.Sources) > 0 {
-		err = PackingSources(w, a.Sources)
+		err = packingSources(w, a.Sources)
 	}
 	return err
 }

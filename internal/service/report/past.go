@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"headroom/internal/service/plans"
-	"headroom/internal/service/reporting"
+	"headroom/internal/service/report/reporting"
 )
 
 // Past lists the plans that were current, in a row for each hour and currency; hours without a plan have a row too.

@@ -24,9 +24,9 @@ func Purchase(a horizon.PurchaseAnswer) Table {
 	})
 }
 
-// PurchaseMonths returns a row for each month: the reduction of the bill, upfront payments and the balance since the
+// purchaseMonths returns a row for each month: the reduction of the bill, upfront payments and the balance since the
 // start. Then come the reduction of refused jobs' value and the balance that includes it.
-func PurchaseMonths(a horizon.PurchaseAnswer) Table {
+func purchaseMonths(a horizon.PurchaseAnswer) Table {
 	in := "_" + a.Currency
 	columns := []string{"month", "bill_saved" + in, "paid_upfront" + in, "bill_balance" + in, "value_refused_less" + in, "bill_and_value_refused_balance" + in}
 	return tableOf(columns, a.Months, func(m horizon.SavingMonth) []Cell {
@@ -35,8 +35,8 @@ func PurchaseMonths(a horizon.PurchaseAnswer) Table {
 	})
 }
 
-// PurchaseCurve returns a row for each tried number of VMs of an offer, the others as recommended.
-func PurchaseCurve(a horizon.PurchaseAnswer) Table {
+// purchaseCurve returns a row for each tried number of VMs of an offer, the others as recommended.
+func purchaseCurve(a horizon.PurchaseAnswer) Table {
 	in := "_" + a.Currency
 	t := Table{Columns: []string{"offer", "vms", billColumn + in, "bill_saving" + in, valueColumn + in, togetherColumn + in, "recommended", "exact"}}
 	for k, c := range a.Curves {
@@ -47,9 +47,9 @@ func PurchaseCurve(a horizon.PurchaseAnswer) Table {
 	return t
 }
 
-// PurchaseAssumptions returns a row for each assumption about the demand after the forecast, and for each moment at
+// purchaseAssumptions returns a row for each assumption about the demand after the forecast, and for each moment at
 // which demand may end.
-func PurchaseAssumptions(a horizon.PurchaseAnswer) Table {
+func purchaseAssumptions(a horizon.PurchaseAnswer) Table {
 	in := "_" + a.Currency
 	columns := []string{"demand", billColumn + in, "best_bill" + in, "best_" + valueColumn + in, "best_obligation" + in}
 	for _, o := range a.Offers {
@@ -78,8 +78,8 @@ func PurchaseAssumptions(a horizon.PurchaseAnswer) Table {
 	return t
 }
 
-// PurchaseRegret returns a row for each demand at which the recommendation was tried, beside the best purchase there.
-func PurchaseRegret(a horizon.PurchaseAnswer) Table {
+// purchaseRegret returns a row for each demand at which the recommendation was tried, beside the best purchase there.
+func purchaseRegret(a horizon.PurchaseAnswer) Table {
 	in := "_" + a.Currency
 	columns := []string{"demand_factor", "today_bill" + in, "bill" + in, "best_bill" + in, "today_" + togetherColumn + in, togetherColumn + in, "best_" + togetherColumn + in, "regret_" + togetherColumn + in, "best_gap"}
 	for _, o := range a.Offers {
@@ -120,7 +120,7 @@ func PurchaseText(w io.Writer, a horizon.PurchaseAnswer) error {
 			Table
 		}{
 			{"", costsBrief(a)},
-			{"Month by month, upfront payments when they are due:", brief(renamed(PurchaseMonths(a), "month", "start"), "Month", a.Currency)},
+			{"Month by month, upfront payments when they are due:", brief(renamed(purchaseMonths(a), "month", "start"), "Month", a.Currency)},
 			{"Other numbers of VMs of each offer:", curveBrief(a)},
 			{"The recommendation at other demands, beside the best purchase there:", regretBrief(a)},
 			{"Where demand goes on or ends otherwise:", assumedBrief(a)},

@@ -48,8 +48,8 @@ func Sweep(a whatif.SweepAnswer) Table {
 	return t
 }
 
-// Curve returns a row for each end of a straight line.
-func Curve(a whatif.SweepAnswer) Table {
+// curve returns a row for each end of a straight line.
+func curve(a whatif.SweepAnswer) Table {
 	t := Table{Columns: []string{whatif.ParameterName(a.Vary[0]), togetherColumn, "slope", "changes"}}
 	for _, p := range a.Curve.Points {
 		t.Rows = append(t.Rows, []Cell{number(p.At), amount(&p.Cost), amount(p.Slope), text(p.Margin)})
@@ -90,7 +90,7 @@ func SweepText(w io.Writer, a whatif.SweepAnswer) error {
 			return err
 		}
 		if len(c.Points) > 0 {
-			if err := Curve(a).Text(w); err != nil {
+			if err := curve(a).Text(w); err != nil {
 				return err
 			}
 		}
@@ -127,7 +127,7 @@ func (t Table) only(keep map[string]bool) Table {
 func SweepWorkbook(w io.Writer, a whatif.SweepAnswer) error {
 	sheets := []Sheet{{"points", Sweep(a)}}
 	if a.Curve != nil {
-		sheets = append(sheets, Sheet{"curve", Curve(a)})
+		sheets = append(sheets, Sheet{"curve", curve(a)})
 	}
 	return Workbook(w, append(sheets, about(a.Explanation), Sheet{"facts", facts(a.Facts)})...)
 }

@@ -187,7 +187,7 @@ func (a *agent) endAll(why string) {
 // that has it already answers the same. No task of the answer has begun. If there is none, or the server does not
 // take it, another boot begins and the reports are sent again.
 func (a *agent) sendPending(ctx context.Context) error {
-	var was Heartbeat
+	var was heartbeat
 	if a.kept.Pending != nil && json.Unmarshal(a.kept.Pending, &was) == nil && was.Seq == a.kept.Seq && was.Boot == a.kept.Boot && !was.Leaving {
 		answer, err := a.send(ctx, was)
 		if err == nil {
@@ -206,7 +206,7 @@ func (a *agent) sendPending(ctx context.Context) error {
 // reports are saved, and the next agent sends them.
 func (a *agent) beat(ctx context.Context) (answered bool, err error) {
 	a.kept.Seq++
-	h := Heartbeat{Seq: a.kept.Seq, Boot: a.kept.Boot, At: time.Now().UTC(), State: a.report(), Running: slices.Sorted(maps.Keys(a.running)), Leaving: a.leaving}
+	h := heartbeat{Seq: a.kept.Seq, Boot: a.kept.Boot, At: time.Now().UTC(), State: a.report(), Running: slices.Sorted(maps.Keys(a.running)), Leaving: a.leaving}
 	if h.Running == nil {
 		h.Running = []int64{}
 	}
@@ -313,7 +313,7 @@ func (a *agent) note(r result) error {
 }
 
 // send sends a heartbeat until there is an answer, at growing intervals. Meanwhile tasks go on and end.
-func (a *agent) send(ctx context.Context, h Heartbeat) (Answer, error) {
+func (a *agent) send(ctx context.Context, h heartbeat) (Answer, error) {
 	pause := minBackoff
 	if h.Leaving {
 		var done context.CancelFunc

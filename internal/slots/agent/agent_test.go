@@ -196,7 +196,7 @@ func TestKilledAgentsGoOn(t *testing.T) {
 	d := newDesk(t, 1, tasks("job", 2)...)
 	d.open[1], d.queue = d.queue[0], d.queue[1:]
 	a := newAgent(t, d, Command{Command: []string{script(t, "echo $HEADROOM_TASK >> "+out)}})
-	pending := Heartbeat{Seq: 5, Boot: "before", At: time.Now(), Running: []int64{}, Finished: []FinishedTask{{1, 2.5}}}
+	pending := heartbeat{Seq: 5, Boot: "before", At: time.Now(), Running: []int64{}, Finished: []FinishedTask{{1, 2.5}}}
 	text, err := json.Marshal(pending)
 	if err != nil {
 		t.Fatal(err)

@@ -33,7 +33,7 @@ type desk struct {
 	seq        int64
 	answer     []byte
 	beats      int
-	seen       []Heartbeat
+	seen       []heartbeat
 	trouble    func(beat int) (before, after error) // errors before and after a heartbeat arrives
 	instead    func(beat int) *http.Response
 	changed    chan struct{}
@@ -75,7 +75,7 @@ func (d *desk) beat(_ context.Context, body []byte) (*http.Response, error) {
 			return nil, before
 		}
 	}
-	var h Heartbeat
+	var h heartbeat
 	if err := json.Unmarshal(body, &h); err != nil {
 		return nil, err
 	}

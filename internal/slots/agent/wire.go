@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// Heartbeat is the agent's report on its machine and tasks.
-type Heartbeat struct {
+// heartbeat is the agent's report on its machine and tasks.
+type heartbeat struct {
 	Seq      int64          `json:"seq"`
 	Boot     string         `json:"boot"`
 	At       time.Time      `json:"at"`

@@ -139,8 +139,8 @@ func (h *DecisionHistory) recall(kind PolicyKind, p Policy, c *scene) error {
 	return p.(Memory).Recall(text)
 }
 
-// MaxPoliciesAsked bounds the policies of a question.
-const MaxPoliciesAsked = 10
+// maxPoliciesAsked bounds the policies of a question.
+const maxPoliciesAsked = 10
 
 var (
 	decideShape = strict.NewShape("a question of who gets a slot", []string{"jobs", "slot"}, "now_s", "separate", "nodes", "classes",
@@ -165,16 +165,16 @@ func ReadDecide(data []byte, complete ...func(*DecideQuestion)) (DecideQuestion,
 		case "slot":
 			r.Fields(freeSlotShape, &q.Slot)
 		case "policies":
-			q.Policies = strict.List(r, "of policies", MaxPoliciesAsked, readPolicy)
+			q.Policies = strict.List(r, "of policies", maxPoliciesAsked, readPolicy)
 		case "shares":
-			q.Shares = strict.List(r, "of shares", MaxSnapshotClasses, readClassShare)
+			q.Shares = strict.List(r, "of shares", maxSnapshotClasses, readClassShare)
 		case "history":
 			r.Object(historyShape, func(name string) {
 				if name == "knowledge" {
 					q.History.Knowledge = new(Knowledge)
 					readKnowledge(r, q.History.Knowledge)
 				} else {
-					q.History.Skips = strict.List(r, "of skipped turns", MaxSnapshotJobs, readSkipped)
+					q.History.Skips = strict.List(r, "of skipped turns", maxSnapshotJobs, readSkipped)
 				}
 			})
 		default:
@@ -243,8 +243,8 @@ func (q *DecideQuestion) check(c *strict.Checker) {
 			c.Refuse("job", "duplicate", "The job %q is there twice; keep one.", fault.Clip(s.Job))
 		}
 		skipping[s.Job] = true
-		c.Whole("times", "The number of turns", "", s.Times, 0, MaxSkipsOfJob)
-		c.Whole("reduces", "The number of turns", "", s.Reduces, 0, MaxSkipsOfJob)
+		c.Whole("times", "The number of turns", "", s.Times, 0, maxSkipsOfJob)
+		c.Whole("reduces", "The number of turns", "", s.Reduces, 0, maxSkipsOfJob)
 	})
 	if k := q.History.Knowledge; k != nil {
 		c.Enter("knowledge")
@@ -275,8 +275,8 @@ func checkPolicyAsked(c *strict.Checker, p PolicyConfig, known *Knowledge) {
 func (s *SlotsShare) check(c *strict.Checker) {
 	c.Number("weight", "The weight", "", s.Weight, maxWish)
 	c.Number("min", "The minimum", "slots", s.Min, maxWish)
-	c.Whole("most", "The most slots", "", s.Most, 0, MaxSnapshotTasks)
-	c.Whole("most_per_job", "The most slots of a job", "", s.MaxPerJob, 0, MaxSnapshotTasks)
+	c.Whole("most", "The most slots", "", s.Most, 0, maxSnapshotTasks)
+	c.Whole("most_per_job", "The most slots of a job", "", s.MaxPerJob, 0, maxSnapshotTasks)
 }
 
 // checkFree refuses a slot of a node that has none left.

@@ -183,13 +183,13 @@ func TestTheLargestQuestionsToRules(t *testing.T) {
 			fmt.Fprintf(&s, format, args(i)...)
 		}
 	}
-	list(MaxSnapshotNodes, `{"name":"n%d","type":"t%d","residual":%g,"slots":{"map":20}}`, func(i int) []any { return []any{i, i % 100, 0.1 + float64(i%90)/100} })
+	list(maxSnapshotNodes, `{"name":"n%d","type":"t%d","residual":%g,"slots":{"map":20}}`, func(i int) []any { return []any{i, i % 100, 0.1 + float64(i%90)/100} })
 	s.WriteString(`],"classes":[`)
-	list(MaxSnapshotClasses, `{"name":"c%d","task_time":{"a":%d,"b":-1},"rates":[{"type":"t%d","mean_s":5}]}`, func(i int) []any { return []any{i, 1 + i, i % 100} })
+	list(maxSnapshotClasses, `{"name":"c%d","task_time":{"a":%d,"b":-1},"rates":[{"type":"t%d","mean_s":5}]}`, func(i int) []any { return []any{i, 1 + i, i % 100} })
 	s.WriteString(`],"jobs":[`)
-	list(MaxSnapshotJobs, `{"name":"j%d","class":"c%d","deadline_s":%d,"maps":{"total":100}}`, func(i int) []any { return []any{i, i % 200, 100 + i} })
+	list(maxSnapshotJobs, `{"name":"j%d","class":"c%d","deadline_s":%d,"maps":{"total":100}}`, func(i int) []any { return []any{i, i % 200, 100 + i} })
 	s.WriteString(`],"running":[`)
-	list(MaxSnapshotRunning, `{"job":"j%d","node":"n%d","tasks":5}`, func(i int) []any { return []any{i % 2000, i % 4999} })
+	list(maxSnapshotRunning, `{"job":"j%d","node":"n%d","tasks":5}`, func(i int) []any { return []any{i % 2000, i % 4999} })
 	began := time.Now()
 	jobs, _ := decidedOf(t, s.String()+`],"slot":{"node":"n4999"}}`)
 	decided := time.Since(began)

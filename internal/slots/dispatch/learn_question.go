@@ -91,8 +91,8 @@ type Classified struct {
 
 // Limits of questions to a classifier.
 const (
-	MaxLessons = 50_000
-	MaxCases   = 10_000
+	maxLessons = 50_000
+	maxCases   = 10_000
 )
 
 // Learn returns what a classifier knows after the lessons, each learned as a live cluster learns from a judged choice.
@@ -184,7 +184,7 @@ func ReadLearn(data []byte, complete ...func(*LearnQuestion)) (LearnQuestion, er
 			q.Knowledge = new(Knowledge)
 			readKnowledge(r, q.Knowledge)
 		case "lessons":
-			q.Lessons = strict.List(r, "of lessons", MaxLessons, readLesson)
+			q.Lessons = strict.List(r, "of lessons", maxLessons, readLesson)
 		}
 	})
 	r.End()
@@ -244,7 +244,7 @@ func ReadClassify(data []byte, complete ...func(*ClassifyQuestion)) (ClassifyQue
 		case "running_tasks":
 			r.Whole(&q.Running)
 		case "cases":
-			q.Cases = strict.List(r, "of cases", MaxCases, func(r *strict.Reader, c *Case) {
+			q.Cases = strict.List(r, "of cases", maxCases, func(r *strict.Reader, c *Case) {
 				c.Features, c.Kind = usualFeatures(), MapTask
 				r.Object(caseShape, func(name string) {
 					if name == "usage" || name == "numbers" || name == "words" {
@@ -310,7 +310,7 @@ func (q *LearnQuestion) check(c *strict.Checker) {
 
 func (q *ClassifyQuestion) check(c *strict.Checker) {
 	checkLearned(c, q.Policy, q.Knowledge)
-	c.Whole("running_tasks", "The number of running tasks", "", q.Running, 0, MaxSnapshotTasks)
+	c.Whole("running_tasks", "The number of running tasks", "", q.Running, 0, maxSnapshotTasks)
 	if len(q.Cases) == 0 {
 		c.Refuse("cases", "too_few", "There is no case; give at least one.")
 	}
@@ -320,13 +320,13 @@ func (q *ClassifyQuestion) check(c *strict.Checker) {
 		named.Add(c, "case", x.Name, len(named))
 		x.Features.check(c)
 		strict.OneOf(c, "kind", x.Kind, taskKindWords)
-		c.Number("age_s", "The age", "s", x.AgeSeconds, MaxSnapshotSeconds)
-		c.Whole("maps", "The number of maps", "", x.Maps, 0, MaxSnapshotTasks)
-		c.Whole("maps_done", "The number of maps that are done", "", x.MapsDone, 0, MaxSnapshotTasks)
+		c.Number("age_s", "The age", "s", x.AgeSeconds, maxSnapshotSeconds)
+		c.Whole("maps", "The number of maps", "", x.Maps, 0, maxSnapshotTasks)
+		c.Whole("maps_done", "The number of maps that are done", "", x.MapsDone, 0, maxSnapshotTasks)
 		if x.Maps >= 0 && x.MapsDone > x.Maps {
 			c.Refuse("maps_done", "premise", "%d maps are done of %d; correct one of the two.", x.MapsDone, x.Maps)
 		}
-		c.Whole("held", "The number of running tasks of the job", "", x.Held, 0, MaxSnapshotTasks)
+		c.Whole("held", "The number of running tasks of the job", "", x.Held, 0, maxSnapshotTasks)
 		if x.Held > q.Running && q.Running >= 0 {
 			c.Refuse("held", "premise", "%d tasks of the job run, and %d of the cluster; give running_tasks as many at least.", x.Held, q.Running)
 		}
@@ -383,13 +383,13 @@ func readCounts(r *strict.Reader, c *Counts, name string) {
 	case "outcomes":
 		sized(r, "of numbers", c.Outcomes[:], r.Whole)
 	case "ranges":
-		c.Ranges = strict.List(r, "of features", ownFeatures+MaxFeatures, func(r *strict.Reader, ranges *[][2]int64) {
-			*ranges = strict.List(r, "of ranges", MaxBins, func(r *strict.Reader, n *[2]int64) {
+		c.Ranges = strict.List(r, "of features", ownFeatures+maxFeatures, func(r *strict.Reader, ranges *[][2]int64) {
+			*ranges = strict.List(r, "of ranges", maxBins, func(r *strict.Reader, n *[2]int64) {
 				sized(r, "of numbers", n[:], r.Whole)
 			})
 		})
 	case "weights":
-		c.Weights = strict.List(r, "of weights", ownFeatures+MaxFeatures*MaxBins, (*strict.Reader).Float)
+		c.Weights = strict.List(r, "of weights", ownFeatures+maxFeatures*maxBins, (*strict.Reader).Float)
 	default:
 		r.Field(c, name)
 	}
@@ -440,6 +440,6 @@ func (k *Knowledge) check(c *strict.Checker) {
 				sums[0], sums[1], k.Counts.Outcomes[0], k.Counts.Outcomes[1])
 		}
 	})
-	strict.Each(c, "weights", k.Counts.Weights, func(w *float64) { c.Between("", "The weight", *w, -MaxMetric, MaxMetric) })
-	c.Between("bias", "The bias", k.Counts.Bias, -MaxMetric, MaxMetric)
+	strict.Each(c, "weights", k.Counts.Weights, func(w *float64) { c.Between("", "The weight", *w, -maxMetric, maxMetric) })
+	c.Between("bias", "The bias", k.Counts.Bias, -maxMetric, maxMetric)
 }

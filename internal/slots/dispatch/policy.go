@@ -151,19 +151,19 @@ var (
 
 // Limits of a policy: beyond them somebody has mistaken a unit, or decisions would take too long.
 const (
-	MaxAffinity        = 1_000
-	MaxSkipsOfJob      = 1_000_000
+	maxAffinity        = 1_000
+	maxSkipsOfJob      = 1_000_000
 	MaxTimeFactor      = 100
-	MaxIOCap           = 1e9
-	MaxLoadTarget      = 1_000
-	MaxMetric          = 1e12
-	MaxUtility         = 1e9
-	MaxTasksAtOnce     = 1_000
-	MaxEvaluationDelay = 1_000
-	MaxRules           = 20
-	MaxUtilities       = 10
-	MaxFeatures        = 20
-	MaxBins            = 100 // of a feature
+	maxIOCap           = 1e9
+	maxLoadTarget      = 1_000
+	maxMetric          = 1e12
+	maxUtility         = 1e9
+	maxTasksAtOnce     = 1_000
+	maxEvaluationDelay = 1_000
+	maxRules           = 20
+	maxUtilities       = 10
+	maxFeatures        = 20
+	maxBins            = 100 // of a feature
 )
 
 // DefaultEvaluationDelay is a minute of heartbeats every 5 s: a load average of a minute then shows 63 % of a choice.
@@ -238,8 +238,8 @@ func (p *PolicyConfig) Check(c *strict.Checker) {
 		return
 	}
 	p.checkMembers(c)
-	strict.Above(c, "affinity_threshold", "The affinity threshold", p.AffinityThreshold, MaxAffinity)
-	strict.Within(c, "max_skips", "How often a job lets others before it", "times", p.MaxSkips, 1, MaxSkipsOfJob)
+	strict.Above(c, "affinity_threshold", "The affinity threshold", p.AffinityThreshold, maxAffinity)
+	strict.Within(c, "max_skips", "How often a job lets others before it", "times", p.MaxSkips, 1, maxSkipsOfJob)
 	strict.Optional(c, "mode", p.Mode, progressModes)
 	if f := p.TimeFactor; f != nil && c.Finite("time_factor", "The factor of task times", *f) && (*f < 1 || *f > MaxTimeFactor) {
 		c.Refuse("time_factor", "range", "The factor of task times is %s; it must be from 1 to %d.", fault.Plain(*f), MaxTimeFactor)
@@ -247,22 +247,22 @@ func (p *PolicyConfig) Check(c *strict.Checker) {
 	if r := p.MinResidual; r != nil {
 		c.Number("least_residual", "The least part of the processors", "", *r, 1)
 	}
-	strict.Above(c, "io_cap_mb_s", "What may be read from each data node", p.IOCap, MaxIOCap)
+	strict.Above(c, "io_cap_mb_s", "What may be read from each data node", p.IOCap, maxIOCap)
 	strict.Optional(c, "late", p.Late, latePolicies)
 	strict.Optional(c, "classifier", p.Classifier, classifiers)
-	strict.Above(c, "target", "The load average per processor", p.Target, MaxLoadTarget)
-	strict.Within(c, "tasks_per_heartbeat", "The number of tasks a heartbeat", "tasks", p.TasksPerHeartbeat, 1, MaxTasksAtOnce)
-	strict.Within(c, "evaluation_delay_heartbeats", "The delay of the evaluation", "heartbeats", p.EvaluationDelay, 1, MaxEvaluationDelay)
-	strict.AtMost(c, "rules", "rules", len(p.Rules), MaxRules)
+	strict.Above(c, "target", "The load average per processor", p.Target, maxLoadTarget)
+	strict.Within(c, "tasks_per_heartbeat", "The number of tasks a heartbeat", "tasks", p.TasksPerHeartbeat, 1, maxTasksAtOnce)
+	strict.Within(c, "evaluation_delay_heartbeats", "The delay of the evaluation", "heartbeats", p.EvaluationDelay, 1, maxEvaluationDelay)
+	strict.AtMost(c, "rules", "rules", len(p.Rules), maxRules)
 	strict.Each(c, "rules", p.Rules, func(r *OverloadRule) {
 		strict.OneOf(c, "metric", r.Metric, nodeMetrics)
-		c.Number("limit", "The limit", "", r.Limit, MaxMetric)
+		c.Number("limit", "The limit", "", r.Limit, maxMetric)
 		strict.Optional(c, "per", r.Per, metricPers)
 	})
-	strict.AtMost(c, "utilities", "utilities", len(p.Utilities), MaxUtilities)
+	strict.AtMost(c, "utilities", "utilities", len(p.Utilities), maxUtilities)
 	strict.Each(c, "utilities", p.Utilities, func(u *Utility) {
 		strict.OneOf(c, "kind", u.Kind, utilityKinds)
-		strict.Above(c, "value", "The utility", u.Value, MaxUtility)
+		strict.Above(c, "value", "The utility", u.Value, maxUtility)
 		if u.SlowStart != nil {
 			c.Number("slow_start", "The part of the maps", "", *u.SlowStart, 1)
 		}
@@ -307,7 +307,7 @@ func (p *PolicyConfig) checkMembers(c *strict.Checker) {
 }
 
 func (p *PolicyConfig) checkFeatures(c *strict.Checker) {
-	strict.AtMost(c, "features", "features", len(p.Features), MaxFeatures)
+	strict.AtMost(c, "features", "features", len(p.Features), maxFeatures)
 	named := map[string]bool{}
 	strict.Each(c, "features", p.Features, func(f *NodeFeature) {
 		c.Name(f.Name)
@@ -318,7 +318,7 @@ func (p *PolicyConfig) checkFeatures(c *strict.Checker) {
 		if (len(f.Edges) > 0) == (len(f.Words) > 0) {
 			c.Refuse("", "one_of", "A feature is a number, which needs edges, or a word, which needs words; give one of the two.")
 		}
-		if most := MaxBins - 2; len(f.Edges) > most || len(f.Words) > most { // one more for the rest, one for missing values
+		if most := maxBins - 2; len(f.Edges) > most || len(f.Words) > most { // one more for the rest, one for missing values
 			c.Refuse("", "too_many", "A feature can have %d edges or words at most.", most)
 			return
 		}

@@ -29,11 +29,11 @@ func readPolicy(r *strict.Reader, p *PolicyConfig) {
 	r.Object(policyShape, func(name string) {
 		switch name {
 		case "rules":
-			p.Rules = strict.List(r, "of rules", MaxRules, readOverloadRule)
+			p.Rules = strict.List(r, "of rules", maxRules, readOverloadRule)
 		case "utilities":
-			p.Utilities = strict.List(r, "of utilities", MaxUtilities, readUtility)
+			p.Utilities = strict.List(r, "of utilities", maxUtilities, readUtility)
 		case "features":
-			p.Features = strict.List(r, "of features", MaxFeatures, readNodeFeature)
+			p.Features = strict.List(r, "of features", maxFeatures, readNodeFeature)
 		default:
 			r.Field(p, name)
 		}
@@ -48,9 +48,9 @@ func readNodeFeature(r *strict.Reader, f *NodeFeature) {
 	r.Object(nodeFeatureShape, func(name string) {
 		switch name {
 		case "edges":
-			f.Edges = strict.List(r, "of edges", MaxBins, (*strict.Reader).Float)
+			f.Edges = strict.List(r, "of edges", maxBins, (*strict.Reader).Float)
 		case "words":
-			f.Words = strict.List(r, "of words", MaxBins, func(r *strict.Reader, s *string) { *s, _ = r.Text() })
+			f.Words = strict.List(r, "of words", maxBins, func(r *strict.Reader, s *string) { *s, _ = r.Text() })
 		default:
 			r.Field(f, name)
 		}

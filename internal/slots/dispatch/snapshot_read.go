@@ -11,13 +11,13 @@ import (
 
 // Limits of a snapshot: beyond them a question takes seconds, or somebody has mistaken a unit.
 const (
-	MaxSnapshotNodes   = 5_000
-	MaxSnapshotJobs    = 2_000
-	MaxSnapshotClasses = 200
-	MaxSnapshotSlots   = 100_000 // of all nodes
-	MaxSnapshotRunning = 20_000  // rows
-	MaxSnapshotTasks   = 10_000_000
-	MaxSnapshotSeconds = 1e12 // of a moment
+	maxSnapshotNodes   = 5_000
+	maxSnapshotJobs    = 2_000
+	maxSnapshotClasses = 200
+	maxSnapshotSlots   = 100_000 // of all nodes
+	maxSnapshotRunning = 20_000  // rows
+	maxSnapshotTasks   = 10_000_000
+	maxSnapshotSeconds = 1e12 // of a moment
 	maxTaskSeconds     = 1e7
 	maxTypesOfClass    = 100
 	maxCores           = 1e6
@@ -51,13 +51,13 @@ func (s *Snapshot) read(r *strict.Reader, name string) (read bool) {
 	case "separate":
 		r.Flag(&s.Separate)
 	case "nodes":
-		s.Nodes = strict.List(r, "of nodes", MaxSnapshotNodes, readNode)
+		s.Nodes = strict.List(r, "of nodes", maxSnapshotNodes, readNode)
 	case "classes":
-		s.Classes = strict.List(r, "of classes", MaxSnapshotClasses, readClass)
+		s.Classes = strict.List(r, "of classes", maxSnapshotClasses, readClass)
 	case "jobs":
-		s.Jobs = strict.List(r, "of jobs", MaxSnapshotJobs, readJob)
+		s.Jobs = strict.List(r, "of jobs", maxSnapshotJobs, readJob)
 	case "running":
-		s.Running = strict.List(r, "of running tasks", MaxSnapshotRunning, func(r *strict.Reader, t *RunningTasks) {
+		s.Running = strict.List(r, "of running tasks", maxSnapshotRunning, func(r *strict.Reader, t *RunningTasks) {
 			*t = RunningTasks{Kind: MapTask, Tasks: 1}
 			r.Fields(runningShape, t)
 		})
@@ -85,9 +85,9 @@ func readNode(r *strict.Reader, n *SnapshotNode) {
 func readReported(r *strict.Reader, of *Report, name string) {
 	switch name {
 	case "numbers":
-		of.Numbers = strict.Named(r, "of numbers by feature", "feature", MaxFeatures, (*strict.Reader).Float)
+		of.Numbers = strict.Named(r, "of numbers by feature", "feature", maxFeatures, (*strict.Reader).Float)
 	case "words":
-		of.Words = strict.Named(r, "of words by feature", "feature", MaxFeatures, func(r *strict.Reader, s *string) { *s, _ = r.Text() })
+		of.Words = strict.Named(r, "of words by feature", "feature", maxFeatures, func(r *strict.Reader, s *string) { *s, _ = r.Text() })
 	default:
 		r.Field(of, name)
 	}
@@ -137,16 +137,16 @@ func readJob(r *strict.Reader, j *SnapshotJob) {
 
 // check checks the snapshot, and returns the indices of its nodes and jobs.
 func (s *Snapshot) check(c *strict.Checker) (nodes, jobs strict.Names) {
-	c.Number("now_s", "The moment", "s", s.NowSeconds, MaxSnapshotSeconds)
+	c.Number("now_s", "The moment", "s", s.NowSeconds, maxSnapshotSeconds)
 	nodes, jobs = strict.Names{}, strict.Names{}
 	total := int64(0)
 	strict.Each(c, "nodes", s.Nodes, func(n *SnapshotNode) {
 		nodes.Add(c, "node", n.Name, len(nodes))
 		n.check(c)
-		total += min(max(n.Slots.Map, 0), MaxSnapshotSlots) + min(max(n.Slots.Reduce, 0), MaxSnapshotSlots)
+		total += min(max(n.Slots.Map, 0), maxSnapshotSlots) + min(max(n.Slots.Reduce, 0), maxSnapshotSlots)
 	})
-	if total > MaxSnapshotSlots {
-		c.Refuse("nodes", "too_many", "The nodes have %d slots; at most %d are looked at.", total, MaxSnapshotSlots)
+	if total > maxSnapshotSlots {
+		c.Refuse("nodes", "too_many", "The nodes have %d slots; at most %d are looked at.", total, maxSnapshotSlots)
 	}
 	classes := strict.Names{}
 	strict.Each(c, "classes", s.Classes, func(k *SnapshotClass) {
@@ -168,8 +168,8 @@ func (n *SnapshotNode) check(c *strict.Checker) {
 	}
 	strict.Above(c, "cores", "The number of cores", &n.Cores, maxCores)
 	c.Enter("slots")
-	c.Whole("map", "The number of slots", "", n.Slots.Map, 0, MaxSnapshotSlots)
-	c.Whole("reduce", "The number of slots", "", n.Slots.Reduce, 0, MaxSnapshotSlots)
+	c.Whole("map", "The number of slots", "", n.Slots.Map, 0, maxSnapshotSlots)
+	c.Whole("reduce", "The number of slots", "", n.Slots.Reduce, 0, maxSnapshotSlots)
 	c.Leave()
 	c.Number("compute_units", "The number of compute units", "", n.ComputeUnits, maxCores)
 	c.Number("residual", "The part of the processors that is left to tasks", "", n.Residual, 1)
@@ -182,8 +182,8 @@ func (r *Report) check(c *strict.Checker) {
 	c.Number("load1", "The load", "", r.Load1, maxCores)
 	c.Number("cpu_pct", "The busy part of the processors", "%", r.CPUPercent, 100)
 	c.Number("mem_pct", "The used part of the memory", "%", r.MemoryPercent, 100)
-	c.Number("net_mb_s", "The network's use", "MB/s", r.NetMBPerSecond, MaxIOCap)
-	c.Number("disk_mb_s", "The disks' use", "MB/s", r.DiskMBPerSecond, MaxIOCap)
+	c.Number("net_mb_s", "The network's use", "MB/s", r.NetMBPerSecond, maxIOCap)
+	c.Number("disk_mb_s", "The disks' use", "MB/s", r.DiskMBPerSecond, maxIOCap)
 }
 
 func (k *SnapshotClass) check(c *strict.Checker) {
@@ -197,7 +197,7 @@ func (k *SnapshotClass) check(c *strict.Checker) {
 			c.Refuse("type", "duplicate", "The type %q is there twice; keep one.", fault.Clip(t.Type))
 		}
 		types[t.Type] = len(types)
-		c.Whole("tasks", "The number of tasks", "", t.Tasks, 1, MaxSnapshotTasks)
+		c.Whole("tasks", "The number of tasks", "", t.Tasks, 1, maxSnapshotTasks)
 		strict.Above(c, "mean_s", "The mean time", &t.MeanSeconds, maxTaskSeconds)
 	})
 }
@@ -234,17 +234,17 @@ func (j *SnapshotJob) check(c *strict.Checker, now float64) {
 	if j.Class != "" {
 		c.Label("class", j.Class)
 	}
-	if c.Number("submitted_s", "The moment", "s", j.SubmittedSeconds, MaxSnapshotSeconds) && j.SubmittedSeconds > now {
+	if c.Number("submitted_s", "The moment", "s", j.SubmittedSeconds, maxSnapshotSeconds) && j.SubmittedSeconds > now {
 		c.Refuse("submitted_s", "order", "The job is submitted at %s s and now is %s s; leave it out, or correct now_s.",
 			fault.Plain(j.SubmittedSeconds), fault.Plain(now))
 	}
-	c.Number("deadline_s", "The moment of the deadline", "s", j.DeadlineSeconds, MaxSnapshotSeconds)
+	c.Number("deadline_s", "The moment of the deadline", "s", j.DeadlineSeconds, maxSnapshotSeconds)
 	for k, t := range [Kinds]*SnapshotTasks{&j.Maps, &j.Reduces} {
 		c.Enter(tasksMembers[k])
-		c.Whole("total", "The number of tasks", "", t.Total, 0, MaxSnapshotTasks)
-		c.Whole("done", "The number of tasks that are done", "", t.Done, 0, MaxSnapshotTasks)
+		c.Whole("total", "The number of tasks", "", t.Total, 0, maxSnapshotTasks)
+		c.Whole("done", "The number of tasks that are done", "", t.Done, 0, maxSnapshotTasks)
 		if t.Ready != nil {
-			c.Whole("ready", "The number of tasks that could start", "", *t.Ready, 0, MaxSnapshotTasks)
+			c.Whole("ready", "The number of tasks that could start", "", *t.Ready, 0, maxSnapshotTasks)
 		}
 		if t.Total >= 0 && t.Done > t.Total {
 			c.Refuse("done", "premise", "%d tasks are done of %d; correct one of the two.", t.Done, t.Total)
@@ -256,7 +256,7 @@ func (j *SnapshotJob) check(c *strict.Checker, now float64) {
 	}
 	strict.Above(c, "weight", "The weight", &j.Weight, maxWish)
 	c.Number("min_share", "The least share", "", j.MinShare, 1)
-	c.Number("read_mb_s", "What a task reads", "MB/s", j.ReadMBPerSecond, MaxIOCap)
+	c.Number("read_mb_s", "What a task reads", "MB/s", j.ReadMBPerSecond, maxIOCap)
 	c.Enter("usage")
 	for k, u := range [Kinds]*Usage{&j.Usage.Map, &j.Usage.Reduce} {
 		c.Enter(kindNames[k])
@@ -287,19 +287,19 @@ func (s *Snapshot) checkRunning(c *strict.Checker, jobs, nodes strict.Names) {
 	jobNames, nodeNames := slices.Sorted(maps.Keys(jobs)), slices.Sorted(maps.Keys(nodes))
 	strict.Each(c, "running", s.Running, func(t *RunningTasks) {
 		strict.OneOf(c, "kind", t.Kind, taskKindWords)
-		c.Whole("tasks", "The number of tasks", "", t.Tasks, 1, MaxSnapshotSlots)
+		c.Whole("tasks", "The number of tasks", "", t.Tasks, 1, maxSnapshotSlots)
 		job, known := jobs[t.Job]
 		if !known {
 			unknown(c, "job", "job", t.Job, jobNames)
 		}
 		s.checkNode(c, t.Node, nodes, nodeNames)
-		if known && t.Tasks > 0 && t.Tasks <= MaxSnapshotSlots && c.Sound() {
+		if known && t.Tasks > 0 && t.Tasks <= maxSnapshotSlots && c.Sound() {
 			of[job][t.Kind.kind()] += t.Tasks
 			total += t.Tasks
 		}
 	})
-	if total > MaxSnapshotSlots {
-		c.Refuse("running", "too_many", "%d tasks run; at most %d are looked at.", total, MaxSnapshotSlots)
+	if total > maxSnapshotSlots {
+		c.Refuse("running", "too_many", "%d tasks run; at most %d are looked at.", total, maxSnapshotSlots)
 	}
 	if !c.Sound() {
 		return

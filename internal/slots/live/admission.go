@@ -16,7 +16,7 @@ func (c *Cluster) Room(now float64, mode dispatch.AdmissionMode, known KnownTime
 	room := dispatch.Room{Mode: mode, Layout: c.layout, Slots: c.slots()}
 	for _, number := range slices.Sorted(maps.Keys(c.jobs)) {
 		j := c.jobs[number]
-		job := c.Commitment(CommittedJob(number), j.Request.Name, j.Request.Class, j.Deadline-c.Clock,
+		job := c.Commitment(committedJob(number), j.Request.Name, j.Request.Class, j.Deadline-c.Clock,
 			j.Counts[dispatch.Map].Total-j.Counts[dispatch.Map].Done, j.Counts[dispatch.Reduce].Total-j.Counts[dispatch.Reduce].Done, known)
 		job.Running = j.d.Running
 		if j.Deadline > 0 {
@@ -40,8 +40,8 @@ func (c *Cluster) slots() (all [dispatch.Kinds][]dispatch.Free) {
 	return all
 }
 
-// CommittedJob returns the id of a job's commitment.
-func CommittedJob(number int64) string { return "job " + strconv.FormatInt(number, 10) }
+// committedJob returns the id of a job's commitment.
+func committedJob(number int64) string { return "job " + strconv.FormatInt(number, 10) }
 
 // KnownTimes holds task times of classes from other sources than the cluster itself.
 type KnownTimes struct {

@@ -14,8 +14,8 @@ import (
 
 // The largest live clusters.
 const (
-	MaxLiveNodes = 5_000
-	MaxLiveJobs  = 2_000 // active ones
+	maxLiveNodes = 5_000
+	maxLiveJobs  = 2_000 // active ones
 )
 
 func sortedNames[T any](of map[string]T) []string { return slices.Sorted(maps.Keys(of)) }

@@ -41,7 +41,7 @@ func written(t *testing.T, c *Cluster) (q dispatch.DecideQuestion) {
 			Usage: dispatch.SnapshotUsage{Map: dispatch.Usage(u.Map), Reduce: dispatch.Usage(u.Reduce)}})
 	}
 	for _, r := range c.runs {
-		q.Running = append(q.Running, dispatch.RunningTasks{Job: r.job.Request.Name, Kind: KindName(r.Kind), Node: r.Node, Tasks: 1})
+		q.Running = append(q.Running, dispatch.RunningTasks{Job: r.job.Request.Name, Kind: kindName(r.Kind), Node: r.Node, Tasks: 1})
 	}
 	keeper, remembers := c.policy.Policy.(dispatch.Memory)
 	if !remembers {
@@ -90,7 +90,7 @@ func (a *asked) ask(t *testing.T, f *fleet) {
 				continue
 			}
 			choice, why := c.policy.Choose(c.Clock, dispatch.Slot{Number: -1, Pool: p, Node: n.d}), c.policy.Why()
-			q.Slot = dispatch.FreeSlot{Node: n.Name, Kind: KindName(dispatch.Kind(p))}
+			q.Slot = dispatch.FreeSlot{Node: n.Name, Kind: kindName(dispatch.Kind(p))}
 			text, err := json.Marshal(q)
 			if err != nil {
 				t.Fatal(err)
@@ -107,7 +107,7 @@ func (a *asked) ask(t *testing.T, f *fleet) {
 			if choice.Job == nil {
 				a.idle++
 			} else {
-				want.Job, want.Kind = choice.Job.Name, KindName(choice.Task)
+				want.Job, want.Kind = choice.Job.Name, kindName(choice.Task)
 			}
 			if want.Policy, want.Facts = got.Policy, why.Facts(want.Job); !reflect.DeepEqual(got, want) {
 				t.Fatalf("of a slot of %s\ngot  %+v\nwant %+v", n.Name, got, want)

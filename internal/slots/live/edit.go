@@ -73,7 +73,7 @@ func broken(err error) error {
 // PutNode declares a node or changes its declaration. It also returns the node before the change, nil if it is new.
 func (c *Cluster) PutNode(now float64, declared LiveNode) (after LiveNode, before *LiveNode, err error) {
 	n := c.nodes[declared.Name]
-	if n == nil && len(c.nodes) >= MaxLiveNodes {
+	if n == nil && len(c.nodes) >= maxLiveNodes {
 		return after, nil, fmt.Errorf("the cluster has %d nodes already, as many as it may; take one out first: %w", len(c.nodes), fault.Conflict)
 	}
 	c.advance(now)
@@ -123,7 +123,7 @@ func (c *Cluster) RemoveNode(now float64, name string) (before LiveNode, err err
 
 // Submit takes in a job.
 func (c *Cluster) Submit(now float64, r LiveJobRequest, by string) (Job, error) {
-	if len(c.jobs) >= MaxLiveJobs {
+	if len(c.jobs) >= maxLiveJobs {
 		return Job{}, fmt.Errorf("the cluster has %d active jobs already, as many as it may; try again when some have ended: %w", len(c.jobs), fault.Conflict)
 	}
 	c.advance(now)

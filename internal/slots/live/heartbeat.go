@@ -323,8 +323,8 @@ func (b *beat) assign() error {
 	return nil
 }
 
-// KindName returns the name of a kind of task.
-func KindName(k dispatch.Kind) dispatch.TaskKind {
+// kindName returns the name of a kind of task.
+func kindName(k dispatch.Kind) dispatch.TaskKind {
 	if k == dispatch.Reduce {
 		return dispatch.ReduceTask
 	}
@@ -332,7 +332,7 @@ func KindName(k dispatch.Kind) dispatch.TaskKind {
 }
 
 func failedTooOften(k dispatch.Kind, task, times int64, reason string) string {
-	s := fmt.Sprintf("The %s %d has failed %s.", KindName(k), task, fault.Plural(times, "time"))
+	s := fmt.Sprintf("The %s %d has failed %s.", kindName(k), task, fault.Plural(times, "time"))
 	if reason != "" {
 		s += " The last time: " + reason
 	}
@@ -341,7 +341,7 @@ func failedTooOften(k dispatch.Kind, task, times int64, reason string) string {
 
 // assignment returns the run as shown to its node.
 func (r Run) assignment() Assignment {
-	a := Assignment{Assignment: r.ID, Job: r.Job, JobName: r.JobName, Kind: KindName(r.Kind), Task: r.Task, Attempt: r.Attempt, Local: r.Local,
+	a := Assignment{Assignment: r.ID, Job: r.Job, JobName: r.JobName, Kind: kindName(r.Kind), Task: r.Task, Attempt: r.Attempt, Local: r.Local,
 		Decided: decidedBy(r.Why)}
 	return a
 }

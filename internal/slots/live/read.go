@@ -12,14 +12,14 @@ import (
 
 // The limits of a heartbeat.
 const (
-	MaxHeartbeatBytes = 256 << 10
-	MaxNodeTasks      = 1_000 // assignments that one heartbeat speaks of
-	MaxNodeFeatures   = 32
+	maxHeartbeatBytes = 256 << 10
+	maxNodeTasks      = 1_000 // assignments that one heartbeat speaks of
+	maxNodeFeatures   = 32
 	maxFeatureText    = 200
 	maxBoot           = 64
 	maxFailureReason  = 500
-	// MaxAssignment bounds the numbers of assignments and heartbeats.
-	MaxAssignment = 1 << 53
+	// maxAssignment bounds the numbers of assignments and heartbeats.
+	maxAssignment = 1 << 53
 	maxLoad       = 1e6
 	MaxMBPerS     = 1e9
 	maxFeature    = 1e15
@@ -34,9 +34,9 @@ var (
 
 // ReadHeartbeat reads and checks a heartbeat, as strictly as ReadProblem does a problem.
 func ReadHeartbeat(data []byte) (Heartbeat, error) {
-	if len(data) > MaxHeartbeatBytes {
+	if len(data) > maxHeartbeatBytes {
 		return Heartbeat{}, &fault.InputError{Findings: []fault.Finding{{Code: "too_large",
-			Detail: fmt.Sprintf("The heartbeat has %d bytes; at most %d are read.", len(data), MaxHeartbeatBytes)}}}
+			Detail: fmt.Sprintf("The heartbeat has %d bytes; at most %d are read.", len(data), maxHeartbeatBytes)}}}
 	}
 	var h Heartbeat
 	r := strict.NewReader(data)
@@ -68,7 +68,7 @@ func readHeartbeat(r *strict.Reader, h *Heartbeat) {
 			h.Running = make([]int64, 0, 8)
 			count := 0
 			r.Array("of assignments", func(int) {
-				if count++; count > MaxNodeTasks {
+				if count++; count > maxNodeTasks {
 					r.Skip()
 					return
 				}
@@ -76,9 +76,9 @@ func readHeartbeat(r *strict.Reader, h *Heartbeat) {
 				r.Whole(&id)
 				h.Running = append(h.Running, id)
 			})
-			r.TooMany("assignments", count, MaxNodeTasks)
+			r.TooMany("assignments", count, maxNodeTasks)
 		case "finished":
-			h.Finished = strict.List(r, "of finished tasks", MaxNodeTasks, func(r *strict.Reader, f *FinishedTask) {
+			h.Finished = strict.List(r, "of finished tasks", maxNodeTasks, func(r *strict.Reader, f *FinishedTask) {
 				r.Object(finishedShape, func(name string) {
 					if name == "assignment" {
 						r.Whole(&f.Assignment)
@@ -88,7 +88,7 @@ func readHeartbeat(r *strict.Reader, h *Heartbeat) {
 				})
 			})
 		case "failed":
-			h.Failed = strict.List(r, "of failed tasks", MaxNodeTasks, func(r *strict.Reader, f *FailedTask) {
+			h.Failed = strict.List(r, "of failed tasks", maxNodeTasks, func(r *strict.Reader, f *FailedTask) {
 				r.Object(failedShape, func(name string) {
 					if name == "assignment" {
 						r.Whole(&f.Assignment)
@@ -138,7 +138,7 @@ func readFeatureValues(r *strict.Reader, n *NodeReport) {
 		if _, twice := n.Features[name]; twice {
 			r.Found("duplicate_member", fmt.Sprintf("The member %q is given twice; keep one.", fault.Clip(name)), nil)
 		}
-		if count++; count > MaxNodeFeatures {
+		if count++; count > maxNodeFeatures {
 			r.Skip()
 			return
 		}
@@ -152,12 +152,12 @@ func readFeatureValues(r *strict.Reader, n *NodeReport) {
 		}
 		n.Features[name] = f
 	})
-	r.TooMany("features", count, MaxNodeFeatures)
+	r.TooMany("features", count, maxNodeFeatures)
 }
 
 // check checks a heartbeat by itself. Conflicts with the server's state are answered in notes.
 func (h *Heartbeat) check(c *strict.Checker) {
-	if h.Seq < 1 || h.Seq > MaxAssignment {
+	if h.Seq < 1 || h.Seq > maxAssignment {
 		c.Refuse("seq", "range", "The number of a heartbeat is %d; give a whole number from 1 on that grows with every heartbeat.", h.Seq)
 	}
 	if len(h.Boot) > maxBoot {
@@ -176,7 +176,7 @@ func (h *Heartbeat) check(c *strict.Checker) {
 		c.Enter(member)
 		c.Element(i)
 		switch before, twice := seen[id]; {
-		case id < 1 || id > MaxAssignment:
+		case id < 1 || id > maxAssignment:
 			c.Refuse(below, "range", "%d is no number of an assignment; they are whole numbers from 1 on.", id)
 		case twice && before == member:
 			c.Refuse(below, "duplicate", "The assignment %d stands here twice; keep one.", id)

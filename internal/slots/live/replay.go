@@ -172,7 +172,7 @@ func (r *Replay) idle(b *beat) {
 }
 
 func choiceOf(c dispatch.Choice, why dispatch.Why) *PolicyTrialChoice {
-	return &PolicyTrialChoice{Job: c.Job.Number, JobName: c.Job.Name, Kind: KindName(c.Task), Decided: decidedBy(why)}
+	return &PolicyTrialChoice{Job: c.Job.Number, JobName: c.Job.Name, Kind: kindName(c.Task), Decided: decidedBy(why)}
 }
 
 func (r *Replay) differs(n *node, was, would *PolicyTrialChoice, why dispatch.Why) {

@@ -8,8 +8,8 @@ import (
 	"headroom/internal/slots/dispatch"
 )
 
-// MaxCompared bounds the policies that can be compared with an input's own.
-const MaxCompared = 20
+// maxCompared bounds the policies that can be compared with an input's own.
+const maxCompared = 20
 
 // Figures holds the results of a replication after the warm-up, for one class or several.
 type Figures struct {
@@ -55,8 +55,8 @@ type Against struct {
 	Difference *Estimate `json:"difference"`
 }
 
-// PolicyName returns a policy's name for people: its rule and the options that distinguish it.
-func PolicyName(p Policy) string {
+// policyName returns a policy's name for people: its rule and the options that distinguish it.
+func policyName(p Policy) string {
 	name := string(cmp.Or(p.Kind, dispatch.PolicyFair))
 	also := func(format string, values ...any) { name += ", " + fmt.Sprintf(format, values...) }
 	if p.Mode != "" {
@@ -106,7 +106,7 @@ func names(policies []Policy) []string {
 	var all []string
 	seen := map[string]int{}
 	for _, p := range policies {
-		name := PolicyName(p)
+		name := policyName(p)
 		if seen[name]++; seen[name] > 1 {
 			name = fmt.Sprintf("%s (%d)", name, seen[name])
 		}

@@ -74,7 +74,7 @@ func shape(t Tasks, measured []float64, mean, longest float64) durations {
 	default:
 		spread := t.Spread
 		if spread == 0 {
-			spread = DefaultSpread
+			spread = defaultSpread
 		}
 		return lognormal(mean, longest, spread)
 	}

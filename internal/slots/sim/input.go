@@ -170,8 +170,8 @@ type Limits struct {
 
 // Default values.
 const (
-	DefaultReducesAfter = 0.05
-	DefaultSpread       = 0.5
-	DefaultEvents       = 100_000_000
-	DefaultJobs         = 100_000
+	defaultReducesAfter = 0.05
+	defaultSpread       = 0.5
+	defaultEvents       = 100_000_000
+	defaultJobs         = 100_000
 )

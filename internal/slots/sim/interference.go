@@ -58,14 +58,14 @@ func EstimateInterference(ctx context.Context, q InterferenceQuestion) (Interfer
 	if q.DataNodes != nil {
 		answer.DataNodes = serve(q.DataNodes)
 	}
-	if !q.AsksOfCore() {
+	if !q.asksOfCore() {
 		answer.Requests = 0
 		return answer, nil
 	}
 	load := newCoreLoad(q.Interactive)
 	answer.Use = load.use()
 	for _, p := range q.Policies {
-		one := Interference{Policy: p, Theory: load.theory(p), Hints: HintsFor(p, q.Host), Warnings: []capacity.Warning{}}
+		one := Interference{Policy: p, Theory: load.theory(p), Hints: hintsFor(p, q.Host), Warnings: []capacity.Warning{}}
 		one.Unstable = load.unstable(p)
 		run, err := load.run(ctx, p, q.Requests, uint64(q.Seed))
 		if err != nil {

@@ -32,9 +32,9 @@ const (
 	slicesOfIdle = "Linux does not let batch work keep a slice: requests take the core at once, so that they are as fast as under background."
 )
 
-// HintsFor returns the hints for a policy, or nil without batch work. Background is cpu.idle. A floor needs a weight,
+// hintsFor returns the hints for a policy, or nil without batch work. Background is cpu.idle. A floor needs a weight,
 // because the kernel has no weights among idle groups.
-func HintsFor(p CorePolicy, host BatchHost) *HostHints {
+func hintsFor(p CorePolicy, host BatchHost) *HostHints {
 	h := &HostHints{Cgroup: host.Cgroup}
 	set := func(file, value string) { h.Settings = append(h.Settings, GroupSetting{file, value}) }
 	note := func(format string, values ...any) { h.Notes = append(h.Notes, fmt.Sprintf(format, values...)) }
@@ -73,7 +73,7 @@ func HintsFor(p CorePolicy, host BatchHost) *HostHints {
 // e/(p + e) if w/other is e/p.
 func floorWeight(p CorePolicy, other int64) int64 {
 	weight := int64(math.Ceil(float64(other)*p.FloorMs/p.WindowMs - 1e-9))
-	return min(max(1, weight), MaxCgroupWeight)
+	return min(max(1, weight), maxCgroupWeight)
 }
 
 func number(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }

@@ -21,8 +21,8 @@ type InterferenceQuestion struct {
 	DataNodes   *DataNodeLoad `json:"data_nodes,omitempty"`
 }
 
-// AsksOfCore reports whether the question is about a core.
-func (q *InterferenceQuestion) AsksOfCore() bool {
+// asksOfCore reports whether the question is about a core.
+func (q *InterferenceQuestion) asksOfCore() bool {
 	return q.DataNodes == nil || !q.Interactive.IsZero()
 }
 
@@ -88,21 +88,21 @@ type BatchHost struct {
 
 // Limits of a question about interference.
 const (
-	MinRequestsPerSecond    = 1e-6
-	MaxRequestsPerSecond    = 1_000_000
-	MinServiceMs            = 1e-6 // on average
-	MaxServiceMs            = 1e7
-	MinSliceMs              = 0.01
-	MaxSliceMs              = 60_000
-	MaxWindowMs             = 1e6
-	MaxServiceSamples       = 10_000
-	MaxCorePolicies         = 10
-	MinInterferenceRequests = 1_000
-	// MaxInterferenceRequests bounds the requests of all policies together, which take about a second to compute.
-	MaxInterferenceRequests = 10_000_000
-	MinCeilingCores         = 0.01 // the kernel takes no quota below a millisecond, of a period of 100
-	MaxCeilingCores         = 10_000
-	MaxCgroupWeight         = 10_000
+	minRequestsPerSecond    = 1e-6
+	maxRequestsPerSecond    = 1_000_000
+	minServiceMs            = 1e-6 // on average
+	maxServiceMs            = 1e7
+	minSliceMs              = 0.01
+	maxSliceMs              = 60_000
+	maxWindowMs             = 1e6
+	maxServiceSamples       = 10_000
+	maxCorePolicies         = 10
+	minInterferenceRequests = 1_000
+	// maxInterferenceRequests bounds the requests of all policies together, which take about a second to compute.
+	maxInterferenceRequests = 10_000_000
+	minCeilingCores         = 0.01 // the kernel takes no quota below a millisecond, of a period of 100
+	maxCeilingCores         = 10_000
+	maxCgroupWeight         = 10_000
 	DefaultSliceMs          = 30 // of Xen's credit scheduler
 )
 
@@ -135,7 +135,7 @@ func ReadInterference(data []byte) (InterferenceQuestion, error) {
 			q.DataNodes = new(DataNodeLoad)
 			readDataNodes(r, q.DataNodes)
 		case "policies":
-			q.Policies = strict.List(r, "of policies", MaxCorePolicies, readCorePolicy)
+			q.Policies = strict.List(r, "of policies", maxCorePolicies, readCorePolicy)
 		case "host":
 			r.Fields(batchHostShape, &q.Host)
 		default:
@@ -157,7 +157,7 @@ func readInteractive(r *strict.Reader, i *Interactive) {
 		}
 		r.Object(requestTimingShape, func(name string) {
 			if name == "samples_ms" {
-				i.Service.SamplesMs = strict.List(r, "of times", MaxServiceSamples, (*strict.Reader).Float)
+				i.Service.SamplesMs = strict.List(r, "of times", maxServiceSamples, (*strict.Reader).Float)
 			} else {
 				r.Field(&i.Service, name)
 			}
@@ -188,8 +188,8 @@ func (q InterferenceQuestion) check(c *strict.Checker) {
 		return
 	}
 	c.Enter("interactive")
-	if c.Number("per_second", "The number of requests", "a second", q.Interactive.PerSecond, MaxRequestsPerSecond) && q.Interactive.PerSecond < MinRequestsPerSecond {
-		c.Refuse("per_second", "range", "There are %s requests a second, so that there is nothing to interfere with; give %s at least.", fault.Plain(q.Interactive.PerSecond), fault.Plain(MinRequestsPerSecond))
+	if c.Number("per_second", "The number of requests", "a second", q.Interactive.PerSecond, maxRequestsPerSecond) && q.Interactive.PerSecond < minRequestsPerSecond {
+		c.Refuse("per_second", "range", "There are %s requests a second, so that there is nothing to interfere with; give %s at least.", fault.Plain(q.Interactive.PerSecond), fault.Plain(minRequestsPerSecond))
 	}
 	c.Enter("service")
 	q.Interactive.Service.check(c)
@@ -199,8 +199,8 @@ func (q InterferenceQuestion) check(c *strict.Checker) {
 	switch n := len(q.Policies); {
 	case n == 0:
 		c.Refuse("", "missing", "There is no policy; give one at least, or leave the list out.")
-	case n > MaxCorePolicies:
-		c.Refuse("", "too_many", "Here are %d policies; at most %d are compared at once.", n, MaxCorePolicies)
+	case n > maxCorePolicies:
+		c.Refuse("", "too_many", "Here are %d policies; at most %d are compared at once.", n, maxCorePolicies)
 	}
 	for i, p := range q.Policies {
 		c.Element(i)
@@ -211,9 +211,9 @@ func (q InterferenceQuestion) check(c *strict.Checker) {
 	c.Enter("host")
 	q.Host.check(c)
 	c.Leave()
-	c.Whole("requests", "The number of requests", "", q.Requests, MinInterferenceRequests, MaxInterferenceRequests)
-	if n := int64(len(q.Policies)); n <= MaxCorePolicies && q.Requests <= MaxInterferenceRequests && n*q.Requests > MaxInterferenceRequests {
-		c.Refuse("requests", "premise", "%d requests under each of %d policies are more than %d; give %d at most, or fewer policies.", q.Requests, n, MaxInterferenceRequests, MaxInterferenceRequests/n)
+	c.Whole("requests", "The number of requests", "", q.Requests, minInterferenceRequests, maxInterferenceRequests)
+	if n := int64(len(q.Policies)); n <= maxCorePolicies && q.Requests <= maxInterferenceRequests && n*q.Requests > maxInterferenceRequests {
+		c.Refuse("requests", "premise", "%d requests under each of %d policies are more than %d; give %d at most, or fewer policies.", q.Requests, n, maxInterferenceRequests, maxInterferenceRequests/n)
 	}
 	c.Whole("seed", "The seed", "", q.Seed, 0, MaxSeed)
 }
@@ -224,8 +224,8 @@ func (s RequestTiming) check(c *strict.Checker) {
 		if len(s.SamplesMs) > 0 {
 			c.Refuse("samples_ms", "premise", "Times of requests are given, and the kind is %q, which has a mean alone; leave them out, or choose samples.", s.Kind)
 		}
-		if c.Number("mean_ms", "The mean time of a request", "ms", s.MeanMs, MaxServiceMs) && s.MeanMs < MinServiceMs {
-			c.Refuse("mean_ms", "premise", "The mean time of a request is %s ms; give what it needs of the core, %s ms at least.", fault.Plain(s.MeanMs), fault.Plain(MinServiceMs))
+		if c.Number("mean_ms", "The mean time of a request", "ms", s.MeanMs, maxServiceMs) && s.MeanMs < minServiceMs {
+			c.Refuse("mean_ms", "premise", "The mean time of a request is %s ms; give what it needs of the core, %s ms at least.", fault.Plain(s.MeanMs), fault.Plain(minServiceMs))
 		}
 		return
 	}
@@ -237,18 +237,18 @@ func (s RequestTiming) check(c *strict.Checker) {
 	switch n := len(s.SamplesMs); {
 	case n == 0:
 		c.Refuse("", "premise", "There are no times of requests; give one at least.")
-	case n > MaxServiceSamples:
-		c.Refuse("", "too_many", "Here are %d times; give %d equally spaced quantiles of them at most.", n, MaxServiceSamples)
+	case n > maxServiceSamples:
+		c.Refuse("", "too_many", "Here are %d times; give %d equally spaced quantiles of them at most.", n, maxServiceSamples)
 	}
 	sum := 0.0
 	for i, ms := range s.SamplesMs {
-		if !c.Number(strconv.Itoa(i), "The time of a request", "ms", ms, MaxServiceMs) {
+		if !c.Number(strconv.Itoa(i), "The time of a request", "ms", ms, maxServiceMs) {
 			return
 		}
 		sum += ms
 	}
-	if n := len(s.SamplesMs); n > 0 && sum < MinServiceMs*float64(n) {
-		c.Refuse("", "premise", "Requests take less than %s ms on average; give what they need of the core.", fault.Plain(MinServiceMs))
+	if n := len(s.SamplesMs); n > 0 && sum < minServiceMs*float64(n) {
+		c.Refuse("", "premise", "Requests take less than %s ms on average; give what they need of the core.", fault.Plain(minServiceMs))
 	}
 }
 
@@ -257,8 +257,8 @@ func (p CorePolicy) takesSlices() bool { return p.Kind == Nonpreemptive || p.Kin
 func (p CorePolicy) check(c *strict.Checker) {
 	strict.OneOf(c, "kind", p.Kind, corePolicyKinds)
 	if p.takesSlices() {
-		if c.Number("slice_ms", "The slice", "ms", p.SliceMs, MaxSliceMs) && p.SliceMs < MinSliceMs {
-			c.Refuse("slice_ms", "premise", "The slice is %s ms; give %s at least.", fault.Plain(p.SliceMs), fault.Plain(MinSliceMs))
+		if c.Number("slice_ms", "The slice", "ms", p.SliceMs, maxSliceMs) && p.SliceMs < minSliceMs {
+			c.Refuse("slice_ms", "premise", "The slice is %s ms; give %s at least.", fault.Plain(p.SliceMs), fault.Plain(minSliceMs))
 		}
 	} else if p.SliceMs != 0 {
 		c.Refuse("slice_ms", "premise", "The policy %q has no slices; leave slice_ms out.", p.Kind)
@@ -269,12 +269,12 @@ func (p CorePolicy) check(c *strict.Checker) {
 		}
 		return
 	}
-	window := c.Number("window_ms", "The window", "ms", p.WindowMs, MaxWindowMs)
+	window := c.Number("window_ms", "The window", "ms", p.WindowMs, maxWindowMs)
 	if window && p.WindowMs < 1 {
 		c.Refuse("window_ms", "premise", "The window is %s ms; give 1 at least.", fault.Plain(p.WindowMs))
 		window = false
 	}
-	if c.Number("floor_ms", "The floor", "ms", p.FloorMs, MaxWindowMs) && window && (p.FloorMs == 0 || p.FloorMs > p.WindowMs) {
+	if c.Number("floor_ms", "The floor", "ms", p.FloorMs, maxWindowMs) && window && (p.FloorMs == 0 || p.FloorMs > p.WindowMs) {
 		c.Refuse("floor_ms", "premise", "The floor is %s ms of a window of %s ms; give more than 0 and no more than the window.", fault.Plain(p.FloorMs), fault.Plain(p.WindowMs))
 	}
 }
@@ -286,8 +286,8 @@ func (h BatchHost) check(c *strict.Checker) {
 	if len(h.Cgroup) > 1000 || !safePath().MatchString(h.Cgroup) {
 		c.Refuse("cgroup", "text", "The directory %q cannot stand in a command; give an absolute path of letters, digits and _ . @ : - whose parts do not begin with a dot or a dash.", fault.Clip(h.Cgroup))
 	}
-	if c.Number("ceiling_cores", "The ceiling", "cores", h.CeilingCores, MaxCeilingCores) && h.CeilingCores != 0 && h.CeilingCores < MinCeilingCores {
-		c.Refuse("ceiling_cores", "premise", "The ceiling is %s cores; the kernel takes %s at least.", fault.Plain(h.CeilingCores), fault.Plain(MinCeilingCores))
+	if c.Number("ceiling_cores", "The ceiling", "cores", h.CeilingCores, maxCeilingCores) && h.CeilingCores != 0 && h.CeilingCores < minCeilingCores {
+		c.Refuse("ceiling_cores", "premise", "The ceiling is %s cores; the kernel takes %s at least.", fault.Plain(h.CeilingCores), fault.Plain(minCeilingCores))
 	}
-	c.Whole("interactive_weight", "The weight of the requests' group", "", h.InteractiveWeight, 1, MaxCgroupWeight)
+	c.Whole("interactive_weight", "The weight of the requests' group", "", h.InteractiveWeight, 1, maxCgroupWeight)
 }

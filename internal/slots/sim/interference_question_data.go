@@ -23,11 +23,11 @@ type DataReader struct {
 
 // Limits of a question about data nodes.
 const (
-	MaxDataReaders = 100
-	MaxDataNodes   = 1_000_000
-	// MinReadMBPerSecond is the smallest rate of tasks that read anything.
-	MinReadMBPerSecond = 1e-6
-	MaxNormed          = 1e6
+	maxDataReaders = 100
+	maxDataNodes   = 1_000_000
+	// minReadMBPerSecond is the smallest rate of tasks that read anything.
+	minReadMBPerSecond = 1e-6
+	maxNormed          = 1e6
 )
 
 var (
@@ -39,7 +39,7 @@ func readDataNodes(r *strict.Reader, d *DataNodeLoad) {
 	d.Count = 1
 	r.Object(dataNodesShape, func(name string) {
 		if name == "readers" {
-			d.Readers = strict.List(r, "of readers", MaxDataReaders, readDataReader)
+			d.Readers = strict.List(r, "of readers", maxDataReaders, readDataReader)
 		} else {
 			r.Field(d, name)
 		}
@@ -56,23 +56,23 @@ func readDataReader(r *strict.Reader, d *DataReader) {
 }
 
 func (d *DataNodeLoad) check(c *strict.Checker) {
-	c.Whole("count", "The number of data nodes", "", d.Count, 1, MaxDataNodes)
-	if c.Number("cap_mb_s", "What a data node may serve", "MB/s", d.CapMBPerSecond, live.MaxMBPerS) && d.CapMBPerSecond < MinReadMBPerSecond {
-		c.Refuse("cap_mb_s", "range", "A data node that serves %s MB/s serves nothing; give %s at least.", fault.Plain(d.CapMBPerSecond), fault.Plain(MinReadMBPerSecond))
+	c.Whole("count", "The number of data nodes", "", d.Count, 1, maxDataNodes)
+	if c.Number("cap_mb_s", "What a data node may serve", "MB/s", d.CapMBPerSecond, live.MaxMBPerS) && d.CapMBPerSecond < minReadMBPerSecond {
+		c.Refuse("cap_mb_s", "range", "A data node that serves %s MB/s serves nothing; give %s at least.", fault.Plain(d.CapMBPerSecond), fault.Plain(minReadMBPerSecond))
 	}
 	c.Enter("readers")
 	defer c.Leave()
-	if n := len(d.Readers); n == 0 || n > MaxDataReaders {
-		c.Refuse("", "range", "Here are %d kinds of tasks that read; give from 1 to %d.", n, MaxDataReaders)
+	if n := len(d.Readers); n == 0 || n > maxDataReaders {
+		c.Refuse("", "range", "Here are %d kinds of tasks that read; give from 1 to %d.", n, maxDataReaders)
 	}
 	for i, reader := range d.Readers {
 		c.Element(i)
 		c.Label("name", reader.Name)
-		if c.Number("read_mb_s", "What a task reads", "MB/s", reader.ReadMBPerSecond, live.MaxMBPerS) && reader.ReadMBPerSecond != 0 && reader.ReadMBPerSecond < MinReadMBPerSecond {
-			c.Refuse("read_mb_s", "range", "A task is said to read %s MB/s; give %s at least, or 0 where it reads nothing.", fault.Plain(reader.ReadMBPerSecond), fault.Plain(MinReadMBPerSecond))
+		if c.Number("read_mb_s", "What a task reads", "MB/s", reader.ReadMBPerSecond, live.MaxMBPerS) && reader.ReadMBPerSecond != 0 && reader.ReadMBPerSecond < minReadMBPerSecond {
+			c.Refuse("read_mb_s", "range", "A task is said to read %s MB/s; give %s at least, or 0 where it reads nothing.", fault.Plain(reader.ReadMBPerSecond), fault.Plain(minReadMBPerSecond))
 		}
-		if x := reader.Normed; !(x >= 1 && x <= MaxNormed) {
-			c.Refuse("normed", "range", "Tasks take %s times as long as on a dedicated node; that is 1 or more, and at most %s.", fault.Plain(x), fault.Plain(MaxNormed))
+		if x := reader.Normed; !(x >= 1 && x <= maxNormed) {
+			c.Refuse("normed", "range", "Tasks take %s times as long as on a dedicated node; that is 1 or more, and at most %s.", fault.Plain(x), fault.Plain(maxNormed))
 		}
 		c.Leave()
 	}

@@ -284,7 +284,7 @@ func TestRoughFiguresSaySo(t *testing.T) {
 
 func TestInterferenceEndsWithItsContext(t *testing.T) {
 	q := coreQuestion(0.6, exponentialMs(2), CorePolicy{Kind: FairOnCore, SliceMs: 0.01})
-	q.Requests = MaxInterferenceRequests
+	q.Requests = maxInterferenceRequests
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
 	if _, err := EstimateInterference(ctx, q); !errors.Is(err, context.DeadlineExceeded) {
@@ -300,7 +300,7 @@ func TestEveryInterferenceHasAnAnswer(t *testing.T) {
 	refused, answered := 0, 0
 	for range trials(3_000) {
 		q := DefaultInterference()
-		q.Requests = MinInterferenceRequests
+		q.Requests = minInterferenceRequests
 		q.Interactive = Interactive{PerSecond: pick(), Service: exponentialMs(pick())}
 		switch s.next() % 3 {
 		case 0:
@@ -360,7 +360,7 @@ func TestHintsForPolicies(t *testing.T) {
 		{CorePolicy{Kind: AntiStarvation, WindowMs: 1000, FloorMs: 50}, 0.5, "cpu.idle=0, cpu.weight=5, cpu.max=50000 100000"},
 	} {
 		host.CeilingCores = c.ceiling
-		h := HintsFor(c.policy, host)
+		h := hintsFor(c.policy, host)
 		if c.want == "" {
 			if h != nil {
 				t.Errorf("%+v: %+v", c.policy, h)
@@ -379,7 +379,7 @@ func TestHintsForPolicies(t *testing.T) {
 		}
 	}
 	// The weight of a floor gives at least the floor beside the requests' weight, and no smaller weight does.
-	for weight := int64(1); weight <= MaxCgroupWeight; weight += 37 {
+	for weight := int64(1); weight <= maxCgroupWeight; weight += 37 {
 		for _, p := range []CorePolicy{{WindowMs: 1000, FloorMs: 3}, {WindowMs: 7, FloorMs: 5}, {WindowMs: 10, FloorMs: 10}} {
 			w := floorWeight(p, weight)
 			share := func(w int64) float64 { return float64(w) / float64(w+weight) }

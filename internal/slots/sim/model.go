@@ -67,10 +67,10 @@ func makeModel(in Input) *model {
 		m.horizon = math.Inf(1)
 	}
 	if m.limits.Events == 0 {
-		m.limits.Events = DefaultEvents
+		m.limits.Events = defaultEvents
 	}
 	if m.limits.Jobs == 0 {
-		m.limits.Jobs = DefaultJobs
+		m.limits.Jobs = defaultJobs
 	}
 	slots := in.totals()
 	m.pools = [2]int{int(slots.Map), int(slots.Reduce)}
@@ -81,7 +81,7 @@ func makeModel(in Input) *model {
 	if in.DataNodes != nil {
 		m.readCap = in.DataNodes.CapMBPerSecond
 	}
-	reducesAfter := DefaultReducesAfter
+	reducesAfter := defaultReducesAfter
 	if in.Policy.ReducesAfter != nil {
 		reducesAfter = *in.Policy.ReducesAfter
 	}

@@ -392,7 +392,7 @@ func TestOverloadIsUnstable(t *testing.T) {
 	in := Input{Slots: Slots{Map: 10}, HorizonSeconds: 1e9,
 		Classes: []Class{{Name: "a", Profile: single(10), DeadlineSeconds: 60, Load: Load{Kind: Poisson, PerHour: 4000}}}}
 	r := simulate(t, in)
-	if !r.Unstable || r.Stopped != StoppedJobs || r.Classes[0].Unfinished < DefaultJobs || r.Classes[0].Deadline.UnfinishedLate == 0 || *r.Pools[0].Offered < 1.1 {
+	if !r.Unstable || r.Stopped != StoppedJobs || r.Classes[0].Unfinished < defaultJobs || r.Classes[0].Deadline.UnfinishedLate == 0 || *r.Pools[0].Offered < 1.1 {
 		t.Errorf("got %+v, want an unstable cluster with a hundred thousand jobs in it", r)
 	}
 	if !strings.Contains(text(t, r), `"code":"unstable"`) || !strings.Contains(text(t, r), `"code":"overloaded"`) {
@@ -541,7 +541,7 @@ func TestBadInputIsRefusedWithItsPlace(t *testing.T) {
 		{func(in *Input) { in.Classes[0].Load.Kind = "" }, "/classes/0/load/kind", "missing"},
 		{func(in *Input) { in.Classes[0].Load.Kind = "bursts" }, "/classes/0/load/kind", "choice"},
 		{func(in *Input) { in.Classes[0].Load.ThinkSeconds = -1 }, "/classes/0/load/think_s", "range"},
-		{func(in *Input) { in.Classes[0].Load.Users = MaxUsers + 1 }, "/classes/0/load/users", "range"},
+		{func(in *Input) { in.Classes[0].Load.Users = maxUsers + 1 }, "/classes/0/load/users", "range"},
 		{func(in *Input) { in.Classes[0].Profile, in.Classes[0].Load.ThinkSeconds = single(0), 0 }, "/classes/0/load/think_s", "premise"},
 		{func(in *Input) { in.Classes[1].Load.PerHour = math.Inf(1) }, "/classes/1/load/per_hour", "not_finite"},
 		{func(in *Input) { in.Classes[2].Load.AtSeconds = []float64{2, 1} }, "/classes/2/load/at_s/1", "order"},

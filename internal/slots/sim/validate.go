@@ -16,19 +16,19 @@ import (
 
 // Limits of an input: larger values come from a mistaken unit, or the answer would not fit in memory.
 const (
-	MaxSlots        = 1_000_000
-	MaxClasses      = 1_000
-	MaxUsers        = 1_000_000
-	MaxBatch        = 1_000_000
-	MaxSubmissions  = 1_000_000 // of a trace
-	MaxMeasured     = 100_000   // seconds of a phase
-	MaxPerHour      = 1e9
-	MaxHorizon      = 1e10 // seconds: three hundred years
-	MaxReplications = 1_000
-	MaxWeight       = 1e9
-	MaxSlowBy       = 1_000
-	MaxSpread       = 3
-	MaxEvents       = 1_000_000_000_000
+	maxSlots        = 1_000_000
+	maxClasses      = 1_000
+	maxUsers        = 1_000_000
+	maxBatch        = 1_000_000
+	maxSubmissions  = 1_000_000 // of a trace
+	maxMeasured     = 100_000   // seconds of a phase
+	maxPerHour      = 1e9
+	maxHorizon      = 1e10 // seconds: three hundred years
+	maxReplications = 1_000
+	maxWeight       = 1e9
+	maxSlowBy       = 1_000
+	maxSpread       = 3
+	maxEvents       = 1_000_000_000_000
 )
 
 // Validate returns all mistakes of an input as a *capacity.InputError with pointers into its JSON, or nil.
@@ -93,9 +93,9 @@ func word[T ~string](c *checker, member string, x T, known ...T) {
 
 func (c *checker) slots() {
 	s := c.in.Slots
-	c.whole("/slots/map", "map slots", s.Map, 0, MaxSlots)
-	c.whole("/slots/reduce", "reduce slots", s.Reduce, 0, MaxSlots)
-	c.whole("/slots/shared", "shared slots", s.Shared, 0, MaxSlots)
+	c.whole("/slots/map", "map slots", s.Map, 0, maxSlots)
+	c.whole("/slots/reduce", "reduce slots", s.Reduce, 0, maxSlots)
+	c.whole("/slots/shared", "shared slots", s.Shared, 0, maxSlots)
 	if s.Shared != 0 && (s.Map != 0 || s.Reduce != 0) {
 		c.add("/slots/shared", "one_of", "There are shared slots and separate ones; give shared alone, or map and reduce.")
 	}
@@ -119,8 +119,8 @@ func (c *checker) enough(member string, s Slots) {
 // policies checks the policy and the compared ones.
 func (c *checker) policies() {
 	c.policy("/policy", c.in.Policy)
-	if n := len(c.in.Compare); n > MaxCompared {
-		c.add("/compare", "range", "There are %d policies to compare with; there can be %d.", n, MaxCompared)
+	if n := len(c.in.Compare); n > maxCompared {
+		c.add("/compare", "range", "There are %d policies to compare with; there can be %d.", n, maxCompared)
 		return
 	}
 	for i, p := range c.in.Compare {
@@ -159,11 +159,11 @@ func (c *checker) policy(at string, p Policy) {
 
 func (c *checker) times() {
 	in := c.in
-	ok := c.number("/horizon_s", "The horizon", in.HorizonSeconds, 0, MaxHorizon)
-	ok = c.number("/warm_up_s", "The warm-up", in.WarmUpSeconds, 0, MaxHorizon) && ok
-	c.whole("/replications", "replications", int64(in.Replications), 0, MaxReplications)
-	c.whole("/limits/events", "events", in.Limits.Events, 0, MaxEvents)
-	c.whole("/limits/jobs", "jobs", in.Limits.Jobs, 0, MaxBatch)
+	ok := c.number("/horizon_s", "The horizon", in.HorizonSeconds, 0, maxHorizon)
+	ok = c.number("/warm_up_s", "The warm-up", in.WarmUpSeconds, 0, maxHorizon) && ok
+	c.whole("/replications", "replications", int64(in.Replications), 0, maxReplications)
+	c.whole("/limits/events", "events", in.Limits.Events, 0, maxEvents)
+	c.whole("/limits/jobs", "jobs", in.Limits.Jobs, 0, maxBatch)
 	if !ok {
 		return
 	}
@@ -179,8 +179,8 @@ func (c *checker) times() {
 }
 
 func (c *checker) classes() {
-	if n := len(c.in.Classes); n == 0 || n > MaxClasses {
-		c.add("/classes", "range", "There are %d classes; give 1 to %d.", n, MaxClasses)
+	if n := len(c.in.Classes); n == 0 || n > maxClasses {
+		c.add("/classes", "range", "There are %d classes; give 1 to %d.", n, maxClasses)
 		return
 	}
 	names := map[string]bool{}
@@ -200,7 +200,7 @@ func (c *checker) classes() {
 		names[class.Name] = true
 		c.findings = append(c.findings, class.Profile.Findings(c.at+"/profile")...)
 		c.number("/deadline_s", "The deadline", class.DeadlineSeconds, 0, capacity.MaxSeconds)
-		c.number("/weight", "The weight", class.Weight, 0, MaxWeight)
+		c.number("/weight", "The weight", class.Weight, 0, maxWeight)
 		c.whole("/jobs", "jobs", class.Jobs, 0, capacity.MaxJobs)
 		if s := class.Slots; s != nil {
 			promised.Map, promised.Reduce, promised.Shared = promised.Map+s.Map, promised.Reduce+s.Reduce, promised.Shared+s.Shared
@@ -232,9 +232,9 @@ func (c *checker) classes() {
 // share checks that a class that borrows no slots has some.
 func (c *checker) share(class *Class, weights float64) {
 	if s := class.Slots; s != nil {
-		ok := c.whole("/slots/map", "map slots", s.Map, 0, MaxSlots)
-		ok = c.whole("/slots/reduce", "reduce slots", s.Reduce, 0, MaxSlots) && ok
-		if !c.whole("/slots/shared", "shared slots", s.Shared, 0, MaxSlots) || !ok {
+		ok := c.whole("/slots/map", "map slots", s.Map, 0, maxSlots)
+		ok = c.whole("/slots/reduce", "reduce slots", s.Reduce, 0, maxSlots) && ok
+		if !c.whole("/slots/shared", "shared slots", s.Shared, 0, maxSlots) || !ok {
 			return
 		}
 	}
@@ -269,21 +269,21 @@ func (c *checker) load(class *Class) {
 	l := class.Load
 	switch l.Kind {
 	case Closed:
-		c.whole("/load/users", "users", l.Users, 0, MaxUsers)
+		c.whole("/load/users", "users", l.Users, 0, maxUsers)
 		word(c, "/load/think", l.Think, ThinkExponential, ThinkConstant)
 		if p := class.Profile; c.number("/load/think_s", "The think time", l.ThinkSeconds, 0, capacity.MaxSeconds) &&
 			l.ThinkSeconds == 0 && class.work() == 0 && p.OverheadSeconds == 0 && l.Users > 0 {
 			c.add("/load/think_s", "premise", "The jobs take no time and their users do not think, so that time would never pass; give a think time, or tasks that last.")
 		}
 	case Poisson:
-		c.number("/load/per_hour", "The number of jobs per hour", l.PerHour, 0, MaxPerHour)
+		c.number("/load/per_hour", "The number of jobs per hour", l.PerHour, 0, maxPerHour)
 	case Trace:
-		if n := len(l.AtSeconds); n > MaxSubmissions {
-			c.add("/load/at_s", "range", "The trace has %d submissions; there can be %d at most.", n, MaxSubmissions)
+		if n := len(l.AtSeconds); n > maxSubmissions {
+			c.add("/load/at_s", "range", "The trace has %d submissions; there can be %d at most.", n, maxSubmissions)
 			return
 		}
 		for i, at := range l.AtSeconds {
-			if !c.number(fmt.Sprintf("/load/at_s/%d", i), "The submission", at, 0, MaxHorizon) {
+			if !c.number(fmt.Sprintf("/load/at_s/%d", i), "The submission", at, 0, maxHorizon) {
 				return
 			}
 			if i > 0 && at < l.AtSeconds[i-1] {
@@ -292,11 +292,11 @@ func (c *checker) load(class *Class) {
 			}
 		}
 	case Batch:
-		c.whole("/load/jobs", "jobs", l.Jobs, 0, MaxBatch)
+		c.whole("/load/jobs", "jobs", l.Jobs, 0, maxBatch)
 		if n := len(l.AtSeconds); n > 1 {
 			c.add("/load/at_s", "range", "A batch is submitted at one moment, and %d are given; give one, or a trace.", n)
 		} else if n == 1 {
-			c.number("/load/at_s/0", "The submission", l.AtSeconds[0], 0, MaxHorizon)
+			c.number("/load/at_s/0", "The submission", l.AtSeconds[0], 0, maxHorizon)
 		}
 	case "":
 		c.add("/load/kind", "missing", "Nothing says when the class's jobs are submitted; give closed, poisson, trace or batch.")
@@ -307,12 +307,12 @@ func (c *checker) load(class *Class) {
 
 func (c *checker) tasks(t Tasks, stages int) {
 	word(c, "/tasks/kind", t.Kind, Constant, Uniform, Triangular, Lognormal, Exponential, Recorded)
-	c.number("/tasks/spread", "The spread", t.Spread, 0, MaxSpread)
+	c.number("/tasks/spread", "The spread", t.Spread, 0, maxSpread)
 	minSlowBy := 0.0 // 0 without stragglers
 	if c.number("/tasks/slow", "The part of stragglers", t.Slow, 0, 1) && t.Slow > 0 {
 		minSlowBy = 1
 	}
-	c.number("/tasks/slow_by", "How many times as long stragglers take", t.SlowBy, minSlowBy, MaxSlowBy)
+	c.number("/tasks/slow_by", "How many times as long stragglers take", t.SlowBy, minSlowBy, maxSlowBy)
 	c.measured("map_s", t.MapSeconds)
 	c.measured("first_shuffle_s", t.FirstShuffleSeconds)
 	c.measured("shuffle_s", t.ShuffleSeconds)
@@ -327,8 +327,8 @@ func (c *checker) tasks(t Tasks, stages int) {
 }
 
 func (c *checker) measured(member string, seconds []float64) {
-	if n := len(seconds); n > MaxMeasured {
-		c.add("/tasks/"+member, "range", "There are %d measured tasks; give %d quantiles of them at most.", n, MaxMeasured)
+	if n := len(seconds); n > maxMeasured {
+		c.add("/tasks/"+member, "range", "There are %d measured tasks; give %d quantiles of them at most.", n, maxMeasured)
 		return
 	}
 	for i, s := range seconds {

@@ -14,16 +14,16 @@ import (
 
 // Limits of mixed nodes.
 const (
-	MaxNodeTypes     = 1_000
-	MaxNodes         = 100_000
-	MaxNodesByClass  = 1_000_000 // nodes times classes
-	MaxSteps         = 100_000
-	MaxCores         = 1e6
-	MaxSpeed         = 1e6
-	MinSpeed         = 1e-6
-	MaxMBPerSecond   = 1e9
-	MaxNoise         = 3
-	MaxHeartbeat     = 86_400 // seconds
+	maxNodeTypes     = 1_000
+	maxNodes         = 100_000
+	maxNodesByClass  = 1_000_000 // nodes times classes
+	maxSteps         = 100_000
+	maxCores         = 1e6
+	maxSpeed         = 1e6
+	minSpeed         = 1e-6
+	maxMBPerSecond   = 1e9
+	maxNoise         = 3
+	maxHeartbeat     = 86_400 // seconds
 	minBetween       = 0.001  // seconds between two changes of a node; shorter ones would keep time from passing
 	residualsToCheck = 100
 )
@@ -34,8 +34,8 @@ func (c *checker) nodes() {
 	if in.Slots != (Slots{}) {
 		c.add("/slots", "one_of", "There are slots beside the nodes, which have slots of their own; leave one of the two out.")
 	}
-	if n := len(in.Nodes); n > MaxNodeTypes {
-		c.add("/nodes", "range", "There are %d kinds of nodes; give %d at most.", n, MaxNodeTypes)
+	if n := len(in.Nodes); n > maxNodeTypes {
+		c.add("/nodes", "range", "There are %d kinds of nodes; give %d at most.", n, maxNodeTypes)
 		return
 	}
 	nodes, counted := int64(0), true
@@ -46,13 +46,13 @@ func (c *checker) nodes() {
 		if n.Type == "" || len(n.Type) > strict.MaxNameLength {
 			c.add("/type", "text", "The type has %d characters; give it 1 to %d.", len(n.Type), strict.MaxNameLength)
 		}
-		counted = c.whole("/count", "nodes", n.Count, 0, MaxNodes) && counted
+		counted = c.whole("/count", "nodes", n.Count, 0, maxNodes) && counted
 		nodes += n.count()
 		counted = c.nodeSlots(n.Slots) && counted
-		c.number("/cores", "The number of cores", n.Cores, 0, MaxCores)
-		c.number("/compute_units", "The number of compute units", n.ComputeUnits, 0, MaxCores)
+		c.number("/cores", "The number of cores", n.Cores, 0, maxCores)
+		c.number("/compute_units", "The number of compute units", n.ComputeUnits, 0, maxCores)
 		if n.Speed != 0 {
-			c.number("/speed", "The speed", n.Speed, MinSpeed, MaxSpeed)
+			c.number("/speed", "The speed", n.Speed, minSpeed, maxSpeed)
 		}
 		if k, known := first[n.Type]; !known {
 			first[n.Type] = i
@@ -66,11 +66,11 @@ func (c *checker) nodes() {
 		return
 	}
 	all := in.totals()
-	if sum := all.Map + all.Reduce + all.Shared; sum > MaxSlots {
-		c.add("/nodes", "range", "The nodes have %d slots; there can be %d at most.", sum, MaxSlots)
+	if sum := all.Map + all.Reduce + all.Shared; sum > maxSlots {
+		c.add("/nodes", "range", "The nodes have %d slots; there can be %d at most.", sum, maxSlots)
 	}
-	if nodes > MaxNodes || nodes*int64(len(in.Classes)) > MaxNodesByClass {
-		c.add("/nodes", "range", "There are %d nodes and %d classes; there can be %d nodes, and %d nodes times classes.", nodes, len(in.Classes), MaxNodes, MaxNodesByClass)
+	if nodes > maxNodes || nodes*int64(len(in.Classes)) > maxNodesByClass {
+		c.add("/nodes", "range", "There are %d nodes and %d classes; there can be %d nodes, and %d nodes times classes.", nodes, len(in.Classes), maxNodes, maxNodesByClass)
 	}
 	if all.Shared > 0 && all.Map+all.Reduce > 0 {
 		c.add("/nodes", "one_of", "Some nodes have shared slots and others separate ones; give all of them shared slots, or all map and reduce slots.")
@@ -80,9 +80,9 @@ func (c *checker) nodes() {
 }
 
 func (c *checker) nodeSlots(s Slots) bool {
-	ok := c.whole("/slots/map", "map slots", s.Map, 0, MaxSlots)
-	ok = c.whole("/slots/reduce", "reduce slots", s.Reduce, 0, MaxSlots) && ok
-	ok = c.whole("/slots/shared", "shared slots", s.Shared, 0, MaxSlots) && ok
+	ok := c.whole("/slots/map", "map slots", s.Map, 0, maxSlots)
+	ok = c.whole("/slots/reduce", "reduce slots", s.Reduce, 0, maxSlots) && ok
+	ok = c.whole("/slots/shared", "shared slots", s.Shared, 0, maxSlots) && ok
 	if ok && s == (Slots{}) {
 		c.add("/slots", "missing", "These nodes have no slots, so that nothing runs on them; give them slots, or leave them out.")
 	}
@@ -103,8 +103,8 @@ func (c *checker) background(b *Background) {
 	}
 	switch b.Kind {
 	case ConstantBackground:
-		if n := len(b.Residual); n == 0 || n > MaxNodes {
-			c.add("/background/residual", "range", "There are %d figures of what is left; give 1 to %d.", n, MaxNodes)
+		if n := len(b.Residual); n == 0 || n > maxNodes {
+			c.add("/background/residual", "range", "There are %d figures of what is left; give 1 to %d.", n, maxNodes)
 			return
 		}
 		for i, x := range b.Residual {
@@ -126,7 +126,7 @@ func (c *checker) background(b *Background) {
 			return
 		}
 		if b.EverySeconds != 0 {
-			c.number("/background/every_s", "The time between changes", b.EverySeconds, minBetween, MaxHorizon)
+			c.number("/background/every_s", "The time between changes", b.EverySeconds, minBetween, maxHorizon)
 		}
 	case "":
 		c.add("/background/kind", "missing", "Nothing says how the background load goes; give constant, steps or uniform.")
@@ -141,13 +141,13 @@ func (c *checker) background(b *Background) {
 }
 
 func (c *checker) steps(b *Background, residual func(string, float64) bool) bool {
-	if n := len(b.Steps); n == 0 || n > MaxSteps {
-		c.add("/background/steps", "range", "There are %d steps; give 1 to %d.", n, MaxSteps)
+	if n := len(b.Steps); n == 0 || n > maxSteps {
+		c.add("/background/steps", "range", "There are %d steps; give 1 to %d.", n, maxSteps)
 		return false
 	}
 	for i, s := range b.Steps {
 		at := fmt.Sprintf("/background/steps/%d", i)
-		if !c.number(at+"/at_s", "The moment", s.AtSeconds, 0, MaxHorizon) || !residual(at+"/residual", s.Residual) {
+		if !c.number(at+"/at_s", "The moment", s.AtSeconds, 0, maxHorizon) || !residual(at+"/residual", s.Residual) {
 			return false
 		}
 		if i > 0 && s.AtSeconds < b.Steps[i-1].AtSeconds+minBetween {
@@ -155,7 +155,7 @@ func (c *checker) steps(b *Background, residual func(string, float64) bool) bool
 			return false
 		}
 	}
-	if last := b.Steps[len(b.Steps)-1].AtSeconds; b.RepeatSeconds != 0 && c.number("/background/repeat_s", "The time after which steps come again", b.RepeatSeconds, 0, MaxHorizon) &&
+	if last := b.Steps[len(b.Steps)-1].AtSeconds; b.RepeatSeconds != 0 && c.number("/background/repeat_s", "The time after which steps come again", b.RepeatSeconds, 0, maxHorizon) &&
 		b.RepeatSeconds < last+minBetween {
 		c.add("/background/repeat_s", "premise", "The steps come again after %g s, and the last is at %g s; give more time.", b.RepeatSeconds, last)
 	}
@@ -177,9 +177,9 @@ func (c *checker) deadlines(class *Class) {
 		c.add("/deadlines", "one_of", "Deadlines are said in %d ways; give one of deadline_s, or of at_s, each_s, low_s and high_s under deadlines.", given)
 		return
 	}
-	c.number("/deadlines/at_s", "The deadline", d.AtSeconds, 0, MaxHorizon)
-	if n := len(d.EachSeconds); n > MaxSubmissions {
-		c.add("/deadlines/each_s", "range", "There are %d deadlines; there can be %d at most.", n, MaxSubmissions)
+	c.number("/deadlines/at_s", "The deadline", d.AtSeconds, 0, maxHorizon)
+	if n := len(d.EachSeconds); n > maxSubmissions {
+		c.add("/deadlines/each_s", "range", "There are %d deadlines; there can be %d at most.", n, maxSubmissions)
 		return
 	}
 	for i, x := range d.EachSeconds {
@@ -218,14 +218,14 @@ func (c *checker) onNodes(class *Class) {
 			c.add(at, "unknown_name", "There are no nodes of type %q.", name)
 			continue
 		}
-		c.number(at, "The rate", class.Rates[name], MinSpeed, MaxSpeed)
+		c.number(at, "The rate", class.Rates[name], minSpeed, maxSpeed)
 	}
-	c.number("/read_mb_s", "What a task reads", class.ReadMBPerSecond, 0, MaxMBPerSecond)
-	c.number("/cpu_load", "The number of cores", class.CPULoad, 0, MaxCores)
+	c.number("/read_mb_s", "What a task reads", class.ReadMBPerSecond, 0, maxMBPerSecond)
+	c.number("/cpu_load", "The number of cores", class.CPULoad, 0, maxCores)
 	c.number("/min_share", "The least progress share", class.MinShare, 0, 1)
 	if n := class.Tasks.Noise; n != nil {
-		c.number("/tasks/noise/dedicated", "The deviation", n.Dedicated, 0, MaxNoise)
-		c.number("/tasks/noise/loaded", "The deviation", n.Loaded, 0, MaxNoise)
+		c.number("/tasks/noise/dedicated", "The deviation", n.Dedicated, 0, maxNoise)
+		c.number("/tasks/noise/loaded", "The deviation", n.Loaded, 0, maxNoise)
 	}
 	if class.TaskTime == nil {
 		return
@@ -265,11 +265,11 @@ func (c *checker) around() {
 	in := c.in
 	word(c, "/known", in.Known, KnownLearned, KnownGiven)
 	if in.HeartbeatSeconds != 0 {
-		c.number("/heartbeat_s", "The time between heartbeats", in.HeartbeatSeconds, minBetween, MaxHeartbeat)
+		c.number("/heartbeat_s", "The time between heartbeats", in.HeartbeatSeconds, minBetween, maxHeartbeat)
 	}
 	if d := in.DataNodes; d != nil {
-		c.whole("/data_nodes/count", "data nodes", d.Count, 0, MaxNodes)
-		c.number("/data_nodes/cap_mb_s", "The cap", d.CapMBPerSecond, 0, MaxMBPerSecond)
+		c.whole("/data_nodes/count", "data nodes", d.Count, 0, maxNodes)
+		c.number("/data_nodes/cap_mb_s", "The cap", d.CapMBPerSecond, 0, maxMBPerSecond)
 	}
 	for _, m := range []struct {
 		name  string

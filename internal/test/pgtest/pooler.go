@@ -39,14 +39,7 @@ func Pooler(t testing.TB, address, mode string) string {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	free, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	port := free.Addr().(*net.TCPAddr).Port
-	if err := free.Close(); err != nil {
-		t.Fatal(err)
-	}
+	port := freePort(t)
 	host, serverPort := at.Query().Get("host"), at.Query().Get("port")
 	if host == "" {
 		host, serverPort = at.Hostname(), at.Port()
@@ -133,4 +126,15 @@ func startBound(c *exec.Cmd) (ended chan struct{}, err error) {
 		_ = c.Wait()
 	}()
 	return ended, <-started
+}
+
+func freePort(t testing.TB) int {
+	free, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := free.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return free.Addr().(*net.TCPAddr).Port
 }

@@ -8,9 +8,9 @@ import (
 	"headroom/internal/core/lp"
 )
 
-// OptimumTolerance, relative to one more than the sum of the objective's absolute terms, bounds the distance of a
+// optimumTolerance, relative to one more than the sum of the objective's absolute terms, bounds the distance of a
 // linear optimum from the bound that its own row prices prove.
-const OptimumTolerance = 1e-6
+const optimumTolerance = 1e-6
 
 // settle checks a raw answer against the program without believing any of it, rounds whole columns and recomputes the
 // objective. The row prices of a linear optimum must prove it. Its Bound and its reduced costs are computed from
@@ -42,7 +42,7 @@ func settle(p *lp.Program, o lp.Options, s *lp.Solution) error {
 	for j, c := range p.Cost {
 		magnitude += math.Abs(c * s.X[j])
 	}
-	tolerance := OptimumTolerance * magnitude
+	tolerance := optimumTolerance * magnitude
 	if o.Start != nil && s.Status == lp.Optimal {
 		if cost := dot(p.Cost, o.Start); s.Objective > cost+max(o.AbsGap, o.Gap*math.Abs(cost))+tolerance {
 			return fmt.Errorf("optimal at %.9g, but the start costs %.9g", s.Objective, cost)

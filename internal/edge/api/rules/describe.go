@@ -93,11 +93,11 @@ func describe(s *Shape, rule string, value any) fault.Finding {
 	limit := param(s.Rules, rule)
 	switch rule {
 	case "whole":
-		return fault.Finding{Code: "not_whole", Detail: fmt.Sprintf("%s is not a whole number.", Shown(value))}
+		return fault.Finding{Code: "not_whole", Detail: fmt.Sprintf("%s is not a whole number.", shown(value))}
 	case "int64":
-		return fault.Finding{Code: "range", Detail: fmt.Sprintf("%s is too large for a whole number.", Shown(value))}
+		return fault.Finding{Code: "range", Detail: fmt.Sprintf("%s is too large for a whole number.", shown(value))}
 	case "gt":
-		return fault.Finding{Code: "range", Detail: fmt.Sprintf("%s is too small; it must be more than %s.", Shown(value), plain(limit))}
+		return fault.Finding{Code: "range", Detail: fmt.Sprintf("%s is too small; it must be more than %s.", shown(value), plain(limit))}
 	case "gte", "lte":
 		return outOfRange(s, limit, value)
 	case "oneof":
@@ -107,21 +107,21 @@ func describe(s *Shape, rule string, value any) fault.Finding {
 		if about == "" {
 			about = "It must look like " + limit + "."
 		}
-		return fault.Finding{Code: "text", Detail: fmt.Sprintf("%s cannot stand here. %s", Shown(value), about)}
+		return fault.Finding{Code: "text", Detail: fmt.Sprintf("%s cannot stand here. %s", shown(value), about)}
 	case "moment":
-		return fault.Finding{Code: "time", Detail: fmt.Sprintf("%s is no time; give one such as \"2026-03-01T22:00:00Z\".", Shown(value))}
+		return fault.Finding{Code: "time", Detail: fmt.Sprintf("%s is no time; give one such as \"2026-03-01T22:00:00Z\".", shown(value))}
 	}
 	return wrongLength(rule, limit, value)
 }
 
 func outOfRange(s *Shape, limit string, value any) fault.Finding {
 	low, high := param(s.Rules, "gte")+param(s.Rules, "gt"), param(s.Rules, "lte")
-	detail := fmt.Sprintf("%s is too large; it can be %s at most.", Shown(value), plain(high))
+	detail := fmt.Sprintf("%s is too large; it can be %s at most.", shown(value), plain(high))
 	switch {
 	case low != "" && high != "":
-		detail = fmt.Sprintf("%s is out of range; it must be from %s to %s.", Shown(value), plain(low), plain(high))
+		detail = fmt.Sprintf("%s is out of range; it must be from %s to %s.", shown(value), plain(low), plain(high))
 	case low != "":
-		detail = fmt.Sprintf("%s is too small; it must be at least %s.", Shown(value), plain(low))
+		detail = fmt.Sprintf("%s is too small; it must be at least %s.", shown(value), plain(low))
 	}
 	nearest := json.Number(plain(limit))
 	return fault.Finding{Code: "range", Detail: detail, Hint: &fault.Hint{Detail: fmt.Sprintf("The nearest is %v.", nearest), Value: nearest}}
@@ -135,7 +135,7 @@ func wrongLength(rule, limit string, value any) fault.Finding {
 	case text && rule == "min" && limit == "1":
 		return fault.Finding{Code: "text", Detail: "The text is empty; give one."}
 	case text && rule == "min":
-		return fault.Finding{Code: "text", Detail: fmt.Sprintf("The text %s is too short; it has at least %s characters.", Shown(value), limit)}
+		return fault.Finding{Code: "text", Detail: fmt.Sprintf("The text %s is too short; it has at least %s characters.", shown(value), limit)}
 	case text:
 		return fault.Finding{Code: "too_long", Detail: fmt.Sprintf("The text is too long; it can have %s characters at most.", limit)}
 	case array && rule == "min":
@@ -154,7 +154,7 @@ func noWord(words []string, value any) fault.Finding {
 	case nil:
 		return fault.Finding{Code: "null", Detail: fmt.Sprintf("Here one of the words %s is needed, not null; leave the member out where it has no value.", list)}
 	}
-	f := fault.Finding{Code: "choice", Detail: fmt.Sprintf("%s is none of the words that can stand here: %s.", Shown(value), list)}
+	f := fault.Finding{Code: "choice", Detail: fmt.Sprintf("%s is none of the words that can stand here: %s.", shown(value), list)}
 	if best := fault.Nearest(fmt.Sprint(value), words); best != "" {
 		f.Hint = &fault.Hint{Detail: fmt.Sprintf("Did you mean %q?", best), Value: best}
 	}
@@ -238,8 +238,8 @@ func given(value any) string {
 	return Number
 }
 
-// Shown returns a value for a sentence.
-func Shown(value any) string {
+// shown returns a value for a sentence.
+func shown(value any) string {
 	switch x := value.(type) {
 	case string:
 		return fmt.Sprintf("%.60q", x)

@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"headroom/internal/ask/goal"
 	"headroom/internal/core/capacity"
-	"headroom/internal/core/plan"
 	"headroom/internal/edge/cli/question"
 	"headroom/internal/edge/cli/shell"
 	tables "headroom/internal/service/report"
@@ -62,7 +62,7 @@ func solveOne(c *cobra.Command, name string, p *question.Planner, out shell.Outp
 	}
 	problem, err := capacity.ReadProblem(data, shell.Limits, p.Overrides...)
 	if err != nil {
-		return shell.Labelled(label, plan.SuggestPenalties(c.Context(), data, shell.Limits, err))
+		return shell.Labelled(label, goal.SuggestPenalties(c.Context(), data, shell.Limits, err))
 	}
 	answer, err := p.Plan(c.Context(), problem)
 	p.Close() // before writing: a closed pipe ends the program where it stands

@@ -76,14 +76,11 @@ each answers, and checks them here: the server is asked for what is stored and b
 		if err != nil {
 			return err
 		}
-		what, to := "plan", "problem"
-		var r proof.Report
+		what, to, verify := "plan", "problem", verifyPlan
 		if recheck.IsQuestion(data) {
-			what, to = "answer", "question"
-			r, label, err = verifyAnswer(c, data, label, shell.FileArgument(args[1:]))
-		} else {
-			r, label, err = verifyPlan(c, data, label, shell.FileArgument(args[1:]))
+			what, to, verify = "answer", "question", verifyAnswer
 		}
+		r, label, err := verify(c, data, label, shell.FileArgument(args[1:]))
 		if err != nil {
 			return err
 		}

@@ -21,8 +21,8 @@ func (s *Subject) AddFlags(c *cobra.Command) {
 	c.Flags().StringVar(&s.Cluster, "cluster", "", "ask a server about this `cluster`")
 }
 
-// AddAsync adds --async.
-func (s *Subject) AddAsync(c *cobra.Command) {
+// addAsync adds --async.
+func (s *Subject) addAsync(c *cobra.Command) {
 	c.Flags().BoolVar(&s.Async, "async", false, "with --cluster: start a run and do not wait for it")
 }
 
@@ -34,8 +34,8 @@ func (s *Subject) CheckFile(args []string) error {
 	return nil
 }
 
-// CheckAsync refuses --async without a cluster.
-func (s *Subject) CheckAsync() error {
+// checkAsync refuses --async without a cluster.
+func (s *Subject) checkAsync() error {
 	if s.Async && s.Cluster == "" {
 		return errors.New("--async is for a --cluster; without a server there is nobody to work in the background")
 	}

@@ -47,7 +47,7 @@ func (v *Verb[Ask, Answer]) Command(c *cobra.Command) *cobra.Command {
 	}
 	v.about.AddFlags(c)
 	if !v.AtOnce {
-		v.about.AddAsync(c)
+		v.about.addAsync(c)
 	}
 	v.out.AddFlags(c, append([]string{"table", "json"}, v.Kind.Formats...)...)
 	v.Options.Add(c)
@@ -57,7 +57,7 @@ func (v *Verb[Ask, Answer]) Command(c *cobra.Command) *cobra.Command {
 				return err
 			}
 		}
-		if err := errors.Join(v.about.CheckFile(args), v.about.CheckAsync()); err != nil {
+		if err := errors.Join(v.about.CheckFile(args), v.about.checkAsync()); err != nil {
 			return err
 		}
 		if err := v.out.CheckSheet(c); err != nil {

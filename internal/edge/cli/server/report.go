@@ -16,7 +16,7 @@ import (
 	"headroom/internal/edge/cli/document"
 	"headroom/internal/edge/cli/remote"
 	"headroom/internal/edge/cli/shell"
-	"headroom/internal/service/reporting"
+	"headroom/internal/service/report/reporting"
 	"headroom/openapi"
 )
 

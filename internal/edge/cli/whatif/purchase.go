@@ -61,14 +61,9 @@ scenario.` + remote.ConnectionHelp,
 	c.Flags().StringSliceVar(&leaveOut, "leave-out", nil,
 		"with --cluster: leave out what purchases are not weighed with, as a `word`: spot, budget")
 	var offers []capacity.Offer
-	v.Check = func(_ *cobra.Command, _ []string) error {
-		offers = nil
-		for _, text := range texts {
-			o, err := readOffer(text)
-			if err != nil {
-				return err
-			}
-			offers = append(offers, o)
+	v.Check = func(_ *cobra.Command, _ []string) (err error) {
+		if offers, err = readOffers(texts); err != nil {
+			return err
 		}
 		if v.Here() && (len(named) > 0 || len(leaveOut) > 0 || vmType != "") {
 			return errors.New("--named, --vm-type and --leave-out are for a --cluster; a file says what is weighed")
@@ -76,11 +71,10 @@ scenario.` + remote.ConnectionHelp,
 		return f.check(v.Here())
 	}
 	v.Mend = func(err error) error {
-		said := make([]string, len(texts))
-		for i, text := range texts {
-			said[i] = "--offer " + text
+		each, said := slices.Repeat([]string{"--factors"}, len(factors)), slices.Clone(texts)
+		for i := range said {
+			said[i] = "--offer " + said[i]
 		}
-		each := slices.Repeat([]string{"--factors"}, len(factors))
 		return append(remote.Origins{{Pointer: "/offers", Each: said}, {Pointer: "/factors", Each: each}}, monthsOrigins...).Say(err)
 	}
 	v.Send = func(c *cobra.Command, cluster, format string) (openapi.Request, any, error) {
@@ -116,6 +110,17 @@ scenario.` + remote.ConnectionHelp,
 		return asked, shell.Labelled(label, err)
 	}
 	return v.Command(c)
+}
+
+func readOffers(texts []string) (offers []capacity.Offer, err error) {
+	for _, text := range texts {
+		o, err := readOffer(text)
+		if err != nil {
+			return nil, err
+		}
+		offers = append(offers, o)
+	}
+	return offers, nil
 }
 
 // readOffer reads an offer as the flag has it.

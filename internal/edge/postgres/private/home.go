@@ -343,14 +343,14 @@ func unusable(dir string, err error) error {
 	return fmt.Errorf("use the data directory %s: %w", dir, err)
 }
 
-// NoSpaceError reports a full disk. It goes away when somebody makes room.
-type NoSpaceError struct{ Dir string }
+// noSpaceError reports a full disk. It goes away when somebody makes room.
+type noSpaceError struct{ Dir string }
 
-func (e *NoSpaceError) Error() string {
+func (e *noSpaceError) Error() string {
 	return fmt.Sprintf("no space is left on the disk of %s; make room (a new database takes about 40 MB), or choose another --data-dir", e.Dir)
 }
 
-func noSpace(dir string) error { return &NoSpaceError{dir} }
+func noSpace(dir string) error { return &noSpaceError{dir} }
 
 func escapeGlob(path string) string {
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)

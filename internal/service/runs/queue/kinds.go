@@ -7,7 +7,7 @@ import (
 	"headroom/internal/service/app"
 	"headroom/internal/service/plans"
 	"headroom/internal/service/question"
-	"headroom/internal/service/reporting"
+	"headroom/internal/service/report/reporting"
 	"headroom/internal/service/runs"
 )
 

@@ -21,7 +21,7 @@ import (
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
 	"headroom/internal/service/hooks"
-	"headroom/internal/service/reporting"
+	"headroom/internal/service/report/reporting"
 	"headroom/internal/service/runs"
 	"headroom/internal/service/runs/queue"
 	"headroom/internal/test/await"

@@ -27,7 +27,7 @@ import (
 	"headroom/internal/service/app"
 	"headroom/internal/service/clusters"
 	"headroom/internal/service/hooks"
-	"headroom/internal/service/reporting"
+	"headroom/internal/service/report/reporting"
 	"headroom/internal/service/runs"
 	"headroom/internal/service/telemetry"
 )

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"headroom/internal/test/await"
-	"headroom/internal/test/slurmtest"
+	"headroom/internal/test/engines/slurmtest"
 )
 
 // Both sources tell alike of jobs that ended, with their class. There are tasks of an array, one that failed, two that were

@@ -11,7 +11,7 @@ import (
 
 	"headroom/internal/slots/drive"
 	"headroom/internal/test/await"
-	"headroom/internal/test/slurmtest"
+	"headroom/internal/test/engines/slurmtest"
 )
 
 // Nodes follow the plan's VMs: those that are missing are asked for, and those without a job are given back. A node with a

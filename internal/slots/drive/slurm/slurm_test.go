@@ -13,7 +13,7 @@ import (
 
 	"headroom/internal/slots/drive"
 	"headroom/internal/test/await"
-	"headroom/internal/test/slurmtest"
+	"headroom/internal/test/engines/slurmtest"
 )
 
 // The limits that the driver sets hold in a real Slurm: of one class to no place, of another to two, and no job fails.

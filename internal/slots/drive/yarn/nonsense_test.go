@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"headroom/internal/slots/drive"
-	"headroom/internal/test/yarntest"
+	"headroom/internal/test/engines/yarntest"
 )
 
 // sensible holds the answers of a YARN with two queues.

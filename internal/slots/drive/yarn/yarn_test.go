@@ -10,7 +10,7 @@ import (
 
 	"headroom/internal/slots/drive"
 	"headroom/internal/test/await"
-	"headroom/internal/test/yarntest"
+	"headroom/internal/test/engines/yarntest"
 )
 
 // driver returns a driver of a YARN by a plan, and what it says.

@@ -43,7 +43,7 @@ type ReportFile struct {
 const MaxReport = 64 << 20
 
 // UnscheduledKept is the number of reports without a schedule stored for a cluster.
-const UnscheduledKept = DefaultKeep
+const UnscheduledKept = defaultKeep
 
 // ReportRequest asks for a report now: one of a schedule, or one that the other members describe.
 type ReportRequest struct {
@@ -76,8 +76,8 @@ func (r *ReportRequest) Validate() error {
 	})
 }
 
-// FileName returns the name of a report's file, in letters that every file system and header accepts.
-func (r Report) FileName(cluster string) string {
+// fileName returns the name of a report's file, in letters that every file system and header accepts.
+func (r Report) fileName(cluster string) string {
 	parts := []string{cluster}
 	if r.Schedule != nil {
 		parts = append(parts, fileWord(*r.Schedule))

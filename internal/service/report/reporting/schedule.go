@@ -57,14 +57,14 @@ const ReportScheduleKind = "report_schedule"
 
 // Bounds of report schedules.
 const (
-	DefaultKeep        = 24
+	defaultKeep        = 24
 	MaxReportSchedules = 50 // of a cluster
 )
 
 // UnmarshalJSON fills in defaults.
 func (s *ReportSchedule) UnmarshalJSON(text []byte) error {
 	type members ReportSchedule
-	*s = ReportSchedule{Covers: CoversAhead, Format: ReportXLSX, Enabled: true, Keep: DefaultKeep}
+	*s = ReportSchedule{Covers: CoversAhead, Format: ReportXLSX, Enabled: true, Keep: defaultKeep}
 	return json.Unmarshal(text, (*members)(s))
 }
 
@@ -121,9 +121,9 @@ func (s ReportSchedule) Span(at time.Time, zone *time.Location) (from, until tim
 	return wholeHours(at, s.Next(at, zone))
 }
 
-// Around returns the time covered by an unscheduled report: a day, a week or a month on the clocks of a zone. It
+// around returns the time covered by an unscheduled report: a day, a week or a month on the clocks of a zone. It
 // begins or ends with the hour of a moment. A month from the 31st on ends with the next one.
-func Around(every Every, covers Covers, at time.Time, zone *time.Location) (from, until time.Time) {
+func around(every Every, covers Covers, at time.Time, zone *time.Location) (from, until time.Time) {
 	at = at.UTC().Truncate(time.Hour)
 	by := 1
 	if covers == CoversBehind {

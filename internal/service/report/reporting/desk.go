@@ -158,7 +158,7 @@ func (d *Desk) Start(ctx context.Context, cluster string, r ReportRequest) (runs
 		}
 		in.Schedule, in.Every, in.Covers, in.Format = &s.Name, s.Every, s.Covers, s.Format
 	}
-	in.From, in.Until = Around(in.Every, in.Covers, in.At, zone)
+	in.From, in.Until = around(in.Every, in.Covers, in.At, zone)
 	return d.runs.StartRun(ctx, runs.NewRun{Kind: RunKind, Cluster: cluster, Role: auth.Operator, Input: in})
 }
 
@@ -191,7 +191,7 @@ func (d *Desk) MakeForRun(ctx context.Context, claim runs.Claim, progress func(r
 	}
 	r := in.Report()
 	r.ID = claim.ID
-	r.File = &ReportFile{Name: r.FileName(claim.Cluster), Size: file.size}
+	r.File = &ReportFile{Name: r.fileName(claim.Cluster), Size: file.size}
 	return func(ctx context.Context) (runs.Result, error) {
 		r, err := d.store.SaveReport(ctx, claim.Cluster, r, file.all, [32]byte(file.sum.Sum(nil)))
 		if err != nil {

@@ -1,4 +1,4 @@
-package plan
+package goal
 
 import (
 	"bytes"
@@ -14,6 +14,7 @@ import (
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 	"headroom/internal/core/money"
+	"headroom/internal/core/plan"
 )
 
 // A suggestion is a courtesy: it is computed for small problems, in little time.
@@ -40,7 +41,7 @@ func SuggestPenalties(ctx context.Context, data []byte, limits capacity.Limits, 
 	}
 	ctx, cancel := context.WithTimeout(ctx, suggestedTime)
 	defer cancel()
-	answer, failed := Solve(ctx, p, nil)
+	answer, failed := plan.Solve(ctx, p, nil)
 	if failed != nil || len(answer.Classes) != len(p.Classes) {
 		return err
 	}

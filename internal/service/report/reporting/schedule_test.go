@@ -135,7 +135,7 @@ func TestReportsAroundAMoment(t *testing.T) {
 		{EveryMonth, CoversAhead, "2024-12-15T00:00:00Z", "2024-12-15T00:00:00Z", "2025-01-15T00:00:00Z"},
 	} {
 		at, _ := time.Parse(time.RFC3339, c.at)
-		from, until := Around(c.every, c.covers, at, berlin)
+		from, until := around(c.every, c.covers, at, berlin)
 		if got, want := from.Format(time.RFC3339)+" "+until.Format(time.RFC3339), c.from+" "+c.until; got != want {
 			t.Errorf("a %s %s of %s is %s, want %s", c.every, c.covers, c.at, got, want)
 		}
@@ -165,7 +165,7 @@ func TestNamesOfReportFiles(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"month ahead", "../../etc/passwd", "a\"; rm -rf /; \"", "=HYPERLINK(1)", "CON", "报告", "\u202egpj.exe", strings.Repeat("x y", 100), "-", "%2e%2e%2f", "a\\b:c*d?e", "🙂🙂"} {
 		r := Report{Schedule: &name, Every: EveryMonth, Covers: CoversAhead, Format: ReportXLSX, At: time.Date(2026, 3, 1, 5, 0, 0, 0, time.UTC)}
-		got := r.FileName("shop")
+		got := r.fileName("shop")
 		if !strings.HasPrefix(got, "shop-") || !strings.HasSuffix(got, "-month-ahead-2026-03-01T0500Z.xlsx") || len(got) > 130 ||
 			strings.Trim(got, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-.") != "" || strings.Contains(got, "..") {
 			t.Errorf("%q becomes %q", name, got)

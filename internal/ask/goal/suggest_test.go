@@ -1,4 +1,4 @@
-package plan
+package goal
 
 import (
 	"encoding/json"
@@ -11,6 +11,7 @@ import (
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 	"headroom/internal/core/money"
+	"headroom/internal/core/plan"
 )
 
 // suggested takes penalties out of an example and returns the hints of what is then refused.
@@ -62,7 +63,7 @@ func TestPenaltiesAreSuggested(t *testing.T) {
 			}
 			p.Options.Engine = capacity.EngineExact
 			p.Classes[0].Penalty = money.Amount{Decimal: decimal.RequireFromString(cents)}
-			a, err := Solve(t.Context(), p, nil)
+			a, err := plan.Solve(t.Context(), p, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
