@@ -26,6 +26,9 @@ func (c *checking) months(q horizon.HorizonQuestion, a horizon.Answer, got any) 
 			"the counts of VMs and jobs and the cost of a span, but for its sums and for the cost of the cheapest plans",
 			"how much less than the gap the answer may be off"}, c.NotChecked...)
 	}
+	if !toldApart(&a) && slices.ContainsFunc(a.Classes, belowPromise) {
+		c.NotChecked = append([]string{"in which hours fewer jobs run than are promised, but for where they can"}, c.NotChecked...)
+	}
 	if carrying := newCarrying(&q.Horizon, nil); carrying != nil {
 		c.carried, q.Horizon = carrying, carrying.untilDeadline(q.Horizon)
 		hours := carrying.inJobs(q.Horizon, 1)
