@@ -131,7 +131,7 @@ type SpanTotal struct {
 	OnDemandHours   float64      `json:"on_demand_vm_hours"`
 	ReservedHours   float64      `json:"reserved_vm_hours"`
 	IdleHours       float64      `json:"reserved_idle_vm_hours"`
-	AdmittedHours   float64      `json:"admitted_job_hours"` // jobs running at once, times hours
+	AdmittedHours   float64      `json:"admitted_job_hours"` // jobs at once, times hours; those that arrive count until their deadline
 	RefusedHours    float64      `json:"refused_job_hours"`
 }
 

@@ -295,7 +295,7 @@ func (c *checking) enough(at string, h *horizon.Horizon, a *horizon.Answer) {
 				c.wrong(fmt.Sprintf("%s/classes/%d/arrivals/work_vm_hours", at, i), "is %v, and what has arrived takes %v", of.WorkVMHours, work)
 			}
 			if a.Complete {
-				c.differ(fmt.Sprintf("%s/classes/%d/arrivals", at, i), tree(marshalled(of)), arrivalsOf(h, i, arrived, x))
+				c.differ(fmt.Sprintf("%s/classes/%d/arrivals", at, i), tree(marshalled(of)), c.carried.arrivalsOf(h, i, arrived, x))
 			}
 			if all += of.WorkVMHours; !tooFewVMs(a) && x.VMHours < of.WorkVMHours-workSlack*(1+of.WorkVMHours) {
 				c.wrong(fmt.Sprintf("%s/classes/%d/vm_hours", at, i), "is %v, and what has arrived takes %v", x.VMHours, of.WorkVMHours)
@@ -311,7 +311,7 @@ func (c *checking) enough(at string, h *horizon.Horizon, a *horizon.Answer) {
 }
 
 // arrivalsOf are the figures of what arrives of a class: in the horizon, and the job-hours that begin or end outside of it.
-func arrivalsOf(h *horizon.Horizon, class int, arrived []proof.Arrived, x *horizon.ClassTotal) map[string]any {
+func (x *carrying) arrivalsOf(h *horizon.Horizon, class int, arrived []proof.Arrived, of *horizon.ClassTotal) map[string]any {
 	start, end := ends(h)
 	from, until := start.Unix(), end.Unix()
 	jobs, earlier := 0.0, []proof.Arrived{}
@@ -322,14 +322,14 @@ func arrivalsOf(h *horizon.Horizon, class int, arrived []proof.Arrived, x *horiz
 			earlier = append(earlier, s)
 		}
 	}
-	over := func(of []proof.Arrived, from, until int64) float64 {
-		return proof.AtOnce(&h.Problem, class, of, [][2]int64{{from, until}})[0] * float64(until-from) / 3600
+	over := func(spans []proof.Arrived, from, until int64) float64 {
+		return proof.AtOnce(&h.Problem, class, spans, [][2]int64{{from, until}})[0] * float64(until-from) / 3600 * x.lasting[class]
 	}
 	seconds := proof.HeldSeconds(&h.Problem, class)
 	before, after := over(earlier, from, until), over(arrived, until, until+int64(math.Ceil(seconds)))
 	vms := 0.0
-	if x.AdmittedHours > 0 {
-		vms = after * x.VMHours / x.AdmittedHours
+	if of.AdmittedHours > 0 {
+		vms = after * of.VMHours / of.AdmittedHours
 	}
 	return map[string]any{"jobs": alikeTo(jobs), "run_s": alikeTo(seconds), "earlier_job_hours": nearTo(before, before+after), "later_job_hours": nearTo(after, before+after),
 		"later_vm_hours": nearTo(vms, vms)}
@@ -506,6 +506,7 @@ func (c *checking) atOnce(at string, k *calendar, a *horizon.Answer, rows *calen
 			} else if in.Arrivals == nil {
 				jobs[n] = max(jobs[n], k.most[n])
 			}
+			jobs[n] *= c.carried.lasting[n]
 			sum += jobs[n]
 		}
 		all, none := row.Admitted+row.Refused, row.Status == capacity.InfeasibleStatus
@@ -522,6 +523,7 @@ func (c *checking) atOnce(at string, k *calendar, a *horizon.Answer, rows *calen
 			most, least := jobs[n], problem.Classes[n].Jobs.Min
 			switch {
 			case none: // conflicts are told of whole jobs
+				most /= c.carried.lasting[n]
 				most, least = math.Ceil(most*(1-1e-9)), math.Ceil(min(least, most)*(1-1e-9))
 			case a.Detail == horizon.DetailClasses:
 				if row.Situation < len(a.Situations) && n < len(a.Situations[row.Situation].Classes) {
@@ -562,7 +564,7 @@ func (c *checking) work(at string, h *horizon.Horizon, a *horizon.Answer) {
 			}
 			if i < len(classes) && row.Status != capacity.InfeasibleStatus {
 				from := row.Start.Unix()
-				held = append(held, proof.Held{From: from, Until: from + int64(math.Round(row.Hours*3600)), VMs: classes[i].VMs, Refused: classes[i].Refused})
+				held = append(held, proof.Held{From: from, Until: from + int64(math.Round(row.Hours*3600)), VMs: classes[i].VMs, Refused: classes[i].Refused / c.carried.lasting[i]})
 			}
 		}
 		if len(arrived) == 0 || i >= len(a.Classes) {

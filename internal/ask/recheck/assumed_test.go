@@ -2,10 +2,12 @@ package recheck
 
 import (
 	"encoding/json"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"headroom/internal/ask/horizon"
 	"headroom/internal/core/capacity"
@@ -176,5 +178,45 @@ func TestPurchaseWithAssumedDemand(t *testing.T) {
 				allMutationsFail(t, q, a, 40, notInPurchases...)
 			}
 		})
+	}
+}
+
+// Jobs that are done before their deadline count until then. An answer that counts the time on their VMs fails, in any detail.
+func TestEarlyJobsCountUntilTheirDeadline(t *testing.T) {
+	const early = `{"problem": {"currency": "USD", "period_s": 3600, "supply": {"contracts": [], "on_demand": {"price": "0.20", "quota": 1}},
+		"classes": [{"name": "tiny", "demand": {"map_work_s": 10, "reduce_work_s": 0, "fixed_s": 0}, "deadline_s": 36,
+		"slots_per_vm": {"map": 4, "reduce": 4}, "jobs": {"min": 0, "max": 100}, "penalty": "0.01"}]},
+		"periods": [{"start": "2026-01-01T00:00:00Z", "hours": 20, "arrivals": [20]}]}`
+	for _, detail := range []horizon.Detail{horizon.DetailClasses, horizon.DetailPeriods, horizon.DetailSummary} {
+		q, text := answerMonths(t, early, detail)
+		sound(t, q, text)
+		var a horizon.Answer
+		if err := json.Unmarshal(text, &a); err != nil {
+			t.Fatal(err)
+		}
+		if hours := a.Total.RefusedHours; math.Abs(hours-20*36.0/3600) > 1e-3 || math.Abs(0.01*hours-a.Total.Cost.Penalties.Float()) > 1e-6 {
+			t.Errorf("%s: %v job-hours are refused, valued at %s", detail, hours, a.Total.Cost.Penalties)
+		}
+		for _, x := range append(append([]horizon.SpanTotal{}, a.Months...), a.Days...) {
+			if math.Abs(0.01*x.RefusedHours-x.Cost.Penalties.Float()) > 1e-6 {
+				t.Errorf("%s: %v job-hours are refused, valued at %s", detail, x.RefusedHours, x.Cost.Penalties)
+			}
+		}
+		on := 10.0 / 36 // of the time until the deadline
+		a.Total.RefusedHours, a.Classes[0].RefusedHours = on*a.Total.RefusedHours, on*a.Classes[0].RefusedHours
+		for _, spans := range [][]horizon.SpanTotal{a.Months, a.Days} {
+			for i := range spans {
+				spans[i].RefusedHours *= on
+			}
+		}
+		for i := range a.Periods {
+			a.Periods[i].Refused *= on
+		}
+		for i := range a.Situations {
+			a.Situations[i].Classes[0].Refused *= on
+		}
+		if verified(t, q, marshalled(a.Retold(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(2026, 1, 1, 20, 0, 0, 0, time.UTC)))).Accepted() {
+			t.Errorf("%s: job-hours on VMs pass beside their value until the deadline", detail)
+		}
 	}
 }

@@ -30,7 +30,7 @@ func (c *checking) months(q horizon.HorizonQuestion, a horizon.Answer, got any) 
 		c.NotChecked = append([]string{"in which hours fewer jobs run than are promised, but for where they can"}, c.NotChecked...)
 	}
 	if carrying := newCarrying(&q.Horizon, nil); carrying != nil {
-		c.carried, q.Horizon = carrying, carrying.untilDeadline(q.Horizon)
+		c.carried = carrying
 		hours := carrying.inJobs(q.Horizon, 1)
 		c.arriving("", &q.Horizon, &hours, &a, got, true)
 	} else {
@@ -164,7 +164,13 @@ func (c *checking) closed(at string, k *calendar, a *horizon.Answer, got any) {
 	}
 	classes := []any{}
 	for i := range k.h.Problem.Classes {
-		classes = append(classes, map[string]any{"name": k.h.Problem.Classes[i].Name})
+		of := &k.h.Problem.Classes[i]
+		one := map[string]any{"name": of.Name}
+		if i < len(a.Classes) {
+			value := mul(mul(of.Penalty.Rat(), number(a.Classes[i].RefusedHours)), big.NewRat(3600, k.h.Problem.PeriodSeconds))
+			one["penalties"] = figure{value, add(big.NewRat(int64(len(k.cells)), 1e9), mul(big.NewRat(1, 1e8), value))}
+		}
+		classes = append(classes, one)
 	}
 	c.differ(at, got, map[string]any{"classes": classes, "currency": k.h.Problem.Currency})
 	if !slices.Contains([]horizon.Detail{horizon.DetailSummary, horizon.DetailPeriods, horizon.DetailClasses}, a.Detail) {

@@ -35,7 +35,7 @@ func (c *checking) purchase(q horizon.PurchaseQuestion, a horizon.PurchaseAnswer
 	_, forecast := ends(&q.Horizon)
 	asked := q.Horizon
 	carrying := newCarrying(&asked, q.Offers)
-	c.carried, asked = carrying, carrying.untilDeadline(asked)
+	c.carried = carrying
 	q.Horizon = assumed(&q, asked, q.Assume)
 	own := len(a.Horizon.Contracts) - len(q.Offers)
 	if own < 0 {
