@@ -12,7 +12,7 @@ import (
 	"headroom/internal/core/words"
 )
 
-var fitsNotChecked = []string{"why measurements cannot be fitted, but for too few of them",
+var fitsNotChecked = []string{
 	"which of several curves of task times is the best, but for those near the one that is given and those of some rates",
 	"whether a curve without constraints falls everywhere and never to nothing"}
 
@@ -85,9 +85,10 @@ func (c *checking) fit(at string, q *perf.FitQuestion, s *series, f *perf.JobFit
 		c.wrong(at, "is a fit of another kind")
 	case s.kind == perf.PowerFits && sizes(s) == 1 && len(s.all) > 1:
 		want["refused"] = words.OneSize(*s.all[0].VMs)
-	case s.kind == perf.PowerFits && sizes(s) == 1, f.Refused == "":
+	case s.kind == perf.PowerFits && sizes(s) == 1:
+		want["refused"] = words.OneMeasurement
 	case s.kind == perf.PowerFits:
-		c.doubt(at+"/refused", "says that measurements at %d sizes cannot be fitted, which is not looked at", sizes(s))
+		c.steep(at+"/refused", cmp.Or(q.Methods.Power, perf.LogChoice), s, f.Refused)
 	default:
 		c.wrong(at+"/refused", "says that nothing can be fitted, and there are measurements")
 	}
@@ -177,8 +178,8 @@ func (c *checking) power(at string, method perf.FitChoice, s *series, f *perf.Po
 	}
 	atLine := []float64{math.Log(f.A), f.B}
 	switch _, scale, _, _ := errorsOf(seconds, func(int) float64 { return 0 }); {
-	case f.A <= 0:
-		c.wrong(at+"/a", "is %v, which makes no times", f.A)
+	case !(f.A >= perf.MinPowerA && f.A <= perf.MaxPowerA && math.Abs(f.B) < perf.MaxPowerB):
+		c.wrong(at, "is %v times the VMs to the power %v, which is refused", f.A, f.B)
 	case method == perf.LogChoice && beaten(atLine, line, float64(len(logs))), method == perf.NLSChoice && beaten([]float64{f.A, f.B}, times, scale):
 		c.wrong(at, "is not the best fit: there is a better one near it")
 	}

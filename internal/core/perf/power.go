@@ -34,8 +34,7 @@ func FitPower(points []Measurement, method FitMethod) (PowerFit, error) {
 		f.PowerModel = leastSquares(points)
 	}
 	if !(math.Abs(f.B) < MaxPowerB) || !(f.A >= MinPowerA && f.A <= MaxPowerA) {
-		return PowerFit{}, &fault.InputError{Findings: []fault.Finding{{Code: "steep", Detail: fmt.Sprintf(
-			"The times change too strongly with the VMs for a power of them: a is %.3g and b %.3g. Check the units, or measure at sizes further apart.", f.A, f.B)}}}
+		return PowerFit{}, &fault.InputError{Findings: []fault.Finding{{Code: "steep", Detail: words.TooSteep(f.A, f.B)}}}
 	}
 	quality(&f, points, l)
 	return f, nil
@@ -71,7 +70,7 @@ func unfit(points []Measurement) (findings []fault.Finding) {
 	case len(points) == 0:
 		return []fault.Finding{{Code: "too_few", Detail: "There is no measurement; give at least two, on different numbers of VMs."}}
 	case len(points) == 1:
-		return []fault.Finding{{Code: "too_few", Detail: "One measurement does not say how the time changes with the VMs; give at least two, on different numbers of VMs."}}
+		return []fault.Finding{{Code: "too_few", Detail: words.OneMeasurement}}
 	case len(sizes) == 1:
 		return []fault.Finding{{Code: "one_size", Detail: words.OneSize(points[0].VMs)}}
 	}

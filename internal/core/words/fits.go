@@ -23,6 +23,9 @@ const (
 // NoInterval says that two measurements do not tell how far a power errs.
 const NoInterval = "Two measurements are met exactly by any power, so that nothing is known of how far it errs; give a third."
 
+// OneMeasurement says why no power can be fitted to a single time.
+const OneMeasurement = "One measurement does not say how the time changes with the VMs; give at least two, on different numbers of VMs."
+
 // Why a curve without constraints is not taken.
 const (
 	FallsToNothing = "falls to nothing"
@@ -95,4 +98,9 @@ func FewTasks(enough int, types []string) string {
 // OffReference warns of usage on another number of VMs than that of the thresholds.
 func OffReference(vms, reference int64) string {
 	return fmt.Sprintf("The usage was measured on %d VMs; the thresholds belong to %d. It is not converted.", vms, reference)
+}
+
+// TooSteep says why a power of the VMs is none that can be relied on.
+func TooSteep(a, b float64) string {
+	return fmt.Sprintf("The times change too strongly with the VMs for a power of them: a is %.3g and b %.3g. Check the units, or measure at sizes further apart.", a, b)
 }
