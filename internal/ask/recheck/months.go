@@ -5,6 +5,7 @@ import (
 	"math/big"
 	"slices"
 	"strings"
+	"time"
 
 	"headroom/internal/ask/horizon"
 	"headroom/internal/core/capacity"
@@ -268,6 +269,9 @@ func (c *checking) summary(at string, k *calendar, a horizon.Answer, got any) {
 	}
 	for i, seconds := 0, k.seconds(len(k.cells)); i < len(k.contracts); i++ {
 		one := map[string]any{"name": k.contracts[i].Name, "vms": exact(whole(k.contracts[i].VMs)), "upfront": exact(k.share(i, seconds))}
+		if k.contracts[i].vmType != "" {
+			one["vm_type"] = k.contracts[i].vmType
+		}
 		if contracts = append(contracts, one); s.all {
 			one["hours"] = about(inForce[i])
 		}
@@ -289,6 +293,7 @@ func (c *checking) summary(at string, k *calendar, a horizon.Answer, got any) {
 		return
 	}
 	c.within(at, s, &a)
+	c.hopelessTimes(at, k, s, &a)
 	if !slices.Contains(statuses, a.Status) {
 		c.wrong(at+"/status", "is %q, which is none", a.Status)
 	}
@@ -296,6 +301,19 @@ func (c *checking) summary(at string, k *calendar, a horizon.Answer, got any) {
 		c.wrong(at+"/status", "is %s, and %v hours have no plan", a.Status, trimmed(total.infeasible))
 	}
 	c.end(PlansCheck, "The cheapest plans of %d situations cost so much, within the gap.", cases)
+}
+
+// hopelessTimes checks that each time without a plan that a summary lists is one, for the reason that is said, in their order.
+func (c *checking) hopelessTimes(at string, k *calendar, s *spanned, a *horizon.Answer) {
+	for i := range a.Infeasible {
+		x, where := &a.Infeasible[i], fmt.Sprintf("%s/infeasible/%d", at, i)
+		n := slices.IndexFunc(k.cells, func(y cell) bool { return y.start.Equal(x.Start) })
+		if n < 0 || !s.none[k.cells[n].situation] || i > 0 && !x.Start.After(a.Infeasible[i-1].Start) {
+			c.wrong(where+"/start", "is %s, where there is a plan or which is out of order", x.Start.Format(time.RFC3339))
+			continue
+		}
+		c.conflict(where, &k.cases[k.cells[n].situation].problem, x.Conflict)
+	}
 }
 
 // within holds the cost of an answer, and of each of its months, against that of the cheapest plans.
