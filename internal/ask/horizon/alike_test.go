@@ -15,10 +15,11 @@ import (
 
 // Hours with the same whole jobs get the same answer, byte by byte, as if each were solved by itself, and most are not solved.
 func TestHoursWithTheSameJobsAreSolvedOnce(t *testing.T) {
-	solves := [2]int{}
+	all := [2]int{} // problems solved of horizons in which no job is refused
 	refused, whole := 0, 0
 	for seed := range uint64(plantest.Trials(60, 1000)) {
 		var texts [2]string
+		var solves [2]int
 		for by := range texts {
 			r := rand.New(rand.NewPCG(seed, 120))
 			h := drawnValue(r, 1+seed%2)
@@ -59,11 +60,14 @@ func TestHoursWithTheSameJobsAreSolvedOnce(t *testing.T) {
 			}
 			texts[by] = string(text)
 		}
+		if solves[0] == 60 {
+			all[0], all[1] = all[0]+solves[0], all[1]+solves[1]
+		}
 		if texts[0] != texts[1] {
 			t.Fatalf("seed %d: hour by hour it is\n%s\nand with what is alike\n%s", seed, texts[0], texts[1])
 		}
 	}
-	if t.Log(solves, refused, whole); refused < 5 || whole < 5 || 10*solves[1] > 9*solves[0] {
-		t.Errorf("%v problems are solved; of the horizons %d refuse jobs and %d do not", solves, refused, whole)
+	if t.Log(all, refused, whole); refused < 5 || whole < 5 || 4*all[1] > 3*all[0] {
+		t.Errorf("%v problems are solved; of the horizons %d refuse jobs and %d do not", all, refused, whole)
 	}
 }
