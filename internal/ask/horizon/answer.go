@@ -46,7 +46,7 @@ type amounts struct {
 	gap        decimal.Decimal
 }
 
-// settle adds a plan up at the problem's penalties. Where its jobs stand for a part of one each, these are counted.
+// settle adds a plan up at the problem's penalties. Where its jobs stand for so many each, these are counted.
 func settle(p *capacity.Problem, pl *capacity.Plan, contracts []ContractTotal, filled []float64) settlement {
 	n := len(contracts)
 	s := settlement{status: pl.Status, used: make([]float64, n), inForce: make([]bool, n), amounts: make(map[int64]*amounts, 1)}

@@ -69,28 +69,19 @@ func (h Horizon) Carried() Horizon {
 		h.turns = append(slices.Clip(h.turns), c.From.Unix(), c.Until.Unix())
 	}
 	slices.Sort(h.turns)
-	h.asked, h.parts = slices.Clone(h.Problem.Classes), make([]int64, len(h.Problem.Classes))
+	h.asked, h.parts, h.lasting = slices.Clone(h.Problem.Classes), make([]int64, len(h.Problem.Classes)), make([]float64, len(h.Problem.Classes))
 	h.Problem.Classes = slices.Clone(h.asked)
 	for k := range h.asked {
-		h.parts[k] = 1
+		h.parts[k], h.lasting[k] = 1, 1
 		if len(h.arrivalsOf(k)) > 0 {
 			h.parts[k] = parts(&h.asked[k], &h.Problem)
 			divide(&h.Problem.Classes[k], &h.Problem.Options, h.parts[k])
-			h.asked[k].Penalty = h.untilDeadline(k)
+			if held := perf.HeldSeconds(h.asked[k], h.Problem.Supply, h.Problem.Options); held > 0 {
+				h.lasting[k] = h.asked[k].DeadlineSeconds / held
+			}
 		}
 	}
 	return h.carry()
-}
-
-// untilDeadline is the penalty of a class's job for as long as it holds VMs: an execution that is refused counts with the
-// penalty until its deadline, also where it would have been done before.
-func (h *Horizon) untilDeadline(class int) money.Amount {
-	c := h.asked[class]
-	held := perf.HeldSeconds(c, h.Problem.Supply, h.Problem.Options)
-	if held <= 0 || held >= c.DeadlineSeconds {
-		return c.Penalty
-	}
-	return money.Amount{Decimal: c.Penalty.Mul(decimal.NewFromFloat(c.DeadlineSeconds)).DivRound(decimal.NewFromFloat(held), money.Places)}
 }
 
 // carry counts the jobs that run at once anew, where arrivals have changed.
@@ -284,21 +275,22 @@ func (h *Horizon) inParts(class int, jobs float64) float64 {
 }
 
 // filled returns how many jobs of a class each planned one of a period stands for: those are rounded up, and all of them
-// together are the jobs that run at once on average. Numbers that differ by rounding errors alone are the same.
+// together are the jobs that run at once on average. A job that is done before its deadline counts until then, like its penalty.
+// Numbers that differ by rounding errors alone are the same.
 func (h *Horizon) filled(period, class int) float64 {
 	return h.filling(class, h.Periods[period].Running[class])
 }
 
 func (h *Horizon) filling(class int, running float64) float64 {
 	if h.Problem.Options.Integrality == capacity.Relaxed || running == 0 {
-		return 1 / float64(h.parts[class])
+		return h.lasting[class] / float64(h.parts[class])
 	}
 	planned := h.held(class, running)
 	if full := planned / float64(h.parts[class]); planned == 0 || math.Abs(running-full) <= runningNoise*full {
-		return 1 / float64(h.parts[class])
+		return h.lasting[class] / float64(h.parts[class])
 	}
 	running, _ = strconv.ParseFloat(strconv.FormatFloat(running, 'g', runningDigits, 64), 64)
-	return running / planned
+	return running / planned * h.lasting[class]
 }
 
 // A number of jobs at once says no more than it has digits without rounding errors.
@@ -310,7 +302,7 @@ const (
 // worthPlaces are more decimals than money has: thousands of planned jobs may share an amount.
 const worthPlaces = 2 * money.Places
 
-// worth is what refusing a planned job counts with, if it stands for so many jobs.
+// worth returns the value of refusing a planned job that stands for so many jobs.
 func (h *Horizon) worth(class int, filled float64) money.Amount {
 	return money.Amount{Decimal: h.asked[class].Penalty.Mul(decimal.NewFromFloat(filled)).Round(worthPlaces)}
 }
@@ -484,10 +476,10 @@ func (c *calendar) keepWork(a *Answer, settled []settlement, stints []stint) {
 				of.Jobs += s.Jobs
 			}
 			if s.From < start {
-				of.EarlierHours += s.Jobs * hoursBetween(&s, seconds, start, end)
+				of.EarlierHours += s.Jobs * h.lasting[k] * hoursBetween(&s, seconds, start, end)
 			}
 			if s.From < end {
-				of.LaterHours += s.Jobs * hoursBetween(&s, seconds, end, math.MaxInt64/4)
+				of.LaterHours += s.Jobs * h.lasting[k] * hoursBetween(&s, seconds, end, math.MaxInt64/4)
 			}
 		}
 		t := &a.Classes[k]
@@ -495,7 +487,7 @@ func (c *calendar) keepWork(a *Answer, settled []settlement, stints []stint) {
 			of.LaterVMHours = of.LaterHours * t.VMHours / t.AdmittedHours
 		}
 		var short []proof.Shortage
-		of.WorkVMHours, short = proof.Work(&asked, k, arrived, heldBy(k, settled, stints))
+		of.WorkVMHours, short = proof.Work(&asked, k, arrived, h.heldBy(k, settled, stints))
 		for _, s := range short {
 			a.infeasible(time.Unix(s.From, 0).UTC(), float64(s.Until-s.From)/3600, fmt.Sprintf(
 				"The class %q has VMs for %s of work, and what has arrived and was admitted takes %s at full use.",
@@ -545,11 +537,11 @@ func hoursBetween(s *perf.Arriving, seconds float64, from, until int64) float64 
 }
 
 // heldBy returns what a class has in each stint. Stints without a plan have nothing to check.
-func heldBy(class int, settled []settlement, stints []stint) (held []proof.Held) {
+func (h *Horizon) heldBy(class int, settled []settlement, stints []stint) (held []proof.Held) {
 	for i := range stints {
 		p := &stints[i]
 		if s := &settled[p.situation]; s.status != capacity.InfeasibleStatus {
-			held = append(held, proof.Held{From: p.start.Unix(), Until: p.end(), VMs: s.Classes[class].VMs, Refused: s.Classes[class].Refused})
+			held = append(held, proof.Held{From: p.start.Unix(), Until: p.end(), VMs: s.Classes[class].VMs, Refused: s.Classes[class].Refused / h.lasting[class]})
 		}
 	}
 	return held

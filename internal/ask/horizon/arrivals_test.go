@@ -102,7 +102,7 @@ func TestWorkAfterTheEndIsTold(t *testing.T) {
 	if a.Total.VMHours != 3 || of.LaterHours != 15 || of.LaterVMHours != 15 || of.WorkVMHours != 3 {
 		t.Errorf("got %v VM-hours and %+v, want 3, and 15 after the end", a.Total.VMHours, of)
 	}
-	if want := "go on for 15 job-hours after it; no figure counts those, which take about 15 VM-hours more"; !strings.Contains(a.Explanation, want) {
+	if want := "count for 15 job-hours after it; no figure counts those, which take about 15 VM-hours more"; !strings.Contains(a.Explanation, want) {
 		t.Errorf("got %q", a.Explanation)
 	}
 }
@@ -202,7 +202,7 @@ func checkArrived(t *testing.T, h *Horizon, a *Answer) {
 			}
 			continue
 		}
-		ran := jobs*of.RunSeconds/3600 + of.EarlierHours - of.LaterHours
+		ran := jobs*h.Problem.Classes[k].DeadlineSeconds/3600 + of.EarlierHours - of.LaterHours
 		if math.Abs(of.Jobs-jobs) > 1e-9*(1+jobs) || a.Classes[k].AdmittedHours+a.Classes[k].RefusedHours < ran*(1-1e-9) {
 			t.Errorf("class %d: got %+v and %+v, want %v jobs, which run %v job-hours", k, *of, a.Classes[k], jobs, ran)
 		}
@@ -378,7 +378,7 @@ func TestStartedJobsOfRandomHorizons(t *testing.T) {
 		for k := range h.Problem.Classes { // what runs in an hour and came before it was admitted before
 			seconds, before := a.Classes[k].Arrivals.RunSeconds, 0.0
 			for i, s := range hourly(&a) {
-				admitted := a.Situations[s].Classes[k].Admitted
+				admitted := a.Situations[s].Classes[k].Admitted / h.Problem.Classes[k].DeadlineSeconds * seconds
 				fresh := perf.NewArrivals([]perf.Arriving{{From: h.Periods[i].Start.Unix(), Until: h.Periods[i].End().Unix(), Jobs: h.Periods[i].Arrivals[k]}})
 				at := h.Periods[i].Start.Unix()
 				most := before + fresh.Running(seconds, at, at+3600)

@@ -34,12 +34,11 @@ func TestRefusedArrivalsAreValuedExactly(t *testing.T) {
 				continue
 			}
 			run := asked.Arrivals.RunSeconds
-			all := jobHoursBySeconds(&h, k, run)
+			all := jobHoursBySeconds(&h, k, run) / run * class.DeadlineSeconds // as long as their deadlines
 			if got := asked.AdmittedHours + asked.RefusedHours; math.Abs(got-all) > 1e-6*(1+all) {
 				t.Errorf("seed %d, class %d: got %v job-hours, of which %v are refused, want %v", seed, k, got, asked.RefusedHours, all)
 			}
-			refused := asked.RefusedHours / run * class.DeadlineSeconds // as long as their deadlines
-			if want := class.Penalty.Float() * refused; math.Abs(asked.Penalties.Float()-want) > 1e-6*(1+want) {
+			if want := class.Penalty.Float() * asked.RefusedHours; math.Abs(asked.Penalties.Float()-want) > 1e-6*(1+want) {
 				t.Errorf("seed %d, class %d: got a value of %s, want %v", seed, k, asked.Penalties, want)
 			}
 			if seed%3 == 0 && asked.AdmittedHours != 0 {

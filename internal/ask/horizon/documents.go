@@ -32,10 +32,12 @@ type Horizon struct {
 	// Earlier holds what arrived before the horizon and may still run in it, in the order of time.
 	Earlier []HorizonPeriod `json:"earlier,omitempty"`
 
-	// Set by Carried: into how many parts the jobs of each class are divided, and the classes with whole jobs.
-	parts []int64
-	asked []capacity.Class
-	turns []int64 // when contracts and offers begin or end, in seconds since 1970, in order
+	// Set by Carried: into how many parts the jobs of each class are divided, and the classes with whole jobs. A job counts
+	// until its deadline, which is so many times as long as it holds VMs.
+	parts   []int64
+	lasting []float64
+	asked   []capacity.Class
+	turns   []int64 // when contracts and offers begin or end, in seconds since 1970, in order
 }
 
 // TermContract is a contract that is in force in [From, Until).

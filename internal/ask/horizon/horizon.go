@@ -131,7 +131,7 @@ type SpanTotal struct {
 	OnDemandHours   float64      `json:"on_demand_vm_hours"`
 	ReservedHours   float64      `json:"reserved_vm_hours"`
 	IdleHours       float64      `json:"reserved_idle_vm_hours"`
-	AdmittedHours   float64      `json:"admitted_job_hours"` // jobs running at once, times hours
+	AdmittedHours   float64      `json:"admitted_job_hours"` // jobs at once, times hours; those that arrive count until their deadline
 	RefusedHours    float64      `json:"refused_job_hours"`
 }
 
@@ -193,6 +193,7 @@ type Course struct {
 	done      atomic.Int64
 	totals    []ContractTotal
 
+	alike     []*sameJobs     // by situation; nil where no other one has its jobs
 	following atomic.Bool     // a worker plans the hours in their order
 	ordered   bool            // they are planned so: settled has the situations of that, of which the last is not solved
 	solved    int             // of them
@@ -214,6 +215,7 @@ func NewCourse(h Horizon, solve plan.Planner) *Course {
 	c := &Course{calendar: newCalendar(&h, terms), contracts: h.Contracts, solve: solve, totals: contractsOf(&h)}
 	n := len(c.calendar.situations)
 	c.settled, c.finished = make([]settlement, n), make([]atomic.Bool, n)
+	c.alike = c.calendar.alike()
 	return c
 }
 
@@ -247,7 +249,16 @@ func (c *Course) Work(ctx context.Context) error {
 // one solves a situation. One whose demand no cluster could carry has no plan, like one whose promises do not fit.
 func (c *Course) one(ctx context.Context, i int) error {
 	of := &c.calendar.situations[i]
-	s, err := c.plan(ctx, c.calendar.problem(of, c.contracts), c.calendar.filledOf(of), nil)
+	p := c.calendar.problem(of, c.contracts)
+	all, err := c.servesAll(ctx, i, p)
+	if err != nil {
+		return err
+	}
+	solve := c.solve
+	if all != nil {
+		solve = func(context.Context, capacity.Problem) (capacity.Plan, error) { return *all, nil }
+	}
+	s, err := c.plan(ctx, p, solve, c.calendar.filledOf(of), nil)
 	if err == nil {
 		c.settled[i] = s
 		c.finished[i].Store(true)
@@ -257,8 +268,8 @@ func (c *Course) one(ctx context.Context, i int) error {
 }
 
 // plan solves a problem in which some jobs of each class are gone, refused before. Its jobs stand for so many each.
-func (c *Course) plan(ctx context.Context, p capacity.Problem, filled, gone []float64) (settlement, error) {
-	pl, err := c.solve(ctx, p)
+func (c *Course) plan(ctx context.Context, p capacity.Problem, solve plan.Planner, filled, gone []float64) (settlement, error) {
+	pl, err := solve(ctx, p)
 	if findings := fault.Findings(err); findings != nil {
 		pl, err = capacity.Plan{Status: capacity.InfeasibleStatus, Conflicts: findings}, nil
 	}

@@ -83,12 +83,13 @@ type Saving struct {
 	Share  float64      `json:"share"`
 }
 
-// SavingMonth holds the savings of the offers in a month of the calendar, by lower running costs. It also holds the
-// upfront payments made in that month, in full, and the sum of both since the start: of the bill, and with penalties.
+// SavingMonth holds the savings of the offers in a month of the calendar, and their sums since the start: of the bill, and
+// with penalties. A bill has the share of an upfront payment that lies in the horizon; the sums count payments in full.
 type SavingMonth struct {
 	Month       time.Time    `json:"month"`
 	BillSaved   money.Amount `json:"bill_saved"`
-	Paid        money.Amount `json:"paid"`
+	Upfront     money.Amount `json:"upfront"` // of the offers, the share in the bill
+	Paid        money.Amount `json:"paid"`    // likewise, in full
 	BillBalance money.Amount `json:"bill_balance"`
 	Saved       money.Amount `json:"saved"`
 	Balance     money.Amount `json:"balance"`
@@ -433,10 +434,11 @@ func (a *PurchaseAnswer) follow(q *PurchaseQuestion, today *Answer) {
 			}
 		}
 		before := &today.Months[i].Cost
-		saved := before.running().Sub(m.Cost.running())
-		billSaved := saved.Sub(before.Penalties.Sub(m.Cost.Penalties.Decimal))
-		balance, bill = balance.Add(saved).Sub(paid), bill.Add(billSaved).Sub(paid)
-		a.Months = append(a.Months, SavingMonth{Month: m.Start, Paid: money.Amount{Decimal: paid},
+		saved, billSaved := before.Total.Sub(m.Cost.Total.Decimal), before.Bill.Sub(m.Cost.Bill.Decimal)
+		upfront := m.Cost.Upfront.Sub(before.Upfront.Decimal)
+		beyond := paid.Sub(upfront) // what no bill of the horizon has
+		balance, bill = balance.Add(saved).Sub(beyond), bill.Add(billSaved).Sub(beyond)
+		a.Months = append(a.Months, SavingMonth{Month: m.Start, Paid: money.Amount{Decimal: paid}, Upfront: money.Amount{Decimal: upfront},
 			BillSaved: money.Amount{Decimal: billSaved}, BillBalance: money.Amount{Decimal: bill},
 			Saved: money.Amount{Decimal: saved}, Balance: money.Amount{Decimal: balance}})
 		a.BreakEven, a.BillEven = evenSince(a.BreakEven, balance, m.Start), evenSince(a.BillEven, bill, m.Start)

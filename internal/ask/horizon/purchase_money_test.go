@@ -157,6 +157,16 @@ func TestPurchasesLeadWithTheBill(t *testing.T) {
 		if strings.Contains(a.Explanation, "paid for itself") != (a.BillEven != nil && a.BillSaving.Amount.IsPositive()) {
 			t.Errorf("%s: paid for itself by %v: %q", c.name, a.BillEven, a.Explanation)
 		}
+		saved, all := decimal.Zero, decimal.Zero
+		for i, m := range a.Months {
+			saved, all = saved.Add(m.BillSaved.Decimal), all.Add(m.Saved.Decimal)
+			if !m.Upfront.Equal(a.Horizon.Months[i].Cost.Upfront.Decimal) {
+				t.Errorf("%s: the offers' share of upfront payments is %s, and the bill has %s", c.name, m.Upfront, a.Horizon.Months[i].Cost.Upfront)
+			}
+		}
+		if !saved.Equal(a.BillSaving.Amount.Decimal) || !all.Equal(a.Saving.Amount.Decimal) {
+			t.Errorf("%s: months save %s of the bill and %s in all, and together that is %s and %s", c.name, saved, all, a.BillSaving.Amount, a.Saving.Amount)
+		}
 		last := a.Months[len(a.Months)-1]
 		if want := a.BillSaving.Amount.Add(a.Recommended.Upfront.Decimal).Sub(a.Today.Upfront.Decimal).Sub(a.Offers[0].Paid.Decimal); !last.BillBalance.Equal(want) {
 			t.Errorf("%s: the months end with a balance of the bill of %v, want %v", c.name, last.BillBalance, want)

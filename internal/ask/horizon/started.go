@@ -324,7 +324,7 @@ func (f *follow) plan(ctx context.Context, base int, jobs []plan.ClassDemand, fi
 	one := f.course.settled[base]
 	if gone == nil || one.status != capacity.InfeasibleStatus { // otherwise promised jobs do not fit in, whatever was refused before
 		var err error
-		if one, err = f.course.plan(ctx, f.calendar.problem(&of, f.course.contracts), filled, gone); err != nil {
+		if one, err = f.course.plan(ctx, f.calendar.problem(&of, f.course.contracts), f.course.solve, filled, gone); err != nil {
 			return plannedJobs{}, err
 		}
 		if one.status == capacity.InfeasibleStatus {

@@ -37,7 +37,7 @@ func (c *checking) arriving(at string, h, hours *horizon.Horizon, a *horizon.Ans
 		c.work(at, h, a)
 	}
 	for i := range min(len(a.Classes), len(h.Problem.Classes)) {
-		c.promise(fmt.Sprintf("%s/classes/%d/arrivals/below_promise", at, i), h, a, i)
+		c.promise(fmt.Sprintf("%s/classes/%d/arrivals/below_promise", at, i), h, each, a, i)
 	}
 	none := a.Total.InfeasibleHours > 0 || tooFewVMs(a)
 	if !slices.Contains(statuses, a.Status) || none != (a.Status == capacity.InfeasibleStatus) || a.Status == capacity.Feasible && a.Gap.IsZero() {
@@ -129,34 +129,58 @@ func (c *checking) cheapestHours(at string, k *calendar, s *spanned, a *horizon.
 	if off := about(none).off; a.Complete && (told.Cmp(sub(none, off)) < 0 || !inOrder && told.Cmp(add(none, off)) > 0) {
 		c.wrong(at+"/total/infeasible_hours", "is %v, and in %s hours the promised jobs do not fit in", a.Total.InfeasibleHours, trimmed(none))
 	}
-	below := slices.ContainsFunc(a.Classes, func(x horizon.ClassTotal) bool { return x.Arrivals != nil && x.Arrivals.Below != nil })
 	switch {
 	case !a.Complete || a.Status == capacity.InfeasibleStatus && (tooFewVMs(a) || inOrder):
 		c.doubt("", "The periods give arrivals, and not all hours have a plan: whether other plans are cheaper is not looked at")
 		c.end(PlansCheck, "")
 		return
-	case below:
-		if most := s.total.High; most != nil && sub(running(&a.Total.Cost), a.Gap.Rat()).Cmp(add(most, s.total.Slack)) > 0 {
-			c.wrong(at+"/gap", "is %s, and the hours by themselves cost %s", a.Gap, trimmed(most))
+	case slices.ContainsFunc(a.Classes, belowPromise):
+		c.judge(at+"/total/cost/total", c.promisingLess(k, a).total, running(&a.Total.Cost), nil)
+		switch l, least := &s.total, sub(running(&a.Total.Cost), a.Gap.Rat()); {
+		case l.High != nil && least.Cmp(add(l.High, l.Slack)) > 0:
+			c.wrong(at+"/gap", "is %s, and the hours by themselves cost %s", a.Gap, trimmed(l.High))
+		case l.Low == nil || least.Cmp(add(l.Low, l.Slack)) > 0:
+			c.doubt(at+"/gap", "is %s: whether the hours by themselves cost so much less is left open", a.Gap)
 		}
-		c.doubt("", "Promised jobs are refused somewhere: what plans that keep the promises cost is not looked at")
-		c.end(PlansCheck, "")
+		c.end(PlansCheck, "No hour by itself is cheaper by more than the gap, and plans with the jobs that run cost so much.")
 		return
 	}
 	c.within(at, s, a)
 	c.end(PlansCheck, "The cheapest plans of %d situations cost so much, within the gap.", len(k.cases))
 }
 
+func belowPromise(x horizon.ClassTotal) bool { return x.Arrivals != nil && x.Arrivals.Below != nil }
+
+// promisingLess brackets the cost of the hours by themselves, where no more jobs are promised than an answer says that it keeps.
+func (c *checking) promisingLess(k *calendar, a *horizon.Answer) *spanned {
+	less := *k
+	less.cases = slices.Clone(k.cases)
+	for i := range less.cases {
+		p := &less.cases[i].problem
+		p.Classes = slices.Clone(p.Classes)
+		for n := range min(len(p.Classes), len(a.Classes)) {
+			if jobs := &p.Classes[n].Jobs; belowPromise(a.Classes[n]) {
+				least := a.Classes[n].Arrivals.Below.Least * float64(c.carried.parts[n]) * (1 - workSlack)
+				if p.Options.Integrality != capacity.Relaxed {
+					least = math.Ceil(least)
+				}
+				jobs.Min = max(0, min(jobs.Min, least))
+			}
+		}
+	}
+	return c.span(&less)
+}
+
 // promise checks in which times a class has fewer jobs at once than are promised. Where the answer does not tell classes apart,
-// this is checked of the only class, and otherwise held within what is refused.
-func (c *checking) promise(at string, h *horizon.Horizon, a *horizon.Answer, class int) {
+// this is checked of the only class, and otherwise held within the times in which so many jobs can be missing.
+func (c *checking) promise(at string, h *horizon.Horizon, hours *calendar, a *horizon.Answer, class int) {
 	of := a.Classes[class].Arrivals
 	if of == nil {
 		return
 	}
-	promised, hours, least := h.Problem.Classes[class].Jobs.Min, new(big.Rat), math.Inf(1)
+	promised, missing, least := h.Problem.Classes[class].Jobs.Min, new(big.Rat), math.Inf(1)
 	var first time.Time
-	told := a.Detail == horizon.DetailClasses || a.Detail == horizon.DetailPeriods && len(a.Classes) == 1
+	told := toldApart(a)
 	for i := range a.Periods {
 		row := &a.Periods[i]
 		admitted, refused := row.Admitted, row.Refused
@@ -168,22 +192,36 @@ func (c *checking) promise(at string, h *horizon.Horizon, a *horizon.Answer, cla
 		if due := min(promised, c.carried.planned(&h.Problem, class, all, all)); row.Status == capacity.InfeasibleStatus || admitted >= due-1e-9*(1+due) {
 			continue
 		}
-		if hours.Sign() == 0 {
+		if missing.Sign() == 0 {
 			first = row.Start
 		}
-		hours, least = add(hours, number(row.Hours)), min(least, admitted)
+		missing, least = add(missing, number(row.Hours)), min(least, admitted)
 	}
-	below, start, end := of.Below, h.Periods[0].Start, h.End()
+	below := of.Below
 	switch {
-	case told && (below != nil) != (hours.Sign() > 0):
-		c.wrong(at, "is said, or left out, and in %s hours fewer than %v jobs run", trimmed(hours), promised)
+	case told && (below != nil) != (missing.Sign() > 0):
+		c.wrong(at, "is said, or left out, and in %s hours fewer than %v jobs run", trimmed(missing), promised)
 	case below == nil:
 	case told:
-		c.differ(at, tree(marshalled(below)), map[string]any{"hours": about(hours), "first": first.UTC(), "promised": exact(number(promised)), "least": alikeTo(least)})
-	case below.Promised != promised || below.Least < 0 || below.Least >= promised || below.First.Before(start) || !below.First.Before(end) ||
-		below.Hours <= 0 || below.Hours > a.Total.Hours*(1+1e-9) || a.Classes[class].RefusedHours <= 0:
-		c.wrong(at, "is %+v, with %v jobs promised and %v job-hours refused", *below, promised, a.Classes[class].RefusedHours)
+		c.differ(at, tree(marshalled(below)), map[string]any{"hours": about(missing), "first": first.UTC(), "promised": exact(number(promised)), "least": alikeTo(least)})
+	default:
+		begins, most := false, new(big.Rat)
+		for _, x := range hours.cells {
+			due := min(promised, hours.h.Periods[x.period].Jobs[class]/float64(c.carried.parts[class]))
+			if !x.start.Before(below.First) && due > below.Least {
+				begins = begins || x.start.Equal(below.First)
+				most = add(most, big.NewRat(x.seconds, 3600))
+			}
+		}
+		if below.Promised != promised || below.Least < 0 || !begins || below.Hours <= 0 || below.Hours > float(most)*(1+1e-9) || a.Classes[class].RefusedHours <= 0 {
+			c.wrong(at, "is %+v, with %v jobs promised, %v job-hours refused, and %s hours in which fewer can run", *below, promised, a.Classes[class].RefusedHours, trimmed(most))
+		}
 	}
+}
+
+// toldApart reports whether an answer tells how many jobs of each class run in its periods.
+func toldApart(a *horizon.Answer) bool {
+	return a.Detail == horizon.DetailClasses || a.Detail == horizon.DetailPeriods && len(a.Classes) == 1
 }
 
 // arrivedIn lists what arrives of a class.
@@ -261,7 +299,7 @@ func (c *checking) enough(at string, h *horizon.Horizon, a *horizon.Answer) {
 				c.wrong(fmt.Sprintf("%s/classes/%d/arrivals/work_vm_hours", at, i), "is %v, and what has arrived takes %v", of.WorkVMHours, work)
 			}
 			if a.Complete {
-				c.differ(fmt.Sprintf("%s/classes/%d/arrivals", at, i), tree(marshalled(of)), arrivalsOf(h, i, arrived, x))
+				c.differ(fmt.Sprintf("%s/classes/%d/arrivals", at, i), tree(marshalled(of)), c.carried.arrivalsOf(h, i, arrived, x))
 			}
 			if all += of.WorkVMHours; !tooFewVMs(a) && x.VMHours < of.WorkVMHours-workSlack*(1+of.WorkVMHours) {
 				c.wrong(fmt.Sprintf("%s/classes/%d/vm_hours", at, i), "is %v, and what has arrived takes %v", x.VMHours, of.WorkVMHours)
@@ -277,7 +315,7 @@ func (c *checking) enough(at string, h *horizon.Horizon, a *horizon.Answer) {
 }
 
 // arrivalsOf are the figures of what arrives of a class: in the horizon, and the job-hours that begin or end outside of it.
-func arrivalsOf(h *horizon.Horizon, class int, arrived []proof.Arrived, x *horizon.ClassTotal) map[string]any {
+func (x *carrying) arrivalsOf(h *horizon.Horizon, class int, arrived []proof.Arrived, of *horizon.ClassTotal) map[string]any {
 	start, end := ends(h)
 	from, until := start.Unix(), end.Unix()
 	jobs, earlier := 0.0, []proof.Arrived{}
@@ -288,14 +326,14 @@ func arrivalsOf(h *horizon.Horizon, class int, arrived []proof.Arrived, x *horiz
 			earlier = append(earlier, s)
 		}
 	}
-	over := func(of []proof.Arrived, from, until int64) float64 {
-		return proof.AtOnce(&h.Problem, class, of, [][2]int64{{from, until}})[0] * float64(until-from) / 3600
+	over := func(spans []proof.Arrived, from, until int64) float64 {
+		return proof.AtOnce(&h.Problem, class, spans, [][2]int64{{from, until}})[0] * float64(until-from) / 3600 * x.lasting[class]
 	}
 	seconds := proof.HeldSeconds(&h.Problem, class)
 	before, after := over(earlier, from, until), over(arrived, until, until+int64(math.Ceil(seconds)))
 	vms := 0.0
-	if x.AdmittedHours > 0 {
-		vms = after * x.VMHours / x.AdmittedHours
+	if of.AdmittedHours > 0 {
+		vms = after * of.VMHours / of.AdmittedHours
 	}
 	return map[string]any{"jobs": alikeTo(jobs), "run_s": alikeTo(seconds), "earlier_job_hours": nearTo(before, before+after), "later_job_hours": nearTo(after, before+after),
 		"later_vm_hours": nearTo(vms, vms)}
@@ -472,6 +510,7 @@ func (c *checking) atOnce(at string, k *calendar, a *horizon.Answer, rows *calen
 			} else if in.Arrivals == nil {
 				jobs[n] = max(jobs[n], k.most[n])
 			}
+			jobs[n] *= c.carried.lasting[n]
 			sum += jobs[n]
 		}
 		all, none := row.Admitted+row.Refused, row.Status == capacity.InfeasibleStatus
@@ -488,6 +527,7 @@ func (c *checking) atOnce(at string, k *calendar, a *horizon.Answer, rows *calen
 			most, least := jobs[n], problem.Classes[n].Jobs.Min
 			switch {
 			case none: // conflicts are told of whole jobs
+				most /= c.carried.lasting[n]
 				most, least = math.Ceil(most*(1-1e-9)), math.Ceil(min(least, most)*(1-1e-9))
 			case a.Detail == horizon.DetailClasses:
 				if row.Situation < len(a.Situations) && n < len(a.Situations[row.Situation].Classes) {
@@ -528,7 +568,7 @@ func (c *checking) work(at string, h *horizon.Horizon, a *horizon.Answer) {
 			}
 			if i < len(classes) && row.Status != capacity.InfeasibleStatus {
 				from := row.Start.Unix()
-				held = append(held, proof.Held{From: from, Until: from + int64(math.Round(row.Hours*3600)), VMs: classes[i].VMs, Refused: classes[i].Refused})
+				held = append(held, proof.Held{From: from, Until: from + int64(math.Round(row.Hours*3600)), VMs: classes[i].VMs, Refused: classes[i].Refused / c.carried.lasting[i]})
 			}
 		}
 		if len(arrived) == 0 || i >= len(a.Classes) {

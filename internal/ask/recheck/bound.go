@@ -54,11 +54,14 @@ func (b *buying) bound() {
 	if p.PriceBound.Rat().Cmp(add(bound, allowed)) > 0 {
 		b.wrong("/proof/price_bound", "is %s, and the bound %s", p.PriceBound, p.Bound)
 	}
-	if n := len(b.calendar.cases); b.carrying != nil && b.q.Problem.Options.Integrality == capacity.Relaxed {
-		if p.Situations < 1 || p.Situations > len(b.calendar.cells) { // which numbers of jobs are alike is a matter of rounding
-			b.wrong("/proof/situations", "is %d, and there are %d times", p.Situations, len(b.calendar.cells))
-		}
-	} else if p.Situations != n {
+	least, most := len(b.calendar.cases), len(b.calendar.cases)
+	if b.carrying != nil { // which numbers of jobs are alike is a matter of rounding
+		least, most = b.calendar.distinct(runningDigits-3), b.calendar.distinct(runningDigits+5)
+	}
+	if b.carrying != nil && b.q.Problem.Options.Integrality == capacity.Relaxed {
+		least, most = 1, len(b.calendar.cells)
+	}
+	if p.Situations < least || p.Situations > most {
 		b.wrong("/proof/situations", "is %d, and there are %d", p.Situations, len(b.calendar.cases))
 	}
 	below := sub(bound, allowed)

@@ -89,7 +89,7 @@ func cut(h *horizon.Horizon) *calendar {
 			k.cells = append(k.cells, c)
 			continue
 		}
-		key := k.keyOf(&h.Periods[period], inForce)
+		key := k.keyOf(&h.Periods[period], inForce, runningDigits)
 		at, seen := known[key]
 		if !seen {
 			at = len(k.cases)
@@ -116,8 +116,21 @@ func (k *calendar) inForce(at time.Time) []bool {
 	return in
 }
 
+// runningDigits are the digits by which numbers of jobs at once are told apart. Two ways of adding up agree on them, but where
+// one rounds up and the other down.
+const runningDigits = 12
+
+// distinct counts the situations, if jobs at once are told apart by so many digits.
+func (k *calendar) distinct(digits int) int {
+	keys := map[string]bool{}
+	for _, x := range k.cells {
+		keys[k.keyOf(&k.h.Periods[x.period], k.cases[x.situation].inForce, digits)] = true
+	}
+	return len(keys)
+}
+
 // keyOf returns a text that periods of the same situation share.
-func (k *calendar) keyOf(p *horizon.HorizonPeriod, inForce []bool) string {
+func (k *calendar) keyOf(p *horizon.HorizonPeriod, inForce []bool, digits int) string {
 	jobs := p.Jobs
 	if k.arrives {
 		jobs = nil // the jobs at once follow from what was before
@@ -126,7 +139,7 @@ func (k *calendar) keyOf(p *horizon.HorizonPeriod, inForce []bool) string {
 	}
 	text := fmt.Sprint(jobs, inForce)
 	for _, x := range p.Running {
-		text += fmt.Sprintf(" %.12g", x)
+		text += fmt.Sprintf(" %.*g", digits, x)
 	}
 	write := func(prices ...*money.Amount) {
 		for _, x := range prices {

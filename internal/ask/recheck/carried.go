@@ -8,15 +8,15 @@ import (
 
 	"headroom/internal/ask/horizon"
 	"headroom/internal/core/capacity"
-	"headroom/internal/core/money"
 	"headroom/internal/core/proof"
 )
 
 // carrying turns arrivals into jobs that run at once. The jobs of each class are planned in so many parts, and hours are cut
 // where contracts or offers begin or end.
 type carrying struct {
-	parts []int64
-	edges []int64 // in order
+	parts   []int64
+	edges   []int64   // in order
+	lasting []float64 // a job counts until its deadline: by class, so much longer than it holds VMs
 }
 
 // newCarrying is nil where nothing arrives.
@@ -26,11 +26,14 @@ func newCarrying(h *horizon.Horizon, offers []capacity.Offer) *carrying {
 	}
 	x := &carrying{}
 	for i := range h.Problem.Classes {
-		n := int64(1)
+		n, lasting := int64(1), 1.0
 		if len(arrivedIn(h, i)) > 0 {
 			n = proof.Parts(&h.Problem, i)
+			if held := proof.HeldSeconds(&h.Problem, i); held > 0 {
+				lasting = h.Problem.Classes[i].DeadlineSeconds / held
+			}
 		}
-		x.parts = append(x.parts, n)
+		x.parts, x.lasting = append(x.parts, n), append(x.lasting, lasting)
 	}
 	for _, c := range h.Contracts {
 		x.edges = append(x.edges, c.From.Unix(), c.Until.Unix())
@@ -82,8 +85,8 @@ func (x *carrying) inJobs(h horizon.Horizon, factor float64) horizon.Horizon {
 			} else if p.Arrivals == nil {
 				jobs = max(jobs, of[n].Jobs.Max)
 			}
-			pieces[i].Jobs[n], pieces[i].Running[n] = x.roundedUp(&asked, n, jobs*factor, sweepNoise*most*factor), jobs*factor
-			if i > 0 && math.Abs(pieces[i].Running[n]-pieces[i-1].Running[n]) <= sweepNoise*most*factor {
+			pieces[i].Jobs[n], pieces[i].Running[n] = x.roundedUp(&asked, n, jobs*factor, sweepNoise*most*factor), jobs*factor*x.lasting[n]
+			if i > 0 && math.Abs(pieces[i].Running[n]-pieces[i-1].Running[n]) <= sweepNoise*most*factor*x.lasting[n] {
 				pieces[i].Jobs[n], pieces[i].Running[n] = pieces[i-1].Jobs[n], pieces[i-1].Running[n] // as many go on
 			}
 		}
@@ -97,23 +100,6 @@ func (x *carrying) inJobs(h horizon.Horizon, factor float64) horizon.Horizon {
 	return h
 }
 
-// untilDeadline is a horizon whose penalties are those of jobs for as long as they hold VMs. A refused execution counts with
-// the asked one until its deadline.
-func (x *carrying) untilDeadline(h horizon.Horizon) horizon.Horizon {
-	if x == nil {
-		return h
-	}
-	asked := h.Problem
-	h.Problem.Classes = slices.Clone(asked.Classes)
-	for n := range asked.Classes {
-		c := &h.Problem.Classes[n]
-		if held := number(proof.HeldSeconds(&asked, n)); len(arrivedIn(&h, n)) > 0 && held.Sign() > 0 {
-			c.Penalty = money.Amount{Decimal: decimalOf(cents(quo(mul(c.Penalty.Rat(), number(c.DeadlineSeconds)), held)))}
-		}
-	}
-	return h
-}
-
 // filled returns the jobs that each job of a period stands for on average, since those of arrivals are rounded up.
 func (k *calendar) filled(period, class int) *big.Rat {
 	p := &k.h.Periods[period]
@@ -123,12 +109,12 @@ func (k *calendar) filled(period, class int) *big.Rat {
 	return quo(number(p.Running[class]), number(p.Jobs[class]))
 }
 
-// planned returns the number of jobs with VMs, where some of those that run at once on average are served.
+// planned returns the number of jobs with VMs, where an answer serves some of all. It counts each until its deadline.
 func (x *carrying) planned(p *capacity.Problem, class int, all, some float64) float64 {
 	if all <= 0 {
 		return some
 	}
-	return some / all * x.roundedUp(p, class, all, 0) / float64(x.parts[class])
+	return some / all * x.roundedUp(p, class, all/x.lasting[class], 0) / float64(x.parts[class])
 }
 
 // sweepNoise is what adding up may be off, relative to the most jobs at once.

@@ -12,8 +12,9 @@ import (
 	"headroom/internal/core/words"
 )
 
-var fitsNotChecked = []string{"warnings of fits and their words", "why measurements cannot be fitted, but for too few of them",
-	"which of several curves of task times is the best, but for those near the one that is given and those of some rates"}
+var fitsNotChecked = []string{
+	"which of several curves of task times is the best, but for those near the one that is given and those of some rates",
+	"whether a curve without constraints falls everywhere and never to nothing"}
 
 // series are the measurements of one job and kind.
 type series struct {
@@ -75,7 +76,7 @@ func (c *checking) fit(at string, q *perf.FitQuestion, s *series, f *perf.JobFit
 	case s.kind == perf.PowerFits && f.Power != nil:
 		want["power"] = c.power(at+"/power", cmp.Or(q.Methods.Power, perf.LogChoice), s, f.Power)
 	case s.kind == perf.TaskTimeFits && f.TaskTime != nil:
-		want["task_time"] = c.taskTime(at+"/task_time", s, f.TaskTime)
+		want["task_time"] = c.taskTime(at+"/task_time", q.Methods.TaskTime, s, f.TaskTime)
 	case s.kind == perf.RateFits && f.Rate != nil:
 		want["rate"] = rates(s)
 	case s.kind == perf.UsageFits && f.Usage != nil:
@@ -84,22 +85,25 @@ func (c *checking) fit(at string, q *perf.FitQuestion, s *series, f *perf.JobFit
 		c.wrong(at, "is a fit of another kind")
 	case s.kind == perf.PowerFits && sizes(s) == 1 && len(s.all) > 1:
 		want["refused"] = words.OneSize(*s.all[0].VMs)
-	case s.kind == perf.PowerFits && sizes(s) == 1, f.Refused == "":
+	case s.kind == perf.PowerFits && sizes(s) == 1:
+		want["refused"] = words.OneMeasurement
 	case s.kind == perf.PowerFits:
-		c.doubt(at+"/refused", "says that measurements at %d sizes cannot be fitted, which is not looked at", sizes(s))
+		c.steep(at+"/refused", cmp.Or(q.Methods.Power, perf.LogChoice), s, f.Refused)
 	default:
 		c.wrong(at+"/refused", "says that nothing can be fitted, and there are measurements")
 	}
 	if q.VMs != nil && f.Power != nil {
 		want["predicted"] = map[string]any{"vms": about(number(*q.VMs)), "seconds": alikeTo(f.Power.A * math.Pow(*q.VMs, f.Power.B)),
-			"interval": predictedBetween(f.Power, *q.VMs)}
+			"interval": predictedBetween(f.Power, *q.VMs),
+			"warnings": warnings(told{*q.VMs < f.Power.MinVMs || *q.VMs > f.Power.MaxVMs, words.ExtrapolatedWarning, words.ExtrapolatedTo(*q.VMs, f.Power.MinVMs, f.Power.MaxVMs)})}
 	} else if f.Predicted != nil {
 		c.wrong(at+"/predicted", "was not asked for")
 	}
 	if q.Residual != nil && f.TaskTime != nil {
 		seconds := secondsAt(&f.TaskTime.TaskTime, *q.Residual)
 		want["predicted_task"] = map[string]any{"residual": about(number(*q.Residual)), "seconds": alikeTo(seconds),
-			"normed": alikeTo(seconds / secondsAt(&f.TaskTime.TaskTime, 1))}
+			"normed":   alikeTo(seconds / secondsAt(&f.TaskTime.TaskTime, 1)),
+			"warnings": beyondParts(f.TaskTime, *q.Residual)}
 	} else if f.PredictedAt != nil {
 		c.wrong(at+"/predicted_task", "was not asked for")
 	}
@@ -174,8 +178,8 @@ func (c *checking) power(at string, method perf.FitChoice, s *series, f *perf.Po
 	}
 	atLine := []float64{math.Log(f.A), f.B}
 	switch _, scale, _, _ := errorsOf(seconds, func(int) float64 { return 0 }); {
-	case f.A <= 0:
-		c.wrong(at+"/a", "is %v, which makes no times", f.A)
+	case !(f.A >= perf.MinPowerA && f.A <= perf.MaxPowerA && math.Abs(f.B) < perf.MaxPowerB):
+		c.wrong(at, "is %v times the VMs to the power %v, which is refused", f.A, f.B)
 	case method == perf.LogChoice && beaten(atLine, line, float64(len(logs))), method == perf.NLSChoice && beaten([]float64{f.A, f.B}, times, scale):
 		c.wrong(at, "is not the best fit: there is a better one near it")
 	}
@@ -190,6 +194,8 @@ func (c *checking) power(at string, method perf.FitChoice, s *series, f *perf.Po
 		want["r2_log"], want["r2"] = smallOr(1-line(atLine)/spread, 1), smallOr(1-left/total, 1)
 	}
 	powerSpread(want, method, f, vms, seconds)
+	want["warnings"] = warnings(told{f.B > 0, words.IncreasingWarning, words.LongerOnMore(f.B)}, told{f.B < -1, words.SuperLinearWarning, words.MoreThanHalved(f.B)},
+		told{len(vms) < 3, words.NoIntervalWarning, words.NoInterval})
 	return want
 }
 
@@ -219,7 +225,7 @@ func amounts(parts, seconds []float64, b, d float64) (all [][2]float64) {
 const steepest = 100
 
 // taskTime checks a curve of task times, and returns what follows from it.
-func (c *checking) taskTime(at string, s *series, f *perf.TaskTimeFit) map[string]any {
+func (c *checking) taskTime(at string, method perf.FitChoice, s *series, f *perf.TaskTimeFit) map[string]any {
 	var parts, seconds []float64
 	for _, m := range s.all {
 		r := 0.0
@@ -273,6 +279,7 @@ func (c *checking) taskTime(at string, s *series, f *perf.TaskTimeFit) map[strin
 	if span := slices.Max(seconds) - slices.Min(seconds); span > 0 {
 		want["nrmse"] = smallOr(rmse/span, slices.Max(seconds)/span)
 	}
+	c.form(at, method, parts, seconds, f, want)
 	return want
 }
 
@@ -289,7 +296,7 @@ func rates(s *series) map[string]any {
 		}
 		slowest = max(slowest, mean[kind])
 	}
-	types := []any{}
+	types, few := []any{}, []string{}
 	for _, kind := range slices.Sorted(maps.Keys(of)) {
 		row := map[string]any{"type": kind, "tasks": exact(whole(int64(len(of[kind])))), "mean_s": about(number(mean[kind])), "rate": about(number(slowest / mean[kind])), "deviation_s": nil}
 		if n := len(of[kind]); n > 1 {
@@ -299,9 +306,12 @@ func rates(s *series) map[string]any {
 				row["deviation_s"] = smallOr(0, mean[kind])
 			}
 		}
-		types = append(types, row)
+		if types = append(types, row); len(of[kind]) < enoughTasks {
+			few = append(few, kind)
+		}
 	}
-	return map[string]any{"types": types}
+	return map[string]any{"types": types, "warnings": warnings(told{len(types) == 1, words.OneTypeWarning, words.OneType(s.all[0].NodeType)},
+		told{len(few) > 0, words.FewTasksWarning, words.FewTasks(enoughTasks, few)})}
 }
 
 // usage is the mean use of resources on the number of VMs nearest to six, to which the thresholds belong.
@@ -320,7 +330,8 @@ func usage(s *series) map[string]any {
 		}
 	}
 	cpu, io = cpu/n, io/n
-	want := map[string]any{"points": exact(number(n)), "vms": exact(number(nearest)), "cpu_percent": about(number(cpu)), "io_mb_s": about(number(io))}
+	want := map[string]any{"points": exact(number(n)), "vms": exact(number(nearest)), "cpu_percent": about(number(cpu)), "io_mb_s": about(number(io)),
+		"warnings": warnings(told{nearest != 6, words.OffReferenceWarning, words.OffReference(int64(nearest), 6)})}
 	known := func(x, threshold float64) bool { return x == threshold || !nearly(x, threshold) }
 	if known(cpu, 60) {
 		want["cpu"] = cpu > 60

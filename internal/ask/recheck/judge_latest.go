@@ -149,7 +149,7 @@ func (p *promising) certain(v *dispatch.DeadlineVerdict, want map[string]any) {
 	unproved, open := int64(0), int64(0)
 	for _, a := range p.accepted {
 		switch end := p.latest(a); {
-		case nearly(end, a.due):
+		case end != a.due && nearly(end, a.due):
 			open++
 		case end > a.due:
 			unproved++

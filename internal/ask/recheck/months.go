@@ -5,6 +5,7 @@ import (
 	"math/big"
 	"slices"
 	"strings"
+	"time"
 
 	"headroom/internal/ask/horizon"
 	"headroom/internal/core/capacity"
@@ -26,8 +27,11 @@ func (c *checking) months(q horizon.HorizonQuestion, a horizon.Answer, got any) 
 			"the counts of VMs and jobs and the cost of a span, but for its sums and for the cost of the cheapest plans",
 			"how much less than the gap the answer may be off"}, c.NotChecked...)
 	}
+	if !toldApart(&a) && slices.ContainsFunc(a.Classes, belowPromise) {
+		c.NotChecked = append([]string{"in which hours fewer jobs run than are promised, but for where they can"}, c.NotChecked...)
+	}
 	if carrying := newCarrying(&q.Horizon, nil); carrying != nil {
-		c.carried, q.Horizon = carrying, carrying.untilDeadline(q.Horizon)
+		c.carried = carrying
 		hours := carrying.inJobs(q.Horizon, 1)
 		c.arriving("", &q.Horizon, &hours, &a, got, true)
 	} else {
@@ -161,7 +165,13 @@ func (c *checking) closed(at string, k *calendar, a *horizon.Answer, got any) {
 	}
 	classes := []any{}
 	for i := range k.h.Problem.Classes {
-		classes = append(classes, map[string]any{"name": k.h.Problem.Classes[i].Name})
+		of := &k.h.Problem.Classes[i]
+		one := map[string]any{"name": of.Name}
+		if i < len(a.Classes) {
+			value := mul(mul(of.Penalty.Rat(), number(a.Classes[i].RefusedHours)), big.NewRat(3600, k.h.Problem.PeriodSeconds))
+			one["penalties"] = figure{value, add(big.NewRat(int64(len(k.cells)), 1e9), mul(big.NewRat(1, 1e8), value))}
+		}
+		classes = append(classes, one)
 	}
 	c.differ(at, got, map[string]any{"classes": classes, "currency": k.h.Problem.Currency})
 	if !slices.Contains([]horizon.Detail{horizon.DetailSummary, horizon.DetailPeriods, horizon.DetailClasses}, a.Detail) {
@@ -259,6 +269,9 @@ func (c *checking) summary(at string, k *calendar, a horizon.Answer, got any) {
 	}
 	for i, seconds := 0, k.seconds(len(k.cells)); i < len(k.contracts); i++ {
 		one := map[string]any{"name": k.contracts[i].Name, "vms": exact(whole(k.contracts[i].VMs)), "upfront": exact(k.share(i, seconds))}
+		if k.contracts[i].vmType != "" {
+			one["vm_type"] = k.contracts[i].vmType
+		}
 		if contracts = append(contracts, one); s.all {
 			one["hours"] = about(inForce[i])
 		}
@@ -280,6 +293,7 @@ func (c *checking) summary(at string, k *calendar, a horizon.Answer, got any) {
 		return
 	}
 	c.within(at, s, &a)
+	c.hopelessTimes(at, k, s, &a)
 	if !slices.Contains(statuses, a.Status) {
 		c.wrong(at+"/status", "is %q, which is none", a.Status)
 	}
@@ -287,6 +301,19 @@ func (c *checking) summary(at string, k *calendar, a horizon.Answer, got any) {
 		c.wrong(at+"/status", "is %s, and %v hours have no plan", a.Status, trimmed(total.infeasible))
 	}
 	c.end(PlansCheck, "The cheapest plans of %d situations cost so much, within the gap.", cases)
+}
+
+// hopelessTimes checks that each time without a plan that a summary lists is one, for the reason that is said, in their order.
+func (c *checking) hopelessTimes(at string, k *calendar, s *spanned, a *horizon.Answer) {
+	for i := range a.Infeasible {
+		x, where := &a.Infeasible[i], fmt.Sprintf("%s/infeasible/%d", at, i)
+		n := slices.IndexFunc(k.cells, func(y cell) bool { return y.start.Equal(x.Start) })
+		if n < 0 || !s.none[k.cells[n].situation] || i > 0 && !x.Start.After(a.Infeasible[i-1].Start) {
+			c.wrong(where+"/start", "is %s, where there is a plan or which is out of order", x.Start.Format(time.RFC3339))
+			continue
+		}
+		c.conflict(where, &k.cases[k.cells[n].situation].problem, x.Conflict)
+	}
 }
 
 // within holds the cost of an answer, and of each of its months, against that of the cheapest plans.

@@ -87,7 +87,7 @@ func allMutationsFail(t *testing.T, question, answer []byte, every int, but ...s
 			t.Errorf("%s passes:\n%s", at, r)
 		}
 	})
-	if n < 20 {
+	if n < 10 {
 		t.Fatalf("only %d mutations", n)
 	}
 	t.Logf("%d mutations", n)

@@ -35,7 +35,7 @@ func (c *checking) purchase(q horizon.PurchaseQuestion, a horizon.PurchaseAnswer
 	_, forecast := ends(&q.Horizon)
 	asked := q.Horizon
 	carrying := newCarrying(&asked, q.Offers)
-	c.carried, asked = carrying, carrying.untilDeadline(asked)
+	c.carried = carrying
 	q.Horizon = assumed(&q, asked, q.Assume)
 	own := len(a.Horizon.Contracts) - len(q.Offers)
 	if own < 0 {
@@ -167,7 +167,9 @@ func (b *buying) costs() {
 		}
 		for i, m := range a.Months { // today's months are the recommendation's and what it saves
 			if i < len(s.months) && i < len(a.Horizon.Months) {
-				b.judge(fmt.Sprintf("/months/%d/saved", i), s.months[i], add(m.Saved.Rat(), running(&a.Horizon.Months[i].Cost)), new(big.Rat))
+				start := a.Horizon.Months[i].Start
+				today := sub(add(m.Saved.Rat(), a.Horizon.Months[i].Cost.Total.Rat()), k.due(start, start.AddDate(0, 1, 0)))
+				b.judge(fmt.Sprintf("/months/%d/saved", i), s.months[i], today, new(big.Rat))
 			}
 		}
 	}
@@ -301,6 +303,7 @@ func (b *buying) months(want map[string]any) {
 	var balances [2]*big.Rat
 	balances[0], balances[1] = new(big.Rat), new(big.Rat)
 	var since [2]any
+	today := cut(&b.hours)
 	if len(a.Months) != len(a.Horizon.Months) {
 		b.wrong("/months", "are %d, and there are %d", len(a.Months), len(a.Horizon.Months))
 		return
@@ -314,16 +317,18 @@ func (b *buying) months(want map[string]any) {
 				paid.Add(paid, mul(o.Upfront.Rat(), whole(b.bought[k])))
 			}
 		}
+		end := start.AddDate(0, 1, 0)
+		upfront := sub(b.calendar.due(start, end), today.due(start, end))
 		saved.Add(saved, m.Saved.Rat())
 		billSaved.Add(billSaved, m.BillSaved.Rat())
 		for k, x := range []money.Amount{m.BillSaved, m.Saved} {
-			if balances[k] = add(balances[k], sub(x.Rat(), paid)); balances[k].Sign() < 0 {
+			if balances[k] = add(balances[k], sub(add(x.Rat(), upfront), paid)); balances[k].Sign() < 0 {
 				since[k] = nil
 			} else if since[k] == nil {
 				since[k] = start
 			}
 		}
-		months = append(months, map[string]any{"month": start, "paid": exact(paid),
+		months = append(months, map[string]any{"month": start, "upfront": exact(upfront), "paid": exact(paid),
 			"bill_balance": exact(balances[0]), "balance": exact(balances[1])})
 	}
 	if slices.Max(append(b.bought, 0)) == 0 {
@@ -331,10 +336,10 @@ func (b *buying) months(want map[string]any) {
 	}
 	want["months"], want["bill_break_even_month"], want["break_even_month"] = months, since[0], since[1]
 	t, r := &a.Today, &a.Recommended
-	if all := sub(running(&t.Cost), running(&r.Cost)); saved.Cmp(all) != 0 {
+	if all := sub(t.Total.Rat(), r.Total.Rat()); saved.Cmp(all) != 0 {
 		b.wrong("/months", "save %s together, and the costs differ by %s", trimmed(saved), trimmed(all))
 	}
-	if all := sub(sub(running(&t.Cost), t.Cost.Penalties.Rat()), sub(running(&r.Cost), r.Cost.Penalties.Rat())); billSaved.Cmp(all) != 0 {
+	if all := sub(t.Bill.Rat(), r.Bill.Rat()); billSaved.Cmp(all) != 0 {
 		b.wrong("/months", "save %s on bills together, and those differ by %s", trimmed(billSaved), trimmed(all))
 	}
 }

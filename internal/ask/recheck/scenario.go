@@ -415,6 +415,13 @@ func (c *checking) curve(q whatif.SweepQuestion, curve *plan.Curve) {
 			c.doubt(at, "cannot be reached by the change that is asked for")
 			continue
 		}
+		if i > 0 && p.At <= curve.Points[i-1].At {
+			c.wrong(at+"/at", "is %v, out of its order", p.At)
+			continue
+		}
+		if last := i == len(curve.Points)-1; last != (p.Slope == nil) && curve.Exact {
+			c.wrong(at+"/slope", "is missing, or stands at the end")
+		}
 		there.Budget = nil
 		cost, _, _ := proof.Relaxation(there)
 		if q.Problem.Budget != nil || q.Vary[0].What == whatif.ChangeBudget || cost == nil {
@@ -424,13 +431,6 @@ func (c *checking) curve(q whatif.SweepQuestion, curve *plan.Curve) {
 		costs[i] = cost
 		off := add(big.NewRat(1, 1e6), mul(big.NewRat(1, 1e7), abs(cost))) // the number is rounded
 		c.differ(at+"/cost", p.Cost.String(), figure{cost, off})
-		if i > 0 && p.At <= curve.Points[i-1].At {
-			c.wrong(at+"/at", "is %v, out of its order", p.At)
-			continue
-		}
-		if last := i == len(curve.Points)-1; last != (p.Slope == nil) && curve.Exact {
-			c.wrong(at+"/slope", "is missing, or stands at the end")
-		}
 		if i == 0 || costs[i-1] == nil || curve.Points[i-1].Slope == nil || !curve.Exact {
 			continue
 		}

@@ -1,9 +1,8 @@
 package perf
 
 import (
-	"fmt"
-
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/words"
 )
 
 // JobClass holds a job's main resources, and the role of its VMs in packing.
@@ -26,8 +25,7 @@ func Classify(u Usage, cpuPercent, ioMBPerS float64) JobClass {
 		c.Role = GuestRole
 	}
 	if u.ProfiledAtVM != 0 && u.ProfiledAtVM != ReferenceVMs {
-		c.Warnings = append(c.Warnings, capacity.Warning{Code: "off_reference", Detail: fmt.Sprintf(
-			"The usage was measured on %d VMs; the thresholds belong to %d. It is not converted.", u.ProfiledAtVM, ReferenceVMs)})
+		c.Warnings = append(c.Warnings, capacity.Warning{Code: words.OffReferenceWarning, Detail: words.OffReference(u.ProfiledAtVM, ReferenceVMs)})
 	}
 	return c
 }

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"headroom/internal/core/words"
 )
 
 const (
@@ -196,9 +198,9 @@ func (e *exponentials) free() (TaskTime, string) {
 		r := e.from + (1-e.from)*float64(i)/grid
 		switch s := f.at(r); {
 		case !(s > 0):
-			return f, "falls to nothing"
+			return f, words.FallsToNothing
 		case s > before*(1+1e-9):
-			return f, "grows with more of a node"
+			return f, words.GrowsWithMore
 		default:
 			before = s
 		}

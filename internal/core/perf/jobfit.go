@@ -11,6 +11,7 @@ import (
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 	"headroom/internal/core/money"
+	"headroom/internal/core/words"
 )
 
 // JobFit is the fit of a kind to the measurements of a job. Exactly one of the four fits is set, or none if Refused
@@ -161,16 +162,14 @@ func FitRates(all []JobMeasurement) (f RateFit, err error) {
 	slices.SortFunc(f.Types, func(a, b MeasuredType) int { return cmp.Compare(a.Type, b.Type) })
 	for _, t := range f.Types {
 		if t.Tasks < fewTasks {
-			few = append(few, fmt.Sprintf("%q", t.Type))
+			few = append(few, t.Type)
 		}
 	}
 	if len(f.Types) == 1 {
-		f.Warnings = append(f.Warnings, capacity.Warning{Code: "one_type", Detail: fmt.Sprintf(
-			"Tasks were measured on one type of nodes, %q, which does not say how it compares with others; measure on another.", f.Types[0].Type)})
+		f.Warnings = append(f.Warnings, capacity.Warning{Code: words.OneTypeWarning, Detail: words.OneType(f.Types[0].Type)})
 	}
 	if len(few) > 0 {
-		f.Warnings = append(f.Warnings, capacity.Warning{Code: "few_tasks", Detail: fmt.Sprintf(
-			"Fewer than %d tasks were measured on %s; their means say little yet.", fewTasks, strings.Join(few, ", "))})
+		f.Warnings = append(f.Warnings, capacity.Warning{Code: words.FewTasksWarning, Detail: words.FewTasks(fewTasks, few)})
 	}
 	return f, nil
 }

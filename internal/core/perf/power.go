@@ -34,8 +34,7 @@ func FitPower(points []Measurement, method FitMethod) (PowerFit, error) {
 		f.PowerModel = leastSquares(points)
 	}
 	if !(math.Abs(f.B) < MaxPowerB) || !(f.A >= MinPowerA && f.A <= MaxPowerA) {
-		return PowerFit{}, &fault.InputError{Findings: []fault.Finding{{Code: "steep", Detail: fmt.Sprintf(
-			"The times change too strongly with the VMs for a power of them: a is %.3g and b %.3g. Check the units, or measure at sizes further apart.", f.A, f.B)}}}
+		return PowerFit{}, &fault.InputError{Findings: []fault.Finding{{Code: "steep", Detail: words.TooSteep(f.A, f.B)}}}
 	}
 	quality(&f, points, l)
 	return f, nil
@@ -71,7 +70,7 @@ func unfit(points []Measurement) (findings []fault.Finding) {
 	case len(points) == 0:
 		return []fault.Finding{{Code: "too_few", Detail: "There is no measurement; give at least two, on different numbers of VMs."}}
 	case len(points) == 1:
-		return []fault.Finding{{Code: "too_few", Detail: "One measurement does not say how the time changes with the VMs; give at least two, on different numbers of VMs."}}
+		return []fault.Finding{{Code: "too_few", Detail: words.OneMeasurement}}
 	case len(sizes) == 1:
 		return []fault.Finding{{Code: "one_size", Detail: words.OneSize(points[0].VMs)}}
 	}
@@ -212,15 +211,13 @@ func quality(f *PowerFit, points []Measurement, l line) {
 
 func doubts(f *PowerFit) (w []capacity.Warning) {
 	if f.B > 0 {
-		w = append(w, capacity.Warning{Code: "increasing", Detail: fmt.Sprintf(
-			"The job took longer on more VMs (b is %.3g). It is planned as if more VMs changed nothing.", f.B)})
+		w = append(w, capacity.Warning{Code: words.IncreasingWarning, Detail: words.LongerOnMore(f.B)})
 	}
 	if f.B < -1 {
-		w = append(w, capacity.Warning{Code: "super_linear", Detail: fmt.Sprintf(
-			"Twice the VMs more than halve the time (b is %.3g). That happens where data come to fit into memory; beyond what was measured it is not to be relied on.", f.B)})
+		w = append(w, capacity.Warning{Code: words.SuperLinearWarning, Detail: words.MoreThanHalved(f.B)})
 	}
 	if f.Points < 3 {
-		w = append(w, capacity.Warning{Code: "no_interval", Detail: "Two measurements are met exactly by any power, so that nothing is known of how far it errs; give a third."})
+		w = append(w, capacity.Warning{Code: words.NoIntervalWarning, Detail: words.NoInterval})
 	}
 	return w
 }
@@ -273,6 +270,5 @@ func Extrapolated(f PowerFit, vms float64) *capacity.Warning {
 	if vms >= f.MinVMs && vms <= f.MaxVMs {
 		return nil
 	}
-	return &capacity.Warning{Code: "extrapolated", Detail: fmt.Sprintf(
-		"The time on %s is extrapolated: it was measured on %g to %g VMs.", words.VMs(vms), f.MinVMs, f.MaxVMs)}
+	return &capacity.Warning{Code: words.ExtrapolatedWarning, Detail: words.ExtrapolatedTo(vms, f.MinVMs, f.MaxVMs)}
 }

@@ -7,6 +7,7 @@ import (
 
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
+	"headroom/internal/core/words"
 )
 
 // TaskTime is a task's time by the residual r of its node: a·e^(b·r) + c·e^(d·r) seconds (MIMP paper, eq. 1). r is 1
@@ -92,11 +93,9 @@ func PredictTaskTime(f TaskTimeFit, r float64) (TaskTimePrediction, error) {
 	p := TaskTimePrediction{Residual: r, Seconds: f.Seconds(r), Normed: f.Normed(r), Warnings: []capacity.Warning{}}
 	switch {
 	case r < f.MinResidual-sameResidual:
-		p.Warnings = append(p.Warnings, capacity.Warning{Code: "extrapolated", Detail: fmt.Sprintf(
-			"No task was measured with less than %.3g of a node; the time is that of %.3g, and it may be longer.", f.MinResidual, f.MinResidual)})
+		p.Warnings = append(p.Warnings, capacity.Warning{Code: words.ExtrapolatedWarning, Detail: words.LessThanMeasured(f.MinResidual)})
 	case r > cmp.Or(f.MaxResidual, 1)+sameResidual:
-		p.Warnings = append(p.Warnings, capacity.Warning{Code: "extrapolated", Detail: fmt.Sprintf(
-			"No task was measured with more than %.3g of a node; the time is that of %.3g, and it may be shorter.", f.MaxResidual, f.MaxResidual)})
+		p.Warnings = append(p.Warnings, capacity.Warning{Code: words.ExtrapolatedWarning, Detail: words.MoreThanMeasured(f.MaxResidual)})
 	}
 	return p, nil
 }

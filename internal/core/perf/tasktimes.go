@@ -2,13 +2,13 @@ package perf
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
 
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 	"headroom/internal/core/money"
+	"headroom/internal/core/words"
 )
 
 const (
@@ -135,7 +135,7 @@ func fitParts(parts []TaskPart, unconstrained bool) TaskTimeFit {
 			if free, fault := s.free(); fault == "" {
 				f.TaskTime, f.Constrained = free, false
 			} else {
-				f.warn("constrained", "Without constraints the fit %s, which no task does; it is constrained.", fault)
+				f.warn(words.ConstrainedWarning, words.Constrained(fault))
 			}
 		}
 	}
@@ -183,8 +183,8 @@ func (f *TaskTimeFit) judge(parts []TaskPart) {
 	}
 }
 
-func (f *TaskTimeFit) warn(code, format string, args ...any) {
-	f.Warnings = append(f.Warnings, capacity.Warning{Code: code, Detail: fmt.Sprintf(format, args...)})
+func (f *TaskTimeFit) warn(code, detail string) {
+	f.Warnings = append(f.Warnings, capacity.Warning{Code: code, Detail: detail})
 }
 
 // nearlyDedicated is the residual from which a node counts as dedicated.
@@ -194,14 +194,14 @@ func (f *TaskTimeFit) doubt(parts []TaskPart) {
 	first, last := parts[0], parts[len(parts)-1]
 	switch f.Residuals {
 	case 1:
-		f.warn("one_residual", "All tasks had about the same part of their nodes (%.3g), which does not say how their time changes with it; measure with other parts, at best five or more.", f.MinResidual)
+		f.warn(words.OneResidualWarning, words.OneResidual(f.MinResidual))
 	case 2, 3, 4:
-		f.warn("few_residuals", "Tasks were measured with %d different parts of their nodes, which allow for one exponential; two need five or more.", f.Residuals)
+		f.warn(words.FewResidualsWarning, words.FewResiduals(f.Residuals))
 	}
 	if f.Form == ConstantTime && f.Residuals > 1 && last.Seconds > first.Seconds {
-		f.warn("increasing", "Tasks took longer with more of a node (%.3g s with %.3g, %.3g s with %.3g). They are planned as if that changed nothing.", first.Seconds, first.Residual, last.Seconds, last.Residual)
+		f.warn(words.IncreasingWarning, words.LongerWithMore(first.Seconds, first.Residual, last.Seconds, last.Residual))
 	}
 	if f.MaxResidual < nearlyDedicated && f.Residuals > 1 {
-		f.warn("not_dedicated", "No task was measured with more than %.3g of a node; a dedicated one is taken to be no faster.", f.MaxResidual)
+		f.warn(words.NotDedicatedWarning, words.NotDedicated(f.MaxResidual))
 	}
 }

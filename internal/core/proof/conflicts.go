@@ -218,7 +218,7 @@ func (k *conflicting) overVMCost(c fault.Finding, raised string) {
 	switch {
 	case k.f != nil:
 		k.lacks(c)
-		if c.Hint == nil {
+		if c.Hint == nil && !strings.Contains(c.Detail, fitsHere) {
 			k.noQuotaHelps(c)
 		}
 		k.says(c, words.CodeShortage, raised, words.VMsOverBudget(budget))

@@ -149,9 +149,9 @@ Today                4.40       1.10  0.10     0.30     5.90           4.00     
 On demand only       5.80       0.00  0.00     0.00     5.80           7.00     12.80
 
 Month by month, upfront payments when they are due:
-Month    bill saved EUR  paid upfront EUR  bill balance EUR  value refused less EUR  bill and value refused balance EUR
-2026-01           -0.40              2.40             -2.80                    0.00                               -2.80
-2026-02            0.40              0.00             -2.40                    4.00                                1.60
+Month    bill saved EUR  upfront share EUR  paid upfront EUR  bill balance EUR  value refused less EUR  bill and value refused balance EUR
+2026-01           -0.70               0.30              2.40             -2.80                    0.00                               -2.80
+2026-02            0.40               0.00              0.00             -2.40                    4.00                                1.60
 
 Other numbers of VMs of each offer:
 Offer  VMs  VM bill EUR  Bill falls by EUR  Value refused EUR  Together EUR

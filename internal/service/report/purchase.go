@@ -24,14 +24,14 @@ func Purchase(a horizon.PurchaseAnswer) Table {
 	})
 }
 
-// purchaseMonths returns a row for each month: the reduction of the bill, upfront payments and the balance since the
-// start. Then come the reduction of refused jobs' value and the balance that includes it.
+// purchaseMonths returns a row for each month: the reduction of the bill, upfront payments by their share in it and in full,
+// and the balance since the start. Then come the reduction of refused jobs' value and the balance that includes it.
 func purchaseMonths(a horizon.PurchaseAnswer) Table {
 	in := "_" + a.Currency
-	columns := []string{"month", "bill_saved" + in, "paid_upfront" + in, "bill_balance" + in, "value_refused_less" + in, "bill_and_value_refused_balance" + in}
+	columns := []string{"month", "bill_saved" + in, "upfront_share" + in, "paid_upfront" + in, "bill_balance" + in, "value_refused_less" + in, "bill_and_value_refused_balance" + in}
 	return tableOf(columns, a.Months, func(m horizon.SavingMonth) []Cell {
 		avoided := money.Amount{Decimal: m.Saved.Sub(m.BillSaved.Decimal)}
-		return []Cell{Time(m.Month), amount(&m.BillSaved), amount(&m.Paid), amount(&m.BillBalance), amount(&avoided), amount(&m.Balance)}
+		return []Cell{Time(m.Month), amount(&m.BillSaved), amount(&m.Upfront), amount(&m.Paid), amount(&m.BillBalance), amount(&avoided), amount(&m.Balance)}
 	})
 }
 

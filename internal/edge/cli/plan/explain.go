@@ -142,6 +142,7 @@ func explainClass(p capacity.Problem, pl capacity.Plan, i int) explanation {
 	var s []string
 	say := func(format string, values ...any) { s = append(s, fmt.Sprintf(format, values...)) }
 	switch one := asked == 1; {
+	case asked == 0 && c.Reason == words.NoneWanted: // which stands below
 	case asked == 0:
 		say("No jobs are asked for.")
 	case one && c.Admitted == 1:

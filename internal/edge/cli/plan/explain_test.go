@@ -153,3 +153,21 @@ func TestUncalibratedTimesAreNotMeasured(t *testing.T) {
 		}
 	}
 }
+
+// A class without jobs in an hour is said to want none, once.
+func TestEmptyHoursAreSaidOnce(t *testing.T) {
+	t.Parallel()
+	for _, deadline := range []float64{0, 0.001} { // the second is impossible
+		text := explainedExample(t, "several-classes.json", func(p *capacity.Problem) {
+			c := &p.Classes[0]
+			c.Jobs = capacity.JobRange{}
+			if deadline > 0 {
+				c.DeadlineSeconds = deadline
+			}
+		})
+		wanted, asked := strings.Count(text, "No jobs are wanted."), strings.Count(text, "No jobs are asked for.")
+		if wanted+asked != 1 || (wanted == 1) != (deadline == 0) {
+			t.Errorf("with a deadline of %v: %s", deadline, text)
+		}
+	}
+}

@@ -3223,6 +3223,7 @@ export type SavingMonth = {
   month: string;
   paid: (Amount);
   saved: (Amount);
+  upfront: (Amount);
 };
 
 export type SavingPoint = {
