@@ -92,7 +92,7 @@ func drawArriving(s *Stream, hours int, meanVMs float64, due int, waits bool) Ar
 	c.Slots = capacity.SlotsPerVM{Map: s.Whole(1, 4), Reduce: s.Whole(1, 4)}
 	c.Deadline = 1800 * float64(s.Whole(2, 8))
 	c.Demand.FixedSeconds = Places(s.Between(30, 600), 0)
-	vms := 0.4 * math.Exp(0.9*s.Normal()) // of a job that just meets its deadline
+	vms := 1.2 * math.Exp(0.7*s.Normal()) // of a job that just meets its deadline
 	root, part := math.Sqrt(vms*(c.Deadline-c.Demand.FixedSeconds)), s.Between(0.3, 0.9)
 	mapRoot, reduceRoot := root*part, root*(1-part)
 	c.Demand.MapWorkSeconds = Places(mapRoot*mapRoot*float64(c.Slots.Map), 0)
@@ -104,7 +104,7 @@ func drawArriving(s *Stream, hours int, meanVMs float64, due int, waits bool) Ar
 		c.Due = 3600 * float64(due)
 	}
 	work := vms * c.Deadline / 3600
-	c.Penalty = Places(basePrice*work*s.Between(0.8, 4), 4)
+	c.Penalty = Places(basePrice*work*s.Between(1, 8), 4)
 	shape := demandShapes[s.Whole(0, int64(len(demandShapes))-1)]
 	phase, total := int(s.Whole(0, 5)), 0.0
 	for h := range hours {
