@@ -51,7 +51,7 @@ func drawn(c study.Cluster) Problem {
 func runsOf(a study.ArrivingClass, unit int64) (all []Run) {
 	fewest := int64(math.MaxInt64)
 	for hours := 1; float64(3600*hours) <= max(3600, a.Deadline); hours++ {
-		s, ok := SlotsFor(a.Demand, a.Slots, float64(3600*hours))
+		s, ok := SlotsFor(a.Demand, true, a.Demand.ReduceWorkSeconds > 0, a.Slots, float64(3600*hours))
 		parts := s.Map*unit/a.Slots.Map + s.Reduce*unit/a.Slots.Reduce
 		if !ok || parts >= fewest {
 			continue
@@ -68,7 +68,7 @@ func runsOf(a study.ArrivingClass, unit int64) (all []Run) {
 
 // spread is the mean load of an execution that starts as it arrives, at any moment of an hour.
 func spread(a study.ArrivingClass, unit int64) Run {
-	s, _ := SlotsFor(a.Demand, a.Slots, a.Deadline)
+	s, _ := SlotsFor(a.Demand, true, a.Demand.ReduceWorkSeconds > 0, a.Slots, a.Deadline)
 	vms := float64(s.Map)/float64(a.Slots.Map) + float64(s.Reduce)/float64(a.Slots.Reduce)
 	one := perf.NewArrivals([]perf.Arriving{{From: 0, Until: 3600, Jobs: 1}})
 	var load []int64

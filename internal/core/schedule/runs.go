@@ -16,21 +16,24 @@ type Slots struct {
 const lateness = 1e-9
 
 // SlotsFor returns the slots of the fewest VMs that end an execution within some seconds, the fewest map slots where several
-// are as cheap. A phase without work has none. It is false where no slots do.
-func SlotsFor(d capacity.Demand, per capacity.SlotsPerVM, seconds float64) (s Slots, ok bool) {
+// are as cheap. Only phases that the execution has take slots, and each of them one at least. It is false where no slots do.
+func SlotsFor(d capacity.Demand, hasMap, hasReduce bool, per capacity.SlotsPerVM, seconds float64) (s Slots, ok bool) {
 	s.Seconds = seconds
 	a, b, rest := d.MapWorkSeconds, d.ReduceWorkSeconds, (seconds-d.FixedSeconds)*(1+lateness)
 	if !(rest > 0) {
 		return s, false
 	}
 	mapSlots, reduceSlots := float64(max(1, per.Map)), float64(max(1, per.Reduce))
-	least := func(work float64) int64 { return int64(max(1, math.Ceil(work/rest))) }
-	switch {
-	case b <= 0:
-		s.Map = least(a) // an execution without work still has a slot
-		return s, true
-	case a <= 0:
-		s.Reduce = least(b)
+	if a <= 0 || b <= 0 {
+		for _, phase := range []struct {
+			has   bool
+			work  float64
+			slots *int64
+		}{{hasMap, a, &s.Map}, {hasReduce, b, &s.Reduce}} {
+			if phase.has {
+				*phase.slots = int64(max(1, math.Ceil(phase.work/rest)))
+			}
+		}
 		return s, true
 	}
 	// With m map slots the reduce slots follow. Around the real optimum, m map slots cost at least least + (y - q)²/y VMs, where

@@ -9,7 +9,8 @@ import (
 
 // Problem is executions that arrive on a grid of steps, and what VMs cost in each.
 type Problem struct {
-	Unit    int64    // parts of a VM, in which loads are counted
+	Unit    int64    // parts of a VM, in which loads are counted, rounded up
+	Rounded bool     // some loads were rounded up, by less than a part
 	Supply  [][]Tier // of each step, the cheapest first
 	Classes []Class
 }
@@ -26,7 +27,7 @@ const Unlimited = int64(1) << 52
 // Class is executions that are alike. One that arrives in step a starts in step a+First at the earliest and ends before step
 // a+Window. It keeps its VMs from its start to its end.
 type Class struct {
-	Runs          []Run // of which each execution takes one
+	Runs          []Run // of which each execution takes one, the longest last
 	First, Window int
 	Penalty       float64 // of a refused execution
 	Arrivals      []int64 // by step; every window ends within the steps of the supply
@@ -69,16 +70,14 @@ func (p *Plan) Gap() float64 {
 }
 
 // AtOnce returns the problem in which nothing waits: every execution starts as early as it may and takes its longest run, as
-// where each step is planned alone.
+// where each step is planned alone. The longest run of each class is its last one.
 func (p Problem) AtOnce() Problem {
 	p.Classes = slices.Clone(p.Classes)
 	for k := range p.Classes {
 		c := &p.Classes[k]
-		if len(c.Runs) == 0 {
-			continue
+		if n := len(c.Runs); n > 0 {
+			c.Runs, c.Window = c.Runs[n-1:], c.First+len(c.Runs[n-1].Load)
 		}
-		longest := slices.MaxFunc(c.Runs, func(a, b Run) int { return len(a.Load) - len(b.Load) })
-		c.Runs, c.Window = []Run{longest}, c.First+len(longest.Load)
 	}
 	return p
 }
@@ -207,6 +206,29 @@ func (p *Problem) costs(c *Class, prices []float64) [][]float64 {
 
 // boundNoise bounds the rounding errors of a bound, relative to the amounts it is the sum of.
 const boundNoise = 1e-12
+
+// slack returns by how much a bound may be too high: rounding errors, and a part of a VM in each step of each execution.
+func (p *Problem) slack(prices []float64) float64 {
+	steps, dearest := 0.0, 0.0
+	for k := range p.Classes {
+		jobs, longest := int64(0), 0
+		for _, n := range p.Classes[k].Arrivals {
+			jobs += n
+		}
+		for _, r := range p.Classes[k].Runs {
+			longest = max(longest, len(r.Load))
+		}
+		steps += float64(jobs) * float64(longest)
+	}
+	for _, price := range prices {
+		dearest = max(dearest, price)
+	}
+	slack := boundNoise * p.size(prices)
+	if p.Rounded {
+		slack += steps * dearest / float64(p.Unit)
+	}
+	return slack
+}
 
 // size returns how large the amounts are that a bound at some prices is the sum of.
 func (p *Problem) size(prices []float64) (size float64) {

@@ -50,9 +50,16 @@ func Solve(ctx context.Context, p Problem, solver lp.Solver, o Options) Plan {
 	best.repair()
 	plan := best.plan()
 	plan.Prices, plan.Engine = prices.prices, prices.engine
-	plan.Bound = prices.best - boundNoise*p.size(prices.prices)
+	for t := range plan.Prices { // as decimals can tell them
+		plan.Prices[t] = math.Round(plan.Prices[t]*priceParts) / priceParts
+	}
+	bound, _ := p.Lagrange(plan.Prices)
+	plan.Bound = bound - p.slack(plan.Prices)
 	return plan
 }
+
+// priceParts are the parts of a unit of money in which prices of the bound are told.
+const priceParts = 1e9
 
 // effort returns how many moves are worth trying.
 func (p *Problem) effort() int {

@@ -318,7 +318,7 @@ func TestSlotsAreTheFewest(t *testing.T) {
 		d := capacity.Demand{MapWorkSeconds: s.Between(0, 60_000), ReduceWorkSeconds: s.Between(0, 30_000), FixedSeconds: s.Between(0, 1000)}
 		per := capacity.SlotsPerVM{Map: s.Whole(1, 9), Reduce: s.Whole(1, 9)}
 		seconds := d.FixedSeconds + s.Between(1, 4000)
-		got, ok := SlotsFor(d, per, seconds)
+		got, ok := SlotsFor(d, true, true, per, seconds)
 		best := math.Inf(1)
 		for m := int64(1); float64(m)/float64(per.Map) < best; m++ {
 			rest := (seconds-d.FixedSeconds)*(1+lateness) - d.MapWorkSeconds/float64(m)
@@ -333,7 +333,7 @@ func TestSlotsAreTheFewest(t *testing.T) {
 			t.Fatalf("%+v on %+v within %g s: got %+v, %g VMs and %g s, want %g VMs", d, per, seconds, got, vms, time, best)
 		}
 	}
-	if _, ok := SlotsFor(capacity.Demand{MapWorkSeconds: 1, FixedSeconds: 10}, capacity.SlotsPerVM{Map: 1, Reduce: 1}, 10); ok {
+	if _, ok := SlotsFor(capacity.Demand{MapWorkSeconds: 1, FixedSeconds: 10}, true, false, capacity.SlotsPerVM{Map: 1, Reduce: 1}, 10); ok {
 		t.Error("no slots end an execution whose fixed time is all there is")
 	}
 }
