@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/shopspring/decimal"
@@ -89,25 +90,27 @@ type ScheduleProof struct {
 	Checked bool         `json:"checked"` // by code that shares nothing with the planner
 }
 
+// movesAtOnce is the effort of a search in which executions can only be refused.
+const movesAtOnce = 500_000
+
 // Schedule plans a horizon whose executions may wait. The engine may be nil, and the context limits the time.
 func Schedule(ctx context.Context, q ScheduleQuestion, engine lp.Solver) (ScheduleAnswer, error) {
+	if q.Problem.Options.Engine == capacity.EngineExact {
+		engine = nil
+	}
 	g := newGrid(&q.Horizon)
 	p := g.problem()
 	a := ScheduleAnswer{Status: capacity.Feasible, Currency: q.Problem.Currency, Warnings: []capacity.Warning{}}
-	pl := schedule.Solve(ctx, p, engine, schedule.Options{})
-	a.Cost = g.cost(&pl)
-	a.AtOnce = a.Cost
-	for k := range g.classes {
-		if g.classes[k].waits {
-			once := schedule.Solve(ctx, p.AtOnce(), engine, schedule.Options{})
-			if a.AtOnce = g.cost(&once); once.Cost() < pl.Cost() { // the search has not found what needs no search
-				g.lastRuns(&once)
-				once.Prices, once.Bound, once.Engine = pl.Prices, pl.Bound, pl.Engine
-				pl, a.Cost = once, a.AtOnce
-			}
-			break
+	// The plan in which nothing waits comes first, so that too little time never makes it look dear.
+	once := schedule.Solve(ctx, p.AtOnce(), engine, schedule.Options{Moves: movesAtOnce})
+	pl := once
+	if a.AtOnce = g.cost(&once); slices.ContainsFunc(g.classes, func(c gridClass) bool { return c.waits }) {
+		if pl = schedule.Solve(ctx, p, engine, schedule.Options{}); once.Cost() < pl.Cost() {
+			g.lastRuns(&once)
+			pl.Starts, pl.VMs, pl.Rented, pl.Refused = once.Starts, once.VMs, once.Rented, once.Refused
 		}
 	}
+	a.Cost = g.cost(&pl)
 	a.Saved.Decimal = a.AtOnce.Total.Sub(a.Cost.Total.Decimal)
 	a.Proof.Engine = pl.Engine
 	bound := decimal.NewFromFloat(pl.Bound).RoundFloor(money.Places).Add(g.fixed())
@@ -236,16 +239,19 @@ func (a *ScheduleAnswer) explain(start, end time.Time) {
 		words.Number(arrived-refused), words.Counted(words.Number(arrived), "execution")),
 		words.Money("bill", a.Cost.Bill, a.Currency), words.Count("executions", arrived, "executions"))
 	if refused > 0 {
-		say("value_refused", "", fmt.Sprintf("Refused are %s, which are on no bill and valued at %s.", words.Counted(words.Number(refused), "execution"), words.Cents(a.Cost.ValueRefused.Float())),
+		say("value_refused", "", fmt.Sprintf("%s %s refused, on no bill and valued at %s.", words.Counted(words.Number(refused), "execution"), words.IsAre(refused), words.Cents(a.Cost.ValueRefused.Float())),
 			words.Money("value_refused", a.Cost.ValueRefused, a.Currency), words.Count("refused", refused, "executions"))
 	}
 	if later > 0 {
-		say("waiting", "", fmt.Sprintf("Later than they could start %s. Bill and value refused together are %s lower than where nothing waits.", words.Counted(words.Number(later), "execution"), words.Cents(a.Saved.Float())),
+		wait := "wait"
+		if later == 1 {
+			wait = "waits"
+		}
+		say("waiting", "", fmt.Sprintf("%s %s for a later hour than the first, and bill and value refused together are %s lower than where nothing waits.", words.Counted(words.Number(later), "execution"), wait, words.Cents(a.Saved.Float())),
 			words.Money("saved", a.Saved, a.Currency), words.Count("later", later, "executions"))
 	}
-	gap := money.Amount{Decimal: a.Cost.Total.Sub(a.Proof.Bound.Decimal)}
-	if gap.IsPositive() {
-		say("gap", "", fmt.Sprintf("They are at most %s more than necessary.", words.CentsUp(gap)), words.Money("gap", gap, a.Currency))
+	if gap := (money.Amount{Decimal: a.Cost.Total.Sub(a.Proof.Bound.Decimal)}); a.Status != capacity.Optimal {
+		say("gap", "", fmt.Sprintf("Bill and value refused together are at most %s more than necessary.", words.CentsUp(gap)), words.Money("gap", gap, a.Currency))
 	}
 	a.Explanation = a.Facts.Text()
 }

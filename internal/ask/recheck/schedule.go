@@ -1,6 +1,7 @@
 package recheck
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/big"
@@ -108,7 +109,7 @@ func (s *scheduled) prepare() {
 	for i, x := range s.answer.Schedule {
 		at := fmt.Sprintf("/schedule/%d", i)
 		hours := max(1, math.Ceil(x.RunSeconds/3600))
-		if k, known := index[x.Class]; known && p.Classes[k].DueSeconds > 0 && x.RunSeconds != min(3600*hours, p.Classes[k].DeadlineSeconds) && x.Start.After(x.Arrived) || !(hours <= float64(s.hours)+1) {
+		if k, known := index[x.Class]; known && x.RunSeconds != min(3600*hours, p.Classes[k].DeadlineSeconds) && x.Start.After(x.Arrived) || !(hours <= float64(s.hours)+1) {
 			s.wrong(at, "A run of %g s is no whole number of hours, and not the longest.", x.RunSeconds)
 			continue
 		}
@@ -202,7 +203,7 @@ func (s *scheduled) check() {
 	if total.Sign() > 0 {
 		gap, _ = new(big.Rat).Quo(new(big.Rat).Sub(total, bound), total).Float64()
 	}
-	if math.Abs(gap-a.Proof.Gap) > 1e-9 {
+	if math.Abs(gap-a.Proof.Gap) > 1e-12*gap {
 		s.wrong("/proof/gap", "It is %g, and follows as %g.", a.Proof.Gap, gap)
 	}
 	want := capacity.Feasible
@@ -211,6 +212,19 @@ func (s *scheduled) check() {
 	}
 	if a.Status != want {
 		s.wrong("/status", "It is %s, and follows as %s.", a.Status, want)
+	}
+	for i := 1; i < len(s.starts); i++ {
+		x, y := &s.starts[i-1], &s.starts[i]
+		if i != len(a.Schedule) && cmp.Or(cmp.Compare(x.Class, y.Class), cmp.Compare(x.Arrived, y.Arrived), cmp.Compare(x.Hours, y.Hours), cmp.Compare(x.At, y.At)) >= 0 {
+			s.wrong("/schedule", "Row %d of starts and refusals does not stand in its order.", i)
+		}
+	}
+	for i, x := range a.Schedule {
+		if k := s.starts[i].Class; s.table.Classes[k].Window == 0 {
+			if want := s.table.RunSeconds(k); math.Abs(x.RunSeconds-want) > 1e-9*want {
+				s.wrong(fmt.Sprintf("/schedule/%d/run_s", i), "It is %g, and follows as %g.", x.RunSeconds, want)
+			}
+		}
 	}
 	s.checkHours(same)
 	s.checkClasses()

@@ -4,14 +4,16 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"regexp"
+	"slices"
 	"testing"
 	"time"
 
 	"headroom/internal/ask/horizon"
 	"headroom/internal/ask/study"
 	"headroom/internal/core/capacity"
+	"headroom/internal/test/mutation"
 )
-
 
 // scheduleOf writes a drawn cluster as a question.
 func scheduleOf(c study.Cluster) []byte {
@@ -85,3 +87,47 @@ func TestSchedulesPassTheirCheck(t *testing.T) {
 		t.Logf("seed %d: total %s, bound %s, saved %s, checked in %v: %s", seed, a.Cost.Total, a.Proof.Bound, a.Saved, time.Since(began), a.Explanation)
 	}
 }
+
+// A change of any figure of a schedule is found, but for what is said not to be checked.
+func TestChangedSchedulesAreFound(t *testing.T) {
+	var question []byte
+	var a horizon.ScheduleAnswer
+	atOnce := func(s horizon.ScheduledStart) bool { return s.Start.Equal(s.Arrived) }
+	for seed := uint64(0); len(a.Refused) == 0 || !slices.ContainsFunc(a.Schedule, atOnce) || a.Saved.IsZero() || a.Status != capacity.Feasible; seed++ {
+		c := study.DrawCluster(seed, 8, 5, 5, 6)
+		c.Classes[2].Penalty /= 8
+		question = scheduleOf(c)
+		q := readSchedule(t, question)
+		var err error
+		if a, err = horizon.Schedule(t.Context(), q, nil); err == nil {
+			err = ScheduleFault(q, &a)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	text := marshalled(a)
+	passes := func(text []byte) bool {
+		r, err := Answer(question, text, Options{Limits: capacity.DefaultLimits()})
+		return err == nil && r.Accepted()
+	}
+	if !passes(text) {
+		r, err := Answer(question, text, Options{Limits: capacity.DefaultLimits()})
+		t.Fatal(r, err)
+	}
+	all := mutation.Of(t, text)
+	found := 0
+	for _, m := range all {
+		if !passes(m.Text()) {
+			found++
+			continue
+		}
+		if !unchecked.MatchString(m.Path()) && (m.Path() != "/proof/gap" || m.How != "a billionth") {
+			t.Errorf("this passes: %s", m)
+		}
+	}
+	t.Logf("%d of %d changes are found", found, len(all))
+}
+
+// unchecked names members whose changes may pass: those that NotChecked lists, and prices of hours, which prove another bound.
+var unchecked = regexp.MustCompile(`^/(warnings|at_once/.*|proof/engine|proof/bound|hours/#/price)`)

@@ -144,10 +144,10 @@ func (t *Timetable) loadOf(c *TimedClass, s TimedStart) (load []*big.Rat, fault 
 		if s.At != s.Arrived {
 			return nil, "it starts as it arrives, and not in another hour"
 		}
-		load, _ = t.spread(c)
-		if load == nil {
-			return nil, "no slots end it in time"
+		if _, fault := t.slotted(&c.Class, s); fault != "" {
+			return nil, fault
 		}
+		load, _ = t.spread(c)
 		return load, ""
 	}
 	if s.At <= s.Arrived || s.At+s.Hours > s.Arrived+c.Window {
@@ -158,21 +158,42 @@ func (t *Timetable) loadOf(c *TimedClass, s TimedStart) (load []*big.Rat, fault 
 	if late := float64(3600*(s.Hours-1)) >= c.Class.DeadlineSeconds; late || s.Hours < 0 || s.Hours > longestRun || in.VMsPerJob != nil && in.DeadlineSeconds < c.Class.DeadlineSeconds {
 		return nil, fmt.Sprintf("it cannot run for %d hours", s.Hours)
 	}
-	vms := zero()
-	if in.VMsPerJob != nil {
-		vms = amount(*in.VMsPerJob)
-	} else {
-		exact := newClass(&in, t.Options.Bound, true)
-		took, _, fine := exact.plan.time(whole(1), whole(s.Map), whole(s.Reduce), zero())
-		if late := mul(add(whole(1), relative), exact.slack); !fine || less(add(late, exact.plan.c), took) {
-			return nil, "its slots do not end it in its run"
-		}
-		vms = exact.size(whole(s.Map), whole(s.Reduce))
-	}
+	vms, fault := t.slotted(&in, s)
 	for range s.Hours {
 		load = append(load, vms)
 	}
-	return load, ""
+	return load, fault
+}
+
+// slotted returns the VMs that the slots of an execution take, which must be the fewest with which it meets its deadline.
+func (t *Timetable) slotted(in *capacity.Class, s TimedStart) (vms *big.Rat, fault string) {
+	if in.VMsPerJob != nil {
+		if s.Map != 0 || s.Reduce != 0 {
+			return nil, "its class has VMs and no slots"
+		}
+		return amount(*in.VMsPerJob), ""
+	}
+	exact := newClass(in, t.Options.Bound, true)
+	took, _, fine := exact.plan.time(whole(1), whole(s.Map), whole(s.Reduce), zero())
+	if late := mul(add(whole(1), relative), exact.slack); !fine || exact.impossible || less(add(late, exact.plan.c), took) {
+		return nil, "its slots do not end it in its run"
+	}
+	vms = exact.size(whole(s.Map), whole(s.Reduce))
+	steps := maxSteps
+	if f, ok := exact.fit(1, &steps); ok && less(f.high, vms) || s.Map < 0 || s.Reduce < 0 {
+		return nil, "it has more slots than it needs"
+	}
+	return vms, ""
+}
+
+// RunSeconds returns for how long an execution without a window runs, after a check.
+func (t *Timetable) RunSeconds(class int) float64 {
+	_, run := t.spread(&t.Classes[class])
+	if run == nil {
+		return 0
+	}
+	hours, _ := run.Float64()
+	return 3600 * hours
 }
 
 // least returns the fewest VMs that run an execution for some seconds; nil where none do.
