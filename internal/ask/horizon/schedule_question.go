@@ -75,7 +75,9 @@ func (q *ScheduleQuestion) checkTaken(c *strict.Checker) {
 	c.Enter("classes")
 	for k := range p.Classes {
 		c.Element(k)
-		refuse(p.Classes[k].Jobs.Min > 0, "jobs/min", "A schedule promises no jobs at once. Give 0, and a penalty that shows what a refused job is worth.")
+		c.Enter("jobs")
+		refuse(p.Classes[k].Jobs.Min > 0, "min", "A schedule promises no jobs at once. Give 0, and a penalty that shows what a refused job is worth.")
+		c.Leave()
 		c.Leave()
 	}
 	c.Leave()
