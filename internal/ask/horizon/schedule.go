@@ -98,7 +98,7 @@ func Schedule(ctx context.Context, q ScheduleQuestion, engine lp.Solver) (Schedu
 	if q.Problem.Options.Engine == capacity.EngineExact {
 		engine = nil
 	}
-	g := newGrid(&q.Horizon)
+	g := newGrid(q.horizon())
 	p := g.problem()
 	a := ScheduleAnswer{Status: capacity.Feasible, Currency: q.Problem.Currency, Warnings: []capacity.Warning{}}
 	// The plan in which nothing waits comes first, so that too little time never makes it look dear.
@@ -116,7 +116,7 @@ func Schedule(ctx context.Context, q ScheduleQuestion, engine lp.Solver) (Schedu
 	bound := decimal.NewFromFloat(pl.Bound).RoundFloor(money.Places).Add(g.fixed())
 	a.Proof.Bound.Decimal = decimal.Min(bound, a.Cost.Total.Decimal)
 	if a.Cost.Total.IsPositive() {
-		a.Proof.Gap = a.Cost.Total.Sub(a.Proof.Bound.Decimal).Div(a.Cost.Total.Decimal).InexactFloat64()
+		a.Proof.Gap = a.Cost.Total.Sub(a.Proof.Bound.Decimal).InexactFloat64() / a.Cost.Total.Float()
 	}
 	if a.Proof.Gap <= q.Problem.Options.Gap {
 		a.Status = capacity.Optimal

@@ -12,7 +12,19 @@ import (
 )
 
 // ScheduleQuestion asks when the executions of a horizon start. Those of classes with a due_s may wait.
-type ScheduleQuestion struct{ Horizon }
+type ScheduleQuestion struct {
+	Problem   capacity.Problem `json:"problem"`
+	Contracts []TermContract   `json:"contracts,omitempty"`
+	Periods   []HorizonPeriod  `json:"periods"`
+}
+
+func (q *ScheduleQuestion) horizon() *Horizon {
+	return &Horizon{Problem: q.Problem, Contracts: q.Contracts, Periods: q.Periods}
+}
+
+// Start and End return when the first hour begins and the last one ends.
+func (q *ScheduleQuestion) Start() time.Time { return q.horizon().Start() }
+func (q *ScheduleQuestion) End() time.Time   { return q.horizon().End() }
 
 // Limits of schedules.
 const (
@@ -25,23 +37,25 @@ var scheduleShape = strict.NewShape("a schedule's question", []string{"problem",
 
 // ReadSchedule reads the question as strictly as ReadHorizon.
 func ReadSchedule(data []byte, limits capacity.Limits, overrides ...func(*capacity.Options)) (ScheduleQuestion, error) {
-	var q ScheduleQuestion
-	q.Problem = capacity.Problem{PeriodSeconds: 3600, Options: capacity.DefaultOptions()}
+	h := Horizon{Problem: capacity.Problem{PeriodSeconds: 3600, Options: capacity.DefaultOptions()}}
 	limits.Due = true
 	r := strict.NewReader(data)
-	r.Object(scheduleShape, func(name string) { readHorizonMember(r, name, &q.Horizon, limits) })
+	r.Object(scheduleShape, func(name string) { readHorizonMember(r, name, &h, limits) })
 	r.End()
 	for _, override := range overrides {
-		override(&q.Problem.Options)
+		override(&h.Problem.Options)
 	}
-	if err := r.Result(func(c *strict.Checker) { q.checkOneOf(c); q.check(c) }); err != nil {
+	q := ScheduleQuestion{Problem: h.Problem, Contracts: h.Contracts, Periods: h.Periods}
+	if err := r.Result(q.check); err != nil {
 		return ScheduleQuestion{}, err
 	}
 	return q, nil
 }
 
 func (q *ScheduleQuestion) check(c *strict.Checker) {
-	q.Horizon.check(c)
+	h := q.horizon()
+	h.checkOneOf(c)
+	h.check(c)
 	q.checkTaken(c)
 	q.checkHours(c)
 	if c.Sound() {
@@ -133,7 +147,7 @@ func (q *ScheduleQuestion) checkDue(c *strict.Checker) {
 
 // checkWindows refuses executions that may run beyond the last hour, and more of them than can be planned.
 func (q *ScheduleQuestion) checkWindows(c *strict.Checker) {
-	g := newGrid(&q.Horizon)
+	g := newGrid(q.horizon())
 	executions, options := int64(0), 0
 	c.Enter("periods")
 	defer c.Leave()

@@ -48,7 +48,7 @@ type TimedStart struct {
 	Jobs, Map, Reduce         int64
 }
 
-// TimedTotals is what a timetable comes to. No timetable costs less than Bound. VMs are the fewest whole ones for each hour.
+// TimedTotals adds a timetable up. No timetable costs less than Bound. VMs are the fewest whole ones for each hour.
 type TimedTotals struct {
 	Rented, Refused, Bound *big.Rat
 	VMs                    []int64
@@ -214,8 +214,8 @@ func (t *Timetable) least(c *TimedClass, seconds float64) *big.Rat {
 	return zero() // not found: no bound may rest on it
 }
 
-// spread returns the VMs that an execution without a window holds on average in each hour from that of its arrival, where it
-// arrives at any moment of that hour and runs until its deadline, or until it is done on one slot of each kind.
+// spread returns the VMs that an execution without a window holds on average in each hour from that of its arrival, which is at
+// any moment of that hour. It runs until its deadline, or until it is done on one slot of each kind.
 func (t *Timetable) spread(c *TimedClass) (load []*big.Rat, run *big.Rat) {
 	seconds := number(c.Class.DeadlineSeconds)
 	vms := t.least(c, c.Class.DeadlineSeconds)

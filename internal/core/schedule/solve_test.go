@@ -258,7 +258,7 @@ func TestNoPlanOfCBCIsBelowTheBound(t *testing.T) {
 	defer pool.Close()
 	cases, seconds := uint64(12), 2.0
 	if os.Getenv("HEADROOM_LONG") != "" {
-		cases, seconds = 200, 10
+		cases, seconds = 200, 3
 	}
 	optimal, cheaper, most, answered := 0, 0, 0.0, 0
 	for seed := range cases {

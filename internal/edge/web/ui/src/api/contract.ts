@@ -2862,6 +2862,7 @@ export type ProblemClass = {
   calibration?: Calibration;
   deadline_s?: number;
   demand?: Demand;
+  due_s?: number;
   jobs: JobRange;
   name: Name;
   penalty: Money;
@@ -3351,20 +3352,6 @@ export type Schedule = {
   warnings: Array<Warning>;
 };
 
-export type ScheduleClass = {
-  calibration?: Calibration;
-  deadline_s?: number;
-  demand?: Demand;
-  due_s?: number;
-  jobs: JobRange;
-  name: Name;
-  penalty: Money;
-  profile?: Execution;
-  slots_per_vm?: SlotsPerVM;
-  speed?: Speed;
-  vms_per_job?: Decimal;
-};
-
 export type ScheduleCost = {
   bill: Amount;
   total: Amount;
@@ -3380,14 +3367,6 @@ export type ScheduleHour = {
   vms: number;
 };
 
-export type ScheduleProblem = {
-  classes: Array<ScheduleClass>;
-  currency: string;
-  options?: Options;
-  period_s?: number;
-  supply: Supply;
-};
-
 export type ScheduleProof = {
   bound: (Amount);
   checked: boolean;
@@ -3398,7 +3377,7 @@ export type ScheduleProof = {
 export type ScheduleRequest = {
   contracts?: Array<TermContract>;
   periods: Array<HorizonPeriod>;
-  problem: ScheduleProblem;
+  problem: (Problem);
 };
 
 export type ScheduledClass = {
