@@ -30,7 +30,7 @@ func (q *ScheduleQuestion) End() time.Time   { return q.horizon().End() }
 const (
 	MaxScheduleHours   = 2_208 // a quarter of a year
 	maxExecutions      = 1_000_000
-	maxScheduleOptions = 20_000_000 // starts and runs of all arrivals
+	maxScheduleOptions = 5_000_000 // starts and runs of all arrivals
 )
 
 var scheduleShape = strict.NewShape("a schedule's question", []string{"problem", "periods"}, "contracts")

@@ -24,6 +24,15 @@ type TimedClass struct {
 	Window   int
 	Arrivals []int64
 	Penalty  *big.Rat // of a refused execution
+
+	load  []*big.Rat                // of an execution without a window, by hour; set by Check
+	run   *big.Rat                  // its hours
+	known map[TimedStart]slotResult // by what the answer depends on
+}
+
+type slotResult struct {
+	vms   *big.Rat
+	fault string
 }
 
 // TimedHour lists the sources of VMs in an hour, and what is claimed of it: the VMs rented, and a price of one for the bound.
@@ -136,6 +145,7 @@ func (c *TimedClass) settle(t *Timetable) {
 	if c.Window = 0; c.Class.DueSeconds > 0 {
 		c.Class.DeadlineSeconds = min(c.Class.DeadlineSeconds, c.Class.DueSeconds)
 	}
+	c.load, c.run = t.spread(c)
 }
 
 // loadOf returns the VMs that one of these executions holds in each hour from its start, or what is wrong with it.
@@ -144,11 +154,8 @@ func (t *Timetable) loadOf(c *TimedClass, s TimedStart) (load []*big.Rat, fault 
 		if s.At != s.Arrived {
 			return nil, "it starts as it arrives, and not in another hour"
 		}
-		if _, fault := t.slotted(&c.Class, s); fault != "" {
-			return nil, fault
-		}
-		load, _ = t.spread(c)
-		return load, ""
+		_, fault = t.slotted(c, &c.Class, s)
+		return c.load, fault
 	}
 	if s.At <= s.Arrived || s.At+s.Hours > s.Arrived+c.Window {
 		return nil, fmt.Sprintf("it runs in hours %d to %d, and may from %d to %d", s.At, s.At+s.Hours, s.Arrived+1, s.Arrived+c.Window)
@@ -158,7 +165,7 @@ func (t *Timetable) loadOf(c *TimedClass, s TimedStart) (load []*big.Rat, fault 
 	if late := float64(3600*(s.Hours-1)) >= c.Class.DeadlineSeconds; late || s.Hours < 0 || s.Hours > longestRun || in.VMsPerJob != nil && in.DeadlineSeconds < c.Class.DeadlineSeconds {
 		return nil, fmt.Sprintf("it cannot run for %d hours", s.Hours)
 	}
-	vms, fault := t.slotted(&in, s)
+	vms, fault := t.slotted(c, &in, s)
 	for range s.Hours {
 		load = append(load, vms)
 	}
@@ -166,7 +173,20 @@ func (t *Timetable) loadOf(c *TimedClass, s TimedStart) (load []*big.Rat, fault 
 }
 
 // slotted returns the VMs that the slots of an execution take, which must be the fewest with which it meets its deadline.
-func (t *Timetable) slotted(in *capacity.Class, s TimedStart) (vms *big.Rat, fault string) {
+func (t *Timetable) slotted(c *TimedClass, in *capacity.Class, s TimedStart) (vms *big.Rat, fault string) {
+	of := TimedStart{Hours: s.Hours, Map: s.Map, Reduce: s.Reduce}
+	r, known := c.known[of]
+	if !known {
+		r.vms, r.fault = t.slots(in, s)
+		if c.known == nil {
+			c.known = map[TimedStart]slotResult{}
+		}
+		c.known[of] = r
+	}
+	return r.vms, r.fault
+}
+
+func (t *Timetable) slots(in *capacity.Class, s TimedStart) (vms *big.Rat, fault string) {
 	if in.VMsPerJob != nil {
 		if s.Map != 0 || s.Reduce != 0 {
 			return nil, "its class has VMs and no slots"
@@ -188,7 +208,7 @@ func (t *Timetable) slotted(in *capacity.Class, s TimedStart) (vms *big.Rat, fau
 
 // RunSeconds returns for how long an execution without a window runs, after a check.
 func (t *Timetable) RunSeconds(class int) float64 {
-	_, run := t.spread(&t.Classes[class])
+	run := t.Classes[class].run
 	if run == nil {
 		return 0
 	}
@@ -338,7 +358,7 @@ func (t *Timetable) bound() *big.Rat {
 }
 
 func (t *Timetable) boundAtOnce(bound *big.Rat, c *TimedClass, prices []*big.Rat) {
-	load, _ := t.spread(c)
+	load := c.load
 	for a, n := range c.Arrivals {
 		if n == 0 {
 			continue

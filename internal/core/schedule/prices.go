@@ -86,9 +86,10 @@ type master struct {
 // nearShare is the part of a penalty by which an option of the first program may cost more than the cheapest one. Programs are
 // solved until the bound is close to their optimum.
 const (
-	nearShare  = 0.002
-	mostRounds = 3
-	closed     = 5e-5 // relative difference of bound and program at which prices are good enough
+	nearShare   = 0.002
+	mostRounds  = 3
+	mostColumns = 300_000 // of a program that may be solved in seconds
+	closed      = 5e-5    // relative difference of bound and program at which prices are good enough
 )
 
 // solve asks for the optimum of the linear program and adds options as its prices ask for them. It returns how many jobs of
@@ -98,9 +99,11 @@ func (m *master) solve(ctx context.Context, solver lp.Solver, seconds float64) [
 		return nil
 	}
 	var shares []map[option]float64
-	m.add(m.p.prices, nearShare)
 	for range mostRounds {
 		program, columns := m.program()
+		if len(columns) > mostColumns {
+			return shares
+		}
 		answer, err := solver.Solve(ctx, program, lp.Options{Seconds: seconds})
 		if err != nil || answer.Status != lp.Optimal || len(answer.RowDual) != program.Rows() {
 			return shares
@@ -128,6 +131,21 @@ func (m *master) solve(ctx context.Context, solver lp.Solver, seconds float64) [
 		}
 	}
 	return shares
+}
+
+// near lists the known options of each arrival.
+func (m *master) near() [][]option {
+	all := make([][]option, len(m.arrivals))
+	for i, a := range m.arrivals {
+		add := func(o option) {
+			if m.known[i][o] {
+				all[i] = append(all[i], o)
+			}
+		}
+		add(option{Refused, 0})
+		m.p.Classes[a.class].options(a.at, add)
+	}
+	return all
 }
 
 // add makes the options known that cost at most a share more than the cheapest of their arrival, and counts the new ones.

@@ -11,11 +11,12 @@ import (
 type search struct {
 	*Problem
 	arrivals []arrival
-	taken    [][]share // by arrival
-	load     []int64   // parts of a VM, by step
-	steep    float64   // price of VMs that are not there
-	smooth   float64   // part of the price of the last VM that counts by how full it is, 0 to 1
-	step     []float64 // cost of each step as it stands
+	taken    [][]share  // by arrival
+	near     [][]option // by arrival: those that cost little more than the cheapest at the prices
+	load     []int64    // parts of a VM, by step
+	steep    float64    // price of VMs that are not there
+	smooth   float64    // part of the price of the last VM that counts by how full it is, 0 to 1
+	step     []float64  // cost of each step as it stands
 }
 
 // share counts the jobs of an arrival that take an option.
@@ -25,7 +26,7 @@ type share struct {
 }
 
 func newSearch(p *Problem, arrivals []arrival) *search {
-	s := &search{Problem: p, arrivals: arrivals, taken: make([][]share, len(arrivals)),
+	s := &search{Problem: p, arrivals: arrivals, taken: make([][]share, len(arrivals)), near: make([][]option, len(arrivals)),
 		load: make([]int64, len(p.Supply)), step: make([]float64, len(p.Supply))}
 	for t, tiers := range p.Supply {
 		for _, tier := range tiers {
@@ -177,6 +178,7 @@ const (
 	warm      = 0.05 // of the mean price of a VM in a step: where the linear program's plan is mended
 	hot       = 3    // where all is still open
 	coldest   = 0.001
+	nearMoves = 6    // of eight moves go to an option that is cheap at the prices
 	lookEvery = 1024 // moves between looks at the time
 )
 
@@ -225,7 +227,9 @@ func (s *search) move(i int, random *rand.Rand, heat float64) {
 	a := s.arrivals[i]
 	c := &s.Classes[a.class]
 	to := option{Refused, 0}
-	if from.run == Refused || random.IntN(16) > 0 {
+	if near := s.near[i]; random.IntN(8) < nearMoves && len(near) > 0 {
+		to = near[random.IntN(len(near))]
+	} else if from.run == Refused || random.IntN(16) > 0 {
 		to.run = random.IntN(len(c.Runs))
 		starts := c.Window - len(c.Runs[to.run].Load) - c.First + 1
 		if starts <= 0 {

@@ -34,8 +34,9 @@ func Solve(ctx context.Context, p Problem, solver lp.Solver, o Options) Plan {
 	for i := range m.known {
 		m.known[i] = map[option]bool{}
 	}
+	m.add(prices.prices, nearShare)
 	best := first
-	if shares := m.solve(ctx, solver, cmp.Or(o.LPSeconds, 1)); shares != nil {
+	if shares := m.solve(ctx, solver, cmp.Or(o.LPSeconds, 2)); shares != nil {
 		rounded := newSearch(&p, arrivals)
 		if rounded.round(shares); rounded.total() < first.total() {
 			best = rounded
@@ -45,6 +46,7 @@ func Solve(ctx context.Context, p Problem, solver lp.Solver, o Options) Plan {
 	if moves < DefaultMoves { // so few executions that all of them can be placed anew
 		best.anneal(ctx, moves, hot)
 	}
+	best.near = m.near()
 	best.anneal(ctx, moves, warm)
 	best.again(0)
 	best.repair()
