@@ -14,9 +14,10 @@ type search struct {
 	taken    [][]share  // by arrival
 	near     [][]option // by arrival: those that cost little more than the cheapest at the prices
 	load     []int64    // parts of a VM, by step
-	steep    float64    // price of VMs that are not there
-	smooth   float64    // part of the price of the last VM that counts by how full it is, 0 to 1
-	step     []float64  // cost of each step as it stands
+	random   *rand.Rand
+	steep    float64   // price of VMs that are not there
+	smooth   float64   // part of the price of the last VM that counts by how full it is, 0 to 1
+	step     []float64 // cost of each step as it stands
 }
 
 // share counts the jobs of an arrival that take an option.
@@ -26,7 +27,7 @@ type share struct {
 }
 
 func newSearch(p *Problem, arrivals []arrival) *search {
-	s := &search{Problem: p, arrivals: arrivals, taken: make([][]share, len(arrivals)), near: make([][]option, len(arrivals)),
+	s := &search{Problem: p, arrivals: arrivals, taken: make([][]share, len(arrivals)), near: make([][]option, len(arrivals)), random: rand.New(rand.NewPCG(1, 2)),
 		load: make([]int64, len(p.Supply)), step: make([]float64, len(p.Supply))}
 	for t, tiers := range p.Supply {
 		for _, tier := range tiers {
@@ -194,7 +195,6 @@ func (s *search) anneal(ctx context.Context, moves int, hottest float64) {
 	if len(movable) == 0 {
 		return
 	}
-	random := rand.New(rand.NewPCG(1, 2))
 	price := s.meanPrice()
 	best, kept := s.total(), s.copied()
 	for n := range coolings {
@@ -205,7 +205,7 @@ func (s *search) anneal(ctx context.Context, moves int, hottest float64) {
 			if m%lookEvery == 0 && ctx.Err() != nil {
 				break
 			}
-			s.move(movable[random.IntN(len(movable))], random, heat)
+			s.move(movable[s.random.IntN(len(movable))], heat)
 		}
 		if now := s.total(); now < best {
 			best, kept = now, s.copied()
@@ -218,7 +218,8 @@ func (s *search) anneal(ctx context.Context, moves int, hottest float64) {
 }
 
 // move tries one random move of an arrival.
-func (s *search) move(i int, random *rand.Rand, heat float64) {
+func (s *search) move(i int, heat float64) {
+	random := s.random
 	from := s.taken[i][random.IntN(len(s.taken[i]))]
 	jobs := int64(1)
 	if from.jobs > 1 && random.IntN(4) == 0 {

@@ -18,6 +18,7 @@ type Options struct {
 // The effort of a search where nothing is said: moves for each execution, and the most of them.
 const (
 	movesEach    = 5_000
+	hotMoves     = 150_000 // where a few executions are placed anew, as often as they are worth
 	DefaultMoves = 4_000_000
 )
 
@@ -44,9 +45,12 @@ func Solve(ctx context.Context, p Problem, solver lp.Solver, o Options) Plan {
 	}
 	moves := cmp.Or(o.Moves, p.effort())
 	if moves < DefaultMoves { // so few executions that all of them can be placed anew
-		best.anneal(ctx, moves, hot)
+		for range 1 + hotMoves/max(1, moves) {
+			best.anneal(ctx, moves, hot)
+		}
+	} else {
+		best.near = m.near()
 	}
-	best.near = m.near()
 	best.anneal(ctx, moves, warm)
 	best.again(0)
 	best.repair()
