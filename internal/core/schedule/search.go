@@ -15,7 +15,9 @@ type search struct {
 	near     [][]option // by arrival: those that cost little more than the cheapest at the prices
 	load     []int64    // parts of a VM, by step
 	random   *rand.Rand
-	steep    float64   // price of VMs that are not there
+	steep    float64   // price of VMs that are not there, as it counts now
+	full     float64   // the price of them that no penalty is worth
+	dear     float64   // the highest price of VMs
 	smooth   float64   // part of the price of the last VM that counts by how full it is, 0 to 1
 	step     []float64 // cost of each step as it stands
 }
@@ -29,19 +31,21 @@ type share struct {
 func newSearch(p *Problem, arrivals []arrival) *search {
 	s := &search{Problem: p, arrivals: arrivals, taken: make([][]share, len(arrivals)), near: make([][]option, len(arrivals)), random: rand.New(rand.NewPCG(1, 2)),
 		load: make([]int64, len(p.Supply)), step: make([]float64, len(p.Supply))}
-	for t, tiers := range p.Supply {
+	for _, tiers := range p.Supply {
 		for _, tier := range tiers {
-			s.steep = max(s.steep, tier.Price)
+			s.dear = max(s.dear, tier.Price)
 		}
-		s.step[t] = s.cost(t)
 	}
+	s.full = s.dear
 	for k := range p.Classes {
 		c := &p.Classes[k]
 		for _, r := range c.Runs {
 			parts := slices.Max(r.Load)
-			s.steep = max(s.steep, 2*c.Penalty*float64(p.Unit)/float64(max(1, parts)))
+			s.full = max(s.full, 2*c.Penalty*float64(p.Unit)/float64(max(1, parts)))
 		}
 	}
+	s.steep = s.full
+	s.again(0)
 	return s
 }
 
@@ -161,7 +165,7 @@ func (s *search) round(shares []map[option]float64) {
 // total returns the cost of the plan as it stands.
 func (s *search) total() (cost float64) {
 	for t := range s.load {
-		cost += s.rented(t, s.whole(s.load[t]), s.steep)
+		cost += s.rented(t, s.whole(s.load[t]), s.full)
 	}
 	for i := range s.taken {
 		for _, x := range s.taken[i] {
@@ -180,12 +184,13 @@ const (
 	hot       = 3    // where all is still open
 	coldest   = 0.001
 	nearMoves = 6    // of eight moves go to an option that is cheap at the prices
+	gentle    = 2    // times the highest price of VMs: what missing ones cost at first
 	lookEvery = 1024 // moves between looks at the time
 )
 
 // anneal moves executions at random: always where that costs less, and sometimes where it costs more, which grows rarer. The
-// best plan it meets is kept.
-func (s *search) anneal(ctx context.Context, moves int, hottest float64) {
+// best plan it meets is kept. Gently, VMs that are not there cost little at first, so that executions pass through full steps.
+func (s *search) anneal(ctx context.Context, moves int, hottest float64, gently bool) {
 	var movable []int
 	for i, a := range s.arrivals {
 		if len(s.Classes[a.class].Runs) > 0 {
@@ -200,6 +205,9 @@ func (s *search) anneal(ctx context.Context, moves int, hottest float64) {
 	for n := range coolings {
 		cold := float64(n) / (coolings - 1)
 		heat := price * hottest * math.Pow(coldest/hottest, cold)
+		if gently && s.dear > 0 {
+			s.steep = s.full * math.Pow(min(1, gentle*s.dear/s.full), (1-cold)*(1-cold))
+		}
 		s.again(0.8 * (1 - cold))
 		for m := range moves / coolings {
 			if m%lookEvery == 0 && ctx.Err() != nil {
@@ -214,6 +222,7 @@ func (s *search) anneal(ctx context.Context, moves int, hottest float64) {
 			break
 		}
 	}
+	s.steep = s.full
 	s.restore(kept)
 }
 
@@ -249,6 +258,19 @@ func (s *search) move(i int, heat float64) {
 	}
 	s.put(i, to, -jobs)
 	s.put(i, from.option, jobs)
+}
+
+// hottest returns the heat where all is still open: executions are refused as easily as VMs are rented.
+func (s *search) hottest() float64 {
+	penalties, jobs := 0.0, 0.0
+	for _, a := range s.arrivals {
+		penalties += float64(a.jobs) * s.Classes[a.class].Penalty
+		jobs += float64(a.jobs)
+	}
+	if price := s.meanPrice(); price > 0 && jobs > 0 {
+		return max(hot, penalties/jobs/price)
+	}
+	return hot
 }
 
 // meanPrice returns the mean price of the dearest VMs by step.

@@ -17,8 +17,8 @@ type Options struct {
 
 // The effort of a search where nothing is said: moves for each execution, and the most of them.
 const (
-	movesEach    = 5_000
-	hotMoves     = 150_000 // where a few executions are placed anew, as often as they are worth
+	movesEach    = 4_000
+	hotMoves     = 400_000 // where a few executions are placed anew, as often as they are worth
 	DefaultMoves = 4_000_000
 )
 
@@ -45,13 +45,13 @@ func Solve(ctx context.Context, p Problem, solver lp.Solver, o Options) Plan {
 	}
 	moves := cmp.Or(o.Moves, p.effort())
 	if moves < DefaultMoves { // so few executions that all of them can be placed anew
-		for range 1 + hotMoves/max(1, moves) {
-			best.anneal(ctx, moves, hot)
+		for n := range 2 + hotMoves/max(1, moves) {
+			best.anneal(ctx, moves, best.hottest(), n%2 == 0)
 		}
 	} else {
 		best.near = m.near()
 	}
-	best.anneal(ctx, moves, warm)
+	best.anneal(ctx, moves, warm, moves == DefaultMoves)
 	best.again(0)
 	best.repair()
 	plan := best.plan()

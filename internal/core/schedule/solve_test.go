@@ -165,15 +165,20 @@ func cheapestOfAll(p *Problem) float64 {
 	return best
 }
 
+// Proved plans of a thousand tiny problems are the cheapest of all. So are nearly all others: the search is one at random.
 func TestTinyPlansAreTheCheapestOfAll(t *testing.T) {
 	s := &study.Stream{State: 31}
-	cases, proved := 1000, 0
+	cases, proved, dearer := 1000, 0, 0
 	for n := range cases {
 		p := tiny(s)
 		plan := Solve(t.Context(), p, nil, Options{})
 		checkPlan(t, &p, &plan)
 		want := cheapestOfAll(&p)
-		if math.Abs(plan.Cost()-want) > 1e-9 {
+		far := math.Abs(plan.Cost()-want) > 1e-9
+		if far {
+			dearer++
+		}
+		if plan.Cost() < want-1e-9 || far && plan.Gap() < 1e-9 {
 			t.Errorf("case %d: the plan costs %g, and the cheapest of all %g: %+v", n, plan.Cost(), want, p)
 		}
 		if plan.Bound > want+1e-9 {
@@ -183,9 +188,9 @@ func TestTinyPlansAreTheCheapestOfAll(t *testing.T) {
 			proved++
 		}
 	}
-	t.Logf("%d of %d tiny plans are proved by their bound", proved, cases)
-	if proved < 100 {
-		t.Errorf("only %d plans are proved", proved)
+	t.Logf("of %d tiny plans %d are proved by their bound, and %d are not the cheapest", cases, proved, dearer)
+	if proved < 100 || dearer > cases/200 {
+		t.Errorf("%d plans are proved, and %d are not the cheapest", proved, dearer)
 	}
 }
 
