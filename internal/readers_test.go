@@ -182,6 +182,8 @@ func TestEveryExampleIsRead(t *testing.T) {
 			_, err = perf.ReadBounds(data)
 		case name == "year-with-offers.json":
 			_, err = horizon.ReadPurchase(data, capacity.DefaultLimits())
+		case name == "day-with-windows.json":
+			_, err = horizon.ReadSchedule(data, capacity.DefaultLimits())
 		case name == "batch.json":
 			_, err = pack.ReadPacking(data, capacity.DefaultLimits())
 		case name == "pool.json":

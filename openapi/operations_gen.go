@@ -722,6 +722,7 @@ func GetRunResult(id string, query *GetRunResultQuery) Request {
 	return to("GET", "/v1/runs/{id}/result", id).with(query)
 }
 func RetryRun(id string) Request { return to("POST", "/v1/runs/{id}/retry", id) }
+func Schedule() Request          { return to("POST", "/v1/schedule") }
 func DeleteSession() Request     { return to("DELETE", "/v1/session") }
 func GetSession() Request        { return to("GET", "/v1/session") }
 func CreateSession() Request     { return to("POST", "/v1/session") }

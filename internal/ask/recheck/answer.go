@@ -99,6 +99,11 @@ func check(question, answer []byte, o Options, known map[string]proof.Least) (pr
 		if q, err = horizon.ReadHorizon(without(question, "offers", "factors"), o.Limits); err == nil {
 			err = checkAs(c, answer, func(a horizon.Answer, got any) { c.months(q, a, got) })
 		}
+	case "schedule":
+		var q horizon.ScheduleQuestion
+		if q, err = horizon.ReadSchedule(question, o.Limits); err == nil {
+			err = checkAs(c, answer, func(a horizon.ScheduleAnswer, _ any) { c.schedule(q, a) })
+		}
 	case "purchase":
 		var q horizon.PurchaseQuestion
 		if q, err = horizon.ReadPurchase(question, o.Limits); err == nil {
@@ -162,6 +167,8 @@ func kindOf(question, answer []byte) string {
 	switch {
 	case q["offers"] != nil && (a == nil || a["recommended"] != nil):
 		return "purchase"
+	case q["periods"] != nil && a["schedule"] != nil:
+		return "schedule"
 	case q["periods"] != nil:
 		return "months"
 	case q["scenarios"] != nil:

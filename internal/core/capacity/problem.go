@@ -30,6 +30,7 @@ type Class struct {
 	VMsPerJob       *decimal.Decimal `json:"vms_per_job,omitempty"` // gamma, given directly
 	Calibration     *Calibration     `json:"calibration,omitempty"` // of a class with a profile
 	DeadlineSeconds float64          `json:"deadline_s,omitzero"`
+	DueSeconds      float64          `json:"due_s,omitzero"` // of schedules alone: when an execution has ended, after its arrival
 	SlotsPerVM      SlotsPerVM       `json:"slots_per_vm,omitzero"`
 	Speed           Speed            `json:"speed,omitempty"`
 	Jobs            JobRange         `json:"jobs"`

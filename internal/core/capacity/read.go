@@ -18,6 +18,7 @@ type Limits struct {
 	Classes   int
 	Contracts int // of all types together
 	VMTypes   int
+	Due       bool // classes may say until when an execution must have ended
 }
 
 // DefaultLimits returns the limits of a service that strangers may use.
@@ -32,6 +33,7 @@ const gammaPlaces = 30
 var (
 	problemShape     = strict.NewShape("a problem", []string{"currency", "supply", "classes"}, "period_s", "options", "budget")
 	classShape       = strict.NewShape("a class", []string{"name", "jobs", "penalty"}, "profile", "demand", "vms_per_job", "calibration", "deadline_s", "slots_per_vm", "speed")
+	dueClassShape    = strict.NewShape("a class", classShape.Names[:3], append(classShape.Names[3:len(classShape.Names):len(classShape.Names)], "due_s")...)
 	profileShape     = strict.NewShape("a profile", nil, slices.Concat(mapMembers[:], reduceMembers[:], []string{"overhead_s", "stages"})...)
 	stageShape       = strict.NewShape("a stage", []string{"tasks", "avg_s", "max_s"}, "name")
 	calibrationShape = strict.NewShape("a calibration", []string{"bound", "factor"})
@@ -83,7 +85,11 @@ func ReadProblemInto(r *strict.Reader, p *Problem, limits Limits) {
 		case "supply":
 			readSupply(r, &p.Supply, limits)
 		case "classes":
-			p.Classes = strict.List(r, "of classes", limits.Classes, readClass)
+			shape := classShape
+			if limits.Due {
+				shape = dueClassShape
+			}
+			p.Classes = strict.List(r, "of classes", limits.Classes, func(r *strict.Reader, c *Class) { readClass(r, c, shape) })
 		case "options":
 			readOptions(r, &p.Options, limits)
 		case "budget":
@@ -93,8 +99,8 @@ func ReadProblemInto(r *strict.Reader, p *Problem, limits Limits) {
 	})
 }
 
-func readClass(r *strict.Reader, c *Class) {
-	had := r.Object(classShape, func(name string) {
+func readClass(r *strict.Reader, c *Class, shape *strict.Shape) {
+	had := r.Object(shape, func(name string) {
 		switch name {
 		case "name":
 			c.Name, _ = r.Text()
@@ -112,6 +118,8 @@ func readClass(r *strict.Reader, c *Class) {
 			readCalibration(r, c.Calibration)
 		case "deadline_s":
 			r.Float(&c.DeadlineSeconds)
+		case "due_s":
+			r.Float(&c.DueSeconds)
 		case "slots_per_vm":
 			readSlotsPerVM(r, &c.SlotsPerVM)
 		case "speed":
@@ -126,7 +134,7 @@ func readClass(r *strict.Reader, c *Class) {
 	})
 	if c.VMsPerJob == nil && (c.Profile != nil || c.Demand != nil) {
 		for _, name := range [...]string{"deadline_s", "slots_per_vm"} {
-			if !had.Has(classShape, name) {
+			if !had.Has(shape, name) {
 				r.Missing(name, "a class with a profile or a demand")
 			}
 		}

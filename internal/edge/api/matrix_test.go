@@ -148,6 +148,8 @@ func (s *service) perform(token, operation, method, path string, i int) answered
 		}
 	case operation == "evaluatePool":
 		body = strings.Replace(smallPool, `"hours"`, `"mix":{"core":[{"type":"a","count":2}]},"hours"`, 1)
+	case operation == "schedule":
+		body = smallSchedule
 	case operation == "planPoolRounds":
 		body = smallRounds
 	case operation == "planClusterPool":

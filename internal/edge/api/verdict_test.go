@@ -68,6 +68,10 @@ func TestBothReadersGiveTheSameVerdict(t *testing.T) {
 			schema = doc.Components.Schemas["PurchaseRequest"].Value
 			read = func(text []byte) error { _, err := horizon.ReadPurchase(text, capacity.DefaultLimits()); return err }
 		}
+		if strings.HasSuffix(file, "/day-with-windows.json") {
+			schema = doc.Components.Schemas["ScheduleRequest"].Value
+			read = func(text []byte) error { _, err := horizon.ReadSchedule(text, capacity.DefaultLimits()); return err }
+		}
 		if strings.Contains(file, "/bounds-") {
 			schema = doc.Components.Schemas["BoundsQuestion"].Value
 			read = func(text []byte) error { _, err := perf.ReadBounds(text); return err }

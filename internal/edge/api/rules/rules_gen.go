@@ -909,6 +909,7 @@ var Operations = []Operation{
 		{Name: "id", In: "path", Required: true, About: "The run's id.", Shape: &Shape{Kind: Text, Rules: "min=1,max=200"}},
 		{Name: "Idempotency-Key", In: "header", About: "Makes repeating the request harmless, for 24 hours.", Shape: &Shape{Kind: Text, Rules: "min=1,max=200,matches=^[!-~]+$", About: "Makes repeating the request harmless, for 24 hours."}},
 	}},
+	{ID: "schedule", Method: "POST", Path: "/v1/schedule", Role: "planner", Bulk: true, Sends: true, Needs: true},
 	{ID: "deleteSession", Method: "DELETE", Path: "/v1/session", Role: "any"},
 	{ID: "getSession", Method: "GET", Path: "/v1/session", Role: "any"},
 	{ID: "createSession", Method: "POST", Path: "/v1/session", Role: "open", Sends: true, Needs: true, Body: &shapeToken},

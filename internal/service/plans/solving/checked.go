@@ -3,6 +3,7 @@ package solving
 import (
 	"context"
 
+	"headroom/internal/ask/horizon"
 	"headroom/internal/ask/pack"
 	"headroom/internal/ask/pool"
 	"headroom/internal/ask/recheck"
@@ -43,4 +44,13 @@ func CheckedCourse(ctx context.Context, p pool.PoolCourseProblem, plan pool.Plan
 		err = recheck.PoolFault(recheck.PoolCourse(p, course))
 	}
 	return course, err
+}
+
+// CheckedSchedule plans a schedule, and says in it that it has passed.
+func CheckedSchedule(ctx context.Context, q horizon.ScheduleQuestion, solver lp.Solver) (horizon.ScheduleAnswer, error) {
+	answer, err := horizon.Schedule(ctx, q, solver)
+	if err == nil {
+		err = recheck.ScheduleFault(q, &answer)
+	}
+	return answer, err
 }

@@ -2862,6 +2862,7 @@ export type ProblemClass = {
   calibration?: Calibration;
   deadline_s?: number;
   demand?: Demand;
+  due_s?: number;
   jobs: JobRange;
   name: Name;
   penalty: Money;
@@ -3047,6 +3048,12 @@ export type RefusalReason = "full" | "none_admitted" | "not_planned" | "deadline
 export type Refusals = {
   count: number;
   first: Array<HistoryRefusal>;
+};
+
+export type RefusedArrivals = {
+  arrived: string;
+  class: string;
+  jobs: number;
 };
 
 export type RegretPoint = {
@@ -3330,12 +3337,75 @@ export type ScenarioOutcome = {
   vms: RentedVMs;
 };
 
+export type Schedule = {
+  at_once: (ScheduleCost);
+  classes: Array<ScheduledClass>;
+  cost: ScheduleCost;
+  currency: string;
+  explanation: string;
+  facts: Array<Fact>;
+  hours: Array<ScheduleHour>;
+  proof: ScheduleProof;
+  refused: Array<RefusedArrivals>;
+  saved: (Amount);
+  schedule: Array<ScheduledStart>;
+  status: "optimal" | "feasible";
+  warnings: Array<Warning>;
+};
+
+export type ScheduleCost = {
+  bill: Amount;
+  total: Amount;
+  value_refused: Amount;
+};
+
+export type ScheduleHour = {
+  cost: (Amount);
+  on_demand: number;
+  price: (Amount);
+  reserved: number;
+  start: string;
+  vms: number;
+};
+
+export type ScheduleProof = {
+  bound: (Amount);
+  checked: boolean;
+  engine: string;
+  gap: number;
+};
+
+export type ScheduleRequest = {
+  contracts?: Array<TermContract>;
+  periods: Array<HorizonPeriod>;
+  problem: (Problem);
+};
+
+export type ScheduledClass = {
+  arrived: number;
+  later: number;
+  mean_later_s: number;
+  name: string;
+  refused: number;
+  waits: boolean;
+};
+
 export type ScheduledRound = {
   data_gb: number;
   decided_by: number;
   from: string;
   plan: PoolPlan;
   until: string;
+};
+
+export type ScheduledStart = {
+  arrived: string;
+  class: string;
+  jobs: number;
+  map_slots: number;
+  reduce_slots: number;
+  run_s: number;
+  start: string;
 };
 
 export type SecretRequest = {
@@ -4536,6 +4606,7 @@ export interface Operations {
   "GET /v1/runs/{id}/events": { path: { id: string; }; query: { }; body: never; answer: never };
   "GET /v1/runs/{id}/result": { path: { id: string; }; query: { format?: "json" | "csv" | "xlsx" | "focus"; per?: "period" | "day" | "month"; }; body: never; answer: unknown };
   "POST /v1/runs/{id}/retry": { path: { id: string; }; query: { }; body: never; answer: Run };
+  "POST /v1/schedule": { path: { }; query: { }; body: ScheduleRequest; answer: Schedule };
   "DELETE /v1/session": { path: { }; query: { }; body: never; answer: never };
   "GET /v1/session": { path: { }; query: { }; body: never; answer: Session };
   "POST /v1/session": { path: { }; query: { }; body: Token; answer: Session };

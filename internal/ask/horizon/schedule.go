@@ -1,0 +1,257 @@
+package horizon
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/shopspring/decimal"
+
+	"headroom/internal/core/capacity"
+	"headroom/internal/core/lp"
+	"headroom/internal/core/money"
+	"headroom/internal/core/schedule"
+	"headroom/internal/core/words"
+)
+
+// ScheduleAnswer says when executions start and which VMs are rented for them. Every execution that arrives stands once, in
+// Schedule or in Refused.
+type ScheduleAnswer struct {
+	Status      capacity.Status    `json:"status"` // feasible, or optimal where the bound is reached
+	Currency    string             `json:"currency"`
+	Cost        ScheduleCost       `json:"cost"`
+	AtOnce      ScheduleCost       `json:"at_once"` // of a plan in which nothing waits
+	Saved       money.Amount       `json:"saved"`   // by waiting: the difference of the two totals
+	Hours       []ScheduleHour     `json:"hours"`
+	Schedule    []ScheduledStart   `json:"schedule"`
+	Refused     []RefusedArrivals  `json:"refused"`
+	Classes     []ScheduledClass   `json:"classes"`
+	Proof       ScheduleProof      `json:"proof"`
+	Explanation string             `json:"explanation"`
+	Facts       words.Facts        `json:"facts"`
+	Warnings    []capacity.Warning `json:"warnings"`
+}
+
+// ScheduleCost is the bill of the hours and, under its own name, the value of refused executions, which is on no bill.
+type ScheduleCost struct {
+	Bill         money.Amount `json:"bill"`
+	ValueRefused money.Amount `json:"value_refused"`
+	Total        money.Amount `json:"total"`
+}
+
+// ScheduleHour holds the VMs of an hour. Reserved counts those of contracts in use. Cost includes contracts that are always
+// billed. Price is that of one VM in the proof.
+type ScheduleHour struct {
+	Start    time.Time    `json:"start"`
+	VMs      int64        `json:"vms"`
+	OnDemand int64        `json:"on_demand"`
+	Reserved int64        `json:"reserved"`
+	Cost     money.Amount `json:"cost"`
+	Price    money.Amount `json:"price"`
+}
+
+// ScheduledStart counts executions of a class that arrive in the hour from Arrived and start in that from Start. Of a class
+// that does not wait both are the same: each starts as it arrives.
+type ScheduledStart struct {
+	Class       string    `json:"class"`
+	Arrived     time.Time `json:"arrived"`
+	Start       time.Time `json:"start"`
+	RunSeconds  float64   `json:"run_s"`
+	Jobs        int64     `json:"jobs"`
+	MapSlots    int64     `json:"map_slots"` // of each execution; 0 for a class with VMs per job
+	ReduceSlots int64     `json:"reduce_slots"`
+}
+
+// RefusedArrivals counts executions that do not run.
+type RefusedArrivals struct {
+	Class   string    `json:"class"`
+	Arrived time.Time `json:"arrived"`
+	Jobs    int64     `json:"jobs"`
+}
+
+// ScheduledClass adds a class up.
+type ScheduledClass struct {
+	Name            string  `json:"name"`
+	Waits           bool    `json:"waits"`
+	Arrived         int64   `json:"arrived"`
+	Refused         int64   `json:"refused"`
+	Later           int64   `json:"later"`        // executions that start later than they could
+	MeanWaitSeconds float64 `json:"mean_later_s"` // by which those that start are later, on average
+}
+
+// ScheduleProof says how far the schedule may be from the cheapest. No schedule's total is below Bound, which follows from the
+// prices of the hours.
+type ScheduleProof struct {
+	Bound   money.Amount `json:"bound"`
+	Gap     float64      `json:"gap"`     // what the total may be above the cheapest, relative to it
+	Engine  string       `json:"engine"`  // that proposed prices, beside our own method
+	Checked bool         `json:"checked"` // by code that shares nothing with the planner
+}
+
+// movesAtOnce is the effort of a search in which executions can only be refused.
+const movesAtOnce = 500_000
+
+// Schedule plans a horizon whose executions may wait. The engine may be nil, and the context limits the time.
+func Schedule(ctx context.Context, q ScheduleQuestion, engine lp.Solver) (ScheduleAnswer, error) {
+	if q.Problem.Options.Engine == capacity.EngineExact {
+		engine = nil
+	}
+	g := newGrid(q.horizon())
+	p := g.problem()
+	a := ScheduleAnswer{Status: capacity.Feasible, Currency: q.Problem.Currency, Warnings: []capacity.Warning{}}
+	// The plan in which nothing waits comes first, so that too little time never makes it look dear.
+	once := schedule.Solve(ctx, p.AtOnce(), engine, schedule.Options{Moves: movesAtOnce})
+	pl := once
+	if a.AtOnce = g.cost(&once); slices.ContainsFunc(g.classes, func(c gridClass) bool { return c.waits }) {
+		if pl = schedule.Solve(ctx, p, engine, schedule.Options{}); once.Cost() < pl.Cost() {
+			g.lastRuns(&once)
+			pl.Starts, pl.VMs, pl.Rented, pl.Refused = once.Starts, once.VMs, once.Rented, once.Refused
+		}
+	}
+	a.Cost = g.cost(&pl)
+	a.Saved.Decimal = a.AtOnce.Total.Sub(a.Cost.Total.Decimal)
+	a.Proof.Engine = pl.Engine
+	bound := decimal.NewFromFloat(pl.Bound).RoundFloor(money.Places).Add(g.fixed())
+	a.Proof.Bound.Decimal = decimal.Min(bound, a.Cost.Total.Decimal)
+	if a.Cost.Total.IsPositive() {
+		a.Proof.Gap = a.Cost.Total.Sub(a.Proof.Bound.Decimal).InexactFloat64() / a.Cost.Total.Float()
+	}
+	if a.Proof.Gap <= q.Problem.Options.Gap {
+		a.Status = capacity.Optimal
+	}
+	g.tell(&pl, &a)
+	a.explain(q.Start(), q.End())
+	return a, nil
+}
+
+// lastRuns leads the runs of a plan in which nothing waits back to those of the grid.
+func (g *grid) lastRuns(p *schedule.Plan) {
+	for i := range p.Starts {
+		if s := &p.Starts[i]; s.Run != schedule.Refused {
+			s.Run = len(g.classes[s.Class].runs) - 1
+		}
+	}
+}
+
+// fixed returns what contracts cost that are always billed.
+func (g *grid) fixed() (sum decimal.Decimal) {
+	for _, sources := range g.sources {
+		for _, s := range sources {
+			if s.always {
+				sum = sum.Add(s.price.Mul(decimal.NewFromInt(s.vms)))
+			}
+		}
+	}
+	return sum
+}
+
+// hour prices the VMs of an hour.
+func (g *grid) hour(hour int, vms int64) (h ScheduleHour) {
+	h.Start, h.VMs = g.at(hour), vms
+	for _, s := range g.sources[hour] {
+		n := min(vms, s.vms)
+		vms -= n
+		if s.onDemand {
+			h.OnDemand += n
+		} else {
+			h.Reserved += n
+		}
+		if s.always {
+			n = s.vms
+		}
+		h.Cost.Decimal = h.Cost.Add(s.price.Mul(decimal.NewFromInt(n)))
+	}
+	return h
+}
+
+// cost adds a plan up.
+func (g *grid) cost(p *schedule.Plan) (c ScheduleCost) {
+	for hour, vms := range p.VMs {
+		h := g.hour(hour, vms)
+		c.Bill.Decimal = c.Bill.Add(h.Cost.Decimal)
+	}
+	for _, s := range p.Starts {
+		if s.Run == schedule.Refused {
+			c.ValueRefused.Decimal = c.ValueRefused.Add(g.classes[s.Class].penalty.Mul(decimal.NewFromInt(s.Jobs)))
+		}
+	}
+	c.Bill.Decimal, c.ValueRefused.Decimal = c.Bill.Round(money.Places), c.ValueRefused.Round(money.Places)
+	c.Total.Decimal = c.Bill.Add(c.ValueRefused.Decimal)
+	return c
+}
+
+// tell fills in the starts, the hours and the classes.
+func (g *grid) tell(p *schedule.Plan, a *ScheduleAnswer) {
+	a.Hours, a.Schedule, a.Refused = []ScheduleHour{}, []ScheduledStart{}, []RefusedArrivals{}
+	for hour, vms := range p.VMs {
+		h := g.hour(hour, vms)
+		h.Price = money.Round(p.Prices[hour])
+		a.Hours = append(a.Hours, h)
+	}
+	later := make([]int64, len(g.classes)) // hours
+	for k := range g.classes {
+		x := ScheduledClass{Name: g.horizon.Problem.Classes[k].Name, Waits: g.classes[k].waits}
+		for _, n := range g.classes[k].arrivals {
+			x.Arrived += n
+		}
+		a.Classes = append(a.Classes, x)
+	}
+	for _, s := range p.Starts {
+		x, c := &a.Classes[s.Class], &g.classes[s.Class]
+		if s.Run == schedule.Refused {
+			x.Refused += s.Jobs
+			a.Refused = append(a.Refused, RefusedArrivals{x.Name, g.at(s.Arrived), s.Jobs})
+			continue
+		}
+		r := &c.runs[s.Run]
+		a.Schedule = append(a.Schedule, ScheduledStart{Class: x.Name, Arrived: g.at(s.Arrived), Start: g.at(s.At), RunSeconds: r.Seconds,
+			Jobs: s.Jobs, MapSlots: r.Map, ReduceSlots: r.Reduce})
+		if wait := s.At - s.Arrived - 1; c.waits && wait > 0 {
+			x.Later += s.Jobs
+			later[s.Class] += s.Jobs * int64(wait)
+		}
+	}
+	for k := range a.Classes {
+		if x := &a.Classes[k]; x.Arrived > x.Refused {
+			x.MeanWaitSeconds = math.Round(3600 * float64(later[k]) / float64(x.Arrived-x.Refused))
+		}
+	}
+}
+
+// Retold is the answer with its sentences and facts made anew from its figures.
+func (a ScheduleAnswer) Retold(start, end time.Time) ScheduleAnswer {
+	a.explain(start, end)
+	return a
+}
+
+// explain says in a paragraph what the schedule comes to, every sentence as a fact.
+func (a *ScheduleAnswer) explain(start, end time.Time) {
+	a.Facts = words.Facts{}
+	say := a.Facts.Say
+	var arrived, refused, later float64
+	for i := range a.Classes {
+		x := &a.Classes[i]
+		arrived, refused, later = arrived+float64(x.Arrived), refused+float64(x.Refused), later+float64(x.Later)
+	}
+	say("bill", "", fmt.Sprintf("From %s until %s the VM bill is %s %s, for %s of %s.", moment(start), moment(end), words.Cents(a.Cost.Bill.Float()), a.Currency,
+		words.Number(arrived-refused), words.Counted(words.Number(arrived), "execution")),
+		words.Money("bill", a.Cost.Bill, a.Currency), words.Count("executions", arrived, "executions"))
+	if refused > 0 {
+		say("value_refused", "", fmt.Sprintf("%s %s refused, on no bill and valued at %s.", words.Counted(words.Number(refused), "execution"), words.IsAre(refused), words.Cents(a.Cost.ValueRefused.Float())),
+			words.Money("value_refused", a.Cost.ValueRefused, a.Currency), words.Count("refused", refused, "executions"))
+	}
+	if later > 0 {
+		wait := "wait"
+		if later == 1 {
+			wait = "waits"
+		}
+		say("waiting", "", fmt.Sprintf("%s %s for a later hour than the first, and bill and value refused together are %s lower than where nothing waits.", words.Counted(words.Number(later), "execution"), wait, words.Cents(a.Saved.Float())),
+			words.Money("saved", a.Saved, a.Currency), words.Count("later", later, "executions"))
+	}
+	if gap := (money.Amount{Decimal: a.Cost.Total.Sub(a.Proof.Bound.Decimal)}); a.Status != capacity.Optimal {
+		say("gap", "", fmt.Sprintf("Bill and value refused together are at most %s more than necessary.", words.CentsUp(gap)), words.Money("gap", gap, a.Currency))
+	}
+	a.Explanation = a.Facts.Text()
+}

@@ -1,0 +1,233 @@
+package horizon
+
+import (
+	"math"
+	"slices"
+	"time"
+
+	"github.com/shopspring/decimal"
+
+	"headroom/internal/core/capacity"
+	"headroom/internal/core/perf"
+	"headroom/internal/core/schedule"
+)
+
+// grid lays a horizon out in hours: what arrives in each, how an execution may run, and what VMs cost.
+type grid struct {
+	horizon *Horizon
+	hours   int
+	classes []gridClass
+	sources [][]source // by hour, in the order they are used
+	unit    int64      // parts of a VM
+	rounded bool       // some run takes no whole number of parts
+}
+
+// gridClass is a class on the grid. One that waits starts in a whole hour after its arrival, and ends before the window does.
+// Others run from their arrival, at any moment of its hour.
+type gridClass struct {
+	waits    bool
+	window   int // hours from that of the arrival
+	runs     []gridRun
+	arrivals []int64 // by hour
+	penalty  decimal.Decimal
+}
+
+// gridRun is a run with the slots of an execution in it, and the parts of VMs it holds by hour.
+type gridRun struct {
+	schedule.Slots
+	load []int64
+}
+
+// source is VMs of one contract, or on demand, in an hour. Of those that are billed always one more costs nothing.
+type source struct {
+	vms      int64 // schedule.Unlimited: any number
+	price    decimal.Decimal
+	always   bool
+	onDemand bool
+}
+
+// margin returns the price of using one VM more.
+func (s *source) margin() decimal.Decimal {
+	if s.always {
+		return decimal.Zero
+	}
+	return s.price
+}
+
+// finest is the number of parts in which a VM is counted at least, where loads of some classes are means over an hour.
+const finest = 1_000_000
+
+func newGrid(h *Horizon) *grid {
+	g := &grid{horizon: h, hours: int(h.End().Sub(h.Start()) / time.Hour), unit: finest}
+	for k := range h.Problem.Classes {
+		for _, slots := range []int64{h.Problem.Classes[k].SlotsPerVM.Map, h.Problem.Classes[k].SlotsPerVM.Reduce} {
+			if times := slots / common(g.unit, max(1, slots)); slots > 0 && g.unit*times <= finest*finest {
+				g.unit *= times
+			}
+		}
+	}
+	arrivals := g.arrivals()
+	for k := range h.Problem.Classes {
+		g.classes = append(g.classes, g.class(&h.Problem.Classes[k], arrivals[k]))
+	}
+	for i := range h.Periods {
+		for range h.Periods[i].length() / 3600 {
+			g.sources = append(g.sources, g.sourcesOf(&h.Periods[i], g.at(len(g.sources))))
+		}
+	}
+	return g
+}
+
+// common returns the greatest common divisor.
+func common(a, b int64) int64 {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return a
+}
+
+// at returns when an hour begins.
+func (g *grid) at(hour int) time.Time {
+	return g.horizon.Start().UTC().Add(time.Duration(hour) * time.Hour)
+}
+
+// arrivals returns the whole executions of each class by hour. A forecast is rounded up over all hours together, so that
+// fractions of several hours make one execution.
+func (g *grid) arrivals() [][]int64 {
+	all := make([][]int64, len(g.horizon.Problem.Classes))
+	for k := range all {
+		sum, whole := 0.0, 0.0
+		for i := range g.horizon.Periods {
+			p := &g.horizon.Periods[i]
+			hours := p.length() / 3600
+			before := sum
+			for n := range hours {
+				sum = before + p.Arrivals[k]*float64(n+1)/float64(hours)
+				all[k] = append(all[k], int64(capacity.WholeJobs(sum)-whole))
+				whole = capacity.WholeJobs(sum)
+			}
+		}
+	}
+	return all
+}
+
+// class returns a class with its runs. One whose window leaves less than two hours for waiting does not wait.
+func (g *grid) class(c *capacity.Class, arrivals []int64) gridClass {
+	options := &g.horizon.Problem.Options
+	x := gridClass{arrivals: arrivals, window: int(c.DueSeconds / 3600)}
+	x.penalty = c.Penalty.Mul(decimal.NewFromFloat(c.DeadlineSeconds)).Div(decimal.NewFromInt(g.horizon.Problem.PeriodSeconds))
+	if x.penalty = x.penalty.Round(worthPlaces); c.DeadlineSeconds == 0 {
+		return x
+	}
+	fewest := int64(math.MaxInt64)
+	for hours := 1; hours < x.window && float64(3600*(hours-1)) < c.DeadlineSeconds; hours++ {
+		seconds := min(float64(3600*hours), c.DeadlineSeconds)
+		if c.VMsPerJob != nil && seconds < c.DeadlineSeconds {
+			continue
+		}
+		slots, parts, ok := g.slots(c, options, seconds)
+		if !ok || parts >= fewest {
+			continue
+		}
+		fewest = parts
+		x.runs = append(x.runs, gridRun{slots, slices.Repeat([]int64{parts}, hours)})
+	}
+	if x.waits = len(x.runs) > 0 && x.window >= len(x.runs[0].load)+2; x.waits {
+		return x
+	}
+	at := *c
+	if at.DueSeconds > 0 {
+		at.DeadlineSeconds = min(at.DeadlineSeconds, at.DueSeconds)
+	}
+	x.runs, x.window = nil, 1
+	slots, parts, ok := g.slots(&at, options, at.DeadlineSeconds)
+	if !ok {
+		return x
+	}
+	slots.Seconds = perf.HeldSeconds(at, g.horizon.Problem.Supply, *options)
+	run := gridRun{Slots: slots}
+	one := perf.NewArrivals([]perf.Arriving{{From: 0, Until: 3600, Jobs: 1}})
+	for h := int64(0); float64(3600*(h-1)) < slots.Seconds; h++ {
+		run.load = append(run.load, int64(math.Ceil(one.Running(slots.Seconds, 3600*h, 3600*h+3600)*float64(parts)-loadNoise)))
+	}
+	g.rounded = true
+	x.runs, x.window = []gridRun{run}, len(run.load)
+	return x
+}
+
+// loadNoise bounds rounding errors of a load, in parts of VMs.
+const loadNoise = 1e-3
+
+// slots returns the slots of an execution that ends within some seconds, and the parts of VMs they take.
+func (g *grid) slots(c *capacity.Class, o *capacity.Options, seconds float64) (s schedule.Slots, parts int64, ok bool) {
+	if c.VMsPerJob != nil {
+		exact := c.VMsPerJob.Mul(decimal.NewFromInt(g.unit))
+		g.rounded = g.rounded || !exact.IsInteger()
+		return schedule.Slots{Seconds: seconds}, exact.Ceil().IntPart(), true
+	}
+	d := perf.PlannedDemand(*c, *o)
+	hasMap, hasReduce := d.MapWorkSeconds > 0, d.ReduceWorkSeconds > 0
+	if c.Profile != nil {
+		hasMap, hasReduce = true, c.Profile.ReduceTasks > 0
+	}
+	if s, ok = schedule.SlotsFor(d, hasMap, hasReduce, c.SlotsPerVM, seconds); !ok {
+		return s, 0, false
+	}
+	for _, phase := range [][2]int64{{s.Map, c.SlotsPerVM.Map}, {s.Reduce, c.SlotsPerVM.Reduce}} {
+		if phase[0] > 0 {
+			if phase[0] > capacity.MaxVMs {
+				return s, 0, false
+			}
+			parts += (phase[0] * (g.unit / phase[1])) + (phase[0]*(g.unit%phase[1])+phase[1]-1)/phase[1]
+			g.rounded = g.rounded || g.unit%phase[1] != 0
+		}
+	}
+	return s, parts, true
+}
+
+// sourcesOf returns the sources of VMs in an hour, the cheapest first. A contract counts where it is in force for all of it.
+func (g *grid) sourcesOf(p *HorizonPeriod, at time.Time) (all []source) {
+	supply := p.Priced(g.horizon.Problem.Supply)
+	contract := func(c *capacity.Contract) {
+		all = append(all, source{vms: c.VMs, price: c.Price.Decimal, always: c.Billing == capacity.BilledAlways})
+	}
+	for i := range supply.Contracts {
+		contract(&supply.Contracts[i])
+	}
+	for i := range g.horizon.Contracts {
+		if c := &g.horizon.Contracts[i]; !c.From.After(at) && !c.Until.Before(at.Add(time.Hour)) {
+			contract(&c.Contract)
+		}
+	}
+	rented := source{vms: schedule.Unlimited, price: supply.OnDemand.Price.Decimal, onDemand: true}
+	if supply.OnDemand.Quota != nil {
+		rented.vms = *supply.OnDemand.Quota
+	}
+	all = append(all, rented)
+	slices.SortStableFunc(all, func(a, b source) int { return a.margin().Cmp(b.margin()) })
+	return all
+}
+
+// problem returns the grid as a problem in plain numbers. What is billed always is no part of it.
+func (g *grid) problem() schedule.Problem {
+	p := schedule.Problem{Unit: g.unit, Rounded: g.rounded}
+	for _, sources := range g.sources {
+		var tiers []schedule.Tier
+		for i := range sources {
+			tiers = append(tiers, schedule.Tier{VMs: sources[i].vms, Price: sources[i].margin().InexactFloat64()})
+		}
+		p.Supply = append(p.Supply, tiers)
+	}
+	for k := range g.classes {
+		x := &g.classes[k]
+		c := schedule.Class{Window: x.window, Penalty: x.penalty.InexactFloat64(), Arrivals: x.arrivals}
+		if x.waits {
+			c.First = 1
+		}
+		for i := range x.runs {
+			c.Runs = append(c.Runs, schedule.Run{Load: x.runs[i].load})
+		}
+		p.Classes = append(p.Classes, c)
+	}
+	return p
+}

@@ -1,0 +1,184 @@
+package horizon
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
+	"headroom/internal/core/perf"
+	"headroom/internal/core/strict"
+)
+
+// ScheduleQuestion asks when the executions of a horizon start. Those of classes with a due_s may wait.
+type ScheduleQuestion struct {
+	Problem   capacity.Problem `json:"problem"`
+	Contracts []TermContract   `json:"contracts,omitempty"`
+	Periods   []HorizonPeriod  `json:"periods"`
+}
+
+func (q *ScheduleQuestion) horizon() *Horizon {
+	return &Horizon{Problem: q.Problem, Contracts: q.Contracts, Periods: q.Periods}
+}
+
+// Start and End return when the first hour begins and the last one ends.
+func (q *ScheduleQuestion) Start() time.Time { return q.horizon().Start() }
+func (q *ScheduleQuestion) End() time.Time   { return q.horizon().End() }
+
+// Limits of schedules.
+const (
+	MaxScheduleHours   = 2_208 // a quarter of a year
+	maxExecutions      = 1_000_000
+	maxScheduleOptions = 5_000_000 // starts and runs of all arrivals
+)
+
+var scheduleShape = strict.NewShape("a schedule's question", []string{"problem", "periods"}, "contracts")
+
+// ReadSchedule reads the question as strictly as ReadHorizon.
+func ReadSchedule(data []byte, limits capacity.Limits, overrides ...func(*capacity.Options)) (ScheduleQuestion, error) {
+	h := Horizon{Problem: capacity.Problem{PeriodSeconds: 3600, Options: capacity.DefaultOptions()}}
+	limits.Due = true
+	r := strict.NewReader(data)
+	r.Object(scheduleShape, func(name string) { readHorizonMember(r, name, &h, limits) })
+	r.End()
+	for _, override := range overrides {
+		override(&h.Problem.Options)
+	}
+	q := ScheduleQuestion{Problem: h.Problem, Contracts: h.Contracts, Periods: h.Periods}
+	if err := r.Result(q.check); err != nil {
+		return ScheduleQuestion{}, err
+	}
+	return q, nil
+}
+
+func (q *ScheduleQuestion) check(c *strict.Checker) {
+	h := q.horizon()
+	h.checkOneOf(c)
+	h.check(c)
+	q.checkTaken(c)
+	q.checkHours(c)
+	if c.Sound() {
+		q.checkDue(c)
+	}
+	if c.Sound() {
+		q.checkWindows(c)
+	}
+}
+
+// checkTaken refuses what a schedule does not plan with.
+func (q *ScheduleQuestion) checkTaken(c *strict.Checker) {
+	p := &q.Problem
+	c.Enter("problem")
+	defer c.Leave()
+	refuse := func(wrong bool, member, detail string) {
+		if wrong {
+			c.Refuse(member, "not_taken", "%s", detail)
+		}
+	}
+	refuse(p.Budget != nil, "budget", "A schedule keeps to no budget; leave it out.")
+	c.Enter("supply")
+	refuse(len(p.Supply.VMTypes) > 0, "vm_types", "A schedule plans one kind of VM; give contracts and on_demand of one type.")
+	refuse(p.Supply.Spot != nil, "spot", "A schedule rents no spot VMs; leave them out.")
+	c.Leave()
+	c.Enter("options")
+	refuse(p.Options.Integrality == capacity.Relaxed, "integrality", "A schedule starts whole executions on whole VMs; leave this out.")
+	refuse(p.Options.Sharing == capacity.Dedicated, "sharing", "In a schedule the classes share VMs; leave this out.")
+	refuse(p.Options.Near != nil, "near", "A schedule is made without a previous plan; leave this out.")
+	c.Leave()
+	c.Enter("classes")
+	for k := range p.Classes {
+		c.Element(k)
+		c.Enter("jobs")
+		refuse(p.Classes[k].Jobs.Min > 0, "min", "A schedule promises no jobs at once. Give 0, and a penalty that shows what a refused job is worth.")
+		c.Leave()
+		c.Leave()
+	}
+	c.Leave()
+}
+
+// checkHours refuses periods that are no whole hours, or too many of them.
+func (q *ScheduleQuestion) checkHours(c *strict.Checker) {
+	c.Enter("periods")
+	defer c.Leave()
+	hours := int64(0)
+	for i := range q.Periods {
+		p := &q.Periods[i]
+		c.Element(i)
+		switch {
+		case p.Arrivals == nil && p.Jobs != nil:
+			c.Refuse("jobs", "not_taken", `A schedule starts executions; give those that arrive, as "arrivals".`)
+		case p.Arrivals == nil:
+			c.Refuse("arrivals", "missing", `A schedule starts executions; give those that arrive in the period, as "arrivals".`)
+		case p.length()%3600 != 0:
+			c.Refuse("seconds", "not_whole", "The period has %d seconds; a schedule is made of whole hours.", p.length())
+		}
+		c.Leave()
+		hours += max(0, p.length()/3600)
+	}
+	if hours > MaxScheduleHours {
+		c.Refuse("", "too_many", "The periods last %d hours; a schedule has %d at most.", hours, MaxScheduleHours)
+	}
+}
+
+// checkDue refuses a time that is over before the shortest run.
+func (q *ScheduleQuestion) checkDue(c *strict.Checker) {
+	c.Enter("problem")
+	c.Enter("classes")
+	for k := range q.Problem.Classes {
+		class := &q.Problem.Classes[k]
+		if class.DueSeconds == 0 {
+			continue
+		}
+		c.Element(k)
+		least, why := math.Floor(perf.PlannedDemand(*class, q.Problem.Options).FixedSeconds)+1, "on any number of slots"
+		if class.VMsPerJob != nil {
+			least, why = class.DeadlineSeconds, "which is its deadline_s"
+		}
+		if c.Number("due_s", "The time until an execution must have ended", "seconds", class.DueSeconds, capacity.MaxSeconds) && class.DueSeconds < least {
+			c.Found("due_s", "range", fmt.Sprintf("An execution of %q must have ended %s s after it arrives, and runs for %s s or more, %s.", fault.Clip(class.Name), fault.Plain(class.DueSeconds), fault.Plain(least), why),
+				c.Hint("due_s", least, "Give %s or more.", fault.Plain(least)))
+		}
+		c.Leave()
+	}
+	c.Leave()
+	c.Leave()
+}
+
+// checkWindows refuses executions that may run beyond the last hour, and more of them than can be planned.
+func (q *ScheduleQuestion) checkWindows(c *strict.Checker) {
+	g := newGrid(q.horizon())
+	executions, options := int64(0), 0
+	c.Enter("periods")
+	defer c.Leave()
+	at := 0
+	for i := range q.Periods {
+		first := at
+		at += int(q.Periods[i].length() / 3600)
+		for k := range g.classes {
+			x := &g.classes[k]
+			last := -1
+			for h := first; h < at; h++ {
+				if n := x.arrivals[h]; n > 0 {
+					last, executions, options = h, executions+n, options+len(x.runs)*x.window
+				}
+			}
+			if beyond := last + x.window - g.hours; last >= 0 && beyond > 0 {
+				c.Element(i)
+				c.Enter("arrivals")
+				c.Element(k)
+				c.Refuse("", "range", "Executions of %q that arrive in the hour from %s may run until %s, and the periods end at %s, after which no hour has a price. Add %s without arrivals, or none here.", fault.Clip(q.Problem.Classes[k].Name),
+					g.at(last).Format(time.RFC3339), g.at(last+x.window).Format(time.RFC3339), g.at(g.hours).Format(time.RFC3339), hourCount(float64(beyond)))
+				c.Leave()
+				c.Leave()
+				c.Leave()
+			}
+		}
+	}
+	switch {
+	case executions > maxExecutions:
+		c.Refuse("", "too_many", "In the periods %d executions arrive; a schedule starts %d at most. Ask for a shorter time.", executions, maxExecutions)
+	case options > maxScheduleOptions:
+		c.Refuse("", "too_many", "The executions have %d starts and runs to choose from; a schedule looks at %d at most. Ask for a shorter time, or give shorter windows.", options, maxScheduleOptions)
+	}
+}

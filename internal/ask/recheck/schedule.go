@@ -1,0 +1,282 @@
+package recheck
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"math/big"
+	"slices"
+	"strconv"
+	"time"
+
+	"headroom/internal/ask/horizon"
+	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
+	"headroom/internal/core/proof"
+)
+
+var scheduleNotChecked = []string{"warnings", "what a plan costs in which nothing waits", "the engine that proposed prices"}
+
+// schedule checks the answer about a schedule.
+func (c *checking) schedule(q horizon.ScheduleQuestion, a horizon.ScheduleAnswer) {
+	c.NotChecked = scheduleNotChecked
+	if !a.Proof.Checked {
+		c.wrong("/proof/checked", "is false")
+	}
+	for _, f := range Schedule(q, a) {
+		c.wrong(f.Pointer, "%s", f.Detail)
+	}
+	c.end(PlansCheck, "Every execution starts once, in time, on VMs that are rented, and the sums and the bound are right.")
+	if told := a.Retold(q.Start(), q.End()); told.Explanation != a.Explanation || !slices.EqualFunc(told.Facts, a.Facts, func(x, y capacity.Fact) bool {
+		return x.Kind == y.Kind && x.Subject == y.Subject && x.Claim == y.Claim && slices.Equal(x.Figures, y.Figures)
+	}) {
+		c.wrong("/explanation", "does not say the figures of the answer")
+	}
+	c.end(SentencesCheck, "The explanation and %d facts say the figures of the answer.", len(a.Facts))
+}
+
+// Schedule checks a schedule against its question: it pairs starts with arrivals, adds the hours up, and finds the bound of the
+// prices itself. An empty result means that it is right.
+func Schedule(q horizon.ScheduleQuestion, a horizon.ScheduleAnswer) []fault.Finding {
+	s := &scheduled{question: &q, answer: &a, hours: int(q.End().Sub(q.Start()) / time.Hour)}
+	if s.prepare(); len(s.findings) == 0 {
+		s.check()
+	}
+	return s.findings
+}
+
+// ScheduleFault returns an error for a schedule that is wrong.
+func ScheduleFault(q horizon.ScheduleQuestion, a *horizon.ScheduleAnswer) error {
+	found := Schedule(q, *a)
+	if len(found) > 0 {
+		return fmt.Errorf("the schedule is wrong: %s: %s", found[0].Pointer, found[0].Detail)
+	}
+	a.Proof.Checked = true
+	return nil
+}
+
+// scheduled compares a schedule with its question.
+type scheduled struct {
+	question *horizon.ScheduleQuestion
+	answer   *horizon.ScheduleAnswer
+	hours    int
+	table    proof.Timetable
+	starts   []proof.TimedStart
+	findings []fault.Finding
+}
+
+func (s *scheduled) wrong(at, detail string, values ...any) {
+	if len(s.findings) < fault.MaxFindings {
+		s.findings = append(s.findings, fault.Finding{Pointer: at, Code: "schedule", Detail: fmt.Sprintf(detail, values...)})
+	}
+}
+
+// prepare reads question and answer as a timetable.
+func (s *scheduled) prepare() {
+	p := &s.question.Problem
+	s.table.Options = p.Options
+	index := map[string]int{}
+	for k := range p.Classes {
+		c := p.Classes[k]
+		penalty := new(big.Rat).Mul(c.Penalty.Rat(), ratio(c.DeadlineSeconds))
+		penalty.Quo(penalty, new(big.Rat).SetInt64(p.PeriodSeconds))
+		index[c.Name] = k
+		s.table.Classes = append(s.table.Classes, proof.TimedClass{Class: c, Window: int(math.Floor(c.DueSeconds / 3600)), Penalty: penalty, Arrivals: s.arrivals(k)})
+	}
+	for i := range s.question.Periods {
+		for range s.question.Periods[i].End().Sub(s.question.Periods[i].Start) / time.Hour {
+			s.table.Hours = append(s.table.Hours, s.sources(&s.question.Periods[i], len(s.table.Hours)))
+		}
+	}
+	if len(s.answer.Hours) != s.hours {
+		s.wrong("/hours", "There are %d hours, of %d.", len(s.answer.Hours), s.hours)
+		return
+	}
+	for h := range s.answer.Hours {
+		x := &s.answer.Hours[h]
+		s.table.Hours[h].VMs, s.table.Hours[h].Price = x.VMs, x.Price.Decimal
+		if !x.Start.Equal(s.at(h)) || x.VMs < 0 || x.Price.IsNegative() {
+			s.wrong(fmt.Sprintf("/hours/%d", h), "It begins at %s with %d VMs at %s.", x.Start, x.VMs, x.Price)
+		}
+	}
+	add := func(at, class string, arrived time.Time, start proof.TimedStart) {
+		k, known := index[class]
+		if start.Class, start.Arrived = k, s.hour(arrived); !known {
+			s.wrong(at, "There is no class %q.", fault.Clip(class))
+		}
+		s.starts = append(s.starts, start)
+	}
+	for i, x := range s.answer.Schedule {
+		at := fmt.Sprintf("/schedule/%d", i)
+		hours := max(1, math.Ceil(x.RunSeconds/3600))
+		if k, known := index[x.Class]; known && x.RunSeconds != min(3600*hours, p.Classes[k].DeadlineSeconds) && x.Start.After(x.Arrived) || !(hours <= float64(s.hours)+1) {
+			s.wrong(at, "A run of %g s is no whole number of hours, and not the longest.", x.RunSeconds)
+			continue
+		}
+		add(at, x.Class, x.Arrived, proof.TimedStart{At: s.hour(x.Start), Hours: int(hours), Jobs: x.Jobs, Map: x.MapSlots, Reduce: x.ReduceSlots})
+	}
+	for i, x := range s.answer.Refused {
+		add(fmt.Sprintf("/refused/%d", i), x.Class, x.Arrived, proof.TimedStart{Jobs: x.Jobs})
+	}
+}
+
+func (s *scheduled) at(hour int) time.Time {
+	return s.question.Start().Add(time.Duration(hour) * time.Hour)
+}
+
+// hour returns the hour that begins at a moment, or -1.
+func (s *scheduled) hour(t time.Time) int {
+	since := t.Sub(s.question.Start())
+	if since%time.Hour != 0 || since < 0 || since >= time.Duration(s.hours)*time.Hour {
+		return -1
+	}
+	return int(since / time.Hour)
+}
+
+// arrivals returns the whole executions of a class by hour: a forecast's sum is rounded up as it grows.
+func (s *scheduled) arrivals(class int) (all []int64) {
+	noise := big.NewRat(1, 1e9)
+	sum, told := new(big.Rat), int64(0)
+	for i := range s.question.Periods {
+		p := &s.question.Periods[i]
+		hours := int64(p.End().Sub(p.Start) / time.Hour)
+		each := new(big.Rat).Quo(ratio(p.Arrivals[class]), new(big.Rat).SetInt64(hours))
+		for range hours {
+			sum.Add(sum, each)
+			less := new(big.Rat).Sub(sum, noise)
+			up := new(big.Int).Neg(new(big.Int).Div(new(big.Int).Neg(less.Num()), less.Denom())).Int64()
+			all = append(all, max(0, up)-told)
+			told = max(0, up)
+		}
+	}
+	return all
+}
+
+// sources lists where the VMs of an hour come from.
+func (s *scheduled) sources(p *horizon.HorizonPeriod, hour int) (x proof.TimedHour) {
+	supply := &s.question.Problem.Supply
+	from, until := s.at(hour), s.at(hour+1)
+	add := func(c *capacity.Contract) {
+		x.Supply = append(x.Supply, proof.TimedSource{VMs: c.VMs, Price: c.Price.Decimal, Always: c.Billing == capacity.BilledAlways})
+	}
+	for i := range supply.Contracts {
+		add(&supply.Contracts[i])
+	}
+	for i := range s.question.Contracts {
+		if c := &s.question.Contracts[i]; !from.Before(c.From) && !until.After(c.Until) {
+			add(&c.Contract)
+		}
+	}
+	rented := proof.TimedSource{Unlimited: true, Price: supply.OnDemand.Price.Decimal}
+	if p.OnDemandPrice != nil {
+		rented.Price = p.OnDemandPrice.Decimal
+	}
+	if supply.OnDemand.Quota != nil {
+		rented.VMs, rented.Unlimited = *supply.OnDemand.Quota, false
+	}
+	x.Supply = append(x.Supply, rented)
+	return x
+}
+
+// check holds the answer against what its timetable comes to.
+func (s *scheduled) check() {
+	a := s.answer
+	sum, faults := s.table.Check(s.starts)
+	for _, sentence := range faults {
+		s.wrong("/schedule", "%s.", sentence)
+	}
+	same := func(at string, got, want *big.Rat) {
+		if far := new(big.Rat).Sub(got, want); far.Abs(far).Cmp(big.NewRat(1, 1e8)) > 0 {
+			s.wrong(at, "It is %s, and follows as %s.", got.FloatString(9), want.FloatString(9))
+		}
+	}
+	same("/cost/bill", a.Cost.Bill.Rat(), sum.Rented)
+	same("/cost/value_refused", a.Cost.ValueRefused.Rat(), sum.Refused)
+	same("/cost/total", a.Cost.Total.Rat(), new(big.Rat).Add(sum.Rented, sum.Refused))
+	same("/at_once/total", a.AtOnce.Total.Rat(), new(big.Rat).Add(a.AtOnce.Bill.Rat(), a.AtOnce.ValueRefused.Rat()))
+	same("/saved", a.Saved.Rat(), new(big.Rat).Sub(a.AtOnce.Total.Rat(), a.Cost.Total.Rat()))
+	bound, total := a.Proof.Bound.Rat(), a.Cost.Total.Rat()
+	if above := new(big.Rat).Sub(bound, sum.Bound); above.Cmp(big.NewRat(1, 1e8)) > 0 || bound.Cmp(total) > 0 {
+		s.wrong("/proof/bound", "It is %s; the prices prove %s, and the total is %s.", a.Proof.Bound, sum.Bound.FloatString(9), a.Cost.Total)
+	}
+	gap := 0.0
+	if total.Sign() > 0 {
+		gap, _ = new(big.Rat).Quo(new(big.Rat).Sub(total, bound), total).Float64()
+	}
+	if math.Abs(gap-a.Proof.Gap) > 1e-12*gap {
+		s.wrong("/proof/gap", "It is %g, and follows as %g.", a.Proof.Gap, gap)
+	}
+	want := capacity.Feasible
+	if a.Proof.Gap <= s.question.Problem.Options.Gap {
+		want = capacity.Optimal
+	}
+	if a.Status != want {
+		s.wrong("/status", "It is %s, and follows as %s.", a.Status, want)
+	}
+	for i := 1; i < len(s.starts); i++ {
+		x, y := &s.starts[i-1], &s.starts[i]
+		if i != len(a.Schedule) && cmp.Or(cmp.Compare(x.Class, y.Class), cmp.Compare(x.Arrived, y.Arrived), cmp.Compare(x.Hours, y.Hours), cmp.Compare(x.At, y.At)) >= 0 {
+			s.wrong("/schedule", "Row %d of starts and refusals does not stand in its order.", i)
+		}
+	}
+	for i, x := range a.Schedule {
+		if k := s.starts[i].Class; s.table.Classes[k].Window == 0 {
+			if want := s.table.RunSeconds(k); math.Abs(x.RunSeconds-want) > 1e-9*want {
+				s.wrong(fmt.Sprintf("/schedule/%d/run_s", i), "It is %g, and follows as %g.", x.RunSeconds, want)
+			}
+		}
+	}
+	s.checkHours(same)
+	s.checkClasses()
+}
+
+// checkHours compares the lines of each hour with its VMs, contracts and price on demand.
+func (s *scheduled) checkHours(same func(at string, got, want *big.Rat)) {
+	for h := range s.answer.Hours {
+		x, at := &s.answer.Hours[h], fmt.Sprintf("/hours/%d", h)
+		cost, onDemand := s.table.Hours[h].Lines()
+		if same(at+"/cost", x.Cost.Rat(), cost); x.OnDemand != onDemand || x.Reserved != x.VMs-onDemand {
+			s.wrong(at, "Of %d VMs %d are on demand and %d of contracts; %d are on demand.", x.VMs, x.OnDemand, x.Reserved, onDemand)
+		}
+	}
+}
+
+// checkClasses counts the executions of each class again.
+func (s *scheduled) checkClasses() {
+	if len(s.answer.Classes) != len(s.table.Classes) {
+		s.wrong("/classes", "There are %d classes, of %d.", len(s.answer.Classes), len(s.table.Classes))
+		return
+	}
+	want := make([]horizon.ScheduledClass, len(s.table.Classes))
+	hours := make([]int64, len(want))
+	for k := range want {
+		c := &s.table.Classes[k]
+		want[k].Name, want[k].Waits = c.Class.Name, c.Window > 0
+		for _, n := range c.Arrivals {
+			want[k].Arrived += n
+		}
+	}
+	for _, x := range s.starts {
+		w := &want[x.Class]
+		if x.Hours == 0 {
+			w.Refused += x.Jobs
+		} else if late := int64(x.At - x.Arrived - 1); w.Waits && late > 0 {
+			w.Later += x.Jobs
+			hours[x.Class] += late * x.Jobs
+		}
+	}
+	for k := range want {
+		if n := want[k].Arrived - want[k].Refused; n > 0 {
+			want[k].MeanWaitSeconds = math.Round(3600 * float64(hours[k]) / float64(n))
+		}
+		if s.answer.Classes[k] != want[k] {
+			s.wrong(fmt.Sprintf("/classes/%d", k), "It says %+v, and it follows as %+v.", s.answer.Classes[k], want[k])
+		}
+	}
+}
+
+// ratio returns a number as the shortest decimal that names it.
+func ratio(x float64) *big.Rat {
+	r, _ := new(big.Rat).SetString(strconv.FormatFloat(x, 'g', -1, 64))
+	return r
+}

@@ -1,0 +1,133 @@
+package recheck
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"testing"
+	"time"
+
+	"headroom/internal/ask/horizon"
+	"headroom/internal/ask/study"
+	"headroom/internal/core/capacity"
+	"headroom/internal/test/mutation"
+)
+
+// scheduleOf writes a drawn cluster as a question.
+func scheduleOf(c study.Cluster) []byte {
+	start := time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC)
+	type object = map[string]any
+	var contracts, classes, periods []object
+	for i, t := range c.Contracts {
+		billing := "used"
+		if t.Always {
+			billing = "always"
+		}
+		contracts = append(contracts, object{"name": fmt.Sprintf("contract %d", i), "vms": t.VMs, "price": fmt.Sprint(t.Price), "billing": billing,
+			"from": start.Add(time.Duration(t.From) * time.Hour), "until": start.Add(time.Duration(t.Until) * time.Hour)})
+	}
+	for k, a := range c.Classes {
+		class := object{"name": fmt.Sprintf("class %d", k), "demand": a.Demand, "slots_per_vm": a.Slots, "deadline_s": a.Deadline,
+			"jobs": object{"min": 0, "max": 0}, "penalty": fmt.Sprint(study.Places(a.Penalty*3600/a.Deadline, 6))}
+		if a.Due > 0 {
+			class["due_s"] = a.Due
+		}
+		if k == 1 {
+			delete(class, "demand")
+			delete(class, "slots_per_vm")
+			class["vms_per_job"] = "0.7"
+		}
+		classes = append(classes, class)
+	}
+	for h, price := range c.Prices {
+		arrivals := make([]float64, len(c.Classes))
+		for k := range c.Classes {
+			if h < len(c.Classes[k].Arrivals) {
+				arrivals[k] = float64(c.Classes[k].Arrivals[h])
+				if k == 2 {
+					arrivals[k] = math.Round(40*arrivals[k]+7) / 100
+				}
+			}
+		}
+		periods = append(periods, object{"start": start.Add(time.Duration(h) * time.Hour), "hours": 1, "arrivals": arrivals, "on_demand_price": fmt.Sprint(price)})
+	}
+	supply := object{"on_demand": object{"price": "0.2"}}
+	if c.Quota < study.Unlimited {
+		supply["on_demand"] = object{"price": "0.2", "quota": c.Quota}
+	}
+	data, err := json.Marshal(object{"problem": object{"currency": "EUR", "supply": supply, "classes": classes}, "contracts": contracts, "periods": periods})
+	if err != nil {
+		panic(err)
+	}
+	return data
+}
+
+func readSchedule(t *testing.T, data []byte) horizon.ScheduleQuestion {
+	t.Helper()
+	q, err := horizon.ReadSchedule(data, capacity.DefaultLimits())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return q
+}
+
+func TestSchedulesPassTheirCheck(t *testing.T) {
+	for seed := range uint64(12) {
+		q := readSchedule(t, scheduleOf(study.DrawCluster(seed, 24+int(seed), 4+int(seed), 20, 8)))
+		a, err := horizon.Schedule(t.Context(), q, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		began := time.Now()
+		for _, f := range Schedule(q, a) {
+			t.Errorf("seed %d: %s %s", seed, f.Pointer, f.Detail)
+		}
+		t.Logf("seed %d: total %s, bound %s, saved %s, checked in %v: %s", seed, a.Cost.Total, a.Proof.Bound, a.Saved, time.Since(began), a.Explanation)
+	}
+}
+
+// A change of any figure of a schedule is found, but for what is said not to be checked.
+func TestChangedSchedulesAreFound(t *testing.T) {
+	var question []byte
+	var a horizon.ScheduleAnswer
+	atOnce := func(s horizon.ScheduledStart) bool { return s.Start.Equal(s.Arrived) }
+	for seed := uint64(0); len(a.Refused) == 0 || !slices.ContainsFunc(a.Schedule, atOnce) || a.Saved.IsZero() || a.Status != capacity.Feasible; seed++ {
+		c := study.DrawCluster(seed, 8, 5, 5, 6)
+		c.Classes[2].Penalty /= 8
+		question = scheduleOf(c)
+		q := readSchedule(t, question)
+		var err error
+		if a, err = horizon.Schedule(t.Context(), q, nil); err == nil {
+			err = ScheduleFault(q, &a)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	text := marshalled(a)
+	passes := func(text []byte) bool {
+		r, err := Answer(question, text, Options{Limits: capacity.DefaultLimits()})
+		return err == nil && r.Accepted()
+	}
+	if !passes(text) {
+		r, err := Answer(question, text, Options{Limits: capacity.DefaultLimits()})
+		t.Fatal(r, err)
+	}
+	all := mutation.Of(t, text)
+	found := 0
+	for _, m := range all {
+		if !passes(m.Text()) {
+			found++
+			continue
+		}
+		if !unchecked.MatchString(m.Path()) && (m.Path() != "/proof/gap" || m.How != "a billionth") {
+			t.Errorf("this passes: %s", m)
+		}
+	}
+	t.Logf("%d of %d changes are found", found, len(all))
+}
+
+// unchecked names members whose changes may pass: those that NotChecked lists, and prices of hours, which prove another bound.
+var unchecked = regexp.MustCompile(`^/(warnings|at_once/.*|proof/engine|proof/bound|hours/#/price)`)

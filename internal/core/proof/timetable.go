@@ -1,0 +1,404 @@
+package proof
+
+import (
+	"fmt"
+	"math/big"
+
+	"github.com/shopspring/decimal"
+
+	"headroom/internal/core/capacity"
+)
+
+// Timetable is a problem over hours: executions that arrive in them, and VMs of one type.
+type Timetable struct {
+	Options capacity.Options
+	Classes []TimedClass
+	Hours   []TimedHour
+}
+
+// TimedClass is a class whose executions arrive by hour. One with a window starts at a whole hour after that of its arrival
+// and ends before so many hours have passed since that began. One without runs from the moment it arrives. Check takes a window
+// away that leaves less than two hours for waiting.
+type TimedClass struct {
+	Class    capacity.Class
+	Window   int
+	Arrivals []int64
+	Penalty  *big.Rat // of a refused execution
+
+	load  []*big.Rat                // of an execution without a window, by hour; set by Check
+	run   *big.Rat                  // its hours
+	known map[TimedStart]slotResult // by what the answer depends on
+}
+
+type slotResult struct {
+	vms   *big.Rat
+	fault string
+}
+
+// TimedHour lists the sources of VMs in an hour, and what is claimed of it: the VMs rented, and a price of one for the bound.
+type TimedHour struct {
+	Supply []TimedSource
+	VMs    int64
+	Price  decimal.Decimal
+}
+
+// TimedSource is a number of VMs, or any number, at a price. Those that are always billed cost nothing more when they are used.
+type TimedSource struct {
+	VMs       int64
+	Unlimited bool
+	Price     decimal.Decimal
+	Always    bool
+}
+
+// TimedStart counts executions that arrive in one hour and start in another, for some whole hours with some slots. Hours is 0
+// where they are refused.
+type TimedStart struct {
+	Class, Arrived, At, Hours int
+	Jobs, Map, Reduce         int64
+}
+
+// TimedTotals adds a timetable up. No timetable costs less than Bound. VMs are the fewest whole ones for each hour.
+type TimedTotals struct {
+	Rented, Refused, Bound *big.Rat
+	VMs                    []int64
+}
+
+// longestRun bounds the hours of a run that are looked at.
+const longestRun = 24 * 366
+
+// Check adds a timetable up and says every fault of its starts. It pairs each execution with its arrival.
+func (t *Timetable) Check(starts []TimedStart) (sum TimedTotals, faults []string) {
+	wrong := func(format string, values ...any) {
+		if len(faults) < 20 {
+			faults = append(faults, fmt.Sprintf(format, values...))
+		}
+	}
+	for k := range t.Classes {
+		t.Classes[k].settle(t)
+	}
+	sum = TimedTotals{zero(), zero(), zero(), make([]int64, len(t.Hours))}
+	load := make([]*big.Rat, len(t.Hours))
+	for h := range load {
+		load[h] = zero()
+	}
+	left := make([][]int64, len(t.Classes))
+	for k := range t.Classes {
+		left[k] = append(left[k], t.Classes[k].Arrivals...)
+	}
+	for i, s := range starts {
+		if s.Class < 0 || s.Class >= len(t.Classes) || s.Arrived < 0 || s.Arrived >= len(left[s.Class]) || s.Jobs <= 0 || s.Jobs > left[s.Class][s.Arrived] {
+			wrong("start %d is of executions that did not arrive", i)
+			continue
+		}
+		left[s.Class][s.Arrived] -= s.Jobs
+		c := &t.Classes[s.Class]
+		if s.Hours == 0 {
+			sum.Refused.Add(sum.Refused, mul(c.Penalty, whole(s.Jobs)))
+			continue
+		}
+		each, fault := t.loadOf(c, s)
+		if fault != "" {
+			wrong("start %d, of %q: %s", i, c.Class.Name, fault)
+			continue
+		}
+		for h, x := range each {
+			if s.At+h >= len(load) {
+				wrong("start %d, of %q: it runs beyond the last hour", i, c.Class.Name)
+				break
+			}
+			load[s.At+h].Add(load[s.At+h], mul(x, whole(s.Jobs)))
+		}
+	}
+	for k := range left {
+		for a, n := range left[k] {
+			if n != 0 {
+				wrong("%d executions of %q that arrived in hour %d are missing", n, t.Classes[k].Class.Name, a)
+			}
+		}
+	}
+	for h := range t.Hours {
+		cost, ok := t.Hours[h].cost(t.Hours[h].VMs)
+		if sum.Rented.Add(sum.Rented, cost); !ok {
+			wrong("hour %d: there are no %d VMs", h, t.Hours[h].VMs)
+		}
+		sum.VMs[h] = ceil(load[h]).Int64()
+		if less(whole(t.Hours[h].VMs), load[h]) {
+			wrong("hour %d: %s VMs are in use, and %d rented", h, short(load[h]), t.Hours[h].VMs)
+		}
+	}
+	sum.Bound = t.bound()
+	return sum, faults
+}
+
+// settle takes a window away that is too short to wait in. The execution then runs until it is due at the latest.
+func (c *TimedClass) settle(t *Timetable) {
+	for hours := 1; hours < c.Window && hours <= longestRun && float64(3600*(hours-1)) < c.Class.DeadlineSeconds; hours++ {
+		seconds := min(float64(3600*hours), c.Class.DeadlineSeconds)
+		if c.Class.VMsPerJob != nil && seconds < c.Class.DeadlineSeconds || t.least(c, seconds) == nil {
+			continue
+		}
+		if c.Window >= hours+2 {
+			return
+		}
+		break
+	}
+	if c.Window = 0; c.Class.DueSeconds > 0 {
+		c.Class.DeadlineSeconds = min(c.Class.DeadlineSeconds, c.Class.DueSeconds)
+	}
+	c.load, c.run = t.spread(c)
+}
+
+// loadOf returns the VMs that one of these executions holds in each hour from its start, or what is wrong with it.
+func (t *Timetable) loadOf(c *TimedClass, s TimedStart) (load []*big.Rat, fault string) {
+	if c.Window == 0 {
+		if s.At != s.Arrived {
+			return nil, "it starts as it arrives, and not in another hour"
+		}
+		_, fault = t.slotted(c, &c.Class, s)
+		return c.load, fault
+	}
+	if s.At <= s.Arrived || s.At+s.Hours > s.Arrived+c.Window {
+		return nil, fmt.Sprintf("it runs in hours %d to %d, and may from %d to %d", s.At, s.At+s.Hours, s.Arrived+1, s.Arrived+c.Window)
+	}
+	in := c.Class
+	in.DeadlineSeconds = min(float64(3600*s.Hours), in.DeadlineSeconds)
+	if late := float64(3600*(s.Hours-1)) >= c.Class.DeadlineSeconds; late || s.Hours < 0 || s.Hours > longestRun || in.VMsPerJob != nil && in.DeadlineSeconds < c.Class.DeadlineSeconds {
+		return nil, fmt.Sprintf("it cannot run for %d hours", s.Hours)
+	}
+	vms, fault := t.slotted(c, &in, s)
+	for range s.Hours {
+		load = append(load, vms)
+	}
+	return load, fault
+}
+
+// slotted returns the VMs that the slots of an execution take, which must be the fewest with which it meets its deadline.
+func (t *Timetable) slotted(c *TimedClass, in *capacity.Class, s TimedStart) (vms *big.Rat, fault string) {
+	of := TimedStart{Hours: s.Hours, Map: s.Map, Reduce: s.Reduce}
+	r, known := c.known[of]
+	if !known {
+		r.vms, r.fault = t.slots(in, s)
+		if c.known == nil {
+			c.known = map[TimedStart]slotResult{}
+		}
+		c.known[of] = r
+	}
+	return r.vms, r.fault
+}
+
+func (t *Timetable) slots(in *capacity.Class, s TimedStart) (vms *big.Rat, fault string) {
+	if in.VMsPerJob != nil {
+		if s.Map != 0 || s.Reduce != 0 {
+			return nil, "its class has VMs and no slots"
+		}
+		return amount(*in.VMsPerJob), ""
+	}
+	exact := newClass(in, t.Options.Bound, true)
+	took, _, fine := exact.plan.time(whole(1), whole(s.Map), whole(s.Reduce), zero())
+	if late := mul(add(whole(1), relative), exact.slack); !fine || exact.impossible || less(add(late, exact.plan.c), took) {
+		return nil, "its slots do not end it in its run"
+	}
+	vms = exact.size(whole(s.Map), whole(s.Reduce))
+	steps := maxSteps
+	if f, ok := exact.fit(1, &steps); ok && less(f.high, vms) || s.Map < 0 || s.Reduce < 0 {
+		return nil, "it has more slots than it needs"
+	}
+	return vms, ""
+}
+
+// RunSeconds returns for how long an execution without a window runs, after a check.
+func (t *Timetable) RunSeconds(class int) float64 {
+	run := t.Classes[class].run
+	if run == nil {
+		return 0
+	}
+	hours, _ := run.Float64()
+	return 3600 * hours
+}
+
+// least returns the fewest VMs that run an execution for some seconds; nil where none do.
+func (t *Timetable) least(c *TimedClass, seconds float64) *big.Rat {
+	in := c.Class
+	if in.VMsPerJob != nil {
+		return amount(*in.VMsPerJob)
+	}
+	in.DeadlineSeconds = seconds
+	exact := newClass(&in, t.Options.Bound, true)
+	steps := maxSteps
+	if exact.impossible {
+		return nil
+	}
+	if f, ok := exact.fit(1, &steps); ok {
+		return f.low
+	}
+	return zero() // not found: no bound may rest on it
+}
+
+// spread returns the VMs that an execution without a window holds on average in each hour from that of its arrival, which is at
+// any moment of that hour. It runs until its deadline, or until it is done on one slot of each kind.
+func (t *Timetable) spread(c *TimedClass) (load []*big.Rat, run *big.Rat) {
+	seconds := number(c.Class.DeadlineSeconds)
+	vms := t.least(c, c.Class.DeadlineSeconds)
+	if vms == nil {
+		return nil, nil
+	}
+	if c.Class.VMsPerJob == nil {
+		exact := newClass(&c.Class, t.Options.Bound, true)
+		slots := func(has bool) *big.Rat {
+			if has {
+				return whole(1)
+			}
+			return zero()
+		}
+		if took, _, fine := exact.plan.time(whole(1), slots(exact.hasMap), slots(exact.hasReduce), zero()); fine && t.Options.OneSlotPerJob {
+			seconds = smaller(seconds, took)
+		}
+	}
+	run = quo(seconds, whole(3600))
+	// area is that of the moments before x that lie after an arrival in the first hour.
+	area := func(x *big.Rat) *big.Rat {
+		before := larger(zero(), x)
+		after := larger(zero(), sub(x, whole(1)))
+		return quo(sub(mul(before, before), mul(after, after)), whole(2))
+	}
+	for h := int64(0); less(whole(h-1), run); h++ {
+		here := sub(area(whole(h+1)), area(whole(h)))
+		over := sub(area(sub(whole(h+1), run)), area(sub(whole(h), run)))
+		load = append(load, mul(vms, sub(here, over)))
+	}
+	return load, run
+}
+
+// Lines returns what the rented VMs of an hour cost, and how many of them are on demand, where contracts at the same price come
+// first. The last source is the one on demand.
+func (h *TimedHour) Lines() (cost *big.Rat, onDemand int64) {
+	cost, _ = h.cost(h.VMs)
+	rented := &h.Supply[len(h.Supply)-1]
+	onDemand = h.VMs
+	for i := range h.Supply[:len(h.Supply)-1] {
+		if s := &h.Supply[i]; !less(rented.margin(), s.margin()) {
+			onDemand -= min(onDemand, s.VMs)
+		}
+	}
+	if !rented.Unlimited {
+		onDemand = min(onDemand, rented.VMs)
+	}
+	return cost, onDemand
+}
+
+// cost returns what VMs cost in an hour, the cheapest first, with all that is always billed. It is false if there are too few.
+func (h *TimedHour) cost(vms int64) (cost *big.Rat, ok bool) {
+	cost = zero()
+	used := make([]bool, len(h.Supply))
+	for _, s := range h.Supply {
+		if s.Always {
+			cost.Add(cost, mul(amount(s.Price), whole(s.VMs)))
+		}
+	}
+	for range h.Supply {
+		best := -1
+		for i, s := range h.Supply {
+			if !used[i] && (best < 0 || less(s.margin(), h.Supply[best].margin())) {
+				best = i
+			}
+		}
+		s := h.Supply[best]
+		used[best] = true
+		n := min(vms, s.VMs)
+		if s.Unlimited {
+			n = vms
+		}
+		cost.Add(cost, mul(s.margin(), whole(n)))
+		vms -= n
+	}
+	return cost, vms == 0
+}
+
+// margin returns the price of using one VM more.
+func (s *TimedSource) margin() *big.Rat {
+	if s.Always {
+		return zero()
+	}
+	return amount(s.Price)
+}
+
+// bound returns what no timetable costs less than, by the prices of VMs: for each arrival its cheapest run or its penalty, less
+// what the sources gain at these prices.
+func (t *Timetable) bound() *big.Rat {
+	bound := zero()
+	prices := make([]*big.Rat, len(t.Hours))
+	until := []*big.Rat{zero()} // sums of the prices before each hour
+	for h := range t.Hours {
+		price := larger(zero(), amount(t.Hours[h].Price))
+		for _, s := range t.Hours[h].Supply {
+			if s.Unlimited {
+				price = smaller(price, s.margin())
+			}
+		}
+		for _, s := range t.Hours[h].Supply {
+			if !s.Unlimited {
+				bound.Add(bound, mul(whole(s.VMs), smaller(zero(), sub(s.margin(), price))))
+			}
+			if s.Always {
+				bound.Add(bound, mul(whole(s.VMs), amount(s.Price)))
+			}
+		}
+		prices[h] = price
+		until = append(until, add(until[h], price))
+	}
+	for k := range t.Classes {
+		c := &t.Classes[k]
+		if c.Window == 0 {
+			t.boundAtOnce(bound, c, prices)
+		} else {
+			t.boundWithin(bound, c, until)
+		}
+	}
+	return bound
+}
+
+func (t *Timetable) boundAtOnce(bound *big.Rat, c *TimedClass, prices []*big.Rat) {
+	load := c.load
+	for a, n := range c.Arrivals {
+		if n == 0 {
+			continue
+		}
+		cost := c.Penalty
+		if load != nil && a+len(load) <= len(prices) {
+			runs := zero()
+			for h, x := range load {
+				runs.Add(runs, mul(x, prices[a+h]))
+			}
+			cost = smaller(cost, runs)
+		}
+		bound.Add(bound, mul(cost, whole(n)))
+	}
+}
+
+func (t *Timetable) boundWithin(bound *big.Rat, c *TimedClass, until []*big.Rat) {
+	var least []*big.Rat // VMs by the hours of a run, less one
+	for hours := 1; hours < c.Window && hours <= longestRun && float64(3600*(hours-1)) < c.Class.DeadlineSeconds; hours++ {
+		least = append(least, t.least(c, min(float64(3600*hours), c.Class.DeadlineSeconds)))
+	}
+	for a, n := range c.Arrivals {
+		if n == 0 {
+			continue
+		}
+		cost := c.Penalty
+		for i, vms := range least {
+			if vms == nil || c.Class.VMsPerJob != nil && i < len(least)-1 {
+				continue
+			}
+			var cheapest *big.Rat
+			for s := a + 1; s+i+1 <= a+c.Window && s+i+1 < len(until); s++ {
+				if price := sub(until[s+i+1], until[s]); cheapest == nil || less(price, cheapest) {
+					cheapest = price
+				}
+			}
+			if cheapest != nil {
+				cost = smaller(cost, mul(vms, cheapest))
+			}
+		}
+		bound.Add(bound, mul(cost, whole(n)))
+	}
+}

@@ -1,0 +1,87 @@
+package schedule
+
+import (
+	"math"
+	"os"
+	"testing"
+
+	"headroom/internal/ask/study"
+	"headroom/internal/core/perf"
+	"headroom/internal/test/solvertest"
+)
+
+func TestMain(m *testing.M) { os.Exit(solvertest.Run(m.Run)) }
+
+// drawn is the problem of a drawn cluster, on a grid of hours.
+func drawn(c study.Cluster) Problem {
+	p := Problem{Unit: 12 * 1000}
+	for h, price := range c.Prices {
+		var tiers []Tier
+		for _, t := range c.Contracts {
+			if h < t.From || h >= t.Until {
+				continue
+			}
+			each := Tier{t.VMs, t.Price}
+			if t.Always {
+				each.Price = 0
+			}
+			tiers = append(tiers, each)
+		}
+		most := c.Quota
+		if most == study.Unlimited {
+			most = Unlimited
+		}
+		p.Supply = append(p.Supply, append(tiers, Tier{most, price}))
+		sortTiers(p.Supply[h])
+	}
+	for _, a := range c.Classes {
+		class := Class{Penalty: a.Penalty, Arrivals: a.Arrivals, First: 1, Window: int(a.Due / 3600)}
+		if a.Due > 0 {
+			class.Runs = runsOf(a, p.Unit)
+		} else {
+			class.First, class.Runs = 0, []Run{spread(a, p.Unit)}
+			class.Window = len(class.Runs[0].Load)
+		}
+		p.Classes = append(p.Classes, class)
+	}
+	return p
+}
+
+// runsOf lists runs of whole hours, each with fewer VMs than the shorter ones.
+func runsOf(a study.ArrivingClass, unit int64) (all []Run) {
+	fewest := int64(math.MaxInt64)
+	for hours := 1; float64(3600*hours) <= max(3600, a.Deadline); hours++ {
+		s, ok := SlotsFor(a.Demand, true, a.Demand.ReduceWorkSeconds > 0, a.Slots, float64(3600*hours))
+		parts := s.Map*unit/a.Slots.Map + s.Reduce*unit/a.Slots.Reduce
+		if !ok || parts >= fewest {
+			continue
+		}
+		fewest = parts
+		load := make([]int64, hours)
+		for i := range load {
+			load[i] = parts
+		}
+		all = append(all, Run{load})
+	}
+	return all
+}
+
+// spread is the mean load of an execution that starts as it arrives, at any moment of an hour.
+func spread(a study.ArrivingClass, unit int64) Run {
+	s, _ := SlotsFor(a.Demand, true, a.Demand.ReduceWorkSeconds > 0, a.Slots, a.Deadline)
+	vms := float64(s.Map)/float64(a.Slots.Map) + float64(s.Reduce)/float64(a.Slots.Reduce)
+	one := perf.NewArrivals([]perf.Arriving{{From: 0, Until: 3600, Jobs: 1}})
+	var load []int64
+	for h := int64(0); float64(3600*h) < a.Deadline+3600; h++ {
+		load = append(load, int64(math.Ceil(one.Running(a.Deadline, 3600*h, 3600*h+3600)*vms*float64(unit)-1e-6)))
+	}
+	return Run{load}
+}
+
+func sortTiers(tiers []Tier) {
+	for i := range tiers {
+		for k := i; k > 0 && tiers[k].Price < tiers[k-1].Price; k-- {
+			tiers[k], tiers[k-1] = tiers[k-1], tiers[k]
+		}
+	}
+}

@@ -1,0 +1,220 @@
+package schedule
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"headroom/internal/core/lp"
+)
+
+// pricing looks for prices of VMs that give a high bound.
+type pricing struct {
+	*Problem
+	best   float64
+	prices []float64 // that give it
+	engine string
+}
+
+// try evaluates prices and keeps the best. It returns the bound and how much the load exceeds the VMs that pay at them.
+func (p *pricing) try(prices []float64) (bound float64, excess []float64) {
+	bound, load := p.Lagrange(prices)
+	if bound > p.best || p.prices == nil {
+		p.best, p.prices = bound, slices.Clone(prices)
+	}
+	excess = make([]float64, len(prices))
+	for t, tiers := range p.Supply {
+		excess[t] = float64(load[t]) / float64(p.Unit)
+		for _, tier := range tiers {
+			if tier.VMs < Unlimited && tier.Price < prices[t] {
+				excess[t] -= float64(tier.VMs)
+			}
+			if tier.VMs >= Unlimited && tier.Price <= prices[t] { // no price is higher
+				excess[t] = min(excess[t], 0)
+			}
+		}
+		if prices[t] == 0 { // nor lower
+			excess[t] = max(excess[t], 0)
+		}
+	}
+	return bound, excess
+}
+
+const (
+	climbs   = 300  // steps of prices towards a better bound
+	patience = 12   // steps without a better bound before they become shorter
+	higher   = 1e-7 // relative rise of a bound that counts
+)
+
+// climb raises the bound by subgradients, from the prices so far. The cost of a known plan says how far it may rise.
+func (p *pricing) climb(ctx context.Context, cost float64) {
+	at := slices.Clone(p.prices)
+	length, since := 1.0, 0
+	for range climbs {
+		if ctx.Err() != nil {
+			return
+		}
+		before := p.best
+		bound, excess := p.try(at)
+		if since++; bound > before+higher*math.Abs(before) {
+			since = 0
+		} else if since > patience {
+			length, since = length/2, 0
+			copy(at, p.prices)
+			_, excess = p.try(at)
+		}
+		norm := 0.0
+		for _, x := range excess {
+			norm += x * x
+		}
+		if norm == 0 || cost <= bound {
+			return
+		}
+		for t := range at {
+			at[t] = max(0, at[t]+length*(cost-bound)/norm*excess[t])
+		}
+	}
+}
+
+// master is the linear program of the problem over some options of each arrival.
+type master struct {
+	p        *pricing
+	arrivals []arrival
+	known    []map[option]bool
+}
+
+// nearShare is the part of a penalty by which an option of the first program may cost more than the cheapest one. Programs are
+// solved until the bound is close to their optimum.
+const (
+	nearShare   = 0.002
+	mostRounds  = 3
+	mostColumns = 300_000 // of a program that may be solved in seconds
+	closed      = 5e-5    // relative difference of bound and program at which prices are good enough
+)
+
+// solve asks for the optimum of the linear program and adds options as its prices ask for them. It returns how many jobs of
+// each arrival take which option, or nil where no engine answers.
+func (m *master) solve(ctx context.Context, solver lp.Solver, seconds float64) []map[option]float64 {
+	if solver == nil {
+		return nil
+	}
+	var shares []map[option]float64
+	for range mostRounds {
+		program, columns := m.program()
+		if len(columns) > mostColumns {
+			return shares
+		}
+		answer, err := solver.Solve(ctx, program, lp.Options{Seconds: seconds})
+		if err != nil || answer.Status != lp.Optimal || len(answer.RowDual) != program.Rows() {
+			return shares
+		}
+		m.p.engine = answer.Engine
+		shares = make([]map[option]float64, len(m.arrivals))
+		for j, c := range columns {
+			if x := answer.X[j]; x > 1e-9 && c.arrival >= 0 {
+				if shares[c.arrival] == nil {
+					shares[c.arrival] = map[option]float64{}
+				}
+				shares[c.arrival][c.option] += x
+			}
+		}
+		prices := make([]float64, len(m.p.Supply))
+		for t := range prices {
+			prices[t] = max(0, -answer.RowDual[t])
+		}
+		bound, _ := m.p.try(prices)
+		if answer.Objective-bound <= closed*math.Abs(answer.Objective) {
+			return shares
+		}
+		if m.add(prices, 0)+m.add(m.p.prices, 0) == 0 {
+			return shares
+		}
+	}
+	return shares
+}
+
+// near lists the known options of each arrival.
+func (m *master) near() [][]option {
+	all := make([][]option, len(m.arrivals))
+	for i, a := range m.arrivals {
+		add := func(o option) {
+			if m.known[i][o] {
+				all[i] = append(all[i], o)
+			}
+		}
+		add(option{Refused, 0})
+		m.p.Classes[a.class].options(a.at, add)
+	}
+	return all
+}
+
+// add makes the options known that cost at most a share more than the cheapest of their arrival, and counts the new ones.
+func (m *master) add(prices []float64, share float64) (added int) {
+	costs := make([][][]float64, len(m.p.Classes))
+	for k := range m.p.Classes {
+		costs[k] = m.p.costs(&m.p.Classes[k], prices)
+	}
+	for i, a := range m.arrivals {
+		c := &m.p.Classes[a.class]
+		least := c.Penalty
+		c.options(a.at, func(o option) { least = min(least, costs[a.class][o.run][o.at]) })
+		most := least + share*c.Penalty
+		add := func(o option, cost float64) {
+			if cost <= most && !m.known[i][o] {
+				m.known[i][o] = true
+				added++
+			}
+		}
+		add(option{Refused, 0}, c.Penalty)
+		c.options(a.at, func(o option) { add(o, costs[a.class][o.run][o.at]) })
+	}
+	return added
+}
+
+// column tells what a column of the program counts: jobs of an arrival in an option, or VMs where the arrival is negative.
+type column struct {
+	arrival int
+	option  option
+}
+
+// program returns the linear program over the known options: rows of capacity first, one for each step, then one for each
+// arrival.
+func (m *master) program() (*lp.Program, []column) {
+	var program lp.Program
+	var columns []column
+	for range m.p.Supply {
+		program.Row(math.Inf(-1), 0)
+	}
+	for _, a := range m.arrivals {
+		program.Row(float64(a.jobs), float64(a.jobs))
+	}
+	for t, tiers := range m.p.Supply {
+		for _, tier := range tiers {
+			most := float64(tier.VMs)
+			if tier.VMs >= Unlimited {
+				most = math.Inf(1)
+			}
+			program.Column(tier.Price, 0, most, false, lp.Entry{Row: t, Coefficient: -1})
+			columns = append(columns, column{arrival: -1})
+		}
+	}
+	for i, a := range m.arrivals {
+		c := &m.p.Classes[a.class]
+		add := func(o option, cost float64) {
+			if !m.known[i][o] {
+				return
+			}
+			entries := []lp.Entry{{Row: len(m.p.Supply) + i, Coefficient: 1}}
+			if o.run != Refused {
+				for d, x := range c.Runs[o.run].Load {
+					entries = append(entries, lp.Entry{Row: o.at + d, Coefficient: float64(x) / float64(m.p.Unit)})
+				}
+			}
+			program.Column(cost, 0, math.Inf(1), false, entries...)
+			columns = append(columns, column{i, o})
+		}
+		add(option{Refused, 0}, c.Penalty)
+		c.options(a.at, func(o option) { add(o, 0) })
+	}
+	return &program, columns
+}

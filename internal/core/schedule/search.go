@@ -1,0 +1,338 @@
+package schedule
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"slices"
+)
+
+// search holds a plan of whole jobs and VMs while it is improved.
+type search struct {
+	*Problem
+	arrivals []arrival
+	taken    [][]share  // by arrival
+	near     [][]option // by arrival: those that cost little more than the cheapest at the prices
+	load     []int64    // parts of a VM, by step
+	random   *rand.Rand
+	steep    float64   // price of VMs that are not there, as it counts now
+	full     float64   // the price of them that no penalty is worth
+	dear     float64   // the highest price of VMs
+	smooth   float64   // part of the price of the last VM that counts by how full it is, 0 to 1
+	step     []float64 // cost of each step as it stands
+}
+
+// share counts the jobs of an arrival that take an option.
+type share struct {
+	option
+	jobs int64
+}
+
+func newSearch(p *Problem, arrivals []arrival) *search {
+	s := &search{Problem: p, arrivals: arrivals, taken: make([][]share, len(arrivals)), near: make([][]option, len(arrivals)), random: rand.New(rand.NewPCG(1, 2)),
+		load: make([]int64, len(p.Supply)), step: make([]float64, len(p.Supply))}
+	for _, tiers := range p.Supply {
+		for _, tier := range tiers {
+			s.dear = max(s.dear, tier.Price)
+		}
+	}
+	s.full = s.dear
+	for k := range p.Classes {
+		c := &p.Classes[k]
+		for _, r := range c.Runs {
+			parts := slices.Max(r.Load)
+			s.full = max(s.full, 2*c.Penalty*float64(p.Unit)/float64(max(1, parts)))
+		}
+	}
+	s.steep = s.full
+	s.again(0)
+	return s
+}
+
+// cost returns what a step's load costs. Of the last VM a smooth part counts by how full it is, along a curve that rewards
+// filling full VMs up and emptying those with little.
+func (s *search) cost(t int) float64 {
+	vms := s.whole(s.load[t])
+	if vms == 0 {
+		return 0
+	}
+	all := s.rented(t, vms, s.steep)
+	if s.smooth == 0 {
+		return all
+	}
+	full := 1 - float64(vms*s.Unit-s.load[t])/float64(s.Unit)
+	return all - s.smooth*(all-s.rented(t, vms-1, s.steep))*(1-full)*(1-full/2)
+}
+
+// put adds jobs of an arrival in an option, or takes them away, and returns by how much that raises the cost.
+func (s *search) put(i int, o option, jobs int64) (more float64) {
+	c := &s.Classes[s.arrivals[i].class]
+	if o.run == Refused {
+		return float64(jobs) * c.Penalty
+	}
+	for d, x := range c.Runs[o.run].Load {
+		t := o.at + d
+		s.load[t] += x * jobs
+		now := s.cost(t)
+		more += now - s.step[t]
+		s.step[t] = now
+	}
+	return more
+}
+
+// note records that jobs of an arrival take an option, or no longer do.
+func (s *search) note(i int, o option, jobs int64) {
+	for n := range s.taken[i] {
+		if x := &s.taken[i][n]; x.option == o {
+			if x.jobs += jobs; x.jobs == 0 {
+				s.taken[i] = slices.Delete(s.taken[i], n, n+1)
+			}
+			return
+		}
+	}
+	s.taken[i] = append(s.taken[i], share{o, jobs})
+}
+
+// again sets how smooth costs are.
+func (s *search) again(smooth float64) {
+	s.smooth = smooth
+	for t := range s.step {
+		s.step[t] = s.cost(t)
+	}
+}
+
+// insert places jobs of an arrival where they cost least now.
+func (s *search) insert(i int, jobs int64) {
+	c := &s.Classes[s.arrivals[i].class]
+	best, least := option{Refused, 0}, float64(jobs)*c.Penalty
+	c.options(s.arrivals[i].at, func(o option) {
+		if cost := s.put(i, o, jobs); cost < least {
+			best, least = o, cost
+		}
+		s.put(i, o, -jobs)
+	})
+	s.put(i, best, jobs)
+	s.note(i, best, jobs)
+}
+
+// greedy places all executions one arrival after the other, those with the fewest options first.
+func (s *search) greedy(ctx context.Context) {
+	s.again(1)
+	order := make([]int, len(s.arrivals))
+	slack := make([]int, len(s.arrivals))
+	for i, a := range s.arrivals {
+		order[i] = i
+		s.Classes[a.class].options(a.at, func(option) { slack[i]++ })
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return slack[a] - slack[b] })
+	for _, i := range order {
+		n := s.arrivals[i].jobs
+		if ctx.Err() != nil { // no time is left to weigh them
+			s.note(i, option{Refused, 0}, n)
+			continue
+		}
+		for piece := max(1, n/8); n > 0; n -= piece {
+			piece = min(piece, n)
+			s.insert(i, piece)
+		}
+	}
+}
+
+// round takes the shares of a linear program: whole jobs of each, and what is left where it costs least.
+func (s *search) round(shares []map[option]float64) {
+	s.again(1)
+	left := make([]int64, len(s.arrivals))
+	for i, a := range s.arrivals {
+		left[i] = a.jobs
+		c := &s.Classes[a.class]
+		take := func(o option) {
+			if n := min(left[i], int64(math.Floor(shares[i][o]+1e-6))); n > 0 {
+				left[i] -= n
+				s.put(i, o, n)
+				s.note(i, o, n)
+			}
+		}
+		take(option{Refused, 0})
+		c.options(a.at, take)
+	}
+	for i, n := range left {
+		for ; n > 0; n-- {
+			s.insert(i, 1)
+		}
+	}
+}
+
+// total returns the cost of the plan as it stands.
+func (s *search) total() (cost float64) {
+	for t := range s.load {
+		cost += s.rented(t, s.whole(s.load[t]), s.full)
+	}
+	for i := range s.taken {
+		for _, x := range s.taken[i] {
+			if x.run == Refused {
+				cost += float64(x.jobs) * s.Classes[s.arrivals[i].class].Penalty
+			}
+		}
+	}
+	return cost
+}
+
+// Moves of the search, and how it cools down.
+const (
+	coolings  = 60
+	warm      = 0.05 // of the mean price of a VM in a step: where the linear program's plan is mended
+	hot       = 3    // where all is still open
+	coldest   = 0.001
+	nearMoves = 6    // of eight moves go to an option that is cheap at the prices
+	gentle    = 2    // times the highest price of VMs: what missing ones cost at first
+	lookEvery = 1024 // moves between looks at the time
+)
+
+// anneal moves executions at random: always where that costs less, and sometimes where it costs more, which grows rarer. The
+// best plan it meets is kept. Gently, VMs that are not there cost little at first, so that executions pass through full steps.
+func (s *search) anneal(ctx context.Context, moves int, hottest float64, gently bool) {
+	var movable []int
+	for i, a := range s.arrivals {
+		if len(s.Classes[a.class].Runs) > 0 {
+			movable = append(movable, i)
+		}
+	}
+	if len(movable) == 0 {
+		return
+	}
+	price := s.meanPrice()
+	best, kept := s.total(), s.copied()
+	for n := range coolings {
+		cold := float64(n) / (coolings - 1)
+		heat := price * hottest * math.Pow(coldest/hottest, cold)
+		if gently && s.dear > 0 {
+			s.steep = s.full * math.Pow(min(1, gentle*s.dear/s.full), (1-cold)*(1-cold))
+		}
+		s.again(0.8 * (1 - cold))
+		for m := range moves / coolings {
+			if m%lookEvery == 0 && ctx.Err() != nil {
+				break
+			}
+			s.move(movable[s.random.IntN(len(movable))], heat)
+		}
+		if now := s.total(); now < best {
+			best, kept = now, s.copied()
+		}
+		if ctx.Err() != nil {
+			break
+		}
+	}
+	s.steep = s.full
+	s.restore(kept)
+}
+
+// move tries one random move of an arrival.
+func (s *search) move(i int, heat float64) {
+	random := s.random
+	from := s.taken[i][random.IntN(len(s.taken[i]))]
+	jobs := int64(1)
+	if from.jobs > 1 && random.IntN(4) == 0 {
+		jobs += random.Int64N(from.jobs)
+	}
+	a := s.arrivals[i]
+	c := &s.Classes[a.class]
+	to := option{Refused, 0}
+	if near := s.near[i]; random.IntN(8) < nearMoves && len(near) > 0 {
+		to = near[random.IntN(len(near))]
+	} else if from.run == Refused || random.IntN(16) > 0 {
+		to.run = random.IntN(len(c.Runs))
+		starts := c.Window - len(c.Runs[to.run].Load) - c.First + 1
+		if starts <= 0 {
+			return
+		}
+		to.at = a.at + c.First + random.IntN(starts)
+	}
+	if to == from.option {
+		return
+	}
+	more := s.put(i, from.option, -jobs) + s.put(i, to, jobs)
+	if more <= 0 || random.Float64() < math.Exp(-more/heat) {
+		s.note(i, from.option, -jobs)
+		s.note(i, to, jobs)
+		return
+	}
+	s.put(i, to, -jobs)
+	s.put(i, from.option, jobs)
+}
+
+// hottest returns the heat where all is still open: executions are refused as easily as VMs are rented.
+func (s *search) hottest() float64 {
+	penalties, jobs := 0.0, 0.0
+	for _, a := range s.arrivals {
+		penalties += float64(a.jobs) * s.Classes[a.class].Penalty
+		jobs += float64(a.jobs)
+	}
+	if price := s.meanPrice(); price > 0 && jobs > 0 {
+		return max(hot, penalties/jobs/price)
+	}
+	return hot
+}
+
+// meanPrice returns the mean price of the dearest VMs by step.
+func (s *search) meanPrice() (price float64) {
+	for _, tiers := range s.Supply {
+		dearest := 0.0
+		for _, t := range tiers {
+			dearest = max(dearest, t.Price)
+		}
+		price += dearest / float64(len(s.Supply))
+	}
+	return price
+}
+
+func (s *search) copied() [][]share {
+	all := make([][]share, len(s.taken))
+	for i := range all {
+		all[i] = slices.Clone(s.taken[i])
+	}
+	return all
+}
+
+// restore takes a plan that was copied.
+func (s *search) restore(kept [][]share) {
+	s.taken = kept
+	clear(s.load)
+	for i := range kept {
+		for _, x := range kept[i] {
+			if x.run != Refused {
+				for d, parts := range s.Classes[s.arrivals[i].class].Runs[x.run].Load {
+					s.load[x.at+d] += parts * x.jobs
+				}
+			}
+		}
+	}
+	s.again(0)
+}
+
+// repair refuses executions until no step needs more VMs than there are, those with the smallest penalty for their VMs first.
+func (s *search) repair() {
+	for t := range s.load {
+		room := s.room(t)
+		for s.whole(s.load[t]) > room {
+			worst, least := -1, math.Inf(1)
+			var which share
+			for i := range s.taken {
+				c := &s.Classes[s.arrivals[i].class]
+				for _, x := range s.taken[i] {
+					if x.run == Refused || x.at > t || x.at+len(c.Runs[x.run].Load) <= t {
+						continue
+					}
+					if each := c.Penalty / float64(max(1, c.Runs[x.run].Load[t-x.at])); each < least {
+						worst, least, which = i, each, x
+					}
+				}
+			}
+			if worst < 0 {
+				return
+			}
+			s.put(worst, which.option, -1)
+			s.note(worst, which.option, -1)
+			s.note(worst, option{Refused, 0}, 1)
+		}
+	}
+}

@@ -1,0 +1,111 @@
+package schedule
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+
+	"headroom/internal/core/lp"
+)
+
+// Options limits the effort of a solve. The context limits its time.
+type Options struct {
+	Moves     int     // that the search tries; 0 is as many as are worth it
+	LPSeconds float64 // of each linear program
+}
+
+// The effort of a search where nothing is said: moves for each execution, and the most of them.
+const (
+	movesEach    = 4_000
+	hotMoves     = 400_000 // where a few executions are placed anew, as often as they are worth
+	DefaultMoves = 4_000_000
+)
+
+// Solve plans a problem. There is a plan in any case: without an engine its prices come from this package alone, and when the
+// time is over the best so far counts.
+func Solve(ctx context.Context, p Problem, solver lp.Solver, o Options) Plan {
+	arrivals := p.arrivals()
+	first := newSearch(&p, arrivals)
+	first.greedy(ctx)
+	prices := &pricing{Problem: &p, best: math.Inf(-1)}
+	prices.try(first.marginal())
+	prices.climb(ctx, first.total())
+	m := &master{p: prices, arrivals: arrivals, known: make([]map[option]bool, len(arrivals))}
+	for i := range m.known {
+		m.known[i] = map[option]bool{}
+	}
+	m.add(prices.prices, nearShare)
+	best := first
+	if shares := m.solve(ctx, solver, cmp.Or(o.LPSeconds, 2)); shares != nil {
+		rounded := newSearch(&p, arrivals)
+		if rounded.round(shares); rounded.total() < first.total() {
+			best = rounded
+		}
+	}
+	moves := cmp.Or(o.Moves, p.effort())
+	if moves < DefaultMoves { // so few executions that all of them can be placed anew
+		for n := range 2 + hotMoves/max(1, moves) {
+			best.anneal(ctx, moves, best.hottest(), n%2 == 0)
+		}
+	} else {
+		best.near = m.near()
+	}
+	best.anneal(ctx, moves, warm, moves == DefaultMoves)
+	best.again(0)
+	best.repair()
+	plan := best.plan()
+	plan.Prices, plan.Engine = prices.prices, prices.engine
+	for t := range plan.Prices { // as decimals can tell them
+		plan.Prices[t] = math.Round(plan.Prices[t]*priceParts) / priceParts
+	}
+	bound, _ := p.Lagrange(plan.Prices)
+	plan.Bound = bound - p.slack(plan.Prices)
+	return plan
+}
+
+// priceParts are the parts of a unit of money in which prices of the bound are told.
+const priceParts = 1e9
+
+// effort returns how many moves are worth trying.
+func (p *Problem) effort() int {
+	jobs := int64(0)
+	for k := range p.Classes {
+		for _, n := range p.Classes[k].Arrivals {
+			jobs = min(jobs+n, DefaultMoves)
+		}
+	}
+	return int(min(jobs*movesEach, DefaultMoves))
+}
+
+// marginal returns the price of one VM more in each step.
+func (s *search) marginal() []float64 {
+	prices := make([]float64, len(s.load))
+	for t := range prices {
+		vms := s.whole(s.load[t])
+		prices[t] = s.rented(t, vms+1, s.steep) - s.rented(t, vms, s.steep)
+	}
+	return prices
+}
+
+// plan returns the plan as it stands.
+func (s *search) plan() Plan {
+	var p Plan
+	for i, a := range s.arrivals {
+		for _, x := range s.taken[i] {
+			p.Starts = append(p.Starts, Start{Class: a.class, Arrived: a.at, Run: x.run, At: x.at, Jobs: x.jobs})
+			if x.run == Refused {
+				p.Refused += float64(x.jobs) * s.Classes[a.class].Penalty
+			}
+		}
+	}
+	slices.SortFunc(p.Starts, func(a, b Start) int {
+		return cmp.Or(a.Class-b.Class, a.Arrived-b.Arrived, a.Run-b.Run, a.At-b.At)
+	})
+	for t := range s.load {
+		vms := s.whole(s.load[t])
+		p.VMs = append(p.VMs, vms)
+		p.Rented += s.rented(t, vms, 0)
+	}
+	return p
+}

@@ -1,0 +1,344 @@
+package schedule
+
+import (
+	"context"
+	"math"
+	"os"
+	"slices"
+	"testing"
+
+	"headroom/internal/ask/study"
+	"headroom/internal/core/capacity"
+	"headroom/internal/core/lp"
+	"headroom/internal/core/lp/worker"
+)
+
+// checkPlan holds a plan against its problem: every execution once, in its window, on VMs that are there, at its cost.
+func checkPlan(t *testing.T, p *Problem, plan *Plan) {
+	t.Helper()
+	load, penalties := make([]int64, len(p.Supply)), 0.0
+	left := make([][]int64, len(p.Classes))
+	for k := range left {
+		left[k] = slices.Clone(p.Classes[k].Arrivals)
+	}
+	for _, s := range plan.Starts {
+		c := &p.Classes[s.Class]
+		left[s.Class][s.Arrived] -= s.Jobs
+		if s.Run == Refused {
+			penalties += c.Penalty * float64(s.Jobs)
+			continue
+		}
+		if s.Jobs <= 0 || s.At < s.Arrived+c.First || s.At+len(c.Runs[s.Run].Load) > s.Arrived+c.Window {
+			t.Errorf("%+v is out of the window [%d, %d)", s, s.Arrived+c.First, s.Arrived+c.Window)
+		}
+		for i, x := range c.Runs[s.Run].Load {
+			load[s.At+i] += x * s.Jobs
+		}
+	}
+	for k := range left {
+		for at, n := range left[k] {
+			if n != 0 {
+				t.Errorf("class %d, step %d: %d executions are left over", k, at, n)
+			}
+		}
+	}
+	cost := penalties
+	for step, vms := range plan.VMs {
+		if load[step] > vms*p.Unit {
+			t.Errorf("step %d: %d parts on %d VMs", step, load[step], vms)
+		}
+		n := vms
+		for _, tier := range p.Supply[step] {
+			cost += float64(min(n, tier.VMs)) * tier.Price
+			n -= min(n, tier.VMs)
+		}
+		if n > 0 {
+			t.Errorf("step %d: %d VMs are not there", step, n)
+		}
+	}
+	if math.Abs(cost-plan.Cost()) > 1e-9*max(1, cost) {
+		t.Errorf("the plan says it costs %g, and it costs %g", plan.Cost(), cost)
+	}
+	if plan.Bound > plan.Cost()+1e-9 {
+		t.Errorf("the bound %g is above the cost %g", plan.Bound, plan.Cost())
+	}
+}
+
+// tiny draws a problem whose plans can all be tried. Prices are whole numbers.
+func tiny(s *study.Stream) Problem {
+	steps := int(s.Whole(2, 6))
+	p := Problem{Unit: s.Whole(1, 4)}
+	for range steps {
+		var tiers []Tier
+		if s.Whole(0, 1) == 0 {
+			tiers = append(tiers, Tier{s.Whole(0, 3), float64(s.Whole(0, 6))})
+		}
+		most := Unlimited
+		if s.Whole(0, 2) == 0 {
+			most = s.Whole(0, 4)
+		}
+		tiers = append(tiers, Tier{most, float64(s.Whole(1, 12))})
+		sortTiers(tiers)
+		p.Supply = append(p.Supply, tiers)
+	}
+	jobs := s.Whole(1, 6)
+	for range s.Whole(1, 2) {
+		c := Class{First: int(s.Whole(0, 1)), Window: int(s.Whole(1, int64(steps))), Penalty: float64(s.Whole(0, 40)), Arrivals: make([]int64, steps)}
+		for range s.Whole(1, 3) {
+			load := make([]int64, s.Whole(1, 3))
+			for i := range load {
+				load[i] = s.Whole(1, 2*p.Unit)
+			}
+			c.Runs = append(c.Runs, Run{load})
+		}
+		for range jobs {
+			if s.Whole(0, 1) == 0 {
+				c.Arrivals[s.Whole(0, int64(steps-c.Window))]++
+			}
+		}
+		p.Classes = append(p.Classes, c)
+	}
+	return p
+}
+
+// cheapestOfAll tries everything that executions can do, one after the other.
+func cheapestOfAll(p *Problem) float64 {
+	type job struct{ class, at int }
+	var jobs []job
+	for k, c := range p.Classes {
+		for at, n := range c.Arrivals {
+			for range n {
+				jobs = append(jobs, job{k, at})
+			}
+		}
+	}
+	load := make([]int64, len(p.Supply))
+	best := math.Inf(1)
+	var try func(n, last int, refused float64)
+	try = func(n, last int, refused float64) {
+		if refused >= best {
+			return
+		}
+		if n == len(jobs) {
+			cost := refused
+			for step, tiers := range p.Supply {
+				var each []float64 // prices of VMs, one by one
+				for _, tier := range tiers {
+					for range min(tier.VMs, 20) {
+						each = append(each, tier.Price)
+					}
+				}
+				slices.Sort(each)
+				need := int(math.Ceil(float64(load[step]) / float64(p.Unit)))
+				if need > len(each) {
+					return
+				}
+				for _, price := range each[:need] {
+					cost += price
+				}
+			}
+			best = min(best, cost)
+			return
+		}
+		c, number := p.Classes[jobs[n].class], 0
+		if n > 0 && jobs[n] != jobs[n-1] {
+			last = 0
+		}
+		for _, r := range c.Runs {
+			for from := range p.Supply {
+				number++
+				if number < last || from < jobs[n].at+c.First || from+len(r.Load) > jobs[n].at+c.Window { // equal executions in order
+					continue
+				}
+				for i, x := range r.Load {
+					load[from+i] += x
+				}
+				try(n+1, number, refused)
+				for i, x := range r.Load {
+					load[from+i] -= x
+				}
+			}
+		}
+		try(n+1, number+1, refused+c.Penalty)
+	}
+	try(0, 0, 0)
+	return best
+}
+
+// Proved plans of a thousand tiny problems are the cheapest of all. So are nearly all others: the search is one at random.
+func TestTinyPlansAreTheCheapestOfAll(t *testing.T) {
+	s := &study.Stream{State: 31}
+	cases, proved, dearer := 1000, 0, 0
+	for n := range cases {
+		p := tiny(s)
+		plan := Solve(t.Context(), p, nil, Options{})
+		checkPlan(t, &p, &plan)
+		want := cheapestOfAll(&p)
+		far := math.Abs(plan.Cost()-want) > 1e-9
+		if far {
+			dearer++
+		}
+		if plan.Cost() < want-1e-9 || far && plan.Gap() < 1e-9 {
+			t.Errorf("case %d: the plan costs %g, and the cheapest of all %g: %+v", n, plan.Cost(), want, p)
+		}
+		if plan.Bound > want+1e-9 {
+			t.Errorf("case %d: the bound is %g, and a plan costs %g: %+v", n, plan.Bound, want, p)
+		}
+		if plan.Gap() < 1e-9 {
+			proved++
+		}
+	}
+	t.Logf("of %d tiny plans %d are proved by their bound, and %d are not the cheapest", cases, proved, dearer)
+	if proved < 100 || dearer > cases/200 {
+		t.Errorf("%d plans are proved, and %d are not the cheapest", proved, dearer)
+	}
+}
+
+// byCurves is the problem as a program of its own kind: how many executions of an arrival take a run, and how many runs start
+// in a step, tied by the sums of both.
+func byCurves(p *Problem) *lp.Program {
+	var m lp.Program
+	steps := len(p.Supply)
+	capacityRow := make([]int, steps)
+	for t := range p.Supply {
+		capacityRow[t] = m.Row(math.Inf(-1), 0)
+	}
+	type entries = []lp.Entry
+	for t, tiers := range p.Supply {
+		for _, tier := range tiers {
+			m.Column(tier.Price, 0, float64(min(tier.VMs, 100_000)), true, entries{{Row: capacityRow[t], Coefficient: -1}}...)
+		}
+	}
+	for _, c := range p.Classes {
+		served := make([]int, steps)
+		for at, n := range c.Arrivals {
+			served[at] = m.Row(float64(n), float64(n))
+			m.Column(c.Penalty, 0, float64(n), true, lp.Entry{Row: served[at], Coefficient: 1})
+		}
+		for _, r := range c.Runs {
+			// By the end of each step no more have started than arrived, and all that are due have.
+			begun, due := make([]int, steps), make([]int, steps)
+			for t := range steps {
+				begun[t], due[t] = m.Row(math.Inf(-1), 0), m.Row(0, math.Inf(1))
+			}
+			for at, n := range c.Arrivals {
+				column := entries{{Row: served[at], Coefficient: 1}}
+				for t := at + c.First; t < steps; t++ {
+					column = append(column, lp.Entry{Row: begun[t], Coefficient: -1})
+				}
+				last := at + c.Window - len(r.Load)
+				most := float64(n)
+				if last < at+c.First {
+					most = 0
+				}
+				for t := max(0, last); t < steps; t++ {
+					column = append(column, lp.Entry{Row: due[t], Coefficient: -1})
+				}
+				m.Column(0, 0, most, true, column...)
+			}
+			for s := range steps {
+				var column entries
+				for t := s; t < steps; t++ {
+					column = append(column, lp.Entry{Row: begun[t], Coefficient: 1}, lp.Entry{Row: due[t], Coefficient: 1})
+				}
+				most := math.Inf(1)
+				if s+len(r.Load) > steps {
+					most = 0
+				}
+				for i, x := range r.Load {
+					if s+i < steps {
+						column = append(column, lp.Entry{Row: capacityRow[s+i], Coefficient: float64(x) / float64(p.Unit)})
+					}
+				}
+				m.Column(0, 0, most, true, column...)
+			}
+		}
+	}
+	return &m
+}
+
+// CBC solves the whole program, written out in another way, and never finds a plan below the bound.
+func TestNoPlanOfCBCIsBelowTheBound(t *testing.T) {
+	pool := worker.New(worker.Config{Processes: 1})
+	defer pool.Close()
+	cases, seconds := uint64(12), 2.0
+	if os.Getenv("HEADROOM_LONG") != "" {
+		cases, seconds = 200, 3
+	}
+	optimal, cheaper, most, answered := 0, 0, 0.0, 0
+	for seed := range cases {
+		s := &study.Stream{State: seed}
+		c := study.DrawCluster(1000+seed, 18, int(s.Whole(2, 10)), s.Between(2, 30), 6)
+		p := drawn(c)
+		plan := Solve(t.Context(), p, pool, Options{})
+		checkPlan(t, &p, &plan)
+		answer, err := pool.Solve(t.Context(), byCurves(&p), lp.Options{Seconds: seconds, Gap: 1e-9, Cuts: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(answer.X) == 0 {
+			continue
+		}
+		if answered++; answer.Status == lp.Optimal {
+			optimal++
+		}
+		if answer.Objective < plan.Bound-1e-6*math.Abs(plan.Bound) {
+			t.Errorf("seed %d: CBC's plan costs %g, below the bound %g", seed, answer.Objective, plan.Bound)
+		}
+		if saved := (plan.Cost() - answer.Objective) / plan.Cost(); saved > 1e-9 {
+			cheaper, most = cheaper+1, max(most, saved)
+		}
+	}
+	t.Logf("%d cases: CBC answered %d, %d of them as optimal, and %d are cheaper than ours, by %.3f %% at most", cases, answered, optimal, cheaper, 100*most)
+	if answered == 0 {
+		t.Error("CBC answered no case")
+	}
+}
+
+// With one class and one type, no contracts and all arrivals at first, the cheapest hours by hand come out.
+func TestOneClassTakesTheCheapestHours(t *testing.T) {
+	p := Problem{Unit: 1, Classes: []Class{{First: 1, Window: 6, Penalty: 100, Arrivals: []int64{3, 0, 0, 0, 0, 0}, Runs: []Run{{Load: []int64{2}}}}}}
+	for _, price := range []float64{1, 5, 4, 2, 3, 2.5} {
+		p.Supply = append(p.Supply, []Tier{{Unlimited, price}})
+	}
+	plan := Solve(t.Context(), p, nil, Options{})
+	if len(plan.Starts) != 1 || plan.Starts[0].At != 3 || plan.Cost() != 12 || plan.Gap() > 1e-9 {
+		t.Errorf("got %+v, want all three at step 3 for 12", plan)
+	}
+}
+
+// A plan is there when no time is left, and its bound still holds.
+func TestThereIsAPlanWithoutTime(t *testing.T) {
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	p := drawn(study.DrawCluster(5, 48, 8, 20, 12))
+	plan := Solve(over, p, nil, Options{})
+	checkPlan(t, &p, &plan)
+}
+
+// Slots are compared with those found by trying all map slots.
+func TestSlotsAreTheFewest(t *testing.T) {
+	s := &study.Stream{State: 7}
+	for range 3000 {
+		d := capacity.Demand{MapWorkSeconds: s.Between(0, 60_000), ReduceWorkSeconds: s.Between(0, 30_000), FixedSeconds: s.Between(0, 1000)}
+		per := capacity.SlotsPerVM{Map: s.Whole(1, 9), Reduce: s.Whole(1, 9)}
+		seconds := d.FixedSeconds + s.Between(1, 4000)
+		got, ok := SlotsFor(d, true, true, per, seconds)
+		best := math.Inf(1)
+		for m := int64(1); float64(m)/float64(per.Map) < best; m++ {
+			rest := (seconds-d.FixedSeconds)*(1+lateness) - d.MapWorkSeconds/float64(m)
+			if rest <= 0 {
+				continue
+			}
+			best = min(best, float64(m)/float64(per.Map)+max(1, math.Ceil(d.ReduceWorkSeconds/rest))/float64(per.Reduce))
+		}
+		vms := float64(got.Map)/float64(per.Map) + float64(got.Reduce)/float64(per.Reduce)
+		time := d.MapWorkSeconds/float64(got.Map) + d.ReduceWorkSeconds/float64(got.Reduce) + d.FixedSeconds
+		if !ok || math.Abs(vms-best) > 1e-9 || time > seconds*(1+1e-8) {
+			t.Fatalf("%+v on %+v within %g s: got %+v, %g VMs and %g s, want %g VMs", d, per, seconds, got, vms, time, best)
+		}
+	}
+	if _, ok := SlotsFor(capacity.Demand{MapWorkSeconds: 1, FixedSeconds: 10}, true, false, capacity.SlotsPerVM{Map: 1, Reduce: 1}, 10); ok {
+		t.Error("no slots end an execution whose fixed time is all there is")
+	}
+}

@@ -1,0 +1,40 @@
+package report
+
+import (
+	"io"
+	"strings"
+
+	"headroom/internal/ask/horizon"
+)
+
+// ScheduleText writes what a schedule comes to, its classes and its hours.
+func ScheduleText(w io.Writer, a horizon.ScheduleAnswer) error {
+	var b strings.Builder
+	b.WriteString(visible(a.Explanation, 0) + "\n\n")
+	classes := tableOf([]string{"Class", "Arrived", "Refused", "Wait", "Mean wait"}, a.Classes, func(c horizon.ScheduledClass) []Cell {
+		return []Cell{text(c.Name), whole(c.Arrived), whole(c.Refused), whole(c.Later), {seconds(c.MeanWaitSeconds), true}}
+	})
+	if err := classes.Text(&b); err != nil {
+		return err
+	}
+	b.WriteByte('\n')
+	hours := tableOf([]string{"Hour", "VMs", "On demand", "Contracts", "Cost"}, a.Hours, func(h horizon.ScheduleHour) []Cell {
+		return []Cell{Time(h.Start), whole(h.VMs), whole(h.OnDemand), whole(h.Reserved), {cents(h.Cost), true}}
+	})
+	if err := hours.Text(&b); err != nil {
+		return err
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// ScheduleStarts returns a row for each group of executions that start together or are refused.
+func ScheduleStarts(a horizon.ScheduleAnswer) Table {
+	t := tableOf([]string{"class", "arrived", "start", "run_s", "executions", "map_slots", "reduce_slots"}, a.Schedule, func(s horizon.ScheduledStart) []Cell {
+		return []Cell{text(s.Class), Time(s.Arrived), Time(s.Start), number(s.RunSeconds), whole(s.Jobs), whole(s.MapSlots), whole(s.ReduceSlots)}
+	})
+	for _, r := range a.Refused {
+		t.Rows = append(t.Rows, []Cell{text(r.Class), Time(r.Arrived), text("refused"), text(""), whole(r.Jobs), text(""), text("")})
+	}
+	return t
+}
