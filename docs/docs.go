@@ -5,5 +5,5 @@ import "embed"
 
 // Files holds the pages in Markdown.
 //
-//go:embed *.md concepts how-to reference research decisions
+//go:embed *.md tutorials concepts how-to reference research decisions
 var Files embed.FS

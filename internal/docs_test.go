@@ -22,6 +22,8 @@ const (
 	architectureLines, architectureWidth = 250, 160
 	readmeLines, readmeWords             = 150, 900
 	decisionLines                        = 45
+	conceptWords                         = 400
+	pageSentence, pageMean               = 30, 15 // words of a sentence, at most and in the mean
 )
 
 var (
@@ -235,6 +237,50 @@ func TestArchitectureNamesWhatThereIs(t *testing.T) {
 		if strings.HasPrefix(dir, "internal/") && !named[dir] {
 			t.Errorf("ARCHITECTURE.md does not name the package %s", dir)
 			named[dir] = true
+		}
+	}
+}
+
+var (
+	fenced = regexp.MustCompile("(?ms)^```(.*?)^```$")
+	linkTo = regexp.MustCompile(`\]\([^)\s]+\)`)
+)
+
+// Pages that people read through have short sentences. A concept has one drawing at least, and fits on a page.
+func TestPagesReadWell(t *testing.T) {
+	for _, pattern := range []string{"../docs/*.md", "../docs/tutorials/*.md", "../docs/concepts/*.md"} {
+		pages, err := filepath.Glob(pattern)
+		if err != nil || len(pages) == 0 {
+			t.Fatalf("%s: %d pages, %v", pattern, len(pages), err)
+		}
+		for _, name := range pages {
+			if filepath.Base(name) == "benchmarks.md" { // written by a program
+				continue
+			}
+			text, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if strings.Contains(name, "/concepts/") {
+				if n := len(strings.Fields(string(text))); n > conceptWords {
+					t.Errorf("%s has %d words, more than %d", name, n, conceptWords)
+				}
+				if !strings.Contains(string(text), "\n```text\n") {
+					t.Errorf("%s has no drawing", name)
+				}
+			}
+			prose := linkTo.ReplaceAllString(fenced.ReplaceAllString(string(text), ""), "]")
+			words, sentences := 0, sentencesOf(prose)
+			for _, sentence := range sentences {
+				n := wordsIn(sentence)
+				words += n
+				if n > pageSentence {
+					t.Errorf("%s: %d words in one sentence: %s", name, n, sentence)
+				}
+			}
+			if mean := float64(words) / float64(len(sentences)); mean > pageMean {
+				t.Errorf("%s: a sentence has %.1f words in the mean, more than %d", name, mean, pageMean)
+			}
 		}
 	}
 }

@@ -31,6 +31,9 @@ type page struct {
 	prose  string // the text without its fenced blocks
 }
 
+// serverBlock marks blocks whose commands ask a server.
+const serverBlock = "console server"
+
 type block struct {
 	line     int // of its first line of text
 	language string
@@ -125,7 +128,7 @@ func TestOutputsAreCompared(t *testing.T) {
 }
 
 // Every command after "$ " in a console block runs, and writes what is printed below it. The commands of a page run
-// one after the other in a folder with bin/headroom and openapi.
+// one after the other in a folder with bin/headroom and openapi. Blocks "console server" ask a server, one for each page.
 func TestPrintedOutputsAreReal(t *testing.T) {
 	t.Parallel()
 	program, err := exec.LookPath("headroom")
@@ -147,9 +150,14 @@ func TestPrintedOutputsAreReal(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
+		data, address := dir, ""
 		for _, b := range p.blocks {
-			if b.language != "console" {
+			if b.language != "console" && b.language != serverBlock {
 				continue
+			}
+			if b.language == serverBlock && address == "" {
+				h := startHomed(t)
+				data, address = h.dir, h.address
 			}
 			for i, step := range strings.Split("\n"+b.text, "\n$ ") {
 				if i == 0 {
@@ -160,10 +168,11 @@ func TestPrintedOutputsAreReal(t *testing.T) {
 				}
 				line, printed, _ := strings.Cut(step, "\n")
 				var got []byte
-				for range await.Tries(30 * time.Second) { // on a busy machine CBC may not vote in time; a plan may be made again
-					c := exec.CommandContext(t.Context(), "sh", "-c", line)
-					c.Dir, c.Env = dir, append(os.Environ(), worker.ProgramVariable+"="+os.Getenv(worker.ProgramVariable), "HEADROOM_DATA_DIR="+dir)
-					if got, err = c.CombinedOutput(); err != nil || sameOutput(printed, string(got)) || !strings.HasPrefix(line, "bin/headroom solve ") {
+				again := strings.HasPrefix(line, "bin/headroom solve ") || strings.HasPrefix(line, "bin/headroom plan get ")
+				for range await.Tries(30 * time.Second) { // on a busy machine CBC may not vote in time, or a plan come late
+					c := exec.CommandContext(t.Context(), "sh", "-c", strings.ReplaceAll(line, "127.0.0.1:8080", address))
+					c.Dir, c.Env = dir, append(os.Environ(), worker.ProgramVariable+"="+os.Getenv(worker.ProgramVariable), "HEADROOM_DATA_DIR="+data)
+					if got, err = c.CombinedOutput(); err != nil || sameOutput(printed, string(got)) || !again {
 						break
 					}
 				}
@@ -194,7 +203,7 @@ var (
 // codeOf returns the lines of code of a page: those of shell and console blocks and the code within the prose.
 func codeOf(p page) (lines []string) {
 	for _, b := range p.blocks {
-		if b.language != "sh" && b.language != "console" {
+		if b.language != "sh" && b.language != "console" && b.language != serverBlock {
 			continue
 		}
 		for _, line := range strings.Split(b.text, "\n") {

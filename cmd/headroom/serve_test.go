@@ -128,7 +128,7 @@ func launchProgram(t *testing.T, program, dataDir string, variables []string, ar
 		lines := bufio.NewScanner(out)
 		for lines.Scan() {
 			fmt.Fprintln(&all, lines.Text())
-			if strings.HasPrefix(lines.Text(), "Reference:") {
+			if strings.HasPrefix(lines.Text(), "Documentation:") {
 				s.ready = time.Since(s.began)
 				break
 			}
@@ -147,7 +147,7 @@ func (s *served) await(t *testing.T) *served {
 	case s.greeted = <-s.words:
 	case <-time.After(90 * time.Second):
 	}
-	if !strings.Contains(s.greeted, "Reference:") {
+	if !strings.Contains(s.greeted, "Documentation:") {
 		s.stop(t)
 		t.Fatalf("the server did not start:\n%s%s", s.greeted, s.stderr)
 	}

@@ -76,7 +76,7 @@ func TestServesWithAReaderOfItsLogThatIsGone(t *testing.T) {
 	writes.Close()
 	hard := time.AfterFunc(patience(time.Minute), func() { _ = c.Process.Kill() })
 	defer hard.Stop()
-	for said := bufio.NewScanner(log); said.Scan() && !strings.HasPrefix(said.Text(), "Reference:"); {
+	for said := bufio.NewScanner(log); said.Scan() && !strings.HasPrefix(said.Text(), "Documentation:"); {
 	}
 	log.Close()
 	for range 3 {

@@ -71,7 +71,7 @@ var books = sync.OnceValues(func() (*library, error) {
 			return cmp.Compare(bytes.Index(home.source, []byte("("+a.name)), bytes.Index(home.source, []byte("("+b.name)))
 		})
 	}
-	for _, c := range []struct{ chapter, title string }{{"about", "About"}, {"concepts", "Concepts"}, {"how-to", "How to"}, {"reference", "Reference"}, {"research", "Research"}} {
+	for _, c := range []struct{ chapter, title string }{{"about", "About"}, {"tutorials", "Tutorials"}, {"concepts", "Concepts"}, {"how-to", "How to"}, {"reference", "Reference"}, {"research", "Research"}} {
 		chapter := guideChapter{Title: c.title}
 		for _, p := range l.order {
 			if p.chapter == c.chapter {
