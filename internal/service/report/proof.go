@@ -32,6 +32,6 @@ func Verdict(w io.Writer, what string, r proof.Report) error {
 	if err := Checks(r).Text(w); err != nil || len(r.NotChecked) == 0 {
 		return err
 	}
-	_, err := fmt.Fprintf(w, "\nNot checked: %s.\n", strings.Join(r.NotChecked, "; "))
+	_, err := fmt.Fprintf(w, "\nNot checked:\n  - %s.\n", strings.Join(r.NotChecked, ".\n  - "))
 	return err
 }
