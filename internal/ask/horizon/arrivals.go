@@ -158,8 +158,9 @@ func (h *Horizon) apart(periods []HorizonPeriod, seconds []float64) (cut []Horiz
 			if hour := at - at%3600 + 3600; at < changed+longest {
 				until = min(end, hour)
 			}
-			n, turn := slices.BinarySearch(h.turns, at+1)
-			if turn = n < len(h.turns) && h.turns[n] <= until; turn {
+			n, _ := slices.BinarySearch(h.turns, at+1)
+			turn := n < len(h.turns) && h.turns[n] <= until
+			if turn {
 				until = h.turns[n]
 			}
 			piece := *p
