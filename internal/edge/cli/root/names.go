@@ -41,7 +41,7 @@ var renamed = map[string]string{
 }
 
 // meant names a command for words that people try first.
-var meant = map[string]string{
+var meant = map[string]string{ // #nosec G101 -- "token" leads to a command that makes keys
 	"bill": "whatif months", "budget": "whatif budget", "buy": "whatif purchase", "commitment": "supply contract",
 	"cost": "whatif months", "estimate": "solve", "explain": "plan explain", "import": "history import",
 	"job": "class", "login": "server sign-in", "node": "live node", "optimize": "solve", "predict": "bounds", "quota": "supply vm-type",
