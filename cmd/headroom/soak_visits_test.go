@@ -220,7 +220,7 @@ func soakVisits(k *load, receiver string) []visit {
 
 // soakReads are addresses of the contract's readings that answer at once and that no other visit makes.
 func soakReads(k *load) (reads []string) {
-	cluster := strings.NewReplacer("{cluster}", "demo", "{plan}", "1", "{observation}", "latest", "{job}", "nightly-etl", "{kind}", "power", "{version}", "1")
+	cluster := strings.NewReplacer("{cluster}", "demo", "{plan}", "1", "{observation}", "latest", "{job}", "nightly-etl", "{kind}", "power", "{version}", "1", "{chapter}", "how-to", "{page}", "get-started")
 	var paths []string
 	for _, path := range k.doc.Paths {
 		if path.Of.Get != nil {
