@@ -1,4 +1,4 @@
-module headroom
+module example.org/headroom
 
 go 1.26.0
 

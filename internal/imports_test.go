@@ -18,7 +18,7 @@ import (
 	"testing"
 )
 
-const module = "headroom"
+const module = "example.org/headroom"
 
 func TestPackagesImportOnlyWhatImportsTxtAllows(t *testing.T) {
 	text, err := os.ReadFile("imports.txt")
@@ -309,13 +309,13 @@ cmd/headroom: @pure core/lp/worker core/lp/coin
 		t.Fatal(err)
 	}
 	for _, c := range []struct{ situation, file, source, want string }{
-		{"an allowed import", "internal/core/plan/a.go", `import "headroom/internal/core/capacity"`, ""},
-		{"an import that is not listed", "internal/core/plan/a.go", `import "headroom/internal/edge/postgres"`, "core/plan may not import edge/postgres"},
-		{"under another name", "internal/core/capacity/a.go", `import p "headroom/internal/core/plan"`, "core/capacity may not import core/plan"},
-		{"what only tests may", "internal/core/plan/a.go", `import "headroom/internal/core/lp/worker"`, "core/plan may not import core/lp/worker"},
-		{"a test that may", "internal/core/plan/a_test.go", `import "headroom/internal/core/lp/worker"`, ""},
-		{"a test of the package itself", "internal/core/plan/a_test.go", `import "headroom/internal/core/plan"`, ""},
-		{"a test that may not", "internal/core/plan/a_test.go", `import "headroom/internal/edge/postgres"`, "core/plan may not import edge/postgres"},
+		{"an allowed import", "internal/core/plan/a.go", `import "example.org/headroom/internal/core/capacity"`, ""},
+		{"an import that is not listed", "internal/core/plan/a.go", `import "example.org/headroom/internal/edge/postgres"`, "core/plan may not import edge/postgres"},
+		{"under another name", "internal/core/capacity/a.go", `import p "example.org/headroom/internal/core/plan"`, "core/capacity may not import core/plan"},
+		{"what only tests may", "internal/core/plan/a.go", `import "example.org/headroom/internal/core/lp/worker"`, "core/plan may not import core/lp/worker"},
+		{"a test that may", "internal/core/plan/a_test.go", `import "example.org/headroom/internal/core/lp/worker"`, ""},
+		{"a test of the package itself", "internal/core/plan/a_test.go", `import "example.org/headroom/internal/core/plan"`, ""},
+		{"a test that may not", "internal/core/plan/a_test.go", `import "example.org/headroom/internal/edge/postgres"`, "core/plan may not import edge/postgres"},
 		{"a package that is not listed", "internal/pricing/a.go", ``, "package pricing is not listed"},
 		{"a program that is not listed", "cmd/tool/a.go", ``, "package cmd/tool is not listed"},
 		{"a package that says nothing", "internal/utils/a.go", ``, "a package called utils"},
@@ -323,8 +323,8 @@ cmd/headroom: @pure core/lp/worker core/lp/coin
 		{"cgo", "internal/core/plan/a.go", `import "C"`, "plan uses cgo"},
 		{"cgo in a test", "internal/core/plan/a_test.go", `import "C"`, "plan uses cgo"},
 		{"cgo where it belongs", "internal/core/lp/coin/a.go", `import "C"`, ""},
-		{"the cgo package elsewhere, even if listed", "cmd/headroom/a.go", `import "headroom/internal/core/lp/coin"`, "only cmd/headroom-solver may"},
-		{"the cgo package in the solver", "cmd/headroom-solver/a.go", `import "headroom/internal/core/lp/coin"`, ""},
+		{"the cgo package elsewhere, even if listed", "cmd/headroom/a.go", `import "example.org/headroom/internal/core/lp/coin"`, "only cmd/headroom-solver may"},
+		{"the cgo package in the solver", "cmd/headroom-solver/a.go", `import "example.org/headroom/internal/core/lp/coin"`, ""},
 		{"HTTP in the pure zone", "internal/core/plan/a.go", `import "net/http"`, "may not import net/http"},
 		{"a logger in the pure zone", "internal/core/capacity/a.go", `import "log/slog"`, "may not import log/slog"},
 		{"a process in the pure zone", "internal/core/plan/a.go", `import "os/exec"`, "may not import os/exec"},
@@ -356,7 +356,7 @@ func TestUnusedGrantsAreFound(t *testing.T) {
 		t.Fatal(err)
 	}
 	used := map[string]map[string]bool{}
-	if found := r.check("internal/plan/a_test.go", `package plan; import "headroom/internal/proof"`, used); found != nil {
+	if found := r.check("internal/plan/a_test.go", `package plan; import "example.org/headroom/internal/proof"`, used); found != nil {
 		t.Fatal(found)
 	}
 	want := "imports.txt: nothing in proof imports plan; take the grant out"

@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-//go:generate go run headroom/scripts/operations openapi.yaml operations_gen.go
+//go:generate go run example.org/headroom/scripts/operations openapi.yaml operations_gen.go
 
 // Document is openapi.yaml.
 //

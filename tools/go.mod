@@ -1,5 +1,5 @@
 // The commands that make check runs, kept apart from what the programs are built of.
-module headroom/tools
+module example.org/headroom/tools
 
 go 1.26.0
 

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/ask/study"
-	"headroom/internal/core/lp"
+	"example.org/headroom/internal/ask/study"
+	"example.org/headroom/internal/core/lp"
 )
 
 func TestMPSKeepsEveryDigit(t *testing.T) {

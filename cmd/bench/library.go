@@ -5,7 +5,7 @@ import (
 	"math"
 	"time"
 
-	"headroom/internal/core/lp"
+	"example.org/headroom/internal/core/lp"
 )
 
 // library measures CBC's C interface in Headroom's way: in a running solver process, with its program sent over a

@@ -18,8 +18,8 @@ import (
 	"strings"
 	"time"
 
-	"headroom/internal/ask/study"
-	"headroom/internal/core/lp/worker"
+	"example.org/headroom/internal/ask/study"
+	"example.org/headroom/internal/core/lp/worker"
 )
 
 func main() {

@@ -5,7 +5,7 @@ import (
 	"io"
 	"strconv"
 
-	"headroom/internal/ask/study"
+	"example.org/headroom/internal/ask/study"
 )
 
 // The columns of every peer's program: first one per tier of supply, then one per class.

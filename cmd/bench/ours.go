@@ -8,7 +8,7 @@ import (
 	"syscall"
 	"time"
 
-	"headroom/internal/core/plan/integer"
+	"example.org/headroom/internal/core/plan/integer"
 )
 
 // minMeasured is the shortest total time of a repeated solve, so that the shortest solves can be measured.

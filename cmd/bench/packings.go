@@ -10,8 +10,8 @@ import (
 	"slices"
 	"time"
 
-	"headroom/internal/ask/pack"
-	"headroom/internal/core/perf"
+	"example.org/headroom/internal/ask/pack"
+	"example.org/headroom/internal/core/perf"
 )
 
 // batches draws workloads of 5 to 12 jobs on up to 16 machines, with extra VMs on most of them.

@@ -16,9 +16,9 @@ import (
 	"strings"
 	"time"
 
-	"headroom/internal/ask/study"
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/lp"
+	"example.org/headroom/internal/ask/study"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/lp"
 )
 
 // question is the problem for every solver.

@@ -11,10 +11,10 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"headroom/internal/ask/pack"
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/perf"
-	"headroom/internal/slots/sim"
+	"example.org/headroom/internal/ask/pack"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/perf"
+	"example.org/headroom/internal/slots/sim"
 )
 
 // figure is a measured figure of the product, with its goal.

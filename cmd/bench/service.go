@@ -16,8 +16,8 @@ import (
 	"syscall"
 	"time"
 
-	"headroom/internal/ask/study"
-	"headroom/internal/core/capacity"
+	"example.org/headroom/internal/ask/study"
+	"example.org/headroom/internal/core/capacity"
 )
 
 // adminKey is the key of the measured servers while they run.

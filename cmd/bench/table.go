@@ -9,7 +9,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"headroom/internal/core/perf"
+	"example.org/headroom/internal/core/perf"
 )
 
 // table holds the rows to print: ours first, then one column per peer.

@@ -11,9 +11,9 @@ import (
 	"os"
 	"syscall"
 
-	"headroom/internal/core/lp"
-	"headroom/internal/core/lp/coin"
-	"headroom/internal/core/lp/worker"
+	"example.org/headroom/internal/core/lp"
+	"example.org/headroom/internal/core/lp/coin"
+	"example.org/headroom/internal/core/lp/worker"
 )
 
 func main() {

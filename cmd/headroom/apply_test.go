@@ -16,11 +16,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/shopspring/decimal"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/money"
-	"headroom/internal/data/inputs"
-	"headroom/internal/edge/cli/shell"
-	"headroom/internal/service/auth"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/money"
+	"example.org/headroom/internal/data/inputs"
+	"example.org/headroom/internal/edge/cli/shell"
+	"example.org/headroom/internal/service/auth"
 )
 
 // verb runs a verb as an admin of a server.

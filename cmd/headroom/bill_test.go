@@ -17,8 +17,8 @@ import (
 
 	"github.com/shopspring/decimal"
 
-	"headroom/internal/test/await"
-	"headroom/internal/test/moneytest"
+	"example.org/headroom/internal/test/await"
+	"example.org/headroom/internal/test/moneytest"
 )
 
 // checkFocus adds up an export of months: what is billed is the bill, and the value of refused

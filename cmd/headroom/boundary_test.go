@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/test/await"
-	"headroom/internal/test/pgtest"
+	"example.org/headroom/internal/test/await"
+	"example.org/headroom/internal/test/pgtest"
 )
 
 // hundredClasses is a cluster's document whose price changes at a moment.

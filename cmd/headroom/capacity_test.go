@@ -18,8 +18,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"headroom/internal/ask/study"
-	"headroom/internal/test/pgtest"
+	"example.org/headroom/internal/ask/study"
+	"example.org/headroom/internal/test/pgtest"
 )
 
 // What one server and its database hold. The figures are for reading (go test -v). The test demands only

@@ -16,12 +16,12 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"headroom/internal/core/lp/worker"
-	"headroom/internal/service/auth"
-	"headroom/internal/slots/live"
-	"headroom/internal/test/await"
-	"headroom/internal/test/historytest"
-	"headroom/internal/test/servertest"
+	"example.org/headroom/internal/core/lp/worker"
+	"example.org/headroom/internal/service/auth"
+	"example.org/headroom/internal/slots/live"
+	"example.org/headroom/internal/test/await"
+	"example.org/headroom/internal/test/historytest"
+	"example.org/headroom/internal/test/servertest"
 )
 
 // testServer is a server whose client is this program.

@@ -14,8 +14,8 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"headroom/internal/edge/cli/remote"
-	"headroom/internal/edge/cli/shell"
+	"example.org/headroom/internal/edge/cli/remote"
+	"example.org/headroom/internal/edge/cli/shell"
 )
 
 // called runs a verb against a server; its answer is the exit code and both outputs.

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"headroom/internal/edge/cli/shell"
+	"example.org/headroom/internal/edge/cli/shell"
 )
 
 func TestClusterNamesAreCompleted(t *testing.T) {

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/edge/postgres/private"
-	"headroom/internal/test/pgtest"
+	"example.org/headroom/internal/edge/postgres/private"
+	"example.org/headroom/internal/test/pgtest"
 )
 
 // onDatabase starts a server of a siege on a database.

@@ -16,9 +16,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"headroom/internal/core/lp/worker"
-	"headroom/internal/edge/cli/root"
-	"headroom/internal/test/await"
+	"example.org/headroom/internal/core/lp/worker"
+	"example.org/headroom/internal/edge/cli/root"
+	"example.org/headroom/internal/test/await"
 )
 
 // repository is the path of the repository's root from this package.

@@ -14,9 +14,9 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/edge/cli/shell"
-	"headroom/internal/service/plans"
-	"headroom/internal/test/engines/slurmtest"
+	"example.org/headroom/internal/edge/cli/shell"
+	"example.org/headroom/internal/service/plans"
+	"example.org/headroom/internal/test/engines/slurmtest"
 )
 
 // driven is a Slurm that a driver keeps to the plans of a server.

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/test/engines/yarntest"
+	"example.org/headroom/internal/test/engines/yarntest"
 )
 
 // drivenYarn is a YARN that a driver keeps to the plans of a server.

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/test/await"
-	"headroom/internal/test/pgtest"
+	"example.org/headroom/internal/test/await"
+	"example.org/headroom/internal/test/pgtest"
 )
 
 // A standby is promoted again and again, under writers and clients that ask again at once. The old primary was killed, or it hangs

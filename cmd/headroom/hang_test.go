@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/test/await"
+	"example.org/headroom/internal/test/await"
 )
 
 // hang stops the private database of a data directory in the middle of everything, until goOn is called.

@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/edge/cli/remote"
-	"headroom/internal/edge/cli/shell"
+	"example.org/headroom/internal/edge/cli/remote"
+	"example.org/headroom/internal/edge/cli/shell"
 )
 
 func TestHealth(t *testing.T) {

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"headroom/internal/edge/cli/shell"
-	"headroom/internal/service/auth"
-	"headroom/internal/service/clusters"
+	"example.org/headroom/internal/edge/cli/shell"
+	"example.org/headroom/internal/service/auth"
+	"example.org/headroom/internal/service/clusters"
 )
 
 // What is read here and what the server reads of the same files are the same executions.

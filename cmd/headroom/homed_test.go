@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"headroom/internal/edge/cli/shell"
+	"example.org/headroom/internal/edge/cli/shell"
 )
 
 // homed is a server that keeps its data and its address, however often it is started.

@@ -12,9 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/edge/cli/shell"
-	"headroom/internal/service/plans"
-	"headroom/internal/test/historytest"
+	"example.org/headroom/internal/edge/cli/shell"
+	"example.org/headroom/internal/service/plans"
+	"example.org/headroom/internal/test/historytest"
 )
 
 // recorded writes 60 runs of two jobs, three a day, from a Monday on, and returns how long those of each job took that

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"headroom/internal/slots/sim"
+	"example.org/headroom/internal/slots/sim"
 )
 
 // headroomSays runs the program: its exit code and both outputs.

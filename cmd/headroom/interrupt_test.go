@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/edge/cli/shell"
+	"example.org/headroom/internal/edge/cli/shell"
 )
 
 // A command that waits for its input ends at once when it is interrupted.

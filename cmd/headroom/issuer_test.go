@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/edge/cli/shell"
-	"headroom/internal/test/oidctest"
-	"headroom/internal/test/pgtest"
+	"example.org/headroom/internal/edge/cli/shell"
+	"example.org/headroom/internal/test/oidctest"
+	"example.org/headroom/internal/test/pgtest"
 )
 
 // A server starts while the issuer of tokens is away, takes them once it answers, and the command line sends them.

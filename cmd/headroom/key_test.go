@@ -8,11 +8,11 @@ import (
 	"strings"
 	"testing"
 
-	"headroom/internal/edge/cli/remote"
-	"headroom/internal/edge/cli/shell"
-	"headroom/internal/edge/postgres/private"
-	"headroom/internal/service/auth"
-	"headroom/internal/test/pgtest"
+	"example.org/headroom/internal/edge/cli/remote"
+	"example.org/headroom/internal/edge/cli/shell"
+	"example.org/headroom/internal/edge/postgres/private"
+	"example.org/headroom/internal/service/auth"
+	"example.org/headroom/internal/test/pgtest"
 )
 
 // Where there is no database here, keys are those of the server that HEADROOM_URL names, and no database is made.

@@ -15,10 +15,10 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"headroom/internal/slots/dispatch"
-	"headroom/internal/slots/live"
-	"headroom/internal/test/await"
-	"headroom/internal/test/pgtest"
+	"example.org/headroom/internal/slots/dispatch"
+	"example.org/headroom/internal/slots/live"
+	"example.org/headroom/internal/test/await"
+	"example.org/headroom/internal/test/pgtest"
 )
 
 // crashing is a server that is killed and started again on the same database, and whoever asks it meanwhile.

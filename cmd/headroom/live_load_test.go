@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/slots/live"
+	"example.org/headroom/internal/slots/live"
 )
 
 // beating is a node that tells of itself: of what it was given it finishes a part at each heartbeat.

@@ -18,9 +18,9 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/ask/study"
-	"headroom/internal/core/capacity"
-	"headroom/internal/test/await"
+	"example.org/headroom/internal/ask/study"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/test/await"
 )
 
 // Load on a real server process. The load is made in this one, by bare sockets and from texts that are

@@ -8,8 +8,8 @@ import (
 	"os/signal"
 	"syscall"
 
-	"headroom/internal/edge/cli/root"
-	"headroom/internal/edge/cli/shell"
+	"example.org/headroom/internal/edge/cli/root"
+	"example.org/headroom/internal/edge/cli/shell"
 )
 
 // version is set when the program is built.

@@ -20,11 +20,11 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"headroom/internal/core/lp/worker"
-	"headroom/internal/edge/cli/root"
-	"headroom/internal/edge/cli/shell"
-	"headroom/internal/test/pgtest"
-	"headroom/internal/test/solvertest"
+	"example.org/headroom/internal/core/lp/worker"
+	"example.org/headroom/internal/edge/cli/root"
+	"example.org/headroom/internal/edge/cli/shell"
+	"example.org/headroom/internal/test/pgtest"
+	"example.org/headroom/internal/test/solvertest"
 )
 
 var update = flag.Bool("update", false, "rewrite the expected output in testdata")

@@ -10,10 +10,10 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/edge/cli/remote"
-	"headroom/internal/edge/cli/shell"
-	"headroom/internal/edge/postgres/private"
-	"headroom/internal/test/pgtest"
+	"example.org/headroom/internal/edge/cli/remote"
+	"example.org/headroom/internal/edge/cli/shell"
+	"example.org/headroom/internal/edge/postgres/private"
+	"example.org/headroom/internal/test/pgtest"
 )
 
 // say runs the program and demands its exit code.

@@ -17,8 +17,8 @@ import (
 
 	"github.com/shopspring/decimal"
 
-	"headroom/internal/test/await"
-	"headroom/internal/test/moneytest"
+	"example.org/headroom/internal/test/await"
+	"example.org/headroom/internal/test/moneytest"
 )
 
 // sentPlan is a plan in a message of a webhook.

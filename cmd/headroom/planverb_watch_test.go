@@ -16,10 +16,10 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/edge/cli/shell"
-	"headroom/internal/service/plans"
-	"headroom/internal/test/await"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/edge/cli/shell"
+	"example.org/headroom/internal/service/plans"
+	"example.org/headroom/internal/test/await"
 )
 
 // pipe runs a command whose reader goes away after the first line, then makes it write another one: it

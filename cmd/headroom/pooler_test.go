@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/edge/cli/shell"
-	"headroom/internal/test/pgtest"
+	"example.org/headroom/internal/edge/cli/shell"
+	"example.org/headroom/internal/test/pgtest"
 )
 
 // A server whose database is behind PgBouncer in transaction mode plans, works and writes as without. Every

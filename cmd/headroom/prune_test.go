@@ -16,9 +16,9 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"headroom/internal/edge/cli/shell"
-	"headroom/internal/edge/postgres"
-	"headroom/internal/test/pgtest"
+	"example.org/headroom/internal/edge/cli/shell"
+	"example.org/headroom/internal/edge/postgres"
+	"example.org/headroom/internal/test/pgtest"
 )
 
 // prunesAndHides stands before a server, removes plans once somebody reads plan 3, and knows nothing of one.

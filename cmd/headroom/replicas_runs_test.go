@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/ask/study"
-	"headroom/internal/core/capacity"
-	"headroom/internal/service/runs"
+	"example.org/headroom/internal/ask/study"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/service/runs"
 )
 
 // worker is the server that works on a run of a kind.

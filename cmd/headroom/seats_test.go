@@ -13,9 +13,9 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/edge/cli/shell"
-	"headroom/internal/test/await"
-	"headroom/internal/test/pgtest"
+	"example.org/headroom/internal/edge/cli/shell"
+	"example.org/headroom/internal/test/await"
+	"example.org/headroom/internal/test/pgtest"
 )
 
 // meet waits until every server knows all others.

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/test/await"
+	"example.org/headroom/internal/test/await"
 )
 
 // A Postgres that ended because its disk is full starts again when there is room, however long that

@@ -16,9 +16,9 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/edge/postgres/private"
-	"headroom/internal/service/plans"
-	"headroom/internal/test/await"
+	"example.org/headroom/internal/edge/postgres/private"
+	"example.org/headroom/internal/service/plans"
+	"example.org/headroom/internal/test/await"
 )
 
 // polled holds the members that an autoscaler reads of the demonstration's cluster.

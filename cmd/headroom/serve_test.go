@@ -22,9 +22,9 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/edge/cli/remote"
-	"headroom/internal/test/await"
-	"headroom/internal/test/pgtest"
+	"example.org/headroom/internal/edge/cli/remote"
+	"example.org/headroom/internal/test/await"
+	"example.org/headroom/internal/test/pgtest"
 )
 
 // served is a real server process.

@@ -16,9 +16,9 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/data/inputs"
-	"headroom/internal/service/plans"
-	"headroom/internal/test/await"
+	"example.org/headroom/internal/data/inputs"
+	"example.org/headroom/internal/service/plans"
+	"example.org/headroom/internal/test/await"
 )
 
 // A siege runs real servers on a real database under every fault, with writers that remember the answers. After each

@@ -16,8 +16,8 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"headroom/internal/edge/api/docs"
-	"headroom/openapi"
+	"example.org/headroom/internal/edge/api/docs"
+	"example.org/headroom/openapi"
 )
 
 // load is requests of every kind to one server, each at its moment whatever became of those before it, and how

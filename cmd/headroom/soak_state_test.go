@@ -16,7 +16,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"headroom/internal/edge/postgres/private"
+	"example.org/headroom/internal/edge/postgres/private"
 )
 
 // What a server holds while it is in service, and whether it holds more and more of it.

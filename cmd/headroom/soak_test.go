@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/test/await"
+	"example.org/headroom/internal/test/await"
 )
 
 // Nothing leaks (R21). A real server with a private Postgres is in service for ten minutes, with 200 requests a second

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/test/await"
+	"example.org/headroom/internal/test/await"
 )
 
 // What clients do in the soak. The cluster demo is looked at and edited, tasks are handed out in another, a pool

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"headroom/internal/ask/study"
+	"example.org/headroom/internal/ask/study"
 )
 
 // soakWork returns the visits that compute: solves, scenarios, runs, simulations, heartbeats, admissions.

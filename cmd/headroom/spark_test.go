@@ -17,9 +17,9 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"headroom/internal/data/history"
-	"headroom/internal/service/plans"
-	"headroom/internal/test/historytest"
+	"example.org/headroom/internal/data/history"
+	"example.org/headroom/internal/service/plans"
+	"example.org/headroom/internal/test/historytest"
 )
 
 // watched is a directory of event logs that a command watches for a server.

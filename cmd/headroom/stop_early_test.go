@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/test/pgtest"
+	"example.org/headroom/internal/test/pgtest"
 )
 
 // A server that is stopped at any moment of its first start ends well, and begins again in the same directory.

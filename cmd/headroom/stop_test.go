@@ -17,10 +17,10 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/data/inputs"
-	"headroom/internal/test/await"
-	"headroom/internal/test/pgtest"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/data/inputs"
+	"example.org/headroom/internal/test/await"
+	"example.org/headroom/internal/test/pgtest"
 )
 
 // busyClients ask one server for everything at once, and remember what they were told.

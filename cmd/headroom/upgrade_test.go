@@ -19,7 +19,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"headroom/internal/test/pgtest"
+	"example.org/headroom/internal/test/pgtest"
 )
 
 // unknownStep is the first step of the schema that the older program does not know.

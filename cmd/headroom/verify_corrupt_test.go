@@ -11,7 +11,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"headroom/internal/test/pgtest"
+	"example.org/headroom/internal/test/pgtest"
 )
 
 // What somebody with every right changes in the history is found, be it in a plan, in the inputs it answers or in what

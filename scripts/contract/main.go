@@ -16,7 +16,7 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 
-	"headroom/openapi"
+	"example.org/headroom/openapi"
 )
 
 // eitherWay is an amount, which requests may give as a number. Answers write a string.

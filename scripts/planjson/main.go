@@ -75,7 +75,7 @@ func generate(folder string) ([]byte, error) {
 	}
 	slices.SortFunc(g.all, func(a, b *structure) int { return strings.Compare(a.name, b.name) })
 	fmt.Fprintf(&g.out, "// Code generated from the tags of structs by scripts/planjson. DO NOT EDIT.\n\npackage %s\n\n", name)
-	g.out.WriteString("import (\n\"strconv\"\n\n\"headroom/internal/core/money\"\n\"headroom/internal/core/strict\"\n)\n\n")
+	g.out.WriteString("import (\n\"strconv\"\n\n\"example.org/headroom/internal/core/money\"\n\"example.org/headroom/internal/core/strict\"\n)\n\n")
 	for _, s := range g.all {
 		if err := g.write(s); err != nil {
 			return nil, err

@@ -219,7 +219,9 @@ func attr(n ast.Node) (string, bool) {
 // event is a line of go test -json.
 type event struct{ Action, Package, Test, Key, Value, Output string }
 
-func (e event) test() string { return strings.TrimPrefix(e.Package, "headroom/") + "." + e.Test }
+func (e event) test() string {
+	return strings.TrimPrefix(e.Package, "example.org/headroom/") + "." + e.Test
+}
 
 // runTests runs tests and records their results. Whole samples run package after package, so that the figures are of
 // a machine without other work.

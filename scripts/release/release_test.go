@@ -90,7 +90,7 @@ func TestLicencesAreRecognized(t *testing.T) {
 // A module whose licence may not allow passing on its code is found before it is shipped.
 func TestEveryModuleMayBePassedOn(t *testing.T) {
 	t.Parallel()
-	list := exec.Command("go", "list", "-deps", "-f", "{{with .Module}}{{if not .Main}}{{.Path}}{{end}}{{end}}", "headroom/cmd/headroom", "headroom/cmd/headroom-solver")
+	list := exec.Command("go", "list", "-deps", "-f", "{{with .Module}}{{if not .Main}}{{.Path}}{{end}}{{end}}", "example.org/headroom/cmd/headroom", "example.org/headroom/cmd/headroom-solver")
 	list.Env = append(os.Environ(), "CGO_ENABLED=1") // the solver program is built with C
 	list.Stderr = os.Stderr
 	out, err := list.Output()

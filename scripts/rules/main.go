@@ -17,7 +17,7 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 
-	"headroom/openapi"
+	"example.org/headroom/openapi"
 )
 
 func main() {

@@ -6,11 +6,11 @@ import (
 	"context"
 	"fmt"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/fault"
-	"headroom/internal/core/money"
-	"headroom/internal/core/plan"
-	"headroom/internal/core/words"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/core/money"
+	"example.org/headroom/internal/core/plan"
+	"example.org/headroom/internal/core/words"
 )
 
 // Answer holds the answer to a question: a plan in few figures, one paragraph that can be forwarded, and

@@ -4,8 +4,8 @@ import (
 	"context"
 	"testing"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/plan"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/plan"
 )
 
 // alone plans without a second engine.

@@ -11,10 +11,10 @@ import (
 
 	"github.com/shopspring/decimal"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/fault"
-	"headroom/internal/core/money"
-	"headroom/internal/core/plan"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/core/money"
+	"example.org/headroom/internal/core/plan"
 )
 
 // A suggestion is a courtesy: it is computed for small problems, in little time.

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"sync"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/fault"
-	"headroom/internal/core/money"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/core/money"
 )
 
 // Hours with the same whole jobs differ in what these are worth, since arrivals are rounded up. Where all jobs are served at

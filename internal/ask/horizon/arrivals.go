@@ -10,13 +10,13 @@ import (
 
 	"github.com/shopspring/decimal"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/fault"
-	"headroom/internal/core/money"
-	"headroom/internal/core/perf"
-	"headroom/internal/core/plan"
-	"headroom/internal/core/proof"
-	"headroom/internal/core/strict"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/core/money"
+	"example.org/headroom/internal/core/perf"
+	"example.org/headroom/internal/core/plan"
+	"example.org/headroom/internal/core/proof"
+	"example.org/headroom/internal/core/strict"
 )
 
 // ClassArrivals says what became of the executions of a class that arrived in a horizon.

@@ -10,8 +10,8 @@ import (
 
 	"github.com/shopspring/decimal"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/money"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/money"
 )
 
 // Every job-hour of a forecast is admitted or refused, and a refused execution is valued at the penalty until its deadline.

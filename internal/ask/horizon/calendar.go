@@ -6,8 +6,8 @@ import (
 	"slices"
 	"time"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/plan"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/plan"
 )
 
 // calendar is a horizon cut into stints in which nothing changes: at the ends of its periods, at midnight

@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/fault"
-	"headroom/internal/test/plantest"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/test/plantest"
 )
 
 // checkCharges reads the answer back from JSON and adds its charges up again: by period, type and contract, with

@@ -9,13 +9,13 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/ask/horizon"
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/money"
-	"headroom/internal/core/perf"
-	"headroom/internal/data/history"
-	"headroom/internal/slots/dispatch"
-	"headroom/internal/slots/sim"
+	"example.org/headroom/internal/ask/horizon"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/money"
+	"example.org/headroom/internal/core/perf"
+	"example.org/headroom/internal/data/history"
+	"example.org/headroom/internal/slots/dispatch"
+	"example.org/headroom/internal/slots/sim"
 )
 
 const perVM = 4 // slots

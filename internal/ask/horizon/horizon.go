@@ -9,11 +9,11 @@ import (
 
 	"github.com/shopspring/decimal"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/fault"
-	"headroom/internal/core/money"
-	"headroom/internal/core/plan"
-	"headroom/internal/core/words"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/core/money"
+	"example.org/headroom/internal/core/plan"
+	"example.org/headroom/internal/core/words"
 )
 
 // Answer is a plan for every period of a horizon, and what they add up to. All money is for the time

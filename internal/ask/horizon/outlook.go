@@ -7,11 +7,11 @@ import (
 	"strings"
 	"time"
 
-	"headroom/internal/ask/whatif"
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/fault"
-	"headroom/internal/core/money"
-	"headroom/internal/data/inputs"
+	"example.org/headroom/internal/ask/whatif"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/core/money"
+	"example.org/headroom/internal/data/inputs"
 )
 
 // Outlook holds a cluster's inputs over some whole hours, read in one transaction.

@@ -5,11 +5,11 @@ import (
 	"slices"
 	"strings"
 
-	"headroom/internal/ask/whatif"
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/fault"
-	"headroom/internal/core/strict"
-	"headroom/internal/data/inputs"
+	"example.org/headroom/internal/ask/whatif"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/core/strict"
+	"example.org/headroom/internal/data/inputs"
 )
 
 // Purchase returns a cluster's purchase question about its outlook: the offers of one VM type, beside the classes

@@ -12,10 +12,10 @@ import (
 
 	"github.com/shopspring/decimal"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/fault"
-	"headroom/internal/core/money"
-	"headroom/internal/data/inputs"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/core/money"
+	"example.org/headroom/internal/data/inputs"
 )
 
 var outlookStart = time.Date(2026, 3, 28, 20, 0, 0, 0, time.UTC)

@@ -11,10 +11,10 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/fault"
-	"headroom/internal/core/plan"
-	"headroom/internal/test/plantest"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/core/plan"
+	"example.org/headroom/internal/test/plantest"
 )
 
 // What follows a forecast is what the assumption says, hour by hour, to the end of the longest term.

@@ -10,9 +10,9 @@ import (
 
 	"github.com/shopspring/decimal"
 
-	"headroom/internal/ask/study"
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/money"
+	"example.org/headroom/internal/ask/study"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/money"
 )
 
 // yearOfHours is 8,760 hours of 50 classes with five offers. With a pattern every week is like the first one

@@ -8,10 +8,10 @@ import (
 
 	"github.com/shopspring/decimal"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/plan"
-	"headroom/internal/core/words"
-	"headroom/internal/test/plantest"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/plan"
+	"example.org/headroom/internal/core/words"
+	"example.org/headroom/internal/test/plantest"
 )
 
 // The figures of an answer add up to its sums, to the last of nine decimals. The recommendation costs the same in its

@@ -3,9 +3,9 @@ package horizon
 import (
 	"slices"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/fault"
-	"headroom/internal/core/strict"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/core/strict"
 )
 
 // PurchaseQuestion asks how many VMs of each offer to buy for a horizon. As JSON, a horizon with

@@ -7,8 +7,8 @@ import (
 	"math"
 	"slices"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/plan/integer"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/plan/integer"
 )
 
 // The integer program's cost is not convex in what is bought: a neighbour that costs more proves nothing

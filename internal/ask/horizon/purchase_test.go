@@ -13,9 +13,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/money"
-	"headroom/internal/test/plantest"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/money"
+	"example.org/headroom/internal/test/plantest"
 )
 
 var firstHour = time.Date(2026, 1, 31, 20, 0, 0, 0, time.UTC) // days and months end inside most horizons

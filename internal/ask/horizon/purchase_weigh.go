@@ -7,10 +7,10 @@ import (
 	"slices"
 	"sync/atomic"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/money"
-	"headroom/internal/core/plan"
-	"headroom/internal/core/plan/integer"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/money"
+	"example.org/headroom/internal/core/plan"
+	"example.org/headroom/internal/core/plan/integer"
 )
 
 // newWeighing makes a valid question ready; the offers' terms follow those of the contracts.

@@ -6,9 +6,9 @@ import (
 
 	"github.com/shopspring/decimal"
 
-	"headroom/internal/ask/whatif"
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/money"
+	"example.org/headroom/internal/ask/whatif"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/money"
 )
 
 // Under returns the horizon with the changes of a scenario, which hold all the time. In every period they do what they

@@ -9,11 +9,11 @@ import (
 
 	"github.com/shopspring/decimal"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/lp"
-	"headroom/internal/core/money"
-	"headroom/internal/core/schedule"
-	"headroom/internal/core/words"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/lp"
+	"example.org/headroom/internal/core/money"
+	"example.org/headroom/internal/core/schedule"
+	"example.org/headroom/internal/core/words"
 )
 
 // ScheduleAnswer says when executions start and which VMs are rented for them. Every execution that arrives stands once, in

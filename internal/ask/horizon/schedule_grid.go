@@ -7,9 +7,9 @@ import (
 
 	"github.com/shopspring/decimal"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/perf"
-	"headroom/internal/core/schedule"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/perf"
+	"example.org/headroom/internal/core/schedule"
 )
 
 // grid lays a horizon out in hours: what arrives in each, how an execution may run, and what VMs cost.

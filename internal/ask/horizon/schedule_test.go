@@ -10,11 +10,11 @@ import (
 
 	"github.com/shopspring/decimal"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/fault"
-	"headroom/internal/core/lp/worker"
-	"headroom/internal/core/money"
-	"headroom/internal/core/plan"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/core/lp/worker"
+	"example.org/headroom/internal/core/money"
+	"example.org/headroom/internal/core/plan"
 )
 
 // dayText is twelve hours in which reports may wait for six and alerts may not.

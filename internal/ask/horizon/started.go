@@ -8,9 +8,9 @@ import (
 
 	"github.com/shopspring/decimal"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/perf"
-	"headroom/internal/core/plan"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/perf"
+	"example.org/headroom/internal/core/plan"
 )
 
 // Hours that are planned by themselves might refuse a job in an hour and admit it in the next, or refuse one that runs. Where

@@ -5,9 +5,9 @@ import (
 	"math"
 	"time"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/money"
-	"headroom/internal/core/words"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/money"
+	"example.org/headroom/internal/core/words"
 )
 
 // Retold is the answer with its sentences and facts made anew from its figures, for whoever has checked those. start and

@@ -3,7 +3,7 @@ package pack
 import (
 	"math"
 
-	"headroom/internal/core/perf"
+	"example.org/headroom/internal/core/perf"
 )
 
 // member is one job of a phase.

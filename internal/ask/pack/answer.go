@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"headroom/internal/core/fault"
+	"example.org/headroom/internal/core/fault"
 )
 
 // Answer answers a question about a batch. After each packing it calls tell with the number done and the total, 0 if

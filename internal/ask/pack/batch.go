@@ -8,9 +8,9 @@ import (
 	"fmt"
 	"math"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/fault"
-	"headroom/internal/core/perf"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/core/perf"
 )
 
 // batch is a prepared problem.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"math"
 
-	"headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/capacity"
 )
 
 // matchBlossom pairs items by Edmonds' method. Every item has a potential, and no pair costs less than the potentials

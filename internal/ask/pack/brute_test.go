@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"headroom/internal/core/perf"
+	"example.org/headroom/internal/core/perf"
 )
 
 // brute returns the smallest total over every partition into phases, every role of every job and every way to put VMs

@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"time"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/fault"
-	"headroom/internal/core/perf"
-	"headroom/internal/core/strict"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/core/perf"
+	"example.org/headroom/internal/core/strict"
 )
 
 // ClassBatch asks for a packing of a cluster's own classes, whose times are known from measurements and from past

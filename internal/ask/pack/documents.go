@@ -1,8 +1,8 @@
 package pack
 
 import (
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/perf"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/perf"
 )
 
 // PackingProblem is a batch of jobs and the machines that must run it. Nothing is rented: the question is the order

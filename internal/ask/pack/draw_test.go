@@ -5,7 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"headroom/internal/core/perf"
+	"example.org/headroom/internal/core/perf"
 )
 
 // sizes bounds drawn batches; tiny and usual are two of them.

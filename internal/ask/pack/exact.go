@@ -4,7 +4,7 @@ import (
 	"context"
 	"math"
 
-	"headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/capacity"
 )
 
 // Limits of exact packing: the ways to split every part of the batch in two, 3^17 for seventeen different jobs and

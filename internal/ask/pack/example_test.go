@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	"headroom/internal/ask/pack"
-	"headroom/internal/core/capacity"
+	"example.org/headroom/internal/ask/pack"
+	"example.org/headroom/internal/core/capacity"
 )
 
 // Two jobs take 100 · VMs^−0.5 seconds each. On two VMs one after the other they take 2 · 70.7 s. At once, each on

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"headroom/internal/core/perf"
+	"example.org/headroom/internal/core/perf"
 )
 
 // A packing warns of times that nobody measured.

@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/fault"
-	"headroom/internal/core/perf"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/core/perf"
 )
 
 const machines = `"machines": {"count": 4, "disks": 2, "hosts_per_extra": 2, "penalty": 1.2}`

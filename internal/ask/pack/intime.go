@@ -6,7 +6,7 @@ import (
 	"maps"
 	"slices"
 
-	"headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/capacity"
 )
 
 // maxTimedSplits bounds the ways to divide parts of the batch when phases and their order are chosen at once:

@@ -4,8 +4,8 @@ import (
 	"context"
 	"slices"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/perf"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/perf"
 )
 
 // same is the share by which a time may exceed a phase's and still count as within it: the rounding error of products

@@ -7,8 +7,8 @@ import (
 	"math"
 	"slices"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/lp"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/lp"
 )
 
 // Batches that are too large for the exact method. A search finds phases, prices bound every packing from below and

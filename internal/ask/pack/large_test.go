@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/core/lp"
+	"example.org/headroom/internal/core/lp"
 )
 
 // The search's results for batches within the exact method, and their bounds.

@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"slices"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/fault"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/fault"
 )
 
 // Packer packs a batch; it is Pack with a solver, and with a time for each batch.

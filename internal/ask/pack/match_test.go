@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"headroom/internal/core/lp"
+	"example.org/headroom/internal/core/lp"
 )
 
 // drawCosts returns a symmetric matrix; few values make many ties, and nearness makes blossoms.

@@ -7,8 +7,8 @@ import (
 	"math/bits"
 	"slices"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/perf"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/perf"
 )
 
 // pairCost is the duration of two jobs: one after the other, or at once, in the better of the two ways.

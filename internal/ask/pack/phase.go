@@ -1,7 +1,7 @@
 package pack
 
 import (
-	"headroom/internal/core/perf"
+	"example.org/headroom/internal/core/perf"
 )
 
 // A phase fits a time when its jobs can be made plain, hosts and guests so that

@@ -1,7 +1,7 @@
 package pack
 
 import (
-	"headroom/internal/core/perf"
+	"example.org/headroom/internal/core/perf"
 )
 
 // place puts the VMs of a phase onto machines. Without extra VMs they go round the machines, those of I/O-bound jobs

@@ -5,8 +5,8 @@ import (
 	"context"
 	"math"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/perf"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/perf"
 )
 
 // Bounds by prices. Give every job a price. If no phase is shorter than the sum of its jobs' prices, then no packing

@@ -1,8 +1,8 @@
 package pack_test
 
 import (
-	"headroom/internal/ask/pack"
-	"headroom/internal/ask/recheck"
+	"example.org/headroom/internal/ask/pack"
+	"example.org/headroom/internal/ask/recheck"
 )
 
 func init() { pack.Recheck = recheck.Packing }

@@ -4,7 +4,7 @@ import (
 	"context"
 	"math/rand/v2"
 
-	"headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/capacity"
 )
 
 // A search by moves between two phases: one job goes over, two change places, the phases become one, or a job gets a

@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/capacity"
 )
 
 // seen holds every phase that was tried, with its rung: nothing is computed twice, and the phases are columns to

@@ -7,9 +7,9 @@ import (
 	"math"
 	"slices"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/lp"
-	"headroom/internal/core/perf"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/lp"
+	"example.org/headroom/internal/core/perf"
 )
 
 // Pack divides a batch into phases. The solver is an adviser for batches that are too large for the exact method.

@@ -7,9 +7,9 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/fault"
-	"headroom/internal/core/perf"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/core/perf"
 )
 
 // The paper's particle swarm, as a baseline. A particle is a matrix of VMs by phase and job, and two flags a job. It

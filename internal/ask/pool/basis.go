@@ -6,9 +6,9 @@ import (
 	"slices"
 	"time"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/fault"
-	"headroom/internal/data/inputs"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/data/inputs"
 )
 
 // oldFigures is the age of measurements from which a warning mentions it.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	"headroom/internal/core/money"
+	"example.org/headroom/internal/core/money"
 )
 
 func cash(s string) *money.Amount {

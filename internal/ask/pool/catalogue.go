@@ -3,7 +3,7 @@ package pool
 import (
 	"github.com/shopspring/decimal"
 
-	"headroom/internal/core/money"
+	"example.org/headroom/internal/core/money"
 )
 
 // InstanceCatalogue lists instance types with their prices, to copy into pool problems.

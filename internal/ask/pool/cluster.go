@@ -3,8 +3,8 @@ package pool
 import (
 	"time"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/data/inputs"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/data/inputs"
 )
 
 // CompletePool fills gaps of a pool problem with a cluster's data at a moment. It adds the currency and, if no type

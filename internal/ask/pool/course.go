@@ -8,9 +8,9 @@ import (
 	"slices"
 	"unicode/utf8"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/fault"
-	"headroom/internal/core/strict"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/core/strict"
 )
 
 // runningNames names the types of running instances, by their type: these work from the round's start on. No other

@@ -1,10 +1,10 @@
 package pool
 
 import (
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/fault"
-	"headroom/internal/core/money"
-	"headroom/internal/core/strict"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/core/money"
+	"example.org/headroom/internal/core/strict"
 )
 
 // PoolCourseProblem asks which machines to rent and to return round after round, beside the running ones, while jobs

@@ -1,9 +1,9 @@
 package pool
 
 import (
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/fault"
-	"headroom/internal/core/money"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/core/money"
 )
 
 // PoolProblem asks how many machines of which kinds to rent and for how long, so that jobs are done by their

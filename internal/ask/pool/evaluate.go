@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"math"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/fault"
-	"headroom/internal/core/lp"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/core/lp"
 )
 
 // Evaluate evaluates a given mix: the end of the work, its cost, and the deadlines it meets. Core instances go on

@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 
-	"headroom/internal/ask/pool"
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/lp/worker"
+	"example.org/headroom/internal/ask/pool"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/lp/worker"
 )
 
 // Four hours of work must be done within two. Two instances do it, each for two hours at 0.50.

@@ -1,6 +1,6 @@
 package pool
 
-import "headroom/internal/core/fault"
+import "example.org/headroom/internal/core/fault"
 
 // The checks of package recheck: it imports this package, so only an external test file can hand them over.
 var (

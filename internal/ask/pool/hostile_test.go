@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/core/fault"
-	"headroom/internal/core/lp"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/core/lp"
 )
 
 func TestWhatCannotBeDoneIsNamed(t *testing.T) {

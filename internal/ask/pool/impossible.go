@@ -7,8 +7,8 @@ import (
 	"sort"
 	"strconv"
 
-	"headroom/internal/core/fault"
-	"headroom/internal/core/lp"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/core/lp"
 )
 
 // impossible explains why no mix is possible, if that shows without a program: the first of three groups of reasons

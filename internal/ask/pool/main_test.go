@@ -4,8 +4,8 @@ import (
 	"os"
 	"testing"
 
-	"headroom/internal/core/lp/worker"
-	"headroom/internal/test/solvertest"
+	"example.org/headroom/internal/core/lp/worker"
+	"example.org/headroom/internal/test/solvertest"
 )
 
 // wholeSamples makes the tests try all cases for which the figures are promised.

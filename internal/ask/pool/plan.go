@@ -8,9 +8,9 @@ import (
 
 	"github.com/shopspring/decimal"
 
-	"headroom/internal/core/fault"
-	"headroom/internal/core/lp"
-	"headroom/internal/core/money"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/core/lp"
+	"example.org/headroom/internal/core/money"
 )
 
 const (

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/core/money"
+	"example.org/headroom/internal/core/money"
 )
 
 // draw draws a small problem: few types with small limits, few hours, and rates that differ by job. Some types lack

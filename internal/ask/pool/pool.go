@@ -9,7 +9,7 @@ import (
 	"math"
 	"slices"
 
-	"headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/capacity"
 )
 
 // model is a prepared problem. All work is there when the round starts and can be divided. So a type's instances act

@@ -4,7 +4,7 @@ import (
 	"iter"
 	"math"
 
-	"headroom/internal/core/lp"
+	"example.org/headroom/internal/core/lp"
 )
 
 // program is the sizing of a pool as a program. It has core instances x of each type and accelerators n of each type

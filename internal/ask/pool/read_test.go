@@ -8,10 +8,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"headroom/internal/ask/pool"
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/fault"
-	"headroom/internal/core/money"
+	"example.org/headroom/internal/ask/pool"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/core/money"
 )
 
 const smallPool = `{"currency": "USD", "hours": 4, "types": [{"name": "a", "per_hour": "0.34", "disk_gb": 850, "compute_units": 4}],

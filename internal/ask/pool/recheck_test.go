@@ -1,8 +1,8 @@
 package pool_test
 
 import (
-	"headroom/internal/ask/pool"
-	"headroom/internal/ask/recheck"
+	"example.org/headroom/internal/ask/pool"
+	"example.org/headroom/internal/ask/recheck"
 )
 
 func init() {

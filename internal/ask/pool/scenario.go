@@ -3,9 +3,9 @@ package pool
 import (
 	"fmt"
 
-	"headroom/internal/ask/whatif"
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/fault"
+	"example.org/headroom/internal/ask/whatif"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/fault"
 )
 
 // Scenario turns a pool's instance types into VM types of a capacity plan. The scenario adds each type but the

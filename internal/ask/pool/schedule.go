@@ -6,8 +6,8 @@ import (
 	"slices"
 	"time"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/fault"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/fault"
 )
 
 // justBegun is the time after a round's start in which it is still planned anew: machines take as long to follow.

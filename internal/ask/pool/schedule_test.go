@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/ask/horizon"
-	"headroom/internal/core/capacity"
-	"headroom/internal/data/inputs"
+	"example.org/headroom/internal/ask/horizon"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/data/inputs"
 )
 
 var noon = time.Date(2026, 6, 3, 12, 0, 0, 0, time.UTC)

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"time"
 
-	"headroom/internal/core/fault"
-	"headroom/internal/core/money"
-	"headroom/internal/core/strict"
-	"headroom/internal/data/inputs"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/core/money"
+	"example.org/headroom/internal/core/strict"
+	"example.org/headroom/internal/data/inputs"
 )
 
 // Names of the parts of a cluster's pool in the audit log.

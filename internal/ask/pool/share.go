@@ -5,8 +5,8 @@ import (
 	"errors"
 	"math"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/lp"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/lp"
 )
 
 const (

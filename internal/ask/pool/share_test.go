@@ -6,8 +6,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"headroom/internal/core/fault"
-	"headroom/internal/slots/dispatch"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/slots/dispatch"
 )
 
 func sharePlan() SharePlanProblem {

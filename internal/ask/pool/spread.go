@@ -4,7 +4,7 @@ import (
 	"context"
 	"math"
 
-	"headroom/internal/core/lp"
+	"example.org/headroom/internal/core/lp"
 )
 
 // spread divides the work to minimise the largest share of a type's capacity by a deadline that the work due by then

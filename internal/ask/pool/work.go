@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"headroom/internal/core/perf"
+	"example.org/headroom/internal/core/perf"
 )
 
 // group is a number of instances of a type that start and leave together.

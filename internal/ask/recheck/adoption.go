@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strconv"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/perf"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/perf"
 )
 
 // classReport is what a class's report says of the class beside its executions.

@@ -7,11 +7,11 @@ import (
 	"slices"
 	"testing"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/perf"
-	"headroom/internal/core/proof"
-	"headroom/internal/test/mutation"
-	"headroom/internal/test/plantest"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/perf"
+	"example.org/headroom/internal/core/proof"
+	"example.org/headroom/internal/test/mutation"
+	"example.org/headroom/internal/test/plantest"
 )
 
 // The reports of classes with an adopted calibration are accepted, with and without drift. A change of what they say of it is

@@ -11,15 +11,15 @@ import (
 	"strings"
 	"time"
 
-	"headroom/internal/ask/goal"
-	"headroom/internal/ask/horizon"
-	"headroom/internal/ask/whatif"
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/fault"
-	"headroom/internal/core/perf"
-	"headroom/internal/core/proof"
-	"headroom/internal/core/strict"
-	"headroom/internal/slots/dispatch"
+	"example.org/headroom/internal/ask/goal"
+	"example.org/headroom/internal/ask/horizon"
+	"example.org/headroom/internal/ask/whatif"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/core/perf"
+	"example.org/headroom/internal/core/proof"
+	"example.org/headroom/internal/core/strict"
+	"example.org/headroom/internal/slots/dispatch"
 )
 
 // The names of the checks of answers.

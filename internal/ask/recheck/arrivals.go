@@ -7,9 +7,9 @@ import (
 	"slices"
 	"time"
 
-	"headroom/internal/ask/horizon"
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/proof"
+	"example.org/headroom/internal/ask/horizon"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/proof"
 )
 
 // arriving checks a horizon in which jobs arrive. Its VMs are held against the work that arrived, its sums against the counts

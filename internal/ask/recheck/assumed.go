@@ -7,9 +7,9 @@ import (
 	"slices"
 	"time"
 
-	"headroom/internal/ask/horizon"
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/money"
+	"example.org/headroom/internal/ask/horizon"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/money"
 )
 
 func lengthOf(p *horizon.HorizonPeriod) int64 { return 3600*p.Hours + p.Seconds }

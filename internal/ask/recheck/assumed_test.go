@@ -9,10 +9,10 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/ask/horizon"
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/proof"
-	"headroom/internal/test/plantest"
+	"example.org/headroom/internal/ask/horizon"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/proof"
+	"example.org/headroom/internal/test/plantest"
 )
 
 // arrivalsText has jobs that go on into later periods, at the end as well.

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"sync"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/money"
-	"headroom/internal/core/words"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/money"
+	"example.org/headroom/internal/core/words"
 )
 
 var counted = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`([0-9.]+) (?:VM|job)s?\b`) })

@@ -5,8 +5,8 @@ import (
 	"math/big"
 	"slices"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/proof"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/proof"
 )
 
 // The linear program's cost is convex in the numbers bought. Its value and slopes at the recommendation bound the cost

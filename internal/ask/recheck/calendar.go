@@ -9,9 +9,9 @@ import (
 
 	"github.com/shopspring/decimal"
 
-	"headroom/internal/ask/horizon"
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/money"
+	"example.org/headroom/internal/ask/horizon"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/money"
 )
 
 // calendar is a horizon cut into cells in which nothing changes, and no midnight (UTC) lies.

@@ -7,10 +7,10 @@ import (
 	"math/big"
 	"slices"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/perf"
-	"headroom/internal/core/proof"
-	"headroom/internal/core/words"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/perf"
+	"example.org/headroom/internal/core/proof"
+	"example.org/headroom/internal/core/words"
 )
 
 // classMembers are those that the report of a stored class has in addition.

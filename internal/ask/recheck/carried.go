@@ -6,9 +6,9 @@ import (
 	"slices"
 	"time"
 
-	"headroom/internal/ask/horizon"
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/proof"
+	"example.org/headroom/internal/ask/horizon"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/proof"
 )
 
 // carrying turns arrivals into jobs that run at once. The jobs of each class are planned in so many parts, and hours are cut

@@ -6,8 +6,8 @@ import (
 	"math/big"
 	"slices"
 
-	"headroom/internal/ask/horizon"
-	"headroom/internal/core/capacity"
+	"example.org/headroom/internal/ask/horizon"
+	"example.org/headroom/internal/core/capacity"
 )
 
 // settled is a situation's plan as the answer states it, and its exact rates.

@@ -8,10 +8,10 @@ import (
 	"slices"
 	"testing"
 
-	"headroom/internal/ask/horizon"
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/proof"
-	"headroom/internal/test/plantest"
+	"example.org/headroom/internal/ask/horizon"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/proof"
+	"example.org/headroom/internal/test/plantest"
 )
 
 // Whatever is done to an answer, the check comes to an end and says something. The long form tries four times as many

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"headroom/internal/core/perf"
-	"headroom/internal/slots/dispatch"
+	"example.org/headroom/internal/core/perf"
+	"example.org/headroom/internal/slots/dispatch"
 )
 
 // near is the share by which two computations of a key may differ. Keys nearer than that, but not the same, may come

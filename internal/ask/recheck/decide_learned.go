@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"headroom/internal/slots/dispatch"
+	"example.org/headroom/internal/slots/dispatch"
 )
 
 // The ranges of what a classifier looks at.

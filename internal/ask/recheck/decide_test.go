@@ -6,10 +6,10 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"headroom/internal/core/perf"
-	"headroom/internal/core/proof"
-	"headroom/internal/slots/dispatch"
-	"headroom/internal/test/plantest"
+	"example.org/headroom/internal/core/perf"
+	"example.org/headroom/internal/core/proof"
+	"example.org/headroom/internal/slots/dispatch"
+	"example.org/headroom/internal/test/plantest"
 )
 
 // drawnSnapshot draws a small cluster with many ties: few different times, weights and parts of nodes.

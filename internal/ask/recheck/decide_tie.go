@@ -3,7 +3,7 @@ package recheck
 import (
 	"slices"
 
-	"headroom/internal/slots/dispatch"
+	"example.org/headroom/internal/slots/dispatch"
 )
 
 // rival is a job or task that may come first, with what it is compared by: its key, and then more.

@@ -4,9 +4,9 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"headroom/internal/core/proof"
-	"headroom/internal/slots/dispatch"
-	"headroom/internal/test/plantest"
+	"example.org/headroom/internal/core/proof"
+	"example.org/headroom/internal/slots/dispatch"
+	"example.org/headroom/internal/test/plantest"
 )
 
 // Jobs that tie are drawn for every rule. A tie, or what decided in a class, that is left out, made up or said to have fallen by something else is

@@ -3,7 +3,7 @@ package recheck
 import (
 	"math"
 
-	"headroom/internal/slots/dispatch"
+	"example.org/headroom/internal/slots/dispatch"
 )
 
 // worth holds what the slots of each type of nodes are worth to the jobs of a class.

@@ -8,14 +8,14 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/ask/goal"
-	"headroom/internal/ask/horizon"
-	"headroom/internal/ask/whatif"
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/fault"
-	"headroom/internal/core/money"
-	"headroom/internal/core/proof"
-	"headroom/internal/test/plantest"
+	"example.org/headroom/internal/ask/goal"
+	"example.org/headroom/internal/ask/horizon"
+	"example.org/headroom/internal/ask/whatif"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/core/money"
+	"example.org/headroom/internal/core/proof"
+	"example.org/headroom/internal/test/plantest"
 )
 
 // drawn draws a problem of some kind: of one kind of VM or of two, with spot, quotas and budgets at times.

@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"math/big"
 
-	"headroom/internal/ask/goal"
-	"headroom/internal/ask/whatif"
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/plan"
+	"example.org/headroom/internal/ask/goal"
+	"example.org/headroom/internal/ask/whatif"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/plan"
 )
 
 // figures are numbers by kind of fact and name, such as "spent/left", or by its subject as well: "buy large/value".

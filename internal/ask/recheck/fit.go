@@ -8,8 +8,8 @@ import (
 	"slices"
 	"time"
 
-	"headroom/internal/core/perf"
-	"headroom/internal/core/words"
+	"example.org/headroom/internal/core/perf"
+	"example.org/headroom/internal/core/words"
 )
 
 var fitsNotChecked = []string{

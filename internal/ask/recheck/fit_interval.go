@@ -3,7 +3,7 @@ package recheck
 import (
 	"math"
 
-	"headroom/internal/core/perf"
+	"example.org/headroom/internal/core/perf"
 )
 
 // powerSpread adds to the members of a power fit its spread and the intervals of 95 % that it gives. They need three

@@ -3,8 +3,8 @@ package recheck
 import (
 	"math"
 
-	"headroom/internal/core/perf"
-	"headroom/internal/core/words"
+	"example.org/headroom/internal/core/perf"
+	"example.org/headroom/internal/core/words"
 )
 
 // steep checks that the best power of measurements is beyond those that are relied on, and that the reason says its figures.

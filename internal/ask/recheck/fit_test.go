@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/core/perf"
-	"headroom/internal/core/proof"
-	"headroom/internal/test/plantest"
+	"example.org/headroom/internal/core/perf"
+	"example.org/headroom/internal/core/proof"
+	"example.org/headroom/internal/test/plantest"
 )
 
 // drawnMeasurements draws noisy measurements of every kind.

@@ -4,9 +4,9 @@ import (
 	"math"
 	"slices"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/perf"
-	"headroom/internal/core/words"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/perf"
+	"example.org/headroom/internal/core/words"
 )
 
 // told is a warning that is said where something holds.

@@ -6,11 +6,11 @@ import (
 	"math/big"
 	"slices"
 
-	"headroom/internal/ask/goal"
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/money"
-	"headroom/internal/core/proof"
-	"headroom/internal/core/words"
+	"example.org/headroom/internal/ask/goal"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/money"
+	"example.org/headroom/internal/core/proof"
+	"example.org/headroom/internal/core/words"
 )
 
 var goalNotChecked = []string{"figures of the linear program in facts, and facts about what a time limit has left open",

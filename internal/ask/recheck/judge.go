@@ -6,9 +6,9 @@ import (
 	"math"
 	"slices"
 
-	"headroom/internal/core/fault"
-	"headroom/internal/core/perf"
-	"headroom/internal/slots/dispatch"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/core/perf"
+	"example.org/headroom/internal/slots/dispatch"
 )
 
 // leastUsable is the part of its processors from which on a node's slots count for promises.

@@ -4,8 +4,8 @@ import (
 	"math"
 	"slices"
 
-	"headroom/internal/core/perf"
-	"headroom/internal/slots/dispatch"
+	"example.org/headroom/internal/core/perf"
+	"example.org/headroom/internal/slots/dispatch"
 )
 
 // pooled are slots that run the same kinds of tasks.

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"headroom/internal/ask/horizon"
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/words"
+	"example.org/headroom/internal/ask/horizon"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/words"
 )
 
 var monthsNotChecked = []string{

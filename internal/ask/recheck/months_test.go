@@ -7,11 +7,11 @@ import (
 	"strings"
 	"testing"
 
-	"headroom/internal/ask/horizon"
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/proof"
-	"headroom/internal/test/mutation"
-	"headroom/internal/test/plantest"
+	"example.org/headroom/internal/ask/horizon"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/proof"
+	"example.org/headroom/internal/test/mutation"
+	"example.org/headroom/internal/test/plantest"
 )
 
 // monthsText has contracts of both billings that begin and end within a day, prices that change, a period without a

@@ -10,10 +10,10 @@ import (
 	"strings"
 	"testing"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/proof"
-	"headroom/internal/test/mutation"
-	"headroom/internal/test/plantest"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/proof"
+	"example.org/headroom/internal/test/mutation"
+	"example.org/headroom/internal/test/plantest"
 )
 
 // mutated is a document to be changed, and its check.

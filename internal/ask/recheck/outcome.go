@@ -5,10 +5,10 @@ import (
 	"math/big"
 	"slices"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/fault"
-	"headroom/internal/core/plan"
-	"headroom/internal/core/proof"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/core/plan"
+	"example.org/headroom/internal/core/proof"
 )
 
 // outcome is a plan in few figures, of whatever answer.

@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"math"
 
-	"headroom/internal/ask/pack"
-	"headroom/internal/core/fault"
-	"headroom/internal/core/perf"
+	"example.org/headroom/internal/ask/pack"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/core/perf"
 )
 
 // packingTolerance is the share by which two computations of a time may differ.

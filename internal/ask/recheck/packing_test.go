@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"headroom/internal/ask/pack"
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/fault"
+	"example.org/headroom/internal/ask/pack"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/fault"
 )
 
 // batchText has two hosts and a guest on two machines of two disks, where an extra VM needs two hosts, and a plain

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"time"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/proof"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/proof"
 )
 
 // planned asks proof about the plan of a situation: one for its cost exists, also with just its jobs, and none is

@@ -8,11 +8,11 @@ import (
 	"slices"
 	"testing"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/perf"
-	"headroom/internal/core/proof"
-	"headroom/internal/slots/dispatch"
-	"headroom/internal/test/plantest"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/perf"
+	"example.org/headroom/internal/core/proof"
+	"example.org/headroom/internal/slots/dispatch"
+	"example.org/headroom/internal/test/plantest"
 )
 
 // planted is a fault of the code that answers: it answers as if the question were another.

@@ -4,9 +4,9 @@ import (
 	"slices"
 	"time"
 
-	"headroom/internal/ask/pool"
-	"headroom/internal/core/fault"
-	"headroom/internal/core/money"
+	"example.org/headroom/internal/ask/pool"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/core/money"
 )
 
 // PoolSchedule checks the targets and steps of a schedule from its rounds and the machines that already run. The

@@ -3,8 +3,8 @@ package recheck
 import (
 	"testing"
 
-	"headroom/internal/ask/pool"
-	"headroom/internal/core/money"
+	"example.org/headroom/internal/ask/pool"
+	"example.org/headroom/internal/core/money"
 )
 
 // rightPool is a small problem and a plan for it in order: five core instances and two accelerators for an hour.

@@ -6,10 +6,10 @@ import (
 	"strings"
 	"testing"
 
-	"headroom/internal/ask/horizon"
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/proof"
-	"headroom/internal/test/plantest"
+	"example.org/headroom/internal/ask/horizon"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/proof"
+	"example.org/headroom/internal/test/plantest"
 )
 
 // purchaseText is the horizon of the months, longer, with two offers.

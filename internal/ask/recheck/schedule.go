@@ -9,10 +9,10 @@ import (
 	"strconv"
 	"time"
 
-	"headroom/internal/ask/horizon"
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/fault"
-	"headroom/internal/core/proof"
+	"example.org/headroom/internal/ask/horizon"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/core/proof"
 )
 
 var scheduleNotChecked = []string{"warnings", "what a plan costs in which nothing waits", "the engine that proposed prices"}

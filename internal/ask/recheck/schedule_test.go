@@ -9,10 +9,10 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/ask/horizon"
-	"headroom/internal/ask/study"
-	"headroom/internal/core/capacity"
-	"headroom/internal/test/mutation"
+	"example.org/headroom/internal/ask/horizon"
+	"example.org/headroom/internal/ask/study"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/test/mutation"
 )
 
 // scheduleOf writes a drawn cluster as a question.

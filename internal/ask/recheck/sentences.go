@@ -3,11 +3,11 @@ package recheck
 import (
 	"time"
 
-	"headroom/internal/ask/goal"
-	"headroom/internal/ask/horizon"
-	"headroom/internal/ask/whatif"
-	"headroom/internal/core/proof"
-	"headroom/internal/core/words"
+	"example.org/headroom/internal/ask/goal"
+	"example.org/headroom/internal/ask/horizon"
+	"example.org/headroom/internal/ask/whatif"
+	"example.org/headroom/internal/core/proof"
+	"example.org/headroom/internal/core/words"
 )
 
 // tells says that the figures hold of which sentences are made. Others may lack what a sentence needs.

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/slots/dispatch"
-	"headroom/internal/test/plantest"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/slots/dispatch"
+	"example.org/headroom/internal/test/plantest"
 )
 
 // spoken are the sentences that each kind of fact may have. A group is a figure of its name; those of promises are

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"math"
 
-	"headroom/internal/ask/pool"
-	"headroom/internal/core/fault"
+	"example.org/headroom/internal/ask/pool"
+	"example.org/headroom/internal/core/fault"
 )
 
 // Share checks a share plan: that the slots exist and the shares are right. It does not say whether a better plan

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"math"
 
-	"headroom/internal/ask/study"
-	"headroom/internal/core/capacity"
-	"headroom/internal/slots/sim"
+	"example.org/headroom/internal/ask/study"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/slots/sim"
 )
 
 var accuracy = Experiment{

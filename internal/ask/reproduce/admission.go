@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"math"
 
-	"headroom/internal/ask/study"
-	"headroom/internal/slots/dispatch"
-	"headroom/internal/slots/sim"
+	"example.org/headroom/internal/ask/study"
+	"example.org/headroom/internal/slots/dispatch"
+	"example.org/headroom/internal/slots/sim"
 )
 
 var admission = Experiment{

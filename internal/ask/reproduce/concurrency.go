@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"math"
 
-	"headroom/internal/ask/study"
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/money"
+	"example.org/headroom/internal/ask/study"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/money"
 )
 
 var concurrency = Experiment{

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"math"
 
-	"headroom/internal/ask/study"
-	"headroom/internal/core/capacity"
+	"example.org/headroom/internal/ask/study"
+	"example.org/headroom/internal/core/capacity"
 )
 
 var deadlines = Experiment{

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"math"
 
-	"headroom/internal/slots/sim"
+	"example.org/headroom/internal/slots/sim"
 )
 
 var interference = Experiment{

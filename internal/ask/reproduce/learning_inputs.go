@@ -3,8 +3,8 @@ package reproduce
 import (
 	"math"
 
-	"headroom/internal/ask/study"
-	"headroom/internal/slots/dispatch"
+	"example.org/headroom/internal/ask/study"
+	"example.org/headroom/internal/slots/dispatch"
 )
 
 // loaded is a node with a load average whose tasks come from the learned policy, simulated alone. It has 4

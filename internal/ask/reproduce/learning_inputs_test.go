@@ -4,8 +4,8 @@ import (
 	"math"
 	"testing"
 
-	"headroom/internal/ask/study"
-	"headroom/internal/slots/dispatch"
+	"example.org/headroom/internal/ask/study"
+	"example.org/headroom/internal/slots/dispatch"
 )
 
 // Tasks without load are started at every heartbeat, so 12 run; the load average is theirs after the first minutes.

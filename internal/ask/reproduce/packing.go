@@ -7,9 +7,9 @@ import (
 	"math"
 	"slices"
 
-	"headroom/internal/ask/pack"
-	"headroom/internal/ask/study"
-	"headroom/internal/core/perf"
+	"example.org/headroom/internal/ask/pack"
+	"example.org/headroom/internal/ask/study"
+	"example.org/headroom/internal/core/perf"
 )
 
 const packingPaper = "Packing the Most Onto Your Cloud, CloudDB 2009"

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"math"
 
-	"headroom/internal/ask/pool"
+	"example.org/headroom/internal/ask/pool"
 )
 
 const poolPaper = "Heterogeneity-Aware Resource Allocation and Scheduling in the Cloud, HotCloud 2011"

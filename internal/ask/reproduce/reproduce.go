@@ -10,13 +10,13 @@ import (
 	"strings"
 	"time"
 
-	"headroom/internal/ask/pack"
-	"headroom/internal/ask/pool"
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/lp"
-	"headroom/internal/core/money"
-	"headroom/internal/core/perf"
-	"headroom/internal/slots/sim"
+	"example.org/headroom/internal/ask/pack"
+	"example.org/headroom/internal/ask/pool"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/lp"
+	"example.org/headroom/internal/core/money"
+	"example.org/headroom/internal/core/perf"
+	"example.org/headroom/internal/slots/sim"
 )
 
 // Experiment is a published experiment that can be run again.

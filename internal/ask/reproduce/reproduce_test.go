@@ -11,17 +11,17 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/ask/pack"
-	"headroom/internal/ask/pool"
-	"headroom/internal/ask/recheck"
-	"headroom/internal/ask/study"
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/fault"
-	"headroom/internal/core/lp"
-	"headroom/internal/core/lp/worker"
-	"headroom/internal/core/plan"
-	"headroom/internal/slots/sim"
-	"headroom/internal/test/solvertest"
+	"example.org/headroom/internal/ask/pack"
+	"example.org/headroom/internal/ask/pool"
+	"example.org/headroom/internal/ask/recheck"
+	"example.org/headroom/internal/ask/study"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/core/lp"
+	"example.org/headroom/internal/core/lp/worker"
+	"example.org/headroom/internal/core/plan"
+	"example.org/headroom/internal/slots/sim"
+	"example.org/headroom/internal/test/solvertest"
 )
 
 // wholeSamples asks for the full experiments with several seeds.

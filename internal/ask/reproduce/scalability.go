@@ -6,9 +6,9 @@ import (
 	"math"
 	"slices"
 
-	"headroom/internal/ask/study"
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/lp"
+	"example.org/headroom/internal/ask/study"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/lp"
 )
 
 var scalability = Experiment{

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"math"
 
-	"headroom/internal/ask/study"
-	"headroom/internal/core/capacity"
-	"headroom/internal/slots/dispatch"
-	"headroom/internal/slots/sim"
+	"example.org/headroom/internal/ask/study"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/slots/dispatch"
+	"example.org/headroom/internal/slots/sim"
 )
 
 const heterogeneityPaper = "Heterogeneity-Aware Resource Allocation and Scheduling in the Cloud, HotCloud 2011"

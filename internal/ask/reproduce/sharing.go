@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/capacity"
 )
 
 var sharing = Experiment{

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"math"
 
-	"headroom/internal/ask/study"
-	"headroom/internal/core/capacity"
+	"example.org/headroom/internal/ask/study"
+	"example.org/headroom/internal/core/capacity"
 )
 
 const capacityPaper = "Optimal Map Reduce Job Capacity Allocation in Cloud Systems"

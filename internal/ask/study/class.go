@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/capacity"
 )
 
 // Figures holds the draws for one class: the ranges of the paper's Table 2.

@@ -3,7 +3,7 @@ package study
 import (
 	"math"
 
-	"headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/capacity"
 )
 
 // Cluster is a cluster over some days in plain figures: what arrives in each hour, and what VMs cost in each. Half of its

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"headroom/internal/ask/study"
+	"example.org/headroom/internal/ask/study"
 )
 
 // A family, a size and a seed always make the same instance.

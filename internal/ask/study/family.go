@@ -5,7 +5,7 @@ import (
 	"math"
 	"strings"
 
-	"headroom/internal/core/fault"
+	"example.org/headroom/internal/core/fault"
 )
 
 // market holds the prices of an instance: reserved < middle < on-demand, per VM-hour. A class whose penalty per VM

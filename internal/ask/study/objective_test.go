@@ -5,8 +5,8 @@ import (
 	"slices"
 	"testing"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/perf"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/perf"
 )
 
 // Small instances have two decimals, so whole hundredths give their cost without rounding.

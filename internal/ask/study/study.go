@@ -14,10 +14,10 @@ import (
 
 	"github.com/shopspring/decimal"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/fault"
-	"headroom/internal/core/lp"
-	"headroom/internal/core/money"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/core/lp"
+	"example.org/headroom/internal/core/money"
 )
 
 // Instance is P2 in plain numbers. Prices are per VM-hour and the period is an hour, so every amount is in the same

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"headroom/internal/core/fault"
+	"example.org/headroom/internal/core/fault"
 )
 
 func TestStreamIsSplitMix64(t *testing.T) {

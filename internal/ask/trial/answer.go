@@ -5,9 +5,9 @@ import (
 	"math"
 	"strings"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/fault"
-	"headroom/internal/slots/sim"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/slots/sim"
 )
 
 // Answer is the outcome of trying a plan.

@@ -6,12 +6,12 @@ import (
 	"slices"
 	"strconv"
 
-	"headroom/internal/ask/whatif"
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/fault"
-	"headroom/internal/core/perf"
-	"headroom/internal/core/strict"
-	"headroom/internal/slots/sim"
+	"example.org/headroom/internal/ask/whatif"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/core/perf"
+	"example.org/headroom/internal/core/strict"
+	"example.org/headroom/internal/slots/sim"
 )
 
 // SimulationQuestion holds a problem whose plan is tried before money is spent.

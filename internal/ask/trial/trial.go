@@ -11,10 +11,10 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/fault"
-	"headroom/internal/slots/dispatch"
-	"headroom/internal/slots/sim"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/slots/dispatch"
+	"example.org/headroom/internal/slots/sim"
 )
 
 // MaxJobs bounds the jobs of a plan that can be tried, because every worker holds each of them in memory.

@@ -8,11 +8,11 @@ import (
 
 	"github.com/shopspring/decimal"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/fault"
-	"headroom/internal/core/money"
-	"headroom/internal/core/strict"
-	"headroom/internal/core/words"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/core/money"
+	"example.org/headroom/internal/core/strict"
+	"example.org/headroom/internal/core/words"
 )
 
 // Apply is the problem with the scenario's changes laid over it; the problem itself, which is valid,

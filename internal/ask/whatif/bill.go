@@ -3,8 +3,8 @@ package whatif
 import (
 	"github.com/shopspring/decimal"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/money"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/money"
 )
 
 // use holds the rented VMs of one type and the jobs that run on them.

@@ -6,10 +6,10 @@ import (
 	"strconv"
 	"strings"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/fault"
-	"headroom/internal/core/money"
-	"headroom/internal/core/strict"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/core/money"
+	"example.org/headroom/internal/core/strict"
 )
 
 // maxFactor is the largest factor of a change: beyond it somebody has mistaken a value for a factor.

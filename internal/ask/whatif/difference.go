@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/money"
-	"headroom/internal/core/words"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/money"
+	"example.org/headroom/internal/core/words"
 )
 
 // Answered is a plan with the problem it answers.

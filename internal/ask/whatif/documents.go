@@ -1,8 +1,8 @@
 package whatif
 
 import (
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/money"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/money"
 )
 
 // Scenario is a list of changes laid over a problem without saving them. They are carried out in their

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"strings"
 
-	"headroom/internal/ask/whatif"
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/plan"
+	"example.org/headroom/internal/ask/whatif"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/plan"
 )
 
 // shop has two classes, whose jobs take 2.5 and 1.5 VMs.

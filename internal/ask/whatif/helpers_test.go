@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"testing"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/plan"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/plan"
 )
 
 // alone plans without a second engine.

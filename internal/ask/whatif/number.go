@@ -7,8 +7,8 @@ import (
 
 	"github.com/shopspring/decimal"
 
-	"headroom/internal/core/money"
-	"headroom/internal/core/strict"
+	"example.org/headroom/internal/core/money"
+	"example.org/headroom/internal/core/strict"
 )
 
 // timesFloat is the float64 nearest to a number times a factor, each taken for the decimal that is written

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"testing"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/plan"
-	"headroom/internal/test/plantest"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/plan"
+	"example.org/headroom/internal/test/plantest"
 )
 
 // BenchmarkManyScenarios is a thousand scenarios over a hundred classes, by integrality, solved each by

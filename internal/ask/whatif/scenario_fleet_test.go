@@ -8,9 +8,9 @@ import (
 	"slices"
 	"testing"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/plan/integer"
-	"headroom/internal/test/plantest"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/plan/integer"
+	"example.org/headroom/internal/test/plantest"
 )
 
 // TestScenariosOfSeveralVMTypesClose draws problems of several types, spot and budgets. Every line must

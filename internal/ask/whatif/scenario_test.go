@@ -13,11 +13,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/money"
-	"headroom/internal/core/plan/integer"
-	"headroom/internal/core/proof"
-	"headroom/internal/test/plantest"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/money"
+	"example.org/headroom/internal/core/plan/integer"
+	"example.org/headroom/internal/core/proof"
+	"example.org/headroom/internal/test/plantest"
 )
 
 // TestScenariosCloseAndCanBeCarriedOut draws problems and scenarios of every kind. Every line and every class must add

@@ -6,9 +6,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/plan"
-	"headroom/internal/test/plantest"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/plan"
+	"example.org/headroom/internal/test/plantest"
 )
 
 // TestSeriesAgreesWithSolve draws problems and scenarios over them, ties included: a plan in brief must be the plan,

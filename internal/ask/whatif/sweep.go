@@ -5,11 +5,11 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/fault"
-	"headroom/internal/core/money"
-	"headroom/internal/core/plan"
-	"headroom/internal/core/words"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/core/money"
+	"example.org/headroom/internal/core/plan"
+	"example.org/headroom/internal/core/words"
 )
 
 // SweepPoint holds the outcome of a problem at one value of each parameter.

@@ -12,10 +12,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/money"
-	"headroom/internal/core/plan"
-	"headroom/internal/test/plantest"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/money"
+	"example.org/headroom/internal/core/plan"
+	"example.org/headroom/internal/test/plantest"
 )
 
 func swept(t *testing.T, q SweepQuestion, workers int) SweepAnswer {

@@ -6,9 +6,9 @@ import (
 	"strconv"
 	"strings"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/money"
-	"headroom/internal/core/words"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/money"
+	"example.org/headroom/internal/core/words"
 )
 
 // Retold is the answer with its sentences made anew from its figures, for whoever has checked those. What drives the

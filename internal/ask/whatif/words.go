@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"strings"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/money"
-	"headroom/internal/core/plan"
-	"headroom/internal/core/words"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/money"
+	"example.org/headroom/internal/core/plan"
+	"example.org/headroom/internal/core/words"
 )
 
 // Tell states the outcome of a scenario beside the base's, as a fact. It is made of the answer's figures alone, so

@@ -1,6 +1,6 @@
 package capacity
 
-import "headroom/internal/core/money"
+import "example.org/headroom/internal/core/money"
 
 // JobChange tells what one job more of a class costs, or what one less saves, per period. One more is promised than is
 // served, and one more is asked for only where none is refused. An exact one is the difference of two plans that are

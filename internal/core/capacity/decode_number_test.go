@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"testing"
 
-	"headroom/internal/core/strict"
+	"example.org/headroom/internal/core/strict"
 )
 
 // Numbers are the floats that strconv reads, whichever of the ways to them is taken: also those that

@@ -7,7 +7,7 @@ import (
 	"maps"
 	"slices"
 
-	"headroom/internal/core/strict"
+	"example.org/headroom/internal/core/strict"
 )
 
 // DifferentMembers returns the members that differ in the JSON of two values. Lists of named things are compared by

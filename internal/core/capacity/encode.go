@@ -6,8 +6,8 @@ import (
 	"io"
 	"slices"
 
-	"headroom/internal/core/fault"
-	"headroom/internal/core/strict"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/core/strict"
 )
 
 // AppendPlan appends a plan's JSON: byte for byte what encoding/json writes with SetEscapeHTML(false),

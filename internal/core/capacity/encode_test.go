@@ -11,9 +11,9 @@ import (
 
 	"github.com/shopspring/decimal"
 
-	"headroom/internal/core/fault"
-	"headroom/internal/core/money"
-	"headroom/internal/core/strict"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/core/money"
+	"example.org/headroom/internal/core/strict"
 )
 
 // standard returns the text of encoding/json, without escapes for HTML.

@@ -3,8 +3,8 @@ package capacity
 import (
 	"time"
 
-	"headroom/internal/core/money"
-	"headroom/internal/core/strict"
+	"example.org/headroom/internal/core/money"
+	"example.org/headroom/internal/core/strict"
 )
 
 // Limits of offers.

@@ -1,8 +1,8 @@
 package capacity
 
 import (
-	"headroom/internal/core/fault"
-	"headroom/internal/core/money"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/core/money"
 )
 
 // Plan is the answer to one Problem: what to rent, whom to admit, what it costs and why it cannot

@@ -5,8 +5,8 @@ package capacity
 import (
 	"strconv"
 
-	"headroom/internal/core/money"
-	"headroom/internal/core/strict"
+	"example.org/headroom/internal/core/money"
+	"example.org/headroom/internal/core/strict"
 )
 
 var planCapacityPriceShape = strict.NewShape("a price", []string{"low", "high"})

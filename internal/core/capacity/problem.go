@@ -8,7 +8,7 @@ import (
 
 	"github.com/shopspring/decimal"
 
-	"headroom/internal/core/money"
+	"example.org/headroom/internal/core/money"
 )
 
 // Problem is everything one plan is computed from. Its JSON is a contract (docs/reference/problem.md).

@@ -7,9 +7,9 @@ import (
 
 	"github.com/shopspring/decimal"
 
-	"headroom/internal/core/fault"
-	"headroom/internal/core/money"
-	"headroom/internal/core/strict"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/core/money"
+	"example.org/headroom/internal/core/strict"
 )
 
 // Limits bounds the size of a problem; a member that is 0 limits nothing.

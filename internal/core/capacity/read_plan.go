@@ -3,8 +3,8 @@ package capacity
 import (
 	"slices"
 
-	"headroom/internal/core/fault"
-	"headroom/internal/core/strict"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/core/strict"
 )
 
 // ReadPlan reads a plan as Headroom writes it, strictly: every member that all plans have, each of them once, and

@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"strings"
 
-	"headroom/internal/core/fault"
-	"headroom/internal/core/money"
-	"headroom/internal/core/strict"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/core/money"
+	"example.org/headroom/internal/core/strict"
 )
 
-//go:generate sh -c "go run headroom/scripts/planjson . > planjson_gen.go"
+//go:generate sh -c "go run example.org/headroom/scripts/planjson . > planjson_gen.go"
 
 var (
 	findingShape = strict.NewShape("a conflict", []string{"pointer", "detail", "code"}, "line", "column", "hint")

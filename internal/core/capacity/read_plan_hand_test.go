@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"headroom/internal/core/money"
+	"example.org/headroom/internal/core/money"
 )
 
 // TestPlansAreReadAsTheStandardLibraryDoes compares the hand-written reader with encoding/json, also on texts that

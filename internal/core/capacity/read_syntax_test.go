@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"headroom/internal/core/fault"
+	"example.org/headroom/internal/core/fault"
 )
 
 func TestReadProblemSaysWhereTextIsNotJSON(t *testing.T) {

@@ -10,8 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/shopspring/decimal"
 
-	"headroom/internal/core/fault"
-	"headroom/internal/core/money"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/core/money"
 )
 
 // nightly is the problem of docs/reference/problem.md.

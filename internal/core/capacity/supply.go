@@ -5,7 +5,7 @@ import (
 
 	"github.com/shopspring/decimal"
 
-	"headroom/internal/core/money"
+	"example.org/headroom/internal/core/money"
 )
 
 // Supply lists the sources of virtual machines: contracts already signed, on-demand, and spot. A problem with one

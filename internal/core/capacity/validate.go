@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"headroom/internal/core/fault"
-	"headroom/internal/core/money"
-	"headroom/internal/core/strict"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/core/money"
+	"example.org/headroom/internal/core/strict"
 )
 
 // The largest inputs that still mean something; beyond them float64 no longer counts whole VMs, or

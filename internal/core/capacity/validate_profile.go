@@ -3,8 +3,8 @@ package capacity
 import (
 	"fmt"
 
-	"headroom/internal/core/fault"
-	"headroom/internal/core/strict"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/core/strict"
 )
 
 // Findings returns the faults of the profile, with JSON pointers below pointer.

@@ -5,9 +5,9 @@ import (
 	"maps"
 	"slices"
 
-	"headroom/internal/core/fault"
-	"headroom/internal/core/money"
-	"headroom/internal/core/strict"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/core/money"
+	"example.org/headroom/internal/core/strict"
 )
 
 func (s Supply) check(c *strict.Checker) {

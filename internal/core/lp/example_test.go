@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"headroom/internal/core/lp"
+	"example.org/headroom/internal/core/lp"
 )
 
 // cheapest is: minimise 2x + 3y with x + y ≥ 4 and 0 ≤ x ≤ 3.

@@ -6,8 +6,8 @@ import (
 
 	"github.com/shopspring/decimal"
 
-	"headroom/internal/core/fault"
-	"headroom/internal/core/strict"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/core/strict"
 )
 
 // Max bounds amounts: beyond it somebody has mistaken a unit.

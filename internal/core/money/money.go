@@ -10,8 +10,8 @@ import (
 
 	"github.com/shopspring/decimal"
 
-	"headroom/internal/core/fault"
-	"headroom/internal/core/strict"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/core/strict"
 )
 
 // Amount is an exact amount in the problem's currency. JSON has it as a decimal string with two to nine places; a

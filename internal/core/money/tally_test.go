@@ -6,8 +6,8 @@ import (
 
 	"github.com/shopspring/decimal"
 
-	"headroom/internal/core/money"
-	"headroom/internal/test/plantest"
+	"example.org/headroom/internal/core/money"
+	"example.org/headroom/internal/test/plantest"
 )
 
 // Sums of amounts are exact whatever their size, and whatever is counted.

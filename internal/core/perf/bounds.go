@@ -5,7 +5,7 @@ import (
 	"math"
 	"strings"
 
-	"headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/capacity"
 )
 
 // Answer is the result of Bounds: a PhaseAnswer, TwoJobsAnswer, SharedPhaseAnswer or JobAnswer. All its numbers are

@@ -1,7 +1,7 @@
 package perf
 
 import (
-	"headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/capacity"
 )
 
 // BoundsQuestion asks for bounds on a time. Exactly one member is set, chosen by the JSON member "kind": phase,

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/capacity"
 )
 
 // ask answers a question that must be answerable.

@@ -10,9 +10,9 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/fault"
-	"headroom/internal/core/words"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/core/words"
 )
 
 // Measured is one past execution of a class that succeeded.

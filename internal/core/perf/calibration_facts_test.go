@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/words"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/words"
 )
 
 // The check below shares nothing with calibrations but their types. By paper 4 map-only jobs with work W take from W/s to

@@ -1,9 +1,9 @@
 package perf
 
 import (
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/fault"
-	"headroom/internal/core/strict"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/core/strict"
 )
 
 // CalibrationQuestion asks how well the bounds of a profile fit executions, and with which factor they hold.

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/fault"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/fault"
 )
 
 var firstDay = time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"time"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/fault"
-	"headroom/internal/core/words"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/core/words"
 )
 
 // The kinds of facts about a calibration and about its drift.

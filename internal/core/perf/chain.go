@@ -1,8 +1,8 @@
 package perf
 
 import (
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/money"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/money"
 )
 
 // chain returns the demands of a job of stages, all on map slots: the sums over the stages, each a phase.

@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/capacity"
 )
 
 // graph is a job of stages, each of which waits for some others.

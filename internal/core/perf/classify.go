@@ -1,8 +1,8 @@
 package perf
 
 import (
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/words"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/words"
 )
 
 // JobClass holds a job's main resources, and the role of its VMs in packing.

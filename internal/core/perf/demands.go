@@ -4,8 +4,8 @@
 package perf
 
 import (
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/words"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/words"
 )
 
 // JobDemands is the optimistic, the expected and the conservative demand of one execution, each in

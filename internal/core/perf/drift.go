@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/capacity"
 )
 
 // Basis holds the facts about the executions behind a calibration in use.

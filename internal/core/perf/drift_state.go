@@ -3,7 +3,7 @@ package perf
 import (
 	"time"
 
-	"headroom/internal/core/words"
+	"example.org/headroom/internal/core/words"
 )
 
 // DriftState tells whether a class's executions still fit its calibration.

@@ -3,8 +3,8 @@ package perf_test
 import (
 	"fmt"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/perf"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/perf"
 )
 
 // A phase of 300 tasks with a mean of 30 s and a maximum of 60 s, on 50 slots. It takes at least 9000/50 s and at

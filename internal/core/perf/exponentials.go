@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"headroom/internal/core/words"
+	"example.org/headroom/internal/core/words"
 )
 
 const (

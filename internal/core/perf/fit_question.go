@@ -5,8 +5,8 @@ import (
 	"slices"
 	"time"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/strict"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/strict"
 )
 
 // FitQuestion asks what measurements come to. Each job and kind is fitted as a cluster fits what it is sent.

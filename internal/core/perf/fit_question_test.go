@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/core/fault"
+	"example.org/headroom/internal/core/fault"
 )
 
 // Two points of a power curve, two of an exponential and two types of nodes have fits that can be said at once.

@@ -8,10 +8,10 @@ import (
 	"strings"
 	"time"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/fault"
-	"headroom/internal/core/money"
-	"headroom/internal/core/words"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/core/money"
+	"example.org/headroom/internal/core/words"
 )
 
 // JobFit is the fit of a kind to the measurements of a job. Exactly one of the four fits is set, or none if Refused

@@ -3,7 +3,7 @@ package perf
 import (
 	"sort"
 
-	"headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/capacity"
 )
 
 // HeldSeconds returns for how long a plan lets an execution of a class hold its VMs: until its deadline, which the planned

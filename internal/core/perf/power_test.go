@@ -10,8 +10,8 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
-	"headroom/internal/core/fault"
-	"headroom/internal/core/money"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/core/money"
 )
 
 func measured(pairs ...float64) (points []Measurement) {

@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"headroom/internal/core/money"
+	"example.org/headroom/internal/core/money"
 )
 
 // DefaultLeastUsable is the part of a node from which a slot on it counts as usable.

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"math"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/fault"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/fault"
 )
 
 // Limits of a question in addition to those of capacity: larger values would overflow, and no real cluster comes

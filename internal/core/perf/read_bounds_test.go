@@ -1,8 +1,8 @@
 package perf
 
 import (
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/fault"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/fault"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"math"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/fault"
-	"headroom/internal/core/words"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/core/words"
 )
 
 // TaskTime is a task's time by the residual r of its node: a·e^(b·r) + c·e^(d·r) seconds (MIMP paper, eq. 1). r is 1

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/fault"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/fault"
 )
 
 func fittedTasks(t *testing.T, samples []TaskSample, unconstrained bool) TaskTimeFit {

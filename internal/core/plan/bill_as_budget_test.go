@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/proof"
-	"headroom/internal/test/plantest"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/proof"
+	"example.org/headroom/internal/test/plantest"
 )
 
 // A bill that no nine places hold pays for itself as a budget: the plan stays, and the bill is no more than the next

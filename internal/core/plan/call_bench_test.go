@@ -6,8 +6,8 @@ import (
 	"runtime/metrics"
 	"testing"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/test/plantest"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/test/plantest"
 )
 
 // BenchmarkCall measures a call of the service without HTTP: it reads the text of a problem, solves it, and writes the

@@ -6,10 +6,10 @@ import (
 
 	"github.com/shopspring/decimal"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/lp"
-	"headroom/internal/core/money"
-	"headroom/internal/core/plan/integer"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/lp"
+	"example.org/headroom/internal/core/money"
+	"example.org/headroom/internal/core/plan/integer"
 )
 
 // certify re-checks a finished plan from its own figures: the VMs it rents, the jobs it admits and the slots it gives.

@@ -7,11 +7,11 @@ import (
 	"strings"
 	"testing"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/perf"
-	"headroom/internal/core/proof"
-	"headroom/internal/core/words"
-	"headroom/internal/test/plantest"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/perf"
+	"example.org/headroom/internal/core/proof"
+	"example.org/headroom/internal/core/words"
+	"example.org/headroom/internal/test/plantest"
 )
 
 // chained is a random problem, of one kind of VM or of several, in which every class with a profile has stages.

@@ -3,7 +3,7 @@ package plan
 import (
 	"math"
 
-	"headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/capacity"
 )
 
 // A tighter deadline leaves fewer plans, so that this one stays the best until its VMs no longer carry the class. A

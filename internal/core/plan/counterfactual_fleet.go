@@ -7,9 +7,9 @@ import (
 
 	"github.com/shopspring/decimal"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/plan/integer"
-	"headroom/internal/core/plan/mixes"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/plan/integer"
+	"example.org/headroom/internal/core/plan/mixes"
 )
 
 // besideWork bounds the work of all plans beside a fleet's, as a multiple of what the plan itself took and at least so

@@ -3,8 +3,8 @@ package plan
 import (
 	"math"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/plan/integer"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/plan/integer"
 )
 
 // countable says that the load of a class with another deadline can be counted on the plan's grid.

@@ -3,9 +3,9 @@ package plan
 import (
 	"github.com/shopspring/decimal"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/money"
-	"headroom/internal/core/plan/mixes"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/money"
+	"example.org/headroom/internal/core/plan/mixes"
 )
 
 // A larger quota lets more plans in, so that the plan, rented as it is, stays the best until one of those costs less. With

@@ -5,10 +5,10 @@ import (
 
 	"github.com/shopspring/decimal"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/money"
-	"headroom/internal/core/proof"
-	"headroom/internal/test/plantest"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/money"
+	"example.org/headroom/internal/core/proof"
+	"example.org/headroom/internal/test/plantest"
 )
 
 // The least budget that is offered equals the cost of the VMs, to the next billionth.

@@ -9,9 +9,9 @@ import (
 	"strconv"
 	"strings"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/fault"
-	"headroom/internal/core/words"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/core/words"
 )
 
 // curesWithin takes away the cures with which the promised jobs fit, and the cheapest plan costs more than the budget

@@ -10,11 +10,11 @@ import (
 
 	"github.com/shopspring/decimal"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/money"
-	"headroom/internal/core/proof"
-	"headroom/internal/core/words"
-	"headroom/internal/test/plantest"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/money"
+	"example.org/headroom/internal/core/proof"
+	"example.org/headroom/internal/core/words"
+	"example.org/headroom/internal/test/plantest"
 )
 
 // Under a budget for everything, a cure leads to a plan that keeps to it. The proof, and a plan made anew, say so.

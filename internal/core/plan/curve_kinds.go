@@ -7,9 +7,9 @@ import (
 	"slices"
 	"sort"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/fault"
-	"headroom/internal/core/money"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/core/money"
 )
 
 // shortest is the shortest straight part that is told from rounding, in VMs.

@@ -3,9 +3,9 @@ package plan
 import (
 	"fmt"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/fault"
-	"headroom/internal/core/words"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/core/words"
 )
 
 // ImpossibleDeadlines names the classes of a valid problem whose deadline no number of slots meets, in their order.

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/capacity"
 )
 
 func TestImpossibleDeadlines(t *testing.T) {

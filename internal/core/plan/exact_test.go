@@ -5,8 +5,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/test/plantest"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/test/plantest"
 )
 
 // answered is the plan of a problem that must be valid.

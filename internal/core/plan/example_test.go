@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"strings"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/fault"
-	"headroom/internal/core/plan"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/core/plan"
 )
 
 // shop has two classes, whose jobs take 2.5 and 1.5 VMs.

@@ -3,9 +3,9 @@ package plan
 import (
 	"math"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/money"
-	"headroom/internal/core/words"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/money"
+	"example.org/headroom/internal/core/words"
 )
 
 // explain fills in verdicts, reasons, break-even penalties, flips and prices. What was found by planning anew goes

@@ -9,9 +9,9 @@ import (
 
 	"github.com/shopspring/decimal"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/words"
-	"headroom/internal/test/plantest"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/words"
+	"example.org/headroom/internal/test/plantest"
 )
 
 // priceSaid finds prices of the relaxation in sentences, and what stands before their figure.

@@ -6,11 +6,11 @@ import (
 	"math"
 	"slices"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/fault"
-	"headroom/internal/core/perf"
-	"headroom/internal/core/plan/integer"
-	"headroom/internal/core/plan/mixes"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/core/perf"
+	"example.org/headroom/internal/core/plan/integer"
+	"example.org/headroom/internal/core/plan/mixes"
 )
 
 // fleet is a problem with several VM types, or with spot VMs, made ready for planning. Each type is a

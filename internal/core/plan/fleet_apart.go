@@ -4,8 +4,8 @@ import (
 	"context"
 	"math"
 
-	"headroom/internal/core/money"
-	"headroom/internal/core/plan/integer"
+	"example.org/headroom/internal/core/money"
+	"example.org/headroom/internal/core/plan/integer"
 )
 
 // The linear program lets jobs and VMs be parts. A better bound sets the types apart: each job has a price, and every

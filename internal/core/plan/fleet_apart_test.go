@@ -5,8 +5,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/test/plantest"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/test/plantest"
 )
 
 // Types set apart never bound a small fleet above what trying everything finds, and often nearer to it than the linear program.

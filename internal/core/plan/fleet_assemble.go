@@ -3,11 +3,11 @@ package plan
 import (
 	"math"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/fault"
-	"headroom/internal/core/money"
-	"headroom/internal/core/plan/integer"
-	"headroom/internal/core/words"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/core/money"
+	"example.org/headroom/internal/core/plan/integer"
+	"example.org/headroom/internal/core/words"
 )
 
 // plan writes the decision down.

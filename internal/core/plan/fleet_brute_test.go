@@ -8,9 +8,9 @@ import (
 
 	"github.com/shopspring/decimal"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/money"
-	"headroom/internal/test/plantest"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/money"
+	"example.org/headroom/internal/test/plantest"
 )
 
 // Every plan of a small fleet costs what trying everything finds, and no problem is called infeasible

@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"headroom/internal/core/plan/integer"
+	"example.org/headroom/internal/core/plan/integer"
 )
 
 // enumerateMost bounds the combinations of mixes that are looked at for one part of the tree; for all

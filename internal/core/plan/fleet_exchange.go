@@ -3,7 +3,7 @@ package plan
 import (
 	"math"
 
-	"headroom/internal/core/plan/exchange"
+	"example.org/headroom/internal/core/plan/exchange"
 )
 
 // exchangeUnit is the units of the exchanges' work that take as long as one of the search.

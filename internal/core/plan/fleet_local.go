@@ -5,8 +5,8 @@ import (
 	"math"
 	"slices"
 
-	"headroom/internal/core/plan/integer"
-	"headroom/internal/core/plan/mixes"
+	"example.org/headroom/internal/core/plan/integer"
+	"example.org/headroom/internal/core/plan/mixes"
 )
 
 // listed is the alternatives of all classes together that are kept, and the fewest of one class.

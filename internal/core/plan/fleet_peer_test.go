@@ -19,11 +19,11 @@ import (
 
 	"github.com/shopspring/decimal"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/fault"
-	"headroom/internal/core/lp"
-	"headroom/internal/core/lp/worker"
-	"headroom/internal/core/money"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/core/lp"
+	"example.org/headroom/internal/core/lp/worker"
+	"example.org/headroom/internal/core/money"
 )
 
 // peerFleet draws fleets as an independent comparison draws them: classes by VMs per job, from a tenth of a VM to twenty,

@@ -4,8 +4,8 @@ import (
 	"math"
 	"slices"
 
-	"headroom/internal/core/lp"
-	"headroom/internal/core/plan/integer"
+	"example.org/headroom/internal/core/lp"
+	"example.org/headroom/internal/core/plan/integer"
 )
 
 // fleetProgram is a fleet as a program for Clp or CBC. It has the VMs of every tier of every type, and spot VMs. For

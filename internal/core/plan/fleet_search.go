@@ -6,10 +6,10 @@ import (
 	"math"
 	"slices"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/money"
-	"headroom/internal/core/plan/integer"
-	"headroom/internal/core/plan/mixes"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/money"
+	"example.org/headroom/internal/core/plan/integer"
+	"example.org/headroom/internal/core/plan/mixes"
 )
 
 // The search of a fleet rests on the identity of one type's (see search.go), written for several. For

@@ -6,11 +6,11 @@ import (
 	"math"
 	"slices"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/lp"
-	"headroom/internal/core/money"
-	"headroom/internal/core/plan/integer"
-	"headroom/internal/core/words"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/lp"
+	"example.org/headroom/internal/core/money"
+	"example.org/headroom/internal/core/plan/integer"
+	"example.org/headroom/internal/core/words"
 )
 
 // CBC helps with fleets in two ways. If our own search has proved its plan, CBC checks it and may find it wrong. If the

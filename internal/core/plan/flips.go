@@ -4,8 +4,8 @@ import (
 	"math"
 	"sort"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/money"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/money"
 )
 
 // flipper says, for each input of a class alone, the nearest value at which its whole jobs in the

@@ -5,8 +5,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/proof"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/proof"
 )
 
 // Problems from files on which planning was wrong once: each is solved as it should be, and the

@@ -4,10 +4,10 @@ import (
 	"context"
 	"testing"
 
-	"headroom/internal/ask/study"
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/lp"
-	"headroom/internal/test/plantest"
+	"example.org/headroom/internal/ask/study"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/lp"
+	"example.org/headroom/internal/test/plantest"
 )
 
 // Problems on which planning was wrong once.

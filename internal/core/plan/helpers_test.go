@@ -3,7 +3,7 @@ package plan
 import (
 	"testing"
 
-	"headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/capacity"
 )
 
 // relax is the closed form's answer; nil where not even the promised jobs fit.

@@ -5,9 +5,9 @@ import (
 	"math"
 	"slices"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/money"
-	"headroom/internal/core/plan/integer"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/money"
+	"example.org/headroom/internal/core/plan/integer"
 )
 
 // slotKind is one class's slots of one phase: so many, each taking 1/perVM of a VM.

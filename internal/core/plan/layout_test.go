@@ -7,8 +7,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/test/plantest"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/test/plantest"
 )
 
 // checkLayout says what is wrong with a layout: a VM that carries more than itself, counted

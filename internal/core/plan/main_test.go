@@ -4,7 +4,7 @@ import (
 	"os"
 	"testing"
 
-	"headroom/internal/test/solvertest"
+	"example.org/headroom/internal/test/solvertest"
 )
 
 // The second opinion in these tests is Clp's and CBC's own.

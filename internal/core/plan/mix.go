@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"headroom/internal/core/plan/integer"
+	"example.org/headroom/internal/core/plan/integer"
 )
 
 // A class's choice in a fleet is a mix: the number of its jobs on each type. For any prices of capacity its worth is

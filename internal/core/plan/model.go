@@ -7,12 +7,12 @@ import (
 	"slices"
 	"strconv"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/fault"
-	"headroom/internal/core/money"
-	"headroom/internal/core/perf"
-	"headroom/internal/core/plan/integer"
-	"headroom/internal/core/words"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/core/money"
+	"example.org/headroom/internal/core/perf"
+	"example.org/headroom/internal/core/plan/integer"
+	"example.org/headroom/internal/core/words"
 )
 
 // class is a class of the problem as planning sees it.

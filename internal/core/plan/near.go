@@ -4,8 +4,8 @@ import (
 	"math"
 	"slices"
 
-	"headroom/internal/core/money"
-	"headroom/internal/core/plan/integer"
+	"example.org/headroom/internal/core/money"
+	"example.org/headroom/internal/core/plan/integer"
 )
 
 // stayNear trades what the gap leaves open for calm: among the plans that are still within the

@@ -7,9 +7,9 @@ import (
 
 	"github.com/shopspring/decimal"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/money"
-	"headroom/internal/test/plantest"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/money"
+	"example.org/headroom/internal/test/plantest"
 )
 
 // tiedProblem draws a problem in which many plans cost nearly the same: jobs are worth nearly the

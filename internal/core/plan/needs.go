@@ -6,8 +6,8 @@ import (
 
 	"github.com/shopspring/decimal"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/plan/integer"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/plan/integer"
 )
 
 // Needs tells which VMs given jobs take on VMs of one type, apart from any plan. Classes go by their index in the

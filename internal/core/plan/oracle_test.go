@@ -5,10 +5,10 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"headroom/internal/ask/study"
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/perf"
-	"headroom/internal/test/plantest"
+	"example.org/headroom/internal/ask/study"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/perf"
+	"example.org/headroom/internal/test/plantest"
 )
 
 // The paper starts from P0, a nonlinear program over jobs, slots and VMs, and turns it into P1 and then

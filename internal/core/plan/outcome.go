@@ -3,8 +3,8 @@ package plan
 import (
 	"context"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/fault"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/fault"
 )
 
 // Outcome holds what a problem comes to: its plan in few figures.

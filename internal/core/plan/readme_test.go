@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/lp/worker"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/lp/worker"
 )
 
 // printedPlan is the answer to the example problem as the documentation prints it: money and

@@ -4,8 +4,8 @@ import (
 	"math"
 	"slices"
 
-	"headroom/internal/core/money"
-	"headroom/internal/core/plan/integer"
+	"example.org/headroom/internal/core/money"
+	"example.org/headroom/internal/core/plan/integer"
 )
 
 // relaxation is P2 as a linear program, solved in closed form: classes by falling ratio of penalty

@@ -7,10 +7,10 @@ import (
 
 	"github.com/shopspring/decimal"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/money"
-	"headroom/internal/core/plan/integer"
-	"headroom/internal/test/plantest"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/money"
+	"example.org/headroom/internal/core/plan/integer"
+	"example.org/headroom/internal/test/plantest"
 )
 
 // The optimum is convex in every amount of VMs and jobs. So a difference lies between the price at its start and the

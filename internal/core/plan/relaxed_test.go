@@ -7,11 +7,11 @@ import (
 
 	"github.com/shopspring/decimal"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/lp"
-	"headroom/internal/core/lp/worker"
-	"headroom/internal/core/plan/integer"
-	"headroom/internal/test/plantest"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/lp"
+	"example.org/headroom/internal/core/lp/worker"
+	"example.org/headroom/internal/core/plan/integer"
+	"example.org/headroom/internal/test/plantest"
 )
 
 func TestClosedFormEqualsClp(t *testing.T) {

@@ -6,10 +6,10 @@ import (
 	"math"
 	"strings"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/lp"
-	"headroom/internal/core/plan/integer"
-	"headroom/internal/core/words"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/lp"
+	"example.org/headroom/internal/core/plan/integer"
+	"example.org/headroom/internal/core/words"
 )
 
 // The second engine. CBC solves what the core left open, starting from the core's answer. Its plan

@@ -5,10 +5,10 @@ import (
 	"slices"
 	"sync"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/lp"
-	"headroom/internal/core/money"
-	"headroom/internal/core/perf"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/lp"
+	"example.org/headroom/internal/core/money"
+	"example.org/headroom/internal/core/perf"
 )
 
 // Series solves problems that differ little from one, such as those of scenarios, in brief. A plan has its status,

@@ -6,8 +6,8 @@ import (
 
 	"github.com/shopspring/decimal"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/plan/integer"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/plan/integer"
 )
 
 // slotLoads is the load of a class's jobs when slots are whole (exact), and of whole VMs when no

@@ -3,7 +3,7 @@ package plan
 import (
 	"math"
 
-	"headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/capacity"
 )
 
 // shape describes a class's executions for planning: their work, the time for it, and the slots of a VM.

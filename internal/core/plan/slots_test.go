@@ -7,10 +7,10 @@ import (
 	"slices"
 	"testing"
 
-	"headroom/internal/ask/study"
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/perf"
-	"headroom/internal/test/plantest"
+	"example.org/headroom/internal/ask/study"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/perf"
+	"example.org/headroom/internal/test/plantest"
 )
 
 // shapeOf is the same class as planning sees it, read from seconds with three decimals. profiled

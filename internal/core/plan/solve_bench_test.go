@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"testing"
 
-	"headroom/internal/ask/study"
-	"headroom/internal/core/capacity"
+	"example.org/headroom/internal/ask/study"
+	"example.org/headroom/internal/core/capacity"
 )
 
 // A whole solve, from a problem in memory to a plan that is explained and checked.

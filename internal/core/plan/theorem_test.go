@@ -6,9 +6,9 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/plan/integer"
-	"headroom/internal/test/plantest"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/plan/integer"
+	"example.org/headroom/internal/test/plantest"
 )
 
 // paperProblem draws P2 as the paper states it: one contract, on-demand without a quota and dearer than

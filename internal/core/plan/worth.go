@@ -5,8 +5,8 @@ import (
 	"math"
 	"slices"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/plan/integer"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/plan/integer"
 )
 
 // The jobs of a problem are worth something by the VMs there are for them. Each class's jobs and loads are replaced by

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/words"
-	"headroom/internal/test/plantest"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/words"
+	"example.org/headroom/internal/test/plantest"
 )
 
 // A relaxed plan says of one more VM what it would take off bill and value refused together. Solved again with so small a

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/money"
-	"headroom/internal/core/words"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/money"
+	"example.org/headroom/internal/core/words"
 )
 
 // What a whole plan says would change it is checked by searching the changed problems. A cost is right if no plan of the

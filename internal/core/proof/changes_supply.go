@@ -3,7 +3,7 @@ package proof
 import (
 	"math/big"
 
-	"headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/capacity"
 )
 
 // Prices and quotas in whose ranges a plan stays the best are checked at their ends, as those of classes are.

@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"strings"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/fault"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/fault"
 )
 
 // apply applies a cure to a copy of the problem.

@@ -3,7 +3,7 @@ package proof
 import (
 	"math/big"
 
-	"headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/capacity"
 )
 
 // deadlines checks that each class's jobs finish in time on its slots, and the stated times.

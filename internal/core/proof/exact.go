@@ -7,7 +7,7 @@ import (
 
 	"github.com/shopspring/decimal"
 
-	"headroom/internal/core/money"
+	"example.org/headroom/internal/core/money"
 )
 
 // Tolerances. Everything else is compared exactly.

@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/plan"
-	"headroom/internal/core/proof"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/plan"
+	"example.org/headroom/internal/core/proof"
 )
 
 // A plan is checked from the problem alone. One that says anything else is refused.

@@ -3,7 +3,7 @@ package proof
 import (
 	"math/big"
 
-	"headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/capacity"
 )
 
 // fleet is a problem with several VM types or with spot VMs, or a relaxed one with a budget for VMs, in exact

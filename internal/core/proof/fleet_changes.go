@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/words"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/words"
 )
 
 // changesFleet checks what a plan for several prices of capacity says would change it.

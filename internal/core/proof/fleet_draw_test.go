@@ -9,8 +9,8 @@ import (
 
 	"github.com/shopspring/decimal"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/money"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/money"
 )
 
 // drawnFleet draws a problem with more than one price of capacity, or with a budget. It has one type with a budget,

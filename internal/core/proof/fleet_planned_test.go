@@ -5,8 +5,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/plan"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/plan"
 )
 
 // The product's plans for several VM types, spot VMs and budgets are accepted here, and small problems are proved.

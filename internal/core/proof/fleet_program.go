@@ -4,7 +4,7 @@ import (
 	"math"
 	"math/big"
 
-	"headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/capacity"
 )
 
 // program is the minimisation over a fleet, in the form of the price method:

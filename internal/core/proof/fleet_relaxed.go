@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"math/big"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/money"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/money"
 )
 
 // sides bounds the linear program's objective from both sides.

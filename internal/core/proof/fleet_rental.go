@@ -4,7 +4,7 @@ import (
 	"math"
 	"math/big"
 
-	"headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/capacity"
 )
 
 // rental checks the sources of a type's VMs: the counts, and that the same number cannot cost less.

@@ -5,8 +5,8 @@ import (
 	"runtime"
 	"testing"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/money"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/money"
 )
 
 // Bills of some VMs of two types are those that enumeration gives, and very many VMs take no memory.

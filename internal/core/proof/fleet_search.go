@@ -7,7 +7,7 @@ import (
 	"math/big"
 	"slices"
 
-	"headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/capacity"
 )
 
 // maxTypes is the largest number of VM types that are searched; loads of more are not kept apart.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math/big"
 
-	"headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/capacity"
 )
 
 // shape checks the classes and types of the plan, and that parts add up to wholes.

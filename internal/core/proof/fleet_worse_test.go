@@ -8,8 +8,8 @@ import (
 
 	"github.com/shopspring/decimal"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/fault"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/fault"
 )
 
 // restricted returns a problem with fewer possibilities: other numbers of jobs, or a class kept from a type. Its

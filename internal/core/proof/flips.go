@@ -7,8 +7,8 @@ import (
 	"slices"
 	"sort"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/money"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/money"
 )
 
 // market is the linear program from the point of view of one class: the VMs it finds at a worth per VM, with all

@@ -3,7 +3,7 @@ package proof
 import (
 	"math/big"
 
-	"headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/capacity"
 )
 
 // layout checks that VMs can carry their slots, and that all slots have a VM.

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"math/big"
 
-	"headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/capacity"
 )
 
 // Least brackets what the cheapest plan of a problem costs in a period, penalties included. The answers of other

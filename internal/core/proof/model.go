@@ -6,7 +6,7 @@ import (
 	"math/big"
 	"slices"
 
-	"headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/capacity"
 )
 
 // model is a problem in exact numbers.

@@ -3,8 +3,8 @@ package proof
 import (
 	"math/big"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/money"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/money"
 )
 
 // bill holds the cost of a plan's counts in a period, computed exactly.

@@ -6,8 +6,8 @@ import (
 
 	"github.com/shopspring/decimal"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/words"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/words"
 )
 
 // certificate checks that bound, gap and status agree with each other and with the objective.

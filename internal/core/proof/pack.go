@@ -4,7 +4,7 @@ import (
 	"math/big"
 	"slices"
 
-	"headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/capacity"
 )
 
 // packs reports whether the slots of a selection fit on the given number of VMs. Shares of VMs only add up if slots

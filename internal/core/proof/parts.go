@@ -4,7 +4,7 @@ import (
 	"math"
 	"math/big"
 
-	"headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/capacity"
 )
 
 // Plans of arrivals divide a job into a power of two of parts. Each has a slot of every kind that the job uses, or a quarter

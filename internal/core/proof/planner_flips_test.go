@@ -5,8 +5,8 @@ import (
 	"math"
 	"slices"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/money"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/money"
 )
 
 // finds returns the whole jobs of a class in the linear program if a VM is worth so much to it and a job takes gamma.

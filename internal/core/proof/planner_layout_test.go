@@ -3,7 +3,7 @@ package proof
 import (
 	"slices"
 
-	"headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/capacity"
 )
 
 // layOut puts slots on VMs one by one, full VMs of one slot size first, then anywhere with room.

@@ -4,8 +4,8 @@ import (
 	"math/big"
 	"slices"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/money"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/money"
 )
 
 // NotChecked lists the contents of plans that no check covers.

@@ -4,8 +4,8 @@ import (
 	"math/big"
 	"slices"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/money"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/money"
 )
 
 // relaxed is the linear program's answer (paper P2 without whole numbers), exact up to the grid of gamma.

@@ -3,8 +3,8 @@ package proof
 import (
 	"math"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/money"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/money"
 )
 
 // readable lists what makes a problem impossible to understand. It does not repeat the full rules of validity, only

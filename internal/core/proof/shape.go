@@ -3,7 +3,7 @@ package proof
 import (
 	"math/big"
 
-	"headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/capacity"
 )
 
 // answer holds a plan's classes in exact numbers.

@@ -4,7 +4,7 @@ import (
 	"math"
 	"math/big"
 
-	"headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/capacity"
 )
 
 // slotting is a whole number of map and reduce slots for a class's jobs.

@@ -3,7 +3,7 @@ package proof
 import (
 	"math/big"
 
-	"headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/capacity"
 )
 
 // capacity checks that the classes' needs fit the rented VMs.

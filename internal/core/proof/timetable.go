@@ -6,7 +6,7 @@ import (
 
 	"github.com/shopspring/decimal"
 
-	"headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/capacity"
 )
 
 // Timetable is a problem over hours: executions that arrive in them, and VMs of one type.

@@ -8,8 +8,8 @@ import (
 	"math/big"
 	"strings"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/money"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/money"
 )
 
 // Outcome is the result of one check.

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"sync"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/words"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/words"
 )
 
 // warnings checks that the plan warns of what its figures call for, in the sentences for it, and of nothing else.

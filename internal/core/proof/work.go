@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/capacity"
 )
 
 // Arrived is executions of a class that arrive evenly from one moment until another, in seconds since 1970.

@@ -5,9 +5,9 @@ import (
 	"os"
 	"testing"
 
-	"headroom/internal/ask/study"
-	"headroom/internal/core/perf"
-	"headroom/internal/test/solvertest"
+	"example.org/headroom/internal/ask/study"
+	"example.org/headroom/internal/core/perf"
+	"example.org/headroom/internal/test/solvertest"
 )
 
 func TestMain(m *testing.M) { os.Exit(solvertest.Run(m.Run)) }

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/ask/study"
-	"headroom/internal/core/lp/worker"
+	"example.org/headroom/internal/ask/study"
+	"example.org/headroom/internal/core/lp/worker"
 )
 
 // Weeks of fifty classes are planned within the gaps that are promised for their size, and at least nine tenths of what waiting

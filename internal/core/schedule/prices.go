@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"headroom/internal/core/lp"
+	"example.org/headroom/internal/core/lp"
 )
 
 // pricing looks for prices of VMs that give a high bound.

@@ -3,7 +3,7 @@ package schedule
 import (
 	"math"
 
-	"headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/capacity"
 )
 
 // Slots is the whole slots with which one execution runs for a number of seconds.

@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"headroom/internal/core/lp"
+	"example.org/headroom/internal/core/lp"
 )
 
 // Options limits the effort of a solve. The context limits its time.

@@ -7,10 +7,10 @@ import (
 	"slices"
 	"testing"
 
-	"headroom/internal/ask/study"
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/lp"
-	"headroom/internal/core/lp/worker"
+	"example.org/headroom/internal/ask/study"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/lp"
+	"example.org/headroom/internal/core/lp/worker"
 )
 
 // checkPlan holds a plan against its problem: every execution once, in its window, on VMs that are there, at its cost.

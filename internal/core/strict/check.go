@@ -10,7 +10,7 @@ import (
 
 	"github.com/shopspring/decimal"
 
-	"headroom/internal/core/fault"
+	"example.org/headroom/internal/core/fault"
 )
 
 // Checker collects findings about the value at path below base. covered, if set, reports whether a pointer already

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/core/fault"
+	"example.org/headroom/internal/core/fault"
 )
 
 // Go reads an offset of a whole day and refuses to write it.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/shopspring/decimal"
 
-	"headroom/internal/core/fault"
+	"example.org/headroom/internal/core/fault"
 )
 
 // Unread marks a whole number that could not be read, as NaN marks the others. It lies outside every range. Its own

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"headroom/internal/core/fault"
+	"example.org/headroom/internal/core/fault"
 )
 
 // Fields reads an object into a struct, by the names of its fields in JSON.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"headroom/internal/core/fault"
+	"example.org/headroom/internal/core/fault"
 )
 
 // List reads an array of up to limit objects of one kind; an empty one becomes nil.

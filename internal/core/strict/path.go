@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"strings"
 
-	"headroom/internal/core/fault"
+	"example.org/headroom/internal/core/fault"
 )
 
 // path holds the current place in a document. Its pointer is written only for a finding.

@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"headroom/internal/core/fault"
+	"example.org/headroom/internal/core/fault"
 )
 
 // CheckSyntax reads any JSON document. It refuses what readers interpret differently: repeated members, NaN, numbers

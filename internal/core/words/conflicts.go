@@ -3,8 +3,8 @@ package words
 import (
 	"fmt"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/money"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/money"
 )
 
 // The codes of conflicts of problems without a plan.

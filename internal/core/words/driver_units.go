@@ -1,6 +1,6 @@
 package words
 
-import "headroom/internal/core/capacity"
+import "example.org/headroom/internal/core/capacity"
 
 // DriverFact is a fact about what drives a cost with its claim, made anew: the figures of its kind in their order, with
 // their units.

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/capacity"
 )
 
 // Drivers returns facts about what drives a plan's cost: the price of one more VM, the class at the margin, and the

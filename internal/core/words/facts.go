@@ -3,8 +3,8 @@ package words
 import (
 	"strings"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/money"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/money"
 )
 
 // Facts holds what an answer says, in the order of its sentences.

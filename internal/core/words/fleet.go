@@ -3,8 +3,8 @@ package words
 import (
 	"strings"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/money"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/money"
 )
 
 // The kinds of facts about a class that only plans with several prices of capacity have.

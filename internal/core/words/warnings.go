@@ -3,7 +3,7 @@ package words
 import (
 	"fmt"
 
-	"headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/capacity"
 )
 
 // The codes of a plan's warnings.

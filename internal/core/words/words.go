@@ -9,7 +9,7 @@ import (
 
 	"github.com/shopspring/decimal"
 
-	"headroom/internal/core/money"
+	"example.org/headroom/internal/core/money"
 )
 
 // PerPeriod returns the words for an amount per period of so many seconds.

@@ -20,7 +20,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"headroom/internal/core/fault"
+	"example.org/headroom/internal/core/fault"
 )
 
 // Config configures a client. Zero values mean the defaults.

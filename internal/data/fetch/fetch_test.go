@@ -23,7 +23,7 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/core/fault"
+	"example.org/headroom/internal/core/fault"
 )
 
 // names returns a name server on loopback, which gives a name's answers in order and repeats the last one for ever.

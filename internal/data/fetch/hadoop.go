@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"headroom/internal/data/history"
+	"example.org/headroom/internal/data/history"
 )
 
 // hadoopPath is the path of Hadoop's history server for jobs.

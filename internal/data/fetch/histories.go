@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"headroom/internal/data/history"
+	"example.org/headroom/internal/data/history"
 )
 
 // HistoryKind is the kind of history at an address.

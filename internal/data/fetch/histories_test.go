@@ -16,8 +16,8 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/data/history"
-	"headroom/internal/test/historytest"
+	"example.org/headroom/internal/data/history"
+	"example.org/headroom/internal/test/historytest"
 )
 
 // found collects the results of an import.

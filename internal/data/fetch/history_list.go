@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"slices"
 
-	"headroom/internal/data/history"
+	"example.org/headroom/internal/data/history"
 )
 
 const (

@@ -11,8 +11,8 @@ import (
 	"sync"
 	"time"
 
-	"headroom/internal/core/fault"
-	"headroom/internal/core/strict"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/core/strict"
 )
 
 // AllowedHost is a host that an admin allows the server to send to and read from. All others are out of reach.

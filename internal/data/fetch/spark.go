@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"time"
 
-	"headroom/internal/data/history"
+	"example.org/headroom/internal/data/history"
 )
 
 // sparkPath is the path of Spark's history server for applications.

@@ -12,7 +12,7 @@ import (
 	"sync"
 	"time"
 
-	"headroom/internal/data/history"
+	"example.org/headroom/internal/data/history"
 )
 
 // Limits of requests to a history server.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"headroom/internal/data/history"
+	"example.org/headroom/internal/data/history"
 )
 
 // A table of tasks becomes executions, and an execution becomes the figures of a profile.

@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"headroom/internal/core/perf"
+	"example.org/headroom/internal/core/perf"
 )
 
 // MeasuredTasks describes the durations of the executions' tasks in a form for drawing similar tasks, and returns the

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"unicode"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/perf"
-	"headroom/internal/core/strict"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/perf"
+	"example.org/headroom/internal/core/strict"
 )
 
 // structure identifies executions with the same stages: the stages' names, in their order, and the stages that each

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/capacity"
 )
 
 // made returns a sample of an execution with these maps, and reduces if there are any.

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/perf"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/perf"
 )
 
 // Sample describes one execution of maps and reduces.

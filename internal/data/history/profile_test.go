@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/capacity"
 )
 
 // worked returns an execution small enough to be counted by hand: two slots for maps and two for reduces.

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"time"
 
-	"headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/capacity"
 )
 
 // The kinds of things that change.

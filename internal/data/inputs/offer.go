@@ -4,9 +4,9 @@ import (
 	"encoding/json"
 	"time"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/money"
-	"headroom/internal/core/strict"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/money"
+	"example.org/headroom/internal/core/strict"
 )
 
 // StandingOffer stores a contract of a VM type that may be bought: an Offer without a day. No plan depends on one.

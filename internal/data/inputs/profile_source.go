@@ -9,8 +9,8 @@ import (
 
 	"github.com/shopspring/decimal"
 
-	"headroom/internal/core/fault"
-	"headroom/internal/core/strict"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/core/strict"
 )
 
 // maxSource is the maximum number of bytes of a profile version's source.

@@ -2,8 +2,8 @@ package inputs
 
 import (
 	"encoding/json"
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/fault"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/fault"
 	"strings"
 	"testing"
 	"time"

@@ -9,8 +9,8 @@ import (
 	"testing/iotest"
 	"time"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/fault"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/fault"
 )
 
 func TestForecastFiles(t *testing.T) {

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"headroom/internal/core/fault"
+	"example.org/headroom/internal/core/fault"
 )
 
 // hourSaid tells the form in which an hour was given.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"unicode/utf8"
 
-	"headroom/internal/core/strict"
+	"example.org/headroom/internal/core/strict"
 )
 
 var (

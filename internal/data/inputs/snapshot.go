@@ -7,11 +7,11 @@ import (
 	"slices"
 	"time"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/fault"
-	"headroom/internal/core/money"
-	"headroom/internal/core/perf"
-	"headroom/internal/core/strict"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/core/money"
+	"example.org/headroom/internal/core/perf"
+	"example.org/headroom/internal/core/strict"
 )
 
 // Snapshot holds a cluster's inputs, read in one transaction.

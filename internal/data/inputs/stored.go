@@ -9,9 +9,9 @@ import (
 
 	"github.com/shopspring/decimal"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/money"
-	"headroom/internal/core/perf"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/money"
+	"example.org/headroom/internal/core/perf"
 )
 
 // The stored inputs of a cluster. Snapshot makes a Problem of them for one moment. Each carries a Stamp, which

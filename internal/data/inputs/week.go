@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/fault"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/fault"
 )
 
 // HoursPerWeek and HoursPerYear: a year is twelve months of HoursPerMonth.

@@ -10,8 +10,8 @@ import (
 
 	"github.com/shopspring/decimal"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/strict"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/strict"
 )
 
 // attributes holds the relevant attributes of one of AWS's products.

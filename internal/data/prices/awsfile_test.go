@@ -12,8 +12,8 @@ import (
 
 	"github.com/shopspring/decimal"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/money"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/money"
 )
 
 // offerFile draws files in the shape of AWS's offer file for EC2. The same seed gives the same file, in either form,

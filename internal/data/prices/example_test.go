@@ -6,7 +6,7 @@ import (
 
 	"github.com/shopspring/decimal"
 
-	"headroom/internal/data/prices"
+	"example.org/headroom/internal/data/prices"
 )
 
 // Instances come by name. A row with a region or a name that nobody asked for is left out.

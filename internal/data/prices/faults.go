@@ -6,8 +6,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"headroom/internal/core/fault"
-	"headroom/internal/core/strict"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/core/strict"
 )
 
 // place is a position in a sheet: a line and column of a CSV, or a pointer into a JSON file and the byte where its

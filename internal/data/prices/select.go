@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"headroom/internal/core/fault"
+	"example.org/headroom/internal/core/fault"
 )
 
 // filter applies a selection to a sheet. It records what was selected and which names it has met, for advice about

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"headroom/internal/core/fault"
+	"example.org/headroom/internal/core/fault"
 )
 
 // VersionError refuses a change of a thing that somebody else has changed since the caller read it. It is of kind

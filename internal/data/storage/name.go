@@ -3,7 +3,7 @@ package storage
 import (
 	"fmt"
 
-	"headroom/internal/core/fault"
+	"example.org/headroom/internal/core/fault"
 )
 
 // SameName refuses to rename a stored thing: its name is its address.

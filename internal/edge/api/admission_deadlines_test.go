@@ -11,9 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/service/auth"
-	"headroom/internal/slots/dispatch"
-	"headroom/internal/slots/live"
+	"example.org/headroom/internal/service/auth"
+	"example.org/headroom/internal/slots/dispatch"
+	"example.org/headroom/internal/slots/live"
 )
 
 // near reports whether a time that passes while a test runs is about as expected.

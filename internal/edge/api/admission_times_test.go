@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"headroom/internal/core/perf"
-	"headroom/internal/slots/dispatch"
-	"headroom/internal/slots/live"
+	"example.org/headroom/internal/core/perf"
+	"example.org/headroom/internal/slots/dispatch"
+	"example.org/headroom/internal/slots/live"
 )
 
 // A promise rests on the cluster's own observations of a class's tasks, otherwise on the stored fit of measurements,

@@ -3,9 +3,9 @@ package api
 import (
 	"context"
 
-	"headroom/internal/data/storage"
-	"headroom/internal/service/report"
-	"headroom/internal/slots/live"
+	"example.org/headroom/internal/data/storage"
+	"example.org/headroom/internal/service/report"
+	"example.org/headroom/internal/slots/live"
 )
 
 func (s *server) ListAdmissions(ctx context.Context, r ListAdmissionsRequest) (reply[LeaseList], error) {

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"testing"
 
-	"headroom/internal/ask/horizon"
+	"example.org/headroom/internal/ask/horizon"
 )
 
 // The contract and the reader take the same scenarios of questions: changes or a saved one, never neither or both.

@@ -14,10 +14,10 @@ import (
 
 	"github.com/shopspring/decimal"
 
-	"headroom/internal/core/fault"
-	"headroom/internal/core/money"
-	"headroom/internal/core/strict"
-	"headroom/internal/edge/api/rules"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/core/money"
+	"example.org/headroom/internal/core/strict"
+	"example.org/headroom/internal/edge/api/rules"
 )
 
 // body is a request's body, read whole. Its shape is nil if a strict reader checks it.

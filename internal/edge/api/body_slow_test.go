@@ -16,7 +16,7 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 
-	"headroom/internal/service/telemetry"
+	"example.org/headroom/internal/service/telemetry"
 )
 
 // A body that stalls, drips or breaks off is the client's fault. The client gets an error, 408 if the body came too

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"headroom/internal/core/fault"
-	"headroom/internal/service/clusters"
-	"headroom/internal/service/report"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/service/clusters"
+	"example.org/headroom/internal/service/report"
 )
 
 func (s *server) GetClassCalibration(ctx context.Context, r GetClassCalibrationRequest) (reply[ClassCalibration], error) {

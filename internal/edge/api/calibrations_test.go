@@ -14,14 +14,14 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/ask/recheck"
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/perf"
-	"headroom/internal/core/proof"
-	"headroom/internal/data/history"
-	"headroom/internal/data/inputs"
-	"headroom/internal/service/app"
-	"headroom/internal/service/clusters"
+	"example.org/headroom/internal/ask/recheck"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/perf"
+	"example.org/headroom/internal/core/proof"
+	"example.org/headroom/internal/data/history"
+	"example.org/headroom/internal/data/inputs"
+	"example.org/headroom/internal/service/app"
+	"example.org/headroom/internal/service/clusters"
 )
 
 const (

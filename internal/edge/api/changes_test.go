@@ -8,10 +8,10 @@ import (
 	"net/http/httptest"
 	"testing"
 
-	"headroom/internal/service/app"
-	"headroom/internal/service/auth"
-	"headroom/internal/service/plans"
-	"headroom/internal/service/telemetry"
+	"example.org/headroom/internal/service/app"
+	"example.org/headroom/internal/service/auth"
+	"example.org/headroom/internal/service/plans"
+	"example.org/headroom/internal/service/telemetry"
 )
 
 // After a change, the same client reads the new state at once, even before the notification has come.

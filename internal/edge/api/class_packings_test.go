@@ -10,11 +10,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"headroom/internal/ask/pack"
-	"headroom/internal/ask/recheck"
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/perf"
-	"headroom/internal/service/auth"
+	"example.org/headroom/internal/ask/pack"
+	"example.org/headroom/internal/ask/recheck"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/perf"
+	"example.org/headroom/internal/service/auth"
 )
 
 const classPackings = "/v1/clusters/mine/class-packings"

@@ -3,9 +3,9 @@ package api
 import (
 	"testing"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/data/inputs"
-	"headroom/openapi"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/data/inputs"
+	"example.org/headroom/openapi"
 )
 
 // asked sends a request made from the contract.

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/service/auth"
+	"example.org/headroom/internal/service/auth"
 )
 
 // asSent sends a request with a client that does not decompress answers by itself.

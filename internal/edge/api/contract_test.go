@@ -20,33 +20,33 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/shopspring/decimal"
 
-	"headroom/internal/ask/goal"
-	"headroom/internal/ask/horizon"
-	"headroom/internal/ask/pack"
-	"headroom/internal/ask/pool"
-	"headroom/internal/ask/trial"
-	"headroom/internal/ask/whatif"
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/money"
-	"headroom/internal/core/perf"
-	"headroom/internal/core/proof"
-	"headroom/internal/data/fetch"
-	"headroom/internal/data/history"
-	"headroom/internal/data/inputs"
-	"headroom/internal/data/storage"
-	"headroom/internal/service/app"
-	"headroom/internal/service/auth"
-	"headroom/internal/service/clusters"
-	"headroom/internal/service/heartbeat"
-	"headroom/internal/service/hooks"
-	"headroom/internal/service/plans"
-	"headroom/internal/service/report/reporting"
-	"headroom/internal/service/runs"
-	"headroom/internal/service/telemetry"
-	"headroom/internal/slots/dispatch"
-	"headroom/internal/slots/live"
-	"headroom/internal/slots/sim"
-	"headroom/openapi"
+	"example.org/headroom/internal/ask/goal"
+	"example.org/headroom/internal/ask/horizon"
+	"example.org/headroom/internal/ask/pack"
+	"example.org/headroom/internal/ask/pool"
+	"example.org/headroom/internal/ask/trial"
+	"example.org/headroom/internal/ask/whatif"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/money"
+	"example.org/headroom/internal/core/perf"
+	"example.org/headroom/internal/core/proof"
+	"example.org/headroom/internal/data/fetch"
+	"example.org/headroom/internal/data/history"
+	"example.org/headroom/internal/data/inputs"
+	"example.org/headroom/internal/data/storage"
+	"example.org/headroom/internal/service/app"
+	"example.org/headroom/internal/service/auth"
+	"example.org/headroom/internal/service/clusters"
+	"example.org/headroom/internal/service/heartbeat"
+	"example.org/headroom/internal/service/hooks"
+	"example.org/headroom/internal/service/plans"
+	"example.org/headroom/internal/service/report/reporting"
+	"example.org/headroom/internal/service/runs"
+	"example.org/headroom/internal/service/telemetry"
+	"example.org/headroom/internal/slots/dispatch"
+	"example.org/headroom/internal/slots/live"
+	"example.org/headroom/internal/slots/sim"
+	"example.org/headroom/openapi"
 )
 
 // readContract reads the contract for all tests, which change nothing in it.
@@ -275,7 +275,7 @@ func collectTypes(t reflect.Type) {
 		collectTypes(t.Elem())
 		return
 	}
-	if !strings.HasPrefix(t.PkgPath(), "headroom/") || overlaid[t.String()] != nil {
+	if !strings.HasPrefix(t.PkgPath(), "example.org/headroom/") || overlaid[t.String()] != nil {
 		return
 	}
 	overlaid[t.String()] = t

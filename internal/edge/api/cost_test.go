@@ -12,12 +12,12 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
-	"headroom/internal/ask/study"
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/trace"
-	"headroom/internal/service/app"
-	"headroom/internal/service/auth"
-	"headroom/internal/service/telemetry"
+	"example.org/headroom/internal/ask/study"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/trace"
+	"example.org/headroom/internal/service/app"
+	"example.org/headroom/internal/service/auth"
+	"example.org/headroom/internal/service/telemetry"
 )
 
 // bench returns an API without a database, for operations that need none.

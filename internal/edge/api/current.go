@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"headroom/internal/core/fault"
-	"headroom/internal/service/plans"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/service/plans"
 )
 
 // Many programs poll the current plan. It is answered from memory, outside of the layer that checks requests against

@@ -12,9 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/service/auth"
-	"headroom/internal/service/plans"
-	"headroom/internal/test/await"
+	"example.org/headroom/internal/service/auth"
+	"example.org/headroom/internal/service/plans"
+	"example.org/headroom/internal/test/await"
 )
 
 // shownPlan returns a service with a cluster that has a plan.

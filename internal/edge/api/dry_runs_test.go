@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"headroom/internal/data/history"
+	"example.org/headroom/internal/data/history"
 )
 
 // A dry run into a cluster that does not exist is refused as the real one is, with a sentence that names the cluster.

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/edge/api/entrance"
+	"example.org/headroom/internal/edge/api/entrance"
 )
 
 // entered serves a handler behind an entrance with bounds that tests can wait for.

@@ -70,7 +70,7 @@ func (e enums) add(at reflect.Type, s *openapi3.Schema) {
 	switch {
 	case at.Kind() == reflect.Slice && s.Items != nil:
 		e.add(at.Elem(), s.Items.Value)
-	case at.Kind() == reflect.String && strings.HasPrefix(at.PkgPath(), "headroom/") && len(s.Enum) > 0:
+	case at.Kind() == reflect.String && strings.HasPrefix(at.PkgPath(), "example.org/headroom/") && len(s.Enum) > 0:
 		if e[at.String()] == nil {
 			e[at.String()] = map[string]bool{}
 		}

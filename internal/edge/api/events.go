@@ -11,9 +11,9 @@ import (
 	"strconv"
 	"time"
 
-	"headroom/internal/core/fault"
-	"headroom/internal/data/storage"
-	"headroom/internal/service/plans"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/data/storage"
+	"example.org/headroom/internal/service/plans"
 )
 
 const (

@@ -14,11 +14,11 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/service/app"
-	"headroom/internal/service/auth"
-	"headroom/internal/service/plans"
-	"headroom/internal/service/telemetry"
-	"headroom/internal/test/await"
+	"example.org/headroom/internal/service/app"
+	"example.org/headroom/internal/service/auth"
+	"example.org/headroom/internal/service/plans"
+	"example.org/headroom/internal/service/telemetry"
+	"example.org/headroom/internal/test/await"
 )
 
 // narrow is a listener whose connections buffer little unread data, and report their end.

@@ -6,10 +6,10 @@ import (
 	"net/http"
 	"time"
 
-	"headroom/internal/data/history"
-	"headroom/internal/data/storage"
-	"headroom/internal/service/clusters"
-	"headroom/internal/service/report"
+	"example.org/headroom/internal/data/history"
+	"example.org/headroom/internal/data/storage"
+	"example.org/headroom/internal/service/clusters"
+	"example.org/headroom/internal/service/report"
 )
 
 // executionBatch holds executions that were read elsewhere.

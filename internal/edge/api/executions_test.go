@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"headroom/internal/data/history"
-	"headroom/internal/service/app"
-	"headroom/internal/service/clusters"
+	"example.org/headroom/internal/data/history"
+	"example.org/headroom/internal/service/app"
+	"example.org/headroom/internal/service/clusters"
 )
 
 const someExecution = `{"executions":[{"job":"nightly etl","execution":"job_1","user":"ann","queue":"prod","submitted_at":"2026-03-01T22:00:00Z","finished_at":"2026-03-01T22:09:20Z",

@@ -10,11 +10,11 @@ import (
 	"strings"
 	"time"
 
-	"headroom/internal/core/fault"
-	"headroom/internal/data/inputs"
-	"headroom/internal/data/storage"
-	"headroom/internal/service/clusters"
-	"headroom/internal/service/report"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/data/inputs"
+	"example.org/headroom/internal/data/storage"
+	"example.org/headroom/internal/service/clusters"
+	"example.org/headroom/internal/service/report"
 )
 
 // The bodies of requests about forecasts, and of their answers.

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/data/inputs"
-	"headroom/internal/service/clusters"
+	"example.org/headroom/internal/data/inputs"
+	"example.org/headroom/internal/service/clusters"
 )
 
 const (

@@ -13,8 +13,8 @@ import (
 	"testing"
 	"unicode"
 
-	"headroom/internal/service/auth"
-	"headroom/internal/test/oidctest"
+	"example.org/headroom/internal/service/auth"
+	"example.org/headroom/internal/test/oidctest"
 )
 
 // tampered changes a text in one of the ways open to somebody who has seen a good one, or two.

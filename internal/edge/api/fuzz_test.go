@@ -10,7 +10,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"headroom/internal/core/trace"
+	"example.org/headroom/internal/core/trace"
 )
 
 // contractOperations returns every operation with its parameters and body.

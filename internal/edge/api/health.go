@@ -8,9 +8,9 @@ import (
 	"sync"
 	"time"
 
-	"headroom/internal/core/fault"
-	"headroom/internal/service/app"
-	"headroom/internal/service/telemetry"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/service/app"
+	"example.org/headroom/internal/service/telemetry"
 )
 
 // Metrics serves only the metrics, without a key: for an address of its own on loopback.

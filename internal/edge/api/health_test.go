@@ -6,7 +6,7 @@ import (
 	"regexp"
 	"testing"
 
-	"headroom/internal/service/auth"
+	"example.org/headroom/internal/service/auth"
 )
 
 func TestHealth(t *testing.T) {

@@ -16,8 +16,8 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/data/history"
-	"headroom/internal/service/clusters"
+	"example.org/headroom/internal/data/history"
+	"example.org/headroom/internal/service/clusters"
 )
 
 const histories = "/v1/clusters/mine/history-imports"

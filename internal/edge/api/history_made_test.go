@@ -8,10 +8,10 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/data/history"
-	"headroom/internal/data/inputs"
-	"headroom/internal/service/clusters"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/data/history"
+	"example.org/headroom/internal/data/inputs"
+	"example.org/headroom/internal/service/clusters"
 )
 
 // nightly returns executions of a job: for each of some days from Monday, 5 January 2026, one from 22:00 to 23:30 of

@@ -4,13 +4,13 @@ import (
 	"context"
 	"fmt"
 
-	"headroom/internal/ask/whatif"
-	"headroom/internal/core/fault"
-	"headroom/internal/data/inputs"
-	"headroom/internal/data/storage"
-	"headroom/internal/service/auth"
-	"headroom/internal/service/report"
-	"headroom/internal/service/report/reporting"
+	"example.org/headroom/internal/ask/whatif"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/data/inputs"
+	"example.org/headroom/internal/data/storage"
+	"example.org/headroom/internal/service/auth"
+	"example.org/headroom/internal/service/report"
+	"example.org/headroom/internal/service/report/reporting"
 )
 
 // The inputs of clusters: each handler passes its request on and answers the result.

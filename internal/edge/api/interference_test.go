@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"headroom/internal/service/auth"
-	"headroom/internal/slots/sim"
+	"example.org/headroom/internal/service/auth"
+	"example.org/headroom/internal/slots/sim"
 )
 
 const smallInterference = `{"interactive":{"per_second":300,"service":{"kind":"exponential","mean_ms":2}},"requests":2000}`

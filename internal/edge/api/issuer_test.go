@@ -11,10 +11,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"headroom/internal/service/app"
-	"headroom/internal/service/auth"
-	"headroom/internal/service/auth/oidc"
-	"headroom/internal/test/oidctest"
+	"example.org/headroom/internal/service/app"
+	"example.org/headroom/internal/service/auth"
+	"example.org/headroom/internal/service/auth/oidc"
+	"example.org/headroom/internal/test/oidctest"
 )
 
 // trust returns a checker of tokens from an issuer whose keys are known.

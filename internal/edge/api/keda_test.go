@@ -10,9 +10,9 @@ import (
 	"github.com/tidwall/gjson"
 	"k8s.io/apimachinery/pkg/api/resource"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/data/inputs"
-	"headroom/internal/service/auth"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/data/inputs"
+	"example.org/headroom/internal/service/auth"
 )
 
 // kedaValue reads an answer as KEDA's metrics-api scaler does, with the same parsers. Only the status 200 will do,

@@ -6,8 +6,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"headroom/internal/service/app"
-	"headroom/internal/service/clusters"
+	"example.org/headroom/internal/service/app"
+	"example.org/headroom/internal/service/clusters"
 )
 
 // Nothing more is added to a cluster that keeps more than it may, until it keeps less. All else goes on: reading, deleting,

@@ -4,10 +4,10 @@ import (
 	"context"
 	"time"
 
-	"headroom/internal/data/storage"
-	"headroom/internal/service/app"
-	"headroom/internal/service/auth"
-	"headroom/internal/service/report"
+	"example.org/headroom/internal/data/storage"
+	"example.org/headroom/internal/service/app"
+	"example.org/headroom/internal/service/auth"
+	"example.org/headroom/internal/service/report"
 )
 
 // newKey is the request for a key; createdKey is the answer.

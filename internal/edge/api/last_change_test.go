@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/service/auth"
+	"example.org/headroom/internal/service/auth"
 )
 
 // Errors about a changed thing or a deleted cluster name the author and the time. For a thing that never existed they

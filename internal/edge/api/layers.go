@@ -11,10 +11,10 @@ import (
 	"net/url"
 	"strings"
 
-	"headroom/internal/core/fault"
-	"headroom/internal/edge/api/rules"
-	"headroom/internal/service/app"
-	"headroom/internal/service/auth"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/edge/api/rules"
+	"example.org/headroom/internal/service/app"
+	"example.org/headroom/internal/service/auth"
 )
 
 // The layers that know the operation of a request: authorisation, validation, idempotency.

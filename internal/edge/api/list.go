@@ -6,9 +6,9 @@ import (
 	"errors"
 	"io"
 
-	"headroom/internal/core/fault"
-	"headroom/internal/data/storage"
-	"headroom/internal/service/report"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/data/storage"
+	"example.org/headroom/internal/service/report"
 )
 
 // list is a page as answered.

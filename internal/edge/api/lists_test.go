@@ -16,7 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/xuri/excelize/v2"
 
-	"headroom/internal/data/inputs"
+	"example.org/headroom/internal/data/inputs"
 )
 
 // rows writes a forecast for each of some hours.

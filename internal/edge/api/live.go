@@ -5,10 +5,10 @@ import (
 	"net/http"
 	"strconv"
 
-	"headroom/internal/data/storage"
-	"headroom/internal/service/heartbeat"
-	"headroom/internal/service/report"
-	"headroom/internal/slots/live"
+	"example.org/headroom/internal/data/storage"
+	"example.org/headroom/internal/service/heartbeat"
+	"example.org/headroom/internal/service/report"
+	"example.org/headroom/internal/slots/live"
 )
 
 func (s *server) GetLiveSettings(ctx context.Context, r GetLiveSettingsRequest) (reply[LiveSettings], error) {

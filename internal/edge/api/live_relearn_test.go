@@ -13,12 +13,12 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"headroom/internal/edge/postgres"
-	"headroom/internal/service/app"
-	"headroom/internal/service/auth"
-	"headroom/internal/slots/dispatch"
-	"headroom/internal/slots/live"
-	"headroom/internal/test/pgtest"
+	"example.org/headroom/internal/edge/postgres"
+	"example.org/headroom/internal/service/app"
+	"example.org/headroom/internal/service/auth"
+	"example.org/headroom/internal/slots/dispatch"
+	"example.org/headroom/internal/slots/live"
+	"example.org/headroom/internal/test/pgtest"
 )
 
 // Everything is learned again from all stored choices, by a request and by another rule, while nodes report to this

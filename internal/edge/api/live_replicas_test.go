@@ -15,16 +15,16 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"headroom/internal/data/inputs"
-	"headroom/internal/edge/postgres"
-	"headroom/internal/service/app"
-	"headroom/internal/service/auth"
-	"headroom/internal/service/heartbeat"
-	"headroom/internal/service/telemetry"
-	"headroom/internal/slots/live"
-	"headroom/internal/test/await"
-	"headroom/internal/test/pgtest"
-	"headroom/openapi"
+	"example.org/headroom/internal/data/inputs"
+	"example.org/headroom/internal/edge/postgres"
+	"example.org/headroom/internal/service/app"
+	"example.org/headroom/internal/service/auth"
+	"example.org/headroom/internal/service/heartbeat"
+	"example.org/headroom/internal/service/telemetry"
+	"example.org/headroom/internal/slots/live"
+	"example.org/headroom/internal/test/await"
+	"example.org/headroom/internal/test/pgtest"
+	"example.org/headroom/openapi"
 )
 
 // Servers over one database hand out the tasks of a cluster to agents that move between them. Two of them send requests on

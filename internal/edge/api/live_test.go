@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/core/fault"
-	"headroom/internal/service/auth"
-	"headroom/internal/slots/live"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/service/auth"
+	"example.org/headroom/internal/slots/live"
 )
 
 const someNode = `{"type":"m5.xlarge","cores":4,"slots":{"map":2,"reduce":1}}`

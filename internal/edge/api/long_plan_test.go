@@ -5,7 +5,7 @@ import (
 	"net/http/httptest"
 	"testing"
 
-	"headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/capacity"
 )
 
 // TestLongPlansAreSentAsTheyAreWritten: in pieces that each have a time limit, and the same text as at once.

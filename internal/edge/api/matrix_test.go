@@ -10,10 +10,10 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 
-	"headroom/internal/ask/pack"
-	"headroom/internal/data/fetch"
-	"headroom/internal/service/auth"
-	"headroom/internal/slots/live"
+	"example.org/headroom/internal/ask/pack"
+	"example.org/headroom/internal/data/fetch"
+	"example.org/headroom/internal/service/auth"
+	"example.org/headroom/internal/slots/live"
 )
 
 // asker is a caller in the matrix, with the clusters it sees among "mine" and "other".

@@ -7,11 +7,11 @@ import (
 	"strings"
 	"time"
 
-	"headroom/internal/core/fault"
-	"headroom/internal/core/perf"
-	"headroom/internal/data/storage"
-	"headroom/internal/service/clusters"
-	"headroom/internal/service/report"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/core/perf"
+	"example.org/headroom/internal/data/storage"
+	"example.org/headroom/internal/service/clusters"
+	"example.org/headroom/internal/service/report"
 )
 
 // measurementBatch holds measurements as sent.

@@ -11,10 +11,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"headroom/internal/ask/pack"
-	"headroom/internal/core/perf"
-	"headroom/internal/service/auth"
-	"headroom/internal/service/clusters"
+	"example.org/headroom/internal/ask/pack"
+	"example.org/headroom/internal/core/perf"
+	"example.org/headroom/internal/service/auth"
+	"example.org/headroom/internal/service/clusters"
 )
 
 func init() { // types that the overlay names

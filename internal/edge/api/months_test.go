@@ -16,11 +16,11 @@ import (
 	"github.com/shopspring/decimal"
 	"github.com/xuri/excelize/v2"
 
-	"headroom/internal/ask/horizon"
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/money"
-	"headroom/internal/service/auth"
-	"headroom/internal/service/runs"
+	"example.org/headroom/internal/ask/horizon"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/money"
+	"example.org/headroom/internal/service/auth"
+	"example.org/headroom/internal/service/runs"
 )
 
 const (

@@ -8,7 +8,7 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 
-	"headroom/internal/service/plans"
+	"example.org/headroom/internal/service/plans"
 )
 
 // Every list whose rows have exact amounts writes them as numbers on request, and nothing else changes.

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"time"
 
-	"headroom/internal/data/storage"
-	"headroom/internal/service/plans"
-	"headroom/internal/service/report"
+	"example.org/headroom/internal/data/storage"
+	"example.org/headroom/internal/service/plans"
+	"example.org/headroom/internal/service/report"
 )
 
 func (s *server) ListObservations(ctx context.Context, r ListObservationsRequest) (reply[ObservationList], error) {

@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/service/auth"
-	"headroom/internal/service/plans"
-	"headroom/internal/test/await"
+	"example.org/headroom/internal/service/auth"
+	"example.org/headroom/internal/service/plans"
+	"example.org/headroom/internal/test/await"
 )
 
 func init() { // types that the overlay names

@@ -18,8 +18,8 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
-	"headroom/internal/core/trace"
-	"headroom/internal/service/auth"
+	"example.org/headroom/internal/core/trace"
+	"example.org/headroom/internal/service/auth"
 )
 
 // asked holds the facts that the layers around a handler know of a request. It is filled on the way in and read on

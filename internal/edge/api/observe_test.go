@@ -9,7 +9,7 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
-	"headroom/internal/service/telemetry"
+	"example.org/headroom/internal/service/telemetry"
 )
 
 func TestRequestIDs(t *testing.T) {

@@ -7,8 +7,8 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
-	"headroom/internal/edge/api/rules"
-	"headroom/internal/service/auth"
+	"example.org/headroom/internal/edge/api/rules"
+	"example.org/headroom/internal/service/auth"
 )
 
 //go:generate go tool -modfile=../../../tools/go.mod oapi-codegen -config ../../../openapi/server/config.yaml -o server_gen.go ../../../openapi/openapi.yaml

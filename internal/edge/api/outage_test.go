@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/test/await"
+	"example.org/headroom/internal/test/await"
 )
 
 // While the database is away everything that needs it is 503 with Retry-After and reveals nothing of the inside;

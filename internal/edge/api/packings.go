@@ -4,10 +4,10 @@ import (
 	"bytes"
 	"context"
 
-	"headroom/internal/ask/pack"
-	"headroom/internal/data/storage"
-	"headroom/internal/service/question"
-	"headroom/internal/service/report"
+	"example.org/headroom/internal/ask/pack"
+	"example.org/headroom/internal/data/storage"
+	"example.org/headroom/internal/service/question"
+	"example.org/headroom/internal/service/report"
 )
 
 func (s *server) ListPackings(ctx context.Context, r ListPackingsRequest) (reply[PackingList], error) {

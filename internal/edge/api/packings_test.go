@@ -11,11 +11,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"headroom/internal/ask/pack"
-	"headroom/internal/ask/recheck"
-	"headroom/internal/core/capacity"
-	"headroom/internal/service/auth"
-	"headroom/internal/service/runs"
+	"example.org/headroom/internal/ask/pack"
+	"example.org/headroom/internal/ask/recheck"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/service/auth"
+	"example.org/headroom/internal/service/runs"
 )
 
 func TestPackingsOverHTTP(t *testing.T) {

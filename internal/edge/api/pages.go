@@ -15,8 +15,8 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
-	"headroom/internal/edge/api/docs"
-	"headroom/openapi"
+	"example.org/headroom/internal/edge/api/docs"
+	"example.org/headroom/openapi"
 )
 
 // pageCache holds the pages that are made once.

@@ -13,8 +13,8 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
-	"headroom/internal/core/fault"
-	"headroom/internal/edge/api/rules"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/edge/api/rules"
 )
 
 const idempotencyKey = "Idempotency-Key"

@@ -13,8 +13,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"headroom/internal/core/trace"
-	"headroom/internal/service/heartbeat"
+	"example.org/headroom/internal/core/trace"
+	"example.org/headroom/internal/service/heartbeat"
 )
 
 // Headers of a request that a server sends on to another one.

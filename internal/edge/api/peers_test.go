@@ -14,15 +14,15 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/data/inputs"
-	"headroom/internal/edge/postgres"
-	"headroom/internal/service/app"
-	"headroom/internal/service/auth"
-	"headroom/internal/service/heartbeat"
-	"headroom/internal/service/telemetry"
-	"headroom/internal/test/await"
-	"headroom/internal/test/pgtest"
-	"headroom/openapi"
+	"example.org/headroom/internal/data/inputs"
+	"example.org/headroom/internal/edge/postgres"
+	"example.org/headroom/internal/service/app"
+	"example.org/headroom/internal/service/auth"
+	"example.org/headroom/internal/service/heartbeat"
+	"example.org/headroom/internal/service/telemetry"
+	"example.org/headroom/internal/test/await"
+	"example.org/headroom/internal/test/pgtest"
+	"example.org/headroom/openapi"
 )
 
 // peer is one of two servers over one database that send requests on to each other.

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"headroom/internal/service/plans"
+	"example.org/headroom/internal/service/plans"
 )
 
 func TestPins(t *testing.T) {

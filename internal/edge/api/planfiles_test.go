@@ -10,9 +10,9 @@ import (
 
 	"github.com/xuri/excelize/v2"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/money"
-	"headroom/internal/service/plans"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/money"
+	"example.org/headroom/internal/service/plans"
 )
 
 // A plan as a table has its classes, and as a spreadsheet its own figures, typed and without formulas.

@@ -10,13 +10,13 @@ import (
 	"strconv"
 	"time"
 
-	"headroom/internal/ask/goal"
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/fault"
-	"headroom/internal/core/perf"
-	"headroom/internal/data/storage"
-	"headroom/internal/service/plans"
-	"headroom/internal/service/report"
+	"example.org/headroom/internal/ask/goal"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/core/perf"
+	"example.org/headroom/internal/data/storage"
+	"example.org/headroom/internal/service/plans"
+	"example.org/headroom/internal/service/report"
 )
 
 // planRequest is the body of a request for a plan.

@@ -8,11 +8,11 @@ import (
 	"strings"
 	"time"
 
-	"headroom/internal/ask/pool"
-	"headroom/internal/core/fault"
-	"headroom/internal/data/storage"
-	"headroom/internal/service/plans"
-	"headroom/internal/service/report"
+	"example.org/headroom/internal/ask/pool"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/data/storage"
+	"example.org/headroom/internal/service/plans"
+	"example.org/headroom/internal/service/report"
 )
 
 // poolMachineList holds machines as sent, storageSampleBatch samples, and storageSamplesTaken their treatment.

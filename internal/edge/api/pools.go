@@ -4,8 +4,8 @@ import (
 	"context"
 	"net/http"
 
-	"headroom/internal/ask/pool"
-	"headroom/internal/ask/whatif"
+	"example.org/headroom/internal/ask/pool"
+	"example.org/headroom/internal/ask/whatif"
 )
 
 // poolVMTypes makes a scenario for capacity plans from a pool's types.

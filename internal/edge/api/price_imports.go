@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"headroom/internal/core/fault"
-	"headroom/internal/service/clusters"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/service/clusters"
 )
 
 // sheetTypes lists the accepted media types of price sheets. The form follows from the content.

@@ -23,11 +23,11 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/data/inputs"
-	"headroom/internal/service/app"
-	"headroom/internal/service/clusters"
-	"headroom/internal/service/telemetry"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/data/inputs"
+	"example.org/headroom/internal/service/app"
+	"example.org/headroom/internal/service/clusters"
+	"example.org/headroom/internal/service/telemetry"
 )
 
 // sheet is a small price sheet: two instances on demand, one of them reserved too.

@@ -13,11 +13,11 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
-	"headroom/internal/core/fault"
-	"headroom/internal/data/storage"
-	"headroom/internal/service/auth"
-	"headroom/internal/service/question"
-	"headroom/internal/slots/live"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/data/storage"
+	"example.org/headroom/internal/service/auth"
+	"example.org/headroom/internal/service/question"
+	"example.org/headroom/internal/slots/live"
 )
 
 // problem is a problem document (RFC 9457): the reason of a refusal, and its remedy.

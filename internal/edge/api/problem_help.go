@@ -1,7 +1,7 @@
 package api
 
 import (
-	"headroom/internal/edge/api/docs"
+	"example.org/headroom/internal/edge/api/docs"
 )
 
 // problemHelp explains a kind of problem and its remedy.

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"strconv"
 
-	"headroom/internal/data/inputs"
-	"headroom/internal/data/storage"
-	"headroom/internal/service/report"
+	"example.org/headroom/internal/data/inputs"
+	"example.org/headroom/internal/data/storage"
+	"example.org/headroom/internal/service/report"
 )
 
 func (s *server) ListProfiles(ctx context.Context, r ListProfilesRequest) (reply[ProfileList], error) {

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/edge/api/entrance"
+	"example.org/headroom/internal/edge/api/entrance"
 )
 
 // Who sends no key may ask so often from an address, whatever is asked, and hears when to come again. Another client of

@@ -7,8 +7,8 @@ import (
 	"net/http"
 	"strconv"
 
-	"headroom/internal/service/question"
-	"headroom/internal/service/runs"
+	"example.org/headroom/internal/service/question"
+	"example.org/headroom/internal/service/runs"
 )
 
 const (

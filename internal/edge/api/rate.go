@@ -9,7 +9,7 @@ import (
 
 	"github.com/go-chi/httprate"
 
-	"headroom/internal/service/auth"
+	"example.org/headroom/internal/service/auth"
 )
 
 // rateLimits bounds the requests of one key, or of one address without a key.

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"headroom/internal/core/fault"
-	"headroom/internal/service/auth"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/service/auth"
 )
 
 var errBusy = fmt.Errorf("the database does not answer: %w", fault.Busy)

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"headroom/internal/edge/api/docs"
-	"headroom/openapi"
+	"example.org/headroom/internal/edge/api/docs"
+	"example.org/headroom/openapi"
 )
 
 func TestReferenceIsWhole(t *testing.T) {

@@ -14,7 +14,7 @@ import (
 	"strings"
 	"sync"
 
-	"headroom/internal/core/fault"
+	"example.org/headroom/internal/core/fault"
 )
 
 // reply is the answer of an operation whose body is a T.

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"headroom/internal/data/storage"
-	"headroom/internal/service/report"
-	"headroom/internal/service/report/reporting"
+	"example.org/headroom/internal/data/storage"
+	"example.org/headroom/internal/service/report"
+	"example.org/headroom/internal/service/report/reporting"
 )
 
 func (s *server) ListReportSchedules(ctx context.Context, r ListReportSchedulesRequest) (reply[ReportScheduleList], error) {

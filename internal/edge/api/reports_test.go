@@ -15,10 +15,10 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/service/auth"
-	"headroom/internal/service/report/reporting"
-	"headroom/internal/service/runs"
-	"headroom/internal/test/await"
+	"example.org/headroom/internal/service/auth"
+	"example.org/headroom/internal/service/report/reporting"
+	"example.org/headroom/internal/service/runs"
+	"example.org/headroom/internal/test/await"
 )
 
 // makeReport starts a report and does its run's work, as a server would.

@@ -6,9 +6,9 @@ import (
 	"reflect"
 	"testing"
 
-	"headroom/internal/core/perf"
-	"headroom/internal/service/auth"
-	"headroom/internal/slots/dispatch"
+	"example.org/headroom/internal/core/perf"
+	"example.org/headroom/internal/service/auth"
+	"example.org/headroom/internal/slots/dispatch"
 )
 
 // ruleQuestions holds a question for each rule that can be asked by itself, with every member of it.

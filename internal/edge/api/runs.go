@@ -11,10 +11,10 @@ import (
 	"strings"
 	"time"
 
-	"headroom/internal/core/fault"
-	"headroom/internal/data/storage"
-	"headroom/internal/service/report"
-	"headroom/internal/service/runs"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/data/storage"
+	"example.org/headroom/internal/service/report"
+	"example.org/headroom/internal/service/runs"
 )
 
 func runAddress(id string) string { return "/v1/runs/" + id }

@@ -10,11 +10,11 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/service/app"
-	"headroom/internal/service/auth"
-	"headroom/internal/service/plans"
-	"headroom/internal/service/runs"
-	"headroom/internal/service/runs/queue"
+	"example.org/headroom/internal/service/app"
+	"example.org/headroom/internal/service/auth"
+	"example.org/headroom/internal/service/plans"
+	"example.org/headroom/internal/service/runs"
+	"example.org/headroom/internal/service/runs/queue"
 )
 
 // works returns a service that works on runs.

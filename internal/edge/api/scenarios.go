@@ -5,8 +5,8 @@ import (
 	"context"
 	"time"
 
-	"headroom/internal/service/question"
-	"headroom/internal/service/report"
+	"example.org/headroom/internal/service/question"
+	"example.org/headroom/internal/service/report"
 )
 
 func (s *server) ListScenarios(ctx context.Context, r ListScenariosRequest) (reply[ScenarioList], error) {

@@ -11,12 +11,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"headroom/internal/ask/study"
-	"headroom/internal/ask/whatif"
-	"headroom/internal/core/capacity"
-	"headroom/internal/data/inputs"
-	"headroom/internal/service/auth"
-	"headroom/internal/test/await"
+	"example.org/headroom/internal/ask/study"
+	"example.org/headroom/internal/ask/whatif"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/data/inputs"
+	"example.org/headroom/internal/service/auth"
+	"example.org/headroom/internal/test/await"
 )
 
 const shorter = `{"name":"shorter","note":"for the audit","changes":[{"what":"deadline","class":"nightly","factor":0.9}]}`

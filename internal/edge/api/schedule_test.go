@@ -4,7 +4,7 @@ import (
 	"os"
 	"testing"
 
-	"headroom/internal/ask/horizon"
+	"example.org/headroom/internal/ask/horizon"
 )
 
 const smallSchedule = `{"problem":{"currency":"EUR","supply":{"on_demand":{"price":"9"}},"classes":[{"name":"etl","vms_per_job":"2","deadline_s":3600,"due_s":14400,"jobs":{"min":0,"max":0},"penalty":"50"}]},

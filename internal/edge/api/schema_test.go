@@ -11,10 +11,10 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 
-	"headroom/internal/core/fault"
-	"headroom/internal/core/money"
-	"headroom/internal/core/strict"
-	"headroom/internal/edge/api/rules"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/core/money"
+	"example.org/headroom/internal/core/strict"
+	"example.org/headroom/internal/edge/api/rules"
 )
 
 // This is the check that the generated rules must agree with: kin-openapi checks values against the schemas, and the

@@ -15,11 +15,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"headroom/internal/core/fault"
-	"headroom/internal/edge/api/docs"
-	"headroom/internal/service/app"
-	"headroom/internal/service/auth"
-	"headroom/internal/service/telemetry"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/edge/api/docs"
+	"example.org/headroom/internal/service/app"
+	"example.org/headroom/internal/service/auth"
+	"example.org/headroom/internal/service/telemetry"
 )
 
 // front is a server whose store holds only sessions and links, enough for the layers in front of the operations.

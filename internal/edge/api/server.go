@@ -11,11 +11,11 @@ import (
 	"github.com/go-chi/chi/v5"
 	"github.com/go-chi/chi/v5/middleware"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/edge/api/entrance"
-	"headroom/internal/service/app"
-	"headroom/internal/service/heartbeat"
-	"headroom/internal/service/telemetry"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/edge/api/entrance"
+	"example.org/headroom/internal/service/app"
+	"example.org/headroom/internal/service/heartbeat"
+	"example.org/headroom/internal/service/telemetry"
 )
 
 // Config configures the API. Zero values stand for the defaults.

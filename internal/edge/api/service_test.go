@@ -18,12 +18,12 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 
-	"headroom/internal/edge/postgres"
-	"headroom/internal/service/app"
-	"headroom/internal/service/auth"
-	"headroom/internal/service/telemetry"
-	"headroom/internal/test/pgtest"
-	"headroom/internal/test/solvertest"
+	"example.org/headroom/internal/edge/postgres"
+	"example.org/headroom/internal/service/app"
+	"example.org/headroom/internal/service/auth"
+	"example.org/headroom/internal/service/telemetry"
+	"example.org/headroom/internal/test/pgtest"
+	"example.org/headroom/internal/test/solvertest"
 )
 
 func TestMain(m *testing.M) {

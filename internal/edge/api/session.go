@@ -10,9 +10,9 @@ import (
 	"sync"
 	"time"
 
-	"headroom/internal/core/fault"
-	"headroom/internal/edge/api/entrance"
-	"headroom/internal/service/auth"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/edge/api/entrance"
+	"example.org/headroom/internal/service/auth"
 )
 
 // cookieName names the cookie of a session's token.

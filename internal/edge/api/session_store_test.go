@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/service/auth"
-	"headroom/internal/test/pgtest"
+	"example.org/headroom/internal/service/auth"
+	"example.org/headroom/internal/test/pgtest"
 )
 
 // Sessions and links on a real database, whose clock decides when they are over; the test moves the app's clock

@@ -12,7 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"headroom/internal/service/auth"
+	"example.org/headroom/internal/service/auth"
 )
 
 // frontCookie names the cookie at the address of the tests, 127.0.0.1:8080.

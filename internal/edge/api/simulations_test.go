@@ -9,13 +9,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"headroom/internal/ask/trial"
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/plan"
-	"headroom/internal/data/history"
-	"headroom/internal/service/auth"
-	"headroom/internal/service/runs"
-	"headroom/internal/slots/sim"
+	"example.org/headroom/internal/ask/trial"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/plan"
+	"example.org/headroom/internal/data/history"
+	"example.org/headroom/internal/service/auth"
+	"example.org/headroom/internal/service/runs"
+	"example.org/headroom/internal/slots/sim"
 )
 
 const profiledProblem = `{"currency":"USD","supply":{"on_demand":{"price":"0.2"}},"classes":[{"name":"etl","profile":{"map_tasks":20,"reduce_tasks":6,"map_avg_s":30,"map_max_s":40,

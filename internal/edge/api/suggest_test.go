@@ -3,7 +3,7 @@ package api
 import (
 	"testing"
 
-	"headroom/internal/service/auth"
+	"example.org/headroom/internal/service/auth"
 )
 
 // A problem whose classes have no penalties is refused with prices to begin with, that can be put in as they are.

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"headroom/internal/service/auth"
+	"example.org/headroom/internal/service/auth"
 )
 
 // watchers bounds the requests that wait for changes.

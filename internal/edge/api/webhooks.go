@@ -7,10 +7,10 @@ import (
 	"strings"
 	"time"
 
-	"headroom/internal/data/fetch"
-	"headroom/internal/data/storage"
-	"headroom/internal/service/hooks"
-	"headroom/internal/service/report"
+	"example.org/headroom/internal/data/fetch"
+	"example.org/headroom/internal/data/storage"
+	"example.org/headroom/internal/service/hooks"
+	"example.org/headroom/internal/service/report"
 )
 
 // newWebhook is the request for a webhook; createdWebhook is the answer. Nothing else contains a secret.

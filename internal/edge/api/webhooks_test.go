@@ -12,10 +12,10 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 
-	"headroom/internal/data/fetch"
-	"headroom/internal/service/auth"
-	"headroom/internal/service/hooks"
-	"headroom/internal/test/await"
+	"example.org/headroom/internal/data/fetch"
+	"example.org/headroom/internal/service/auth"
+	"example.org/headroom/internal/service/hooks"
+	"example.org/headroom/internal/test/await"
 )
 
 const someWebhook = `{"name":"pager","url":"https://hooks.example.com/","events":["plan.failed"]}`

@@ -10,8 +10,8 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"headroom/internal/data/inputs"
-	"headroom/internal/service/plans"
+	"example.org/headroom/internal/data/inputs"
+	"example.org/headroom/internal/service/plans"
 )
 
 func TestVersionsOfThings(t *testing.T) {

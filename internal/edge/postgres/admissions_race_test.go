@@ -10,10 +10,10 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/data/inputs"
-	"headroom/internal/edge/postgres"
-	"headroom/internal/slots/live"
-	"headroom/internal/test/pgtest"
+	"example.org/headroom/internal/data/inputs"
+	"example.org/headroom/internal/edge/postgres"
+	"example.org/headroom/internal/slots/live"
+	"example.org/headroom/internal/test/pgtest"
 )
 
 // held holds a client's knowledge of its lease.

@@ -9,9 +9,9 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"headroom/internal/data/storage"
-	"headroom/internal/service/app"
-	"headroom/internal/service/auth"
+	"example.org/headroom/internal/data/storage"
+	"example.org/headroom/internal/service/app"
+	"example.org/headroom/internal/service/auth"
 )
 
 // entry records one action; its author comes from the context.

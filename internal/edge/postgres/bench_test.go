@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"testing"
 
-	"headroom/internal/data/inputs"
-	"headroom/internal/test/pgtest"
+	"example.org/headroom/internal/data/inputs"
+	"example.org/headroom/internal/test/pgtest"
 )
 
 func BenchmarkSnapshot(b *testing.B) {

@@ -9,11 +9,11 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/perf"
-	"headroom/internal/data/inputs"
-	"headroom/internal/service/auth"
-	"headroom/internal/service/clusters"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/perf"
+	"example.org/headroom/internal/data/inputs"
+	"example.org/headroom/internal/service/auth"
+	"example.org/headroom/internal/service/clusters"
 )
 
 // measurable matches executions e that can calibrate a class.

@@ -6,7 +6,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"headroom/internal/data/inputs"
+	"example.org/headroom/internal/data/inputs"
 )
 
 // carryOut makes the changes of a document in their order, in one round trip, and returns the entries to record.

@@ -4,10 +4,10 @@ import (
 	"encoding/json"
 	"testing"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/data/inputs"
-	"headroom/internal/data/storage"
-	"headroom/internal/test/pgtest"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/data/inputs"
+	"example.org/headroom/internal/data/storage"
+	"example.org/headroom/internal/test/pgtest"
 )
 
 // A profile of stages with its source, and a calibrated class, are read unchanged: alone, in pages, in the document

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/test/pgtest"
+	"example.org/headroom/internal/test/pgtest"
 )
 
 // Where all clusters are due at once, taking one takes as long among many as among few.

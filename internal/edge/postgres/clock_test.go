@@ -5,10 +5,10 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/data/storage"
-	"headroom/internal/service/plans"
-	"headroom/internal/service/runs"
-	"headroom/internal/test/pgtest"
+	"example.org/headroom/internal/data/storage"
+	"example.org/headroom/internal/service/plans"
+	"example.org/headroom/internal/service/runs"
+	"example.org/headroom/internal/test/pgtest"
 )
 
 // A jump of the database's clock is simulated by shifting all stored times the other way. After a jump back, stored

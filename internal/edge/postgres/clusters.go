@@ -6,8 +6,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"headroom/internal/data/inputs"
-	"headroom/internal/data/storage"
+	"example.org/headroom/internal/data/inputs"
+	"example.org/headroom/internal/data/storage"
 )
 
 const clusterColumns = `name, description, currency, period_seconds, time_zone, options, budget, hold_seconds, inputs_version, version, created_at, updated_at`

@@ -1,15 +1,15 @@
 package postgres_test
 
 import (
+	"example.org/headroom/internal/service/plans"
 	"fmt"
-	"headroom/internal/service/plans"
 	"testing"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/fault"
-	"headroom/internal/data/inputs"
-	"headroom/internal/data/storage"
-	"headroom/internal/test/pgtest"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/data/inputs"
+	"example.org/headroom/internal/data/storage"
+	"example.org/headroom/internal/test/pgtest"
 )
 
 func TestClusters(t *testing.T) {

@@ -8,12 +8,12 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/fault"
-	"headroom/internal/data/inputs"
-	"headroom/internal/edge/postgres"
-	"headroom/internal/service/auth"
-	"headroom/internal/test/pgtest"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/data/inputs"
+	"example.org/headroom/internal/edge/postgres"
+	"example.org/headroom/internal/service/auth"
+	"example.org/headroom/internal/test/pgtest"
 )
 
 // ours lists constraints that no input can break: the store itself writes these columns.

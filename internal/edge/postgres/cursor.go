@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"time"
 
-	"headroom/internal/core/fault"
-	"headroom/internal/data/storage"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/data/storage"
 )
 
 // A cursor is the sort key of the last item of a page, as a JSON list in base64.

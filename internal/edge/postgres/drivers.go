@@ -5,7 +5,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"headroom/internal/service/heartbeat"
+	"example.org/headroom/internal/service/heartbeat"
 )
 
 // HoldDriver makes the holder the driver of an engine for a while, unless another is. The row's lock decides among those

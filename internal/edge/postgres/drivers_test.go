@@ -8,11 +8,11 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/core/fault"
-	"headroom/internal/data/inputs"
-	"headroom/internal/edge/postgres"
-	"headroom/internal/service/heartbeat"
-	"headroom/internal/test/pgtest"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/data/inputs"
+	"example.org/headroom/internal/edge/postgres"
+	"example.org/headroom/internal/service/heartbeat"
+	"example.org/headroom/internal/test/pgtest"
 )
 
 // Of drivers that ask at once one is let in; it stays while it asks again, and another follows it when its time is over

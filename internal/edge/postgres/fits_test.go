@@ -11,13 +11,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/fault"
-	"headroom/internal/core/perf"
-	"headroom/internal/data/history"
-	"headroom/internal/data/storage"
-	"headroom/internal/service/clusters"
-	"headroom/internal/test/pgtest"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/core/perf"
+	"example.org/headroom/internal/data/history"
+	"example.org/headroom/internal/data/storage"
+	"example.org/headroom/internal/service/clusters"
+	"example.org/headroom/internal/test/pgtest"
 )
 
 func fitter(job string, kind perf.FitKind, all []perf.JobMeasurement) perf.JobFit {

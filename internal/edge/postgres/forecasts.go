@@ -8,10 +8,10 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"headroom/internal/core/fault"
-	"headroom/internal/data/inputs"
-	"headroom/internal/data/storage"
-	"headroom/internal/service/clusters"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/data/inputs"
+	"example.org/headroom/internal/data/storage"
+	"example.org/headroom/internal/service/clusters"
 )
 
 // The rows of a cluster that match a filter; a zero time is no limit.

@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/edge/postgres"
-	"headroom/internal/test/pgtest"
+	"example.org/headroom/internal/edge/postgres"
+	"example.org/headroom/internal/test/pgtest"
 )
 
 // Old rows go in many transactions, of which nobody notices one. What is young enough stays.

@@ -7,11 +7,11 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
-	"headroom/internal/ask/whatif"
-	"headroom/internal/core/capacity"
-	"headroom/internal/data/inputs"
-	"headroom/internal/data/storage"
-	"headroom/internal/service/report/reporting"
+	"example.org/headroom/internal/ask/whatif"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/data/inputs"
+	"example.org/headroom/internal/data/storage"
+	"example.org/headroom/internal/service/report/reporting"
 )
 
 // kind describes the storage of one kind of thing: its statements, their arguments and the conversion of rows. Every

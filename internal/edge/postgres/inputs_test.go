@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"testing"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/fault"
-	"headroom/internal/data/inputs"
-	"headroom/internal/data/storage"
-	"headroom/internal/edge/postgres"
-	"headroom/internal/service/clusters"
-	"headroom/internal/test/pgtest"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/data/inputs"
+	"example.org/headroom/internal/data/storage"
+	"example.org/headroom/internal/edge/postgres"
+	"example.org/headroom/internal/service/clusters"
+	"example.org/headroom/internal/test/pgtest"
 )
 
 // collection tests the promises of every kind of input; the functions give the differences.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"headroom/internal/service/clusters"
+	"example.org/headroom/internal/service/clusters"
 )
 
 // keptTables lists every table whose rows belong to clusters and may be read, with the sum of the sizes of its columns and

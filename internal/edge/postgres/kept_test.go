@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/edge/postgres"
-	"headroom/internal/service/clusters"
-	"headroom/internal/test/pgtest"
+	"example.org/headroom/internal/edge/postgres"
+	"example.org/headroom/internal/service/clusters"
+	"example.org/headroom/internal/test/pgtest"
 )
 
 // What clusters keep is measured table by table: rows and bytes are those that were put there, also where values stand

@@ -9,8 +9,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"headroom/internal/slots/dispatch"
-	"headroom/internal/slots/live"
+	"example.org/headroom/internal/slots/dispatch"
+	"example.org/headroom/internal/slots/live"
 )
 
 // memoryRow stores a policy's memory.

@@ -8,9 +8,9 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"headroom/internal/data/storage"
-	"headroom/internal/service/heartbeat"
-	"headroom/internal/slots/live"
+	"example.org/headroom/internal/data/storage"
+	"example.org/headroom/internal/service/heartbeat"
+	"example.org/headroom/internal/slots/live"
 )
 
 // firstLiveVersion is the version of unchanged settings: one after those of deleted clusters of the name.

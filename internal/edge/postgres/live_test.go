@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"testing"
 
-	"headroom/internal/edge/postgres"
-	"headroom/internal/service/heartbeat"
-	"headroom/internal/slots/live"
-	"headroom/internal/test/pgtest"
+	"example.org/headroom/internal/edge/postgres"
+	"example.org/headroom/internal/service/heartbeat"
+	"example.org/headroom/internal/slots/live"
+	"example.org/headroom/internal/test/pgtest"
 )
 
 func TestAHeartbeatTakesTwoRoundTrips(t *testing.T) {

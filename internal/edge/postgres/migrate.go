@@ -15,9 +15,9 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/pressly/goose/v3"
 
-	"headroom/internal/edge/postgres/connection"
-	"headroom/internal/edge/postgres/private"
-	"headroom/migrations"
+	"example.org/headroom/internal/edge/postgres/connection"
+	"example.org/headroom/internal/edge/postgres/private"
+	"example.org/headroom/migrations"
 )
 
 // migrationLock is the advisory lock that all releases of Headroom hold while they change the schema ("headroom").

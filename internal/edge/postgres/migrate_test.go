@@ -7,13 +7,13 @@ import (
 	"strings"
 	"testing"
 
-	"headroom/internal/core/fault"
-	"headroom/internal/data/inputs"
-	"headroom/internal/data/storage"
-	"headroom/internal/edge/postgres"
-	"headroom/internal/service/app"
-	"headroom/internal/test/pgtest"
-	"headroom/migrations"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/data/inputs"
+	"example.org/headroom/internal/data/storage"
+	"example.org/headroom/internal/edge/postgres"
+	"example.org/headroom/internal/service/app"
+	"example.org/headroom/internal/test/pgtest"
+	"example.org/headroom/migrations"
 )
 
 func TestMigrationsRunOnceHoweverManyStart(t *testing.T) {

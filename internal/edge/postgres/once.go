@@ -11,8 +11,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"headroom/internal/service/app"
-	"headroom/internal/service/auth"
+	"example.org/headroom/internal/service/app"
+	"example.org/headroom/internal/service/auth"
 )
 
 const (

@@ -3,21 +3,21 @@ package postgres_test
 import (
 	"context"
 	"errors"
+	"example.org/headroom/internal/service/plans"
 	"fmt"
-	"headroom/internal/service/plans"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
-	"headroom/internal/core/fault"
-	"headroom/internal/data/inputs"
-	"headroom/internal/data/storage"
-	"headroom/internal/edge/postgres"
-	"headroom/internal/service/app"
-	"headroom/internal/service/auth"
-	"headroom/internal/test/await"
-	"headroom/internal/test/pgtest"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/data/inputs"
+	"example.org/headroom/internal/data/storage"
+	"example.org/headroom/internal/edge/postgres"
+	"example.org/headroom/internal/service/app"
+	"example.org/headroom/internal/service/auth"
+	"example.org/headroom/internal/test/await"
+	"example.org/headroom/internal/test/pgtest"
 )
 
 func onceKey(key, request string) app.OnceKey {

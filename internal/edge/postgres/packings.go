@@ -8,11 +8,11 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
-	"headroom/internal/ask/pack"
-	"headroom/internal/core/fault"
-	"headroom/internal/data/inputs"
-	"headroom/internal/data/storage"
-	"headroom/internal/service/auth"
+	"example.org/headroom/internal/ask/pack"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/data/inputs"
+	"example.org/headroom/internal/data/storage"
+	"example.org/headroom/internal/service/auth"
 )
 
 const packingColumns = `p.id::text AS id, c.name AS cluster, p.created_at, p.created_by, p.algorithm, p.status, p.machines, p.vms, p.jobs, p.busy_s AS busy_seconds,

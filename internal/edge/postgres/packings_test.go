@@ -7,10 +7,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"headroom/internal/ask/pack"
-	"headroom/internal/core/fault"
-	"headroom/internal/data/storage"
-	"headroom/internal/test/pgtest"
+	"example.org/headroom/internal/ask/pack"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/data/storage"
+	"example.org/headroom/internal/test/pgtest"
 )
 
 func TestPackingsAreKeptAndForgotten(t *testing.T) {

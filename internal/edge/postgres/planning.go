@@ -11,9 +11,9 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
-	"headroom/internal/data/inputs"
-	"headroom/internal/service/auth"
-	"headroom/internal/service/plans"
+	"example.org/headroom/internal/data/inputs"
+	"example.org/headroom/internal/service/auth"
+	"example.org/headroom/internal/service/plans"
 )
 
 // past selects the earlier totals within the time that a decrease is held back, each with its last moment. The time

@@ -6,7 +6,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"headroom/internal/service/plans"
+	"example.org/headroom/internal/service/plans"
 )
 
 // nextBoundary selects the first moment after @at that changes a price, a contract or a forecast of the cluster.

@@ -7,9 +7,9 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"headroom/internal/core/fault"
-	"headroom/internal/data/storage"
-	"headroom/internal/service/plans"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/data/storage"
+	"example.org/headroom/internal/service/plans"
 )
 
 // Changes of inputs are planned together after a quiet moment. Without one they are planned after a while

@@ -7,10 +7,10 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/core/fault"
-	"headroom/internal/service/plans"
-	"headroom/internal/test/await"
-	"headroom/internal/test/pgtest"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/service/plans"
+	"example.org/headroom/internal/test/await"
+	"example.org/headroom/internal/test/pgtest"
 )
 
 func TestTheCurrentPlan(t *testing.T) {

@@ -9,9 +9,9 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
-	"headroom/internal/data/storage"
-	"headroom/internal/service/auth"
-	"headroom/internal/service/plans"
+	"example.org/headroom/internal/data/storage"
+	"example.org/headroom/internal/service/auth"
+	"example.org/headroom/internal/service/plans"
 )
 
 const planColumns = `p.id, p.number, c.name AS cluster, p.at, p.created_at, p.created_by, p.inputs_version, p.status, p.objective, p.total_cost, p.total_cost - p.penalties AS bill,

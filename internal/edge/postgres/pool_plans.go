@@ -10,10 +10,10 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"headroom/internal/ask/pool"
-	"headroom/internal/data/storage"
-	"headroom/internal/service/auth"
-	"headroom/internal/service/plans"
+	"example.org/headroom/internal/ask/pool"
+	"example.org/headroom/internal/data/storage"
+	"example.org/headroom/internal/service/auth"
+	"example.org/headroom/internal/service/plans"
 )
 
 const poolPlanColumns = `p.id, p.number, c.name AS cluster, p.at, p.created_at, p.created_by, p.settings_version, p.reason, p.status, p.cost, p.currency, p.starts, p.ends, p.rounds, p.steps`

@@ -10,10 +10,10 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"headroom/internal/edge/postgres"
-	"headroom/internal/service/auth"
-	"headroom/internal/test/await"
-	"headroom/internal/test/pgtest"
+	"example.org/headroom/internal/edge/postgres"
+	"example.org/headroom/internal/service/auth"
+	"example.org/headroom/internal/test/await"
+	"example.org/headroom/internal/test/pgtest"
 )
 
 func TestPoolersThatShareSessionsAreNoticed(t *testing.T) {

@@ -8,9 +8,9 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/data/inputs"
-	"headroom/internal/data/storage"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/data/inputs"
+	"example.org/headroom/internal/data/storage"
 )
 
 const profileFigures = `p.name, p.version, p.note, p.created_at, p.map_tasks, p.reduce_tasks, p.map_avg_seconds, p.map_max_seconds,

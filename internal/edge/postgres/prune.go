@@ -8,9 +8,9 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"headroom/internal/data/inputs"
-	"headroom/internal/service/auth"
-	"headroom/internal/service/plans"
+	"example.org/headroom/internal/data/inputs"
+	"example.org/headroom/internal/service/auth"
+	"example.org/headroom/internal/service/plans"
 )
 
 // Retention selects the plans that are old enough to be removed.

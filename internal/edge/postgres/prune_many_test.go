@@ -9,10 +9,10 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"headroom/internal/data/storage"
-	"headroom/internal/edge/postgres"
-	"headroom/internal/service/plans"
-	"headroom/internal/test/pgtest"
+	"example.org/headroom/internal/data/storage"
+	"example.org/headroom/internal/edge/postgres"
+	"example.org/headroom/internal/service/plans"
+	"example.org/headroom/internal/test/pgtest"
 )
 
 // many adds plans to a cluster up to a total, 40 an hour, and so many of them in the past. Every tenth is whole, and the

@@ -1,17 +1,17 @@
 package postgres_test
 
 import (
-	"headroom/internal/service/plans"
+	"example.org/headroom/internal/service/plans"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
-	"headroom/internal/core/fault"
-	"headroom/internal/data/storage"
-	"headroom/internal/edge/postgres"
-	"headroom/internal/service/app"
-	"headroom/internal/test/pgtest"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/data/storage"
+	"example.org/headroom/internal/edge/postgres"
+	"example.org/headroom/internal/service/app"
+	"example.org/headroom/internal/test/pgtest"
 )
 
 // age makes all plans of a database old, and forgets which were current, with exceptions.

@@ -12,12 +12,12 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
-	"headroom/internal/data/storage"
-	"headroom/internal/service/auth"
-	"headroom/internal/service/hooks"
-	"headroom/internal/service/plans"
-	"headroom/internal/service/report/reporting"
-	"headroom/internal/service/runs"
+	"example.org/headroom/internal/data/storage"
+	"example.org/headroom/internal/service/auth"
+	"example.org/headroom/internal/service/hooks"
+	"example.org/headroom/internal/service/plans"
+	"example.org/headroom/internal/service/report/reporting"
+	"example.org/headroom/internal/service/runs"
 )
 
 // reportRow is a report, or the run of one that was not made.

@@ -6,12 +6,12 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/data/storage"
-	"headroom/internal/service/auth"
-	"headroom/internal/service/plans"
-	"headroom/internal/service/report/reporting"
-	"headroom/internal/service/runs"
-	"headroom/internal/test/pgtest"
+	"example.org/headroom/internal/data/storage"
+	"example.org/headroom/internal/service/auth"
+	"example.org/headroom/internal/service/plans"
+	"example.org/headroom/internal/service/report/reporting"
+	"example.org/headroom/internal/service/runs"
+	"example.org/headroom/internal/test/pgtest"
 )
 
 // Past current plans, pins included, stay on record for longer than a decrease is held back.

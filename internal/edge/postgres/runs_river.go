@@ -14,7 +14,7 @@ import (
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 	"github.com/riverqueue/river/rivermigrate"
 
-	"headroom/internal/service/runs"
+	"example.org/headroom/internal/service/runs"
 )
 
 // River distributes background work among the servers. Its tables are in a schema of their own, or beside ours if the

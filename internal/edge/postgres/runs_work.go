@@ -12,9 +12,9 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
-	"headroom/internal/data/storage"
-	"headroom/internal/service/auth"
-	"headroom/internal/service/runs"
+	"example.org/headroom/internal/data/storage"
+	"example.org/headroom/internal/service/auth"
+	"example.org/headroom/internal/service/runs"
 )
 
 // ClaimRun takes a waiting run. Among several callers one gets it; the others find it taken.

@@ -10,10 +10,10 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
 
-	"headroom/internal/ask/horizon"
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/fault"
-	"headroom/internal/data/inputs"
+	"example.org/headroom/internal/ask/horizon"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/data/inputs"
 )
 
 // Snapshot returns the inputs for a cluster's plan at one moment, from one moment of the database.

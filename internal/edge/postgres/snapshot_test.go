@@ -6,13 +6,13 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/ask/horizon"
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/fault"
-	"headroom/internal/data/inputs"
-	"headroom/internal/data/storage"
-	"headroom/internal/service/clusters"
-	"headroom/internal/test/pgtest"
+	"example.org/headroom/internal/ask/horizon"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/data/inputs"
+	"example.org/headroom/internal/data/storage"
+	"example.org/headroom/internal/service/clusters"
+	"example.org/headroom/internal/test/pgtest"
 )
 
 func TestASnapshotIsWhatHoldsAtAMoment(t *testing.T) {

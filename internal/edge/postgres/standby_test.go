@@ -6,12 +6,12 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/core/fault"
-	"headroom/internal/data/inputs"
-	"headroom/internal/data/storage"
-	"headroom/internal/edge/postgres"
-	"headroom/internal/test/await"
-	"headroom/internal/test/pgtest"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/data/inputs"
+	"example.org/headroom/internal/data/storage"
+	"example.org/headroom/internal/edge/postgres"
+	"example.org/headroom/internal/test/await"
+	"example.org/headroom/internal/test/pgtest"
 )
 
 // A commit that the standby never confirmed is not acknowledged: a promoted standby would not have it.

@@ -14,8 +14,8 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/riverqueue/river"
 
-	"headroom/internal/edge/postgres/connection"
-	"headroom/internal/service/app"
+	"example.org/headroom/internal/edge/postgres/connection"
+	"example.org/headroom/internal/service/app"
 )
 
 // Role is the database role of the service, if it exists. It may neither change nor delete plans and the audit log.

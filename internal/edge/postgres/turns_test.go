@@ -2,14 +2,14 @@ package postgres_test
 
 import (
 	"context"
-	"headroom/internal/service/plans"
+	"example.org/headroom/internal/service/plans"
 	"slices"
 	"testing"
 	"time"
 
-	"headroom/internal/data/inputs"
-	"headroom/internal/data/storage"
-	"headroom/internal/test/pgtest"
+	"example.org/headroom/internal/data/inputs"
+	"example.org/headroom/internal/data/storage"
+	"example.org/headroom/internal/test/pgtest"
 )
 
 // A current plan comes with the earlier current ones, pins included, after any kind of change.

@@ -11,7 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"headroom/internal/edge/postgres/connection"
+	"example.org/headroom/internal/edge/postgres/connection"
 )
 
 // querier is a connection, in a transaction or not.

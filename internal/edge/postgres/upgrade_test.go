@@ -3,8 +3,8 @@ package postgres_test
 import (
 	"context"
 	"database/sql"
+	"example.org/headroom/internal/service/plans"
 	"fmt"
-	"headroom/internal/service/plans"
 	"slices"
 	"strings"
 	"testing"
@@ -12,8 +12,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	_ "github.com/jackc/pgx/v5/stdlib"
 
-	"headroom/internal/edge/postgres"
-	"headroom/internal/test/pgtest"
+	"example.org/headroom/internal/edge/postgres"
+	"example.org/headroom/internal/test/pgtest"
 )
 
 // firstRelease lists statements of the program of the first schema. It writes a cluster with all inputs of a plan, a

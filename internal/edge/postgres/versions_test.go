@@ -5,11 +5,11 @@ import (
 	"errors"
 	"testing"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/fault"
-	"headroom/internal/data/inputs"
-	"headroom/internal/service/plans"
-	"headroom/internal/test/pgtest"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/data/inputs"
+	"example.org/headroom/internal/service/plans"
+	"example.org/headroom/internal/test/pgtest"
 )
 
 // A client that knows a deleted thing must not mistake a new one of the same name for it: no version, inputs version

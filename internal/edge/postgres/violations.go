@@ -7,12 +7,12 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"headroom/internal/ask/whatif"
-	"headroom/internal/core/fault"
-	"headroom/internal/data/fetch"
-	"headroom/internal/data/inputs"
-	"headroom/internal/service/hooks"
-	"headroom/internal/service/report/reporting"
+	"example.org/headroom/internal/ask/whatif"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/data/fetch"
+	"example.org/headroom/internal/data/inputs"
+	"example.org/headroom/internal/service/hooks"
+	"example.org/headroom/internal/service/report/reporting"
 )
 
 // failure holds a refusal of the database: the written thing, and its place in the caller's request.

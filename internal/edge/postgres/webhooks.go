@@ -8,11 +8,11 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
-	"headroom/internal/data/fetch"
-	"headroom/internal/data/inputs"
-	"headroom/internal/data/storage"
-	"headroom/internal/service/auth"
-	"headroom/internal/service/hooks"
+	"example.org/headroom/internal/data/fetch"
+	"example.org/headroom/internal/data/inputs"
+	"example.org/headroom/internal/data/storage"
+	"example.org/headroom/internal/service/auth"
+	"example.org/headroom/internal/service/hooks"
 )
 
 const webhookColumns = `id::text, name, url, events, clusters, enabled, disabled_reason, failing_since, version, created_at, updated_at`

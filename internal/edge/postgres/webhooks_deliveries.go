@@ -12,10 +12,10 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/riverqueue/river"
 
-	"headroom/internal/core/fault"
-	"headroom/internal/data/inputs"
-	"headroom/internal/data/storage"
-	"headroom/internal/service/hooks"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/data/inputs"
+	"example.org/headroom/internal/data/storage"
+	"example.org/headroom/internal/service/hooks"
 )
 
 const deliveryColumns = `d.id::text, d.event_id::text, d.event, d.cluster, d.at, d.state, d.detail, d.attempts, d.next_at, d.delivered_at AS delivered`

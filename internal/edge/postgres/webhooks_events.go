@@ -9,9 +9,9 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"headroom/internal/service/hooks"
-	"headroom/internal/service/plans"
-	"headroom/internal/service/runs"
+	"example.org/headroom/internal/service/hooks"
+	"example.org/headroom/internal/service/plans"
+	"example.org/headroom/internal/service/runs"
 )
 
 // interested matches webhooks w that want @event of the cluster called @name ("" is none).

@@ -8,10 +8,10 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"headroom/internal/core/fault"
-	"headroom/internal/edge/postgres"
-	"headroom/internal/service/hooks"
-	"headroom/internal/test/pgtest"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/edge/postgres"
+	"example.org/headroom/internal/service/hooks"
+	"example.org/headroom/internal/test/pgtest"
 )
 
 func newHook(t *testing.T, s *postgres.Store, name string) hooks.Webhook {

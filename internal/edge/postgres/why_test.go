@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/data/storage"
-	"headroom/internal/test/pgtest"
+	"example.org/headroom/internal/data/storage"
+	"example.org/headroom/internal/test/pgtest"
 )
 
 // The previous release stores plans without reasons, and reads those that have one.

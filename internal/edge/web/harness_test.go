@@ -30,9 +30,9 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/getkin/kin-openapi/openapi3"
 
-	"headroom/internal/test/await"
-	"headroom/internal/test/pgtest"
-	"headroom/openapi"
+	"example.org/headroom/internal/test/await"
+	"example.org/headroom/internal/test/pgtest"
+	"example.org/headroom/openapi"
 )
 
 func TestMain(m *testing.M) {

@@ -12,7 +12,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
-	"headroom/internal/test/await"
+	"example.org/headroom/internal/test/await"
 )
 
 type packing struct {

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/test/await"
+	"example.org/headroom/internal/test/await"
 
 	"github.com/chromedp/chromedp"
 )

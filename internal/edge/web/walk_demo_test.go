@@ -6,7 +6,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"headroom/internal/test/pgtest"
+	"example.org/headroom/internal/test/pgtest"
 )
 
 // walkDemo opens every page of headroom serve --demo. Each shows something, and none reports an error or missing

@@ -13,7 +13,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/shopspring/decimal"
 
-	"headroom/internal/test/moneytest"
+	"example.org/headroom/internal/test/moneytest"
 )
 
 // keepAnswers keeps the answers that the page gets, and counts those that are under way.

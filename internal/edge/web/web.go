@@ -17,7 +17,7 @@ import (
 	"sync"
 )
 
-//go:generate sh -c "go run headroom/scripts/contract > ui/src/api/contract.ts"
+//go:generate sh -c "go run example.org/headroom/scripts/contract > ui/src/api/contract.ts"
 
 // dist has stub.html if the page has not been built, so that everything compiles without it.
 //

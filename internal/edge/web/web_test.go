@@ -17,8 +17,8 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 
-	"headroom/internal/edge/web"
-	"headroom/openapi"
+	"example.org/headroom/internal/edge/web"
+	"example.org/headroom/openapi"
 )
 
 // sources returns the source files of the page, by name.

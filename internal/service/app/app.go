@@ -7,17 +7,17 @@ import (
 	"context"
 	"time"
 
-	"headroom/internal/core/lp"
-	"headroom/internal/service/auth"
-	"headroom/internal/service/clusters"
-	"headroom/internal/service/heartbeat"
-	"headroom/internal/service/hooks"
-	"headroom/internal/service/plans"
-	"headroom/internal/service/plans/solving"
-	"headroom/internal/service/question"
-	"headroom/internal/service/report/reporting"
-	"headroom/internal/service/runs"
-	"headroom/internal/service/telemetry"
+	"example.org/headroom/internal/core/lp"
+	"example.org/headroom/internal/service/auth"
+	"example.org/headroom/internal/service/clusters"
+	"example.org/headroom/internal/service/heartbeat"
+	"example.org/headroom/internal/service/hooks"
+	"example.org/headroom/internal/service/plans"
+	"example.org/headroom/internal/service/plans/solving"
+	"example.org/headroom/internal/service/question"
+	"example.org/headroom/internal/service/report/reporting"
+	"example.org/headroom/internal/service/runs"
+	"example.org/headroom/internal/service/telemetry"
 )
 
 // Config configures an App. Zero values stand for the defaults.

@@ -13,9 +13,9 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/prometheus/client_golang/prometheus"
 
-	"headroom/internal/service/clusters"
-	"headroom/internal/service/plans"
-	"headroom/internal/service/telemetry"
+	"example.org/headroom/internal/service/clusters"
+	"example.org/headroom/internal/service/plans"
+	"example.org/headroom/internal/service/telemetry"
 )
 
 var metricNames = regexp.MustCompile(`\bheadroom[_:][\w:]+`)

@@ -3,7 +3,7 @@ package app
 import (
 	"context"
 
-	"headroom/internal/service/plans"
+	"example.org/headroom/internal/service/plans"
 )
 
 // Once does something at most once per principal and key (see DatabaseStore).

@@ -9,11 +9,11 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/service/app"
-	"headroom/internal/service/auth"
-	"headroom/internal/service/telemetry"
-	"headroom/internal/test/await"
-	"headroom/internal/test/pgtest"
+	"example.org/headroom/internal/service/app"
+	"example.org/headroom/internal/service/auth"
+	"example.org/headroom/internal/service/telemetry"
+	"example.org/headroom/internal/test/await"
+	"example.org/headroom/internal/test/pgtest"
 )
 
 // An edit is counted once it is planned, with the time since the edit; so are edits without a new plan.

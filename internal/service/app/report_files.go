@@ -5,11 +5,11 @@ import (
 	"encoding/json"
 	"io"
 
-	"headroom/internal/ask/horizon"
-	"headroom/internal/service/question"
-	"headroom/internal/service/report"
-	"headroom/internal/service/report/reporting"
-	"headroom/internal/service/runs"
+	"example.org/headroom/internal/ask/horizon"
+	"example.org/headroom/internal/service/question"
+	"example.org/headroom/internal/service/report"
+	"example.org/headroom/internal/service/report/reporting"
+	"example.org/headroom/internal/service/runs"
 )
 
 // reportBehind writes which plans held.

@@ -3,8 +3,8 @@ package app
 import (
 	"context"
 
-	"headroom/internal/ask/whatif"
-	"headroom/internal/data/storage"
+	"example.org/headroom/internal/ask/whatif"
+	"example.org/headroom/internal/data/storage"
 )
 
 // Scenarios returns the cluster's saved scenarios.

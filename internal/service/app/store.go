@@ -5,15 +5,15 @@ import (
 	"encoding/json"
 	"time"
 
-	"headroom/internal/data/storage"
-	"headroom/internal/service/auth"
-	"headroom/internal/service/clusters"
-	"headroom/internal/service/heartbeat"
-	"headroom/internal/service/hooks"
-	"headroom/internal/service/plans"
-	"headroom/internal/service/question"
-	"headroom/internal/service/report/reporting"
-	"headroom/internal/service/runs"
+	"example.org/headroom/internal/data/storage"
+	"example.org/headroom/internal/service/auth"
+	"example.org/headroom/internal/service/clusters"
+	"example.org/headroom/internal/service/heartbeat"
+	"example.org/headroom/internal/service/hooks"
+	"example.org/headroom/internal/service/plans"
+	"example.org/headroom/internal/service/question"
+	"example.org/headroom/internal/service/report/reporting"
+	"example.org/headroom/internal/service/runs"
 )
 
 // Stores holds what the service keeps, a store for each subject. Every method is one transaction; methods called

@@ -3,8 +3,8 @@ package app
 import (
 	"context"
 
-	"headroom/internal/data/storage"
-	"headroom/internal/service/clusters"
+	"example.org/headroom/internal/data/storage"
+	"example.org/headroom/internal/service/clusters"
 )
 
 // WatchPlans keeps the board like the store's current plans, and what metrics show besides, until the

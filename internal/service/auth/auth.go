@@ -13,7 +13,7 @@ import (
 	"slices"
 	"time"
 
-	"headroom/internal/core/fault"
+	"example.org/headroom/internal/core/fault"
 )
 
 // Role sets the rights of a key.

@@ -9,12 +9,12 @@ import (
 	"strings"
 	"time"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/fault"
-	"headroom/internal/core/perf"
-	"headroom/internal/data/history"
-	"headroom/internal/data/inputs"
-	"headroom/internal/data/storage"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/core/perf"
+	"example.org/headroom/internal/data/history"
+	"example.org/headroom/internal/data/inputs"
+	"example.org/headroom/internal/data/storage"
 )
 
 // Calibrations stores, per class, how measured execution times compare with predicted bounds.

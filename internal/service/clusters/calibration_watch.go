@@ -6,8 +6,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"headroom/internal/core/perf"
-	"headroom/internal/service/telemetry"
+	"example.org/headroom/internal/core/perf"
+	"example.org/headroom/internal/service/telemetry"
 )
 
 // DriftMetrics keeps in memory how classes fit their calibrations, for Prometheus.

@@ -6,8 +6,8 @@ import (
 	"context"
 	"time"
 
-	"headroom/internal/service/runs"
-	"headroom/internal/service/telemetry"
+	"example.org/headroom/internal/service/runs"
+	"example.org/headroom/internal/service/telemetry"
 )
 
 // Desk keeps what clusters are planned from: it checks changes, imports prices, forecasts and histories, and makes

@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"headroom/internal/data/history"
-	"headroom/internal/data/storage"
+	"example.org/headroom/internal/data/history"
+	"example.org/headroom/internal/data/storage"
 )
 
 // Executions stores past executions of jobs. Like observations they change no plan.

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"time"
 
-	"headroom/internal/core/fault"
-	"headroom/internal/core/perf"
-	"headroom/internal/data/storage"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/core/perf"
+	"example.org/headroom/internal/data/storage"
 )
 
 // Fits stores measurements of jobs, and the fits to them.

@@ -8,10 +8,10 @@ import (
 	"fmt"
 	"time"
 
-	"headroom/internal/core/fault"
-	"headroom/internal/data/history"
-	"headroom/internal/service/auth"
-	"headroom/internal/service/runs"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/data/history"
+	"example.org/headroom/internal/service/auth"
+	"example.org/headroom/internal/service/runs"
 )
 
 // HistoryImportRun is the kind of run that fetches executions and imports them.

@@ -7,9 +7,9 @@ import (
 	"math"
 	"time"
 
-	"headroom/internal/core/fault"
-	"headroom/internal/data/history"
-	"headroom/internal/data/inputs"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/data/history"
+	"example.org/headroom/internal/data/inputs"
 )
 
 // Statistics of an hour of the week, over the weeks measured; of jobs that run at once also within the hour.

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"headroom/internal/core/fault"
-	"headroom/internal/data/history"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/data/history"
 )
 
 // Limits of imports of histories.

@@ -10,10 +10,10 @@ import (
 	"time"
 	"unicode"
 
-	"headroom/internal/core/fault"
-	"headroom/internal/data/history"
-	"headroom/internal/data/inputs"
-	"headroom/internal/data/storage"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/data/history"
+	"example.org/headroom/internal/data/inputs"
+	"example.org/headroom/internal/data/storage"
 )
 
 // Limits of the data behind a profile.

@@ -10,9 +10,9 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"headroom/internal/core/fault"
-	"headroom/internal/data/storage"
-	"headroom/internal/service/telemetry"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/data/storage"
+	"example.org/headroom/internal/service/telemetry"
 )
 
 // Kept is what a cluster keeps in a table. Bytes are those of its values as they are stored; indexes and free room are

@@ -8,13 +8,13 @@ import (
 	"strings"
 	"time"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/fault"
-	"headroom/internal/core/money"
-	"headroom/internal/data/inputs"
-	"headroom/internal/data/prices"
-	"headroom/internal/service/auth"
-	"headroom/internal/service/runs"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/core/money"
+	"example.org/headroom/internal/data/inputs"
+	"example.org/headroom/internal/data/prices"
+	"example.org/headroom/internal/service/auth"
+	"example.org/headroom/internal/service/runs"
 )
 
 // PriceImportRun is the kind of run that fetches a price sheet and imports it.

@@ -4,10 +4,10 @@ import (
 	"context"
 	"time"
 
-	"headroom/internal/ask/horizon"
-	"headroom/internal/ask/whatif"
-	"headroom/internal/data/inputs"
-	"headroom/internal/data/storage"
+	"example.org/headroom/internal/ask/horizon"
+	"example.org/headroom/internal/ask/whatif"
+	"example.org/headroom/internal/data/inputs"
+	"example.org/headroom/internal/data/storage"
 )
 
 // Store keeps what clusters are planned from.

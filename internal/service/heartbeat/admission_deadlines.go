@@ -4,10 +4,10 @@ import (
 	"context"
 	"fmt"
 
-	"headroom/internal/core/fault"
-	"headroom/internal/core/perf"
-	"headroom/internal/slots/dispatch"
-	"headroom/internal/slots/live"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/core/perf"
+	"example.org/headroom/internal/slots/dispatch"
+	"example.org/headroom/internal/slots/live"
 )
 
 // admitPromised asks for a place for a job with a deadline. A promise holds the live cluster's row until the commit,

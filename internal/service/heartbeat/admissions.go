@@ -3,9 +3,9 @@ package heartbeat
 import (
 	"context"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/data/storage"
-	"headroom/internal/slots/live"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/data/storage"
+	"example.org/headroom/internal/slots/live"
 )
 
 // Admissions stores the leases of running jobs. Only the database's clock decides on leases. They are not in the

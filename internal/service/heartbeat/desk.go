@@ -12,15 +12,15 @@ import (
 	"sync"
 	"time"
 
-	"headroom/internal/core/fault"
-	"headroom/internal/core/perf"
-	"headroom/internal/data/inputs"
-	"headroom/internal/data/storage"
-	"headroom/internal/service/auth"
-	"headroom/internal/service/plans/solving"
-	"headroom/internal/service/telemetry"
-	"headroom/internal/slots/dispatch"
-	"headroom/internal/slots/live"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/core/perf"
+	"example.org/headroom/internal/data/inputs"
+	"example.org/headroom/internal/data/storage"
+	"example.org/headroom/internal/service/auth"
+	"example.org/headroom/internal/service/plans/solving"
+	"example.org/headroom/internal/service/telemetry"
+	"example.org/headroom/internal/slots/dispatch"
+	"example.org/headroom/internal/slots/live"
 )
 
 // Desk decides for live clusters. Each cluster that this process has seen has a queue, and stays in memory with the

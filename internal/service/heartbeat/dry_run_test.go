@@ -8,12 +8,12 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/data/inputs"
-	"headroom/internal/service/app"
-	"headroom/internal/service/auth"
-	"headroom/internal/slots/dispatch"
-	"headroom/internal/slots/live"
-	"headroom/internal/test/pgtest"
+	"example.org/headroom/internal/data/inputs"
+	"example.org/headroom/internal/service/app"
+	"example.org/headroom/internal/service/auth"
+	"example.org/headroom/internal/slots/dispatch"
+	"example.org/headroom/internal/slots/live"
+	"example.org/headroom/internal/test/pgtest"
 )
 
 // pastCluster is a live cluster whose clock the test moves.

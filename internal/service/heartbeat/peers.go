@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"headroom/internal/service/auth"
+	"example.org/headroom/internal/service/auth"
 )
 
 // Server is one of several that serve the same database.

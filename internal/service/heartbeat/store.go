@@ -7,9 +7,9 @@ import (
 	"iter"
 	"time"
 
-	"headroom/internal/data/storage"
-	"headroom/internal/slots/dispatch"
-	"headroom/internal/slots/live"
+	"example.org/headroom/internal/data/storage"
+	"example.org/headroom/internal/slots/dispatch"
+	"example.org/headroom/internal/slots/live"
 )
 
 // Store stores live clusters.

@@ -8,11 +8,11 @@ import (
 	"slices"
 	"time"
 
-	"headroom/internal/core/fault"
-	"headroom/internal/data/fetch"
-	"headroom/internal/data/inputs"
-	"headroom/internal/data/storage"
-	"headroom/internal/service/auth"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/data/fetch"
+	"example.org/headroom/internal/data/inputs"
+	"example.org/headroom/internal/data/storage"
+	"example.org/headroom/internal/service/auth"
 )
 
 // Store stores webhooks and their deliveries. Deliveries are made in the transaction of their event. The

@@ -14,14 +14,14 @@ import (
 
 	"github.com/shopspring/decimal"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/fault"
-	"headroom/internal/core/money"
-	"headroom/internal/core/strict"
-	"headroom/internal/data/fetch"
-	"headroom/internal/data/inputs"
-	"headroom/internal/service/plans"
-	"headroom/internal/service/runs"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/core/money"
+	"example.org/headroom/internal/core/strict"
+	"example.org/headroom/internal/data/fetch"
+	"example.org/headroom/internal/data/inputs"
+	"example.org/headroom/internal/service/plans"
+	"example.org/headroom/internal/service/runs"
 )
 
 // Webhook is an address that receives events.

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/core/money"
-	"headroom/internal/service/plans"
+	"example.org/headroom/internal/core/money"
+	"example.org/headroom/internal/service/plans"
 )
 
 func TestWebhooksThatAreRefused(t *testing.T) {

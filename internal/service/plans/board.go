@@ -11,7 +11,7 @@ import (
 
 	"github.com/klauspost/compress/s2"
 
-	"headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/capacity"
 )
 
 // Board serves every cluster's current plan from memory, so that polls need no database and are still answered while

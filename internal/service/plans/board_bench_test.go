@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/service/telemetry"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/service/telemetry"
 )
 
 // A scrape of 50 clusters of 100 classes each, which autoscaling must not wait for.

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"headroom/internal/core/fault"
+	"example.org/headroom/internal/core/fault"
 )
 
 // Changes of a cluster's current plan, or of its freshness, first make the board doubt it, so that later requests see

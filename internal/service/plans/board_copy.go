@@ -17,7 +17,7 @@ import (
 	"syscall"
 	"time"
 
-	"headroom/internal/service/auth"
+	"example.org/headroom/internal/service/auth"
 )
 
 // Copy holds the data with which a server can answer polls without its store: the current plans and the valid keys.

@@ -13,8 +13,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"headroom/internal/service/auth"
-	"headroom/internal/service/telemetry"
+	"example.org/headroom/internal/service/auth"
+	"example.org/headroom/internal/service/telemetry"
 )
 
 // copied returns an app that shows a plan and knows a key, and the file with its copy.

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/service/auth"
+	"example.org/headroom/internal/service/auth"
 )
 
 // A copy with the right sum may still hold anything: it is shown or refused.

@@ -6,7 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"headroom/internal/service/auth"
+	"example.org/headroom/internal/service/auth"
 )
 
 // hanging is a store that answers nothing.

@@ -6,8 +6,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"headroom/internal/core/money"
-	"headroom/internal/service/telemetry"
+	"example.org/headroom/internal/core/money"
+	"example.org/headroom/internal/service/telemetry"
 )
 
 // boardMetrics exports the board to Prometheus. It reads the board at each scrape, so that no series remain of a

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/core/fault"
-	"headroom/internal/test/await"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/test/await"
 )
 
 // kept is a store of one cluster's plans, for states that a real one cannot be brought into.

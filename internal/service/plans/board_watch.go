@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"headroom/internal/data/storage"
+	"example.org/headroom/internal/data/storage"
 )
 
 const (

@@ -3,7 +3,7 @@ package plans
 import (
 	"time"
 
-	"headroom/internal/core/fault"
+	"example.org/headroom/internal/core/fault"
 )
 
 // Current is a cluster's current plan with its freshness.

@@ -7,13 +7,13 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"headroom/internal/ask/horizon"
-	"headroom/internal/data/inputs"
-	"headroom/internal/data/storage"
-	"headroom/internal/service/auth"
-	"headroom/internal/service/plans/solving"
-	"headroom/internal/service/runs"
-	"headroom/internal/service/telemetry"
+	"example.org/headroom/internal/ask/horizon"
+	"example.org/headroom/internal/data/inputs"
+	"example.org/headroom/internal/data/storage"
+	"example.org/headroom/internal/service/auth"
+	"example.org/headroom/internal/service/plans/solving"
+	"example.org/headroom/internal/service/runs"
+	"example.org/headroom/internal/service/telemetry"
 )
 
 // Config holds what a Desk and a PoolDesk work with.

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/capacity"
 )
 
 // Freshness describes how up to date a current plan is.

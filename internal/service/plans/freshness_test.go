@@ -6,8 +6,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/test/plantest"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/test/plantest"
 )
 
 // A problem is written as the standard library does, and its sum does not depend on the plan before.

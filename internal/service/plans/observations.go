@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"headroom/internal/data/storage"
+	"example.org/headroom/internal/data/storage"
 )
 
 // ObservationsChannel notifies, by a cluster's name, of a new observation.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"headroom/internal/service/telemetry"
+	"example.org/headroom/internal/service/telemetry"
 )
 
 // observed keeps every cluster's latest observation in memory for Prometheus, so that a scrape needs no database and

@@ -7,7 +7,7 @@ import (
 
 	"github.com/shopspring/decimal"
 
-	"headroom/internal/core/money"
+	"example.org/headroom/internal/core/money"
 )
 
 // Past lists the plans that were current in some whole hours, and the observations then.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/shopspring/decimal"
 
-	"headroom/internal/core/money"
+	"example.org/headroom/internal/core/money"
 )
 
 // The figures of hours equal a sum over each microsecond under its plan, in fractions.

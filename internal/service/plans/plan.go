@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"time"
 
-	"headroom/internal/ask/whatif"
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/fault"
-	"headroom/internal/core/proof"
-	"headroom/internal/data/inputs"
+	"example.org/headroom/internal/ask/whatif"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/core/proof"
+	"example.org/headroom/internal/data/inputs"
 )
 
 // ProblemAt returns the problem that a plan of the cluster for a moment would answer; the zero time is now.

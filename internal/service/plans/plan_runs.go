@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
-	"headroom/internal/service/auth"
-	"headroom/internal/service/runs"
+	"example.org/headroom/internal/service/auth"
+	"example.org/headroom/internal/service/runs"
 )
 
 // PlanRun is the kind of run that makes a plan.

@@ -9,12 +9,12 @@ import (
 	"sync"
 	"time"
 
-	"headroom/internal/core/fault"
-	"headroom/internal/core/trace"
-	"headroom/internal/data/storage"
-	"headroom/internal/service/auth"
-	"headroom/internal/service/plans/solving"
-	"headroom/internal/service/telemetry"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/core/trace"
+	"example.org/headroom/internal/data/storage"
+	"example.org/headroom/internal/service/auth"
+	"example.org/headroom/internal/service/plans/solving"
+	"example.org/headroom/internal/service/telemetry"
 )
 
 // Settings of the planner.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"headroom/internal/data/storage"
+	"example.org/headroom/internal/data/storage"
 )
 
 // Store stores plans, current plans and the claims of planning.

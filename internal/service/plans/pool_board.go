@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"sync"
 
-	"headroom/internal/ask/pool"
+	"example.org/headroom/internal/ask/pool"
 )
 
 // PoolBoard serves every pool's current plan from memory, so that polls need no database and are still answered while

@@ -8,13 +8,13 @@ import (
 	"fmt"
 	"time"
 
-	"headroom/internal/ask/pool"
-	"headroom/internal/ask/recheck"
-	"headroom/internal/core/fault"
-	"headroom/internal/core/lp"
-	"headroom/internal/core/strict"
-	"headroom/internal/data/storage"
-	"headroom/internal/service/plans/solving"
+	"example.org/headroom/internal/ask/pool"
+	"example.org/headroom/internal/ask/recheck"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/core/lp"
+	"example.org/headroom/internal/core/strict"
+	"example.org/headroom/internal/data/storage"
+	"example.org/headroom/internal/service/plans/solving"
 )
 
 // PoolsChannel notifies of changes to the inputs of pools, or to a pool's plan.

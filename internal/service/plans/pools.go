@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"headroom/internal/ask/pool"
+	"example.org/headroom/internal/ask/pool"
 )
 
 // PoolFreshness describes how up to date a pool's current plan is.

@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"time"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/money"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/money"
 )
 
 // PlanSummary sums up a stored plan in one flat row.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"headroom/internal/service/telemetry"
+	"example.org/headroom/internal/service/telemetry"
 )
 
 // Removed counts the plans of a cluster that retention has removed, those of its pool included.

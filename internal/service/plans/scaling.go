@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/capacity"
 )
 
 // Scaling holds the targets for an autoscaler: a current plan at a moment, in whole VMs. Every number in it is finite

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"headroom/internal/data/inputs"
-	"headroom/internal/service/auth"
+	"example.org/headroom/internal/data/inputs"
+	"example.org/headroom/internal/service/auth"
 )
 
 // Causes lists the events since a cluster's newest good plan was last confirmed.

@@ -4,8 +4,8 @@ import (
 	"context"
 	"testing"
 
-	"headroom/internal/service/plans/solving"
-	"headroom/internal/service/runs"
+	"example.org/headroom/internal/service/plans/solving"
+	"example.org/headroom/internal/service/runs"
 )
 
 type runStore = runs.Store

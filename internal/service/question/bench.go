@@ -5,12 +5,12 @@ import (
 	"errors"
 	"sync"
 
-	"headroom/internal/ask/horizon"
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/lp"
-	"headroom/internal/core/plan"
-	"headroom/internal/service/plans/solving"
-	"headroom/internal/service/runs"
+	"example.org/headroom/internal/ask/horizon"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/lp"
+	"example.org/headroom/internal/core/plan"
+	"example.org/headroom/internal/service/plans/solving"
+	"example.org/headroom/internal/service/runs"
 )
 
 // Solver solves for questions: that of a server, or of one's own machine.

@@ -3,10 +3,10 @@ package question
 import (
 	"context"
 
-	"headroom/internal/ask/goal"
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/fault"
-	"headroom/internal/service/report"
+	"example.org/headroom/internal/ask/goal"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/service/report"
 )
 
 // Goal asks about budgets, one more job, and deadlines.

@@ -3,8 +3,8 @@ package question
 import (
 	"context"
 
-	"headroom/internal/service/report"
-	"headroom/internal/slots/sim"
+	"example.org/headroom/internal/service/report"
+	"example.org/headroom/internal/slots/sim"
 )
 
 // Interference asks what batch work does to the requests beside it.

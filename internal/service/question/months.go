@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"io"
 
-	"headroom/internal/ask/horizon"
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/fault"
-	"headroom/internal/service/report"
+	"example.org/headroom/internal/ask/horizon"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/service/report"
 )
 
 // AskedMonths holds a question about a horizon, and notes on its source.

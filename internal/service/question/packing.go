@@ -9,10 +9,10 @@ import (
 	"strconv"
 	"time"
 
-	"headroom/internal/ask/pack"
-	"headroom/internal/core/capacity"
-	"headroom/internal/service/plans/solving"
-	"headroom/internal/service/report"
+	"example.org/headroom/internal/ask/pack"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/service/plans/solving"
+	"example.org/headroom/internal/service/report"
 )
 
 // Packing asks in which phases a batch runs on fixed machines.

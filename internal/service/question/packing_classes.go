@@ -7,12 +7,12 @@ import (
 	"slices"
 	"time"
 
-	"headroom/internal/ask/pack"
-	"headroom/internal/core/fault"
-	"headroom/internal/core/perf"
-	"headroom/internal/data/inputs"
-	"headroom/internal/data/storage"
-	"headroom/internal/service/clusters"
+	"example.org/headroom/internal/ask/pack"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/core/perf"
+	"example.org/headroom/internal/data/inputs"
+	"example.org/headroom/internal/data/storage"
+	"example.org/headroom/internal/service/clusters"
 )
 
 // maxSizes is the number of past executions of a class, the latest, to which a model is fitted.

@@ -7,12 +7,12 @@ import (
 	"io"
 	"time"
 
-	"headroom/internal/ask/pool"
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/fault"
-	"headroom/internal/core/perf"
-	"headroom/internal/service/plans/solving"
-	"headroom/internal/service/report"
+	"example.org/headroom/internal/ask/pool"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/core/perf"
+	"example.org/headroom/internal/service/plans/solving"
+	"example.org/headroom/internal/service/report"
 )
 
 // shortRun is the longest time of an attempt at a run that solves one problem.

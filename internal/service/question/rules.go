@@ -3,10 +3,10 @@ package question
 import (
 	"context"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/perf"
-	"headroom/internal/service/report"
-	"headroom/internal/slots/dispatch"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/perf"
+	"example.org/headroom/internal/service/report"
+	"example.org/headroom/internal/slots/dispatch"
 )
 
 // Decision asks who gets a free slot under each policy.

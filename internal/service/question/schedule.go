@@ -3,10 +3,10 @@ package question
 import (
 	"context"
 
-	"headroom/internal/ask/horizon"
-	"headroom/internal/core/capacity"
-	"headroom/internal/service/plans/solving"
-	"headroom/internal/service/report"
+	"example.org/headroom/internal/ask/horizon"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/service/plans/solving"
+	"example.org/headroom/internal/service/report"
 )
 
 // Schedule asks when executions that may wait are to start. It is answered at once, within its time budget.

@@ -7,13 +7,13 @@ import (
 	"strings"
 	"time"
 
-	"headroom/internal/ask/trial"
-	"headroom/internal/ask/whatif"
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/fault"
-	"headroom/internal/service/plans"
-	"headroom/internal/service/report"
-	"headroom/internal/slots/sim"
+	"example.org/headroom/internal/ask/trial"
+	"example.org/headroom/internal/ask/whatif"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/service/plans"
+	"example.org/headroom/internal/service/report"
+	"example.org/headroom/internal/slots/sim"
 )
 
 // AskedSimulation holds a plan to try, and the settings. Without a plan the problem's is made.

@@ -7,11 +7,11 @@ import (
 	"reflect"
 	"time"
 
-	"headroom/internal/ask/trial"
-	"headroom/internal/core/fault"
-	"headroom/internal/data/history"
-	"headroom/internal/data/inputs"
-	"headroom/internal/service/clusters"
+	"example.org/headroom/internal/ask/trial"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/data/history"
+	"example.org/headroom/internal/data/inputs"
+	"example.org/headroom/internal/service/clusters"
 )
 
 // Limits of the executions from which a simulation draws tasks.

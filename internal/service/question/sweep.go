@@ -3,8 +3,8 @@ package question
 import (
 	"context"
 
-	"headroom/internal/ask/whatif"
-	"headroom/internal/service/report"
+	"example.org/headroom/internal/ask/whatif"
+	"example.org/headroom/internal/service/report"
 )
 
 // Sweep asks what a problem comes to at every value of a parameter, or of two.

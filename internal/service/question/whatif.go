@@ -8,11 +8,11 @@ import (
 	"sync/atomic"
 	"time"
 
-	"headroom/internal/ask/whatif"
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/fault"
-	"headroom/internal/core/plan"
-	"headroom/internal/service/report"
+	"example.org/headroom/internal/ask/whatif"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/core/plan"
+	"example.org/headroom/internal/service/report"
 )
 
 // WhatIf asks what a problem comes to with changes.

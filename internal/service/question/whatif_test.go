@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"testing"
 
-	"headroom/internal/ask/study"
-	"headroom/internal/ask/whatif"
-	"headroom/internal/core/capacity"
-	"headroom/internal/service/plans/solving"
+	"example.org/headroom/internal/ask/study"
+	"example.org/headroom/internal/ask/whatif"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/service/plans/solving"
 )
 
 // TestScenariosShareFreePlaces answers a question in one place and in three: the answers must be the same,

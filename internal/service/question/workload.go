@@ -4,10 +4,10 @@ import (
 	"context"
 	"fmt"
 
-	"headroom/internal/ask/trial"
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/fault"
-	"headroom/internal/slots/sim"
+	"example.org/headroom/internal/ask/trial"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/slots/sim"
 )
 
 // workloadSource reads a workload.

@@ -1,7 +1,7 @@
 package report
 
 import (
-	"headroom/internal/slots/live"
+	"example.org/headroom/internal/slots/live"
 )
 
 // Leases returns a row for each running lease.

@@ -7,9 +7,9 @@ import (
 
 	"github.com/shopspring/decimal"
 
-	"headroom/internal/ask/horizon"
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/money"
+	"example.org/headroom/internal/ask/horizon"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/money"
 )
 
 // figureSheet lists single figures: name, contract, class or type, value and unit.

@@ -5,8 +5,8 @@ import (
 	"io"
 	"strings"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/perf"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/perf"
 )
 
 // Bounds returns a row for each bound, with stable names.

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"headroom/internal/core/perf"
+	"example.org/headroom/internal/core/perf"
 )
 
 // Calibration returns a row for each execution; the calibrated time is that of the recommendation.

@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/data/inputs"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/data/inputs"
 )
 
 // Tables show chains and calibrations. A profile of stages has no figures of maps and reduces there.

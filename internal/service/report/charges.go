@@ -9,10 +9,10 @@ import (
 
 	"github.com/shopspring/decimal"
 
-	"headroom/internal/ask/horizon"
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/fault"
-	"headroom/internal/core/money"
+	"example.org/headroom/internal/ask/horizon"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/core/money"
 )
 
 // chargeKind names a kind of charge.

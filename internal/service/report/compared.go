@@ -3,8 +3,8 @@ package report
 import (
 	"io"
 
-	"headroom/internal/ask/trial"
-	"headroom/internal/slots/sim"
+	"example.org/headroom/internal/ask/trial"
+	"example.org/headroom/internal/slots/sim"
 )
 
 // compared returns a row for each policy and class with all digits, all classes together first.

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"headroom/internal/ask/trial"
-	"headroom/internal/slots/sim"
+	"example.org/headroom/internal/ask/trial"
+	"example.org/headroom/internal/slots/sim"
 )
 
 // A policy's share of met deadlines reads the same beside others as in the table of classes: 42 of 7716 missed is

@@ -1,7 +1,7 @@
 package report
 
 import (
-	"headroom/internal/data/history"
+	"example.org/headroom/internal/data/history"
 )
 
 // Executions returns a row for each execution.

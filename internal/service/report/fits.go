@@ -5,10 +5,10 @@ import (
 	"io"
 	"strings"
 
-	"headroom/internal/ask/pack"
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/perf"
-	"headroom/internal/core/words"
+	"example.org/headroom/internal/ask/pack"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/perf"
+	"example.org/headroom/internal/core/words"
 )
 
 // JobMeasurements returns a row for each measurement.

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/capacity"
 )
 
 // With several VM types a class has a row for each it runs on, and the rows add up.

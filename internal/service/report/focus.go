@@ -10,8 +10,8 @@ import (
 
 	"github.com/shopspring/decimal"
 
-	"headroom/internal/ask/horizon"
-	"headroom/internal/data/inputs"
+	"example.org/headroom/internal/ask/horizon"
+	"example.org/headroom/internal/data/inputs"
 )
 
 // FocusNames names the origin of an export's rows. Every member may be left empty.

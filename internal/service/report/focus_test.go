@@ -16,10 +16,10 @@ import (
 	"github.com/shopspring/decimal"
 	"pgregory.net/rapid"
 
-	"headroom/internal/ask/horizon"
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/money"
-	"headroom/internal/data/inputs"
+	"example.org/headroom/internal/ask/horizon"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/money"
+	"example.org/headroom/internal/data/inputs"
 )
 
 // focusRules lists FOCUS 1.2's columns in their order: level, whether a value may be missing, and the kind of value.

@@ -12,11 +12,11 @@ import (
 	"github.com/shopspring/decimal"
 	"pgregory.net/rapid"
 
-	"headroom/internal/ask/horizon"
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/fault"
-	"headroom/internal/core/money"
-	"headroom/internal/data/inputs"
+	"example.org/headroom/internal/ask/horizon"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/core/money"
+	"example.org/headroom/internal/data/inputs"
 )
 
 // twoMonths returns three hours around the end of a month, one class, a contract and a quota.

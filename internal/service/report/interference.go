@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"headroom/internal/slots/sim"
+	"example.org/headroom/internal/slots/sim"
 )
 
 // Interference returns a row for each policy, with stable names and all digits. A question without a core has a row

@@ -3,7 +3,7 @@ package report
 import (
 	"strconv"
 
-	"headroom/internal/service/plans"
+	"example.org/headroom/internal/service/plans"
 )
 
 // Observations returns a row for each observation.

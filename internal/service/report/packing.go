@@ -6,7 +6,7 @@ import (
 	"math"
 	"strings"
 
-	"headroom/internal/ask/pack"
+	"example.org/headroom/internal/ask/pack"
 )
 
 // packedJobs returns a row for each job of a packing, with stable names and all digits.

@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"strings"
 
-	"headroom/internal/service/plans"
-	"headroom/internal/service/report/reporting"
+	"example.org/headroom/internal/service/plans"
+	"example.org/headroom/internal/service/report/reporting"
 )
 
 // Past lists the plans that were current, in a row for each hour and currency; hours without a plan have a row too.

@@ -8,10 +8,10 @@ import (
 
 	"github.com/shopspring/decimal"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/fault"
-	"headroom/internal/core/money"
-	"headroom/internal/core/words"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/core/money"
+	"example.org/headroom/internal/core/words"
 )
 
 // Classes returns a row for each class, with stable names and all digits. In a problem with several VM types it

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"headroom/internal/ask/pool"
+	"example.org/headroom/internal/ask/pool"
 )
 
 // PoolPlan writes a plan of a pool for a terminal.

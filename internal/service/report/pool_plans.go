@@ -5,8 +5,8 @@ import (
 	"io"
 	"strings"
 
-	"headroom/internal/ask/pool"
-	"headroom/internal/service/plans"
+	"example.org/headroom/internal/ask/pool"
+	"example.org/headroom/internal/service/plans"
 )
 
 // StorageSamples returns a row for each sample.

@@ -5,7 +5,7 @@ import (
 	"io"
 	"strings"
 
-	"headroom/internal/core/proof"
+	"example.org/headroom/internal/core/proof"
 )
 
 // Checks returns a row for each check of a plan.

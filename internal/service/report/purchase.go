@@ -8,9 +8,9 @@ import (
 
 	"github.com/shopspring/decimal"
 
-	"headroom/internal/ask/horizon"
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/money"
+	"example.org/headroom/internal/ask/horizon"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/money"
 )
 
 // Purchase returns a row for each offer: the number of VMs to buy, their cost and their utilization.

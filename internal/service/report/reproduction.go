@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"headroom/internal/ask/reproduce"
+	"example.org/headroom/internal/ask/reproduce"
 )
 
 // Experiments lists the reproducible experiments.

@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"headroom/internal/ask/reproduce"
+	"example.org/headroom/internal/ask/reproduce"
 )
 
 func TestSignificantDigits(t *testing.T) {

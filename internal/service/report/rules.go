@@ -5,8 +5,8 @@ import (
 	"io"
 	"strings"
 
-	"headroom/internal/core/perf"
-	"headroom/internal/slots/dispatch"
+	"example.org/headroom/internal/core/perf"
+	"example.org/headroom/internal/slots/dispatch"
 )
 
 // SlotDecisions returns a row for each policy.

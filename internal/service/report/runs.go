@@ -1,7 +1,7 @@
 package report
 
 import (
-	"headroom/internal/service/runs"
+	"example.org/headroom/internal/service/runs"
 )
 
 // Runs returns a row for each run, without its result.

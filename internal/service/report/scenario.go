@@ -4,9 +4,9 @@ import (
 	"encoding/json"
 	"slices"
 
-	"headroom/internal/ask/whatif"
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/plan"
+	"example.org/headroom/internal/ask/whatif"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/plan"
 )
 
 // Scenarios returns a row for each saved scenario, with its changes as JSON.

@@ -4,7 +4,7 @@ import (
 	"io"
 	"strings"
 
-	"headroom/internal/ask/horizon"
+	"example.org/headroom/internal/ask/horizon"
 )
 
 // ScheduleText writes what a schedule comes to, its classes and its hours.

@@ -5,8 +5,8 @@ import (
 	"io"
 	"slices"
 
-	"headroom/internal/ask/trial"
-	"headroom/internal/slots/sim"
+	"example.org/headroom/internal/ask/trial"
+	"example.org/headroom/internal/slots/sim"
 )
 
 // Simulation returns a row for each class, with all digits, or the rows of the compared policies.

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"time"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/data/inputs"
-	"headroom/internal/service/plans"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/data/inputs"
+	"example.org/headroom/internal/service/plans"
 )
 
 // Tables of stored things, a row for each, with the names and the order of its JSON.

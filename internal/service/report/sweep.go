@@ -5,10 +5,10 @@ import (
 	"io"
 	"strings"
 
-	"headroom/internal/ask/goal"
-	"headroom/internal/ask/whatif"
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/words"
+	"example.org/headroom/internal/ask/goal"
+	"example.org/headroom/internal/ask/whatif"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/words"
 )
 
 // Sweep returns a row for each point of a sweep, its parameters first.

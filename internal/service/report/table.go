@@ -11,8 +11,8 @@ import (
 
 	"github.com/rivo/uniseg"
 
-	"headroom/internal/core/money"
-	"headroom/internal/data/inputs"
+	"example.org/headroom/internal/core/money"
+	"example.org/headroom/internal/data/inputs"
 )
 
 // Table is rows of cells below named columns.

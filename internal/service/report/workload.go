@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"io"
 
-	"headroom/internal/ask/trial"
-	"headroom/internal/slots/sim"
+	"example.org/headroom/internal/ask/trial"
+	"example.org/headroom/internal/slots/sim"
 )
 
 // Workload returns a row for each class, with all digits, or the rows of the compared policies.

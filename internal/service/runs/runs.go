@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"time"
 
-	"headroom/internal/core/fault"
+	"example.org/headroom/internal/core/fault"
 )
 
 // RunState names a stage of a run of background work.

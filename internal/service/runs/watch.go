@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"headroom/internal/data/storage"
+	"example.org/headroom/internal/data/storage"
 )
 
 // watchAgain is the time until listening begins anew after a lost connection.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"headroom/internal/core/trace"
+	"example.org/headroom/internal/core/trace"
 )
 
 // Telemetry holds the log, the metrics and the tracer. Its methods are safe for concurrent use.

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"sort"
 
-	"headroom/internal/core/perf"
+	"example.org/headroom/internal/core/perf"
 )
 
 // Commitment is a job with a deadline: one that was admitted, or one that asks to be.

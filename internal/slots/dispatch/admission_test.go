@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"headroom/internal/core/perf"
+	"example.org/headroom/internal/core/perf"
 )
 
 func rounds(few, many int) int {

@@ -6,9 +6,9 @@ import (
 	"maps"
 	"slices"
 
-	"headroom/internal/core/fault"
-	"headroom/internal/core/strict"
-	"headroom/internal/core/words"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/core/strict"
+	"example.org/headroom/internal/core/words"
 )
 
 // DecideQuestion asks who gets a free slot of a cluster under each of some policies.

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/core/fault"
+	"example.org/headroom/internal/core/fault"
 )
 
 // decided answers a question and returns the job of each policy.

@@ -16,7 +16,7 @@ import (
 	"fmt"
 	"strings"
 
-	"headroom/internal/core/perf"
+	"example.org/headroom/internal/core/perf"
 )
 
 // Kind tells maps from reduces.

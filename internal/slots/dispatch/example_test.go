@@ -3,7 +3,7 @@ package dispatch_test
 import (
 	"fmt"
 
-	"headroom/internal/slots/dispatch"
+	"example.org/headroom/internal/slots/dispatch"
 )
 
 // start tells a policy that its chosen task runs on the slot.

@@ -6,7 +6,7 @@ import (
 	"math"
 	"testing"
 
-	"headroom/internal/core/perf"
+	"example.org/headroom/internal/core/perf"
 )
 
 // absurd lists numbers that no caller should pass.

@@ -1,9 +1,9 @@
 package dispatch
 
 import (
-	"headroom/internal/core/perf"
-	"headroom/internal/core/strict"
-	"headroom/internal/core/words"
+	"example.org/headroom/internal/core/perf"
+	"example.org/headroom/internal/core/strict"
+	"example.org/headroom/internal/core/words"
 )
 
 // JudgeQuestion asks whether a job may be promised its deadline on a cluster, whose jobs with deadlines are promised

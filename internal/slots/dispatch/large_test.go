@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/core/perf"
+	"example.org/headroom/internal/core/perf"
 )
 
 // large is a busy cluster for a policy: nodes of eight types with four slots each, jobs that never end.

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"sort"
 
-	"headroom/internal/core/perf"
+	"example.org/headroom/internal/core/perf"
 )
 
 // latestEnds bounds the ends of jobs in whole tasks from above. It holds where slots go by earliest deadline (EDF), and

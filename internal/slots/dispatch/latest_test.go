@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"headroom/internal/core/perf"
+	"example.org/headroom/internal/core/perf"
 )
 
 // drawnClock is a drawn cluster whose EDF is worked out moment by moment, apart from the policy and the bound.

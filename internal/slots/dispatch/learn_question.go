@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strconv"
 
-	"headroom/internal/core/fault"
-	"headroom/internal/core/strict"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/core/strict"
 )
 
 // LearnQuestion asks what a classifier learns from lessons.

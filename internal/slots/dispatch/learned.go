@@ -9,7 +9,7 @@ import (
 	"reflect"
 	"slices"
 
-	"headroom/internal/core/fault"
+	"example.org/headroom/internal/core/fault"
 )
 
 // Learned gives a node the task with the highest expected utility among those unlikely to overload it, judged by past

@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"headroom/internal/core/perf"
+	"example.org/headroom/internal/core/perf"
 )
 
 // maxProgress serves jobs whose deadline is at risk first. It gives other slots to the job that suffers least from

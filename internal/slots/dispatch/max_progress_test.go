@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"headroom/internal/core/perf"
+	"example.org/headroom/internal/core/perf"
 )
 
 // byMaxProgress implements the rule of section 3.3 literally, with sets and sorted lists.

@@ -3,8 +3,8 @@ package dispatch
 import (
 	"slices"
 
-	"headroom/internal/core/fault"
-	"headroom/internal/core/strict"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/core/strict"
 )
 
 // PolicyConfig configures the policy that assigns freed slots: a rule by its name, and the rule's settings. Missing

@@ -1,7 +1,7 @@
 package dispatch
 
 import (
-	"headroom/internal/core/strict"
+	"example.org/headroom/internal/core/strict"
 )
 
 var (

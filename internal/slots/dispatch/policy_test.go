@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"headroom/internal/core/fault"
+	"example.org/headroom/internal/core/fault"
 )
 
 func TestReadPolicyFillsAndRefuses(t *testing.T) {

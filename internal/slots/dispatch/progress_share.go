@@ -7,7 +7,7 @@ import (
 	"math"
 	"slices"
 
-	"headroom/internal/core/perf"
+	"example.org/headroom/internal/core/perf"
 )
 
 // progressShare serves the job with the smallest share: the worth of its slots as a part of the worth of all slots. A

@@ -5,7 +5,7 @@ import (
 	"math"
 	"testing"
 
-	"headroom/internal/core/perf"
+	"example.org/headroom/internal/core/perf"
 )
 
 // byProgressShare implements the rule of section 2.3 literally: it computes everything anew for every slot.

@@ -1,7 +1,7 @@
 package dispatch
 
 import (
-	"headroom/internal/core/perf"
+	"example.org/headroom/internal/core/perf"
 )
 
 // Snapshot describes a cluster at a moment: everything that policies and promises of deadlines look at. Moments are

@@ -4,9 +4,9 @@ import (
 	"maps"
 	"slices"
 
-	"headroom/internal/core/fault"
-	"headroom/internal/core/perf"
-	"headroom/internal/core/strict"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/core/perf"
+	"example.org/headroom/internal/core/strict"
 )
 
 // Limits of a snapshot: beyond them a question takes seconds, or somebody has mistaken a unit.

@@ -3,9 +3,9 @@ package dispatch
 import (
 	"fmt"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/fault"
-	"headroom/internal/core/words"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/core/words"
 )
 
 // Why explains a choice to people, and to programs that learn from decisions. The reason says just what the rule, the

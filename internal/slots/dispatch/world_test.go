@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"headroom/internal/core/perf"
+	"example.org/headroom/internal/core/perf"
 )
 
 // world makes random events for policies that look at nodes: nodes join, report and die, jobs gain measurements. A

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strconv"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/perf"
-	"headroom/internal/slots/dispatch"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/perf"
+	"example.org/headroom/internal/slots/dispatch"
 )
 
 // Room returns the state that deadlines are judged against at a moment: the slots of live nodes, and the active jobs.

@@ -8,8 +8,8 @@ import (
 	"time"
 	"unicode"
 
-	"headroom/internal/core/fault"
-	"headroom/internal/core/strict"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/core/strict"
 )
 
 // The largest live clusters.

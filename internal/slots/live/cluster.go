@@ -9,7 +9,7 @@ import (
 	"reflect"
 	"slices"
 
-	"headroom/internal/slots/dispatch"
+	"example.org/headroom/internal/slots/dispatch"
 )
 
 // Cluster is a live cluster at work. A method that returns an error has changed nothing, unless the error is a

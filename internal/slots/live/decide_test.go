@@ -8,8 +8,8 @@ import (
 	"slices"
 	"testing"
 
-	"headroom/internal/core/perf"
-	"headroom/internal/slots/dispatch"
+	"example.org/headroom/internal/core/perf"
+	"example.org/headroom/internal/slots/dispatch"
 )
 
 // written writes down a cluster as the doors "decide" and "judge" take it.

@@ -6,8 +6,8 @@ import (
 	"reflect"
 	"slices"
 
-	"headroom/internal/core/fault"
-	"headroom/internal/slots/dispatch"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/slots/dispatch"
 )
 
 // Settings returns the current settings.

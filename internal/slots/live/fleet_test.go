@@ -14,8 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/core/perf"
-	"headroom/internal/slots/dispatch"
+	"example.org/headroom/internal/core/perf"
+	"example.org/headroom/internal/slots/dispatch"
 )
 
 // kept is a store in memory that applies a cluster's changes.

@@ -7,8 +7,8 @@ import (
 	"math"
 	"slices"
 
-	"headroom/internal/core/fault"
-	"headroom/internal/slots/dispatch"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/slots/dispatch"
 )
 
 // Codes of notes about unexpected heartbeats.

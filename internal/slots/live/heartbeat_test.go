@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"headroom/internal/core/fault"
-	"headroom/internal/slots/dispatch"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/slots/dispatch"
 )
 
 // little is a cluster of few nodes whose heartbeats the test writes itself.

@@ -5,8 +5,8 @@ import (
 	"math"
 	"slices"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/slots/dispatch"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/slots/dispatch"
 )
 
 type taskState uint8

@@ -8,11 +8,11 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/fault"
-	"headroom/internal/core/strict"
-	"headroom/internal/core/words"
-	"headroom/internal/slots/dispatch"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/core/strict"
+	"example.org/headroom/internal/core/words"
+	"example.org/headroom/internal/slots/dispatch"
 )
 
 // Lease is a running job's place, held until the job ends or heartbeats stop. It belongs to a cluster and a class,

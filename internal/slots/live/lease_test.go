@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"headroom/internal/slots/dispatch"
+	"example.org/headroom/internal/slots/dispatch"
 )
 
 // Each sentence of a refusal says the figures of its fact, and the facts say the admission's own figures.

@@ -1,7 +1,7 @@
 package live
 
 import (
-	"headroom/internal/slots/dispatch"
+	"example.org/headroom/internal/slots/dispatch"
 )
 
 // chooser holds a policy and its limit per heartbeat.

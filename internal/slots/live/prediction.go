@@ -3,8 +3,8 @@ package live
 import (
 	"slices"
 
-	"headroom/internal/core/perf"
-	"headroom/internal/slots/dispatch"
+	"example.org/headroom/internal/core/perf"
+	"example.org/headroom/internal/slots/dispatch"
 )
 
 // Predictions predicts the end of an active job's tasks, by kind. Tasks of unknown time, or without a slot, get none.

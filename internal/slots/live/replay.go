@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strconv"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/slots/dispatch"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/slots/dispatch"
 )
 
 // Replay tries a policy on recorded events: the cluster goes through them again, and the policy is asked to fill each

@@ -14,8 +14,8 @@ import (
 	"slices"
 	"time"
 
-	"headroom/internal/core/perf"
-	"headroom/internal/slots/dispatch"
+	"example.org/headroom/internal/core/perf"
+	"example.org/headroom/internal/slots/dispatch"
 )
 
 // State is the stored state of a live cluster.

@@ -1,7 +1,7 @@
 package live
 
 import (
-	"headroom/internal/slots/dispatch"
+	"example.org/headroom/internal/slots/dispatch"
 )
 
 // Causes of lost runs.

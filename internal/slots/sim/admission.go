@@ -3,8 +3,8 @@ package sim
 import (
 	"strconv"
 
-	"headroom/internal/core/perf"
-	"headroom/internal/slots/dispatch"
+	"example.org/headroom/internal/core/perf"
+	"example.org/headroom/internal/slots/dispatch"
 )
 
 // NoAdmission accepts every job, and is the default.

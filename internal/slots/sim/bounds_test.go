@@ -6,8 +6,8 @@ import (
 	"os"
 	"testing"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/perf"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/perf"
 )
 
 // later reports whether a exceeds b by more than rounding.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"math"
 
-	"headroom/internal/slots/dispatch"
+	"example.org/headroom/internal/slots/dispatch"
 )
 
 // maxCompared bounds the policies that can be compared with an input's own.

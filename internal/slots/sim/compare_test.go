@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"headroom/internal/slots/dispatch"
+	"example.org/headroom/internal/slots/dispatch"
 )
 
 // Each policy's row equals its result alone, and its difference is that of the two, replication by replication.

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"headroom/internal/slots/dispatch"
+	"example.org/headroom/internal/slots/dispatch"
 )
 
 // exporter stands between the engine and its policy. Of every slot that is offered it writes down the cluster, and asks

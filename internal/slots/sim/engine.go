@@ -4,8 +4,8 @@ import (
 	"context"
 	"math"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/slots/dispatch"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/slots/dispatch"
 )
 
 // Codes of events: the kind in the upper bits, and the slot, job, user, class or node in the lower. Events of one

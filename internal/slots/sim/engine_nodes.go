@@ -3,7 +3,7 @@ package sim
 import (
 	"math"
 
-	"headroom/internal/slots/dispatch"
+	"example.org/headroom/internal/slots/dispatch"
 )
 
 // mixture is the state of a replication on nodes, beside the slots.

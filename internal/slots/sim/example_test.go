@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"headroom/internal/slots/sim"
+	"example.org/headroom/internal/slots/sim"
 )
 
 // Three jobs of four maps of 10 s come at once to two map slots. Each takes two waves, and they wait for each other:

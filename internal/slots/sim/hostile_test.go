@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/core/fault"
+	"example.org/headroom/internal/core/fault"
 )
 
 // leaves returns every number, word and list of an input that can be changed.

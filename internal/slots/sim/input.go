@@ -1,9 +1,9 @@
 package sim
 
 import (
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/perf"
-	"headroom/internal/slots/dispatch"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/perf"
+	"example.org/headroom/internal/slots/dispatch"
 )
 
 // Input describes a cluster, its users and the simulated time.

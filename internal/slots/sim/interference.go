@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"math"
 
-	"headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/capacity"
 )
 
 // InterferenceAnswer reports the response times of requests on a core that also runs batch work, under each policy:

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/capacity"
 )
 
 // DataNodesAnswer reports the number of tasks that data nodes serve.

@@ -4,8 +4,8 @@ import (
 	"math"
 	"testing"
 
-	"headroom/internal/core/perf"
-	"headroom/internal/slots/dispatch"
+	"example.org/headroom/internal/core/perf"
+	"example.org/headroom/internal/slots/dispatch"
 )
 
 // The number of tasks that saturates data nodes equals the number that the policy max-progress starts under the cap.

@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"sync"
 
-	"headroom/internal/core/fault"
-	"headroom/internal/core/strict"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/core/strict"
 )
 
 // InterferenceQuestion asks about one core that serves requests and, beside them, runs endless batch work. How much

@@ -1,9 +1,9 @@
 package sim
 
 import (
-	"headroom/internal/core/fault"
-	"headroom/internal/core/strict"
-	"headroom/internal/slots/live"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/core/strict"
+	"example.org/headroom/internal/slots/live"
 )
 
 // DataNodeLoad describes the data nodes that batch work reads from. How many tasks of a kind can read at once before

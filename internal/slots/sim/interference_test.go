@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/core/fault"
+	"example.org/headroom/internal/core/fault"
 )
 
 func exponentialMs(ms float64) RequestTiming {

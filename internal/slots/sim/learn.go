@@ -1,8 +1,8 @@
 package sim
 
 import (
-	"headroom/internal/core/perf"
-	"headroom/internal/slots/dispatch"
+	"example.org/headroom/internal/core/perf"
+	"example.org/headroom/internal/slots/dispatch"
 )
 
 // learner holds the policies' knowledge of a class's jobs, and its source.

@@ -3,8 +3,8 @@ package sim
 import (
 	"math"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/slots/dispatch"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/slots/dispatch"
 )
 
 // Execution is one job that has ended.

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"math"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/perf"
-	"headroom/internal/slots/dispatch"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/perf"
+	"example.org/headroom/internal/slots/dispatch"
 )
 
 // model is a prepared input: defaults are filled in and derived values computed.

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"testing"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/perf"
-	"headroom/internal/slots/dispatch"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/perf"
+	"example.org/headroom/internal/slots/dispatch"
 )
 
 // This file predicts the ends of jobs in a second, independent way: a clock that goes from moment to moment and

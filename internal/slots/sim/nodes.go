@@ -3,8 +3,8 @@ package sim
 import (
 	"math"
 
-	"headroom/internal/core/perf"
-	"headroom/internal/slots/dispatch"
+	"example.org/headroom/internal/core/perf"
+	"example.org/headroom/internal/slots/dispatch"
 )
 
 // NodeType is a set of nodes that differ only in their background load. A cluster of them has no other slots.

@@ -1,6 +1,6 @@
 package sim
 
-import "headroom/internal/core/strict"
+import "example.org/headroom/internal/core/strict"
 
 // Read reads and checks an input. Its errors are *fault.InputError.
 func Read(data []byte) (Input, error) {

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"headroom/internal/core/fault"
+	"example.org/headroom/internal/core/fault"
 )
 
 // Read gives the same values as the standard library.

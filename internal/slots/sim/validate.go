@@ -8,10 +8,10 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/fault"
-	"headroom/internal/core/strict"
-	"headroom/internal/slots/dispatch"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/core/strict"
+	"example.org/headroom/internal/slots/dispatch"
 )
 
 // Limits of an input: larger values come from a mistaken unit, or the answer would not fit in memory.

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/perf"
-	"headroom/internal/core/strict"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/perf"
+	"example.org/headroom/internal/core/strict"
 )
 
 // Limits of mixed nodes.

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"headroom/openapi"
+	"example.org/headroom/openapi"
 )
 
 // Mutant is a document with one place changed.

@@ -16,8 +16,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"headroom/internal/edge/postgres/private"
-	"headroom/internal/test/await"
+	"example.org/headroom/internal/edge/postgres/private"
+	"example.org/headroom/internal/test/await"
 )
 
 // Pair is a Postgres and its standby, each at a port of its own. The primary acknowledges a commit once the standby has it.

@@ -28,8 +28,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"go.uber.org/goleak"
 
-	"headroom/internal/edge/postgres"
-	"headroom/internal/edge/postgres/private"
+	"example.org/headroom/internal/edge/postgres"
+	"example.org/headroom/internal/edge/postgres/private"
 )
 
 // ServerVariable names the server that tests use instead of one of their own.

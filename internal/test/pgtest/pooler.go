@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/edge/postgres"
+	"example.org/headroom/internal/edge/postgres"
 )
 
 // PoolerVariable puts PgBouncer before the database of all stores of a test run, in transaction mode.

@@ -5,8 +5,8 @@ import (
 	"syscall"
 	"testing"
 
-	"headroom/internal/ask/study"
-	"headroom/internal/core/capacity"
+	"example.org/headroom/internal/ask/study"
+	"example.org/headroom/internal/core/capacity"
 )
 
 // CallBody returns the text of a problem with n classes of a study's family.

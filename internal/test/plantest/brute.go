@@ -8,8 +8,8 @@ import (
 
 	"github.com/shopspring/decimal"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/money"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/money"
 )
 
 // Brute holds a problem of a few small classes made ready for trying everything: money in whole

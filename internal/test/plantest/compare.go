@@ -8,8 +8,8 @@ import (
 	"os"
 	"testing"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/money"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/money"
 )
 
 // Trials returns the normal count of a randomised test, or the long one of make test-long.

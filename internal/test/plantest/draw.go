@@ -9,8 +9,8 @@ import (
 
 	"github.com/shopspring/decimal"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/money"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/money"
 )
 
 // DrawProblem draws a valid problem with every kind of coincidence in it: no to three contracts, some of one price,

@@ -6,9 +6,9 @@ import (
 
 	"github.com/shopspring/decimal"
 
-	"headroom/internal/ask/study"
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/money"
+	"example.org/headroom/internal/ask/study"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/money"
 )
 
 // DrawSeries draws a problem with coincidences in it, or one of a study's, with profiles.

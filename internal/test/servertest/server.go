@@ -9,13 +9,13 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/edge/api"
-	"headroom/internal/edge/postgres"
-	"headroom/internal/service/app"
-	"headroom/internal/service/auth"
-	"headroom/internal/service/runs/queue"
-	"headroom/internal/service/telemetry"
-	"headroom/internal/test/pgtest"
+	"example.org/headroom/internal/edge/api"
+	"example.org/headroom/internal/edge/postgres"
+	"example.org/headroom/internal/service/app"
+	"example.org/headroom/internal/service/auth"
+	"example.org/headroom/internal/service/runs/queue"
+	"example.org/headroom/internal/service/telemetry"
+	"example.org/headroom/internal/test/pgtest"
 )
 
 // Server is a real server on a database of its own, with a key for each role.

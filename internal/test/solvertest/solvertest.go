@@ -26,7 +26,7 @@ func Run(tests func() int) int {
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
 	program := filepath.Join(dir, "headroom-solver")
-	build := exec.Command("go", "build", "-o", program, "headroom/cmd/headroom-solver")
+	build := exec.Command("go", "build", "-o", program, "example.org/headroom/cmd/headroom-solver")
 	build.Env = append(os.Environ(), "CGO_ENABLED=1")
 	if said, err := build.CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "build headroom-solver: %v\n%s", err, said)

@@ -12,7 +12,7 @@ import (
 	"strconv"
 	"unsafe"
 
-	"headroom/internal/core/lp"
+	"example.org/headroom/internal/core/lp"
 )
 
 // pinned lists the settings that no caller may change.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/lanl/clp"
 
-	"headroom/internal/core/lp"
+	"example.org/headroom/internal/core/lp"
 )
 
 const clpStopped clp.SimplexStatus = 3 // stopped by iterations or time

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/core/lp"
+	"example.org/headroom/internal/core/lp"
 )
 
 func linear(t *testing.T, p *lp.Program, o lp.Options) lp.Solution {

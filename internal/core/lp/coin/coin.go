@@ -13,7 +13,7 @@ import (
 	"fmt"
 	"math"
 
-	"headroom/internal/core/lp"
+	"example.org/headroom/internal/core/lp"
 )
 
 // Solve solves a valid program (it validates it again): with CBC if some column must be whole, with Clp otherwise.

@@ -20,8 +20,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"headroom/internal/core/lp"
-	"headroom/internal/test/await"
+	"example.org/headroom/internal/core/lp"
+	"example.org/headroom/internal/test/await"
 )
 
 // children returns the ids of this process's children, including dead ones not waited for.

@@ -5,7 +5,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"headroom/internal/core/lp"
+	"example.org/headroom/internal/core/lp"
 )
 
 // ProgramName is the file name of the solver program.

@@ -8,7 +8,7 @@ import (
 	"io"
 	"math"
 
-	"headroom/internal/core/lp"
+	"example.org/headroom/internal/core/lp"
 )
 
 // A frame is a magic word, a kind, the length of the payload, and the payload; all little-endian.

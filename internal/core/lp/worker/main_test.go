@@ -9,7 +9,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"headroom/internal/test/solvertest"
+	"example.org/headroom/internal/test/solvertest"
 )
 
 // TestMain finds the real solver program, the only one in these tests.

@@ -13,8 +13,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"headroom/internal/core/lp"
-	"headroom/internal/core/trace"
+	"example.org/headroom/internal/core/lp"
+	"example.org/headroom/internal/core/trace"
 )
 
 // Config configures a Pool. Zero values mean the defaults.

@@ -15,8 +15,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"headroom/internal/core/lp"
-	"headroom/internal/test/await"
+	"example.org/headroom/internal/core/lp"
+	"example.org/headroom/internal/test/await"
 )
 
 var inf = math.Inf(1)

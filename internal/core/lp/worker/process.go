@@ -16,7 +16,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"headroom/internal/core/lp"
+	"example.org/headroom/internal/core/lp"
 )
 
 // process is one running solver. It serves one caller at a time; kill may be called from anywhere.

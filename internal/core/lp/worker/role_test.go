@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/core/lp"
+	"example.org/headroom/internal/core/lp"
 )
 
 // The test program itself plays misbehaving solvers, as real child processes: the name it is started under selects

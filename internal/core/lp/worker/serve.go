@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"io"
 
-	"headroom/internal/core/lp"
+	"example.org/headroom/internal/core/lp"
 )
 
 // Engine holds the solver that a process answers with.

@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/core/lp"
-	"headroom/internal/test/await"
+	"example.org/headroom/internal/core/lp"
+	"example.org/headroom/internal/test/await"
 )
 
 // raw is a solver process that a test talks to in bytes.

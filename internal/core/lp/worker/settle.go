@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"math"
 
-	"headroom/internal/core/lp"
+	"example.org/headroom/internal/core/lp"
 )
 
 // optimumTolerance, relative to one more than the sum of the objective's absolute terms, bounds the distance of a

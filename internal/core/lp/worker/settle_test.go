@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"headroom/internal/core/lp"
+	"example.org/headroom/internal/core/lp"
 )
 
 // A linear optimum is believed only as far as its row prices prove it.

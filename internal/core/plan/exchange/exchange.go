@@ -5,7 +5,7 @@ package exchange
 import (
 	"math"
 
-	"headroom/internal/core/plan/integer"
+	"example.org/headroom/internal/core/plan/integer"
 )
 
 // Type is a VM type: how many VMs there are, and what so many cost.

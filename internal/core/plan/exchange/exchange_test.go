@@ -6,7 +6,7 @@ import (
 	"reflect"
 	"testing"
 
-	"headroom/internal/core/plan/integer"
+	"example.org/headroom/internal/core/plan/integer"
 )
 
 // tinyFleet draws a fleet whose plans can all be tried: loads in hundredths of a VM, a contract and dearer VMs up to a quota.

@@ -4,8 +4,8 @@ import (
 	"math"
 	"testing"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/test/plantest"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/test/plantest"
 )
 
 // bruteLoads are the loads that plantest works out for every number of jobs.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"headroom/internal/core/plan/integer"
+	"example.org/headroom/internal/core/plan/integer"
 )
 
 // P2 is the bare optimisation: VMs per job, penalties, ranges of jobs, and tiers from the cheapest.

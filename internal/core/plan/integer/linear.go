@@ -6,8 +6,8 @@ import (
 	"math"
 	"slices"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/money"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/money"
 )
 
 // P2 solves the paper's integer program: jobs, reserved and on-demand VMs whole. The answer is

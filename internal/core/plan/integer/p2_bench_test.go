@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"testing"
 
-	"headroom/internal/ask/study"
-	"headroom/internal/test/plantest"
+	"example.org/headroom/internal/ask/study"
+	"example.org/headroom/internal/test/plantest"
 )
 
 // fromStudy is a family's instance in plan's form.

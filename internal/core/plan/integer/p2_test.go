@@ -7,7 +7,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"headroom/internal/test/plantest"
+	"example.org/headroom/internal/test/plantest"
 )
 
 // enumerate is the second way: every combination of whole jobs, the cheapest VMs for each.

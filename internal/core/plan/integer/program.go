@@ -3,7 +3,7 @@ package integer
 import (
 	"math"
 
-	"headroom/internal/core/lp"
+	"example.org/headroom/internal/core/lp"
 )
 
 const (

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"headroom/internal/test/plantest"
+	"example.org/headroom/internal/test/plantest"
 )
 
 // unitPrices is the price of every VM there is up to most, cheapest first.

@@ -9,7 +9,7 @@ import (
 	"math"
 	"slices"
 
-	"headroom/internal/core/plan/integer"
+	"example.org/headroom/internal/core/plan/integer"
 )
 
 // Choice is one choice of a class: VMs of each type, and jobs.

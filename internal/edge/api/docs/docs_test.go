@@ -9,7 +9,7 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 
-	"headroom/openapi"
+	"example.org/headroom/openapi"
 )
 
 // Members are listed in the written order, with choices, ranges and defaults.

@@ -17,7 +17,7 @@ import (
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/text"
 
-	guides "headroom/docs"
+	guides "example.org/headroom/docs"
 )
 
 // GuideHome is the address of the first page of the documentation.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	guides "headroom/docs"
+	guides "example.org/headroom/docs"
 )
 
 var (

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"headroom/internal/core/fault"
-	"headroom/internal/core/strict"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/core/strict"
 )
 
 // Check returns the violations of a decoded JSON value, with numbers as json.Number or float64. It lists at most

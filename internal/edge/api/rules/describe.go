@@ -13,8 +13,8 @@ import (
 
 	"github.com/go-playground/validator/v10"
 
-	"headroom/internal/core/fault"
-	"headroom/internal/core/money"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/core/money"
 )
 
 // validate applies the rules of values. Its own rules serve for numbers and lengths; these are for the rest.

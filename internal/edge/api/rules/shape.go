@@ -2,7 +2,7 @@
 // generated; github.com/go-playground/validator/v10 applies them.
 package rules
 
-//go:generate sh -c "go run headroom/scripts/rules > rules_gen.go"
+//go:generate sh -c "go run example.org/headroom/scripts/rules > rules_gen.go"
 
 import "strconv"
 

@@ -4,7 +4,7 @@ package batch
 import (
 	"github.com/spf13/cobra"
 
-	"headroom/internal/edge/cli/shell"
+	"example.org/headroom/internal/edge/cli/shell"
 )
 
 // Command returns the commands about batches and pools of machines.

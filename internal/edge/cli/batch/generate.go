@@ -8,9 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"headroom/internal/ask/study"
-	"headroom/internal/core/fault"
-	"headroom/internal/edge/cli/shell"
+	"example.org/headroom/internal/ask/study"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/edge/cli/shell"
 )
 
 func generateCommand() *cobra.Command {

@@ -8,10 +8,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"headroom/internal/edge/cli/question"
-	"headroom/internal/edge/cli/shell"
-	kinds "headroom/internal/service/question"
-	"headroom/internal/slots/sim"
+	"example.org/headroom/internal/edge/cli/question"
+	"example.org/headroom/internal/edge/cli/shell"
+	kinds "example.org/headroom/internal/service/question"
+	"example.org/headroom/internal/slots/sim"
 )
 
 func interferenceCommand() *cobra.Command {

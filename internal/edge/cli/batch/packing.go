@@ -6,12 +6,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"headroom/internal/ask/pack"
-	"headroom/internal/edge/cli/question"
-	"headroom/internal/edge/cli/remote"
-	"headroom/internal/edge/cli/shell"
-	kinds "headroom/internal/service/question"
-	"headroom/openapi"
+	"example.org/headroom/internal/ask/pack"
+	"example.org/headroom/internal/edge/cli/question"
+	"example.org/headroom/internal/edge/cli/remote"
+	"example.org/headroom/internal/edge/cli/shell"
+	kinds "example.org/headroom/internal/service/question"
+	"example.org/headroom/openapi"
 )
 
 func packingCommand() *cobra.Command {

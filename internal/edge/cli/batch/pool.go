@@ -3,11 +3,11 @@ package batch
 import (
 	"github.com/spf13/cobra"
 
-	"headroom/internal/ask/pool"
-	"headroom/internal/edge/cli/question"
-	"headroom/internal/edge/cli/shell"
-	kinds "headroom/internal/service/question"
-	tables "headroom/internal/service/report"
+	"example.org/headroom/internal/ask/pool"
+	"example.org/headroom/internal/edge/cli/question"
+	"example.org/headroom/internal/edge/cli/shell"
+	kinds "example.org/headroom/internal/service/question"
+	tables "example.org/headroom/internal/service/report"
 )
 
 func poolCommand() *cobra.Command {

@@ -11,15 +11,15 @@ import (
 	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
 
-	"headroom/internal/ask/pack"
-	"headroom/internal/ask/pool"
-	"headroom/internal/ask/reproduce"
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/lp/worker"
-	"headroom/internal/core/plan"
-	"headroom/internal/edge/cli/shell"
-	"headroom/internal/service/plans/solving"
-	tables "headroom/internal/service/report"
+	"example.org/headroom/internal/ask/pack"
+	"example.org/headroom/internal/ask/pool"
+	"example.org/headroom/internal/ask/reproduce"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/lp/worker"
+	"example.org/headroom/internal/core/plan"
+	"example.org/headroom/internal/edge/cli/shell"
+	"example.org/headroom/internal/service/plans/solving"
+	tables "example.org/headroom/internal/service/report"
 )
 
 func reproduceCommand() *cobra.Command {

@@ -14,12 +14,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"headroom/internal/core/fault"
-	"headroom/internal/edge/cli/history"
-	"headroom/internal/edge/cli/plan"
-	"headroom/internal/edge/cli/remote"
-	"headroom/internal/edge/cli/shell"
-	"headroom/openapi"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/edge/cli/history"
+	"example.org/headroom/internal/edge/cli/plan"
+	"example.org/headroom/internal/edge/cli/remote"
+	"example.org/headroom/internal/edge/cli/shell"
+	"example.org/headroom/openapi"
 )
 
 // Commands returns the command.

@@ -12,15 +12,15 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/fault"
-	past "headroom/internal/data/history"
-	"headroom/internal/data/inputs"
-	"headroom/internal/edge/cli/history"
-	"headroom/internal/edge/cli/remote"
-	"headroom/internal/edge/cli/shell"
-	"headroom/internal/service/clusters"
-	"headroom/openapi"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/fault"
+	past "example.org/headroom/internal/data/history"
+	"example.org/headroom/internal/data/inputs"
+	"example.org/headroom/internal/edge/cli/history"
+	"example.org/headroom/internal/edge/cli/remote"
+	"example.org/headroom/internal/edge/cli/shell"
+	"example.org/headroom/internal/service/clusters"
+	"example.org/headroom/openapi"
 )
 
 // share of a job's runs that its deadline covers.

@@ -12,10 +12,10 @@ import (
 
 	"github.com/shopspring/decimal"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/fault"
-	"headroom/internal/core/money"
-	"headroom/internal/edge/cli/shell"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/core/money"
+	"example.org/headroom/internal/edge/cli/shell"
 )
 
 // Bind writes a tree as the JSON of a type, which gives bare words of YAML their meaning. The name of a class is a text

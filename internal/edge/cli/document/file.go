@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"headroom/internal/core/fault"
-	"headroom/internal/edge/cli/shell"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/edge/cli/shell"
 )
 
 // MemberFlag is a flag that gives one member.

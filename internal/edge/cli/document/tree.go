@@ -11,7 +11,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"headroom/internal/core/fault"
+	"example.org/headroom/internal/core/fault"
 )
 
 // Node is a value of a file in JSON or YAML with its place, so that messages about the value can name the line. Texts and

@@ -16,15 +16,15 @@ import (
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
-	"headroom/internal/core/fault"
-	"headroom/internal/edge/cli/remote"
-	"headroom/internal/edge/cli/shell"
-	"headroom/internal/service/clusters"
-	"headroom/internal/service/heartbeat"
-	"headroom/internal/service/plans"
-	"headroom/internal/slots/drive"
-	"headroom/internal/slots/drive/slurm"
-	"headroom/openapi"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/edge/cli/remote"
+	"example.org/headroom/internal/edge/cli/shell"
+	"example.org/headroom/internal/service/clusters"
+	"example.org/headroom/internal/service/heartbeat"
+	"example.org/headroom/internal/service/plans"
+	"example.org/headroom/internal/slots/drive"
+	"example.org/headroom/internal/slots/drive/slurm"
+	"example.org/headroom/openapi"
 )
 
 // Command returns the commands that drive engines.

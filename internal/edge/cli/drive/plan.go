@@ -8,11 +8,11 @@ import (
 	"slices"
 	"time"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/edge/cli/remote"
-	"headroom/internal/service/plans"
-	"headroom/internal/slots/drive"
-	"headroom/openapi"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/edge/cli/remote"
+	"example.org/headroom/internal/service/plans"
+	"example.org/headroom/internal/slots/drive"
+	"example.org/headroom/openapi"
 )
 
 // What comes is looked at each minute, at the moment for which nodes must be asked for by then. At first, and when the

@@ -13,13 +13,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/edge/cli/place"
-	"headroom/internal/edge/cli/remote"
-	"headroom/internal/edge/cli/shell"
-	"headroom/internal/service/plans"
-	"headroom/internal/slots/drive/spark"
-	"headroom/openapi"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/edge/cli/place"
+	"example.org/headroom/internal/edge/cli/remote"
+	"example.org/headroom/internal/edge/cli/shell"
+	"example.org/headroom/internal/service/plans"
+	"example.org/headroom/internal/slots/drive/spark"
+	"example.org/headroom/openapi"
 )
 
 // sparkRun holds the flags of an application of Spark.

@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"headroom/internal/edge/cli/remote"
-	"headroom/internal/slots/drive/yarn"
+	"example.org/headroom/internal/edge/cli/remote"
+	"example.org/headroom/internal/slots/drive/yarn"
 )
 
 func yarnCommand(to *remote.Connection) *cobra.Command {

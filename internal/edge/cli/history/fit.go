@@ -9,13 +9,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"headroom/internal/core/perf"
-	"headroom/internal/edge/cli/question"
-	"headroom/internal/edge/cli/remote"
-	"headroom/internal/edge/cli/shell"
-	kinds "headroom/internal/service/question"
-	tables "headroom/internal/service/report"
-	"headroom/openapi"
+	"example.org/headroom/internal/core/perf"
+	"example.org/headroom/internal/edge/cli/question"
+	"example.org/headroom/internal/edge/cli/remote"
+	"example.org/headroom/internal/edge/cli/shell"
+	kinds "example.org/headroom/internal/service/question"
+	tables "example.org/headroom/internal/service/report"
+	"example.org/headroom/openapi"
 )
 
 func fitCommand() *cobra.Command {

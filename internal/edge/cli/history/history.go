@@ -8,11 +8,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"headroom/internal/data/history"
-	"headroom/internal/edge/cli/remote"
-	"headroom/internal/edge/cli/shell"
-	tables "headroom/internal/service/report"
-	"headroom/openapi"
+	"example.org/headroom/internal/data/history"
+	"example.org/headroom/internal/edge/cli/remote"
+	"example.org/headroom/internal/edge/cli/shell"
+	tables "example.org/headroom/internal/service/report"
+	"example.org/headroom/openapi"
 )
 
 // Command returns the commands about past executions, and what they say of plans.

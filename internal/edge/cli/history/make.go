@@ -9,12 +9,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"headroom/internal/data/history"
-	"headroom/internal/data/inputs"
-	"headroom/internal/edge/cli/remote"
-	"headroom/internal/edge/cli/shell"
-	"headroom/internal/service/clusters"
-	"headroom/openapi"
+	"example.org/headroom/internal/data/history"
+	"example.org/headroom/internal/data/inputs"
+	"example.org/headroom/internal/edge/cli/remote"
+	"example.org/headroom/internal/edge/cli/shell"
+	"example.org/headroom/internal/service/clusters"
+	"example.org/headroom/openapi"
 )
 
 func ProfileFromHistoryCommand(to *remote.Connection) *cobra.Command {

@@ -9,12 +9,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"headroom/internal/core/perf"
-	"headroom/internal/edge/cli/remote"
-	"headroom/internal/edge/cli/shell"
-	"headroom/internal/service/clusters"
-	tables "headroom/internal/service/report"
-	"headroom/openapi"
+	"example.org/headroom/internal/core/perf"
+	"example.org/headroom/internal/edge/cli/remote"
+	"example.org/headroom/internal/edge/cli/shell"
+	"example.org/headroom/internal/service/clusters"
+	tables "example.org/headroom/internal/service/report"
+	"example.org/headroom/openapi"
 )
 
 func measurementCommand() *cobra.Command {

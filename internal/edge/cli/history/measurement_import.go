@@ -14,13 +14,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"headroom/internal/core/fault"
-	"headroom/internal/core/perf"
-	"headroom/internal/data/inputs"
-	"headroom/internal/edge/cli/remote"
-	"headroom/internal/edge/cli/shell"
-	"headroom/internal/service/clusters"
-	tables "headroom/internal/service/report"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/core/perf"
+	"example.org/headroom/internal/data/inputs"
+	"example.org/headroom/internal/edge/cli/remote"
+	"example.org/headroom/internal/edge/cli/shell"
+	"example.org/headroom/internal/service/clusters"
+	tables "example.org/headroom/internal/service/report"
 )
 
 func measurementImportCommand(to *remote.Connection) *cobra.Command {

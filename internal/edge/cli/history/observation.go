@@ -11,11 +11,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"headroom/internal/core/fault"
-	"headroom/internal/edge/cli/remote"
-	"headroom/internal/edge/cli/shell"
-	"headroom/internal/service/plans"
-	"headroom/openapi"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/edge/cli/remote"
+	"example.org/headroom/internal/edge/cli/shell"
+	"example.org/headroom/internal/service/plans"
+	"example.org/headroom/openapi"
 )
 
 func observationCommand() *cobra.Command {

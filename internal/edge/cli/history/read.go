@@ -10,10 +10,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"headroom/internal/data/history"
-	"headroom/internal/edge/cli/shell"
-	"headroom/internal/service/clusters"
-	tables "headroom/internal/service/report"
+	"example.org/headroom/internal/data/history"
+	"example.org/headroom/internal/edge/cli/shell"
+	"example.org/headroom/internal/service/clusters"
+	tables "example.org/headroom/internal/service/report"
 )
 
 // jobRead sums up the executions of one job.

@@ -16,9 +16,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"headroom/internal/data/history"
-	"headroom/internal/edge/cli/remote"
-	"headroom/internal/edge/cli/shell"
+	"example.org/headroom/internal/data/history"
+	"example.org/headroom/internal/edge/cli/remote"
+	"example.org/headroom/internal/edge/cli/shell"
 )
 
 func historyWatchCommand(to *remote.Connection) *cobra.Command {

@@ -11,14 +11,14 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"headroom/internal/core/fault"
-	"headroom/internal/data/inputs"
-	"headroom/internal/edge/cli/document"
-	"headroom/internal/edge/cli/remote"
-	"headroom/internal/edge/cli/shell"
-	desk "headroom/internal/service/clusters"
-	tables "headroom/internal/service/report"
-	"headroom/openapi"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/data/inputs"
+	"example.org/headroom/internal/edge/cli/document"
+	"example.org/headroom/internal/edge/cli/remote"
+	"example.org/headroom/internal/edge/cli/shell"
+	desk "example.org/headroom/internal/service/clusters"
+	tables "example.org/headroom/internal/service/report"
+	"example.org/headroom/openapi"
 )
 
 var documentType = reflect.TypeFor[inputs.Document]()

@@ -9,10 +9,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"headroom/internal/edge/cli/remote"
-	"headroom/internal/edge/cli/shell"
-	"headroom/internal/service/auth"
-	"headroom/internal/test/servertest"
+	"example.org/headroom/internal/edge/cli/remote"
+	"example.org/headroom/internal/edge/cli/shell"
+	"example.org/headroom/internal/service/auth"
+	"example.org/headroom/internal/test/servertest"
 )
 
 // A cluster that somebody changes after the difference was shown is left as it is.

@@ -5,10 +5,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"headroom/internal/data/inputs"
-	"headroom/internal/edge/cli/document"
-	"headroom/internal/edge/cli/remote"
-	"headroom/openapi"
+	"example.org/headroom/internal/data/inputs"
+	"example.org/headroom/internal/edge/cli/document"
+	"example.org/headroom/internal/edge/cli/remote"
+	"example.org/headroom/openapi"
 )
 
 var clusters = remote.Resource{

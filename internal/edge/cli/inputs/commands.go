@@ -5,8 +5,8 @@ package inputs
 import (
 	"github.com/spf13/cobra"
 
-	"headroom/internal/edge/cli/remote"
-	"headroom/internal/edge/cli/shell"
+	"example.org/headroom/internal/edge/cli/remote"
+	"example.org/headroom/internal/edge/cli/shell"
 )
 
 // ClassCommand returns the commands about classes, their profiles and their forecasts. The two arguments make the

@@ -8,8 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"headroom/internal/data/inputs"
-	desk "headroom/internal/service/clusters"
+	"example.org/headroom/internal/data/inputs"
+	desk "example.org/headroom/internal/service/clusters"
 )
 
 func TestDifferencesArePrinted(t *testing.T) {

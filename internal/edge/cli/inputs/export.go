@@ -12,10 +12,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"headroom/internal/edge/cli/document"
-	"headroom/internal/edge/cli/remote"
-	"headroom/internal/edge/cli/shell"
-	"headroom/openapi"
+	"example.org/headroom/internal/edge/cli/document"
+	"example.org/headroom/internal/edge/cli/remote"
+	"example.org/headroom/internal/edge/cli/shell"
+	"example.org/headroom/openapi"
 )
 
 func exportCommand(to *remote.Connection) *cobra.Command {

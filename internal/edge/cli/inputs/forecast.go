@@ -9,11 +9,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"headroom/internal/data/inputs"
-	"headroom/internal/edge/cli/document"
-	"headroom/internal/edge/cli/remote"
-	"headroom/internal/edge/cli/shell"
-	"headroom/openapi"
+	"example.org/headroom/internal/data/inputs"
+	"example.org/headroom/internal/edge/cli/document"
+	"example.org/headroom/internal/edge/cli/remote"
+	"example.org/headroom/internal/edge/cli/shell"
+	"example.org/headroom/openapi"
 )
 
 // forecastCommand returns the commands about forecasts; fromHistory makes the one that counts past executions.

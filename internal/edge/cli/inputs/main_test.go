@@ -3,7 +3,7 @@ package inputs
 import (
 	"testing"
 
-	"headroom/internal/test/pgtest"
+	"example.org/headroom/internal/test/pgtest"
 )
 
 func TestMain(m *testing.M) { pgtest.Main(m) }

@@ -12,11 +12,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"headroom/internal/edge/cli/remote"
-	"headroom/internal/edge/cli/shell"
-	desk "headroom/internal/service/clusters"
-	tables "headroom/internal/service/report"
-	"headroom/openapi"
+	"example.org/headroom/internal/edge/cli/remote"
+	"example.org/headroom/internal/edge/cli/shell"
+	desk "example.org/headroom/internal/service/clusters"
+	tables "example.org/headroom/internal/service/report"
+	"example.org/headroom/openapi"
 )
 
 func priceImportCommand(to *remote.Connection) *cobra.Command {

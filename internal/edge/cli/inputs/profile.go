@@ -5,11 +5,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"headroom/internal/data/inputs"
-	"headroom/internal/edge/cli/document"
-	"headroom/internal/edge/cli/remote"
-	"headroom/internal/edge/cli/shell"
-	"headroom/openapi"
+	"example.org/headroom/internal/data/inputs"
+	"example.org/headroom/internal/edge/cli/document"
+	"example.org/headroom/internal/edge/cli/remote"
+	"example.org/headroom/internal/edge/cli/shell"
+	"example.org/headroom/openapi"
 )
 
 // profiles have versions that never change: one is added where other things are replaced.

@@ -8,11 +8,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"headroom/internal/edge/cli/place"
-	"headroom/internal/edge/cli/remote"
-	"headroom/internal/edge/cli/shell"
-	"headroom/internal/slots/live"
-	"headroom/openapi"
+	"example.org/headroom/internal/edge/cli/place"
+	"example.org/headroom/internal/edge/cli/remote"
+	"example.org/headroom/internal/edge/cli/shell"
+	"example.org/headroom/internal/slots/live"
+	"example.org/headroom/openapi"
 )
 
 func admissionCommand() *cobra.Command {

@@ -5,8 +5,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"headroom/internal/edge/cli/place"
-	"headroom/internal/edge/cli/remote"
+	"example.org/headroom/internal/edge/cli/place"
+	"example.org/headroom/internal/edge/cli/remote"
 )
 
 func admissionRunCommand(to *remote.Connection) *cobra.Command {

@@ -14,11 +14,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"headroom/internal/edge/cli/remote"
-	"headroom/internal/edge/cli/shell"
-	"headroom/internal/service/auth"
-	"headroom/internal/slots/agent"
-	"headroom/openapi"
+	"example.org/headroom/internal/edge/cli/remote"
+	"example.org/headroom/internal/edge/cli/shell"
+	"example.org/headroom/internal/service/auth"
+	"example.org/headroom/internal/slots/agent"
+	"example.org/headroom/openapi"
 )
 
 // agentFlags holds the flags of the agent.

@@ -3,10 +3,10 @@ package live
 import (
 	"github.com/spf13/cobra"
 
-	"headroom/internal/edge/cli/question"
-	"headroom/internal/edge/cli/shell"
-	kinds "headroom/internal/service/question"
-	"headroom/internal/slots/dispatch"
+	"example.org/headroom/internal/edge/cli/question"
+	"example.org/headroom/internal/edge/cli/shell"
+	kinds "example.org/headroom/internal/service/question"
+	"example.org/headroom/internal/slots/dispatch"
 )
 
 // learnedFlag is knowledge in a file of its own.

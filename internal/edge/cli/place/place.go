@@ -12,10 +12,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"headroom/internal/edge/cli/remote"
-	"headroom/internal/edge/cli/shell"
-	"headroom/internal/slots/live"
-	"headroom/openapi"
+	"example.org/headroom/internal/edge/cli/remote"
+	"example.org/headroom/internal/edge/cli/shell"
+	"example.org/headroom/internal/slots/live"
+	"example.org/headroom/openapi"
 )
 
 // exitRefused is the exit code where a job may not start now; like no plan, it is an answer.

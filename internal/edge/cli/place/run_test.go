@@ -13,9 +13,9 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/edge/cli/remote"
-	"headroom/internal/edge/cli/shell"
-	"headroom/internal/slots/live"
+	"example.org/headroom/internal/edge/cli/remote"
+	"example.org/headroom/internal/edge/cli/shell"
+	"example.org/headroom/internal/slots/live"
 )
 
 // Heartbeats go on while the server is in trouble, and end when the lease is over.

@@ -6,9 +6,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"headroom/internal/core/perf"
-	"headroom/internal/edge/cli/shell"
-	tables "headroom/internal/service/report"
+	"example.org/headroom/internal/core/perf"
+	"example.org/headroom/internal/edge/cli/shell"
+	tables "example.org/headroom/internal/service/report"
 )
 
 // BoundsCommand returns the command that predicts how long jobs take.

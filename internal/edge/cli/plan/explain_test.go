@@ -10,12 +10,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/shopspring/decimal"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/money"
-	"headroom/internal/core/plan"
-	"headroom/internal/edge/cli/shell"
-	"headroom/internal/service/plans"
-	tables "headroom/internal/service/report"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/money"
+	"example.org/headroom/internal/core/plan"
+	"example.org/headroom/internal/edge/cli/shell"
+	"example.org/headroom/internal/service/plans"
+	tables "example.org/headroom/internal/service/report"
 )
 
 // explainedExample explains an example of the contract.

@@ -7,11 +7,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"headroom/internal/ask/goal"
-	"headroom/internal/core/capacity"
-	"headroom/internal/edge/cli/question"
-	"headroom/internal/edge/cli/shell"
-	tables "headroom/internal/service/report"
+	"example.org/headroom/internal/ask/goal"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/edge/cli/question"
+	"example.org/headroom/internal/edge/cli/shell"
+	tables "example.org/headroom/internal/service/report"
 )
 
 // SolveCommand returns the command that solves a problem.

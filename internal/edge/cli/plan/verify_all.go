@@ -12,13 +12,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/proof"
-	"headroom/internal/data/inputs"
-	"headroom/internal/edge/cli/remote"
-	"headroom/internal/edge/cli/shell"
-	"headroom/internal/service/plans"
-	"headroom/openapi"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/proof"
+	"example.org/headroom/internal/data/inputs"
+	"example.org/headroom/internal/edge/cli/remote"
+	"example.org/headroom/internal/edge/cli/shell"
+	"example.org/headroom/internal/service/plans"
+	"example.org/headroom/openapi"
 )
 
 // proved counts the checked plans of a cluster.

@@ -16,12 +16,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"headroom/internal/core/money"
-	"headroom/internal/data/inputs"
-	"headroom/internal/edge/cli/remote"
-	"headroom/internal/edge/cli/shell"
-	"headroom/internal/service/plans"
-	"headroom/openapi"
+	"example.org/headroom/internal/core/money"
+	"example.org/headroom/internal/data/inputs"
+	"example.org/headroom/internal/edge/cli/remote"
+	"example.org/headroom/internal/edge/cli/shell"
+	"example.org/headroom/internal/service/plans"
+	"example.org/headroom/openapi"
 )
 
 func planWatchCommand(to *remote.Connection) *cobra.Command {

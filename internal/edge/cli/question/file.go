@@ -3,8 +3,8 @@ package question
 import (
 	"github.com/spf13/cobra"
 
-	"headroom/internal/edge/cli/shell"
-	kinds "headroom/internal/service/question"
+	"example.org/headroom/internal/edge/cli/shell"
+	kinds "example.org/headroom/internal/service/question"
 )
 
 // FileCommand completes a command that answers a kind of question about a file here.

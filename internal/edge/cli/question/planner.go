@@ -9,11 +9,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/lp"
-	"headroom/internal/core/lp/worker"
-	"headroom/internal/core/plan"
-	"headroom/internal/edge/cli/shell"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/lp"
+	"example.org/headroom/internal/core/lp/worker"
+	"example.org/headroom/internal/core/plan"
+	"example.org/headroom/internal/edge/cli/shell"
 )
 
 // Planner solves problems, starting a solver process only when a problem may need one.

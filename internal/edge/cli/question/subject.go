@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"headroom/internal/edge/cli/remote"
+	"example.org/headroom/internal/edge/cli/remote"
 )
 
 // Subject names the problem that a question is about: one in a file, which is answered here, or a cluster's, about which

@@ -10,13 +10,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/edge/cli/remote"
-	"headroom/internal/edge/cli/shell"
-	kinds "headroom/internal/service/question"
-	tables "headroom/internal/service/report"
-	"headroom/internal/service/runs"
-	"headroom/openapi"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/edge/cli/remote"
+	"example.org/headroom/internal/edge/cli/shell"
+	kinds "example.org/headroom/internal/service/question"
+	tables "example.org/headroom/internal/service/report"
+	"example.org/headroom/internal/service/runs"
+	"example.org/headroom/openapi"
 )
 
 // Verb is a command that asks a kind of question: about a problem in a file, which is answered here, or about a cluster

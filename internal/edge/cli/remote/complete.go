@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"headroom/openapi"
+	"example.org/headroom/openapi"
 )
 
 // completionTime bounds how long a shell waits for names.

@@ -12,9 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/edge/cli/shell"
-	"headroom/internal/slots/live"
-	"headroom/openapi"
+	"example.org/headroom/internal/edge/cli/shell"
+	"example.org/headroom/internal/slots/live"
+	"example.org/headroom/openapi"
 )
 
 // The server of this machine has another key after every start. A client that outlives one goes on with

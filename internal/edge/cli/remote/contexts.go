@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"headroom/internal/edge/cli/shell"
+	"example.org/headroom/internal/edge/cli/shell"
 )
 
 // Context names a server and the file with the key for it.

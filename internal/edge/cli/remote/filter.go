@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"headroom/internal/edge/cli/shell"
+	"example.org/headroom/internal/edge/cli/shell"
 )
 
 // ForecastFilter is the flags that choose rows.

@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"headroom/internal/edge/cli/shell"
-	"headroom/openapi"
+	"example.org/headroom/internal/edge/cli/shell"
+	"example.org/headroom/openapi"
 )
 
 // List describes the form of a list.

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"testing"
 
-	"headroom/internal/core/fault"
+	"example.org/headroom/internal/core/fault"
 )
 
 func TestOrigins(t *testing.T) {

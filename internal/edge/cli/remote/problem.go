@@ -7,9 +7,9 @@ import (
 	"net/http"
 	"strings"
 
-	"headroom/internal/core/fault"
-	"headroom/internal/edge/cli/document"
-	"headroom/internal/edge/cli/shell"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/edge/cli/document"
+	"example.org/headroom/internal/edge/cli/shell"
 )
 
 // Problem is a refusal of the server as it writes it (RFC 9457).

@@ -11,10 +11,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/edge/cli/document"
-	"headroom/internal/edge/cli/shell"
-	"headroom/openapi"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/edge/cli/document"
+	"example.org/headroom/internal/edge/cli/shell"
+	"example.org/headroom/openapi"
 )
 
 // Resource is a kind of stored things. All kinds are edited alike, by the same five verbs.

@@ -11,10 +11,10 @@ import (
 	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
 
-	"headroom/internal/core/fault"
-	"headroom/internal/edge/cli/shell"
-	"headroom/internal/service/runs"
-	"headroom/openapi"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/edge/cli/shell"
+	"example.org/headroom/internal/service/runs"
+	"example.org/headroom/openapi"
 )
 
 // ReadRun takes a run from an answer.

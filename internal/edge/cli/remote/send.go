@@ -9,8 +9,8 @@ import (
 
 	"github.com/google/uuid"
 
-	"headroom/internal/edge/cli/shell"
-	"headroom/openapi"
+	"example.org/headroom/internal/edge/cli/shell"
+	"example.org/headroom/openapi"
 )
 
 // An option adds to a request, such as a header or a body.

@@ -11,10 +11,10 @@ import (
 	"strings"
 	"unicode"
 
-	"headroom/internal/data/inputs"
-	"headroom/internal/edge/cli/document"
-	"headroom/internal/edge/cli/shell"
-	tables "headroom/internal/service/report"
+	"example.org/headroom/internal/data/inputs"
+	"example.org/headroom/internal/edge/cli/document"
+	"example.org/headroom/internal/edge/cli/shell"
+	tables "example.org/headroom/internal/service/report"
 )
 
 // leaf is one column of a type's flat rows: a member, however deep, that is a single word.

@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"headroom/internal/service/runs"
-	"headroom/openapi"
+	"example.org/headroom/internal/service/runs"
+	"example.org/headroom/openapi"
 )
 
 // There asks a server, and waits for the run that long work becomes. The last query says in which form its result is

@@ -12,17 +12,17 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"headroom/internal/edge/cli/batch"
-	"headroom/internal/edge/cli/begin"
-	"headroom/internal/edge/cli/drive"
-	"headroom/internal/edge/cli/history"
-	"headroom/internal/edge/cli/inputs"
-	"headroom/internal/edge/cli/live"
-	"headroom/internal/edge/cli/plan"
-	"headroom/internal/edge/cli/remote"
-	"headroom/internal/edge/cli/server"
-	"headroom/internal/edge/cli/shell"
-	"headroom/internal/edge/cli/whatif"
+	"example.org/headroom/internal/edge/cli/batch"
+	"example.org/headroom/internal/edge/cli/begin"
+	"example.org/headroom/internal/edge/cli/drive"
+	"example.org/headroom/internal/edge/cli/history"
+	"example.org/headroom/internal/edge/cli/inputs"
+	"example.org/headroom/internal/edge/cli/live"
+	"example.org/headroom/internal/edge/cli/plan"
+	"example.org/headroom/internal/edge/cli/remote"
+	"example.org/headroom/internal/edge/cli/server"
+	"example.org/headroom/internal/edge/cli/shell"
+	"example.org/headroom/internal/edge/cli/whatif"
 )
 
 // groups holds the commands in the order of the first screen of help. The last group has no title and is not on it.

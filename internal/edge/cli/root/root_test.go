@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"headroom/internal/edge/cli/shell"
+	"example.org/headroom/internal/edge/cli/shell"
 )
 
 // A command that is asked for is made without the others; help has all of them.

@@ -4,7 +4,7 @@ package server
 import (
 	"github.com/spf13/cobra"
 
-	"headroom/internal/edge/cli/shell"
+	"example.org/headroom/internal/edge/cli/shell"
 )
 
 // Command returns the commands that look after a server, and those about its work in the background.

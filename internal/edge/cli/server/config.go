@@ -18,11 +18,11 @@ import (
 	"github.com/go-playground/validator/v10"
 	"github.com/spf13/cobra"
 
-	"headroom/internal/edge/api/entrance"
-	"headroom/internal/edge/cli/remote"
-	"headroom/internal/edge/cli/shell"
-	"headroom/internal/service/auth/oidc"
-	tables "headroom/internal/service/report"
+	"example.org/headroom/internal/edge/api/entrance"
+	"example.org/headroom/internal/edge/cli/remote"
+	"example.org/headroom/internal/edge/cli/shell"
+	"example.org/headroom/internal/service/auth/oidc"
+	tables "example.org/headroom/internal/service/report"
 )
 
 // config holds the settings of a server. Each value comes from its flag, else its variable, else its default;

@@ -10,9 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"headroom/internal/edge/cli/remote"
-	"headroom/internal/edge/cli/shell"
-	tables "headroom/internal/service/report"
+	"example.org/headroom/internal/edge/cli/remote"
+	"example.org/headroom/internal/edge/cli/shell"
+	tables "example.org/headroom/internal/service/report"
 )
 
 // ContextCommand returns the commands that give servers names.

@@ -12,16 +12,16 @@ import (
 	"sync/atomic"
 	"time"
 
-	"headroom/internal/core/fault"
-	"headroom/internal/core/lp"
-	"headroom/internal/edge/api"
-	"headroom/internal/edge/cli/shell"
-	"headroom/internal/edge/postgres"
-	"headroom/internal/service/app"
-	"headroom/internal/service/auth"
-	"headroom/internal/service/auth/oidc"
-	"headroom/internal/service/plans"
-	"headroom/internal/service/telemetry"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/core/lp"
+	"example.org/headroom/internal/edge/api"
+	"example.org/headroom/internal/edge/cli/shell"
+	"example.org/headroom/internal/edge/postgres"
+	"example.org/headroom/internal/service/app"
+	"example.org/headroom/internal/service/auth"
+	"example.org/headroom/internal/service/auth/oidc"
+	"example.org/headroom/internal/service/plans"
+	"example.org/headroom/internal/service/telemetry"
 )
 
 // copyFile returns the file for the copy of the last plans, "" if none is kept.

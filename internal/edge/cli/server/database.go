@@ -7,8 +7,8 @@ import (
 	"log/slog"
 	"time"
 
-	"headroom/internal/edge/postgres"
-	"headroom/internal/edge/postgres/private"
+	"example.org/headroom/internal/edge/postgres"
+	"example.org/headroom/internal/edge/postgres/private"
 )
 
 // openedDatabase is the store, with the private Postgres it may stand on.

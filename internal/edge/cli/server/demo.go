@@ -11,17 +11,17 @@ import (
 	"slices"
 	"time"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/fault"
-	"headroom/internal/core/money"
-	"headroom/internal/core/perf"
-	"headroom/internal/data/history"
-	"headroom/internal/data/inputs"
-	"headroom/internal/service/app"
-	"headroom/internal/service/auth"
-	"headroom/internal/service/clusters"
-	"headroom/internal/service/plans"
-	"headroom/internal/slots/live"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/core/money"
+	"example.org/headroom/internal/core/perf"
+	"example.org/headroom/internal/data/history"
+	"example.org/headroom/internal/data/inputs"
+	"example.org/headroom/internal/service/app"
+	"example.org/headroom/internal/service/auth"
+	"example.org/headroom/internal/service/clusters"
+	"example.org/headroom/internal/service/plans"
+	"example.org/headroom/internal/slots/live"
 )
 
 // demoCluster is a cluster that is small, realistic and not trivial: one contract billed always, one

@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"headroom/internal/edge/postgres"
-	"headroom/internal/edge/postgres/private"
+	"example.org/headroom/internal/edge/postgres"
+	"example.org/headroom/internal/edge/postgres/private"
 )
 
 const (

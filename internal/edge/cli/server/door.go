@@ -11,9 +11,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"headroom/internal/edge/api"
-	"headroom/internal/edge/api/entrance"
-	"headroom/internal/service/telemetry"
+	"example.org/headroom/internal/edge/api"
+	"example.org/headroom/internal/edge/api/entrance"
+	"example.org/headroom/internal/service/telemetry"
 )
 
 // door is the HTTP server, which can get another handler while it serves, with the one for metrics.

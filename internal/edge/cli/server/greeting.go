@@ -10,13 +10,13 @@ import (
 	"path/filepath"
 	"strings"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/fault"
-	"headroom/internal/edge/cli/remote"
-	"headroom/internal/edge/cli/shell"
-	"headroom/internal/service/app"
-	"headroom/internal/service/auth"
-	"headroom/internal/service/plans"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/edge/cli/remote"
+	"example.org/headroom/internal/edge/cli/shell"
+	"example.org/headroom/internal/service/app"
+	"example.org/headroom/internal/service/auth"
+	"example.org/headroom/internal/service/plans"
 )
 
 // greeting holds the first words of a server, and a function that takes them back.

@@ -14,8 +14,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"headroom/internal/edge/cli/remote"
-	"headroom/internal/edge/cli/shell"
+	"example.org/headroom/internal/edge/cli/remote"
+	"example.org/headroom/internal/edge/cli/shell"
 )
 
 func healthCommand() *cobra.Command {

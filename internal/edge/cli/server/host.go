@@ -10,10 +10,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"headroom/internal/data/fetch"
-	"headroom/internal/edge/cli/remote"
-	"headroom/internal/edge/cli/shell"
-	"headroom/openapi"
+	"example.org/headroom/internal/data/fetch"
+	"example.org/headroom/internal/edge/cli/remote"
+	"example.org/headroom/internal/edge/cli/shell"
+	"example.org/headroom/openapi"
 )
 
 func hostCommand() *cobra.Command {

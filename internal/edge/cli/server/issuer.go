@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"log/slog"
 
-	"headroom/internal/service/auth"
-	"headroom/internal/service/auth/oidc"
+	"example.org/headroom/internal/service/auth"
+	"example.org/headroom/internal/service/auth/oidc"
 )
 
 // issuer returns the issuer whose tokens open the server besides keys, nil if there is none.

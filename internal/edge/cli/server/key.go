@@ -12,15 +12,15 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"headroom/internal/data/storage"
-	"headroom/internal/edge/cli/remote"
-	"headroom/internal/edge/cli/shell"
-	"headroom/internal/edge/postgres"
-	"headroom/internal/edge/postgres/private"
-	"headroom/internal/service/app"
-	"headroom/internal/service/auth"
-	tables "headroom/internal/service/report"
-	"headroom/openapi"
+	"example.org/headroom/internal/data/storage"
+	"example.org/headroom/internal/edge/cli/remote"
+	"example.org/headroom/internal/edge/cli/shell"
+	"example.org/headroom/internal/edge/postgres"
+	"example.org/headroom/internal/edge/postgres/private"
+	"example.org/headroom/internal/service/app"
+	"example.org/headroom/internal/service/auth"
+	tables "example.org/headroom/internal/service/report"
+	"example.org/headroom/openapi"
 )
 
 func keyCommand() *cobra.Command {

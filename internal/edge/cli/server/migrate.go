@@ -9,9 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"headroom/internal/edge/cli/shell"
-	"headroom/internal/edge/postgres"
-	tables "headroom/internal/service/report"
+	"example.org/headroom/internal/edge/cli/shell"
+	"example.org/headroom/internal/edge/postgres"
+	tables "example.org/headroom/internal/service/report"
 )
 
 func migrateCommand() *cobra.Command {

@@ -13,11 +13,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"headroom/internal/edge/cli/document"
-	"headroom/internal/edge/cli/remote"
-	"headroom/internal/edge/cli/shell"
-	"headroom/internal/service/report/reporting"
-	"headroom/openapi"
+	"example.org/headroom/internal/edge/cli/document"
+	"example.org/headroom/internal/edge/cli/remote"
+	"example.org/headroom/internal/edge/cli/shell"
+	"example.org/headroom/internal/service/report/reporting"
+	"example.org/headroom/openapi"
 )
 
 var reportSchedules = remote.Resource{

@@ -7,11 +7,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"headroom/internal/edge/cli/remote"
-	"headroom/internal/edge/cli/shell"
-	tables "headroom/internal/service/report"
-	"headroom/internal/service/runs"
-	"headroom/openapi"
+	"example.org/headroom/internal/edge/cli/remote"
+	"example.org/headroom/internal/edge/cli/shell"
+	tables "example.org/headroom/internal/service/report"
+	"example.org/headroom/internal/service/runs"
+	"example.org/headroom/openapi"
 )
 
 func runCommand() *cobra.Command {

@@ -7,10 +7,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"headroom/internal/edge/cli/remote"
-	"headroom/internal/edge/cli/shell"
-	"headroom/internal/edge/postgres"
-	"headroom/internal/service/auth"
+	"example.org/headroom/internal/edge/cli/remote"
+	"example.org/headroom/internal/edge/cli/shell"
+	"example.org/headroom/internal/edge/postgres"
+	"example.org/headroom/internal/service/auth"
 )
 
 // signInCommand makes a sign-in link for the server of the data directory, as its start does.

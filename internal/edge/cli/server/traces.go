@@ -7,8 +7,8 @@ import (
 	"time"
 	"unicode"
 
-	"headroom/internal/core/trace"
-	"headroom/internal/edge/cli/shell"
+	"example.org/headroom/internal/core/trace"
+	"example.org/headroom/internal/edge/cli/shell"
 )
 
 // flushTime bounds the time for the collector to take the last spans.

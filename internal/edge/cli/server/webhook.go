@@ -14,10 +14,10 @@ import (
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
-	"headroom/internal/edge/cli/remote"
-	"headroom/internal/edge/cli/shell"
-	"headroom/internal/service/hooks"
-	"headroom/openapi"
+	"example.org/headroom/internal/edge/cli/remote"
+	"example.org/headroom/internal/edge/cli/shell"
+	"example.org/headroom/internal/service/hooks"
+	"example.org/headroom/openapi"
 )
 
 var webhookType = reflect.TypeFor[hooks.Webhook]()

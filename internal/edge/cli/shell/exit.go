@@ -15,8 +15,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"headroom/internal/core/fault"
-	"headroom/internal/core/lp"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/core/lp"
 )
 
 // Version is the version of the program, as main says it.

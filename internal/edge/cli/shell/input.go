@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/term"
 
-	"headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/capacity"
 )
 
 // LongestDocument bounds what is read into memory from one file: a million full classes.

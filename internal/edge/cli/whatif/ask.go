@@ -7,13 +7,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"headroom/internal/ask/goal"
-	"headroom/internal/core/money"
-	"headroom/internal/edge/cli/question"
-	"headroom/internal/edge/cli/remote"
-	"headroom/internal/edge/cli/shell"
-	kinds "headroom/internal/service/question"
-	"headroom/openapi"
+	"example.org/headroom/internal/ask/goal"
+	"example.org/headroom/internal/core/money"
+	"example.org/headroom/internal/edge/cli/question"
+	"example.org/headroom/internal/edge/cli/remote"
+	"example.org/headroom/internal/edge/cli/shell"
+	kinds "example.org/headroom/internal/service/question"
+	"example.org/headroom/openapi"
 )
 
 var _ = verb(askBudgetCommand) && verb(askAllCommand) && verb(askOneMoreCommand) && verb(askDeadlineCommand)

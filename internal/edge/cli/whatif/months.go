@@ -8,14 +8,14 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"headroom/internal/ask/horizon"
-	"headroom/internal/ask/whatif"
-	"headroom/internal/edge/cli/question"
-	"headroom/internal/edge/cli/remote"
-	"headroom/internal/edge/cli/shell"
-	kinds "headroom/internal/service/question"
-	tables "headroom/internal/service/report"
-	"headroom/openapi"
+	"example.org/headroom/internal/ask/horizon"
+	"example.org/headroom/internal/ask/whatif"
+	"example.org/headroom/internal/edge/cli/question"
+	"example.org/headroom/internal/edge/cli/remote"
+	"example.org/headroom/internal/edge/cli/shell"
+	kinds "example.org/headroom/internal/service/question"
+	tables "example.org/headroom/internal/service/report"
+	"example.org/headroom/openapi"
 )
 
 // monthsFlags are those of the verbs that ask about months.

@@ -10,14 +10,14 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"headroom/internal/ask/horizon"
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/money"
-	"headroom/internal/edge/cli/question"
-	"headroom/internal/edge/cli/remote"
-	"headroom/internal/edge/cli/shell"
-	kinds "headroom/internal/service/question"
-	"headroom/openapi"
+	"example.org/headroom/internal/ask/horizon"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/money"
+	"example.org/headroom/internal/edge/cli/question"
+	"example.org/headroom/internal/edge/cli/remote"
+	"example.org/headroom/internal/edge/cli/shell"
+	kinds "example.org/headroom/internal/service/question"
+	"example.org/headroom/openapi"
 )
 
 var _ = verb(purchaseCommand)

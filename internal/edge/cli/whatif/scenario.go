@@ -7,10 +7,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"headroom/internal/ask/whatif"
-	"headroom/internal/edge/cli/remote"
-	"headroom/internal/edge/cli/shell"
-	"headroom/openapi"
+	"example.org/headroom/internal/ask/whatif"
+	"example.org/headroom/internal/edge/cli/remote"
+	"example.org/headroom/internal/edge/cli/shell"
+	"example.org/headroom/openapi"
 )
 
 var scenarios = remote.Resource{

@@ -3,11 +3,11 @@ package whatif
 import (
 	"github.com/spf13/cobra"
 
-	"headroom/internal/ask/horizon"
-	"headroom/internal/core/capacity"
-	"headroom/internal/edge/cli/question"
-	"headroom/internal/edge/cli/shell"
-	kinds "headroom/internal/service/question"
+	"example.org/headroom/internal/ask/horizon"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/edge/cli/question"
+	"example.org/headroom/internal/edge/cli/shell"
+	kinds "example.org/headroom/internal/service/question"
 )
 
 var _ = verb(scheduleCommand)

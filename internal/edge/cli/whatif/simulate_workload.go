@@ -8,12 +8,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"headroom/internal/core/fault"
-	"headroom/internal/edge/cli/question"
-	"headroom/internal/edge/cli/shell"
-	kinds "headroom/internal/service/question"
-	"headroom/internal/slots/dispatch"
-	"headroom/internal/slots/sim"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/edge/cli/question"
+	"example.org/headroom/internal/edge/cli/shell"
+	kinds "example.org/headroom/internal/service/question"
+	"example.org/headroom/internal/slots/dispatch"
+	"example.org/headroom/internal/slots/sim"
 )
 
 func simulateWorkloadCommand() *cobra.Command {

@@ -9,7 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"headroom/internal/core/trace"
+	"example.org/headroom/internal/core/trace"
 )
 
 // Spans of statements have only a name: neither arguments, nor the text, nor the database's messages.

@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/test/await"
+	"example.org/headroom/internal/test/await"
 
 	"github.com/jackc/pgx/v5"
 )

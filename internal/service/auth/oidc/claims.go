@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"headroom/internal/data/inputs"
-	"headroom/internal/service/auth"
+	"example.org/headroom/internal/data/inputs"
+	"example.org/headroom/internal/service/auth"
 )
 
 // claims holds the required and optional claims of every token.

@@ -15,7 +15,7 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 
-	"headroom/internal/data/fetch"
+	"example.org/headroom/internal/data/fetch"
 )
 
 const (

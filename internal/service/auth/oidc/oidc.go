@@ -13,8 +13,8 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 
-	"headroom/internal/data/fetch"
-	"headroom/internal/service/auth"
+	"example.org/headroom/internal/data/fetch"
+	"example.org/headroom/internal/service/auth"
 )
 
 // Config names the issuer of accepted tokens, and their required claims. Zero values mean the defaults.

@@ -18,8 +18,8 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/service/auth"
-	"headroom/internal/test/oidctest"
+	"example.org/headroom/internal/service/auth"
+	"example.org/headroom/internal/test/oidctest"
 )
 
 type object = map[string]any

@@ -12,8 +12,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
-	"headroom/internal/core/fault"
-	"headroom/internal/service/auth"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/service/auth"
 )
 
 // A key that has used up its seconds is refused until the next hour, and no other key is. The planner never is.

@@ -3,11 +3,11 @@ package solving
 import (
 	"context"
 
-	"headroom/internal/ask/horizon"
-	"headroom/internal/ask/pack"
-	"headroom/internal/ask/pool"
-	"headroom/internal/ask/recheck"
-	"headroom/internal/core/lp"
+	"example.org/headroom/internal/ask/horizon"
+	"example.org/headroom/internal/ask/pack"
+	"example.org/headroom/internal/ask/pool"
+	"example.org/headroom/internal/ask/recheck"
+	"example.org/headroom/internal/core/lp"
 )
 
 // Solve answers a problem with a solver, which may be nil.

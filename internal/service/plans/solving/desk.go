@@ -5,15 +5,15 @@ package solving
 import (
 	"context"
 	"errors"
-	"headroom/internal/ask/horizon"
+	"example.org/headroom/internal/ask/horizon"
 	"time"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/lp"
-	"headroom/internal/core/plan"
-	"headroom/internal/core/trace"
-	"headroom/internal/service/auth"
-	"headroom/internal/service/telemetry"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/lp"
+	"example.org/headroom/internal/core/plan"
+	"example.org/headroom/internal/core/trace"
+	"example.org/headroom/internal/service/auth"
+	"example.org/headroom/internal/service/telemetry"
 )
 
 // Desk solves: it holds the solver and the places to solve in. It is safe for concurrent use.

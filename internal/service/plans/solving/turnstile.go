@@ -11,10 +11,10 @@ import (
 	"sync/atomic"
 	"time"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/fault"
-	"headroom/internal/core/trace"
-	"headroom/internal/service/auth"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/core/trace"
+	"example.org/headroom/internal/service/auth"
 )
 
 // turnstile limits the callers that solve at once and those that wait; it refuses further ones at once, so that a

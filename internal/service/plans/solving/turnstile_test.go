@@ -8,9 +8,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/fault"
-	"headroom/internal/service/auth"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/service/auth"
 )
 
 func as(ctx context.Context, key string) context.Context {

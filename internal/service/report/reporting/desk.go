@@ -9,11 +9,11 @@ import (
 	"io"
 	"time"
 
-	"headroom/internal/core/fault"
-	"headroom/internal/data/inputs"
-	"headroom/internal/data/storage"
-	"headroom/internal/service/auth"
-	"headroom/internal/service/runs"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/data/inputs"
+	"example.org/headroom/internal/data/storage"
+	"example.org/headroom/internal/service/auth"
+	"example.org/headroom/internal/service/runs"
 )
 
 // RunKind is the kind of run that makes a report.

@@ -5,7 +5,7 @@ import (
 	"hash"
 	"io"
 
-	"headroom/internal/core/fault"
+	"example.org/headroom/internal/core/fault"
 )
 
 // parts is a file in its stored form, bounded, and never copied as a whole.

@@ -8,7 +8,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"headroom/internal/core/fault"
+	"example.org/headroom/internal/core/fault"
 )
 
 // Data written in any pieces can be read from any place, and more than the limit is refused.

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"time"
 
-	"headroom/internal/core/strict"
-	"headroom/internal/service/hooks"
-	"headroom/internal/service/runs"
+	"example.org/headroom/internal/core/strict"
+	"example.org/headroom/internal/service/hooks"
+	"example.org/headroom/internal/service/runs"
 )
 
 // Report is a file about a cluster that was or will be made in the background. It has the id of the run that makes

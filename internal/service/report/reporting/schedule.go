@@ -4,9 +4,9 @@ import (
 	"encoding/json"
 	"time"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/strict"
-	"headroom/internal/data/inputs"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/strict"
+	"example.org/headroom/internal/data/inputs"
 )
 
 // ReportSchedule describes a report of a cluster that is made again and again. No plan depends on one.

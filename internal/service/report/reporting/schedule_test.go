@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/core/fault"
+	"example.org/headroom/internal/core/fault"
 )
 
 // walked returns every moment of a schedule between two others. It reads a zone's clocks each quarter of an hour, and

@@ -8,12 +8,12 @@ import (
 	"sync"
 	"time"
 
-	"headroom/internal/core/fault"
-	"headroom/internal/core/trace"
-	"headroom/internal/data/storage"
-	"headroom/internal/service/auth"
-	"headroom/internal/service/plans/solving"
-	"headroom/internal/service/runs"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/core/trace"
+	"example.org/headroom/internal/data/storage"
+	"example.org/headroom/internal/service/auth"
+	"example.org/headroom/internal/service/plans/solving"
+	"example.org/headroom/internal/service/runs"
 )
 
 // Causes of a work context's end.

@@ -7,12 +7,12 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/edge/postgres"
-	"headroom/internal/service/app"
-	"headroom/internal/service/auth"
-	"headroom/internal/service/hooks"
-	"headroom/internal/service/runs/queue"
-	"headroom/internal/test/pgtest"
+	"example.org/headroom/internal/edge/postgres"
+	"example.org/headroom/internal/service/app"
+	"example.org/headroom/internal/service/auth"
+	"example.org/headroom/internal/service/hooks"
+	"example.org/headroom/internal/service/runs/queue"
+	"example.org/headroom/internal/test/pgtest"
 )
 
 // A hanging target has two messages at most, and another target gets its own within a second.

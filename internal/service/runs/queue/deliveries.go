@@ -9,11 +9,11 @@ import (
 	"strconv"
 	"time"
 
-	"headroom/internal/core/trace"
-	"headroom/internal/data/fetch"
-	"headroom/internal/data/storage"
-	"headroom/internal/service/auth"
-	"headroom/internal/service/hooks"
+	"example.org/headroom/internal/core/trace"
+	"example.org/headroom/internal/data/fetch"
+	"example.org/headroom/internal/data/storage"
+	"example.org/headroom/internal/service/auth"
+	"example.org/headroom/internal/service/hooks"
 )
 
 // messenger is the principal that sends deliveries and disables failing webhooks.

@@ -8,11 +8,11 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/data/storage"
-	"headroom/internal/service/app"
-	"headroom/internal/service/hooks"
-	"headroom/internal/service/runs/queue"
-	"headroom/internal/test/pgtest"
+	"example.org/headroom/internal/data/storage"
+	"example.org/headroom/internal/service/app"
+	"example.org/headroom/internal/service/hooks"
+	"example.org/headroom/internal/service/runs/queue"
+	"example.org/headroom/internal/test/pgtest"
 )
 
 func TestDeliveriesAreTriedAgain(t *testing.T) {

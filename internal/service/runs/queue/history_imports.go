@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"time"
 
-	"headroom/internal/core/fault"
-	"headroom/internal/data/fetch"
-	"headroom/internal/data/history"
-	"headroom/internal/service/app"
-	"headroom/internal/service/clusters"
-	"headroom/internal/service/runs"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/data/fetch"
+	"example.org/headroom/internal/data/history"
+	"example.org/headroom/internal/service/app"
+	"example.org/headroom/internal/service/clusters"
+	"example.org/headroom/internal/service/runs"
 )
 
 // historyImport fetches executions of a history server, or a file, and stores them in a cluster. It continues after a

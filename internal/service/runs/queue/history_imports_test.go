@@ -13,17 +13,17 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/core/fault"
-	"headroom/internal/data/history"
-	"headroom/internal/data/inputs"
-	"headroom/internal/data/storage"
-	"headroom/internal/service/app"
-	"headroom/internal/service/clusters"
-	"headroom/internal/service/runs"
-	"headroom/internal/service/runs/queue"
-	"headroom/internal/test/await"
-	"headroom/internal/test/historytest"
-	"headroom/internal/test/pgtest"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/data/history"
+	"example.org/headroom/internal/data/inputs"
+	"example.org/headroom/internal/data/storage"
+	"example.org/headroom/internal/service/app"
+	"example.org/headroom/internal/service/clusters"
+	"example.org/headroom/internal/service/runs"
+	"example.org/headroom/internal/service/runs/queue"
+	"example.org/headroom/internal/test/await"
+	"example.org/headroom/internal/test/historytest"
+	"example.org/headroom/internal/test/pgtest"
 )
 
 // importing starts an import of executions.

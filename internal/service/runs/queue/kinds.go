@@ -4,11 +4,11 @@ import (
 	"context"
 	"time"
 
-	"headroom/internal/service/app"
-	"headroom/internal/service/plans"
-	"headroom/internal/service/question"
-	"headroom/internal/service/report/reporting"
-	"headroom/internal/service/runs"
+	"example.org/headroom/internal/service/app"
+	"example.org/headroom/internal/service/plans"
+	"example.org/headroom/internal/service/question"
+	"example.org/headroom/internal/service/report/reporting"
+	"example.org/headroom/internal/service/runs"
 )
 
 // Kind is a kind of run.

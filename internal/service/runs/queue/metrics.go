@@ -6,7 +6,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"headroom/internal/service/runs"
+	"example.org/headroom/internal/service/runs"
 )
 
 type metrics struct {

@@ -7,13 +7,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"headroom/internal/ask/horizon"
-	"headroom/internal/core/capacity"
-	"headroom/internal/service/auth"
-	"headroom/internal/service/question"
-	"headroom/internal/service/runs"
-	"headroom/internal/service/runs/queue"
-	"headroom/internal/test/pgtest"
+	"example.org/headroom/internal/ask/horizon"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/service/auth"
+	"example.org/headroom/internal/service/question"
+	"example.org/headroom/internal/service/runs"
+	"example.org/headroom/internal/service/runs/queue"
+	"example.org/headroom/internal/test/pgtest"
 )
 
 const someMonths = `{"problem":{"currency":"USD","supply":{"on_demand":{"price":"0.20"}},"classes":[{"name":"a","vms_per_job":1,"jobs":{"min":0,"max":5},"penalty":2}],"options":{"engine":"exact"}},

@@ -4,10 +4,10 @@ import (
 	"context"
 	"time"
 
-	"headroom/internal/data/fetch"
-	"headroom/internal/service/app"
-	"headroom/internal/service/clusters"
-	"headroom/internal/service/runs"
+	"example.org/headroom/internal/data/fetch"
+	"example.org/headroom/internal/service/app"
+	"example.org/headroom/internal/service/clusters"
+	"example.org/headroom/internal/service/runs"
 )
 
 // priceImport fetches a price sheet and imports it into a cluster.

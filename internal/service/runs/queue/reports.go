@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"headroom/internal/service/app"
-	"headroom/internal/service/runs"
+	"example.org/headroom/internal/service/app"
+	"example.org/headroom/internal/service/runs"
 )
 
 // forgetReports is the interval for deleting surplus reports, after somebody has lowered their number.

@@ -15,17 +15,17 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"headroom/internal/data/inputs"
-	"headroom/internal/data/storage"
-	"headroom/internal/edge/postgres"
-	"headroom/internal/service/app"
-	"headroom/internal/service/auth"
-	"headroom/internal/service/hooks"
-	"headroom/internal/service/report/reporting"
-	"headroom/internal/service/runs"
-	"headroom/internal/service/runs/queue"
-	"headroom/internal/test/await"
-	"headroom/internal/test/pgtest"
+	"example.org/headroom/internal/data/inputs"
+	"example.org/headroom/internal/data/storage"
+	"example.org/headroom/internal/edge/postgres"
+	"example.org/headroom/internal/service/app"
+	"example.org/headroom/internal/service/auth"
+	"example.org/headroom/internal/service/hooks"
+	"example.org/headroom/internal/service/report/reporting"
+	"example.org/headroom/internal/service/runs"
+	"example.org/headroom/internal/service/runs/queue"
+	"example.org/headroom/internal/test/await"
+	"example.org/headroom/internal/test/pgtest"
 )
 
 // schedule makes a schedule of reports on the past, which need no forecast or price.

@@ -22,14 +22,14 @@ import (
 	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 
-	"headroom/internal/core/trace"
-	"headroom/internal/data/fetch"
-	"headroom/internal/service/app"
-	"headroom/internal/service/clusters"
-	"headroom/internal/service/hooks"
-	"headroom/internal/service/report/reporting"
-	"headroom/internal/service/runs"
-	"headroom/internal/service/telemetry"
+	"example.org/headroom/internal/core/trace"
+	"example.org/headroom/internal/data/fetch"
+	"example.org/headroom/internal/service/app"
+	"example.org/headroom/internal/service/clusters"
+	"example.org/headroom/internal/service/hooks"
+	"example.org/headroom/internal/service/report/reporting"
+	"example.org/headroom/internal/service/runs"
+	"example.org/headroom/internal/service/telemetry"
 )
 
 // Config configures a Runner. Zero values mean the defaults.

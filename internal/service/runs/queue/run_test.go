@@ -15,16 +15,16 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"headroom/internal/core/fault"
-	"headroom/internal/data/storage"
-	"headroom/internal/edge/postgres"
-	"headroom/internal/service/app"
-	"headroom/internal/service/auth"
-	"headroom/internal/service/plans/solving"
-	"headroom/internal/service/report/reporting"
-	"headroom/internal/service/runs"
-	"headroom/internal/service/runs/queue"
-	"headroom/internal/test/pgtest"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/data/storage"
+	"example.org/headroom/internal/edge/postgres"
+	"example.org/headroom/internal/service/app"
+	"example.org/headroom/internal/service/auth"
+	"example.org/headroom/internal/service/plans/solving"
+	"example.org/headroom/internal/service/report/reporting"
+	"example.org/headroom/internal/service/runs"
+	"example.org/headroom/internal/service/runs/queue"
+	"example.org/headroom/internal/test/pgtest"
 )
 
 type does = map[string]func(ctx context.Context, claim runs.Claim, report func(runs.Progress)) (queue.Result, error)

@@ -11,13 +11,13 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/core/fault"
-	"headroom/internal/service/hooks"
-	"headroom/internal/service/plans"
-	"headroom/internal/service/runs"
-	"headroom/internal/service/runs/queue"
-	"headroom/internal/test/await"
-	"headroom/internal/test/pgtest"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/service/hooks"
+	"example.org/headroom/internal/service/plans"
+	"example.org/headroom/internal/service/runs"
+	"example.org/headroom/internal/service/runs/queue"
+	"example.org/headroom/internal/test/await"
+	"example.org/headroom/internal/test/pgtest"
 )
 
 func TestPlansAreTold(t *testing.T) {

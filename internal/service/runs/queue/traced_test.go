@@ -11,11 +11,11 @@ import (
 	"sync"
 	"testing"
 
-	"headroom/internal/core/trace"
-	"headroom/internal/service/hooks"
-	"headroom/internal/service/runs/queue"
-	"headroom/internal/service/telemetry"
-	"headroom/internal/test/pgtest"
+	"example.org/headroom/internal/core/trace"
+	"example.org/headroom/internal/service/hooks"
+	"example.org/headroom/internal/service/runs/queue"
+	"example.org/headroom/internal/service/telemetry"
+	"example.org/headroom/internal/test/pgtest"
 )
 
 // A delivery names its span, which a collector receives; without tracing it names none.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"headroom/internal/slots/drive"
+	"example.org/headroom/internal/slots/drive"
 )
 
 // heading names the columns of a list of ended jobs as sacct writes it. The class stands as the job's name, by which

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/test/await"
-	"headroom/internal/test/engines/slurmtest"
+	"example.org/headroom/internal/test/await"
+	"example.org/headroom/internal/test/engines/slurmtest"
 )
 
 // Both sources tell alike of jobs that ended, with their class. There are tasks of an array, one that failed, two that were

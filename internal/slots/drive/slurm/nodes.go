@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"headroom/internal/slots/drive"
+	"example.org/headroom/internal/slots/drive"
 )
 
 // node is a node as slurmctld shows it. It shows no nodes of the cloud that are switched off, unless PrivateData says so.

@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/slots/drive"
-	"headroom/internal/test/await"
-	"headroom/internal/test/engines/slurmtest"
+	"example.org/headroom/internal/slots/drive"
+	"example.org/headroom/internal/test/await"
+	"example.org/headroom/internal/test/engines/slurmtest"
 )
 
 // Nodes follow the plan's VMs: those that are missing are asked for, and those without a job are given back. A node with a

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"headroom/internal/slots/drive"
+	"example.org/headroom/internal/slots/drive"
 )
 
 // programs puts programs of these texts on the path, alone and in the place of Slurm's.

@@ -17,7 +17,7 @@ import (
 	"strings"
 	"time"
 
-	"headroom/internal/slots/drive"
+	"example.org/headroom/internal/slots/drive"
 )
 
 // Slurm is a Slurm whose commands this machine has.

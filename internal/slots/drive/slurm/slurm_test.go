@@ -11,9 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/slots/drive"
-	"headroom/internal/test/await"
-	"headroom/internal/test/engines/slurmtest"
+	"example.org/headroom/internal/slots/drive"
+	"example.org/headroom/internal/test/await"
+	"example.org/headroom/internal/test/engines/slurmtest"
 )
 
 // The limits that the driver sets hold in a real Slurm: of one class to no place, of another to two, and no job fails.

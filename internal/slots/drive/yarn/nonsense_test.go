@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"headroom/internal/slots/drive"
-	"headroom/internal/test/engines/yarntest"
+	"example.org/headroom/internal/slots/drive"
+	"example.org/headroom/internal/test/engines/yarntest"
 )
 
 // sensible holds the answers of a YARN with two queues.

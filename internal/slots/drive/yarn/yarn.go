@@ -14,7 +14,7 @@ import (
 	"strings"
 	"time"
 
-	"headroom/internal/slots/drive"
+	"example.org/headroom/internal/slots/drive"
 )
 
 // Yarn is a YARN whose resource manager answers at one of the addresses.

@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/slots/drive"
-	"headroom/internal/test/await"
-	"headroom/internal/test/engines/yarntest"
+	"example.org/headroom/internal/slots/drive"
+	"example.org/headroom/internal/test/await"
+	"example.org/headroom/internal/test/engines/yarntest"
 )
 
 // driver returns a driver of a YARN by a plan, and what it says.

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/test/await"
+	"example.org/headroom/internal/test/await"
 )
 
 // Slurm is a Slurm that runs for a test. Its commands find it by SLURM_CONF, which is set for the test.

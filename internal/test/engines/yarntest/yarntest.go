@@ -18,7 +18,7 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/test/await"
+	"example.org/headroom/internal/test/await"
 )
 
 // Yarn is a YARN that runs for a test.
