@@ -392,6 +392,7 @@ type GetScalingQuery struct {
 	Headroom string `query:"headroom"`
 	Min      string `query:"min"`
 	Max      string `query:"max"`
+	Lead     string `query:"lead"`
 }
 
 func GetScaling(cluster string, query *GetScalingQuery) Request {

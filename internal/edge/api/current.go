@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"hash/fnv"
 	"net/http"
 	"strconv"
 	"strings"
@@ -177,7 +178,13 @@ func (s *server) scaling(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	now := s.app.Now()
-	text, err := shown.text(r.URL.RawQuery, now, func() ([]byte, string, error) { return s.scalingText(r, shown, now) })
+	var ahead plans.Outlook
+	question := r.URL.RawQuery
+	if lead := leadOf(r); lead > 0 {
+		ahead = s.app.Plans.Ahead(r.Context(), shown.Shown, lead)
+		question += fmt.Sprint(" ", ahead.Until.Unix(), len(ahead.Moments))
+	}
+	text, err := shown.text(question, now, func() ([]byte, string, error) { return s.scalingText(r, shown, ahead, now) })
 	if err != nil {
 		s.fail(w, r, err)
 		return
@@ -192,11 +199,12 @@ func (s *server) scaling(w http.ResponseWriter, r *http.Request) {
 }
 
 // scalingText writes the requested document. Its ETag is weak: only the age differs between two with the same one.
-func (s *server) scalingText(r *http.Request, shown found, now time.Time) ([]byte, string, error) {
+func (s *server) scalingText(r *http.Request, shown found, ahead plans.Outlook, now time.Time) ([]byte, string, error) {
 	o, err := s.scalingOptions(r)
 	if err != nil {
 		return nil, "", err
 	}
+	o.Ahead = ahead
 	document, known := shown.ScalingAt(now, o)
 	if !known {
 		return nil, "", refusal{notFound.problem(fmt.Sprintf("The plan has no class %.200q; leave the parameter \"class\" out to see which there are.", o.Class))}
@@ -206,7 +214,20 @@ func (s *server) scalingText(r *http.Request, shown found, now time.Time) ([]byt
 	if err != nil {
 		return nil, "", fmt.Errorf("write the scaling document: %w", err)
 	}
-	return append(text, '\n'), fmt.Sprintf(`W/"%s-%d-%t"`, shown.Tag(), document.VMs.Total, document.Stale), nil
+	comes := fnv.New64a()
+	if o.Lead > 0 {
+		_ = json.NewEncoder(comes).Encode([]any{document.Next, document.NextUntil, document.NextProblem, document.Types, document.Items}) // written above
+	}
+	return append(text, '\n'), fmt.Sprintf(`W/"%s-%d-%t-%x"`, shown.Tag(), document.VMs.Total, document.Stale, comes.Sum64()), nil
+}
+
+// leadOf returns how far ahead an autoscaler asks. What cannot be read is refused with the other parameters.
+func leadOf(r *http.Request) time.Duration {
+	if !strings.Contains(r.URL.RawQuery, "lead=") {
+		return 0
+	}
+	seconds, _ := strconv.ParseInt(r.URL.Query().Get("lead"), 10, 32)
+	return min(max(0, time.Duration(seconds)*time.Second), plans.LongestLead)
 }
 
 // scalingOptions checks and reads the query.
@@ -222,6 +243,7 @@ func (s *server) scalingOptions(r *http.Request) (o plans.ScalingOptions, err er
 			return o, refusal{aboutParameter("headroom", "range", fmt.Sprintf("%.60q is no factor from 0.1 to 10, such as 1.1 for a tenth more VMs.", text), nil)}
 		}
 	}
+	o.Lead = leadOf(r)
 	o.Min, _ = strconv.ParseInt(query.Get("min"), 10, 64)
 	o.Max, _ = strconv.ParseInt(query.Get("max"), 10, 64)
 	if query.Get("max") != "" && o.Min > o.Max {

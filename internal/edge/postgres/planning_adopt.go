@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -29,6 +30,21 @@ const nextBoundary = `(SELECT min(moment) AS next FROM (
 	    SELECT FROM forecasts f WHERE f.class_id = t.id AND f.arrivals > 0 AND f.hour <= @at
 	      AND f.hour > @at::timestamptz - interval '1 hour' - make_interval(secs => t.deadline_seconds))
 ) moments WHERE moment > @at)`
+
+// NextChange returns the first moment after another at which something changes for a cluster.
+func (s *Store) NextChange(ctx context.Context, cluster string, after time.Time) (next *time.Time, err error) {
+	err = s.read(ctx, func(ctx context.Context, q querier) error {
+		id, err := clusterID(ctx, q, cluster)
+		if err != nil {
+			return err
+		}
+		if err := q.QueryRow(ctx, `SELECT next FROM `+nextBoundary+` b`, pgx.NamedArgs{"cluster": id, "at": after}).Scan(&next); err != nil {
+			return fmt.Errorf("look for the next change of cluster %s: %w", cluster, err)
+		}
+		return nil
+	})
+	return next, err
+}
 
 // tried updates the row after every try, whatever its result; b is nextBoundary. It removes a pin that is over.
 // Changes during the try still have to be planned.

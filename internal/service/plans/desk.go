@@ -64,6 +64,7 @@ type Desk struct {
 	now          func() time.Time
 	telemetry    *telemetry.Telemetry
 	look         time.Duration
+	ahead        foresight
 }
 
 func New(c Config) *Desk {

@@ -28,6 +28,9 @@ type Store interface {
 	Currents(ctx context.Context, after string, limit int, known []string) ([]Current, error)
 	// CurrentsOf returns those of some clusters.
 	CurrentsOf(ctx context.Context, clusters, known []string) ([]Current, error)
+	// NextChange returns the first moment after another at which a price, a contract or a forecast of the cluster changes;
+	// nil if none is known.
+	NextChange(ctx context.Context, cluster string, after time.Time) (*time.Time, error)
 	// KeepPlan is SavePlan for a plan that must not become current, because it is for another moment.
 	KeepPlan(ctx context.Context, r PlanRecord) (PlanRecord, error)
 

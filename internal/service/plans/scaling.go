@@ -24,6 +24,21 @@ type Scaling struct {
 	VMs     ScalingVMs              `json:"vms"`
 	Classes map[string]ScalingClass `json:"classes"`
 	Items   []ScalingItem           `json:"items"` // the classes as rows, by name
+
+	Types map[string]int64 `json:"types,omitempty"` // VMs by name, where there are several types
+
+	// With a lead all VMs above are the most of any moment up to then, so that parts may be more than the total.
+	Next        []ScalingNext `json:"next,omitzero"`
+	NextUntil   *time.Time    `json:"next_until,omitempty"` // it is complete up to then
+	NextProblem string        `json:"next_problem,omitempty"`
+}
+
+// ScalingNext holds the targets from a moment ahead on.
+type ScalingNext struct {
+	At      time.Time        `json:"at"`
+	VMs     int64            `json:"vms"`
+	Types   map[string]int64 `json:"types,omitempty"`
+	Classes map[string]int64 `json:"classes"`
 }
 
 // ScalingVMs counts the VMs that should run: Total = Reserved + OnDemand.
@@ -31,8 +46,9 @@ type ScalingVMs struct {
 	Total    int64 `json:"total"`
 	Reserved int64 `json:"reserved"`
 	OnDemand int64 `json:"on_demand"`
-	Planned  int64 `json:"planned"` // the plan's own total, before anything below changed it
-	Held     bool  `json:"held"`    // a decrease is held back
+	Planned  int64 `json:"planned"`         // the plan's own total, before anything below changed it
+	Held     bool  `json:"held"`            // a decrease is held back
+	Ahead    bool  `json:"ahead,omitempty"` // the total is that of a moment ahead
 }
 
 // ScalingClass holds a class's part. VMs are whole and add up to the total of all classes; VMsShare is the plan's own
@@ -58,6 +74,8 @@ type ScalingOptions struct {
 	Headroom float64 // a factor; 0 is 1
 	Min, Max int64   // limits of the total; 0: no limit
 	Class    string  // only this class is listed; "" is all
+	Lead     time.Duration
+	Ahead    Outlook // for a lead
 }
 
 // PastTotal is a plan's total of VMs that was current until a moment.
@@ -92,13 +110,7 @@ func (c Current) scalingAt(now time.Time, p capacity.Plan, o ScalingOptions) (s 
 	s.VMs.Planned = whole(p.VMs.Total)
 	total := max(s.VMs.Planned, whole(c.heldVMs(now)))
 	s.VMs.Held = total > s.VMs.Planned
-	if o.Headroom > 0 {
-		total = whole(float64(total) * o.Headroom)
-	}
-	total = max(total, o.Min)
-	if o.Max > 0 {
-		total = min(total, o.Max)
-	}
+	total, s.Types = o.total(total), o.types(p)
 	s.VMs.Total, s.VMs.Reserved = total, min(whole(p.VMs.Reserved), total)
 	s.VMs.OnDemand = total - s.VMs.Reserved
 
@@ -114,8 +126,74 @@ func (c Current) scalingAt(now time.Time, p capacity.Plan, o ScalingOptions) (s 
 		s.Classes[class.Name] = one
 		s.Items = append(s.Items, ScalingItem{Class: class.Name, ScalingClass: one})
 	}
+	if o.Lead > 0 {
+		s.lookAhead(now, o)
+	}
 	slices.SortFunc(s.Items, func(a, b ScalingItem) int { return cmp.Compare(a.Class, b.Class) })
 	return s, o.Class == "" || len(s.Items) > 0
+}
+
+// total returns the total of VMs that a plan's total comes to.
+func (o ScalingOptions) total(planned int64) int64 {
+	if o.Headroom > 0 {
+		planned = whole(float64(planned) * o.Headroom)
+	}
+	planned = max(planned, o.Min)
+	if o.Max > 0 {
+		planned = min(planned, o.Max)
+	}
+	return planned
+}
+
+// types returns the VMs of each type, where a plan has several. Only the factor acts on them.
+func (o ScalingOptions) types(p capacity.Plan) map[string]int64 {
+	if len(p.VMs.Types) == 0 {
+		return nil
+	}
+	vms := make(map[string]int64, len(p.VMs.Types))
+	for _, t := range p.VMs.Types {
+		vms[t.Name] = whole(figure(t.Total) * cmp.Or(o.Headroom, 1))
+	}
+	return vms
+}
+
+// lookAhead adds what comes, and asks for the VMs that must be there within the lead.
+func (s *Scaling) lookAhead(now time.Time, o ScalingOptions) {
+	s.Next, s.NextProblem = []ScalingNext{}, o.Ahead.Problem
+	until := o.Ahead.Until.UTC()
+	s.NextUntil = &until
+	for _, m := range o.Ahead.Moments {
+		next := ScalingNext{At: m.At.UTC(), VMs: o.total(whole(m.Plan.VMs.Total)), Types: o.types(m.Plan), Classes: map[string]int64{}}
+		parts := wholeParts(next.VMs, m.Plan.Classes)
+		for i, class := range m.Plan.Classes {
+			if o.Class == "" || class.Name == o.Class {
+				next.Classes[class.Name] = parts[i]
+			}
+		}
+		s.Next = append(s.Next, next)
+		if !m.At.After(now.Add(o.Lead)) {
+			s.raise(next, whole(m.Plan.VMs.Reserved))
+		}
+	}
+}
+
+// raise asks for no fewer VMs than a moment ahead needs, of which some are reserved.
+func (s *Scaling) raise(next ScalingNext, reserved int64) {
+	if next.VMs > s.VMs.Total {
+		s.VMs.Total, s.VMs.Ahead = next.VMs, true
+		s.VMs.Reserved = min(max(s.VMs.Reserved, reserved), s.VMs.Total)
+		s.VMs.OnDemand = s.VMs.Total - s.VMs.Reserved
+	}
+	for name, n := range next.Types {
+		if s.Types == nil { // of a pinned plan, perhaps, when there was one type
+			s.Types = map[string]int64{}
+		}
+		s.Types[name] = max(s.Types[name], n)
+	}
+	for i, item := range s.Items {
+		item.VMs = max(item.VMs, next.Classes[item.Class])
+		s.Items[i], s.Classes[item.Class] = item, item.ScalingClass
+	}
 }
 
 // forgiven is the excess over a whole number that does not count: 1e-7 of a VM, as in plans.

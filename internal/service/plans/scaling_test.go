@@ -186,3 +186,36 @@ func TestWholePartsAddUp(t *testing.T) {
 		t.Errorf("ties differ (-want +got):\n%s", diff)
 	}
 }
+
+// With a lead each figure is the most of now and of every moment up to then; later moments are only listed.
+func TestScalingAsksForTheMostWithinTheLead(t *testing.T) {
+	t.Parallel()
+	fleet := func(a, b float64, shares ...float64) capacity.Plan {
+		p := threeClasses(math.Ceil(a)+math.Ceil(b), shares...)
+		p.VMs.Types = []capacity.TypeVMs{{Name: "a", Total: a}, {Name: "b", Total: b}}
+		return p
+	}
+	p := fleet(3.2, 1, 4, 1)
+	soon, later := Moment{noon.Add(10 * time.Minute), fleet(2, 5, 1, 6)}, Moment{noon.Add(11 * time.Minute), fleet(90, 90, 90, 90)}
+	o := ScalingOptions{Lead: 10 * time.Minute, Ahead: Outlook{Moments: []Moment{soon, later}, Until: noon.Add(time.Hour)}}
+	got, _ := currentOf(p).scalingAt(noon, p, o)
+	if want := (ScalingVMs{Total: 7, Reserved: 7, Planned: 5, Ahead: true}); got.VMs != want {
+		t.Errorf("got %+v, want %+v", got.VMs, want)
+	}
+	if diff := cmp.Diff(map[string]int64{"a": 4, "b": 5}, got.Types); diff != "" {
+		t.Error(diff)
+	}
+	if got.Classes["a"].VMs != 4 || got.Classes["b"].VMs != 6 || got.Items[1].VMs != 6 {
+		t.Errorf("the classes have %+v", got.Classes)
+	}
+	if len(got.Next) != 2 || got.Next[1].VMs != 180 || got.Next[0].Types["b"] != 5 || got.Next[0].Classes["a"] != 1 {
+		t.Errorf("listed is %+v", got.Next)
+	}
+	o.Headroom, o.Max = 2, 13
+	if got, _ := currentOf(p).scalingAt(noon, p, o); got.VMs.Total != 13 || got.Types["b"] != 10 || got.Next[1].VMs != 13 {
+		t.Errorf("with a factor and a limit: %+v %v %+v", got.VMs, got.Types, got.Next)
+	}
+	if got, _ := currentOf(p).scalingAt(noon, p, ScalingOptions{}); got.VMs.Total != 5 || got.Next != nil || got.Types["a"] != 4 {
+		t.Errorf("without a lead: %+v %v", got.VMs, got.Types)
+	}
+}

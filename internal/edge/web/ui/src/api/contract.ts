@@ -3247,10 +3247,14 @@ export type Scaling = {
   confirmed_at: string;
   generated_at: string;
   items: Array<ScalingItem>;
+  next?: Array<ScalingNext>;
+  next_problem?: string;
+  next_until?: string;
   number: number;
   plan_id: string;
   stale: boolean;
   status: Status;
+  types?: Record<string, number>;
   valid_until: string;
   vms: ScalingVMs;
 };
@@ -3268,7 +3272,15 @@ export type ScalingItem = ({
     class: string;
   } & ScalingClass);
 
+export type ScalingNext = {
+  at: string;
+  classes: Record<string, number>;
+  types?: Record<string, number>;
+  vms: number;
+};
+
 export type ScalingVMs = {
+  ahead?: boolean;
   held: boolean;
   on_demand: number;
   planned: number;
@@ -4517,7 +4529,7 @@ export interface Operations {
   "GET /v1/clusters/{cluster}/plans": { path: { cluster: string; }; query: { limit?: number; cursor?: string; format?: "json" | "csv" | "xlsx"; numbers?: "decimal" | "float"; }; body: never; answer: PlanList };
   "POST /v1/clusters/{cluster}/plans": { path: { cluster: string; }; query: { }; body: PlanRequest; answer: PlanRecord | Run };
   "GET /v1/clusters/{cluster}/plans/current": { path: { cluster: string; }; query: { format?: "json" | "csv" | "xlsx"; }; body: never; answer: CurrentPlan };
-  "GET /v1/clusters/{cluster}/plans/current/scaling": { path: { cluster: string; }; query: { class?: string; headroom?: string; min?: number; max?: number; }; body: never; answer: Scaling };
+  "GET /v1/clusters/{cluster}/plans/current/scaling": { path: { cluster: string; }; query: { class?: string; headroom?: string; min?: number; max?: number; lead?: number; }; body: never; answer: Scaling };
   "GET /v1/clusters/{cluster}/plans/diff": { path: { cluster: string; }; query: { from: string; to?: string; }; body: never; answer: Difference };
   "GET /v1/clusters/{cluster}/plans/events": { path: { cluster: string; }; query: { }; body: never; answer: never };
   "DELETE /v1/clusters/{cluster}/plans/pin": { path: { cluster: string; }; query: { }; body: never; answer: never };

@@ -1,0 +1,214 @@
+package plans
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/service/auth"
+	"example.org/headroom/internal/service/plans/solving"
+)
+
+// Settings of looking ahead.
+const (
+	LongestLead = 24 * time.Hour  // that autoscalers may ask for
+	lookAhead   = 25 * time.Hour  // moments are planned so far ahead, again when only LongestLead is left
+	mostMoments = 200             // of one cluster
+	aheadWait   = 2 * time.Second // of a poll, for moments that are not planned yet
+	lookAgain   = 5 * time.Second
+	unasked     = time.Hour // what nobody asks for is forgotten
+)
+
+// Moment is a time ahead from which another plan holds, as a price, a contract or a forecast changes.
+type Moment struct {
+	At   time.Time
+	Plan capacity.Plan // its figures
+}
+
+// Outlook holds the moments ahead of a cluster. Those after Until are of earlier inputs, or missing.
+type Outlook struct {
+	Moments []Moment
+	Until   time.Time
+	Problem string // why the moment Until cannot be planned
+}
+
+// foresight keeps the outlooks of clusters that autoscalers ask about.
+type foresight struct {
+	mu sync.Mutex
+	of map[string]*ahead
+}
+
+// ahead is one cluster's. An outlook belongs to the inputs and the current plan of its time: what runs is a part of what
+// comes.
+type ahead struct {
+	Outlook
+	inputs, number int64
+	before         []Moment // of earlier inputs, until there are newer ones
+	asked, failed  time.Time
+	looking        bool
+	grown          chan struct{} // closed when something was added, or nobody looks any more
+}
+
+// Ahead returns what comes within a lead. It waits a moment at most for what is not planned yet.
+func (d *Desk) Ahead(ctx context.Context, shown *Shown, lead time.Duration) Outlook {
+	until := d.now().Add(lead)
+	patience := time.NewTimer(aheadWait)
+	defer patience.Stop()
+	for {
+		known, grown := d.glance(shown)
+		if grown == nil || known.Problem != "" || !known.Until.Before(until) {
+			return known
+		}
+		select {
+		case <-grown:
+		case <-patience.C:
+			return known
+		case <-ctx.Done():
+			return known
+		}
+	}
+}
+
+// glance returns what is known. It lets somebody look for more where that is worth it; grown is nil if nobody looks.
+func (d *Desk) glance(shown *Shown) (known Outlook, grown <-chan struct{}) {
+	now, f := d.now(), &d.ahead
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for name, a := range f.of {
+		if now.Sub(a.asked) > unasked {
+			delete(f.of, name)
+		}
+	}
+	a := f.of[shown.Record.Cluster]
+	if a == nil {
+		a = &ahead{}
+		if f.of == nil {
+			f.of = map[string]*ahead{}
+		}
+		f.of[shown.Record.Cluster] = a
+	}
+	a.asked = now
+	if a.inputs != shown.InputsVersion || a.number != shown.Record.Number {
+		if !a.looking {
+			a.before = a.all()
+			a.Outlook = Outlook{Until: later(shown.planned(), now)}
+			a.inputs, a.number, a.failed = shown.InputsVersion, shown.Record.Number, time.Time{}
+		}
+	}
+	a.Moments = slices.DeleteFunc(slices.Clone(a.Moments), func(m Moment) bool { return !m.At.After(shown.planned()) })
+	ready := a.Problem == "" && a.Until.Before(now.Add(LongestLead)) && time.Since(a.failed) > lookAgain
+	if ready && !a.looking {
+		a.looking, a.grown = true, make(chan struct{})
+		go d.explore(shown, a)
+	}
+	if a.looking {
+		grown = a.grown
+	}
+	return Outlook{a.all(), a.Until, a.Problem}, grown
+}
+
+// planned returns the moment until which a current plan was found to hold.
+func (s *Shown) planned() time.Time { return later(s.Record.At, s.ConfirmedAt) }
+
+func later(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return b
+	}
+	return a
+}
+
+// all returns the moments of the newest inputs, and later ones of those before.
+func (a *ahead) all() []Moment {
+	from, _ := slices.BinarySearchFunc(a.before, a.Until, func(m Moment, t time.Time) int { return m.At.Compare(t.Add(1)) })
+	return append(slices.Clip(a.Moments), a.before[from:]...)
+}
+
+// explore plans moment after moment, the nearest first, as far as autoscalers may ask.
+func (d *Desk) explore(shown *Shown, a *ahead) {
+	ctx := auth.With(d.solver.Ended, solving.Foresight)
+	f, until := &d.ahead, d.now().Add(lookAhead)
+	add := func(add func()) {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		add()
+		close(a.grown)
+		a.grown = make(chan struct{})
+	}
+	f.mu.Lock()
+	at, found := a.Until, len(a.Moments)
+	f.mu.Unlock()
+	var err error
+	var sum []byte
+	var last capacity.Plan
+	for {
+		var next *time.Time
+		if next, err = d.nextChange(ctx, shown, at); err != nil {
+			break
+		}
+		if next == nil || next.After(until) {
+			add(func() { a.Until, a.before = until, nil })
+			break
+		}
+		if found == mostMoments {
+			break
+		}
+		at = *next
+		if last, sum, err = d.foresee(ctx, shown, at, last, sum); err != nil {
+			break
+		}
+		found++
+		add(func() { a.Moments, a.Until = append(slices.Clip(a.Moments), Moment{at, last}), at })
+	}
+	add(func() {
+		var input *fault.InputError
+		var infeasible *fault.InfeasibleError
+		a.looking = false
+		switch {
+		case errors.As(err, &input), errors.As(err, &infeasible):
+			a.Problem, a.Until, a.before = err.Error(), at, nil
+		case err != nil: // such as a database that is away, or inputs that have changed meanwhile
+			a.failed = time.Now()
+		}
+	})
+}
+
+// errMeanwhile says that the inputs changed while somebody looked; the next poll looks again.
+var errMeanwhile = errors.New("the inputs have changed meanwhile")
+
+// nextChange returns the next moment after another at which something changes. What is pinned stays until the pin ends.
+func (d *Desk) nextChange(ctx context.Context, shown *Shown, after time.Time) (*time.Time, error) {
+	if pin := shown.Pin; pin != nil && after.Before(pin.Until) {
+		return &pin.Until, nil
+	}
+	return d.store.NextChange(ctx, shown.Record.Cluster, after)
+}
+
+// foresee plans a moment, unless its problem is that of the moment before.
+func (d *Desk) foresee(ctx context.Context, shown *Shown, at time.Time, last capacity.Plan, sum []byte) (capacity.Plan, []byte, error) {
+	snapshot, p, err := d.problem(ctx, shown.Record.Cluster, at)
+	if err != nil {
+		return last, sum, err
+	}
+	if snapshot.Cluster.InputsVersion != shown.InputsVersion {
+		return last, sum, errMeanwhile
+	}
+	_, own, err := textOf(p)
+	if err != nil || bytes.Equal(own, sum) {
+		return last, sum, err
+	}
+	in, leave, err := d.solver.Turn(ctx)
+	if err != nil {
+		return last, sum, err
+	}
+	defer leave()
+	answer, err := d.solver.Plan(in, p)
+	if err == nil && answer.Status == capacity.InfeasibleStatus {
+		err = &fault.InfeasibleError{Conflicts: answer.Conflicts}
+	}
+	return figuresOf(answer), own, err
+}
