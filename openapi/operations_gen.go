@@ -616,6 +616,9 @@ type AnswerScenarioQuery struct {
 func AnswerScenario(cluster, name string, query *AnswerScenarioQuery) Request {
 	return to("GET", "/v1/clusters/{cluster}/scenarios/{name}/answer", cluster, name).with(query)
 }
+func ClusterSchedule(cluster string) Request {
+	return to("POST", "/v1/clusters/{cluster}/schedules", cluster)
+}
 
 type ClusterSimulationQuery struct {
 	Format string `query:"format"`

@@ -1,8 +1,13 @@
 package api
 
 import (
+	"encoding/json"
+	"fmt"
 	"os"
+	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"example.org/headroom/internal/ask/horizon"
 )
@@ -27,4 +32,104 @@ func TestSchedulesAreAnswered(t *testing.T) {
 		t.Errorf("the example has %d starts and saves %s", len(a.Schedule), a.Saved)
 	}
 	s.ask(s.admin, "POST", "/v1/horizons", smallSchedule).want(t, 400)
+}
+
+// The schedule of a cluster is that of its forecasts, prices and contracts as a document. What a schedule does not plan
+// with is said.
+func TestSchedulesOfClustersAreThoseOfTheirForecasts(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	const at = "/v1/clusters/lab"
+	s.ask(s.admin, "POST", "/v1/clusters", `{"name":"lab","currency":"EUR","options":{"engine":"exact"}}`).want(t, 201)
+	for _, part := range [][2]string{
+		{"/vm-types", `{"name":"m"}`},
+		{"/prices", `{"vm_type":"m","price":"1","from":"2026-03-02T00:00:00Z","until":"2026-03-02T01:00:00Z"}`},
+		{"/prices", `{"vm_type":"m","price":"4","from":"2026-03-02T01:00:00Z","until":"2026-03-02T02:00:00Z"}`},
+		{"/prices", `{"vm_type":"m","price":"2","from":"2026-03-02T02:00:00Z","until":null}`},
+		{"/classes", `{"name":"etl","vms_per_job":"2","deadline_s":3600,"due_s":14400,"jobs":{"min":0,"max":3},"penalty":"50"}`},
+		{"/classes", `{"name":"web","vms_per_job":"0.5","deadline_s":1800,"jobs":{"min":0,"max":4},"penalty":"50"}`},
+	} {
+		s.ask(s.admin, "POST", at+part[0], part[1]).want(t, 201)
+	}
+	s.ask(s.admin, "PUT", at+"/forecasts", `{"rows":[{"class":"etl","hour":"2026-03-02T00:00:00Z","arrivals":3},{"class":"etl","hour":"2026-03-02T01:00:00Z","arrivals":0},
+		{"class":"web","hour":"2026-03-02T00:00:00Z","jobs":2},{"class":"web","hour":"2026-03-02T01:00:00Z","jobs":1}]}`).want(t, 200)
+	var got, want horizon.ScheduleAnswer
+	const span = `{"from":"2026-03-02T00:00:00Z","until":"2026-03-02T02:00:00Z"}`
+	s.ask(s.admin, "POST", at+"/schedules", span).want(t, 200).into(t, &got)
+	// Two jobs of half an hour at once are four arrivals an hour. etl may run until five hours after 01:00.
+	document := `{"problem":{"currency":"EUR","options":{"engine":"exact"},"supply":{"on_demand":{"price":"1"}},"classes":[{"name":"etl","vms_per_job":"2","deadline_s":3600,"due_s":14400,"jobs":{"min":0,"max":3},"penalty":"50"},
+	 {"name":"web","vms_per_job":"0.5","deadline_s":1800,"jobs":{"min":0,"max":4},"penalty":"50"}]},
+	 "periods":[{"start":"2026-03-02T00:00:00Z","hours":1,"arrivals":[3,4],"on_demand_price":"1"},{"start":"2026-03-02T01:00:00Z","hours":1,"arrivals":[0,2],"on_demand_price":"4"},
+	  {"start":"2026-03-02T02:00:00Z","hours":5,"arrivals":[0,0],"on_demand_price":"2"}]}`
+	s.ask(s.admin, "POST", "/v1/schedule", document).want(t, 200).into(t, &want)
+	if diff := cmp.Diff(want.Hours, got.Hours); diff != "" || got.Cost.Total.String() != want.Cost.Total.String() || !got.Proof.Checked {
+		t.Errorf("the schedule differs (-want +got):\n%s\n%s\n%s", diff, want.Explanation, got.Explanation)
+	}
+	var codes []string
+	for _, w := range got.Warnings {
+		codes = append(codes, w.Code)
+	}
+	if diff := cmp.Diff([]string{"counted_as_arrivals"}, codes); diff != "" || !strings.Contains(got.Warnings[0].Detail, `of "web"`) {
+		t.Errorf("it warns of %v", got.Warnings)
+	}
+
+	// Under a scenario twice as many arrive.
+	s.ask(s.admin, "POST", at+"/schedules", span[:len(span)-1]+`,"scenario":{"changes":[{"what":"demand","class":"etl","factor":2}]}}`).want(t, 200).into(t, &got)
+	if n := len(got.Schedule); n == 0 || got.Classes[0].Arrived != 6 {
+		t.Errorf("under a scenario %d starts, %+v", n, got.Classes)
+	}
+
+	// The class keeps the time, documents carry it, and plans of a moment do not look at it.
+	var class map[string]any
+	s.ask(s.admin, "GET", at+"/classes/etl", nil).want(t, 200).into(t, &class)
+	if class["due_s"] != 14400.0 {
+		t.Errorf("the class is %v", class)
+	}
+	exported := string(s.ask(s.admin, "GET", at+"/document", nil).want(t, 200).text)
+	if strings.Count(exported, "due_s") != 1 {
+		t.Errorf("the document is %s", exported)
+	}
+	problem := string(s.ask(s.admin, "GET", at+"/problem?at=2026-03-02T00:10:00Z", nil).want(t, 200).text)
+	if strings.Contains(problem, "due_s") {
+		t.Errorf("the problem of a moment is %s", problem)
+	}
+
+	// What cannot be planned is refused with its cure.
+	change := func(path string, change func(map[string]any)) {
+		t.Helper()
+		a := s.ask(s.admin, "GET", at+path, nil).want(t, 200)
+		var whole map[string]any
+		a.into(t, &whole)
+		for _, computed := range []string{"version", "inputs_version", "created_at", "updated_at", "warnings"} {
+			delete(whole, computed)
+		}
+		change(whole)
+		text, err := json.Marshal(whole)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.ask(s.admin, "PUT", at+path, text, "If-Match", a.etag()).want(t, 200)
+	}
+	refused := func(part string) {
+		t.Helper()
+		if p := s.ask(s.admin, "POST", at+"/schedules", span).want(t, 422).problem(t); !strings.Contains(p.Detail+fmt.Sprint(p.Errors), part) {
+			t.Errorf("it says %s %v, want %q", p.Detail, p.Errors, part)
+		}
+	}
+	change("/classes/etl", func(c map[string]any) { c["due_s"] = 1800 })
+	refused("runs for 3600 s or more")
+	change("/classes/etl", func(c map[string]any) { c["due_s"] = 14400; delete(c, "deadline_s") })
+	refused("no deadline")
+	change("/classes/etl", func(c map[string]any) { c["deadline_s"] = 3600; c["jobs"] = map[string]int{"min": 1, "max": 3} })
+	if s.ask(s.admin, "POST", at+"/schedules", span).want(t, 200).into(t, &got); !strings.Contains(fmt.Sprint(got.Warnings), "promises_left_out") {
+		t.Errorf("it warns of %v", got.Warnings)
+	}
+	change("/classes/web", func(c map[string]any) { delete(c, "deadline_s") })
+	refused("has no deadline_s")
+	change("", func(c map[string]any) {
+		c["options"] = map[string]string{"engine": "exact", "sharing": "dedicated"}
+	})
+	refused("dedicated")
+	s.ask(s.admin, "POST", at+"/schedules", `{"from":"2026-03-02T00:30:00Z"}`).want(t, 422)
+	s.ask(s.admin, "POST", at+"/schedules", `{"detail":"classes"}`).want(t, 400)
 }

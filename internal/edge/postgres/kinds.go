@@ -139,19 +139,19 @@ var classes = kind[inputs.PlannedClass]{
 	noun: "class",
 	selects: `
 		SELECT name, profile, profile_version, map_work_seconds, reduce_work_seconds, fixed_seconds, vms_per_job,
-		       calibration_bound, calibration_factor, deadline_seconds, slots_map, slots_reduce, slots_by_type, speed, jobs_min, jobs_max, penalty, version, created_at, updated_at
+		       calibration_bound, calibration_factor, deadline_seconds, due_seconds, slots_map, slots_reduce, slots_by_type, speed, jobs_min, jobs_max, penalty, version, created_at, updated_at
 		FROM classes WHERE cluster_id = @cluster`,
 	named: ` AND name = @name`,
 	after: ` AND name > @after ORDER BY name`,
 	insert: `
 		INSERT INTO classes (cluster_id, name, profile, profile_version, map_work_seconds, reduce_work_seconds, fixed_seconds, vms_per_job,
-		                     calibration_bound, calibration_factor, deadline_seconds, slots_map, slots_reduce, slots_by_type, speed, jobs_min, jobs_max, penalty)
+		                     calibration_bound, calibration_factor, deadline_seconds, due_seconds, slots_map, slots_reduce, slots_by_type, speed, jobs_min, jobs_max, penalty)
 		VALUES (@cluster, @name, @profile, ` + profileVersion + `, @map_work, @reduce_work, @fixed, @vms_per_job,
-		        @calibration_bound, @calibration_factor, @deadline, @slots_map, @slots_reduce, @slots_by_type, @speed, @jobs_min, @jobs_max, @penalty)`,
+		        @calibration_bound, @calibration_factor, @deadline, @due, @slots_map, @slots_reduce, @slots_by_type, @speed, @jobs_min, @jobs_max, @penalty)`,
 	update: `
 		UPDATE classes SET profile = @profile, profile_version = ` + profileVersion + `, map_work_seconds = @map_work, reduce_work_seconds = @reduce_work,
-		       fixed_seconds = @fixed, vms_per_job = @vms_per_job, calibration_bound = @calibration_bound, calibration_factor = @calibration_factor, deadline_seconds = @deadline, slots_map = @slots_map, slots_reduce = @slots_reduce,
-		       slots_by_type = @slots_by_type, speed = @speed, jobs_min = @jobs_min, jobs_max = @jobs_max, penalty = @penalty, version = version + 1, updated_at = now()
+		       fixed_seconds = @fixed, vms_per_job = @vms_per_job, calibration_bound = @calibration_bound, calibration_factor = @calibration_factor, deadline_seconds = @deadline, due_seconds = @due, slots_map = @slots_map,
+		       slots_reduce = @slots_reduce, slots_by_type = @slots_by_type, speed = @speed, jobs_min = @jobs_min, jobs_max = @jobs_max, penalty = @penalty, version = version + 1, updated_at = now()
 		WHERE cluster_id = @cluster AND name = @name`,
 	remove:  `DELETE FROM classes WHERE cluster_id = @cluster AND name = @name`,
 	args:    classArgs,
@@ -179,6 +179,9 @@ func classArgs(c inputs.PlannedClass) pgx.NamedArgs {
 	if c.Profile != nil {
 		args["profile"], args["profile_version"] = c.Profile.Name, c.Profile.Version
 	}
+	if c.DueSeconds > 0 {
+		args["due"] = c.DueSeconds
+	}
 	if c.Calibration != nil {
 		args["calibration_bound"], args["calibration_factor"] = c.Calibration.Bound, c.Calibration.Factor
 	}
@@ -198,6 +201,7 @@ func classOf(row pgx.CollectableRow) (inputs.PlannedClass, error) {
 		CalibrationBound                                *capacity.Bound
 		CalibrationFactor                               *float64
 		DeadlineSeconds                                 float64
+		DueSeconds                                      *float64
 		SlotsMap, SlotsReduce                           int64
 		SlotsByType                                     map[string]capacity.SlotsPerVM
 		Speed                                           capacity.Speed
@@ -210,6 +214,9 @@ func classOf(row pgx.CollectableRow) (inputs.PlannedClass, error) {
 		Name: r.Name, VMsPerJob: r.VMsPerJob, DeadlineSeconds: r.DeadlineSeconds,
 		SlotsPerVM: capacity.SlotsPerVM{Map: r.SlotsMap, Reduce: r.SlotsReduce}, Speed: r.Speed,
 		Jobs: capacity.JobRange{Min: r.JobsMin, Max: r.JobsMax}, Penalty: r.Penalty, Stamp: r.Stamp,
+	}
+	if r.DueSeconds != nil {
+		c.DueSeconds = *r.DueSeconds
 	}
 	if r.SlotsByType != nil {
 		c.SlotsPerVM = capacity.SlotsPerVM{ByType: r.SlotsByType}

@@ -782,6 +782,9 @@ var Operations = []Operation{
 		{Name: "at", In: "query", About: "The moment planned for; left out, now.", Shape: &Shape{Kind: Time, Rules: "moment"}},
 		{Name: "format", In: "query", About: "The form of the list.", Shape: &Shape{Kind: Text, Rules: "oneof=json csv"}},
 	}},
+	{ID: "clusterSchedule", Method: "POST", Path: "/v1/clusters/{cluster}/schedules", Role: "planner", Bulk: true, Parameters: []Parameter{
+		{Name: "cluster", In: "path", Required: true, About: "The cluster's name.", Shape: &Shape{Kind: Text, Rules: "min=1,max=63,matches=^[a-z0-9]([a-z0-9-]*[a-z0-9])?$", About: "The cluster's name."}},
+	}, Sends: true, Needs: true},
 	{ID: "clusterSimulation", Method: "POST", Path: "/v1/clusters/{cluster}/simulations", Role: "planner", KeyAsync: true, Bulk: true, Parameters: []Parameter{
 		{Name: "cluster", In: "path", Required: true, About: "The cluster's name.", Shape: &Shape{Kind: Text, Rules: "min=1,max=63,matches=^[a-z0-9]([a-z0-9-]*[a-z0-9])?$", About: "The cluster's name."}},
 		{Name: "format", In: "query", About: "The form of the answer: a document, a table, or a spreadsheet.", Shape: &Shape{Kind: Text, Rules: "oneof=json csv xlsx"}},
@@ -1029,6 +1032,7 @@ var (
 		{"deadline_s", &Shape{Kind: Number, Rules: "gte=0,lte=1e+07"}},
 		{"demand", &shapeDemand},
 		{"drift", &Shape{AllOf: []*Shape{&shapeDrift}}},
+		{"due_s", &Shape{Kind: Number, Rules: "gte=0,lte=1e+07"}},
 		{"jobs", &shapeJobRange},
 		{"name", &shapeName},
 		{"penalty", &shapeMoney},

@@ -27,11 +27,16 @@ type monthsFlags struct {
 }
 
 func (f *monthsFlags) add(c *cobra.Command) {
+	f.addTime(c)
+	shell.AddChoice(c, &f.detail, "detail", "", "how much of it as JSON", horizon.DetailSummary, horizon.DetailPeriods,
+		horizon.DetailClasses)
+}
+
+// addTime adds the flags of a time, and of a scenario that is laid over it.
+func (f *monthsFlags) addTime(c *cobra.Command) {
 	c.Flags().StringVar(&f.from, "from", "", "the first hour, as a `time` such as 2026-01-01 or 2026-01-01T08:00:00Z")
 	c.Flags().StringVar(&f.until, "until", "", "the end, as a `time`")
 	c.Flags().StringVar(&f.saved, "saved", "", "with --cluster: under its saved scenario of this `name`")
-	shell.AddChoice(c, &f.detail, "detail", "", "how much of it as JSON", horizon.DetailSummary, horizon.DetailPeriods,
-		horizon.DetailClasses)
 }
 
 // scenario returns the saved scenario that the flags name, or nil.

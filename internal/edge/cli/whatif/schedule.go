@@ -1,36 +1,56 @@
 package whatif
 
 import (
+	"errors"
+
 	"github.com/spf13/cobra"
 
 	"example.org/headroom/internal/ask/horizon"
-	"example.org/headroom/internal/core/capacity"
 	"example.org/headroom/internal/edge/cli/question"
+	"example.org/headroom/internal/edge/cli/remote"
 	"example.org/headroom/internal/edge/cli/shell"
 	kinds "example.org/headroom/internal/service/question"
+	"example.org/headroom/openapi"
 )
 
 var _ = verb(scheduleCommand)
 
 func scheduleCommand() *cobra.Command {
-	var maxMs int64
+	var f monthsFlags
 	c := &cobra.Command{
 		Use:   "schedule [FILE|-]",
 		Short: "Say when jobs that may wait are to start, and which VMs each hour needs",
-		Long: `Plans the executions of a horizon together, so that work moves to cheaper hours. FILE is one of "headroom whatif months" whose
+		Long: `Plans the executions of a time together, so that work moves to cheaper hours. FILE is one of "headroom whatif months" whose
 periods have arrivals. A class with "due_s" may wait: an execution must have ended that many seconds after it arrives.
-Classes without it start as they arrive.
+Classes without it start as they arrive. With --cluster a server plans one of its clusters by its forecasts, prices and
+contracts: the coming week, or as far as the forecasts go, unless --from and --until say otherwise.
 
 The answer has every start, the VMs and the cost of each hour, the value of what is refused, and what no schedule costs
-less than. "saved" compares it with a plan in which nothing waits. The time budget is max_solve_ms of the problem.`,
-		Example: "  headroom whatif schedule day.json\n  headroom whatif schedule day.json -o csv -f starts.csv\n  headroom whatif schedule day.json -o json | headroom verify day.json",
+less than. "saved" compares it with a plan in which nothing waits. The time budget is max_solve_ms of the problem.` + remote.ConnectionHelp,
+		Example: "  headroom whatif schedule day.json\n  headroom whatif schedule day.json -o csv -f starts.csv\n  headroom whatif schedule day.json -o json | headroom verify day.json\n  headroom whatif schedule --cluster shop --from 2026-01-01 --until 2026-01-03",
+		Args:    cobra.MaximumNArgs(1),
 	}
-	c.Flags().Int64Var(&maxMs, "max-solve-ms", 0, "override the time budget in `milliseconds` (1 to 600000)")
-	return question.FileCommand(c, kinds.Schedule, func(data []byte) (horizon.ScheduleQuestion, error) {
-		return horizon.ReadSchedule(data, shell.Limits, func(o *capacity.Options) {
-			if c.Flags().Changed("max-solve-ms") {
-				o.MaxSolveMs = maxMs
-			}
-		})
-	})
+	f.addTime(c)
+	v := question.Verb[kinds.AskedSchedule, horizon.ScheduleAnswer]{Kind: kinds.Schedule, AtOnce: true}
+	v.Mend = func(err error) error {
+		return remote.Origins(remote.FlagOrigins("from", "until", "saved")).Say(err)
+	}
+	v.Check = func(*cobra.Command, []string) error {
+		if v.Here() && (f.from != "" || f.until != "") {
+			return errors.New("a file has periods of its own; say --from and --until with --cluster")
+		}
+		return f.check(v.Here())
+	}
+	v.Send = func(_ *cobra.Command, cluster, _ string) (openapi.Request, any, error) {
+		return openapi.ClusterSchedule(cluster), horizon.ClusterScheduleQuestion{Span: horizon.Span{From: f.start, Until: f.end}, Scenario: f.scenario()}, nil
+	}
+	v.Read = func(c *cobra.Command, args []string) (asked kinds.AskedSchedule, err error) {
+		data, label, err := shell.Read(c.Context(), shell.FileArgument(args), c.InOrStdin(), c.ErrOrStderr())
+		if err != nil {
+			return asked, err
+		}
+		asked.ScheduleQuestion, err = horizon.ReadSchedule(data, shell.Limits, v.Options.Overrides(c)...)
+		return asked, shell.Labelled(label, err)
+	}
+	return v.Command(c)
 }

@@ -354,6 +354,7 @@ export type Class = {
   deadline_s?: number;
   demand?: Demand;
   drift?: (Drift);
+  due_s?: number;
   jobs: JobRange;
   name: Name;
   penalty: Money;
@@ -602,6 +603,12 @@ export type ClusterReport = {
 export type ClusterReportList = {
   items: Array<ClusterReport>;
   next_cursor: NextCursor;
+};
+
+export type ClusterScheduleRequest = {
+  from?: string;
+  scenario?: (AskedScenario);
+  until?: string;
 };
 
 export type ClusterSimulationRequest = {
@@ -4587,6 +4594,7 @@ export interface Operations {
   "GET /v1/clusters/{cluster}/scenarios/{name}": { path: { cluster: string; name: string; }; query: { }; body: never; answer: Scenario };
   "PUT /v1/clusters/{cluster}/scenarios/{name}": { path: { cluster: string; name: string; }; query: { }; body: Scenario; answer: Scenario };
   "GET /v1/clusters/{cluster}/scenarios/{name}/answer": { path: { cluster: string; name: string; }; query: { at?: string; format?: "json" | "csv"; }; body: never; answer: WhatIf };
+  "POST /v1/clusters/{cluster}/schedules": { path: { cluster: string; }; query: { }; body: ClusterScheduleRequest; answer: Schedule };
   "POST /v1/clusters/{cluster}/simulations": { path: { cluster: string; }; query: { format?: "json" | "csv" | "xlsx"; }; body: ClusterSimulationRequest; answer: Run | Simulation };
   "POST /v1/clusters/{cluster}/sweeps": { path: { cluster: string; }; query: { format?: "json" | "csv" | "xlsx"; }; body: ClusterSweepRequest; answer: Run | Sweep };
   "GET /v1/clusters/{cluster}/vm-types": { path: { cluster: string; }; query: { limit?: number; cursor?: string; format?: "json" | "csv" | "xlsx"; }; body: never; answer: VMTypeList };

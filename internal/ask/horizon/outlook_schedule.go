@@ -1,0 +1,180 @@
+package horizon
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"example.org/headroom/internal/ask/whatif"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/core/perf"
+	"example.org/headroom/internal/core/strict"
+)
+
+// ClusterScheduleQuestion asks when the executions that are forecast of a cluster are to start.
+type ClusterScheduleQuestion struct {
+	Span
+	Scenario *whatif.AskedScenario `json:"scenario,omitempty"` // laid over all of the time
+}
+
+var clusterScheduleShape = strict.NewShape("a schedule's question", nil, "from", "until", "scenario")
+
+// ReadClusterSchedule reads a question about a cluster.
+func ReadClusterSchedule(data []byte) (q ClusterScheduleQuestion, err error) {
+	r := strict.NewReader(data)
+	r.Object(clusterScheduleShape, func(name string) {
+		if name == "scenario" {
+			q.Scenario = readAskedScenario(r)
+			return
+		}
+		readSpanMember(r, name, &q.Span)
+	})
+	r.End()
+	err = r.Result(func(c *strict.Checker) {
+		q.Span.check(c)
+		checkAskedScenario(c, q.Scenario)
+	})
+	return q, err
+}
+
+// scheduleDays is the time that a schedule plans where no end is given.
+const scheduleDays = 7
+
+// Ends is Span.Ends, a week long.
+func (q ClusterScheduleQuestion) Ends(now time.Time) (from, until time.Time, open bool) {
+	if from, until, open = q.Span.Ends(now); open {
+		until = from.AddDate(0, 0, scheduleDays)
+	}
+	return from, until, open
+}
+
+// LongestWindow returns the time after an arrival in which an execution of any class may still run, and whole hours more.
+func (o *Outlook) LongestWindow() (longest time.Duration) {
+	for _, c := range o.Classes {
+		hours := math.Ceil(max(c.DueSeconds, c.DeadlineSeconds)/3600) + 1
+		longest = max(longest, time.Duration(hours)*time.Hour)
+	}
+	return longest
+}
+
+// Schedule returns the question about the arrivals before a moment. The hours after it have prices alone, so that everything
+// that arrived can end.
+func (o Outlook) Schedule(end time.Time) (q ScheduleQuestion, warnings []capacity.Warning, err error) {
+	asked, tail := o, o
+	asked.Until, tail.From = end, end
+	h, warnings, err := asked.Horizon()
+	if err != nil {
+		return q, nil, err
+	}
+	if tail.Until.After(end) {
+		after, _, err := tail.Horizon()
+		if err != nil {
+			return q, nil, err
+		}
+		for _, p := range after.Periods {
+			p.Jobs, p.Unforecast = slices.Repeat([]float64{0}, len(h.Problem.Classes)), false
+			p.Arrivals = nil
+			h.Periods = append(h.Periods, p)
+		}
+	}
+	warn := func(code, format string, values ...any) {
+		warnings = append(warnings, capacity.Warning{Code: code, Detail: fmt.Sprintf(format, values...)})
+	}
+	if len(h.Earlier) > 0 {
+		warn("earlier_left_out", "Executions that arrived before %s are left out; those that still run then hold VMs that stand in no hour.", asked.From.Format(time.RFC3339))
+	}
+	due := map[string]float64{}
+	for _, c := range o.Classes {
+		due[c.Name] = c.DueSeconds
+	}
+	if err := schedulable(&h.Problem, due, warn); err != nil {
+		return q, nil, err
+	}
+	if err := asArrivals(&h, warn); err != nil {
+		return q, nil, err
+	}
+	q = ScheduleQuestion{Problem: h.Problem, Contracts: h.Contracts, Periods: h.Periods}
+	return q, warnings, strict.Check(q.check)
+}
+
+// schedulable makes the problem of a cluster one that schedules take, and says what it leaves out.
+func schedulable(p *capacity.Problem, due map[string]float64, warn func(code, format string, values ...any)) error {
+	if n := len(p.Supply.VMTypes); n > 0 {
+		return fault.At("", "not_taken", fmt.Sprintf("The cluster uses %d VM types, and a schedule plans one. Ask about a cluster that uses one, or POST /v1/schedule.", n))
+	}
+	if p.Options.Sharing == capacity.Dedicated {
+		return fault.At("", "not_taken", "The cluster keeps VMs for each class (sharing is dedicated); in a schedule the classes share VMs.")
+	}
+	if p.Supply.Spot != nil {
+		p.Supply.Spot = nil
+		warn("spot_left_out", "A schedule rents no spot VMs: all that no contract covers count on demand.")
+	}
+	if p.Budget != nil {
+		p.Budget = nil
+		warn("budget_left_out", "A schedule keeps to no budget, and the cluster has one.")
+	}
+	if p.Options.Integrality == capacity.Relaxed {
+		p.Options.Integrality = capacity.Integer
+	}
+	var promised []string
+	for k := range p.Classes {
+		c := &p.Classes[k]
+		if c.DueSeconds = due[c.Name]; c.Jobs.Min > 0 {
+			promised, c.Jobs.Min = append(promised, fmt.Sprintf("%q", fault.Clip(c.Name))), 0
+		}
+	}
+	if len(promised) > 0 {
+		warn("promises_left_out", "A schedule weighs each execution by its penalty and keeps no promised jobs; the cluster promises some of %s.", firstOf(promised))
+	}
+	return nil
+}
+
+func firstOf(names []string) string {
+	if n := len(names); n > holesReported {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:holesReported], ", "), n-holesReported)
+	}
+	return strings.Join(names, ", ")
+}
+
+// asArrivals makes arrivals of jobs that run at once: as many an hour as keep so many running until their deadlines.
+func asArrivals(h *Horizon, warn func(code, format string, values ...any)) error {
+	counted := make([]bool, len(h.Problem.Classes))
+	for i := range h.Periods {
+		p := &h.Periods[i]
+		if p.length()%3600 != 0 {
+			return fault.At("", "not_whole", fmt.Sprintf("A price changes at %s or in the hour after it; a schedule plans whole hours. Let prices change at whole hours of UTC.", p.Start.UTC().Format(time.RFC3339)))
+		}
+		arrivals := slices.Repeat([]float64{0}, len(h.Problem.Classes))
+		copy(arrivals, p.Arrivals)
+		for k := range h.Problem.Classes {
+			c := &h.Problem.Classes[k]
+			jobs := c.Jobs.Max
+			if p.Jobs != nil {
+				jobs = p.Jobs[k]
+			}
+			if jobs == 0 {
+				continue
+			}
+			held := perf.HeldSeconds(*c, h.Problem.Supply, h.Problem.Options)
+			if held == 0 {
+				return fault.At("", "missing", fmt.Sprintf("Jobs of %q are forecast at once and it has no deadline_s, so that nobody knows how many arrive. Forecast arrivals, or give it a deadline_s.", fault.Clip(c.Name)))
+			}
+			arrivals[k] += jobs * float64(p.length()) / held
+			counted[k] = true
+		}
+		p.Jobs, p.Arrivals, p.Unforecast = nil, arrivals, false
+	}
+	var names []string
+	for k, is := range counted {
+		if is {
+			names = append(names, fmt.Sprintf("%q", fault.Clip(h.Problem.Classes[k].Name)))
+		}
+	}
+	if len(names) > 0 {
+		warn("counted_as_arrivals", "Jobs at once count as the arrivals that keep so many running: of %s.", firstOf(names))
+	}
+	return nil
+}
