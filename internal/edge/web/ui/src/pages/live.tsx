@@ -225,7 +225,7 @@ function Bar({ job: j, when }: { job: LiveJob; when: (ms: number) => string }) {
   const late = j.late || (p.ends !== null && j.deadline_at !== null && p.ends > Date.parse(j.deadline_at));
   const text = [
     `${Math.floor(100 * part)} % done`,
-    p.time !== null && (p.time > 1 ? "its time is over" : `${Math.floor(100 * p.time)} % of its time gone`),
+    p.time !== null && (p.time > 1 ? "its time is over" : `${Math.max(0, Math.floor(100 * p.time))} % of its time gone`),
     j.deadline_at && `deadline ${when(Date.parse(j.deadline_at))}`,
     p.ends !== null && `at this pace it ends ${when(p.ends)}`,
   ].filter(Boolean);
