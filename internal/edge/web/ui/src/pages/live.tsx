@@ -8,6 +8,7 @@ import { count, isolated, type Tone } from "../model/words.ts";
 import { Chip } from "../parts/chip.tsx";
 import { Export } from "../parts/export.tsx";
 import { Waiting } from "../parts/fetched.tsx";
+import { LiveExample } from "../parts/examples.tsx";
 import { lazy } from "../parts/lazy.tsx";
 import { Segments } from "../parts/segments.tsx";
 import { SlotGrid, type Squares } from "../parts/slots.tsx";
@@ -77,6 +78,7 @@ function Empty() {
   const name = route.value.cluster;
   return (
     <section class="card" aria-labelledby="empty">
+      <LiveExample done={() => again()} />
       <h2 id="empty">How nodes come</h2>
       <ol class="howto">
         <li>
