@@ -27,8 +27,8 @@ build: ui ## build bin/headroom and bin/headroom-solver
 	$(GOBUILD) -o bin/headroom ./cmd/headroom
 	$(CGO) $(GOBUILD) -o bin/headroom-solver ./cmd/headroom-solver
 
-run: build ## build and serve a demonstration cluster, with a private database
-	bin/headroom serve --demo
+run: build ## build and serve the demonstration, with a private database: make run SERVE="--listen 127.0.0.1:9000 --data-dir /tmp/demo"
+	bin/headroom serve --demo $(SERVE)
 
 # The packages that take longest start first; otherwise the last of them runs alone while a processor waits.
 LONGEST = ./cmd/headroom ./internal/edge/web ./internal/edge/api ./internal/core/plan ./internal/ask/reproduce

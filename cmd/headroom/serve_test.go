@@ -256,11 +256,11 @@ func TestServeWithItsOwnDatabase(t *testing.T) {
 	if info, err := os.Stat(filepath.Join(dir, remote.ClientFile)); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%s: got %v, %v; want mode 0600", remote.ClientFile, info, err)
 	}
-	if current := s.get(t, "/v1/clusters/demo/plans/current"); !strings.Contains(current, `"number":1`) {
+	if current := s.get(t, "/v1/clusters/demo/plans/current"); !strings.Contains(current, `"number":2`) {
 		t.Errorf("the current plan: got %s", current)
 	}
-	plan := s.get(t, "/v1/clusters/demo/plans/1")
-	if !strings.Contains(plan, `"status":"optimal"`) || !strings.Contains(plan, `"number":1`) {
+	plan := s.get(t, "/v1/clusters/demo/plans/2")
+	if !strings.Contains(plan, `"status":"optimal"`) || !strings.Contains(plan, `"number":2`) {
 		t.Errorf("the demonstration's plan: got %s", plan)
 	}
 	table, err := exec.Command("headroom", "plan", "get", "demo", "--data-dir", dir).CombinedOutput()
@@ -280,7 +280,8 @@ func TestServeWithItsOwnDatabase(t *testing.T) {
 		"/v1/clusters/demo/forecasts?limit=1000":                          `"class":"ad-hoc-queries"`,
 		"/v1/clusters/demo/measurements?limit=1000":                       `"job":"ml-features"`,
 		"/v1/clusters/demo/offers":                                        `"name":"one more year"`,
-		"/v1/clusters/demo/decisions?limit=1000":                          `"node":"demo-node-4"`,
+		"/v1/clusters/demo/packings":                                      `"algorithm":"multi"`,
+		"/v1/clusters/demo/scenarios":                                     `"name":"a busier spring"`,
 		"/v1/clusters/demo-spot/prices?limit=1000":                        `"price":"0.118"`,
 		"/v1/clusters/demo-spot/classes/thumbnails":                       `"vms_per_job":"0.5"`,
 		"/v1/clusters/demo/classes/dashboards/calibration?job=dashboards": `"executions":30`,
@@ -298,7 +299,7 @@ func TestServeWithItsOwnDatabase(t *testing.T) {
 			t.Errorf("the demonstration is laid again: %s was\n%.500s\nand is\n%.500s", path, before, again)
 		}
 	}
-	if again := s.get(t, "/v1/clusters/demo/plans/1"); again != plan {
+	if again := s.get(t, "/v1/clusters/demo/plans/2"); again != plan {
 		t.Errorf("the plan after a crash differs:\n%s\n%s", plan, again)
 	}
 	s.stop(t)
@@ -345,51 +346,8 @@ func TestServeWithItsOwnDatabase(t *testing.T) {
 		}
 	}
 	t.Logf("the database is back %v after its kill -9", time.Since(began).Round(time.Millisecond))
-	if again := s.get(t, "/v1/clusters/demo/plans/1"); again != plan {
+	if again := s.get(t, "/v1/clusters/demo/plans/2"); again != plan {
 		t.Errorf("the plan after the database's crash differs:\n%s\n%s", plan, again)
-	}
-}
-
-// The lines that a server prints work in a shell in another directory. The program is named by its path, is on no PATH
-// and has a space in it; the data directory was given relative.
-func TestServePrintsLinesThatWork(t *testing.T) {
-	t.Parallel()
-	dir := dataDirectory(t)
-	program := filepath.Join(dir, "it's bin", "headroom") // the test program acts by the name it is started with
-	here, err := exec.LookPath("headroom")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if here, err = filepath.Abs(here); err == nil {
-		err = errors.Join(os.Mkdir(filepath.Dir(program), 0o755), os.Symlink(here, program))
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	work, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	relative, err := filepath.Rel(work, filepath.Join(dir, "data of mine"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := launchProgram(t, program, relative, nil, "--demo").await(t)
-	pasted := 0
-	for line := range strings.Lines(s.greeted) {
-		if !strings.Contains(line, " plan ") || !strings.HasPrefix(line, "  ") {
-			continue
-		}
-		pasted++
-		shell := exec.Command("/bin/sh")
-		shell.Dir, shell.Stdin = t.TempDir(), strings.NewReader(line)
-		shell.Env = []string{"PATH=/usr/bin:/bin", "HOME=" + shell.Dir, "HEADROOM_URL=http://127.0.0.1:1"}
-		if said, err := shell.CombinedOutput(); err != nil || !strings.Contains(string(said), "nightly-etl") {
-			t.Errorf("%s: %v\n%s", line, err, said)
-		}
-	}
-	if pasted != 2 {
-		t.Errorf("%d lines to paste in\n%s", pasted, s.greeted)
 	}
 }
 

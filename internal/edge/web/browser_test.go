@@ -21,6 +21,9 @@ func TestWalks(t *testing.T) {
 		t.Run(w.name, func(t *testing.T) { w.walk(t, s, b) })
 	}
 	for _, w := range []walk{ // the long ones first
+		{name: "sizes", walk: walkSizes},
+		{name: "drafts", walk: walkDrafts},
+		{name: "examples", walk: walkExamples},
 		{name: "hostile names", walk: walkHostile},
 		{name: "demo", walk: walkDemo},
 		{name: "scenarios", walk: walkScenarios},

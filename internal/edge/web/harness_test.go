@@ -226,9 +226,16 @@ func (s *server) tab(t *testing.T, browser context.Context, allow ...string) con
 				}
 			}
 		case *page.EventJavascriptDialogOpening:
+			if e.Type == page.DialogTypeBeforeunload { // something is not saved, and the test leaves
+				go func() {
+					_, _ = chromedp.Call(ctx, page.HandleJavaScriptDialog, page.HandleJavaScriptDialogParams{Accept: true})
+				}()
+				return
+			}
 			note("it opened a dialog: " + e.Message)
 		case *log.EventEntryAdded:
-			if e.Entry.Level == log.EntryLevelError && !strings.Contains(e.Entry.Text, "Failed to load resource") {
+			if e.Entry.Level == log.EntryLevelError && !strings.Contains(e.Entry.Text, "Failed to load resource") &&
+				!strings.Contains(e.Entry.Text, "never had a user gesture") { // scripts type in tests
 				note("the console says: " + e.Entry.Text)
 			}
 		case *network.EventRequestWillBeSent:

@@ -178,6 +178,6 @@ func walkBatch(t *testing.T, s *server, browser context.Context) {
 
 	// For classes without measurements, the page says which to take.
 	s.open(t, ctx, "/c/demo/batch")
-	until(t, ctx, `document.querySelector("h1").textContent === "These jobs cannot be packed yet." && document.querySelector("main [role=alert]").textContent.includes("headroom history measurement create demo")`)
+	until(t, ctx, `document.querySelector("h1").textContent === "These jobs cannot be packed yet." && document.querySelector("main .example").textContent.includes("headroom history measurement create demo")`)
 	picture(t, ctx, "batch-unmeasured")
 }

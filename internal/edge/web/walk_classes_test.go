@@ -219,7 +219,6 @@ func walkTwo(t *testing.T, s *server, browser context.Context) {
 	other("0.70", 9)
 	press(t, ctx, "Save")
 	until(t, ctx, `/^Key HEADROOM_ADMIN_KEY changed nightly-etl at \d\d:\d\d UTC, after you opened it\.$/.test(document.querySelector(".banner.error span")?.textContent ?? "")`)
-	press(t, ctx, "Show both")
 	until(t, ctx, `document.querySelectorAll(".banner.error tbody tr").length === 2`)
 	picture(t, ctx, "class-conflict")
 	press(t, ctx, "Keep mine")

@@ -9,6 +9,9 @@ import (
 	"example.org/headroom/internal/test/pgtest"
 )
 
+// nothing finds the words with which pages say that there is nothing to show.
+const nothing = `[...document.querySelectorAll("main :is(h1, h2, p, td, li)")].map((e) => e.innerText).filter((t) => /^(There (is|are) no|No node|Nothing has|Nobody)|cannot be (packed|planned) yet|has no forecast/.test(t)).join(" | ")`
+
 // walkDemo opens every page of headroom serve --demo. Each shows something, and none reports an error or missing
 // data.
 func walkDemo(t *testing.T, _ *server, browser context.Context) {
@@ -20,14 +23,15 @@ func walkDemo(t *testing.T, _ *server, browser context.Context) {
 		{"what-if", "/c/demo/what-if", `document.querySelectorAll(".knob").length >= 3`},
 		{"curves", "/c/demo/curves", `document.querySelector(".axes path.line")`},
 		{"contracts", "/c/demo/contracts", `document.querySelectorAll("main figure .axes svg").length >= 2`},
-		{"buy", "/c/demo/contracts?tab=buy&assume=last_week_repeats", `/^(Buy|Nothing is worth)/.test(document.querySelector("h1").textContent) && document.querySelector("main figure .axes svg")`},
+		{"buy", "/c/demo/contracts?tab=buy", `/^Buy \d/.test(document.querySelector("h1").textContent) && document.querySelector("main figure .axes svg")`},
 		{"months", "/c/demo/contracts?tab=months", `document.querySelector("main figure .axes svg") && document.body.innerText.includes("Every class has a forecast") && !document.body.innerText.includes("has no forecast in")`},
 		{"classes", "/c/demo/classes", `document.querySelectorAll("table.data tbody tr").length === 5`},
 		{"class", "/c/demo/classes/nightly-etl", `document.body.innerText.includes("of 30 runs ended inside the predicted range") && document.body.innerText.includes("plans can count on that")`},
 		{"versions", "/c/demo/classes/nightly-etl?tab=versions", `document.querySelector('[aria-label="Versions"]')`},
 		{"batch", "/c/demo/batch", `document.querySelectorAll(".gantt rect.job").length === 5 && document.querySelector("h1").textContent.startsWith("The night's 5 jobs end at ")`},
-		{"live", "/c/demo/live", `document.querySelector("h1").textContent.startsWith("4 nodes are alive") && document.querySelectorAll("[data-node] i.busy").length > 0`},
-		{"history", "/c/demo/history", `document.querySelectorAll("table.data tbody tr").length >= 1`},
+		{"live", "/c/demo/live", `document.querySelector("h1").textContent.startsWith("4 nodes are alive") && document.querySelectorAll("[data-node] i.busy").length > 0 && [...document.querySelectorAll("[data-node]")].every((n) => n.dataset.node.startsWith("simulated"))`},
+		{"history", "/c/demo/history", `document.querySelectorAll("table.data tbody tr").length >= 2`},
+		{"difference", "/c/demo/history/1..2", `document.querySelector("main h1")`},
 		{"spot-now", "/c/demo-spot/now", `document.querySelector("h1").textContent.includes("at once on")`},
 		{"keys", "/settings/keys", `document.querySelector("main h1")`},
 		{"clusters", "/settings/clusters?cluster=demo", `document.querySelector("#field-description")`},
@@ -39,6 +43,9 @@ func walkDemo(t *testing.T, _ *server, browser context.Context) {
 		until(t, ctx, page.shown)
 		if wrong := value[string](t, ctx, `[...document.querySelectorAll("main .banner, main [role=alert]")].map((e) => e.innerText.trim()).filter(Boolean).join(" | ")`); wrong != "" {
 			t.Errorf("%s opens on %q", page.name, wrong)
+		}
+		if none := value[string](t, ctx, nothing); none != "" {
+			t.Errorf("%s has nothing to show: %q", page.name, none)
 		}
 		do(t, ctx, chromedp.EmulateViewport(1280, 900))
 		picture(t, ctx, "demo-"+page.name)

@@ -6,11 +6,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 	"time"
 
+	"example.org/headroom/internal/ask/whatif"
 	"example.org/headroom/internal/core/capacity"
 	"example.org/headroom/internal/core/fault"
 	"example.org/headroom/internal/core/money"
@@ -21,7 +21,7 @@ import (
 	"example.org/headroom/internal/service/auth"
 	"example.org/headroom/internal/service/clusters"
 	"example.org/headroom/internal/service/plans"
-	"example.org/headroom/internal/slots/live"
+	"example.org/headroom/internal/service/question"
 )
 
 // demoCluster is a cluster that is small, realistic and not trivial: one contract billed always, one
@@ -39,32 +39,38 @@ var demoMore []byte
 type moreDemo struct {
 	Measurements []perf.MeasurementRequest
 	Weeks        map[string]string // jobs at once, by class
-	Live         struct {
-		Settings live.LiveSettings
-		Node     live.LiveNode
-		Loads    map[string]float64 // by node
-		Jobs     []live.LiveJobRequest
+	Before       struct {
+		Class string
+		Max   float64 // its jobs in the first plan, so that there is a plan to compare with
 	}
-	Second     inputs.Document
-	DayPrice   money.Amount `json:"day_price"`
-	NightPrice money.Amount `json:"night_price"`
+	Batch    json.RawMessage
+	Scenario whatif.Scenario
+	Live     liveDemo
+	Second   inputs.Document
+	Days     map[string]money.Amount // prices from 6 to 22 o'clock, by cluster
+	Nights   map[string]money.Amount
+	Written  time.Time // the day that the dates of contracts are told from
+}
+
+// readDemo reads both files.
+func readDemo() (d inputs.Document, more moreDemo, err error) {
+	if err := errors.Join(json.Unmarshal(demoCluster, &d), json.Unmarshal(demoMore, &more)); err != nil {
+		return d, more, fmt.Errorf("read the demonstration: %w", err)
+	}
+	return d, more, nil
 }
 
 // makeDemo makes the demonstration clusters and the first plan unless they are there. What somebody
 // has changed since stays as it is.
-func makeDemo(ctx context.Context, a *app.App) (plans.PlanRecord, error) {
+func makeDemo(ctx context.Context, a *app.App, d inputs.Document, more moreDemo) (plans.PlanRecord, error) {
 	ctx = auth.With(ctx, auth.Principal{ID: auth.LocalID, Name: "headroom serve --demo", Role: auth.Admin})
-	var d inputs.Document
-	var more moreDemo
-	if err := errors.Join(json.Unmarshal(demoCluster, &d), json.Unmarshal(demoMore, &more)); err != nil {
-		return plans.PlanRecord{}, fmt.Errorf("read the demonstration: %w", err)
-	}
 	name := d.Cluster.Name
 	switch _, err := a.Stores.Inputs.Cluster(ctx, name); {
 	case errors.Is(err, fault.NotFound):
 		if err := layDemo(ctx, a, d, more); err != nil {
 			return plans.PlanRecord{}, fmt.Errorf("make the demonstration: %w", err)
 		}
+		return a.Plans.Create(ctx, name, time.Time{})
 	case err != nil:
 		return plans.PlanRecord{}, err
 	}
@@ -77,34 +83,94 @@ func makeDemo(ctx context.Context, a *app.App) (plans.PlanRecord, error) {
 	return a.Plans.Create(ctx, name, time.Time{})
 }
 
-// layDemo makes both clusters, the first one with all that its pages show.
+// layDemo makes both clusters, the first one with all that its pages show. Its first plan is of a smaller demand.
 func layDemo(ctx context.Context, a *app.App, d inputs.Document, more moreDemo) error {
-	today := a.Now().Truncate(24 * time.Hour)
-	more.Second.Prices = pricesByHour(more, today)
-	for _, d := range []inputs.Document{d, more.Second} {
+	now := a.Now().Truncate(time.Hour)
+	today := now.Truncate(24 * time.Hour)
+	name := d.Cluster.Name
+	datedToday(d, today.Sub(more.Written))
+	d.Prices = append(d.Prices, pricesByHour(d.VMTypes[0].Name, more.Days[name], more.Nights[name], today.AddDate(0, 0, 2))...)
+	d.Prices[0].Until = &d.Prices[1].From
+	second := more.Second.Cluster.Name
+	more.Second.Prices = pricesByHour(more.Second.VMTypes[0].Name, more.Days[second], more.Nights[second], today.AddDate(0, 0, -1))
+	of := slices.IndexFunc(d.Classes, func(c inputs.PlannedClass) bool { return c.Name == more.Before.Class })
+	before := d
+	before.Classes = slices.Clone(d.Classes)
+	before.Classes[of].Jobs.Max = more.Before.Max
+	for _, d := range []inputs.Document{before, more.Second} {
 		if _, err := a.Clusters.Apply(ctx, 0, d, false); errors.Is(err, fault.Conflict) {
 			return nil // another server, or somebody, was faster
 		} else if err != nil {
 			return err
 		}
 	}
-	name := d.Cluster.Name
+	if _, err := a.Plans.Create(ctx, name, time.Time{}); err != nil {
+		return err
+	}
+	if err := editClass(ctx, a, name, d.Classes[of]); err != nil {
+		return err
+	}
 	if _, err := a.Clusters.Measure(ctx, name, more.Measurements); err != nil {
 		return err
 	}
+	if err := pastOfDemo(ctx, a, d, today); err != nil {
+		return err
+	}
+	if err := forecastDemo(ctx, a, d, more.Weeks, now); err != nil {
+		return err
+	}
+	if err := askDemo(ctx, a, name, more); err != nil {
+		return err
+	}
+	return addDemoNodes(ctx, a, name, more.Live)
+}
+
+// datedToday moves the terms of contracts by a time, so that they end as long from now as the document says.
+func datedToday(d inputs.Document, by time.Duration) {
+	for i, c := range d.Contracts {
+		d.Contracts[i].From, d.Contracts[i].Until = c.From.Add(by), c.Until.Add(by)
+	}
+}
+
+func editClass(ctx context.Context, a *app.App, cluster string, to inputs.PlannedClass) error {
+	was, err := a.Clusters.Classes().Get(ctx, cluster, to.Name)
+	if err == nil {
+		_, err = a.Clusters.Classes().Replace(ctx, cluster, to.Name, was.Version, to)
+	}
+	return err
+}
+
+// pastOfDemo imports past executions, and calibrates every class by them.
+func pastOfDemo(ctx context.Context, a *app.App, d inputs.Document, today time.Time) error {
+	name := d.Cluster.Name
 	if _, err := a.Clusters.TakeExecutions(ctx, name, demoHistory(d, today), clusters.TakeOptions{}); err != nil {
 		return err
 	}
-	if err := forecastDemo(ctx, a, d, more.Weeks); err != nil {
+	for _, class := range d.Classes {
+		now, err := a.Clusters.Classes().Get(ctx, name, class.Name)
+		if err != nil {
+			return err
+		}
+		if _, err := a.Clusters.AdoptCalibration(ctx, name, class.Name, now.Version, clusters.CalibrationAsk{}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// askDemo keeps a scenario, and a packing of a night's jobs.
+func askDemo(ctx context.Context, a *app.App, cluster string, more moreDemo) error {
+	if _, err := a.Stores.Inputs.Scenarios().Create(ctx, cluster, more.Scenario); err != nil {
 		return err
 	}
-	return startDemoNodes(ctx, a, name, more)
+	_, _, err := question.KeptPacking.Ask(ctx, a.Questions, question.KeptPacking.Addresses()[0],
+		question.Request{Body: more.Batch, Limits: capacity.DefaultLimits(), Cluster: cluster})
+	return err
 }
 
 // forecastDemo forecasts the first day as the classes have it, so that the first plan is the same whenever it is made,
-// and a quarter of a year after that by the week.
-func forecastDemo(ctx context.Context, a *app.App, d inputs.Document, weeks map[string]string) error {
-	now := a.Now().Truncate(time.Hour)
+// and half a year after that by the week.
+func forecastDemo(ctx context.Context, a *app.App, d inputs.Document, weeks map[string]string, now time.Time) error {
 	next := now.Add(25 * time.Hour)
 	for _, class := range d.Classes {
 		week, err := inputs.ParseWeek(weeks[class.Name])
@@ -127,19 +193,15 @@ func forecastDemo(ctx context.Context, a *app.App, d inputs.Document, weeks map[
 	return nil
 }
 
-const demoWeeks = 13
+const demoWeeks = 26
 
-// pricesByHour are two weeks from yesterday on, cheap from 22 to 6 o'clock; by then the last one stays.
-func pricesByHour(more moreDemo, today time.Time) (prices []inputs.PricePeriod) {
-	begin := today.AddDate(0, 0, -1)
-	for day := range 15 {
-		midnight := begin.AddDate(0, 0, day)
-		for hour, price := range map[int]money.Amount{6: more.DayPrice, 22: more.NightPrice} {
-			prices = append(prices, inputs.PricePeriod{VMType: more.Second.VMTypes[0].Name, Price: price,
-				From: midnight.Add(time.Duration(hour) * time.Hour)})
-		}
+// pricesByHour are two weeks from a midnight on, cheap from 22 to 6 o'clock; after them the price of days stays.
+func pricesByHour(vmType string, day, night money.Amount, begin time.Time) (prices []inputs.PricePeriod) {
+	for i := range 15 {
+		midnight := begin.AddDate(0, 0, i)
+		prices = append(prices, inputs.PricePeriod{VMType: vmType, Price: night, From: midnight.Add(-2 * time.Hour)},
+			inputs.PricePeriod{VMType: vmType, Price: day, From: midnight.Add(6 * time.Hour)})
 	}
-	slices.SortFunc(prices, func(a, b inputs.PricePeriod) int { return a.From.Compare(b.From) })
 	for i := range prices[1:] {
 		prices[i].Until = &prices[i+1].From
 	}
@@ -185,50 +247,20 @@ func durations(tasks int64, mean, longest float64) history.Durations {
 	return history.Durations{Count: tasks, Mean: mean, Max: longest, Median: mean, P95: (mean + longest) / 2}
 }
 
-// startDemoNodes has nodes tell of themselves twice: they are given tasks of jobs, end some of these, and are given
-// others. They count as alive for a day.
-func startDemoNodes(ctx context.Context, a *app.App, cluster string, more moreDemo) error {
+// addDemoNodes sets up the live cluster, whose nodes are simulated.
+func addDemoNodes(ctx context.Context, a *app.App, cluster string, demo liveDemo) error {
 	before, err := a.Stores.Live.LiveSettings(ctx, cluster)
 	if err != nil {
 		return err
 	}
-	if _, err := a.Live.SetSettings(ctx, cluster, before.Version, more.Live.Settings); err != nil {
+	if _, err := a.Live.SetSettings(ctx, cluster, before.Version, demo.Settings); err != nil {
 		return err
 	}
-	nodes := slices.Sorted(maps.Keys(more.Live.Loads))
-	for _, name := range nodes {
-		node := more.Live.Node
+	for _, name := range demo.Nodes {
+		node := demo.Node
 		node.Name = name
 		if _, err := a.Live.PutNode(ctx, cluster, node); err != nil {
 			return err
-		}
-	}
-	for _, job := range more.Live.Jobs {
-		if _, err := a.Live.SubmitJob(ctx, cluster, job); err != nil {
-			return err
-		}
-	}
-	for _, name := range nodes {
-		beat := live.Heartbeat{Running: []int64{}, State: &live.NodeReport{Load1: new(more.Live.Loads[name])}}
-		for beat.Seq = 1; beat.Seq <= 2; beat.Seq++ {
-			text, err := json.Marshal(beat)
-			if err != nil {
-				return err
-			}
-			if text, err = a.Live.Heartbeat(ctx, cluster, name, beat, text); err != nil {
-				return err
-			}
-			var told live.HeartbeatAnswer
-			if err := json.Unmarshal(text, &told); err != nil {
-				return err
-			}
-			for i, given := range told.Assignments {
-				if i%2 == 0 {
-					beat.Finished = append(beat.Finished, live.FinishedTask{Assignment: given.Assignment})
-				} else {
-					beat.Running = append(beat.Running, given.Assignment)
-				}
-			}
 		}
 	}
 	return nil

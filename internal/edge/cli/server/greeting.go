@@ -53,12 +53,31 @@ func introduce(ctx context.Context, a *app.App, settings config, beyond bool, ad
 		fmt.Fprintf(&text, "\nThe cluster %q has a plan: %s for %s %s an hour, and refused jobs valued at %s, %s.\n", plan.Cluster, shell.Counted(int64(plan.VMs), "VM"),
 			plan.Bill, plan.Currency, plan.Penalties, provedWord(plan.Status))
 		verbs, to, key := clientLine(settings, beyond, base)
-		fmt.Fprintf(&text, "%s  %s plan get %s%s\n  %s plan explain %s%s\n", key, verbs, shellWord(plan.Cluster), to, verbs,
-			shellWord(plan.Cluster), to)
+		text.WriteString(key)
+		for _, verb := range tour(shellWord(plan.Cluster)) {
+			fmt.Fprintf(&text, "  %s %s%s\n", verbs, verb, to)
+		}
+		fmt.Fprintf(&text, "Nodes and jobs whose names begin with \"simulated\" are played by this server.\n")
 	}
 	fmt.Fprintf(&text, "\nDocumentation: %s/docs/about/readme\n", base)
 	g.text = text.String()
 	return g, nil
+}
+
+// tour returns commands that show what the demonstration has, one for each kind of question.
+func tour(cluster string) []string {
+	return []string{
+		"plan get " + cluster,
+		"plan explain " + cluster,
+		"plan compare " + cluster,
+		"whatif --cluster " + cluster + " --deadline nightly-etl=3600",
+		"whatif months --cluster " + cluster,
+		"whatif purchase --cluster " + cluster,
+		"history calibration get " + cluster + " nightly-etl",
+		"batch pack --cluster " + cluster + " --classes all --machines 6 --disks 2",
+		"live node list " + cluster,
+		"cluster list",
+	}
 }
 
 // clientLine returns the parts of a command line that reaches this server from any directory: the program, the flags that

@@ -124,6 +124,7 @@ type serving struct {
 	copyOver func() // ends the answers from the copy of the last plans
 	app      *app.App
 	shown    *plans.PlanRecord // of the demonstration; nil without it
+	played   *simulator        // likewise
 	watching context.Context   // ends after the requests: what is answered at the end is still right
 	unwatch  func()
 	stopRuns func() error
@@ -250,14 +251,16 @@ func (s *serving) openApp(ctx context.Context, demo bool) error {
 		return fmt.Errorf("%s can be reached from other machines, and there is no key yet; make one with \"headroom server key create NAME --role "+
 			"admin\" or set HEADROOM_ADMIN_KEY, or listen on 127.0.0.1", s.settings.Listen)
 	}
-	if demo {
-		record, err := makeDemo(ctx, a)
-		if err != nil {
-			return err
-		}
-		s.shown = &record
+	if !demo {
+		return nil
 	}
-	return nil
+	d, more, err := readDemo()
+	if err != nil {
+		return err
+	}
+	record, err := makeDemo(ctx, a, d, more)
+	s.shown, s.played = &record, &simulator{app: a, cluster: d.Cluster.Name, demo: more.Live, log: s.t.Log}
+	return err
 }
 
 // startWork starts what the server does in the background: it follows plans and runs, keeps a copy, plans and works.
@@ -273,6 +276,10 @@ func (s *serving) startWork(ctx context.Context) error {
 	planning, stopPlanning := context.WithCancel(ctx)
 	s.onCloseWait(stopPlanning, s.app.StartPlanner(planning))
 	s.onCloseWait(s.unwatch, s.app.Runs.Watch(s.watching))
+	if s.played != nil {
+		playing, stop := context.WithCancel(ctx)
+		s.onCloseWait(stop, s.played.start(playing))
+	}
 	connections, schema := s.store.River()
 	runner, err := queue.Start(ctx, queue.Config{App: s.app, Pool: connections, Schema: schema, Telemetry: s.t, AtOnce: s.settings.Runs})
 	if err != nil {

@@ -2,6 +2,7 @@ import "./style/all.css";
 import { effect } from "@preact/signals";
 import { Component, render, type ComponentChildren } from "preact";
 import { Frame } from "./parts/frame.tsx";
+import { guard } from "./parts/leaving.tsx";
 import { pages } from "./pages/pages.ts";
 import { begin, cluster, clusters, current, follow, lastCluster, remember } from "./state/cluster.ts";
 import { finishAll } from "./state/deleting.ts";
@@ -58,6 +59,7 @@ effect(() => {
   go(name ? addressOf(name, "now") : "/welcome");
 });
 
+guard();
 document.addEventListener("click", onLink);
 void begin();
 follow();

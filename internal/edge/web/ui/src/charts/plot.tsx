@@ -148,6 +148,7 @@ export function Dots({ of, points, look, size = 3 }: { of: Area; points: Point[]
 
 /** Band lies between two lines. */
 export function Band({ of, upper, lower, look }: { of: Area; upper: Point[]; lower: Point[]; look: string }) {
+  if (upper.length === 0) return null;
   const corners = [...upper, ...[...lower].reverse()].map(([x, y]) => `${px(of.x(x))} ${px(of.y(y))}`);
   return <path class={`band ${look}`} d={`M${corners.join("L")}Z`} />;
 }

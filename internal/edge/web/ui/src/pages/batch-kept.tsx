@@ -10,10 +10,12 @@ import { Shown } from "../parts/fetched.tsx";
 import { Mistakes } from "../parts/form.tsx";
 import { Working } from "./batch-working.tsx";
 import { DataTable } from "../parts/table.tsx";
+import { exampleBatch } from "../parts/examples.tsx";
 import { keep as keepIt, keeping } from "../state/batch.ts";
 import { now } from "../state/clock.ts";
 import { cluster } from "../state/cluster.ts";
 import { deleting, keep, remove } from "../state/deleting.ts";
+import { useDraft } from "../state/drafts.ts";
 import { useFetched } from "../state/fetched.ts";
 import { query, route } from "../state/route.ts";
 import { may, refusal } from "../state/rights.ts";
@@ -87,13 +89,9 @@ export function Kept() {
   );
 }
 
-const example = `{"machines": {"count": 11, "disks": 2, "hosts_per_extra": 2, "penalty": 1.1},
- "jobs": [{"name": "sort", "count": 3, "role": "host", "min_vms": 6, "model": {"a": 4200, "b": -0.7}},
-          {"name": "index", "role": "guest", "model": {"a": 3600, "b": -0.8}, "deadline_s": 7200}]}`;
-
 /** Bring takes a batch as a document, typed or from a file. It is kept at once, so that it has an address. */
 function Bring({ close }: { close: () => void }) {
-  const text = useSignal("");
+  const text = useDraft("batch", "");
   const faults = useSignal<Fault[]>([]);
   const busy = useSignal(false);
   const take = async () => {
@@ -109,7 +107,10 @@ function Bring({ close }: { close: () => void }) {
     try {
       const wrong = await keepIt(batch);
       if (wrong) faults.value = [{ code: "", detail: wrong }];
-      else close();
+      else {
+        text.value = "";
+        close();
+      }
     } catch (e) {
       if (!(e instanceof Problem)) throw e;
       faults.value = e.status === 403 ? [{ code: "", detail: refusal(e) }] : faultsOf(e).map((f) => ({ ...f, detail: f.pointer ? `${f.pointer}: ${f.detail}` : f.detail }));
@@ -128,7 +129,7 @@ function Bring({ close }: { close: () => void }) {
           or a file{" "}
           <input type="file" accept=".json,application/json" onChange={(e) => void e.currentTarget.files?.[0]?.slice(0, 10_000_000).text().then((t) => (text.value = t))} />
         </label>
-        <button class="quiet" onClick={() => (text.value = example)}>Put an example in</button>
+        <button class="quiet" onClick={() => (text.value = JSON.stringify(exampleBatch, null, 1))}>Put an example in</button>
       </div>
       {busy.value && <Working told={keeping} />}
     </Dialog>

@@ -8,6 +8,7 @@ import { duration } from "../model/time.ts";
 import { count } from "../model/words.ts";
 import { Chip } from "../parts/chip.tsx";
 import { Mistakes } from "../parts/form.tsx";
+import { BatchExample, exampleBatch } from "../parts/examples.tsx";
 import { lazy } from "../parts/lazy.tsx";
 import { Working } from "./batch-working.tsx";
 import { now } from "../state/clock.ts";
@@ -35,6 +36,7 @@ export function Batch() {
     });
   }, [name, known, id]);
   const s = seen.value;
+  const unknown = given.value ? [] : unknownTimes(packing.wrong.value?.problem ?? null);
   return (
     <>
       <div class="headed">
@@ -46,7 +48,7 @@ export function Batch() {
         <div class="banner">{lacking("planner")} What others have kept can be opened below.</div>
       )}
       <Progress of={packing} />
-      <Wrong of={packing} />
+      {unknown.length > 0 ? <NotYet faults={unknown} /> : <Wrong of={packing} />}
       <div class="split">
         <section class="card" aria-labelledby="batch">
           <h2 id="batch">Batch</h2>
@@ -60,6 +62,32 @@ export function Batch() {
         </div>
       </div>
     </>
+  );
+}
+
+/** unknownTimes are the findings that say that the cluster's classes cannot be packed as they are; none where something
+ *  else is wrong. */
+function unknownTimes(p: Problem | null): Fault[] {
+  const all = p?.details?.errors ?? [];
+  return all.every((f) => ["not_measured", "missing", "too_many"].includes(f.code)) ? all : [];
+}
+
+const mostSaid = 3;
+
+/** NotYet says what is missing before the classes can be packed, beside an example that can. */
+function NotYet({ faults }: { faults: Fault[] }) {
+  const take = () => {
+    given.value = exampleBatch;
+  };
+  return (
+    <BatchExample title="Here stands when each job runs, and on which machines." take={take}>
+      <ul class="small">
+        {faults.slice(0, mostSaid).map((f) => (
+          <li key={f.detail}>{f.detail}</li>
+        ))}
+        {faults.length > mostSaid && <li>{`So it is with ${count(faults.length - mostSaid, "other class", "other classes")}.`}</li>}
+      </ul>
+    </BatchExample>
   );
 }
 

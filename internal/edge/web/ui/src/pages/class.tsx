@@ -62,6 +62,7 @@ function Opened({ of, name, opened }: { of: string; name: string; opened: { valu
       (v) => (name ? all(v) : [nameEntry, ...all(v)]),
       (v, etag) => saveClass(of, v, e.base.value.value, etag, v.class.profile?.name ?? v.class.name),
       name ? () => readClass(of, name) : null,
+      "class",
     );
     return e;
   }, [of, name]);

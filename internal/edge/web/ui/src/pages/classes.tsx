@@ -9,6 +9,7 @@ import { read, written } from "../model/typed.ts";
 import { count, verdict } from "../model/words.ts";
 import { Chip } from "../parts/chip.tsx";
 import { Refused, Unless } from "../parts/editor.tsx";
+import { ClassExample } from "../parts/examples.tsx";
 import { Export } from "../parts/export.tsx";
 import { Shown } from "../parts/fetched.tsx";
 import { lazy } from "../parts/lazy.tsx";
@@ -17,6 +18,7 @@ import { DataTable } from "../parts/table.tsx";
 import { addressOfClass, columnsToEdit, deadlineOf, deleteClass, readClasses, what } from "../state/classes.ts";
 import { cluster, current } from "../state/cluster.ts";
 import { deleting, keep, remove } from "../state/deleting.ts";
+import { draftKey, readDraft, useDraft } from "../state/drafts.ts";
 import { Editing } from "../state/editing.ts";
 import { type Fetched, useFetched } from "../state/fetched.ts";
 import { may } from "../state/rights.ts";
@@ -52,7 +54,7 @@ function List({ of }: { of: string }) {
       <Unless of={of} />
       <section class="card" aria-label="Classes">
         <Shown of={classes} what="classes" height={400}>
-          {(all) => (all.length === 0 ? <Nothing of={of} /> : <Table of={of} all={all} file={file} classes={classes} />)}
+          {(all) => (all.length === 0 ? <Nothing of={of} classes={classes} /> : <Table of={of} all={all} file={file} classes={classes} />)}
         </Shown>
       </section>
     </>
@@ -71,18 +73,21 @@ function lead(all: Class[] | null): string {
   return `${is}${refused}.${drift > 0 ? ` ${count(drift, "class takes", "classes take")} another time than it was calibrated with.` : ""}`;
 }
 
-function Nothing({ of }: { of: string }) {
+function Nothing({ of, classes }: { of: string; classes: Fetched<Class[]> }) {
   return (
-    <p class="links">
-      <a href={`${addressOf(of, "classes")}?new=1`}>Add a class</a>
-      <a href={addressOf(of, "classes", "import")}>Import</a>
-    </p>
+    <div class="stack">
+      <p class="links">
+        <a href={`${addressOf(of, "classes")}?new=1`}>Add a class</a>
+        <a href={addressOf(of, "classes", "import")}>Import</a>
+      </p>
+      <ClassExample of={of} done={() => classes.again()} />
+    </div>
   );
 }
 
 function Table({ of, all, file, classes }: { of: string; all: Class[]; file: string[]; classes: Fetched<Class[]> }) {
-  const picked = useSignal<ReadonlySet<string>>(new Set());
-  const changing = useSignal(false);
+  const picked = useDraft<string[]>("classes to change", []);
+  const changing = useSignal(readDraft(draftKey("value of a column")) !== null);
   const failed = useSignal("");
   const planned = new Map<string, ClassPlan>(current.value?.plan.cluster === of ? current.value.plan.plan.classes.map((c) => [c.name, c]) : []);
   const sought = query.value.get("filter") ?? "";
@@ -104,7 +109,7 @@ function Table({ of, all, file, classes }: { of: string; all: Class[]; file: str
   const pick = (names: string[], on: boolean) => {
     const next = new Set(picked.value);
     for (const n of names) on ? next.add(n) : next.delete(n);
-    picked.value = next;
+    picked.value = [...next];
   };
   const write = may("operator");
   const columns: Column<Class>[] = [
@@ -148,8 +153,8 @@ function Table({ of, all, file, classes }: { of: string; all: Class[]; file: str
         key: "pick",
         title: "Pick",
         onScreenOnly: true,
-        value: (c) => (picked.value.has(c.name) ? 1 : 0),
-        show: (c) => <input type="checkbox" aria-label={`Pick ${c.name}`} checked={picked.value.has(c.name)} onChange={(e) => pick([c.name], e.currentTarget.checked)} />,
+        value: (c) => (picked.value.includes(c.name) ? 1 : 0),
+        show: (c) => <input type="checkbox" aria-label={`Pick ${c.name}`} checked={picked.value.includes(c.name)} onChange={(e) => pick([c.name], e.currentTarget.checked)} />,
       });
     columns.push({
       key: "delete",
@@ -166,11 +171,11 @@ function Table({ of, all, file, classes }: { of: string; all: Class[]; file: str
         <Bulk
           of={of}
           all={all}
-          names={[...picked.value]}
+          names={picked.value}
           pickAll={() => pick(rows.map((c) => c.name), true)}
-          pickNone={() => (picked.value = new Set())}
+          pickNone={() => (picked.value = [])}
           done={() => {
-            picked.value = new Set();
+            picked.value = [];
             classes.again();
           }}
         />
@@ -196,8 +201,8 @@ function Table({ of, all, file, classes }: { of: string; all: Class[]; file: str
 /** Bulk changes one column of the classes that are picked: one PUT of the cluster's document, so that all of
  *  it is done or nothing. */
 function Bulk({ of, all, names, pickAll, pickNone, done }: { of: string; all: Class[]; names: string[]; pickAll: () => void; pickNone: () => void; done: () => void }) {
-  const column = useSignal(columnsToEdit[0]!.pointer);
-  const typed = useSignal("");
+  const column = useDraft("column to change", columnsToEdit[0]!.pointer);
+  const typed = useDraft("value of a column", "");
   const editing = useSignal<Editing<{ classes: Class[] }> | null>(null);
   const said = useSignal("");
   const entry = columnsToEdit.find((e) => e.pointer === column.value)!;
@@ -232,6 +237,7 @@ function Bulk({ of, all, names, pickAll, pickNone, done }: { of: string; all: Cl
     if (n === 0) said.value = "Nothing is different.";
     else if (await editing.value.save()) {
       said.value = `${count(n, "class", "classes")} changed.`;
+      typed.value = "";
       done();
     }
   };

@@ -20,10 +20,13 @@ import { DataTable } from "../parts/table.tsx";
 import { current } from "../state/cluster.ts";
 import { purchase, question, weigh, weighOnce } from "../state/contracts.ts";
 import { deleting, keep, remove } from "../state/deleting.ts";
+import { useDraft } from "../state/drafts.ts";
 import { type Fetched, useFetched } from "../state/fetched.ts";
 import { narrow } from "../state/narrow.ts";
-import { chooseAll, query, route } from "../state/route.ts";
+import { choose, chooseAll, query, route } from "../state/route.ts";
 import { fileOf, stopped } from "../state/asked.ts";
+import { firstPrice } from "../model/beginnings.ts";
+import { ForecastExample, OfferExample } from "../parts/examples.tsx";
 import { Ahead, Assumed, hourColumns, warned } from "./contracts-parts.tsx";
 
 export function Buy() {
@@ -33,6 +36,11 @@ export function Buy() {
   const p = purchase.value.value;
   const all = offers.value.value;
   const reason = stopped(purchase.run.value);
+  const unforeseen = purchase.problem.value?.details?.errors?.some((f) => f.code === "no_forecast");
+  const assumeFlat = () => {
+    choose("assume", "flat"); // of what follows the forecast
+    weigh(all ?? []);
+  };
   return (
     <>
       <div class="headed">
@@ -41,7 +49,7 @@ export function Buy() {
           <Export kept={p ? kept(p, all ?? []) : []} />
         </div>
       </div>
-      <Asking of={purchase} />
+      {unforeseen ? <ForecastExample classes={current.value?.problem.classes ?? []} done={assumeFlat} /> : <Asking of={purchase} />}
       {reason && (
         <div class="banner" role="alert">
           Stopped: {reason}.<button class="quiet" onClick={() => weigh(all ?? [])}>Go on</button>
@@ -121,14 +129,18 @@ function Offers({ all, of }: { all: StandingOffer[]; of: Fetched<StandingOffer[]
   );
 }
 
+const noOffer = { name: "", vm_type: "", price: "", upfront: "0", term_years: "1", max: "200" };
+
 function Add({ of, done, first }: { of: Fetched<StandingOffer[]>; done: () => void; first: boolean }) {
   const cluster = route.value.cluster;
   const types = useFetched(() => list("GET /v1/clusters/{cluster}/vm-types", { cluster }), cluster);
-  const typed = useSignal({ name: "", vm_type: "", price: "", upfront: "0", term_years: "1", max: "200" });
+  const typed = useDraft("offer", noOffer);
   const wrong = useSignal<Problem | null>(null);
   const faults = faultsOf(wrong.value);
   const found = types.value.value ?? [];
   const type = typed.value.vm_type || (found.find((t) => t.in_use) ?? found[0])?.name || "";
+  const supply = current.value?.problem.supply;
+  const price = supply?.vm_types?.find((t) => t.name === type)?.on_demand.price ?? supply?.on_demand?.price;
   const field = (key: keyof typeof typed.value, label: string, unit?: string, kind: "text" | "number" = "number") => (
     <Field pointer={`/${key}`} label={label} kind={kind} required value={typed.value[key]} put={(t) => (typed.value = { ...typed.value, [key]: t })} faults={faults} {...(unit ? { unit } : {})} />
   );
@@ -138,6 +150,7 @@ function Add({ of, done, first }: { of: Fetched<StandingOffer[]>; done: () => vo
     try {
       await ask("POST /v1/clusters/{cluster}/offers", { path: { cluster }, body: { name: t.name, vm_type: type, price: t.price, upfront: t.upfront, billing: "always", term_years: Number(t.term_years), max: Number(t.max) } });
       wrong.value = null;
+      typed.value = noOffer;
       of.again();
       done();
     } catch (x) {
@@ -147,6 +160,7 @@ function Add({ of, done, first }: { of: Fetched<StandingOffer[]>; done: () => vo
   };
   return (
     <form class="stack" onSubmit={(e) => void send(e)}>
+      {first && types.value.value && <OfferExample known={type} price={String(price ?? firstPrice)} done={() => of.again()} />}
       <Mistakes faults={faults} />
       <div class="fields">
         {field("name", "Name", undefined, "text")}

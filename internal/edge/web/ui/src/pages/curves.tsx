@@ -1,6 +1,5 @@
 // Curves: what the plan comes to over one parameter, or two.
 import { useEffect } from "preact/hooks";
-import { useSignal } from "@preact/signals";
 import { fileName, save } from "../model/files.ts";
 import { monthly, type Parameter, said } from "../model/sweep.ts";
 import { change } from "../model/scenario.ts";
@@ -10,6 +9,7 @@ import { Export, type Kept } from "../parts/export.tsx";
 import { csv } from "../model/table.ts";
 import { columnsOf } from "../model/sweep.ts";
 import { current, trouble } from "../state/cluster.ts";
+import { useDraft } from "../state/drafts.ts";
 import { addressOf, choose, chooseAll, query, route } from "../state/route.ts";
 import { fileOf } from "../state/asked.ts";
 import { asked, begin, compute, discard, edits, goOn, merged, of, offered, ranges, sweep, why } from "../state/curves.ts";
@@ -109,7 +109,7 @@ interface Typed {
 }
 
 function Question() {
-  const typed = useSignal<{ x: Typed; y: Typed } | null>(null);
+  const typed = useDraft<{ x: Typed; y: Typed } | null>("range", null);
   const all = offered.value;
   if (all.length === 0) return null;
   const [x, y] = ranges.value;

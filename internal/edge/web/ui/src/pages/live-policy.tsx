@@ -7,6 +7,7 @@ import { isolated, isolating } from "../model/words.ts";
 import { DataTable } from "../parts/table.tsx";
 import { now } from "../state/clock.ts";
 import { cluster } from "../state/cluster.ts";
+import { useDraft } from "../state/drafts.ts";
 import { again, settings } from "../state/live.ts";
 import { lacking, may, refusal } from "../state/rights.ts";
 import { route } from "../state/route.ts";
@@ -26,8 +27,8 @@ const windows: Record<string, string> = { "3600": "the last hour", "900": "the l
 export function PolicyCard() {
   const has = settings.value!;
   const kind = has.value.policy.kind;
-  const want = useSignal<Kind | null>(null);
-  const window_ = useSignal("3600");
+  const want = useDraft<Kind | null>("policy", null);
+  const window_ = useDraft("time to try a policy on", "3600");
   const trial = useSignal<{ kind: Kind; value: PolicyTrial } | null>(null);
   const wrong = useSignal("");
   const done = useSignal("");

@@ -8,6 +8,7 @@ import { count, isolated, type Tone } from "../model/words.ts";
 import { Chip } from "../parts/chip.tsx";
 import { Export } from "../parts/export.tsx";
 import { Waiting } from "../parts/fetched.tsx";
+import { LiveExample } from "../parts/examples.tsx";
 import { lazy } from "../parts/lazy.tsx";
 import { Segments } from "../parts/segments.tsx";
 import { SlotGrid, type Squares } from "../parts/slots.tsx";
@@ -77,6 +78,7 @@ function Empty() {
   const name = route.value.cluster;
   return (
     <section class="card" aria-labelledby="empty">
+      <LiveExample done={() => again()} />
       <h2 id="empty">How nodes come</h2>
       <ol class="howto">
         <li>
@@ -225,7 +227,7 @@ function Bar({ job: j, when }: { job: LiveJob; when: (ms: number) => string }) {
   const late = j.late || (p.ends !== null && j.deadline_at !== null && p.ends > Date.parse(j.deadline_at));
   const text = [
     `${Math.floor(100 * part)} % done`,
-    p.time !== null && (p.time > 1 ? "its time is over" : `${Math.floor(100 * p.time)} % of its time gone`),
+    p.time !== null && (p.time > 1 ? "its time is over" : `${Math.max(0, Math.floor(100 * p.time))} % of its time gone`),
     j.deadline_at && `deadline ${when(Date.parse(j.deadline_at))}`,
     p.ends !== null && `at this pace it ends ${when(p.ends)}`,
   ].filter(Boolean);

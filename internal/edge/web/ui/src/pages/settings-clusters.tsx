@@ -149,7 +149,7 @@ function Form({ opened, read }: { opened: { value: Cluster; etag: string; at: nu
       void begin();
       return answer;
     };
-    return new Editing<Cluster>(opened, () => kept, send, read);
+    return new Editing<Cluster>(opened, () => kept, send, read, `settings of ${name}`);
   }, [opened]);
   return (
     <>
@@ -215,7 +215,7 @@ function Make() {
       made.value = answer!.value.name;
       return { value: { name: "", currency: "USD", time_zone: "UTC" }, etag: "", at: 0 };
     };
-    return new Editing<Cluster>({ value: { name: "", currency: "USD", time_zone: "UTC" }, etag: "", at: 0 }, () => start, send, null);
+    return new Editing<Cluster>({ value: { name: "", currency: "USD", time_zone: "UTC" }, etag: "", at: 0 }, () => start, send, null, "new cluster");
   }, []);
   return (
     <form

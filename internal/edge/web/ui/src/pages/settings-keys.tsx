@@ -12,6 +12,7 @@ import { Name } from "../parts/name.tsx";
 import { DataTable } from "../parts/table.tsx";
 import { now } from "../state/clock.ts";
 import { session, trouble } from "../state/cluster.ts";
+import { useDraft } from "../state/drafts.ts";
 import { useFetched } from "../state/fetched.ts";
 import { may } from "../state/rights.ts";
 
@@ -103,10 +104,10 @@ export function Keys() {
 }
 
 function NewKey({ made }: { made: () => void }) {
-  const name = useSignal("");
-  const role = useSignal<Role>("viewer");
-  const of = useSignal("");
-  const until = useSignal("");
+  const name = useDraft("name of a key", "");
+  const role = useDraft<Role>("role of a key", "viewer");
+  const of = useDraft("clusters of a key", "");
+  const until = useDraft("end of a key", "");
   const faults = useSignal<Fault[]>([]);
   const key = useSignal<CreatedKey | null>(null);
   const copied = useSignal(false);
@@ -126,6 +127,7 @@ function NewKey({ made }: { made: () => void }) {
       key.value = answer!.value;
       faults.value = [];
       for (const { field, text } of sent) if (field.value === text) field.value = "";
+      role.value = "viewer";
       copied.value = false;
       made();
     } catch (e) {

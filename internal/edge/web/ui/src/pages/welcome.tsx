@@ -13,6 +13,7 @@ import { MakeOfHistory } from "../parts/makeofhistory.tsx";
 import { type Edited, fresh, neat, saveClass } from "../state/classes.ts";
 import { now } from "../state/clock.ts";
 import { begin, clusters, trouble } from "../state/cluster.ts";
+import { useDraft } from "../state/drafts.ts";
 import { Editing, type Entry } from "../state/editing.ts";
 import { may } from "../state/rights.ts";
 import { addressOf, choose, chosen, go } from "../state/route.ts";
@@ -161,7 +162,7 @@ function TypeClass() {
       await toNow(name);
       return null;
     };
-    return new Editing<Edited>({ value, etag: "", at: 0 }, () => [{ pointer: "/class/name", kind: "text", label: "Name", required: true }, ...five], send, null);
+    return new Editing<Edited>({ value, etag: "", at: 0 }, () => [{ pointer: "/class/name", kind: "text", label: "Name", required: true }, ...five], send, null, "one class");
   }, []);
   return (
     <form
@@ -230,7 +231,7 @@ function History() {
 }
 
 function Paste() {
-  const text = useSignal("");
+  const text = useDraft("problem", "");
   const faults = useSignal<Fault[]>([]);
   const busy = useSignal(false);
   const name = free(clusters.value?.map((c) => c.name) ?? [], "pasted");
@@ -247,6 +248,7 @@ function Paste() {
     try {
       await ask("POST /v1/solve", { path: {}, body: problem }); // its mistakes are told as of the problem
       await make(documentOf(problem, name, now.value));
+      text.value = "";
       await toNow(name);
     } catch (e) {
       if (!(e instanceof Problem)) throw e;

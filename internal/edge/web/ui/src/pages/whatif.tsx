@@ -14,6 +14,7 @@ import { lazy } from "../parts/lazy.tsx";
 import { Menu } from "../parts/menu.tsx";
 import { Unplanned } from "../parts/noplan.tsx";
 import { cluster, current } from "../state/cluster.ts";
+import { useDraft } from "../state/drafts.ts";
 import { base, canRedo, canUndo, edits, longest, pins, redo, save, savedWrong, setPins, startOver, undo, unread, wantedBase } from "../state/edits.ts";
 import { narrow } from "../state/narrow.ts";
 import { answered, begin, compareWith, wrong } from "../state/whatif.ts";
@@ -169,7 +170,7 @@ function files() {
 
 /** Save keeps changes that are too many for a link. */
 function Save({ close }: { close: () => void }) {
-  const name = useSignal("");
+  const name = useDraft("scenario", "");
   const said = useSignal("");
   const send = async (e: Event) => {
     e.preventDefault();
@@ -177,6 +178,7 @@ function Save({ close }: { close: () => void }) {
     if (!b) return;
     try {
       await save(name.value.trim(), b.problem);
+      name.value = "";
       if (location.href.length > longest) {
         said.value = "The scenario is saved. The link is still long because of what is pinned: remove a pin.";
         return;

@@ -1,8 +1,9 @@
 // The form of something that is stored: its fields, its mistakes, its Save, and what to do when somebody else
 // was faster.
-import { useSignal } from "@preact/signals";
 import { type ComponentChildren, Fragment } from "preact";
+import { useEffect, useRef } from "preact/hooks";
 import { leaves } from "../model/pointer.ts";
+import { useUnsaved } from "../state/drafts.ts";
 import type { Editing, Entry } from "../state/editing.ts";
 import { faster, lacking, may } from "../state/rights.ts";
 import { Choice, Field, Mistakes } from "./form.tsx";
@@ -42,14 +43,17 @@ export function Fields<T extends object>({ of, entries }: { of: Editing<T>; entr
   );
 }
 
-/** Refused is what stands above a form: what is wrong with it, or who was faster. */
+/** Refused is what stands above a form: what is wrong with it, or who was faster, with both versions. It comes into view
+ *  by itself, for Save may be far below. */
 export function Refused<T extends object>({ of, name }: { of: Editing<T>; name: string }) {
-  const both = useSignal(false);
+  useUnsaved(of.draft, of.dirty);
   const c = of.conflict.value;
+  const box = useRef<HTMLDivElement>(null);
+  useEffect(() => box.current?.scrollIntoView({ block: "nearest" }), [c]);
   if (!c) return <Mistakes faults={of.faults.value} />;
   if (!c.theirs)
     return (
-      <div class="banner error" role="alert">
+      <div ref={box} class="banner error" role="alert">
         <span>{faster(c.by, c.at, name, "deleted")}</span>
       </div>
     );
@@ -58,25 +62,22 @@ export function Refused<T extends object>({ of, name }: { of: Editing<T>; name: 
   const differ = [...new Set([...mine.keys(), ...theirs.keys()])].filter((k) => mine.get(k) !== theirs.get(k) && !/^(\/class)?\/(version|created_at|updated_at|inputs_version)$/.test(k));
   const entries = new Map(of.entries(of.base.value.value).map((e) => [e.pointer, e.label]));
   return (
-    <div class="banner error stack" role="alert">
+    <div ref={box} class="banner error stack" role="alert">
       <span>{faster(c.by, c.at, name)}</span>
       <span class="links">
-        <button type="button" class="quiet" aria-expanded={both.value} onClick={() => (both.value = !both.value)}>Show both</button>
         <button type="button" class="quiet" onClick={() => void of.mine()}>Keep mine</button>
-        <button type="button" class="quiet" onClick={() => of.theirs()}>Take theirs</button>
+        <button type="button" class="quiet" onClick={() => of.discard()}>Take theirs</button>
       </span>
-      {both.value && (
-        <DataTable
-          caption="Both versions"
-          rows={differ}
-          name={(k) => k}
-          columns={[
-            { key: "field", title: "Field", value: (k) => entries.get(k) ?? k.slice(1) },
-            { key: "mine", title: "Mine", value: (k) => mine.get(k) ?? null },
-            { key: "theirs", title: "Theirs", value: (k) => theirs.get(k) ?? null },
-          ]}
-        />
-      )}
+      <DataTable
+        caption="Both versions"
+        rows={differ}
+        name={(k) => k}
+        columns={[
+          { key: "field", title: "Field", value: (k) => entries.get(k) ?? k.slice(1) },
+          { key: "mine", title: "Mine", value: (k) => mine.get(k) ?? null },
+          { key: "theirs", title: "Theirs", value: (k) => theirs.get(k) ?? null },
+        ]}
+      />
     </div>
   );
 }
@@ -91,8 +92,9 @@ export function Save<T extends object>({ of, text = "Save", children }: { of: Ed
         </button>
         {children}
         <span role="status" class="small muted">
-          {of.saving.value ? "Saving …" : of.saved.value ? "Saved." : of.dirty ? "Not saved yet." : ""}
+          {of.saving.value ? "Saving …" : of.saved.value ? "Saved." : of.restored.value ? "Not saved yet: what you typed before is here again." : of.dirty ? "Not saved yet." : ""}
         </span>
+        {of.restored.value && !of.conflict.value && <button type="button" class="quiet" onClick={() => of.discard()}>Discard it</button>}
       </p>
     </Fragment>
   );

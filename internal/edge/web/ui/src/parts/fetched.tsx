@@ -32,7 +32,7 @@ export function Shown<T>({ of, what, height = 200, children }: { of: Fetched<T>;
           <button class="quiet" onClick={() => of.again()}>Try now</button>
         </div>
       )}
-      {value !== null ? children(value) : !problem && <Waiting what={what} height={height} />}
+      {value !== null ? children(value) : !wrong && <Waiting what={what} height={height} />}
     </>
   );
 }

@@ -5,6 +5,7 @@ import { ask, list, Problem } from "../api/client.ts";
 import type { Class, RecordedJob } from "../api/contract.ts";
 import { duration } from "../model/time.ts";
 import { count } from "../model/words.ts";
+import { useDraft } from "../state/drafts.ts";
 import { useFetched } from "../state/fetched.ts";
 import { may } from "../state/rights.ts";
 import { addressOf, go } from "../state/route.ts";
@@ -20,11 +21,11 @@ const nameFor = (job: string) => job.trim().slice(0, 200) || "job";
 
 export function MakeOfHistory({ cluster }: { cluster: string }) {
   const jobs = useFetched(() => list("GET /v1/clusters/{cluster}/recorded-jobs", { cluster }), cluster);
-  const left = useSignal<ReadonlySet<string>>(new Set());
+  const left = useDraft<string[]>("jobs without a class", []);
   const said = useSignal("");
   const wrong = useSignal<string[]>([]);
   const usable = (jobs.value.value ?? []).filter((j) => j.usable > 0);
-  const picked = usable.slice(0, most).filter((j) => !left.value.has(j.job));
+  const picked = usable.slice(0, most).filter((j) => !left.value.includes(j.job));
 
   const make = async () => {
     wrong.value = [];
@@ -78,11 +79,10 @@ export function MakeOfHistory({ cluster }: { cluster: string }) {
                   <input
                     type="checkbox"
                     aria-label={`Make a class of ${j.job}`}
-                    checked={!left.value.has(j.job)}
+                    checked={!left.value.includes(j.job)}
                     onChange={(e) => {
-                      const next = new Set(left.value);
-                      e.currentTarget.checked ? next.delete(j.job) : next.add(j.job);
-                      left.value = next;
+                      const rest = left.value.filter((job) => job !== j.job);
+                      left.value = e.currentTarget.checked ? rest : [...rest, j.job];
                     }}
                   />
                 ),

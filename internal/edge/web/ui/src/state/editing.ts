@@ -1,12 +1,13 @@
 // A form on something that is stored: what stands in its fields, what is wrong with it, and what happens when
 // somebody else was faster. Saving is one PUT of the version that was opened.
-import { batch, type Signal, signal } from "@preact/signals";
+import { batch, effect, type Signal, signal } from "@preact/signals";
 import { type Answer, faultsOf, Problem } from "../api/client.ts";
 import type { Fault } from "../api/contract.ts";
 import { at, place } from "../model/pointer.ts";
 import { how, type Kind, read, written } from "../model/typed.ts";
 import { lastChange } from "../model/words.ts";
 import { trouble } from "./cluster.ts";
+import { draftKey, readDraft, writeDraft } from "./drafts.ts";
 import { refusal } from "./rights.ts";
 
 /** Entry is a field: where its value stands, and of which kind it is. */
@@ -38,14 +39,51 @@ export class Editing<T extends object> {
   readonly saving = signal(false);
   /** When it was saved last. */
   readonly saved = signal(0);
+  /** The key of its draft; "" where none is kept. */
+  readonly draft: string = "";
+  /** Whether it began with a draft. */
+  readonly restored = signal(false);
+  #present: Answer<T>;
 
+  /** form names its draft; of a form without one nothing is kept. */
   constructor(
     base: Answer<T>,
     readonly entries: (value: T) => Entry[],
     readonly send: (value: T, etag: string) => Promise<Answer<T> | null>,
     readonly fetch: (() => Promise<Answer<T> | null>) | null,
+    form = "",
   ) {
     this.base = signal(base);
+    this.#present = base;
+    if (form === "") return;
+    this.draft = draftKey(form);
+    this.#restore();
+    effect(() => {
+      const typed = this.typed.value;
+      writeDraft(this.draft, Object.keys(typed).length > 0 ? { base: this.base.value, typed } : null);
+    });
+  }
+
+  /** A draft goes on from what was opened when it was typed: where that has changed since, both versions are shown. */
+  #restore(): void {
+    const kept = readDraft<{ base: Answer<T>; typed: Record<string, string> }>(this.draft);
+    if (!kept?.base || !kept.typed) return;
+    const now = this.#present;
+    this.base.value = kept.base;
+    this.typed.value = kept.typed;
+    this.restored.value = true;
+    if (now.etag !== kept.base.etag) this.conflict.value = { by: "", at: "", theirs: now };
+  }
+
+  /** discard takes what is stored in place of what was typed. */
+  discard(): void {
+    batch(() => {
+      this.base.value = this.conflict.value?.theirs ?? this.base.value;
+      this.typed.value = {};
+      this.faults.value = [];
+      this.conflict.value = null;
+      this.restored.value = false;
+    });
   }
 
   text(e: Entry): string {
@@ -93,6 +131,7 @@ export class Editing<T extends object> {
         this.typed.value = Object.fromEntries(Object.entries(this.typed.value).filter(([pointer, text]) => text !== sent[pointer])); // meanwhile
         this.conflict.value = null;
         this.saved.value = this.dirty ? 0 : Date.now();
+        this.restored.value = false;
       });
       return true;
     } catch (e) {
@@ -122,15 +161,5 @@ export class Editing<T extends object> {
   /** mine saves what stands here over what somebody else has made of it. */
   mine(): Promise<boolean> {
     return this.save(this.conflict.value?.theirs?.etag ?? "");
-  }
-
-  /** theirs takes what somebody else has made of it. */
-  theirs(): void {
-    const answer = this.conflict.value?.theirs;
-    batch(() => {
-      if (answer) this.base.value = answer;
-      this.typed.value = {};
-      this.conflict.value = null;
-    });
   }
 }
