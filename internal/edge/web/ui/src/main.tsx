@@ -54,8 +54,8 @@ effect(() => {
 
 effect(() => {
   if (route.value.page !== "" || !clusters.value) return;
-  const name = lastCluster();
-  go(name ? addressOf(name, "now") : "/welcome");
+  const many = clusters.value.length;
+  go(many === 0 ? "/welcome" : many === 1 ? addressOf(lastCluster(), "now") : "/overview");
 });
 
 document.addEventListener("click", onLink);

@@ -9,6 +9,7 @@ export interface Page extends Link {
 }
 
 export const pages: Page[] = [
+  { name: "overview", title: "Overview", cluster: false, group: 0, view: lazy(async () => (await import("./overview.tsx")).Overview) },
   { name: "now", title: "Now", cluster: true, group: 0, view: Now },
   { name: "what-if", title: "What if", cluster: true, group: 0, view: lazy(async () => (await import("./whatif.tsx")).WhatIf) },
   { name: "curves", title: "Curves", cluster: true, group: 0, view: lazy(async () => (await import("./curves.tsx")).Curves) },

@@ -1,5 +1,6 @@
 /** The strokes of each page's glyph, in a square of 20. */
 const strokes: Record<string, string> = {
+  overview: "M3 5h3M3 10h3M3 15h3M9 5h8M9 10h8M9 15h8",
   now: "M3 16h14M5 16V9h3v7M10 16V4h3v12",
   "what-if": "M3 6h14M3 14h14M8 3v6M13 11v6",
   curves: "M3 3v14h14M5 5c2 8 5 9 11 9",

@@ -75,7 +75,7 @@ export function onLink(e: MouseEvent): void {
 }
 
 function isPage(path: string): boolean {
-  return path === "/" || path === "/welcome" || path.startsWith("/c/") || path.startsWith("/settings");
+  return path === "/" || path === "/welcome" || path === "/overview" || path.startsWith("/c/") || path.startsWith("/settings");
 }
 
 /** chooseAll puts a key with several words into the address. */
