@@ -5,7 +5,7 @@ import { Frame } from "./parts/frame.tsx";
 import { pages } from "./pages/pages.ts";
 import { begin, cluster, clusters, current, follow, lastCluster, remember } from "./state/cluster.ts";
 import { finishAll } from "./state/deleting.ts";
-import { addressOf, go, onLink, path, route } from "./state/route.ts";
+import { addressOf, onLink, path, replace, route } from "./state/route.ts";
 import "./state/theme.ts";
 
 /** Guard keeps a page that fails from taking the others with it. */
@@ -55,7 +55,7 @@ effect(() => {
 effect(() => {
   if (route.value.page !== "" || !clusters.value) return;
   const many = clusters.value.length;
-  go(many === 0 ? "/welcome" : many === 1 ? addressOf(lastCluster(), "now") : "/overview");
+  replace(many === 0 ? "/welcome" : many === 1 ? addressOf(lastCluster(), "plan") : "/overview");
 });
 
 document.addEventListener("click", onLink);

@@ -115,7 +115,7 @@ function columns(per: Period): Column<Line>[] {
       value: (l) => l.cluster,
       show: (l) => (
         <>
-          <a href={addressOf(l.cluster, "now")} title={l.cluster}>
+          <a href={addressOf(l.cluster, "plan")} title={l.cluster}>
             <Name of={l.cluster} strong />
           </a>
           {l.failure !== null && <p class="small muted">{brief(l.failure)}</p>}
