@@ -179,8 +179,8 @@ function attention(a: Line, b: Line): number {
 
 function Table({ lines, period }: { lines: Line[]; period: Period }) {
   return (
-    <section class="card overview" aria-label="Clusters">
+    <div class="card overview">
       <DataTable caption="Clusters" columns={columns(period)} rows={[...lines].sort(attention)} name={(l) => l.cluster} filter={lines.length > 7} one="cluster" many="clusters" onPage={most} />
-    </section>
+    </div>
   );
 }

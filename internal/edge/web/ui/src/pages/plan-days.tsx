@@ -11,21 +11,12 @@ import { decimal, price, text, units } from "../model/money.ts";
 import type { Column } from "../model/table.ts";
 import { clock, day } from "../model/time.ts";
 import { count, inText } from "../model/words.ts";
-import { Waiting } from "../parts/fetched.tsx";
 import { now } from "../state/clock.ts";
 import { cluster } from "../state/cluster.ts";
 import { type Days as Read, span } from "../state/days.ts";
 import { addressOf, choose, go, query } from "../state/route.ts";
 
 const step = 300_000; // by which the picture moves on
-
-export function Days({ plan, days, children }: { plan: CurrentPlan; days: Read | null; children: ComponentChildren }) {
-  return (
-    <section class="card span-7 days" aria-labelledby="days">
-      {days ? <Picture plan={plan} days={days}>{children}</Picture> : <Waiting what="days" height={248} />}
-    </section>
-  );
-}
 
 const zone = () => cluster.value?.time_zone ?? "UTC";
 const said = (at: number) => clock(new Date(at), zone(), new Date(now.value)).replace(/ [A-Z+\-0-9:]+$/, "");
@@ -39,7 +30,8 @@ function zoomed(): [number, number] | null {
 const zoom = (from: number, until: number) => choose("days", `${minute(from)}..${minute(until)}`);
 const minute = (at: number) => new Date(at).toISOString().slice(0, 16) + "Z";
 
-function Picture({ plan, days, children }: { plan: CurrentPlan; days: Read; children: ComponentChildren }) {
+/** Picture is the time axis of a plan; the address holds which part of it is seen. */
+export function Picture({ plan, days, children }: { plan: CurrentPlan; days: Read; children: ComponentChildren }) {
   const at = Math.floor(now.value / step) * step;
   const chosen = zoomed();
   const whole: [number, number] = [Math.max(at - span * day, Math.min(Date.parse(days.plans.at(-1)?.created_at ?? plan.created_at), at - day)), days.ahead ? at + span * day : at];

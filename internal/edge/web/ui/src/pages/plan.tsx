@@ -10,6 +10,8 @@ import { cent, decimal, each, headline, type Period, periods, periodTexts, perPe
 import { age, day } from "../model/time.ts";
 import { about, count, inText, lead, percent, percentAtMost, proved } from "../model/words.ts";
 import { Export } from "../parts/export.tsx";
+import { Waiting } from "../parts/fetched.tsx";
+import { lazy } from "../parts/lazy.tsx";
 import { Unplanned } from "../parts/noplan.tsx";
 import { Segments } from "../parts/segments.tsx";
 import { now } from "../state/clock.ts";
@@ -19,8 +21,10 @@ import { useFetched } from "../state/fetched.ts";
 import { addressOf, choose, chosen } from "../state/route.ts";
 import { isRun } from "../state/runs.ts";
 import { byName, Classes, tried } from "./plan-classes.tsx";
-import { Days } from "./plan-days.tsx";
 import { refusal } from "../state/rights.ts";
+
+const picture = 230; // pixels
+const Picture = lazy(async () => (await import("./plan-days.tsx")).Picture, picture);
 
 export function Plan() {
   const seen = current.value;
@@ -42,9 +46,15 @@ function Planned({ plan, problem }: { plan: CurrentPlan; problem: Problem }) {
       </div>
       <div class="cards">
         <Money plan={plan} problem={problem} plans={days.value.value?.plans ?? null} />
-        <Days plan={plan} days={days.value.value}>
-          <Forecast cluster={plan.cluster} version={plan.freshness.inputs_version} />
-        </Days>
+        <section class="card span-7 days" aria-labelledby="days">
+          {days.value.value ? (
+            <Picture plan={plan} days={days.value.value}>
+              <Forecast cluster={plan.cluster} version={plan.freshness.inputs_version} />
+            </Picture>
+          ) : (
+            <Waiting what="days" height={picture} />
+          )}
+        </section>
         <Classes plan={plan} problem={problem} />
         <VMs plan={plan} problem={problem} />
         <Facts plan={plan} problem={problem} />
