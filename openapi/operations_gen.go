@@ -674,6 +674,7 @@ func ListKeys() List                      { return List{to("GET", "/v1/keys")} }
 func CreateKey() Request                  { return to("POST", "/v1/keys") }
 func RevokeKey(id string) Request         { return to("DELETE", "/v1/keys/{id}", id) }
 func LearnLessons() Request               { return to("POST", "/v1/learn") }
+func GetOverview() List                   { return List{to("GET", "/v1/overview")} }
 
 type PackQuery struct {
 	Compare bool   `query:"compare"`

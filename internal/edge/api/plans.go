@@ -40,6 +40,10 @@ func (s *server) ListPlans(ctx context.Context, r ListPlansRequest) (reply[PlanL
 	return withNumbers(r.Params.Numbers, l, err)
 }
 
+func (s *server) GetOverview(ctx context.Context, r GetOverviewRequest) (reply[OverviewList], error) {
+	return listed(ctx, s, paging(r.Params), "overview", report.Overview, s.app.Plans.Overview)
+}
+
 func (s *server) CreatePlan(ctx context.Context, r CreatePlanRequest) (reply[PlanRecord], error) {
 	if preferAsync(r.Params.Prefer) {
 		answer, err := startedRun[PlanRecord](s.app.Plans.StartRun(ctx, r.Cluster, r.Body.At))

@@ -336,6 +336,9 @@ type Completable = live.Completable
 // Contract Reserved VMs with their term [from, until). Plans count the price of the VM-hours; the upfront payment is kept beside it and stands in no plan's cost. If plans should weigh it, add its share of an hour to the price.
 type Contract = inputs.SignedContract
 
+// ContractEnd The next end of a contract that runs now; null if none runs.
+type ContractEnd = plans.ContractEnd
+
 // ContractList A page of contracts.
 type ContractList = list[inputs.SignedContract]
 
@@ -719,6 +722,12 @@ type Outcome = proof.Outcome
 
 // OverloadRule The condition under which a node is overloaded.
 type OverloadRule = dispatch.OverloadRule
+
+// Overview A cluster in one line.
+type Overview = plans.Overview
+
+// OverviewList A page of clusters, a line each.
+type OverviewList = list[plans.Overview]
 
 // PackedDeadlines The number of jobs with a deadline that are done in time.
 type PackedDeadlines = pack.PackedDeadlines
@@ -2189,6 +2198,18 @@ type ListKeysParams struct {
 	Format *ListFormat `form:"format,omitempty" json:"format,omitempty"`
 }
 
+// GetOverviewParams defines parameters for GetOverview.
+type GetOverviewParams struct {
+	// Limit The maximum number of items on a page.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Format The form of the list: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
+	Format *ListFormat `form:"format,omitempty" json:"format,omitempty"`
+}
+
 // ListRunsParams defines parameters for ListRuns.
 type ListRunsParams struct {
 	// Cluster Only runs of this cluster.
@@ -2581,6 +2602,7 @@ type ServerInterface interface {
 	ListKeys(w http.ResponseWriter, r *http.Request, params ListKeysParams)
 	CreateKey(w http.ResponseWriter, r *http.Request)
 	RevokeKey(w http.ResponseWriter, r *http.Request, id KeyID)
+	GetOverview(w http.ResponseWriter, r *http.Request, params GetOverviewParams)
 	ListRuns(w http.ResponseWriter, r *http.Request, params ListRunsParams)
 	CancelRun(w http.ResponseWriter, r *http.Request, id RunID)
 	RetryRun(w http.ResponseWriter, r *http.Request, id RunID)
@@ -4360,6 +4382,19 @@ func (siw *ServerInterfaceWrapper) RevokeKey(w http.ResponseWriter, r *http.Requ
 	siw.Handler.RevokeKey(w, r, id)
 }
 
+func (siw *ServerInterfaceWrapper) GetOverview(w http.ResponseWriter, r *http.Request) {
+	p := parameters{r: r}
+	var params GetOverviewParams
+	p.query("limit", "integer", "int64", false, &params.Limit)
+	p.query("cursor", "string", "", false, &params.Cursor)
+	p.query("format", "string", "", false, &params.Format)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
+		return
+	}
+	siw.Handler.GetOverview(w, r, params)
+}
+
 func (siw *ServerInterfaceWrapper) ListRuns(w http.ResponseWriter, r *http.Request) {
 	p := parameters{r: r}
 	var params ListRunsParams
@@ -4935,6 +4970,9 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 	})
 	r.Group(func(r chi.Router) {
 		r.Delete(options.BaseURL+"/v1/keys/{id}", wrapper.RevokeKey)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/v1/overview", wrapper.GetOverview)
 	})
 	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/v1/runs", wrapper.ListRuns)
@@ -5782,6 +5820,11 @@ type RevokeKeyRequest struct {
 	Id KeyID
 }
 
+// GetOverviewRequest is what GetOverview is asked.
+type GetOverviewRequest struct {
+	Params GetOverviewParams
+}
+
 // ListRunsRequest is what ListRuns is asked.
 type ListRunsRequest struct {
 	Params ListRunsParams
@@ -6241,6 +6284,9 @@ type StrictServerInterface interface {
 	// Revoke a key
 	// (DELETE /v1/keys/{id})
 	RevokeKey(ctx context.Context, request RevokeKeyRequest) (reply[nothing], error)
+	// Sum up all clusters
+	// (GET /v1/overview)
+	GetOverview(ctx context.Context, request GetOverviewRequest) (reply[OverviewList], error)
 	// List runs
 	// (GET /v1/runs)
 	ListRuns(ctx context.Context, request ListRunsRequest) (reply[RunList], error)
@@ -7921,6 +7967,17 @@ func (h *strictHandler) CreateKey(w http.ResponseWriter, r *http.Request) {
 func (h *strictHandler) RevokeKey(w http.ResponseWriter, r *http.Request, id KeyID) {
 	request := RevokeKeyRequest{Id: id}
 	answer, err := h.operations.RevokeKey(r.Context(), request)
+	if err == nil {
+		err = answer.write(w, r)
+	}
+	if err != nil {
+		h.failed(w, r, err)
+	}
+}
+
+func (h *strictHandler) GetOverview(w http.ResponseWriter, r *http.Request, params GetOverviewParams) {
+	request := GetOverviewRequest{Params: params}
+	answer, err := h.operations.GetOverview(r.Context(), request)
 	if err == nil {
 		err = answer.write(w, r)
 	}

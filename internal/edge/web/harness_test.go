@@ -325,7 +325,7 @@ func becomes(t *testing.T, ctx context.Context, key string) {
 // press clicks the button or link with this text.
 func press(t *testing.T, ctx context.Context, text string) {
 	t.Helper()
-	find := fmt.Sprintf(`[...document.querySelectorAll("main button, main a, header button, header a, nav a, dialog button")].find((b) => b.textContent.trim() === %q && !b.disabled)`, text)
+	find := fmt.Sprintf(`[...document.querySelectorAll("main button, main a, header button, header a, nav a, nav button, dialog button")].find((b) => b.textContent.trim() === %q && !b.disabled)`, text)
 	until(t, ctx, find)
 	value[bool](t, ctx, find+".click(), true")
 }

@@ -155,7 +155,7 @@ func walkClasses(t *testing.T, s *server, browser context.Context) {
 	calm(t, ctx, "a new class")
 	looks(t, ctx, "class-new")
 	press(t, ctx, "Add the class")
-	until(t, ctx, `location.pathname === "/c/odd-names/classes/%3Dtyped" && document.querySelector("#gamma")`)
+	until(t, ctx, `location.pathname === "/c/odd-names/plan/classes/%3Dtyped" && document.querySelector("#gamma")`)
 	var typed struct {
 		Profile struct {
 			Tasks int `json:"map_tasks"`
@@ -256,7 +256,7 @@ func walkTwo(t *testing.T, s *server, browser context.Context) {
 	press(t, ctx, "Undo")
 	until(t, ctx, `document.querySelector("[aria-label='Delete weekly']")`)
 	value[bool](t, ctx, `document.querySelector("[aria-label='Delete weekly']").click(), true`)
-	do(t, ctx, chromedp.Click(chromedp.CSS(`nav a[href="/c/two-people/now"]`)))
+	do(t, ctx, chromedp.Click(chromedp.CSS(`nav a[href="/c/two-people/plan"]`)))
 	s.eventually(t, "/v1/clusters/two-people/classes", &struct {
 		Items []any `json:"items"`
 	}{}, func() bool {

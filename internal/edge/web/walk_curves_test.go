@@ -176,7 +176,7 @@ func walkGrid(t *testing.T, s *server, browser context.Context) {
 	until(t, ctx, `document.activeElement.dataset.at === "1 6" && document.querySelector(".readout").textContent.startsWith("175 %, 20 VMs · VM bill $")`)
 	total := a.Points[6*5+1].Cost.Total
 	do(t, ctx, chromedp.KeyEvent(kb.Enter))
-	until(t, ctx, `location.pathname === "/c/demo/what-if" && document.querySelector("#answer")`)
+	until(t, ctx, `location.pathname === "/c/demo/explore" && document.querySelector("#answer")`)
 	if got := value[[]string](t, ctx, `new URLSearchParams(location.search).getAll("ch")`); !slices.Equal(got, []string{"deadline:*:x1.75", "contract:three-year:=20"}) {
 		t.Errorf("What if is opened with %v", got)
 	}

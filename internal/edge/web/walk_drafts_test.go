@@ -25,32 +25,32 @@ type draft struct {
 
 // drafts are all forms of the page in which something can be typed and lost.
 func drafts(price string) []draft {
-	long := "/c/demo/what-if?x=" + strings.Repeat("a", 4000) // too long for a link
+	long := "/c/demo/explore?x=" + strings.Repeat("a", 4000) // too long for a link
 	demo := "/v1/clusters/demo"
 	return []draft{
-		{form: "a class", path: "/c/demo/classes/nightly-etl", field: "#field-class-deadline-s", text: "50 min",
+		{form: "a class", path: "/c/demo/plan/classes/nightly-etl", field: "#field-class-deadline-s", text: "50 min",
 			other: demo + "/classes/nightly-etl", change: map[string]any{"deadline_s": 2800}},
 		{form: "settings of a cluster", path: "/settings/clusters?cluster=demo", field: "#one ~ form #field-description", text: "typed",
 			other: demo, change: map[string]any{"description": "by somebody else"}},
 		{form: "a price", path: "/settings/prices?cluster=demo", reveal: "[aria-label^='Change the price']", field: "#field-price", text: "0.4",
 			other: demo + "/prices/" + price, change: map[string]any{"price": "0.41"}},
-		{form: "a new class", path: "/c/demo/classes?new=1", field: "#field-class-name", text: "typed"},
-		{form: "a column of classes", path: "/c/demo/classes", reveal: "Change a column", field: "[placeholder^='+10 %']", text: "x1.3"},
-		{form: "classes to change", path: "/c/demo/classes", reveal: "Change a column", field: "[aria-label='Pick dashboards']", text: "on"},
+		{form: "a new class", path: "/c/demo/plan/classes?new=1", field: "#field-class-name", text: "typed"},
+		{form: "a column of classes", path: "/c/demo/plan/classes", reveal: "Change a column", field: "[placeholder^='+10 %']", text: "x1.3"},
+		{form: "classes to change", path: "/c/demo/plan/classes", reveal: "Change a column", field: "[aria-label='Pick dashboards']", text: "on"},
 		{form: "a new cluster", path: "/settings/clusters", field: "[aria-labelledby=make] #field-name", text: "typed"},
 		{form: "a new price", path: "/settings/prices?cluster=demo", reveal: "Add a price", field: "#field-price", text: "0.123"},
 		{form: "a key", path: "/settings/keys", field: "#field-name", text: "typed"},
 		{form: "the role of a key", path: "/settings/keys", field: "#field-role", text: "operator"},
-		{form: "an offer", path: "/c/demo/contracts?tab=buy", reveal: "Add an offer", field: "#field-name", text: "typed"},
+		{form: "an offer", path: "/c/demo/commitments?tab=buy", reveal: "Add an offer", field: "#field-name", text: "typed"},
 		{form: "a problem", path: "/welcome?way=paste", field: "#problem", text: `{"typed": 1}`},
 		{form: "one class", path: "/welcome?way=class", field: "#field-figures-map-tasks", text: "77"},
-		{form: "a batch", path: "/c/demo/batch", reveal: "Bring a batch", field: "#batch-text", text: "typed"},
+		{form: "a batch", path: "/c/demo/operate/batch", reveal: "Bring a batch", field: "#batch-text", text: "typed"},
 		{form: "a scenario's name", path: long, reveal: "Copy link", field: "#scenario", text: "typed"},
-		{form: "a policy", path: "/c/demo/live", field: "[aria-labelledby=policy] select", text: "fair"},
-		{form: "a range", path: "/c/demo/curves", field: "form.inline input", text: "33"},
-		{form: "jobs without a class", path: "/c/demo/classes/import", field: "[aria-label='Make a class of dashboards']", text: "off"},
-		{form: "machines", path: "/c/demo/batch", field: "#machines", text: "13", address: true},
-		{form: "plans to compare", path: "/c/demo/history", field: "main input[type=checkbox]", text: "on", address: true},
+		{form: "a policy", path: "/c/demo/operate", field: "[aria-labelledby=policy] select", text: "fair"},
+		{form: "a range", path: "/c/demo/explore/curves", field: "form.inline input", text: "33"},
+		{form: "jobs without a class", path: "/c/demo/plan/classes/import", field: "[aria-label='Make a class of dashboards']", text: "off"},
+		{form: "machines", path: "/c/demo/operate/batch", field: "#machines", text: "13", address: true},
+		{form: "plans to compare", path: "/c/demo/plan/history", field: "main input[type=checkbox]", text: "on", address: true},
 	}
 }
 
@@ -61,7 +61,7 @@ func walkDrafts(t *testing.T, _ *server, browser context.Context) {
 	var prices struct{ Items []struct{ ID string } }
 	s.get(t, "/v1/clusters/demo/prices", &prices)
 	ctx := s.tab(t, browser)
-	s.open(t, ctx, "/c/demo/live")
+	s.open(t, ctx, "/c/demo/operate")
 	until(t, ctx, `document.querySelector("h1").textContent.includes("alive")`)
 	saved, all := 0, drafts(prices.Items[0].ID)
 	for _, d := range all {

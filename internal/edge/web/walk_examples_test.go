@@ -10,12 +10,12 @@ func walkExamples(t *testing.T, s *server, browser context.Context) {
 	s.send(t, "POST", "/v1/clusters", map[string]any{"name": "bare"}, nil)
 	ctx := s.tab(t, browser)
 	for _, e := range []struct{ path, button, then string }{
-		{"batch", "Pack this example", `document.querySelectorAll(".gantt rect.job").length === 4`},
-		{"live", "Declare these three nodes", `document.querySelectorAll("[data-node]").length === 3`},
-		{"contracts?tab=buy", "Add this offer and its VM type", `document.querySelectorAll("main table tbody tr").length === 1`},
-		{"classes", "Add this class", `document.querySelector("h1").textContent.startsWith("1 class is planned") &&
+		{"operate/batch", "Pack this example", `document.querySelectorAll(".gantt rect.job").length === 4`},
+		{"operate", "Declare these three nodes", `document.querySelectorAll("[data-node]").length === 3`},
+		{"commitments?tab=buy", "Add this offer and its VM type", `document.querySelectorAll("main table tbody tr").length === 1`},
+		{"plan/classes", "Add this class", `document.querySelector("h1").textContent.startsWith("1 class is planned") &&
 			document.querySelectorAll("main table.data tbody tr").length === 1`},
-		{"contracts?tab=buy", "Take this as the forecast", `/^(Buy \d|Nothing is worth)/.test(document.querySelector("h1").textContent)`},
+		{"commitments?tab=buy", "Take this as the forecast", `/^(Buy \d|Nothing is worth)/.test(document.querySelector("h1").textContent)`},
 	} {
 		s.open(t, ctx, "/c/bare/"+e.path)
 		press(t, ctx, e.button)

@@ -204,7 +204,7 @@ func walkHistory(t *testing.T, s *server, browser context.Context) {
 		do(t, ctx, chromedp.Focus(chromedp.CSS("table.data tbody tr:nth-child("+row+") input")), chromedp.KeyEvent(" "))
 	}
 	press(t, ctx, "Compare plan 1 with plan 3")
-	until(t, ctx, `location.pathname === "/c/past/history/1..3" && document.querySelector(".bridge svg")`)
+	until(t, ctx, `location.pathname === "/c/past/plan/history/1..3" && document.querySelector(".bridge svg")`)
 	if lead := value[string](t, ctx, `document.querySelector("h1").textContent`); !strings.HasPrefix(lead, "From plan 1 to plan 3 the VM bill ") {
 		t.Errorf("the page leads with %q", lead)
 	}

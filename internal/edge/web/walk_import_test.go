@@ -75,7 +75,7 @@ func walkImport(t *testing.T, s *server, browser context.Context) {
 	press(t, ctx, "Import")
 	until(t, ctx, `document.body.innerText.includes("3 runs of 1 job")`)
 	press(t, ctx, "Make 1 class")
-	until(t, ctx, `location.pathname === "/c/brought/now"`)
+	until(t, ctx, `location.pathname === "/c/brought/plan"`)
 
 	// The upload of a gigabyte shows its progress, and can be cancelled.
 	big := filepath.Join(t.TempDir(), "prices.csv")

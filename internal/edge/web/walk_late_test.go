@@ -83,14 +83,14 @@ func walkLate(t *testing.T, s *server, browser context.Context) {
 			then(document.querySelector("h1") === null);
 		});
 		watch.observe(document.body, { childList: true, subtree: true });
-		document.querySelector('nav a[href="/c/late/what-if"]').click();
+		document.querySelector('nav a[href="/c/late/explore"]').click();
 	})`)
 	until(t, ctx, `document.querySelector("#answer") && document.querySelector("h1")`)
 	if got := value[string](t, ctx, painted+`.then(() => document.activeElement.tagName)`); got != "INPUT" {
 		t.Errorf("after the answer came the focus is on %s, want the field that it was in", got)
 	}
 	late(`^GET .*\/plans\?`)
-	press(t, ctx, "History")
+	link("/c/late/history")
 	isHeld()
 	letGo()
 	until(t, ctx, `document.activeElement.tagName === "H1"`)

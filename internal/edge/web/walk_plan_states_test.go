@@ -162,7 +162,7 @@ func walkGone(t *testing.T, s *server, browser context.Context) {
 	}
 	picture(t, ctx, "cluster-gone")
 	press(t, ctx, "Other clusters")
-	until(t, ctx, `location.pathname.endsWith("/now") && !location.pathname.includes("short-lived") && !document.querySelector(".banner")`)
+	until(t, ctx, `location.pathname === "/overview" && !document.querySelector(".banner")`)
 
 	// The pages of a cluster that never existed say so, and show a way on.
 	for _, page := range []string{"now", "what-if", "curves", "classes", "history"} {
@@ -171,7 +171,7 @@ func walkGone(t *testing.T, s *server, browser context.Context) {
 		until(t, ctx, `document.querySelector("h1") && !document.querySelector("main").textContent.includes("Reading plan")`)
 	}
 	press(t, ctx, "Other clusters")
-	until(t, ctx, `location.pathname.endsWith("/now") && !location.pathname.includes("nowhere") && !document.querySelector(".banner")`)
+	until(t, ctx, `location.pathname === "/overview" && !document.querySelector(".banner")`)
 
 	// A class that is gone, and settings that somebody else changed.
 	s.classesCluster(t, "shared", []string{"nightly-etl"})

@@ -94,7 +94,7 @@ func walkSettings(t *testing.T, s *server, browser context.Context) {
 	do(t, ctx, chromedp.Navigate(s.address+"/settings/keys"))
 	until(t, ctx, `document.body.innerText.includes("Your key may not see keys.") && document.querySelector("h1").textContent === "Keys"`) // not that there are none
 	do(t, ctx, chromedp.Navigate(s.address+"/c/demo/classes/nowhere"))
-	until(t, ctx, `document.querySelector("h1")?.textContent.trim() === "There is no class nowhere in this cluster." && document.querySelector("main .links a").pathname === "/c/demo/classes"`)
+	until(t, ctx, `document.querySelector("h1")?.textContent.trim() === "There is no class nowhere in this cluster." && document.querySelector("main .links a").pathname === "/c/demo/plan/classes"`)
 	do(t, ctx, chromedp.Navigate(s.address+"/c/demo/classes"))
 	until(t, ctx, `document.body.innerText.includes("Your key may read demo but not change it. Ask an administrator for the role operator.") && document.querySelector("table.data a")`)
 	do(t, ctx, chromedp.Click(chromedp.CSS("table.data a")))

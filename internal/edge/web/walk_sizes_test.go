@@ -31,8 +31,8 @@ func walkSizes(t *testing.T, s *server, browser context.Context) {
 		}
 	}
 	ctx := s.tab(t, browser)
-	pages := []string{"now", "what-if", "curves", "contracts", "contracts?tab=buy", "contracts?tab=months", "classes", "classes?new=1",
-		"classes/import", "batch", "live", "history"}
+	pages := []string{"plan", "explore", "explore/curves", "commitments", "commitments?tab=buy", "commitments?tab=months", "plan/classes", "plan/classes?new=1",
+		"plan/classes/import", "operate/batch", "operate", "plan/history"}
 	tried := 0
 	for _, page := range []string{"/welcome", "/welcome?way=class", "/settings/clusters?cluster=size-bare",
 		"/settings/clusters?cluster=" + strings.Repeat("w", 63), "/settings/prices?cluster=size-bare", "/settings/keys", "/settings/audit",
@@ -43,7 +43,7 @@ func walkSizes(t *testing.T, s *server, browser context.Context) {
 	for _, name := range clusters {
 		at := pages
 		if first := firstClass(name); first != "" {
-			at = append(append([]string{}, pages...), "classes/"+url.PathEscape(first), "classes/"+url.PathEscape(first)+"?tab=versions")
+			at = append(append([]string{}, pages...), "plan/classes/"+url.PathEscape(first), "plan/classes/"+url.PathEscape(first)+"?tab=versions")
 		}
 		for _, page := range at {
 			s.open(t, ctx, "/c/"+url.PathEscape(name)+"/"+page)

@@ -106,7 +106,7 @@ func walkFaults(t *testing.T, _ *server, b context.Context) {
 	ctx := s.tab(t, b)
 	s.open(t, ctx, "/c/demo/what-if?ch=demand%3A*%3Ax1.1&base=1")
 	until(t, ctx, `document.querySelector("#answer") && window.kept !== 1 && (window.kept = 1)`)
-	press(t, ctx, "Now")
+	press(t, ctx, "Plan")
 	until(t, ctx, `document.querySelector("h1")?.textContent.includes("at once")`)
 	if got := value[string](t, ctx, `document.activeElement.tagName`); got != "H1" {
 		t.Errorf("the focus is on %s after another page was opened, want its h1", got)
@@ -137,7 +137,7 @@ func walkFaults(t *testing.T, _ *server, b context.Context) {
 	}
 
 	// After signing out, changes stay, and signing in leads back to them.
-	press(t, ctx, "What if")
+	press(t, ctx, "Explore")
 	until(t, ctx, `document.querySelector("#answer")`)
 	slide := func(place int) {
 		t.Helper()
@@ -181,7 +181,7 @@ func walkStates(t *testing.T, s *server, browser context.Context) {
 	s.send(t, "POST", "/v1/clusters", map[string]any{"name": "empty"}, nil)
 	s.open(t, ctx, "/c/empty/now")
 	until(t, ctx, `document.querySelector("h1").textContent === "Nothing to plan yet. Add a class and the first plan follows by itself."`)
-	if got := value[string](t, ctx, `[...document.querySelectorAll("main a")].map((a) => a.textContent + " " + a.pathname).join(", ")`); got != "Add a class /c/empty/classes, Import /c/empty/classes/import" {
+	if got := value[string](t, ctx, `[...document.querySelectorAll("main a")].map((a) => a.textContent + " " + a.pathname).join(", ")`); got != "Add a class /c/empty/plan/classes, Import /c/empty/plan/classes/import" {
 		t.Errorf("the ways out are %q", got)
 	}
 	s.send(t, "POST", "/v1/clusters/empty/vm-types", map[string]any{"name": "m", "quota": 20}, nil)
@@ -190,7 +190,7 @@ func walkStates(t *testing.T, s *server, browser context.Context) {
 	until(t, ctx, `document.querySelector("h1")?.textContent === "There is no plan yet, because prices are missing."`)
 	s.send(t, "POST", "/v1/clusters/empty/prices", map[string]any{"vm_type": "m", "price": "0.5", "from": "2026-01-01T00:00:00Z"}, nil)
 	until(t, ctx, `document.querySelector("h1").textContent.includes("at once")`)
-	until(t, ctx, `document.title === "Now · empty · Headroom"`)
+	until(t, ctx, `document.title === "Plan · empty · Headroom"`)
 
 	// After a change that cannot be planned the plan stays; the change is shown and undone.
 	s.send(t, "POST", "/v1/clusters/empty/classes", map[string]any{"name": "month-end", "vms_per_job": "10", "jobs": map[string]any{"min": 3, "max": 3}, "penalty": "1"}, nil)
@@ -228,5 +228,5 @@ func walkStates(t *testing.T, s *server, browser context.Context) {
 		t.Errorf("what was seen of a deleted cluster is %q", lead)
 	}
 	press(t, ctx, "Other clusters")
-	until(t, ctx, `location.pathname.endsWith("/now") && !location.pathname.includes("empty")`)
+	until(t, ctx, `location.pathname === "/overview"`)
 }

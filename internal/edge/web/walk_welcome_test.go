@@ -63,7 +63,7 @@ func walkFirstPlan(t *testing.T, _ *server, b context.Context) {
 	looks(t, ctx, "welcome-class")
 	reach("See the plan")
 	do(t, ctx, chromedp.KeyEvent("\r"))
-	until(t, ctx, `location.pathname === "/c/first/now" && document.querySelector("h1")?.textContent.includes("at once on")`)
+	until(t, ctx, `location.pathname === "/c/first/plan" && document.querySelector("h1")?.textContent.includes("at once on")`)
 	t.Logf("from Welcome to a plan by keys alone in %.1f s", time.Since(began).Seconds())
 	var class struct {
 		Deadline float64 `json:"deadline_s"`
@@ -76,7 +76,7 @@ func walkFirstPlan(t *testing.T, _ *server, b context.Context) {
 	do(t, ctx, chromedp.Navigate(s.address+"/welcome"))
 	began = time.Now()
 	press(t, ctx, "See a demo")
-	until(t, ctx, `location.pathname === "/c/demo/now" && document.querySelector("h1")?.textContent.includes("at once on")`)
+	until(t, ctx, `location.pathname === "/c/demo/plan" && document.querySelector("h1")?.textContent.includes("at once on")`)
 	took := time.Since(began)
 	t.Logf("a demo in %.2f s", took.Seconds())
 	for path, shown := range map[string]string{"/c/demo/batch": `document.querySelectorAll(".gantt rect.job").length === 5`, "/c/demo/contracts?tab=months": `document.body.innerText.includes("Every class has a forecast")`} {
@@ -105,7 +105,7 @@ func walkFirstPlan(t *testing.T, _ *server, b context.Context) {
 	looks(t, ctx, "welcome-paste")
 	value[bool](t, ctx, `window.EventSource = class { addEventListener() {} close() {} }, true`) // no stream says that there is a plan
 	paste(string(text))
-	until(t, ctx, `location.pathname === "/c/pasted/now" && document.querySelector("h1")?.textContent.includes("at once on")`)
+	until(t, ctx, `location.pathname === "/c/pasted/plan" && document.querySelector("h1")?.textContent.includes("at once on")`)
 	const want = "on 99 VMs" // as README has it of the same file
 	if h1 := value[string](t, ctx, `document.querySelector("h1").textContent`); !strings.Contains(h1, want) {
 		t.Errorf("the pasted problem's plan is %q, want %q", h1, want)
@@ -120,5 +120,5 @@ func walkFirstPlan(t *testing.T, _ *server, b context.Context) {
 	give(t, ctx, file(t, "history.csv", "job,execution,task,kind,start,finish\nreports,1,a,map,1700000000000,1700000009000\nreports,1,b,map,1700000000000,1700000019000\nreports,2,a,map,1700086400000,1700086410000\n"))
 	press(t, ctx, "Import")
 	press(t, ctx, "Make 1 class")
-	until(t, ctx, `location.pathname === "/c/first-2/now" && document.querySelector("h1")?.textContent.includes("at once on")`)
+	until(t, ctx, `location.pathname === "/c/first-2/plan" && document.querySelector("h1")?.textContent.includes("at once on")`)
 }

@@ -96,7 +96,7 @@ const counted = `(() => {
 func walkWhatIf(t *testing.T, s *server, browser context.Context) {
 	ctx := s.tab(t, browser)
 	s.open(t, ctx, "/c/demo/now")
-	do(t, ctx, chromedp.Click(chromedp.CSS(`nav a[href="/c/demo/what-if"]`)))
+	do(t, ctx, chromedp.Click(chromedp.CSS(`nav a[href="/c/demo/explore"]`)))
 	until(t, ctx, `document.querySelector("#answer")`)
 	if median, _ := paced(t, ctx, "a few classes"); median > 1000 {
 		t.Errorf("the median move took %.0f ms", median)
@@ -137,7 +137,7 @@ func walkManyClasses(t *testing.T, s *server, browser context.Context) {
 		if first > limit.first {
 			t.Errorf("%s: the first picture of Now took %.0f ms, want %.0f at most", of, first, limit.first)
 		}
-		press(t, ctx, "What if")
+		press(t, ctx, "Explore")
 		until(t, ctx, `document.querySelector("#answer")`)
 		value[bool](t, ctx, counted)
 		if median, _ := paced(t, ctx, of); median > limit.move {

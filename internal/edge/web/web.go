@@ -123,7 +123,7 @@ func (p *Page) Serve(w http.ResponseWriter, r *http.Request) bool {
 		}
 		return ok
 	}
-	if at != "/" && at != "/welcome" && !strings.HasPrefix(at, "/c/") && at != "/settings" && !strings.HasPrefix(at, "/settings/") {
+	if at != "/" && at != "/welcome" && at != "/overview" && !strings.HasPrefix(at, "/c/") && at != "/settings" && !strings.HasPrefix(at, "/settings/") {
 		return false
 	}
 	w.Header().Set("Cache-Control", "no-cache")

@@ -144,7 +144,7 @@ func TestTheBuiltPageIsLight(t *testing.T) {
 
 func TestAddressesOfThePage(t *testing.T) {
 	page := web.New()
-	for path, want := range map[string]bool{"/": true, "/c/x/now": true, "/settings/keys": true, "/welcome": true, "/v1/clusters": false, "/ui/none.js": false, "/cc": false} {
+	for path, want := range map[string]bool{"/": true, "/c/x/now": true, "/c/x/plan/classes": true, "/overview": true, "/settings/keys": true, "/welcome": true, "/v1/clusters": false, "/ui/none.js": false, "/cc": false} {
 		w := httptest.NewRecorder()
 		if got := page.Serve(w, httptest.NewRequest(http.MethodGet, path, nil)); got != want {
 			t.Errorf("%s: got %v, want %v", path, got, want)

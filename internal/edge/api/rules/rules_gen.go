@@ -853,6 +853,12 @@ var Operations = []Operation{
 		{Name: "id", In: "path", Required: true, About: "The key's id.", Shape: &Shape{Kind: Text, Rules: "min=1,max=200"}},
 	}},
 	{ID: "learnLessons", Method: "POST", Path: "/v1/learn", Role: "planner", Bulk: true, Sends: true, Needs: true},
+	{ID: "getOverview", Method: "GET", Path: "/v1/overview", Role: "viewer", Parameters: []Parameter{
+		{Name: "limit", In: "query", About: "The maximum number of items on a page.", Shape: &Shape{Kind: Whole, Rules: "whole,int64,gte=1,lte=1000"}},
+		{Name: "cursor", In: "query", About: "The `next_cursor` of the page before.", Shape: &Shape{Kind: Text, Rules: "min=1,max=1000"}},
+		{Name: "format", In: "query", About: "The form of the list: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.", Shape: &Shape{Kind: Text, Rules: "oneof=json csv xlsx"}},
+		{Name: "If-None-Match", In: "header", About: "The ETag last seen; where nothing has changed the answer is 304.", Shape: &Shape{Kind: Text, Rules: "min=1,max=4000"}},
+	}},
 	{ID: "pack", Method: "POST", Path: "/v1/packings", Role: "planner", KeyAsync: true, Bulk: true, Parameters: []Parameter{
 		{Name: "compare", In: "query", About: "Pack by every algorithm: `compared` instead of `packing`. The swarm is left out of batches of more than 60 jobs.", Shape: &Shape{Kind: Bool}},
 		{Name: "one_more", In: "query", About: "Say as well what one more machine makes of it.", Shape: &Shape{Kind: Bool}},

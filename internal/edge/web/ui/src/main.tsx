@@ -6,7 +6,7 @@ import { guard } from "./parts/leaving.tsx";
 import { pages } from "./pages/pages.ts";
 import { begin, cluster, clusters, current, follow, lastCluster, remember } from "./state/cluster.ts";
 import { finishAll } from "./state/deleting.ts";
-import { addressOf, go, onLink, path, route } from "./state/route.ts";
+import { addressOf, onLink, path, replace, route } from "./state/route.ts";
 import "./state/theme.ts";
 
 /** Guard keeps a page that fails from taking the others with it. */
@@ -55,8 +55,8 @@ effect(() => {
 
 effect(() => {
   if (route.value.page !== "" || !clusters.value) return;
-  const name = lastCluster();
-  go(name ? addressOf(name, "now") : "/welcome");
+  const many = clusters.value.length;
+  replace(many === 0 ? "/welcome" : many === 1 ? addressOf(lastCluster(), "plan") : "/overview");
 });
 
 guard();

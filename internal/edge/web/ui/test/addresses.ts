@@ -1,7 +1,7 @@
 // Property test of the scenarios that addresses hold: what is written is read again, and no address, however broken,
 // makes the page throw. TestScenarioAddresses builds it and runs it in node, with a seed and a number of rounds.
 import { letters, longestName, type Pin, readPins, writePins } from "../src/model/pins.ts";
-import { change, type Edit, editOf, inOrder, isThere, keyOf, longestText, read, valueText, type What, write } from "../src/model/scenario.ts";
+import { change, curveOf, type Edit, editOf, inOrder, isThere, keyOf, knobs, longestText, read, valueText, type What, write } from "../src/model/scenario.ts";
 import { parameters, edit, vary, numbers } from "../src/model/sweep.ts";
 import { subject } from "../src/model/tried.ts";
 import type { Problem } from "../src/api/contract.ts";
@@ -94,6 +94,16 @@ for (let n = 0; n < rounds / 10; n++) {
   const [of, from, to] = [pick(parameters(p)), 10 ** (below(16) - 8) * random(), 10 ** (below(16) - 8)];
   numbers(vary({ of, from, to, n: 2 + below(9) }, p.period_s!));
   same(`a point at ${from} of ${of.key}`, read(write([edit(of, from)])).unread, []);
+}
+
+// Every knob that can be an axis is one that curves know.
+{
+  const p = problem([{ what: "contract", name: "c", op: "=", value: "1" }, { what: "deadline", name: "d:x", op: "=", value: "1" }]);
+  for (const c of p.classes) c.deadline_s = 60;
+  const axes = new Set(parameters(p).map((x) => x.key));
+  const curves = knobs(p, { flips: new Map(), vms: 1, onDemand: 1, bill: 1 }).map(curveOf).filter((key) => key !== null);
+  if (curves.length < 9) throw new Error(`of all knobs only ${curves.length} can be axes`);
+  for (const key of curves) if (!axes.has(key)) throw new Error(`no curve goes along ${key}`);
 }
 
 let refused = 0;

@@ -675,6 +675,12 @@ export type Contract = {
   vms: number;
 };
 
+export type ContractEnd = {
+  ends: string;
+  name: string;
+  vms: number;
+} | null;
+
 export type ContractList = {
   items: Array<Contract>;
   next_cursor: NextCursor;
@@ -2095,6 +2101,20 @@ export type OverloadRule = {
   limit: number;
   metric: "load1" | "cpu_pct" | "mem_pct" | "net_mb_s" | "disk_mb_s";
   per?: "node" | "cpu";
+};
+
+export type Overview = {
+  cluster: string;
+  contract_end: ContractEnd;
+  days: Array<string | null>;
+  failure: string | null;
+  plan: (PlanSummary) | null;
+  stale: boolean;
+};
+
+export type OverviewList = {
+  items: Array<Overview>;
+  next_cursor: NextCursor;
 };
 
 export type PackedDeadlines = {
@@ -4613,6 +4633,7 @@ export interface Operations {
   "POST /v1/keys": { path: { }; query: { }; body: NewKey; answer: CreatedKey };
   "DELETE /v1/keys/{id}": { path: { id: string; }; query: { }; body: never; answer: never };
   "POST /v1/learn": { path: { }; query: { }; body: LearnRequest; answer: LearnAnswer };
+  "GET /v1/overview": { path: { }; query: { limit?: number; cursor?: string; format?: "json" | "csv" | "xlsx"; }; body: never; answer: OverviewList };
   "POST /v1/packings": { path: { }; query: { compare?: boolean; one_more?: boolean; by_hours?: number; format?: "json" | "csv"; }; body: Batch; answer: PackingAnswer | Run };
   "POST /v1/pools": { path: { }; query: { }; body: PoolProblem; answer: PoolPlan | Run };
   "POST /v1/pools/evaluate": { path: { }; query: { }; body: PoolProblem; answer: PoolEvaluation };

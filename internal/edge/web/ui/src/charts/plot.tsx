@@ -5,7 +5,7 @@ import { useEffect, useId, useRef } from "preact/hooks";
 import type { Scale } from "./scale.ts";
 
 /** Area is where values are drawn: functions from values to pixels, and its edges. */
-interface Area {
+export interface Area {
   x: (value: number) => number;
   y: (value: number) => number;
   left: number;
@@ -27,15 +27,20 @@ interface Props {
   /** Tells where on the axes the pointer is, or that it has left. */
   at?: (x: number | null, y: number) => void;
   press?: (x: number, y: number) => void;
+  /** Takes the part of the axis that was drawn over; double click resets. */
+  brush?: (from: number, to: number) => void;
+  reset?: () => void;
   children: (a: Area) => ComponentChildren;
 }
 
 const letter = 7.5; // how wide one is, about
+const least = 6; // pixels that make a stroke of the pointer more than a click
 const half = (text: string) => (text.length * letter) / 2;
 
-export function Plot({ x, y, height = 320, top = 16, along, at, press, children }: Props) {
+export function Plot({ x, y, height = 320, top = 16, along, at, press, brush, reset, children }: Props) {
   const box = useRef<HTMLDivElement>(null);
   const width = useSignal(0);
+  const drawn = useSignal<{ from: number; to: number } | null>(null); // pixels from the left
   const id = useId().replace(/[^a-zA-Z0-9]/g, "");
   useEffect(() => {
     const watch = new ResizeObserver(([e]) => (width.value = Math.floor(e!.contentRect.width)));
@@ -59,14 +64,32 @@ export function Plot({ x, y, height = 320, top = 16, along, at, press, children 
     const r = box.current!.getBoundingClientRect();
     return [x.from + ((e.clientX - r.left - left) / (right - left)) * (x.to - x.from), y.from + ((bottom - (e.clientY - r.top)) / (bottom - top)) * (y.to - y.from)];
   };
+  const pixel = (e: MouseEvent) => Math.min(Math.max(e.clientX - box.current!.getBoundingClientRect().left, left), right);
+  const value = (p: number) => x.from + ((p - left) / (right - left)) * (x.to - x.from);
+  const wide = () => (drawn.value ? Math.abs(drawn.value.to - drawn.value.from) : 0);
+  const letGo = () => {
+    const d = drawn.value;
+    if (d && brush && wide() > least) brush(value(Math.min(d.from, d.to)), value(Math.max(d.from, d.to)));
+    // A click follows, which asks how far was drawn.
+    setTimeout(() => (drawn.value = null));
+  };
   return (
     <div
       ref={box}
       class={press ? "axes pressed" : "axes"}
       style={{ height: `${height}px` }}
-      onPointerMove={at && ((e) => at(...place(e)))}
-      onPointerLeave={at && (() => at(null, 0))}
-      onClick={press && ((e) => press(...place(e)))}
+      onPointerDown={brush && ((e) => e.button === 0 && e.pointerType !== "touch" && (drawn.value = { from: pixel(e), to: pixel(e) }))}
+      onPointerMove={(e) => {
+        if (drawn.value) drawn.value = { from: drawn.value.from, to: pixel(e) };
+        at?.(...place(e));
+      }}
+      onPointerUp={brush && letGo}
+      onPointerLeave={() => {
+        drawn.value = null;
+        at?.(null, 0);
+      }}
+      onDblClick={reset}
+      onClick={press && ((e) => wide() <= least && press(...place(e)))}
     >
       {width.value > 0 && (
         <svg width={width.value} height={height} viewBox={`0 0 ${width.value} ${height}`} aria-hidden="true">
@@ -93,6 +116,7 @@ export function Plot({ x, y, height = 320, top = 16, along, at, press, children 
             </g>
           ))}
           {children(a)}
+          {drawn.value && wide() > least && <rect class="drawn" x={Math.min(drawn.value.from, drawn.value.to)} width={wide()} y={top} height={bottom - top} />}
           <line class="axis" x1={left} x2={right} y1={bottom} y2={bottom} />
           {along && (
             <text class="tick middle" x={(left + right) / 2} y={height - 6}>
@@ -151,6 +175,12 @@ export function Band({ of, upper, lower, look }: { of: Area; upper: Point[]; low
   if (upper.length === 0) return null;
   const corners = [...upper, ...[...lower].reverse()].map(([x, y]) => `${px(of.x(x))} ${px(of.y(y))}`);
   return <path class={`band ${look}`} d={`M${corners.join("L")}Z`} />;
+}
+
+/** Blocks stand side by side, each from one value to another for its part of the axis. */
+export function Blocks({ of, parts, look }: { of: Area; parts: { from: number; until: number; low: number; high: number }[]; look: string }) {
+  const path = parts.filter((p) => p.high > p.low).map((p) => `M${px(of.x(p.from))} ${px(of.y(p.low))}V${px(of.y(p.high))}H${px(of.x(p.until))}V${px(of.y(p.low))}Z`);
+  return <path class={`blocks ${look}`} d={path.join("")} {...(look === "unknown" ? { fill: of.hatch } : {})} />;
 }
 
 /** Bar reaches from one value to another, so wide around its place. */

@@ -203,6 +203,24 @@ function ofClass(c: ProblemClass, flip: { deadline: number | null; penalty: numb
   return out;
 }
 
+/** curveOf is what a knob is called as the axis of a curve; null is one that no curve goes along. */
+export function curveOf(k: { what: What; name: string }): string | null {
+  switch (k.what) {
+    case "deadline":
+    case "demand":
+    case "penalty":
+      return k.name === "*" ? k.what : `${k.what}:${k.name}`;
+    case "contract":
+      return `contract:${k.name}`;
+    case "price":
+      return k.name === "on_demand" ? "price" : null;
+    case "quota":
+    case "budget":
+      return k.what;
+  }
+  return null;
+}
+
 /** places of a slider, as whole numbers of the input element. */
 export const places = 400;
 

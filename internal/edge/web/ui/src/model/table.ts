@@ -15,12 +15,14 @@ export interface Column<R> {
   onScreenOnly?: boolean;
 }
 
-export function compare<R>(c: Column<R>, a: R, b: R): number {
+const collator = new Intl.Collator("en", { numeric: true });
+
+/** compare orders rows by a column, upwards or downwards; what is unknown comes last either way. */
+export function compare<R>(c: Column<R>, a: R, b: R, down: boolean): number {
   const x = c.value(a);
   const y = c.value(b);
   if (x === null || y === null) return x === y ? 0 : x === null ? 1 : -1;
-  if (c.number) return Number(x) - Number(y);
-  return String(x).localeCompare(String(y), "en", { numeric: true });
+  return (down ? -1 : 1) * (c.number ? Number(x) - Number(y) : collator.compare(String(x), String(y)));
 }
 
 /** csv is the table as RFC 4180 has it. A text that a spreadsheet would take for a formula gets an apostrophe. */

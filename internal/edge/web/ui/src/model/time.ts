@@ -1,5 +1,8 @@
 // Durations and moments as people read them.
 
+/** day is one in milliseconds. */
+export const day = 86_400_000;
+
 /** duration writes seconds in the two largest units that say something. */
 export function duration(seconds: number): string {
   if (seconds < 10 && seconds !== Math.round(seconds)) return `${seconds.toFixed(1)} s`;

@@ -1,22 +1,24 @@
-// The pages: what each is called in the address and to people, and where it stands in the list.
+// The pages: what each is called in the address and to people, and in which of six places it stands.
 import type { ComponentType } from "preact";
 import type { Link } from "../parts/frame.tsx";
 import { lazy } from "../parts/lazy.tsx";
-import { Now } from "./now.tsx";
+import { Plan } from "./plan.tsx";
 
 export interface Page extends Link {
   view: ComponentType;
 }
 
+// The first page of a place is the one that its name in the list leads to.
 export const pages: Page[] = [
-  { name: "now", title: "Now", cluster: true, group: 0, view: Now },
-  { name: "what-if", title: "What if", cluster: true, group: 0, view: lazy(async () => (await import("./whatif.tsx")).WhatIf) },
-  { name: "curves", title: "Curves", cluster: true, group: 0, view: lazy(async () => (await import("./curves.tsx")).Curves) },
-  { name: "contracts", title: "Contracts", cluster: true, group: 0, view: lazy(async () => (await import("./contracts.tsx")).Contracts) },
-  { name: "classes", title: "Classes", cluster: true, group: 0, view: lazy(async () => (await import("./classes.tsx")).Classes) },
-  { name: "batch", title: "Batch", cluster: true, group: 1, view: lazy(async () => (await import("./batch.tsx")).Batch) },
-  { name: "live", title: "Live", cluster: true, group: 1, view: lazy(async () => (await import("./live.tsx")).Live) },
-  { name: "history", title: "History", cluster: true, group: 1, view: lazy(async () => (await import("./history.tsx")).History) },
-  { name: "settings", title: "Settings", cluster: false, group: 2, view: lazy(async () => (await import("./settings.tsx")).Settings) },
-  { name: "welcome", title: "Welcome", cluster: false, group: null, view: lazy(async () => (await import("./welcome.tsx")).Welcome) },
+  { name: "overview", title: "Overview", cluster: false, place: "Overview", view: lazy(async () => (await import("./overview.tsx")).Overview) },
+  { name: "plan", title: "Plan", cluster: true, place: "Plan", view: Plan },
+  { name: "classes", title: "Classes", cluster: true, place: "Plan", view: lazy(async () => (await import("./classes.tsx")).Classes) },
+  { name: "history", title: "History", cluster: true, place: "Plan", view: lazy(async () => (await import("./history.tsx")).History) },
+  { name: "what-if", title: "What if", cluster: true, place: "Explore", view: lazy(async () => (await import("./whatif.tsx")).WhatIf) },
+  { name: "curves", title: "Curves", cluster: true, place: "Explore", view: lazy(async () => (await import("./curves.tsx")).Curves) },
+  { name: "contracts", title: "Commitments", cluster: true, place: "Commitments", view: lazy(async () => (await import("./contracts.tsx")).Contracts) },
+  { name: "live", title: "Live", cluster: true, place: "Operate", view: lazy(async () => (await import("./live.tsx")).Live) },
+  { name: "batch", title: "Batch", cluster: true, place: "Operate", view: lazy(async () => (await import("./batch.tsx")).Batch) },
+  { name: "settings", title: "Settings", cluster: false, place: "Settings", view: lazy(async () => (await import("./settings.tsx")).Settings) },
+  { name: "welcome", title: "Welcome", cluster: false, place: null, view: lazy(async () => (await import("./welcome.tsx")).Welcome) },
 ];

@@ -96,7 +96,7 @@ export function ClustersPart() {
           one="cluster"
           many="clusters"
           columns={[
-            { key: "name", title: "Cluster", value: (c) => c.name, show: (c) => <a href={addressOf(c.name, "now")}>{c.name}</a> },
+            { key: "name", title: "Cluster", value: (c) => c.name, show: (c) => <a href={addressOf(c.name, "plan")}>{c.name}</a> },
             { key: "description", title: "Description", value: (c) => c.description ?? "" },
             { key: "currency", title: "Currency", value: (c) => c.currency ?? null },
             { key: "time_zone", title: "Time zone", value: (c) => c.time_zone ?? null },
@@ -110,7 +110,7 @@ export function ClustersPart() {
                 <span class="links">
                   <button class="quiet" aria-label={`Settings of ${c.name}`} onClick={() => choose("cluster", c.name)}>Settings</button>
                   <a href={`/settings/prices?cluster=${encodeURIComponent(c.name)}`}>Prices</a>
-                  <a href={addressOf(c.name, "contracts")}>Contracts</a>
+                  <a href={addressOf(c.name, "contracts")}>Commitments</a>
                 </span>
               ),
             },

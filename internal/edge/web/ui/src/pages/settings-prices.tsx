@@ -72,7 +72,7 @@ export function Prices() {
         <>
           <p class="tools">
             {field}
-            <a href={addressOf(of, "contracts")}>Contracts</a>
+            <a href={addressOf(of, "contracts")}>Commitments</a>
             {write && (
               <>
                 <button onClick={() => (edited.value = { vm_type: all?.[0]?.vm_type ?? "", price: "", from: new Date(Math.floor(now.value / 3_600_000) * 3_600_000).toISOString(), purchase: "on_demand" })}>Add a price</button>

@@ -1,4 +1,4 @@
-// Welcome: four ways to the first plan. Each ends on Now.
+// Welcome: four ways to the first plan. Each ends on Plan.
 import { useSignal } from "@preact/signals";
 import { useMemo } from "preact/hooks";
 import more from "../../../../cli/server/demo-more.json";
@@ -39,9 +39,9 @@ async function equip(demo: Document) {
   ]);
 }
 
-async function toNow(name: string) {
+async function toPlan(name: string) {
   await begin();
-  go(addressOf(name, "now"));
+  go(addressOf(name, "plan"));
 }
 
 export function Welcome() {
@@ -85,7 +85,7 @@ function Ways() {
         return;
       }
     }
-    await toNow(body.cluster.name);
+    await toPlan(body.cluster.name);
   };
   const rows: [title: string, text: string, press: () => void][] = [
     ["See a demo", "A small cluster with nightly jobs, dashboards and questions. Change anything; delete it when you know enough.", () => void see()],
@@ -159,7 +159,7 @@ function TypeClass() {
         const { name: of } = e.class;
         await make({ ...plain(name, now.value), profiles: [{ name: of, version: 1, profile: neat(e.figures!) }], classes: [{ ...e.class, profile: { name: of, version: 1 } }] });
       }
-      await toNow(name);
+      await toPlan(name);
       return null;
     };
     return new Editing<Edited>({ value, etag: "", at: 0 }, () => [{ pointer: "/class/name", kind: "text", label: "Name", required: true }, ...five], send, null, "one class");
@@ -249,7 +249,7 @@ function Paste() {
       await ask("POST /v1/solve", { path: {}, body: problem }); // its mistakes are told as of the problem
       await make(documentOf(problem, name, now.value));
       text.value = "";
-      await toNow(name);
+      await toPlan(name);
     } catch (e) {
       if (!(e instanceof Problem)) throw e;
       if (e.status === 401) trouble.value = e;

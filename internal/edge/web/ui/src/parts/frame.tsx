@@ -14,7 +14,11 @@ import { setTheme, theme } from "../state/theme.ts";
 import { working } from "../state/working.ts";
 import { Chip } from "./chip.tsx";
 import { Glyph } from "./glyph.tsx";
+import { lazy } from "./lazy.tsx";
 import { Trouble } from "./trouble.tsx";
+
+const Palette = lazy(async () => (await import("./palette.tsx")).Palette, 0);
+const Keys = lazy(async () => (await import("./palette.tsx")).Keys, 0);
 
 /** Link is a page in the list of pages. */
 export interface Link {
@@ -22,22 +26,37 @@ export interface Link {
   title: string;
   /** It is about a cluster. */
   cluster: boolean;
-  /** Which part of the list it stands in; null is a page that is not in the list. */
-  group: 0 | 1 | 2 | null;
+  /** Where it stands in the list; null is a page that is not in the list. */
+  place: string | null;
 }
 
 export function Frame({ pages, children }: { pages: Link[]; children: ComponentChildren }) {
+  const shown = useSignal<"palette" | "keys" | null>(null);
+  useEffect(() => {
+    const onKey = (e: KeyboardEvent) => {
+      const search = (e.ctrlKey || e.metaKey) && e.key.toLowerCase() === "k";
+      const keys = e.key === "?" && !(e.target as Element).closest("input, select, textarea");
+      if ((!search && !keys) || document.querySelector("dialog[open]")) return;
+      e.preventDefault();
+      shown.value = search ? "palette" : "keys";
+    };
+    addEventListener("keydown", onKey);
+    return () => removeEventListener("keydown", onKey);
+  }, []);
+  const close = () => (shown.value = null);
   return (
     <div class="frame">
       <a class="skip" href="#content">Skip to content</a>
       <Top />
-      <Rail pages={pages} />
+      <Rail pages={pages} search={() => (shown.value = "palette")} />
       <main class="content" id="content" tabIndex={-1}>
         <Trouble />
         {children}
       </main>
       <Speaker />
       <Heading />
+      {shown.value === "palette" && <Palette pages={pages} close={close} showKeys={() => (shown.value = "keys")} />}
+      {shown.value === "keys" && <Keys close={close} />}
     </div>
   );
 }
@@ -124,27 +143,38 @@ function Runs() {
   );
 }
 
-function Rail({ pages }: { pages: Link[] }) {
+function Rail({ pages, search }: { pages: Link[]; search: () => void }) {
   const open = useSignal(false);
   const at = route.value;
   const of = at.cluster || lastCluster();
-  const link = (page: Link) => (
-    <a key={page.name} href={page.cluster ? addressOf(of, page.name) : `/${page.name}`} aria-current={at.page === page.name ? "page" : undefined} onClick={() => (open.value = false)}>
-      <Glyph of={page.name} />
-      {page.title}
+  const here = pages.find((p) => p.name === at.page)?.place;
+  const seen = pages.filter((p) => p.place !== null && (of || !p.cluster));
+  const link = (page: Link, title: string, now: "page" | "true" | undefined, look?: string) => (
+    <a key={title} class={look} href={page.cluster ? addressOf(of, page.name) : `/${page.name}`} aria-current={now} onClick={() => (open.value = false)}>
+      {!look && <Glyph of={page.name} />}
+      {title}
     </a>
   );
-  const group = (n: number) => pages.filter((p) => p.group === n && (of || !p.cluster)).map(link);
+  // Of a place with several pages, those are listed while one is there.
+  const place = (name: string) => {
+    const within = seen.filter((p) => p.place === name);
+    const rest = name === here && within.length > 1 ? within.filter((p) => p.title !== name) : [];
+    const itself = !rest.some((p) => p.name === at.page);
+    return [link(within[0]!, name, name !== here ? undefined : itself ? "page" : "true"), ...rest.map((p) => link(p, p.title, at.page === p.name ? "page" : undefined, "within"))];
+  };
   return (
     <nav class="rail" aria-label="Pages">
       <div class="bar">
         <div class="name">Headroom</div>
+        <button class="search" onClick={search}>
+          Search <kbd>Ctrl K</kbd>
+        </button>
         <button class="menu" aria-expanded={open.value} aria-controls="links" onClick={() => (open.value = !open.value)}>
           Menu
         </button>
       </div>
       <div class={open.value ? "list open" : "list"} id="links">
-        {[0, 1, 2].map(group).filter((g) => g.length > 0).flatMap((g, i) => (i > 0 ? [<hr key={i} />, ...g] : g))}
+        {[...new Set(seen.map((p) => p.place!))].map(place)}
       </div>
     </nav>
   );

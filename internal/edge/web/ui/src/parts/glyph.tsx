@@ -1,13 +1,10 @@
 /** The strokes of each page's glyph, in a square of 20. */
 const strokes: Record<string, string> = {
-  now: "M3 16h14M5 16V9h3v7M10 16V4h3v12",
+  overview: "M3 5h3M3 10h3M3 15h3M9 5h8M9 10h8M9 15h8",
+  plan: "M3 16h14M5 16V9h3v7M10 16V4h3v12",
   "what-if": "M3 6h14M3 14h14M8 3v6M13 11v6",
-  curves: "M3 3v14h14M5 5c2 8 5 9 11 9",
   contracts: "M5 2h7l4 4v12H5zM8 10h5M8 14h5",
-  classes: "M3 4h6v5H3zM11 4h6v5h-6zM3 12h6v5H3zM11 12h6v5h-6z",
-  batch: "M3 5h8M7 10h8M10 15h7",
   live: "M2 10h4l2-6 4 12 2-6h4",
-  history: "M10 5v5l4 2M3 10a7 7 0 1 0 2-5M3 3v3h3",
   settings: "M10 7a3 3 0 1 0 0 6 3 3 0 0 0 0-6M10 2v3M10 15v3M2 10h3M15 10h3",
 };
 

@@ -51,7 +51,7 @@ export function MakeOfHistory({ cluster }: { cluster: string }) {
       }
       for (const c of classes) await ask("POST /v1/clusters/{cluster}/classes", { path, body: c });
       said.value = `${count(classes.length, "class was", "classes were")} made.`;
-      if (classes.length > 0 && wrong.value.length === 0) go(addressOf(cluster, "now"));
+      if (classes.length > 0 && wrong.value.length === 0) go(addressOf(cluster, "plan"));
     } catch (e) {
       if (!(e instanceof Problem)) throw e;
       said.value = "";

@@ -5,7 +5,7 @@ import { type Column, compare, csv, tsv } from "../model/table.ts";
 import { count } from "../model/words.ts";
 import { printing } from "../state/printing.ts";
 
-const onPage = 100;
+const usual = 100;
 
 interface Props<R> {
   /** What the table is of, for those who do not see where it stands. */
@@ -21,13 +21,15 @@ interface Props<R> {
   filter?: boolean;
   one?: string;
   many?: string;
+  /** How many rows are shown at a time. */
+  onPage?: number;
   /** Stands before the tools at the right. */
   children?: ComponentChildren;
 }
 
 /** DataTable sorts, looks for rows, shows a hundred at a time, and is copied and saved whole. Where there is
  *  little room each row is a block, with the columns' names in it. */
-export function DataTable<R>({ caption, columns, rows, name, file, sort, filter, one = "row", many = "rows", children }: Props<R>) {
+export function DataTable<R>({ caption, columns, rows, name, file, sort, filter, one = "row", many = "rows", onPage = usual, children }: Props<R>) {
   const by = useSignal(sort ?? "");
   const down = useSignal(false);
   const word = useSignal("");
@@ -38,7 +40,7 @@ export function DataTable<R>({ caption, columns, rows, name, file, sort, filter,
   const column = columns.find((c) => c.key === by.value);
   const sought = word.value.trim().toLowerCase();
   const found = sought ? rows.filter((r) => columns.some((c) => String(c.value(r) ?? "").toLowerCase().includes(sought))) : rows;
-  const ordered = column ? [...found].sort((a, b) => (down.value ? -1 : 1) * compare(column, a, b)) : found;
+  const ordered = column ? [...found].sort((a, b) => compare(column, a, b, down.value)) : found;
   const pages = Math.max(1, Math.ceil(ordered.length / most));
   const at = Math.min(page.value, pages - 1);
   const order = (key: string) => {

@@ -9,14 +9,45 @@ export interface Route {
   rest: string[];
 }
 
-const here = signal({ path: location.pathname, query: location.search });
-addEventListener("popstate", () => (here.value = { path: location.pathname, query: location.search }));
+/** Where each page of a cluster stands: its place, and what follows the place in the address. */
+const addresses: Record<string, string> = {
+  plan: "plan",
+  classes: "plan/classes",
+  history: "plan/history",
+  "what-if": "explore",
+  curves: "explore/curves",
+  contracts: "commitments",
+  live: "operate",
+  batch: "operate/batch",
+};
+const pageAt = new Map(Object.entries(addresses).map(([page, address]) => [address, page]));
 
-export const route = computed<Route>(() => {
-  const parts = here.value.path.split("/").filter(Boolean).map(readPart);
-  if (parts[0] === "c" && parts[1]) return { page: parts[2] ?? "now", cluster: parts[1], rest: parts.slice(3) };
-  return { page: parts[0] ?? "", cluster: "", rest: parts.slice(1) };
-});
+/** readRoute tells which page an address leads to, and whether that is its address of former times: the page's own
+ *  name after the cluster's. */
+function readRoute(path: string): Route & { former: boolean } {
+  const parts = path.split("/").filter(Boolean).map(readPart);
+  if (parts[0] !== "c" || !parts[1]) return { page: parts[0] ?? "", cluster: "", rest: parts.slice(1), former: false };
+  const [cluster, first = "now", second = ""] = parts.slice(1) as [string, string?, string?];
+  const within = pageAt.get(`${first}/${second}`);
+  if (within) return { page: within, cluster, rest: parts.slice(4), former: false };
+  const rest = parts.slice(3);
+  const page = pageAt.get(first);
+  if (page) return { page, cluster, rest, former: false };
+  const old = first === "now" ? "plan" : first;
+  return { page: old, cluster, rest, former: old in addresses };
+}
+
+/** look reads where one is. An address of former times becomes the one of today. */
+function look() {
+  const { page, cluster, rest, former } = readRoute(location.pathname);
+  if (former) history.replaceState(null, "", addressOf(cluster, page, ...rest) + location.search + location.hash);
+  return { path: location.pathname, query: location.search };
+}
+
+const here = signal(look());
+addEventListener("popstate", () => (here.value = look()));
+
+export const route = computed<Route>(() => readRoute(here.value.path));
 
 function readPart(text: string): string {
   try {
@@ -45,14 +76,20 @@ export function chosen<T extends string>(key: string, words: readonly [T, ...T[]
 
 /** addressOf is a page of a cluster. */
 export function addressOf(cluster: string, page: string, ...rest: string[]): string {
-  return ["/c", cluster, page, ...rest].map((p, i) => (i ? encodeURIComponent(p) : p)).join("/");
+  return ["/c", cluster, ...(addresses[page] ?? page).split("/"), ...rest].map((p, i) => (i ? encodeURIComponent(p) : p)).join("/");
 }
 
 /** go opens an address as a new step of the history. */
 export function go(address: string): void {
   history.pushState(null, "", address);
-  here.value = { path: location.pathname, query: location.search };
+  here.value = look();
   scrollTo(0, 0);
+}
+
+/** replace opens an address in place of the one where one is, which Back does not lead to. */
+export function replace(address: string): void {
+  history.replaceState(null, "", address);
+  here.value = look();
 }
 
 /** choose puts a key into the address, or takes it out, in place of what was there. */
@@ -75,7 +112,7 @@ export function onLink(e: MouseEvent): void {
 }
 
 function isPage(path: string): boolean {
-  return path === "/" || path === "/welcome" || path.startsWith("/c/") || path.startsWith("/settings");
+  return path === "/" || path === "/welcome" || path === "/overview" || path.startsWith("/c/") || path.startsWith("/settings");
 }
 
 /** chooseAll puts a key with several words into the address. */

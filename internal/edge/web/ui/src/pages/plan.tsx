@@ -1,48 +1,89 @@
-// Now: what the plan is, what it costs, and why.
+// Plan: what it costs and by how much that changed, the days behind and ahead, and what is decided about each class.
 import { useSignal } from "@preact/signals";
 import { ask, list, Problem as Trouble } from "../api/client.ts";
-import type { CurrentPlan, Problem, ProblemClass } from "../api/contract.ts";
+import type { CurrentPlan, PlanSummary, Problem, ProblemClass } from "../api/contract.ts";
 import { Figure } from "../charts/figure.tsx";
 import { parts, VMBar } from "../charts/vmbar.tsx";
+import { before, difference } from "../model/days.ts";
 import { fileName } from "../model/files.ts";
 import { cent, decimal, each, headline, type Period, periods, periodTexts, perPeriod, price, rounded, scaled, shares, shownPeriods, text, units, type Units } from "../model/money.ts";
+import { age, day } from "../model/time.ts";
 import { about, count, inText, lead, percent, percentAtMost, proved } from "../model/words.ts";
 import { Export } from "../parts/export.tsx";
+import { Waiting } from "../parts/fetched.tsx";
+import { lazy } from "../parts/lazy.tsx";
 import { Unplanned } from "../parts/noplan.tsx";
 import { Segments } from "../parts/segments.tsx";
+import { now } from "../state/clock.ts";
 import { current, refresh } from "../state/cluster.ts";
+import { useDays } from "../state/days.ts";
 import { useFetched } from "../state/fetched.ts";
 import { addressOf, choose, chosen } from "../state/route.ts";
 import { isRun } from "../state/runs.ts";
-import { byName, Classes, tried } from "./now-classes.tsx";
+import { byName, Classes, tried } from "./plan-classes.tsx";
 import { refusal } from "../state/rights.ts";
 
-export function Now() {
+const picture = 230; // pixels
+const Picture = lazy(async () => (await import("./plan-days.tsx")).Picture, picture);
+
+export function Plan() {
   const seen = current.value;
   if (!seen) return <Unplanned />;
-  const { plan, problem } = seen;
+  return <Planned key={seen.plan.cluster} plan={seen.plan} problem={seen.problem} />;
+}
+
+function Planned({ plan, problem }: { plan: CurrentPlan; problem: Problem }) {
+  const days = useDays(plan.cluster);
+  const period = chosen<Period>("per", periods);
   return (
     <>
       <div class="headed">
-        <h1>{lead(plan)}</h1>
+        <h1 class="lead">{lead(plan)}</h1>
         <span class="actions">
+          <Segments label="Amounts for each" name="per" words={shownPeriods} texts={periodTexts} value={period} choose={(w) => choose("per", w === "month" ? null : w)} />
           <Export kept={files(plan)} />
         </span>
       </div>
-      {plan.why && (
-        <p class="small muted">
-          Why this plan was computed: <bdi>{plan.why}</bdi>{" "}
-          {plan.number > 1 && <a href={addressOf(plan.cluster, "history", `${plan.number - 1}..${plan.number}`)}>What is different</a>}
-        </p>
-      )}
       <div class="cards">
-        <Money plan={plan} problem={problem} />
+        <Money plan={plan} problem={problem} plans={days.value.value?.plans ?? null} />
+        <section class="card span-7 days" aria-labelledby="days">
+          {days.value.value ? (
+            <Picture plan={plan} days={days.value.value}>
+              <Forecast cluster={plan.cluster} version={plan.freshness.inputs_version} />
+            </Picture>
+          ) : (
+            <Waiting what="days" height={picture} />
+          )}
+        </section>
+        <Classes plan={plan} problem={problem} />
         <VMs plan={plan} problem={problem} />
         <Facts plan={plan} problem={problem} />
-        <Classes plan={plan} problem={problem} />
         <Proof plan={plan} />
       </div>
     </>
+  );
+}
+
+/** Changed says by how much the bill differs from that of a day ago, and why there is another plan. */
+function Changed({ plan, plans, period }: { plan: CurrentPlan; plans: PlanSummary[] | null; period: Period }) {
+  const was = plans && before(plans, now.value - day);
+  const change = was && difference(plan, was, period);
+  const than = was && Date.parse(was.created_at) > now.value - day ? `plan ${was.number}, ${age(now.value - Date.parse(was.created_at))}` : "a day ago";
+  return (
+    <p class="small changed">
+      {was && change !== null && was.number !== plan.number && (
+        <>
+          <span class="strong">{change === 0n ? "No change" : `${headline(change! < 0n ? -change! : change!, plan.currency)} ${change! < 0n ? "less" : "more"}`}</span> {change === 0n ? "since" : "than"} {than}.{" "}
+          <a href={addressOf(plan.cluster, "history", `${was.number}..${plan.number}`)}>What is different</a>{" "}
+        </>
+      )}
+      {was?.number === plan.number && "No other plan in a day. "}
+      {plan.why && (
+        <span class="muted why" title={plan.why}>
+          Why this plan was computed: <bdi>{plan.why}</bdi>
+        </span>
+      )}
+    </p>
   );
 }
 
@@ -101,7 +142,7 @@ function Proof({ plan }: { plan: CurrentPlan }) {
   );
 }
 
-function Money({ plan, problem }: { plan: CurrentPlan; problem: Problem }) {
+function Money({ plan, problem, plans }: { plan: CurrentPlan; problem: Problem; plans: PlanSummary[] | null }) {
   const period = chosen<Period>("per", periods);
   const { cost, vms } = plan.plan;
   const per = (amount: string) => perPeriod(amount, cost.period_s, period);
@@ -116,14 +157,15 @@ function Money({ plan, problem }: { plan: CurrentPlan; problem: Problem }) {
   const sum = parts.reduce((a, b) => a + b, 0n);
   const money = (u: Units) => text(u, cost.currency, 2);
   return (
-    <section class="card span-5" aria-labelledby="money">
-      <header>
-        <h2 id="money">Money</h2>
-        <Segments label="Amounts for each" name="per" words={shownPeriods} texts={periodTexts} value={period} choose={(w) => choose("per", w === "month" ? null : w)} />
-      </header>
+    <section class="card span-5 money" aria-labelledby="money">
+      <h2 class="hidden" id="money">Money</h2>
       <p>
-        <span class="big">{headline(sum, cost.currency)}</span> <span class="unit">{each[period]} on VMs</span>
+        <span class="big">{headline(sum, cost.currency)}</span> <span class="unit">
+          {each[period]} on VMs
+          <span class="small muted">{period === "month" ? "730 hours at this hour's rate" : period === "day" ? "24 hours at this hour's rate" : "at this hour's prices and contracts"}</span>
+        </span>
       </p>
+      <Changed plan={plan} plans={plans} period={period} />
       <dl class="sums">
         {bill.map((b, i) => (
           <div key={b.name}>
@@ -150,10 +192,6 @@ function Money({ plan, problem }: { plan: CurrentPlan; problem: Problem }) {
           <dd>{money(sum + refused)}</dd>
         </div>
       </dl>
-      <p class="small muted">
-        {period === "month" ? "A month is 730 hours at this hour's rate." : period === "day" ? "A day is 24 hours at this hour's rate." : "At the prices and contracts of this hour."}
-        <Forecast cluster={plan.cluster} version={plan.freshness.inputs_version} />
-      </p>
     </section>
   );
 }
@@ -176,10 +214,9 @@ function Forecast({ cluster, version }: { cluster: string; version: number }) {
   if (!rest || !month) return null;
   const name = new Intl.DateTimeFormat("en-US", { month: "long", timeZone: "UTC" }).format(new Date());
   return (
-    <>
-      {" "}
-      Forecast for the rest of {name}: {headline(units(month.cost.bill), rest.currency)} (<a href={`${addressOf(cluster, "contracts")}?tab=months`}>Contracts, Months</a>).
-    </>
+    <span class="small muted">
+      Forecast for the rest of {name}: {headline(units(month.cost.bill), rest.currency)} (<a href={`${addressOf(cluster, "contracts")}?tab=months`}>Months</a>)
+    </span>
   );
 }
 
@@ -207,7 +244,7 @@ function VMs({ plan, problem }: { plan: CurrentPlan; problem: Problem }) {
     </p>
   );
   return (
-    <section class="card span-7" aria-labelledby="vms">
+    <section class="card span-12" aria-labelledby="vms">
       <h2 id="vms">VMs</h2>
       <p>
         <span class="big">{vms.total}</span> <span class="unit">of which {vms.reserved} reserved, {vms.on_demand} on demand{vms.spot ? `, ${vms.spot} spot` : ""}</span>
@@ -289,7 +326,7 @@ function Facts({ plan, problem }: { plan: CurrentPlan; problem: Problem }) {
               <span class="value">{text(perPeriod(worth.worth, cost.period_s, "month"), cost.currency, 2)}</span> <span class="muted small">a month</span>
             </p>
             <p class="small muted">
-              See what to buy in <a href={`${addressOf(plan.cluster, "contracts")}?tab=buy`}>Contracts</a>.
+              See what to buy in <a href={`${addressOf(plan.cluster, "contracts")}?tab=buy`}>Commitments</a>.
             </p>
           </div>
         )}

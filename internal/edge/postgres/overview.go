@@ -1,0 +1,96 @@
+package postgres
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"example.org/headroom/internal/data/storage"
+	"example.org/headroom/internal/service/plans"
+)
+
+// Overview sums up clusters by name. A day's bill is that of the newest plan that had been made for its own present by
+// then, converted to the period of the current plan; plans in another currency count as none.
+func (s *Store) Overview(ctx context.Context, only []string, now time.Time, page storage.Page) (list storage.Listed[plans.Overview], err error) {
+	after := ""
+	if err := readCursor(page.After, &after); err != nil {
+		return list, err
+	}
+	err = s.read(ctx, func(ctx context.Context, q querier) error {
+		lines, err := collectAs(ctx, q, `
+			SELECT c.name, g.last_attempt::text AS attempt, d.bills, k.contract
+			FROM clusters c JOIN planning g ON g.cluster_id = c.id
+			LEFT JOIN stored_plans now ON now.cluster_id = c.id AND now.number = g.current_number
+			CROSS JOIN LATERAL (
+			    SELECT json_agg(trim_scale(round(p.bill * now.period_seconds / p.period_seconds, 9))::text ORDER BY back DESC)::text AS bills
+			    FROM generate_series(0, @days::int - 1) back LEFT JOIN LATERAL (
+			        SELECT p.total_cost - p.penalties AS bill, p.period_seconds, p.currency FROM stored_plans p
+			        WHERE p.cluster_id = c.id AND p.created_at <= @now::timestamptz - back * interval '1 day'
+			          AND coalesce(p.for_now, p.created_at - p.at BETWEEN interval '-1 second' AND interval '5 minutes')
+			        ORDER BY p.created_at DESC, p.number DESC LIMIT 1) p ON p.currency = now.currency) d
+			LEFT JOIN LATERAL (
+			    SELECT json_build_object('name', k.name, 'vms', k.vms, 'ends', k.ends)::text AS contract FROM contracts k
+			    WHERE k.cluster_id = c.id AND k.starts <= @now AND k.ends > @now ORDER BY k.ends, k.name LIMIT 1) k ON true
+			WHERE c.deleted_at IS NULL AND c.name > @after AND (@only::text[] IS NULL OR c.name = ANY(@only))
+			ORDER BY c.name LIMIT @limit`,
+			pgx.NamedArgs{"after": after, "only": only, "now": now, "days": plans.OverviewDays, "limit": limitOf(page) + 1}, overviewOf)
+		if err != nil {
+			return fmt.Errorf("read the overview: %w", err)
+		}
+		list = listed(lines, page, func(o plans.Overview) []any { return []any{o.Cluster} })
+		return addCurrents(ctx, q, list.Items, now)
+	})
+	return list, err
+}
+
+// overviewLine is a cluster's line as stored, without its plan.
+type overviewLine struct {
+	Name     string
+	Attempt  *string
+	Bills    string
+	Contract *string
+}
+
+func overviewOf(r overviewLine) (plans.Overview, error) {
+	o := plans.Overview{Cluster: r.Name}
+	attempt, err := attemptOf(r.Attempt)
+	if err != nil {
+		return o, err
+	}
+	if attempt != nil && attempt.Failed {
+		o.Failure = &attempt.Detail
+		if len(attempt.Conflicts) > 0 {
+			o.Failure = &attempt.Conflicts[0].Detail
+		}
+	}
+	if r.Contract != nil {
+		if err := json.Unmarshal([]byte(*r.Contract), &o.ContractEnd); err != nil {
+			return o, fmt.Errorf("read the next end of a contract: %w", err)
+		}
+		o.ContractEnd.Ends = o.ContractEnd.Ends.UTC()
+	}
+	return o, json.Unmarshal([]byte(r.Bills), &o.Days)
+}
+
+// addCurrents adds to each line the summary of the current plan, and whether that is stale.
+func addCurrents(ctx context.Context, q querier, lines []plans.Overview, now time.Time) error {
+	place := map[string]int{}
+	names := make([]string, len(lines))
+	for i, o := range lines {
+		place[o.Cluster], names[i] = i, o.Cluster
+	}
+	withoutPlan := strings.Replace(selectCurrent, "p.plan::text", "'null'", 1)
+	found, err := currents(ctx, q, withoutPlan+` WHERE c.deleted_at IS NULL AND c.name = ANY(@names)`, pgx.NamedArgs{"names": names})
+	if err != nil {
+		return fmt.Errorf("read the current plans of the overview: %w", err)
+	}
+	for _, c := range found {
+		line := &lines[place[c.Record.Cluster]]
+		line.Plan, line.Stale = &c.Record.PlanSummary, c.Stale(now)
+	}
+	return nil
+}

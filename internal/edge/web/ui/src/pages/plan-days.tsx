@@ -1,0 +1,185 @@
+// The days behind and ahead of a plan as one picture: VMs by kind of supply, and what begins or ends on the way.
+import type { Signal } from "@preact/signals";
+import type { ComponentChildren } from "preact";
+import { useMemo } from "preact/hooks";
+import type { CurrentPlan } from "../api/contract.ts";
+import { type Cursor, Figure } from "../charts/figure.tsx";
+import { type Area, Blocks, Mark, Plot } from "../charts/plot.tsx";
+import { moments, number } from "../charts/scale.ts";
+import { aheadOf, behind, endsIn, guessed, pricesIn, type Stretch } from "../model/days.ts";
+import { decimal, price, text, units } from "../model/money.ts";
+import type { Column } from "../model/table.ts";
+import { clock, day } from "../model/time.ts";
+import { count, inText } from "../model/words.ts";
+import { now } from "../state/clock.ts";
+import { cluster } from "../state/cluster.ts";
+import { type Days as Read, span } from "../state/days.ts";
+import { addressOf, choose, go, query } from "../state/route.ts";
+
+const step = 300_000; // by which the picture moves on
+
+const zone = () => cluster.value?.time_zone ?? "UTC";
+const said = (at: number) => clock(new Date(at), zone(), new Date(now.value)).replace(/ [A-Z+\-0-9:]+$/, "");
+
+/** zoomed is the part that is chosen in the address: two moments. */
+function zoomed(): [number, number] | null {
+  const [from, until] = (query.value.get("days") ?? "").split("..").map((t) => Date.parse(t));
+  return from && until && from < until ? [from, until] : null;
+}
+
+const zoom = (from: number, until: number) => choose("days", `${minute(from)}..${minute(until)}`);
+const minute = (at: number) => new Date(at).toISOString().slice(0, 16) + "Z";
+
+/** Picture is the time axis of a plan; the address holds which part of it is seen. */
+export function Picture({ plan, days, children }: { plan: CurrentPlan; days: Read; children: ComponentChildren }) {
+  const at = Math.floor(now.value / step) * step;
+  const chosen = zoomed();
+  const whole: [number, number] = [Math.max(at - span * day, Math.min(Date.parse(days.plans.at(-1)?.created_at ?? plan.created_at), at - day)), days.ahead ? at + span * day : at];
+  const [from, until] = chosen ?? whole;
+  const all = useMemo(() => [...behind(days.plans, whole[0], days.ahead?.periods[0] ? Date.parse(days.ahead.periods[0].start) : at), ...(days.ahead ? aheadOf(days.ahead) : [])], [days, at]);
+  const seen = all.filter((s) => s.until > from && s.from < until).map((s) => ({ ...s, from: Math.max(s.from, from), until: Math.min(s.until, until) }));
+  const { currency } = plan.plan.cost;
+  const prices = pricesIn(days.prices, from, until);
+  const points = seen.map((s) => read(s, currency, prices));
+  const open = (i: number) => {
+    const p = seen[i]?.plan;
+    if (p && p.number > 1) go(addressOf(plan.cluster, "history", `${p.number - 1}..${p.number}`));
+  };
+  const next = days.contracts.filter((c) => Date.parse(c.until) > at && Date.parse(c.from) <= at).sort((a, b) => Date.parse(a.until) - Date.parse(b.until))[0];
+  const middle = (from + until) / 2;
+  const wide = until - from;
+  return (
+    <>
+      <header>
+        <h2 id="days">Behind and ahead</h2>
+        {!chosen && children}
+        <span class="tools small">
+          <button class="quiet" onClick={() => zoom(middle - wide / 4, middle + wide / 4)}>Zoom in</button>
+          {chosen && <button class="quiet" onClick={() => choose("days", null)}>Show all</button>}
+        </span>
+      </header>
+      <Figure
+        title="VMs by kind of supply"
+        said={`${sentence(all, at)}${next ? ` Next contract end: ${inText(next.name)}, ${said(Date.parse(next.until)).replace(/, .*$/, "")}.` : ""}`}
+        columns={columns(currency)}
+        rows={seen}
+        name={(s) => String(s.from)}
+        points={[points]}
+        file="days"
+        bare
+        open={(c) => open(c.point)}
+        legend={<Legend all={seen} guessed={days.ahead !== null && guessed(days.ahead).some((g) => g.until > from && g.from < until)} />}
+      >
+        {(cursor) => (
+          <Plot
+            x={moments(from, until, zone(), 7)}
+            y={number(seen.map((s) => s.reserved + s.demand + s.spot), String, { zero: true, whole: true, about: 3 })}
+            height={150}
+            top={30}
+            at={(x) => (cursor.value = x === null ? null : pointed(seen, x))}
+            press={(x) => open(pointed(seen, x)?.point ?? -1)}
+            brush={zoom}
+            reset={() => choose("days", null)}
+          >
+            {(a) => <Drawn a={a} seen={seen} days={days} from={from} until={until} at={at} prices={prices} cursor={cursor} />}
+          </Plot>
+        )}
+      </Figure>
+    </>
+  );
+}
+
+/** pointed is the stretch at a moment. */
+function pointed(seen: Stretch[], x: number): Cursor {
+  const point = seen.findIndex((s) => s.from <= x && x < s.until);
+  return point < 0 ? null : { series: 0, point };
+}
+
+/** read is a stretch as it is read under the picture. */
+function read(s: Stretch, currency: string, prices: ReturnType<typeof pricesIn>): string {
+  const vms = [`${count(s.reserved, "VM", "VMs")} reserved`, `${s.demand} on demand`, ...(s.spot > 0 ? [`${s.spot} spot`] : [])].join(", ");
+  const cost = prices.length === 1 ? prices[0]!.steps.find((p) => p.from <= s.from && s.from < p.until) : undefined;
+  const refused = s.refused > 0 ? ` · ${count(s.refused, "job", "jobs")} refused` : "";
+  const whose = s.plan ? ` · plan ${s.plan.number}` : " · forecast";
+  return `${said(s.from)} to ${said(s.until)} · ${vms} · bill ${text(s.bill, currency, 2)} an hour${cost ? ` · on demand at ${price(units(cost.text), currency)}` : ""}${refused}${whose}`;
+}
+
+/** sentence says between how many VMs the days ahead lie. */
+function sentence(all: Stretch[], at: number): string {
+  const vms = all.filter((s) => s.until > at && !s.plan).map((s) => s.reserved + s.demand + s.spot);
+  if (vms.length === 0) return "What held in the days behind.";
+  const [low, high] = [Math.min(...vms), Math.max(...vms)];
+  return low === high ? `The days ahead need ${count(low, "VM", "VMs")} throughout.` : `The days ahead need between ${low} and ${count(high, "VM", "VMs")}.`;
+}
+
+function columns(currency: string): Column<Stretch>[] {
+  return [
+    { key: "from", title: "From", value: (s) => new Date(s.from).toISOString(), show: (s) => said(s.from) },
+    { key: "until", title: "Until", value: (s) => new Date(s.until).toISOString(), show: (s) => said(s.until) },
+    { key: "reserved", title: "Reserved", number: true, value: (s) => s.reserved },
+    { key: "on_demand", title: "On demand", number: true, value: (s) => s.demand },
+    { key: "spot", title: "Spot", number: true, value: (s) => s.spot, inFilesOnly: true },
+    { key: "vm_bill_hour", title: "VM bill, hour", number: true, value: (s) => decimal(s.bill), show: (s) => text(s.bill, currency, 2) },
+    { key: "refused", title: "Refused", number: true, value: (s) => s.refused },
+    { key: "plan", title: "Plan", number: true, value: (s) => s.plan?.number ?? null, show: (s) => s.plan?.number ?? "forecast" },
+  ];
+}
+
+function Legend({ all, guessed }: { all: Stretch[]; guessed: boolean }) {
+  return (
+    <p class="legend">
+      <span><span class="patch reserved" />Reserved</span>
+      <span><span class="patch demand" />On demand</span>
+      {all.some((s) => s.spot > 0) && <span><span class="patch spot" />Spot</span>}
+      {guessed && <span><span class="patch none" />No forecast</span>}
+    </p>
+  );
+}
+
+interface Drawing {
+  a: Area;
+  seen: Stretch[];
+  days: Read;
+  from: number;
+  until: number;
+  at: number;
+  prices: ReturnType<typeof pricesIn>;
+  cursor: Signal<Cursor>;
+}
+
+function Drawn({ a, seen, days, from, until, at, prices, cursor }: Drawing) {
+  const kind = (low: (s: Stretch) => number, high: (s: Stretch) => number) => seen.map((s) => ({ from: s.from, until: s.until, low: low(s), high: high(s) }));
+  const most = Math.max(...seen.map((s) => s.reserved + s.demand + s.spot));
+  const unknown = days.ahead ? guessed(days.ahead).filter((g) => g.until > from && g.from < until) : [];
+  const hovered = cursor.value && seen[cursor.value.point];
+  return (
+    <>
+      <Blocks of={a} parts={kind(() => 0, (s) => s.reserved)} look="reserved" />
+      <Blocks of={a} parts={kind((s) => s.reserved, (s) => s.reserved + s.demand)} look="demand" />
+      <Blocks of={a} parts={kind((s) => s.reserved + s.demand, (s) => s.reserved + s.demand + s.spot)} look="spot" />
+      <Blocks of={a} parts={unknown.map((g) => ({ from: Math.max(g.from, from), until: Math.min(g.until, until), low: 0, high: most }))} look="unknown" />
+      {hovered && <Blocks of={a} parts={[{ from: hovered.from, until: hovered.until, low: 0, high: hovered.reserved + hovered.demand + hovered.spot }]} look="read" />}
+      {at > from && at < until && <Mark of={a} x={at} word="now" look="" />}
+      {flags(days, from, until, prices, a).map((f) => (
+        <Mark key={`${f.at} ${f.word}`} of={a} x={f.at} word={f.word} look={f.look} up={f.up} />
+      ))}
+    </>
+  );
+}
+
+const letter = 7.5; // how wide one is, about
+
+/** flags are contracts that end and prices that change; of those that stand close together some have no room for words. */
+function flags(days: Read, from: number, until: number, prices: ReturnType<typeof pricesIn>, a: Area) {
+  const ends = endsIn(days.contracts, from, until).map((c) => ({ at: c.at, word: `${inText(c.name)} ends`, look: "accent" }));
+  const turns = prices.flatMap((p) => p.steps.slice(1).map((s) => ({ at: s.from, word: `${prices.length > 1 ? `${p.type} ` : ""}${s.text.replace(/0+$/, "")}`, look: "muted" })));
+  let end = -Infinity;
+  return [...ends, ...turns]
+    .sort((x, y) => x.at - y.at)
+    .map((f) => {
+      const wide = (f.word.length * letter) / 2;
+      const room = a.x(f.at) - wide > end + 8;
+      if (room) end = a.x(f.at) + wide;
+      return { ...f, word: room ? f.word : "", up: 14 };
+    });
+}

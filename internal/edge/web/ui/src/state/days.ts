@@ -1,0 +1,49 @@
+// The days behind and ahead of the open cluster: the plans that held, and what its forecasts come to.
+import { useEffect } from "preact/hooks";
+import { ask, list } from "../api/client.ts";
+import type { Contract, Horizon, PlanSummary, Price } from "../api/contract.ts";
+import { day } from "../model/time.ts";
+import { current, session } from "./cluster.ts";
+import { type Fetched, useFetched } from "./fetched.ts";
+import { isRun } from "./runs.ts";
+
+export interface Days {
+  /** The newest first. */
+  plans: PlanSummary[];
+  prices: Price[];
+  contracts: Contract[];
+  /** Null where this key may not ask for it, or it takes too long. */
+  ahead: Horizon | null;
+}
+
+/** span is how many days are seen each way. */
+export const span = 7;
+const most = 1000; // prices and contracts that a picture can show
+const mostPlans = 300; // one each hour, and some that follow changes
+const hour = 3_600_000;
+
+/** useDays reads them anew whenever there is another plan. */
+export function useDays(cluster: string): Fetched<Days> {
+  const newest = current.value?.plan.number ?? 0;
+  const days = useFetched(
+    async () => {
+      const path = { cluster };
+      const from = new Date(Math.ceil((Date.now() + 1) / hour) * hour);
+      const until = new Date(from.getTime() + span * day);
+      const asks = session.value !== null && session.value.role !== "viewer";
+      const look = async () => (asks ? (await ask("POST /v1/clusters/{cluster}/horizons", { path, body: { from: from.toISOString(), until: until.toISOString(), detail: "periods" } }))!.value : null);
+      const [plans, prices, contracts, ahead] = await Promise.all([
+        list("GET /v1/clusters/{cluster}/plans", path, { limit: mostPlans }, mostPlans),
+        list("GET /v1/clusters/{cluster}/prices", path, { limit: most }, most),
+        list("GET /v1/clusters/{cluster}/contracts", path, { limit: most }, most),
+        look().catch(() => null), // what is behind is seen even so
+      ]);
+      return { plans, prices, contracts, ahead: ahead && !isRun(ahead) ? ahead : null };
+    },
+    cluster,
+  );
+  useEffect(() => {
+    if ((days.value.value?.plans[0]?.number ?? newest) < newest) days.again(); // what is here stays meanwhile
+  }, [newest]);
+  return days;
+}
