@@ -89,8 +89,9 @@ GENERATED = openapi/operations_gen.go internal/edge/api/server_gen.go internal/e
 SOURCES = openapi/openapi.yaml openapi/openapi.go $(sort $(wildcard openapi/server/*)) scripts/operations/main.go scripts/contract/main.go scripts/rules/main.go go.mod tools/go.mod
 SUM = cat $(SOURCES) $(GENERATED) | sha256sum
 
-generate: ## make the command line's requests, the server's and the page's types from openapi.yaml, and plans' JSON from their structs
+generate: ## make the command line's requests, the server's and the page's types from openapi.yaml, plans' JSON from their structs, and docs/reference from all code
 	go generate ./openapi ./internal/edge/api/... ./internal/edge/web ./internal/core/capacity
+	go run ./scripts/reference
 	@$(SUM) > openapi/generated.sum
 
 check: ui ## format, vet, staticcheck, gosec, who imports whom, licences, generated code fresh, modules

@@ -58,7 +58,7 @@ func plain(text string) string {
 		if strings.HasPrefix(p, "  ") {
 			paragraphs[i] = "```text\n" + strings.Join(trimmed(p), "\n") + "\n```"
 		} else {
-			paragraphs[i] = strings.NewReplacer("<", "&lt;", "*", `\*`, "_", `\_`).Replace(p)
+			paragraphs[i] = strings.NewReplacer("<", "&lt;", "*", `\*`).Replace(p)
 		}
 	}
 	return strings.Join(paragraphs, "\n\n")

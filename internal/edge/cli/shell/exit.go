@@ -28,7 +28,7 @@ const (
 	ExitError      = 1 // something could not be done
 	ExitUsage      = 2 // the command line makes no sense
 	ExitInfeasible = 3 // there is no plan; the conflicts say why
-	ExitSolver     = 4 // no solver, or it gave up; no server to ask (exitConnection)
+	ExitSolver     = 4 // no solver, or it gave up; or no server to ask
 	ExitDiffers    = 5 // a verdict of reproduce is not the recorded one, or a figure is outside its band
 )
 
