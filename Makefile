@@ -94,7 +94,7 @@ generate: ## make the command line's requests, the server's and the page's types
 	go run ./scripts/reference
 	@$(SUM) > openapi/generated.sum
 
-check: ui ## format, vet, staticcheck, gosec, who imports whom, licences, generated code fresh, modules
+check: ui ## format, vet, staticcheck, gosec, who imports whom, licences, generated code fresh, modules, nothing of v1 gone
 	@test "$$($(SUM))" = "$$(cat openapi/generated.sum)" || \
 		{ echo "make check: openapi.yaml, a generator or generated code has changed; run make generate, and commit what it writes."; exit 1; }
 	@test -z "$$(gofmt -l $$(go list -f '{{.Dir}}' ./...))" || { gofmt -d $$(go list -f '{{.Dir}}' ./...); exit 1; }
@@ -107,6 +107,7 @@ check: ui ## format, vet, staticcheck, gosec, who imports whom, licences, genera
 	bin/gosec $$(go list -f '{{.Dir}}' ./internal/... ./cmd/headroom/... | grep -v /internal/test/)
 	go test ./internal ./scripts/planjson
 	go test -run '^TestLicen' ./scripts/release
+	go run ./scripts/compatible
 	go mod verify
 
 # BENCH passes options on: make bench BENCH='-families hard -markdown', make bench BENCH='-limit 3s -table docs/benchmarks.md';
