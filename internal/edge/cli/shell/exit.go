@@ -100,7 +100,10 @@ func Report(stderr io.Writer, asked *cobra.Command, err error) int {
 	if !errors.As(err, &f) {
 		said, similar, _ := strings.Cut(flagGroup(err.Error()), "\n\nDid you mean this?\n")
 		if verbs := strings.Fields(similar); len(verbs) > 0 {
-			slices.Sort(verbs)
+			var typed string
+			if _, err := fmt.Sscanf(said, "unknown command %q", &typed); err == nil {
+				byLikeness(typed, verbs)
+			}
 			said += "; did you mean " + strings.Join(verbs, " or ") + "?"
 		}
 		usage := fmt.Sprintf("It is used as %q; %q says more.", asked.UseLine(), asked.CommandPath()+" --help")
