@@ -123,7 +123,8 @@ bench-compare: ## compare the benchmarks of two revisions: make bench-compare RE
 PATCHED = GOTOOLCHAIN=$(shell sed -n 's/^toolchain //p' go.mod)
 KEY =
 
-release: ui audit ## build archives for Linux, checksums and lists of contents (SBOM) into dist/, signed: make release KEY=release.pem
+release: ui audit ## build archives and Debian packages for Linux, checksums and lists of contents (SBOM) into dist/, signed: make release KEY=release.pem
+	@scripts/setup release
 	$(PATCHED) go run ./scripts/release -version '$(VERSION)' -out dist -key '$(KEY)'
 
 audit: ## look for known vulnerabilities in the modules and in Go (fetches Go's database of them)

@@ -147,7 +147,7 @@ func commonFiles(version string, made time.Time) ([]file, error) {
 		files = append(files, file{name, text, 0o644})
 	}
 	add := func(name string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() || strings.HasSuffix(name, ".go") {
+		if err != nil || entry.IsDir() || slices.Contains([]string{".go", ".sum", ".txt"}, filepath.Ext(name)) {
 			return err
 		}
 		text, err := os.ReadFile(name)
@@ -157,7 +157,7 @@ func commonFiles(version string, made time.Time) ([]file, error) {
 		files = append(files, file{name, text, 0o644})
 		return err
 	}
-	for _, dir := range []string{"deploy", "docs"} {
+	for _, dir := range []string{"deploy", "docs", "openapi"} {
 		if err := filepath.WalkDir(dir, add); err != nil {
 			return nil, err
 		}
