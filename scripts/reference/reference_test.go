@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// The pages are what the code says now.
+// The pages hold what the generator makes of the code.
 func TestPagesAreFresh(t *testing.T) {
 	made, err := pages("../..")
 	if err != nil {
