@@ -51,7 +51,7 @@ func commandPage(top *cobra.Command, version string, made time.Time) string {
 		if c != top {
 			s.WriteString(paragraphs(about(c)))
 		}
-		fmt.Fprintf(&s, ".PP\n.B %s\n", roff(c.UseLine()))
+		fmt.Fprintf(&s, ".PP\n.B %s\n", roff(usage(c)))
 		options(&s, flags(c.LocalNonPersistentFlags()))
 		if connection(c) != nil {
 			server = c

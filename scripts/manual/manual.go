@@ -74,6 +74,9 @@ func whichServer(c *cobra.Command) string {
 	return strings.TrimPrefix(theServer, "\n\n") + text
 }
 
+// usage returns the arguments of a command.
+func usage(c *cobra.Command) string { return strings.TrimSuffix(c.UseLine(), " [flags]") }
+
 // walk calls do for a command and all below it.
 func walk(c *cobra.Command, do func(*cobra.Command)) {
 	do(c)

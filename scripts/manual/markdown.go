@@ -31,7 +31,7 @@ func Markdown(root *cobra.Command) string {
 			fmt.Fprintf(&s, "\n%s %s\n\n%s\n", level, c.CommandPath(), plain(about(c)))
 			if !c.HasSubCommands() || strings.Contains(c.Use, " ") {
 				fmt.Fprintf(&s, "\n```sh\n%s\n```\n", strings.Join(trimmed(c.Example), "\n"))
-				fmt.Fprintf(&s, "\nUsage: `%s`\n", c.UseLine())
+				fmt.Fprintf(&s, "\nUsage: `%s`\n", usage(c))
 			}
 			if connection(c) != nil {
 				s.WriteString("\nIt asks [a server](#the-server-that-is-asked).\n")

@@ -51,4 +51,4 @@ perl -MIO::Socket::INET -e '
 kill $server
 wait $server && echo stopped
 apt-get -q -y purge headroom >>/root/apt.log 2>&1 || { cat /root/apt.log; exit 1; }
-! command -v headroom >/dev/null && test ! -e /usr/lib/systemd/system/headroom.service && echo purged
+test ! -e /usr/bin/headroom && test ! -e /usr/lib/systemd/system/headroom.service && echo purged
