@@ -26,7 +26,7 @@ func debVersion(version string) string {
 	return first + "+" + strings.ReplaceAll(rest, "-", ".")
 }
 
-// scripts are what Debian runs around an installation. None makes a secret, and none starts a server.
+// debScripts holds the scripts that Debian runs around an installation. None makes a secret, and none starts a server anew.
 var debScripts = map[string]string{
 	"postinst": `#!/bin/sh
 set -e
