@@ -30,8 +30,7 @@ func Markdown(root *cobra.Command) string {
 			}
 			fmt.Fprintf(&s, "\n%s %s\n\n%s\n", level, c.CommandPath(), plain(about(c)))
 			if !c.HasSubCommands() || strings.Contains(c.Use, " ") {
-				fmt.Fprintf(&s, "\n```sh\n%s\n```\n", strings.Join(trimmed(c.Example), "\n"))
-				fmt.Fprintf(&s, "\nUsage: `%s`\n", usage(c))
+				fmt.Fprintf(&s, "\n```text\nusage: %s\n\n%s\n```\n", usage(c), strings.Join(trimmed(c.Example), "\n"))
 			}
 			if connection(c) != nil {
 				s.WriteString("\nIt asks [a server](#the-server-that-is-asked).\n")
