@@ -89,11 +89,12 @@ GENERATED = openapi/operations_gen.go internal/edge/api/server_gen.go internal/e
 SOURCES = openapi/openapi.yaml openapi/openapi.go $(sort $(wildcard openapi/server/*)) scripts/operations/main.go scripts/contract/main.go scripts/rules/main.go go.mod tools/go.mod
 SUM = cat $(SOURCES) $(GENERATED) | sha256sum
 
-generate: ## make the command line's requests, the server's and the page's types from openapi.yaml, and plans' JSON from their structs
+generate: ## make the command line's requests, the server's and the page's types from openapi.yaml, plans' JSON from their structs, and docs/reference from all code
 	go generate ./openapi ./internal/edge/api/... ./internal/edge/web ./internal/core/capacity
+	go run ./scripts/reference
 	@$(SUM) > openapi/generated.sum
 
-check: ui ## format, vet, staticcheck, gosec, who imports whom, licences, generated code fresh, modules
+check: ui ## format, vet, staticcheck, gosec, who imports whom, licences, generated code fresh, modules, nothing of v1 gone
 	@test "$$($(SUM))" = "$$(cat openapi/generated.sum)" || \
 		{ echo "make check: openapi.yaml, a generator or generated code has changed; run make generate, and commit what it writes."; exit 1; }
 	@test -z "$$(gofmt -l $$(go list -f '{{.Dir}}' ./...))" || { gofmt -d $$(go list -f '{{.Dir}}' ./...); exit 1; }
@@ -106,6 +107,7 @@ check: ui ## format, vet, staticcheck, gosec, who imports whom, licences, genera
 	bin/gosec $$(go list -f '{{.Dir}}' ./internal/... ./cmd/headroom/... | grep -v /internal/test/)
 	go test ./internal ./scripts/planjson
 	go test -run '^TestLicen' ./scripts/release
+	go run ./scripts/compatible
 	go mod verify
 
 # BENCH passes options on: make bench BENCH='-families hard -markdown', make bench BENCH='-limit 3s -table docs/benchmarks.md';
@@ -121,7 +123,8 @@ bench-compare: ## compare the benchmarks of two revisions: make bench-compare RE
 PATCHED = GOTOOLCHAIN=$(shell sed -n 's/^toolchain //p' go.mod)
 KEY =
 
-release: ui audit ## build archives for Linux, checksums and lists of contents (SBOM) into dist/, signed: make release KEY=release.pem
+release: ui audit ## build archives and Debian packages for Linux, checksums and lists of contents (SBOM) into dist/, signed: make release KEY=release.pem
+	@scripts/setup release
 	$(PATCHED) go run ./scripts/release -version '$(VERSION)' -out dist -key '$(KEY)'
 
 audit: ## look for known vulnerabilities in the modules and in Go (fetches Go's database of them)

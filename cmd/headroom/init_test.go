@@ -149,6 +149,29 @@ func TestInitOfPastRuns(t *testing.T) {
 	}
 }
 
+// A table whose tasks have a start and a finish makes a cluster like other histories: its runs begin with their first task.
+func TestInitOfATable(t *testing.T) {
+	t.Parallel()
+	h := startHomed(t)
+	var table strings.Builder
+	table.WriteString("job,execution,task,kind,start,finish\n")
+	for day := range 7 {
+		for task := range 6 {
+			fmt.Fprintf(&table, "etl,%d,%d,map,2026-03-%02dT09:00:%02dZ,2026-03-%02dT09:01:%02dZ\n", day, task, day+1, task, day+1, 10+task)
+		}
+	}
+	file := filepath.Join(t.TempDir(), "tasks.csv")
+	if err := os.WriteFile(file, []byte(table.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	said := h.verb(t, "init", "shop", "--from-history", file, "--instance", "m5.xlarge", "--price", "0.2")
+	for _, want := range []string{"7 runs, 1m15s in the median", "etl is done within 1m15s, as 7 of 7 runs were", "Rent "} {
+		if !strings.Contains(said, want) {
+			t.Errorf("it does not say %q:\n%s", want, said)
+		}
+	}
+}
+
 // A guess makes a cluster whose plan has the machines that were guessed.
 func TestInitOfAGuess(t *testing.T) {
 	t.Parallel()
@@ -183,7 +206,7 @@ func TestInitOfAGuess(t *testing.T) {
 		"give one of both":                            with(append(guess, "--from-history", failed)...),
 		"a guess has three parts":                     with("--takes", "45m"),
 		"each more than 0":                            with("--takes", "45m", "--on", "1", "--a-day", "NaN"),
-		"its runs do not say how long they took.":     with("--from-history", undated),
+		"the columns start and finish":                with("--from-history", undated),
 		"goes up to":                                  with("--takes", "45m", "--on", "1000000", "--a-day", "1"),
 		`--price: "cheap" is not a decimal`:           append(guess, "--instance", "m5.xlarge", "--price", "cheap"),
 		"say what m5.xlarge costs an hour":            append(guess, "--instance", "m5.xlarge"),

@@ -1,6 +1,6 @@
-// Command release makes the published files: an archive for each platform, and SHA256SUMS of all. An archive has the
-// programs, instructions for installing them, completions, the licences of their parts and a list of those (SBOM,
-// CycloneDX). With a key it also signs from which commit they were made. The same commit gives the same files, given the
+// Command release makes the published files: an archive and a Debian package for each platform, and SHA256SUMS of all.
+// They have the programs, instructions for installing them, completions, pages for man, the licences of their parts and a
+// list of those (SBOM, CycloneDX). With a key it also signs from which commit they were made. The same commit gives the same files, given the
 // same Go and the same system libraries. Run it from the repository's folder: make release.
 package main
 
@@ -11,19 +11,20 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"example.org/headroom/scripts/manual"
 )
 
-// platform is a target of the build. The solver is C++ and is built for this machine's platform alone. Headroom's
-// other program stops its children by means that only Linux has.
+// platform is a target of the build. Headroom stops its children by means that only Linux has.
 type platform struct{ system, machine string }
 
 func (p platform) String() string { return p.system + "_" + p.machine }
@@ -96,7 +97,7 @@ func release(version, out string, platforms []platform) error {
 	if err := os.MkdirAll(out, 0o755); err != nil {
 		return err
 	}
-	common, err := commonFiles(version, work)
+	common, err := commonFiles(version, made)
 	if err != nil {
 		return err
 	}
@@ -136,7 +137,7 @@ type file struct {
 }
 
 // commonFiles returns the files that are the same for every platform.
-func commonFiles(version, work string) ([]file, error) {
+func commonFiles(version string, made time.Time) ([]file, error) {
 	var files []file
 	for _, name := range []string{"README.md", "LICENSE", "CHANGELOG.md"} {
 		text, err := os.ReadFile(name)
@@ -146,7 +147,7 @@ func commonFiles(version, work string) ([]file, error) {
 		files = append(files, file{name, text, 0o644})
 	}
 	add := func(name string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() || strings.HasSuffix(name, ".go") {
+		if err != nil || entry.IsDir() || slices.Contains([]string{".go", ".sum", ".txt"}, filepath.Ext(name)) {
 			return err
 		}
 		text, err := os.ReadFile(name)
@@ -156,61 +157,76 @@ func commonFiles(version, work string) ([]file, error) {
 		files = append(files, file{name, text, 0o644})
 		return err
 	}
-	for _, dir := range []string{"deploy", "docs"} {
+	for _, dir := range []string{"deploy", "docs", "openapi"} {
 		if err := filepath.WalkDir(dir, add); err != nil {
 			return nil, err
 		}
 	}
-	// Completions are the same everywhere; the program of this machine writes them.
-	native := filepath.Join(work, "headroom")
-	if err := build(platform{runtime.GOOS, runtime.GOARCH}, version, native, "./cmd/headroom", false); err != nil {
+	words, err := wordFiles(version, made)
+	return append(files, words...), err
+}
+
+// wordFiles returns completions and pages for man, made from the commands.
+func wordFiles(version string, made time.Time) (files []file, err error) {
+	commands, err := manual.Commands()
+	if err != nil {
 		return nil, err
 	}
-	for shell, name := range map[string]string{"bash": "headroom.bash", "zsh": "_headroom", "fish": "headroom.fish"} {
-		text, err := exec.Command(native, "completion", shell).Output()
-		if err != nil || len(text) == 0 {
-			return nil, fmt.Errorf("write the completion of %s: %w", shell, err)
+	for name, text := range manual.Pages(commands, version, made) {
+		files = append(files, file{"man/" + name, []byte(text), 0o644})
+	}
+	for name, write := range map[string]func(io.Writer) error{
+		"headroom.bash": func(w io.Writer) error { return commands.GenBashCompletionV2(w, true) },
+		"_headroom":     commands.GenZshCompletion,
+		"headroom.fish": func(w io.Writer) error { return commands.GenFishCompletion(w, true) },
+	} {
+		var text bytes.Buffer
+		if err := write(&text); err != nil {
+			return nil, err
 		}
-		files = append(files, file{"completions/" + name, text, 0o644})
+		files = append(files, file{"completions/" + name, text.Bytes(), 0o644})
 	}
 	return files, nil
 }
 
-func build(p platform, version, to, what string, cgo bool) error {
-	command := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w -X main.version="+version, "-o", to, what)
+// build builds the program for a platform.
+func build(p platform, version, to string) error {
+	command := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w -X main.version="+version, "-o", to, "./cmd/headroom")
 	command.Env = append(os.Environ(), "GOOS="+p.system, "GOARCH="+p.machine, "CGO_ENABLED=0")
-	if cgo {
-		command.Env = append(command.Env, "CGO_ENABLED=1")
-	}
 	command.Stderr = os.Stderr
 	if err := command.Run(); err != nil {
-		return fmt.Errorf("build %s: %w", what, err)
+		return fmt.Errorf("build headroom: %w", err)
 	}
 	return nil
 }
 
-// releaseFor makes the archive of one platform and its SBOM, and returns their names.
+// releaseFor makes the archive, the Debian package and the SBOM of one platform, and returns their names.
 func releaseFor(p platform, version string, made time.Time, common []file, work, out string) ([]string, error) {
 	folder := filepath.Join(work, p.String())
-	programs := []string{"headroom"}
-	if err := build(p, version, filepath.Join(folder, "headroom"), "./cmd/headroom", false); err != nil {
+	program, solver := filepath.Join(folder, "headroom"), filepath.Join(folder, "headroom-solver")
+	if err := build(p, version, program); err != nil {
 		return nil, err
 	}
-	if p.system == runtime.GOOS && p.machine == runtime.GOARCH {
-		programs = append(programs, "headroom-solver")
-		if err := build(p, version, filepath.Join(folder, "headroom-solver"), "./cmd/headroom-solver", true); err != nil {
-			return nil, err
-		}
+	tools, err := toolchainFor(p)
+	if err != nil {
+		return nil, err
 	}
-	files := slices.Clone(common)
-	var contents inventory
-	for _, name := range programs {
-		text, err := os.ReadFile(filepath.Join(folder, name))
+	linked, err := tools.buildSolver(p, version, folder, solver)
+	if err != nil {
+		return nil, err
+	}
+	libc, err := newestC(solver)
+	if err != nil {
+		return nil, err
+	}
+	files, contents := slices.Clone(common), inventory{libraries: linked}
+	for _, built := range []string{program, solver} {
+		text, err := os.ReadFile(built)
 		if err != nil {
 			return nil, err
 		}
-		files = append(files, file{name, text, 0o755})
-		if err := contents.add(filepath.Join(folder, name)); err != nil {
+		files = append(files, file{filepath.Base(built), text, 0o755})
+		if err := contents.add(built); err != nil {
 			return nil, err
 		}
 	}
@@ -231,10 +247,15 @@ func releaseFor(p platform, version string, made time.Time, common []file, work,
 	if err != nil {
 		return nil, err
 	}
-	written := []string{name + ".tar.gz", name + ".cdx.json"}
-	return written, errors.Join(
-		os.WriteFile(filepath.Join(out, written[0]), archive, 0o644),
-		os.WriteFile(filepath.Join(out, written[1]), sbom, 0o644))
+	deb, err := debian(p, version, libc, made, files)
+	if err != nil {
+		return nil, err
+	}
+	written := []string{name + ".tar.gz", name + ".cdx.json", "headroom_" + debVersion(version) + "_" + p.machine + ".deb"}
+	for i, text := range [][]byte{archive, sbom, deb} {
+		err = errors.Join(err, os.WriteFile(filepath.Join(out, written[i]), text, 0o644))
+	}
+	return written, err
 }
 
 // writeSums writes the file for sha256sum --check.

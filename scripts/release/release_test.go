@@ -141,21 +141,24 @@ func TestRelease(t *testing.T) {
 		}
 		sums := map[string][32]byte{}
 		for _, p := range wanted {
-			for _, end := range []string{".tar.gz", ".cdx.json"} {
-				name := "headroom_" + version + "_" + p.String() + end
+			for _, name := range []string{"headroom_" + version + "_" + p.String() + ".tar.gz", "headroom_" + version + "_" + p.String() + ".cdx.json",
+				"headroom_1.2.3+test_" + p.machine + ".deb"} {
 				text, err := os.ReadFile(filepath.Join(out, name))
 				if err != nil {
 					t.Fatal(err)
 				}
 				sums[name] = sha256.Sum256(text)
-				if end == ".tar.gz" {
-					checkArchive(t, p, version, unpacked(t, text), p == native)
+				switch filepath.Ext(name) {
+				case ".gz":
+					checkArchive(t, p, version, unpacked(t, text))
+				case ".deb":
+					checkPackage(t, p, filepath.Join(out, name))
 				}
 			}
 		}
 		entries, err := os.ReadDir(out)
 		if err != nil || len(entries) != len(sums)+1 {
-			t.Errorf("got %v, %v; want the archives, their lists and SHA256SUMS", entries, err)
+			t.Errorf("got %v, %v; want the archives, packages, their lists and SHA256SUMS", entries, err)
 		}
 		text, err := os.ReadFile(filepath.Join(out, "SHA256SUMS"))
 		if err != nil {
@@ -173,17 +176,14 @@ func TestRelease(t *testing.T) {
 	}
 }
 
-func checkArchive(t *testing.T, p platform, version string, files map[string]file, solver bool) {
+func checkArchive(t *testing.T, p platform, version string, files map[string]file) {
 	t.Helper()
 	folder := "headroom_" + version + "_" + p.String() + "/"
 	for _, name := range []string{"README.md", "docs/README.md", "docs/reference/problem.md", "LICENSE", "CHANGELOG.md", "THIRD-PARTY-LICENSES", "sbom.cdx.json", "headroom", "completions/headroom.bash", "completions/_headroom",
-		"completions/headroom.fish", "deploy/systemd/headroom.service", "deploy/helm/headroom/values.yaml", "deploy/helm/headroom/templates/deployment.yaml"} {
+		"completions/headroom.fish", "headroom-solver", "man/headroom.1", "man/headroom-solve.1", "openapi/examples/nightly-etl.json", "openapi/openapi.yaml", "deploy/systemd/headroom.service", "deploy/helm/headroom/values.yaml", "deploy/helm/headroom/templates/deployment.yaml"} {
 		if len(files[folder+name].text) == 0 {
 			t.Errorf("%s: %s is not there, or empty", p, name)
 		}
-	}
-	if _, ok := files[folder+"headroom-solver"]; ok != solver {
-		t.Errorf("%s: a solver is there: %v, want %v", p, ok, solver)
 	}
 	for name, f := range files {
 		if strings.HasSuffix(name, ".go") {
@@ -200,9 +200,11 @@ func checkArchive(t *testing.T, p platform, version string, files map[string]fil
 	if chart := string(files[folder+"deploy/helm/headroom/Chart.yaml"].text); !strings.Contains(chart, `appVersion: "`+version+`"`) {
 		t.Errorf("the chart is of another version:\n%s", chart)
 	}
-	binary, err := elf.NewFile(bytes.NewReader(files[folder+"headroom"].text))
-	if want := map[string]elf.Machine{"amd64": elf.EM_X86_64, "arm64": elf.EM_AARCH64}[p.machine]; err != nil || binary.Machine != want {
-		t.Fatalf("%s: got a program for %v, %v", p, binary, err)
+	for _, program := range []string{"headroom", "headroom-solver"} {
+		binary, err := elf.NewFile(bytes.NewReader(files[folder+program].text))
+		if want := map[string]elf.Machine{"amd64": elf.EM_X86_64, "arm64": elf.EM_AARCH64}[p.machine]; err != nil || binary.Machine != want {
+			t.Fatalf("%s: got a program for %v, %v", p, binary, err)
+		}
 	}
 	var list bom
 	if err := json.Unmarshal(files[folder+"sbom.cdx.json"].text, &list); err != nil {
@@ -250,8 +252,13 @@ func checkArchive(t *testing.T, p platform, version string, files map[string]fil
 			t.Errorf("%s: %s is not listed", p, want)
 		}
 	}
-	if got := slices.ContainsFunc(list.Components, func(c component) bool { return strings.HasPrefix(c.Name, "libCbc") }); got != solver {
-		t.Errorf("%s: CBC is listed: %v, want %v", p, got, solver)
+	if got := slices.ContainsFunc(list.Components, func(c component) bool {
+		return c.Name == "libCbc" && c.Licences[0].Expression == "EPL-1.0" && strings.HasPrefix(c.PURL, "pkg:deb/debian/coinor-libcbc-dev@")
+	}); !got {
+		t.Errorf("%s: CBC, which is linked in, is not listed with its licence and its package", p)
+	}
+	if !bytes.Contains(files[folder+"THIRD-PARTY-LICENSES"].text, []byte("License: EPL-1")) {
+		t.Errorf("%s: the licence of CBC is missing", p)
 	}
 	if list.Format != "CycloneDX" || list.Metadata.Component.Version != version || !strings.HasPrefix(list.Serial, "urn:uuid:") {
 		t.Errorf("%s: got the head %+v", p, list)

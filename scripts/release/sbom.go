@@ -49,8 +49,12 @@ func (i *inventory) has(path string) bool {
 	return slices.ContainsFunc(i.modules, func(have module) bool { return have.path == path })
 }
 
-// library is a shared library of the system that a program loads. It is not in the archive.
-type library struct{ name, deb, version string }
+// library is a library of the system. A program loads it from there, or has it linked in.
+type library struct {
+	name, deb, version string
+	licence            string // of one that is linked in
+	text               []byte // its licence in full
+}
 
 // licenceText is a file with a module's licence.
 type licenceText struct {
@@ -213,6 +217,17 @@ func (i *inventory) licences() ([]byte, error) {
 			fmt.Fprintf(&out, "\n--- %s ---\n\n%s\n", l.name, bytes.TrimSpace(l.text))
 		}
 	}
+	told := map[string]bool{}
+	for _, l := range i.libraries {
+		if l.licence == "" || told[l.deb] {
+			continue
+		}
+		if len(told) == 0 {
+			fmt.Fprintf(&out, "\n%s\n\nheadroom-solver contains these libraries as Debian builds them. Debian's source packages of the versions named hold their source.\n", strings.Repeat("=", 80))
+		}
+		told[l.deb] = true
+		fmt.Fprintf(&out, "\n%s\n%s %s\n\n%s\n", strings.Repeat("=", 80), l.deb, l.version, bytes.TrimSpace(l.text))
+	}
 	return out.Bytes(), nil
 }
 
@@ -247,7 +262,8 @@ type (
 		Content   string `json:"content"`
 	}
 	licenceWord struct {
-		License licenceID `json:"license"`
+		License    *licenceID `json:"license,omitempty"`
+		Expression string     `json:"expression,omitempty"`
 	}
 	licenceID struct {
 		ID string `json:"id"`
@@ -258,11 +274,13 @@ type (
 	}
 )
 
+func licensed(id string) licenceWord { return licenceWord{License: &licenceID{id}} }
+
 // cycloneDX returns the inventory for other programs.
 func (i *inventory) cycloneDX(version string, p platform, made time.Time) ([]byte, error) {
 	root := component{
 		Ref: "headroom", Type: "application", Name: "headroom", Version: version,
-		Licences: []licenceWord{{licenceID{"Apache-2.0"}}}, PURL: "pkg:generic/headroom@" + escaped(version) + "?arch=" + p.machine + "&os=" + p.system,
+		Licences: []licenceWord{licensed("Apache-2.0")}, PURL: "pkg:generic/headroom@" + escaped(version) + "?arch=" + p.machine + "&os=" + p.system,
 	}
 	all := dependency{Ref: root.Ref}
 	document := bom{Format: "CycloneDX", Spec: "1.5", Version: 1, Metadata: metadata{made.Format(time.RFC3339), root}}
@@ -273,12 +291,12 @@ func (i *inventory) cycloneDX(version string, p platform, made time.Time) ([]byt
 		}
 		texts := m.texts
 		if m.licence != "" {
-			c.Licences, texts = []licenceWord{{licenceID{m.licence}}}, nil
+			c.Licences, texts = []licenceWord{licensed(m.licence)}, nil
 		}
 		for _, l := range texts {
 			id := spdx(l.text)
-			if id != "" && !slices.Contains(c.Licences, licenceWord{licenceID{id}}) {
-				c.Licences = append(c.Licences, licenceWord{licenceID{id}})
+			if id != "" && !slices.ContainsFunc(c.Licences, func(have licenceWord) bool { return have.License.ID == id }) {
+				c.Licences = append(c.Licences, licensed(id))
 			}
 		}
 		document.Components = append(document.Components, c)
@@ -286,6 +304,9 @@ func (i *inventory) cycloneDX(version string, p platform, made time.Time) ([]byt
 	}
 	for _, l := range i.libraries {
 		c := component{Ref: "lib:" + l.name, Type: "library", Name: l.name, Version: l.version, Scope: "required", Comment: "A shared library of the system that headroom-solver loads; it is not in the archive."}
+		if l.licence != "" {
+			c.Comment, c.Licences = "It is linked into headroom-solver.", []licenceWord{{Expression: l.licence}}
+		}
 		if l.deb != "" {
 			c.PURL = "pkg:deb/debian/" + l.deb + "@" + escaped(l.version) + "?arch=" + p.machine
 		}

@@ -63,7 +63,7 @@ func (s *server) renderPages() error {
 		if err != nil {
 			return page{}, err
 		}
-		text, err := docs.Render(doc, s.config.Version, limits, docsProblems())
+		text, err := docs.Render(doc, s.config.Version, limits, Problems())
 		debug.FreeOSMemory() // reading the contract takes 60 MB, once
 		return newPage(text, htmlType, policyOfPages), err
 	})
@@ -76,7 +76,7 @@ func (s *server) renderPages() error {
 		contract: newPage(openapi.Document, "application/yaml", policyOfData),
 		problems: map[string]page{}, files: map[string]page{},
 	}
-	for _, p := range docsProblems() {
+	for _, p := range Problems() {
 		var b bytes.Buffer
 		if err := docs.Templates().ExecuteTemplate(&b, "problem.html", p); err != nil {
 			return fmt.Errorf("render the page of the problem %s: %w", p.Name, err)

@@ -68,7 +68,8 @@ var problemHelps = map[string]problemHelp{
 		"Send the request again after as many seconds as Retry-After says; with an Idempotency-Key that is harmless for POST, too."},
 }
 
-func docsProblems() []docs.Problem {
+// Problems returns every kind of problem with its cause and its cure.
+func Problems() []docs.Problem {
 	list := make([]docs.Problem, 0, len(problemKinds))
 	for _, k := range problemKinds {
 		help := problemHelps[k.name]

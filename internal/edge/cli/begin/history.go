@@ -105,7 +105,7 @@ func (b *beginning) addJob(ctx context.Context, job past.RecordedJob) error {
 	name := profile.Profile.Name
 	deadline := deadlineOf(took)
 	if deadline == 0 {
-		b.left = append(b.left, fmt.Sprintf("%s: its runs do not say how long they took.", job.Job))
+		b.left = append(b.left, fmt.Sprintf("%s: its runs do not say how long they took; a table says it with the columns start and finish.", job.Job))
 		return nil
 	}
 	deadline, calibrated, err := b.addCalibrated(ctx, b.class(name, profile.Profile.Version, deadline, max(1, atOnce)), deadline)
@@ -196,8 +196,8 @@ func seconds(s float64) string {
 func measured(runs []past.StoredExecution) (took []float64, atOnce int64, err error) {
 	var spans []past.Span
 	for _, r := range runs {
-		if r.Refused == "" && r.Seconds != nil {
-			took = append(took, *r.Seconds)
+		if seconds, known := lasted(r); r.Refused == "" && known {
+			took = append(took, seconds)
 		}
 		if r.SubmittedAt != nil && r.FinishedAt != nil {
 			spans = append(spans, past.Span{From: r.SubmittedAt.UnixMilli(), Until: r.FinishedAt.UnixMilli()})
@@ -209,6 +209,17 @@ func measured(runs []past.StoredExecution) (took []float64, atOnce int64, err er
 		atOnce = max(atOnce, h.Most)
 	}
 	return took, atOnce, err
+}
+
+// lasted returns how long a run took: from its submission, or where only its tasks are dated from the start of the first.
+func lasted(r past.StoredExecution) (seconds float64, known bool) {
+	switch {
+	case r.Seconds != nil:
+		return *r.Seconds, true
+	case r.SubmittedAt != nil && r.FinishedAt != nil:
+		return r.FinishedAt.Sub(*r.SubmittedAt).Seconds(), true
+	}
+	return 0, false
 }
 
 // deadlineOf returns the least whole number of seconds within which the share of runs ended; 0 without runs.

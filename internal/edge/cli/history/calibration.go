@@ -22,7 +22,7 @@ import (
 func calibrationCommand() *cobra.Command {
 	c := remote.Group("calibration", "Compare a class's bounds with what its executions took, and plan with that", `
 
-"show" says how well the bounds of the class's profile fit past executions, and with which factor each of them
+"get" says how well the bounds of the class's profile fit past executions, and with which factor each of them
 holds; "adopt" makes that the class's calibration, which counts where the cluster's option "bound" is
 "calibrated". From then on each import of executions is held against it: "headroom class list" shows drift.`)
 	var to remote.Connection

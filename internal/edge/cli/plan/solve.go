@@ -40,7 +40,7 @@ order; a line that cannot be answered gets {"error": …} and the rest goes on.`
 		return flags.Check(c)
 	}
 	return shell.Command(c, func(c *cobra.Command, args []string) error {
-		p := question.Planner{Overrides: flags.Overrides(c)}
+		p := question.Planner{Overrides: flags.Overrides(c), Needed: c.Flags().Changed("engine")}
 		defer p.Close()
 		if lines {
 			decode := func(text []byte) (capacity.Problem, error) {

@@ -20,18 +20,21 @@ import (
 type Planner struct {
 	Overrides []func(*capacity.Options)
 	Pool      *worker.Pool
+	Needed    bool // the flag --engine asks for the engine, so that it must be there
 }
 
-// solver returns the solver that an engine asks: none for the exact method, which works without one.
-func (p *Planner) solver(engine capacity.Engine) (lp.Solver, error) {
-	if engine == capacity.EngineExact {
+// solver returns the solver that options ask, none for the exact method. Where no solver is installed and no flag asks
+// for one, the engine is auto: our own method plans, and a plan that it cannot prove has a warning.
+func (p *Planner) solver(o *capacity.Options) (lp.Solver, error) {
+	if o.Engine == capacity.EngineExact {
 		return nil, nil
 	}
 	if p.Pool == nil {
-		// An engine that was asked for and is not installed is said at once; one that fails later
-		// costs the plan a warning. The engine auto may never need it.
-		if _, err := worker.Find(); err != nil && engine == capacity.EngineCBC {
-			return nil, fmt.Errorf("/options/engine: the engine \"cbc\" is not to be had: %w, or plan without it: --engine exact proves its plans as well", err)
+		if _, err := worker.Find(); err != nil && o.Engine == capacity.EngineCBC {
+			if p.Needed {
+				return nil, fmt.Errorf("--engine: the engine \"cbc\" is not to be had: %w, or plan without it: --engine exact proves its plans as well", err)
+			}
+			o.Engine = capacity.EngineAuto
 		}
 		p.Pool = worker.New(worker.Config{Processes: 1})
 	}
@@ -40,7 +43,7 @@ func (p *Planner) solver(engine capacity.Engine) (lp.Solver, error) {
 
 // PlanLike plans problems that differ little from one, in brief.
 func (p *Planner) PlanLike(problem capacity.Problem) (plan.Planner, error) {
-	solver, err := p.solver(problem.Options.Engine)
+	solver, err := p.solver(&problem.Options)
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +57,7 @@ func (p *Planner) PlanLike(problem capacity.Problem) (plan.Planner, error) {
 
 // Plan answers a problem within its time budget.
 func (p *Planner) Plan(ctx context.Context, problem capacity.Problem) (capacity.Plan, error) {
-	solver, err := p.solver(problem.Options.Engine)
+	solver, err := p.solver(&problem.Options)
 	if err != nil {
 		return capacity.Plan{}, err
 	}

@@ -82,7 +82,7 @@ func TestWordsMeant(t *testing.T) {
 	}
 	for _, ask := range []struct{ args, want string }{
 		{"cost", `Did you mean "headroom whatif months"?`}, {"class show", "did you mean get?"}, {"supply price add", "did you mean create?"},
-		{"cluster lst", "did you mean get or list?"},
+		{"cluster lst", "did you mean list or get?"}, {"slove", "did you mean solve or "}, {"vresion", "did you mean version"},
 	} {
 		var out, trouble bytes.Buffer
 		code := Run(t.Context(), strings.Fields(ask.args), strings.NewReader(""), &out, &trouble)

@@ -9,7 +9,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"slices"
 	"strings"
 	"syscall"
 
@@ -28,7 +27,7 @@ const (
 	ExitError      = 1 // something could not be done
 	ExitUsage      = 2 // the command line makes no sense
 	ExitInfeasible = 3 // there is no plan; the conflicts say why
-	ExitSolver     = 4 // no solver, or it gave up; no server to ask (exitConnection)
+	ExitSolver     = 4 // no solver, or it gave up; or no server to ask
 	ExitDiffers    = 5 // a verdict of reproduce is not the recorded one, or a figure is outside its band
 )
 
@@ -100,7 +99,10 @@ func Report(stderr io.Writer, asked *cobra.Command, err error) int {
 	if !errors.As(err, &f) {
 		said, similar, _ := strings.Cut(flagGroup(err.Error()), "\n\nDid you mean this?\n")
 		if verbs := strings.Fields(similar); len(verbs) > 0 {
-			slices.Sort(verbs)
+			var typed string
+			if _, err := fmt.Sscanf(said, "unknown command %q", &typed); err == nil {
+				byLikeness(typed, verbs)
+			}
 			said += "; did you mean " + strings.Join(verbs, " or ") + "?"
 		}
 		usage := fmt.Sprintf("It is used as %q; %q says more.", asked.UseLine(), asked.CommandPath()+" --help")

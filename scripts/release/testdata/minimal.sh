@@ -1,0 +1,54 @@
+# Runs in a fresh minimal Debian, as root: archive and package to a plan. What it prints is compared by TestMinimalDebian.
+for tool in go node cc gcc c++ make; do
+	if command -v $tool >/dev/null; then
+		echo "$tool is here, so that this proves nothing"
+		exit 1
+	fi
+done
+export LC_ALL=C DEBIAN_FRONTEND=noninteractive HOME=/root
+
+# plans PART PROGRAM FOLDER: solves the example of README.
+plans() {
+	"$2" solve --max-solve-ms 30000 "$3/openapi/examples/several-classes.json" >/root/said
+	sed -n "s/^Rent/$1: Rent/p" /root/said
+	grep -q 'Confirmed by cbc ' /root/said && echo "$1: confirmed by cbc"
+}
+
+tar -xzf /root/dist/headroom_*.tar.gz -C /opt
+folder=$(echo /opt/headroom_*)
+plans archive "$folder/headroom" "$folder"
+mv "$folder/headroom-solver" /root/away
+"$folder/headroom" solve "$folder/openapi/examples/several-classes.json" | sed -n 's/^Rent/archive without its solver: Rent/p'
+mv /root/away "$folder/headroom-solver"
+
+# Packages may start no service here.
+printf '#!/bin/sh\nexit 101\n' >/usr/sbin/policy-rc.d && chmod +x /usr/sbin/policy-rc.d
+mkdir -p /etc/postgresql-common && echo 'create_main_cluster = false' >/etc/postgresql-common/createcluster.conf
+apt-get -q update >/root/apt.log 2>&1
+apt-get -q -y --no-install-recommends install /root/dist/headroom_*.deb postgresql >>/root/apt.log 2>&1 || { cat /root/apt.log; exit 1; }
+test -z "$(find /etc/headroom -type f)"
+test -s /usr/share/man/man1/headroom-solve.1.gz
+plans package headroom /usr/share/doc/headroom
+
+headroom serve --listen 127.0.0.1:18473 --data-dir /var/lib/headroom >/root/serve.log 2>&1 &
+server=$!
+tries=0
+until headroom server health --data-dir /var/lib/headroom >/root/health.log 2>&1; do
+	tries=$((tries + 1))
+	[ $tries -lt 120 ] || { cat /root/serve.log /root/health.log; exit 1; }
+	sleep 1
+done
+headroom init night --takes 45m --on 10 --a-day 20 --instance m5.xlarge --price 0.192 --data-dir /var/lib/headroom >/root/init.log 2>&1 || { cat /root/init.log; exit 1; }
+sed -n 's/^ *Rent/init: Rent/p' /root/init.log
+headroom plan get night -o json --data-dir /var/lib/headroom | sed -n 's/.*"status": "\(optimal\)".*/plan: \1/p' | head -n 1
+# Perl came with postgresql; curl did not.
+perl -MIO::Socket::INET -e '
+	for (["/", "page"], ["/docs/tutorials/first-plan", "docs"]) {
+		my $s = IO::Socket::INET->new("127.0.0.1:18473") or die;
+		print $s "GET $_->[0] HTTP/1.0\r\nHost: 127.0.0.1:18473\r\n\r\n";
+		print "$_->[1]: served\n" if <$s> =~ m{^HTTP/1\.[01] [23]0};
+	}'
+kill $server
+wait $server && echo stopped
+apt-get -q -y purge headroom >>/root/apt.log 2>&1 || { cat /root/apt.log; exit 1; }
+test ! -e /usr/bin/headroom && test ! -e /usr/lib/systemd/system/headroom.service && echo purged
