@@ -38,6 +38,7 @@ func TestWalks(t *testing.T) {
 		{name: "a saved scenario", walk: walkSavedScenario},
 		{name: "classes", walk: walkClasses},
 		{name: "a price to begin with", walk: walkSuggest},
+		{name: "two VM types", walk: walkTypes},
 		{name: "now", walk: walkNow},
 		{name: "what is gone", walk: walkGone},
 		{name: "long curve", walk: walkLongCurve},

@@ -85,7 +85,7 @@ export function Classes({ plan, problem }: { plan: CurrentPlan; problem: Problem
         </thead>
         <tbody role="rowgroup">
           {first.map(({ c, of }) => (
-            <Row key={c.name} c={c} of={of} plan={plan} vms={vms.of.get(c.name)!} />
+            <Row key={c.name} c={c} of={of} plan={plan} problem={problem} vms={vms.of.get(c.name)!} />
           ))}
           {vms.rounding !== "0.0" && word === "" && at === pages - 1 && (
             <tr role="row">
@@ -120,6 +120,16 @@ function spread(c: ClassPlan): Spread | null {
   return t && t.lower != null && t.average != null && t.upper != null ? { lower: t.lower, average: t.average, upper: t.upper } : null;
 }
 
+/** countedOn is the time that a plan counts on, where a run may take longer: not the cautious one. */
+function countedOn(c: ClassPlan, problem: Problem): { name: string; s: number } | null {
+  const t = c.time_s;
+  const bound = problem.options?.bound ?? "average";
+  if (!t || bound === "upper") return null;
+  if (bound === "calibrated" && t.calibrated != null) return { name: "calibrated", s: t.calibrated };
+  const s = bound === "lower" ? t.lower : t.average;
+  return s == null ? null : { name: bound === "lower" ? "optimistic" : "expected", s };
+}
+
 export function byName(problem: Problem): Map<string, ProblemClass> {
   return new Map(problem.classes.map((c) => [c.name, c]));
 }
@@ -130,10 +140,11 @@ export function tried(plan: CurrentPlan, edit: Edit): string {
   return `${addressOf(plan.cluster, "what-if")}?${keys}`;
 }
 
-function Row({ c, of, plan, vms }: { c: ClassPlan; of: ProblemClass | undefined; plan: CurrentPlan; vms: string }) {
+function Row({ c, of, plan, problem, vms }: { c: ClassPlan; of: ProblemClass | undefined; plan: CurrentPlan; problem: Problem; vms: string }) {
   const times = spread(c);
   const cure = c.verdict === "impossible" && c.flips.deadline_s ? Math.ceil(c.flips.deadline_s) : null;
-  const late = of?.deadline_s && times && c.admitted > 0 && times.average <= of.deadline_s && times.upper > of.deadline_s;
+  const counted = countedOn(c, problem);
+  const late = of?.deadline_s && times && counted && c.admitted > 0 && times.upper > of.deadline_s;
   return (
     <tr role="row">
       <td role="cell" class="who">
@@ -172,7 +183,7 @@ function Row({ c, of, plan, vms }: { c: ClassPlan; of: ProblemClass | undefined;
             </p>
             {late && (
               <p class="small muted">
-                The plan counts on the expected time; a bad run may take <Time s={times.upper} />. <a href={tried(plan, { what: "bound", name: "*", op: "=", value: "upper" })}>Plan for it</a>
+                The plan counts on the {counted.name} time{counted.name === "expected" ? "" : <>, <Time s={counted.s} /></>}; a bad run may take <Time s={times.upper} />. <a href={tried(plan, { what: "bound", name: "*", op: "=", value: "upper" })}>Plan for it</a>
               </p>
             )}
           </>
