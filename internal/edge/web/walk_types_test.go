@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// walkTypes reads the plan of a cluster of two VM types: a contract that is paid while it is idle, a quota of each type, and
-// jobs that do not fit, though they are valued at more than they would cost.
+// walkTypes reads the plan of a cluster of two VM types, each with a quota. A contract is paid while it is idle, and jobs do
+// not fit, though they are valued at more than they would cost.
 func walkTypes(t *testing.T, s *server, browser context.Context) {
 	const since, end = "2026-01-01T00:00:00Z", "2036-01-01T00:00:00Z"
 	s.apply(t, "two-types", map[string]any{

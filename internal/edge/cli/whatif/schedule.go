@@ -22,7 +22,7 @@ periods have arrivals. A class with "due_s" may wait: an execution must have end
 Classes without it start as they arrive.
 
 The answer has every start, the VMs and the cost of each hour, the value of what is refused, and what no schedule costs
-less than. "saved" compares it with a plan in which nothing waits. The time budget is max_solve_ms of the problem.`,
+less than. "saved" compares bill and value refused together with a plan in which nothing waits. The time budget is max_solve_ms of the problem.`,
 		Example: "  headroom whatif schedule day.json\n  headroom whatif schedule day.json -o csv -f starts.csv\n  headroom whatif schedule day.json -o json | headroom verify day.json",
 	}
 	c.Flags().Int64Var(&maxMs, "max-solve-ms", 0, "override the time budget in `milliseconds` (1 to 600000)")
