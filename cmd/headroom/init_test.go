@@ -172,6 +172,29 @@ func TestInitOfATable(t *testing.T) {
 	}
 }
 
+// Of past runs none is refused in any hour, though a few took six times as long as the others, and set the deadline.
+func TestInitRefusesNothing(t *testing.T) {
+	t.Parallel()
+	h := startHomed(t)
+	var list strings.Builder
+	list.WriteString("JobID|JobName|AllocCPUS|Submit|Start|End|State\n")
+	for i := range 14 * 24 * 6 {
+		at, took := 1788739200+600*i, 500
+		if i%10 == 0 {
+			took = 3000
+		}
+		fmt.Fprintf(&list, "%d|etl|8|%d|%d|%d|COMPLETED\n", i+1, at, at, at+took)
+	}
+	path := filepath.Join(t.TempDir(), "jobs.txt")
+	if err := os.WriteFile(path, []byte(list.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	said := h.verb(t, "init", "shop", "--from-history", path, "--instance", "m5.xlarge", "--price", "0.192")
+	if !strings.Contains(said, "1008 a week") || strings.Contains(said, "job-hours are refused") {
+		t.Errorf("it says\n%s", said)
+	}
+}
+
 // A guess makes a cluster whose plan has the machines that were guessed.
 func TestInitOfAGuess(t *testing.T) {
 	t.Parallel()
@@ -181,6 +204,11 @@ func TestInitOfAGuess(t *testing.T) {
 		if !strings.Contains(said, want) {
 			t.Errorf("it does not say %q:\n%s", want, said)
 		}
+	}
+	// Short jobs count until their deadline, and none of them is refused, now or in a later hour.
+	said = h.verb(t, "init", "short", "--takes", "10s", "--on", "1", "--a-day", "20000", "--instance", "m5.large", "--price", "0.096")
+	if !strings.Contains(said, "all 5 jobs admitted") || strings.Contains(said, "job-hours are refused") {
+		t.Errorf("jobs are refused:\n%s", said)
 	}
 	// What cannot be made leaves nothing.
 	failed := t.TempDir()

@@ -247,7 +247,11 @@ func (a *ScheduleAnswer) explain(start, end time.Time) {
 		if later == 1 {
 			wait = "waits"
 		}
-		say("waiting", "", fmt.Sprintf("%s %s for a later hour than the first, and bill and value refused together are %s lower than where nothing waits.", words.Counted(words.Number(later), "execution"), wait, words.Cents(a.Saved.Float())),
+		saved := "as high as"
+		if !a.Saved.IsZero() {
+			saved = words.Cents(a.Saved.Float()) + " lower than"
+		}
+		say("waiting", "", fmt.Sprintf("%s %s for a later hour than the first, and bill and value refused together are %s where nothing waits.", words.Counted(words.Number(later), "execution"), wait, saved),
 			words.Money("saved", a.Saved, a.Currency), words.Count("later", later, "executions"))
 	}
 	if gap := (money.Amount{Decimal: a.Cost.Total.Sub(a.Proof.Bound.Decimal)}); a.Status != capacity.Optimal {

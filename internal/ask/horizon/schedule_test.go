@@ -147,3 +147,11 @@ func TestSchedulesWithAndWithoutAnEngine(t *testing.T) {
 		t.Error("the same question has two answers")
 	}
 }
+
+// Waiting that saves nothing is said to save nothing.
+func TestWaitingThatSavesNothing(t *testing.T) {
+	a := ScheduleAnswer{Currency: "USD", Status: capacity.Optimal, Classes: []ScheduledClass{{Name: "a", Arrived: 2, Later: 1}}}.Retold(firstHour, firstHour.Add(time.Hour))
+	if want := "1 execution waits for a later hour than the first, and bill and value refused together are as high as where nothing waits."; !strings.Contains(a.Explanation, want) {
+		t.Errorf("got %q, want %q", a.Explanation, want)
+	}
+}

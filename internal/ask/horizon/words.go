@@ -85,7 +85,7 @@ func (a *Answer) explainParts() {
 		if a.Total.RefusedHours > 0 {
 			unless = ", unless they are refused"
 		}
-		say("work_after_the_end", "", fmt.Sprintf("Jobs that arrive before the end count for %s after it%s; no figure counts those, which take about %s more.", jobHours(later), unless, hoursOf("VM", a.laterVMs())),
+		say("work_after_the_end", "", fmt.Sprintf("Jobs that arrive before the end count for %s after it%s; no figure counts those. At what a job-hour of their classes takes before the end, they come to %s.", jobHours(later), unless, hoursOf("VM", a.laterVMs())),
 			words.Count("job_hours", later, "job-hours"), words.Count("vm_hours", a.laterVMs(), "VM-hours"))
 	}
 	if len(a.Infeasible) > 0 {

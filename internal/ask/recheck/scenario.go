@@ -275,7 +275,7 @@ func shareOf(p *capacity.Problem, pl *capacity.Plan, class int) *big.Rat {
 }
 
 var sweepNotChecked = []string{"figures of the linear program in facts about the ends of a range", "where a curve bends, what changes there, and whether it could be exact",
-	"of several types, which of them the price of capacity is that of"}
+	"of several types, which of them the price of capacity is that of, where bounds of their prices overlap"}
 
 // sweep checks a problem over a range of figures.
 func (c *checking) sweep(q whatif.SweepQuestion, a whatif.SweepAnswer, got any) {

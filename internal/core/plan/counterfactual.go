@@ -154,21 +154,21 @@ func (k *counterfactual) oneMore(i int) *capacity.JobChange {
 		k.out[i].moreWithin = k.moreWithin(i, f.least, f.most)
 		return nil
 	case !f.feasible && f.vms > 0:
-		return &capacity.JobChange{Exact: true, VMs: &f.vms, Budget: k.budgetFor(v)}
+		return &capacity.JobChange{Exact: true, VMs: &f.vms, Budget: k.budgetFor(i, float64(v.low), float64(v.high))}
 	case !f.feasible, !k.affords(&f, v):
-		return &capacity.JobChange{Exact: true, Budget: k.budgetFor(v)}
+		return &capacity.JobChange{Exact: true, Budget: k.budgetFor(i, float64(v.low), float64(v.high))}
 	}
 	return k.change(&f, i, 1)
 }
 
-// budgetFor returns the least budget that pays for a plan with a class changed, or nil where none is known to.
-func (k *counterfactual) budgetFor(v variant) *money.Amount {
+// budgetFor returns the least budget that pays for a plan with other jobs of a class, or nil where none is known to.
+func (k *counterfactual) budgetFor(class int, low, high float64) *money.Amount {
 	if b := k.Budget; b == nil || b.VMCost != nil && b.Total != nil || len(k.classes) > allClasses {
 		return nil
 	}
 	p := k.copied()
 	p.Options.Gap = 0
-	p.Classes[k.classes[v.class].index].Jobs = capacity.JobRange{Min: float64(v.low), Max: float64(v.high)}
+	p.Classes[k.classes[class].index].Jobs = capacity.JobRange{Min: low, Max: high}
 	if k.Budget.VMCost != nil {
 		p = promisedAlone(p)
 	}

@@ -29,6 +29,9 @@ func (m *model) explain(pl *capacity.Plan, r *relaxation, beside *counterfactual
 			}
 			besideRelaxed(out, more, c.gamma*r.nuLow)
 		}
+		if m.Options.Integrality == capacity.Relaxed {
+			out.OneMore = m.noneMore(i, out, r)
+		}
 		if beside != nil {
 			beside.tell(i, out)
 		}
@@ -48,6 +51,17 @@ func (m *model) explain(pl *capacity.Plan, r *relaxation, beside *counterfactual
 	}
 	prices.Budget = m.budgetWorth(r)
 	pl.Prices = prices
+}
+
+// noneMore is one job more of a class where the relaxation uses up all VMs for promised jobs, so that no plan has it. It
+// tells the VMs that are missing.
+func (m *model) noneMore(i int, out *capacity.ClassPlan, r *relaxation) *capacity.JobChange {
+	c, most := &m.classes[i], float64(r.supply.Most())
+	need := r.floor + c.gamma*(out.Admitted+1-c.low)
+	if c.impossible || !math.IsInf(r.nuHigh, 1) || need-most <= sumNoise*(1+most) {
+		return nil
+	}
+	return &capacity.JobChange{Exact: true, VMs: new(need - most)}
 }
 
 // tellReasons fills in the reasons, and the facts that they say.

@@ -184,13 +184,16 @@ func (d *fleetDecision) price(pl *capacity.Plan) {
 			prices.Types = append(prices.Types, capacity.TypePrice{Name: t.name, CapacityPrice: p})
 		}
 		for _, c := range t.Supply.Contracts {
-			nu, mu, price := r.nuLow[v], r.mu, c.Price.Float()*d.hours
+			nu, mu, paid, price := r.nuLow[v], r.mu, true, c.Price.Float()*d.hours
 			if !math.IsInf(d.budget, 1) {
-				nu, mu = d.prepaid(r, v, price)
+				nu, mu, paid = d.prepaid(r, v, price)
 			}
 			worth := t.rental.Steady(nu, mu) - price*(1+mu)
-			if c.Billing != capacity.BilledAlways {
+			if c.Billing != capacity.BilledAlways { // one that is not used costs nothing
 				worth = max(0, worth)
+				if !paid {
+					worth = 0
+				}
 			}
 			prices.Contracts = append(prices.Contracts, capacity.ContractWorth{Name: c.Name, Worth: money.Round(worth)})
 		}

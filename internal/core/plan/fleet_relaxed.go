@@ -220,15 +220,16 @@ func (f *fleet) moved(r *fleetRelaxation, more []float64, size float64) (nu []fl
 	return p.Nu, p.Mu, ok
 }
 
-// prepaid returns the prices of a type's VMs and of money where the budget has paid for a little more of such VMs.
-func (f *fleet) prepaid(r *fleetRelaxation, v int, price float64) (nu, mu float64) {
+// prepaid returns the prices of a type's VMs and of money where the budget has paid for a little more of such VMs. Where it
+// cannot, they are those of the program itself.
+func (f *fleet) prepaid(r *fleetRelaxation, v int, price float64) (nu, mu float64, paid bool) {
 	more := make([]float64, len(f.types)+1)
 	vms, spot := f.types[v].rental.Brings(r.nuLow[v], r.mu)
 	more[v], more[len(f.types)] = marginStep*vms, -marginStep*(price+spot)
 	if nu, mu, ok := f.moved(r, more, marginStep); ok {
-		return nu[v], mu
+		return nu[v], mu, true
 	}
-	return r.nuLow[v], r.mu
+	return r.nuLow[v], r.mu, false
 }
 
 // cheapestOn is the type on which one job of a class costs least at the prices, and that cost; no type

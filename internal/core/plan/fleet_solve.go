@@ -55,6 +55,9 @@ func solveFleet(ctx context.Context, p *capacity.Problem, solver lp.Solver, ofSe
 	}
 	f.most = math.MaxInt
 	f.margins(relaxed)
+	if p.Options.Integrality == capacity.Relaxed && relaxed.prices.Solved && !ofSeries {
+		d.noneMore(ctx)
+	}
 	pl := d.plan()
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return capacity.Plan{}, ctx.Err()
@@ -120,6 +123,18 @@ type fleetDecision struct {
 func (d *fleetDecision) takeRelaxed() {
 	d.jobs, d.vms, d.method = d.relaxed.jobs, d.relaxed.vms, methodLP
 	d.gap = d.relaxed.objective - d.relaxed.bound
+}
+
+// noneMore tells of which classes no plan has more jobs, whatever they are worth, and which budget would pay for one.
+func (d *fleetDecision) noneMore(ctx context.Context) {
+	k := &counterfactual{model: d.model, ctx: ctx, out: make([]classChanges, len(d.classes))}
+	for i := range d.classes {
+		c, admitted := &d.classes[i], d.total(d.jobs[i])
+		if _, more := d.cheapestOn(i, d.relaxed.nuHigh); !c.impossible && math.IsInf(more, 1) {
+			k.out[i].more = &capacity.JobChange{Exact: true, Budget: k.budgetFor(i, admitted+1, max(c.high, admitted+1))}
+		}
+	}
+	d.beside = k
 }
 
 // takeWhole searches for the best whole plan; false where it is open whether there is one.

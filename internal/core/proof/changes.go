@@ -53,13 +53,18 @@ func (r *Report) changes(m *model, pl capacity.Plan, a answer, b bill, o Options
 }
 
 func (k *changes) check(a answer) {
-	r, pl, o := k.Report, k.pl, k.o
+	pl, o := k.pl, k.o
 	k.looks = min(maxLooks, looksByClass/max(1, len(pl.Classes)))
 	if k.f != nil {
 		k.looks = min(maxFleetLooks, fleetLooksByClass/max(1, len(pl.Classes)*len(k.f.types)))
 	}
 	k.needs = make([]*[2]*big.Rat, len(pl.Classes))
 	k.o.Nodes = nodesFor(len(pl.Classes), o)
+	if k.m.integrality == capacity.Relaxed {
+		k.noneMore()
+		k.sum("Linear programs with one job more have no solution where that is said")
+		return
+	}
 	for i := range pl.Classes {
 		if !a[i].jobs.IsInt() || !a[i].jobs.Num().IsInt64() {
 			return // the shape check names it
@@ -70,6 +75,11 @@ func (k *changes) check(a answer) {
 		k.class(i)
 	}
 	k.supplies()
+	k.sum("Plans made for one job more or less, and at the ends of the ranges in which this plan stays the best, agree")
+}
+
+// sum adds the check to the report, with how many statements there were.
+func (k *changes) sum(fine string) {
 	if k.tested+k.passed == 0 && len(k.faults) == 0 {
 		return
 	}
@@ -80,8 +90,23 @@ func (k *changes) check(a answer) {
 	if k.open > 0 {
 		statements += fmt.Sprintf("; %d of them were left open by tolerances or by the limit of states", k.open)
 	}
-	fine := fmt.Sprintf("Plans made for one job more or less, and at the ends of the ranges in which this plan stays the best, agree (%s).", statements)
-	r.add(ChangesCheck, k.faults, fine)
+	k.Report.add(ChangesCheck, k.faults, fmt.Sprintf("%s (%s).", fine, statements))
+}
+
+// noneMore checks of which classes a relaxed plan says that nothing has room for one job more.
+func (k *changes) noneMore() {
+	for i := range k.pl.Classes {
+		stated := &k.pl.Classes[i]
+		more := stated.OneMore
+		if stated.OneLess != nil || stated.Stays != nil || more != nil && (!more.Exact || more.Fits || more.Low != nil || more.High != nil || more.Jobs != nil) {
+			k.addf("%s: one_more says more than that none fits, or one_less or stays is there, and only whole plans have them.", stated.Name)
+			continue
+		}
+		if more != nil {
+			jobs := stated.Admitted + 1
+			k.unserved(stated.Name+": one job more costs", k.with(i, func(c *capacity.Class) { c.Jobs = capacity.JobRange{Min: jobs, Max: max(c.Jobs.Max, jobs)} }), more)
+		}
+	}
 }
 
 // nodesFor returns the number of states of each of many searches.
@@ -352,7 +377,7 @@ func (k *changes) unserved(what string, c changed, stated *capacity.JobChange) {
 		outcome = map[likelihood]Outcome{no: OK, yes: Failed, open: NotProved}[there]
 	case *model:
 		s := m.shortage()
-		if parts || stated.VMs != nil && !s.lacks(number(*stated.VMs)) {
+		if parts || stated.VMs != nil && !m.lacks(s, number(*stated.VMs)) {
 			outcome = Failed
 		} else if !s.short() && len(s.impossible) == 0 {
 			if outcome = NotProved; k.passes() {
@@ -428,13 +453,16 @@ func budgeted(c changed, b *capacity.Budget, nodes int, more *big.Rat) likelihoo
 	return open
 }
 
-// lacks reports whether so many VMs are missing.
-func (s shortage) lacks(vms *big.Rat) bool {
-	if !s.known || s.vms == nil {
+// lacks reports whether so many VMs are missing, or parts of VMs in a relaxed plan.
+func (m *model) lacks(s shortage, vms *big.Rat) bool {
+	if !s.known || s.vms == nil || vms.Sign() <= 0 {
 		return false
 	}
 	need := add(s.vms, vms)
-	return vms.Sign() > 0 && upTo(s.low, zero()).Cmp(need) <= 0 && upTo(s.high, zero()).Cmp(need) >= 0
+	if m.integrality == capacity.Relaxed {
+		return s.low.Cmp(need) <= 0 && add(s.high, mul(whole(2), m.hairOf(s.high))).Cmp(need) >= 0
+	}
+	return upTo(s.low, zero()).Cmp(need) <= 0 && upTo(s.high, zero()).Cmp(need) >= 0
 }
 
 // refusals returns the cost of refusing all jobs.

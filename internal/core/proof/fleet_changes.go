@@ -11,12 +11,9 @@ import (
 
 // changesFleet checks what a plan for several prices of capacity says would change it.
 func (r *Report) changesFleet(f *fleet, pl capacity.Plan, whole answer, on []answer, b bill, o Options) {
-	if f.integrality == capacity.Relaxed {
-		return
-	}
 	for _, a := range on {
 		for i := range a {
-			if !a[i].jobs.IsInt() || !a[i].jobs.Num().IsInt64() {
+			if jobs := a[i].jobs; f.integrality != capacity.Relaxed && !(jobs.IsInt() && jobs.Num().IsInt64()) {
 				return // the shape check names it
 			}
 		}

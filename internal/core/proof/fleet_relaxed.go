@@ -224,21 +224,36 @@ func between(low, high *big.Rat) string {
 	return fmt.Sprintf("%s to %s", amountOf(low), amountOf(high))
 }
 
-// priceOf checks the worth of a VM of a type.
-func (f *fleet) priceOf(all *faults, v int, stated capacity.CapacityPrice, lp sides) {
+// vmSlopes bounds what a VM less of a type saves, and what one more costs, which is no less. An end is nil if the linear
+// program has no answer there.
+func (f *fleet) vmSlopes(v int, lp sides) (fewer, more [2]*big.Rat) {
 	lend := func(p *program, by *big.Rat) bool {
 		p.lend(v, by)
 		return true
 	}
+	fewer[0], fewer[1] = f.slope(lp, stepVMs, firstStep, lend)
+	more[0], more[1] = f.slope(lp, zero().Neg(stepVMs), zero().Neg(firstStep), lend)
+	least, most := fewer[0], more[1]
+	if most != nil && fewer[1] != nil {
+		fewer[1] = smaller(fewer[1], most)
+	}
+	if least != nil && more[0] != nil {
+		more[0] = larger(more[0], least)
+	}
+	return fewer, more
+}
+
+// priceOf checks the worth of a VM of a type.
+func (f *fleet) priceOf(all *faults, v int, stated capacity.CapacityPrice, lp sides) {
+	fewer, more := f.vmSlopes(v, lp)
 	name := "One VM"
 	if f.named {
 		name += " of " + f.types[v].name
 	}
-	if low, high := f.slope(lp, stepVMs, firstStep, lend); !f.within(stated.Low, low, high) {
-		all.addf("%s less costs %s, not %s.", name, between(low, high), stated.Low)
+	if !f.within(stated.Low, fewer[0], fewer[1]) {
+		all.addf("%s less costs %s, not %s.", name, between(fewer[0], fewer[1]), stated.Low)
 	}
-	low, high := f.slope(lp, zero().Neg(stepVMs), zero().Neg(firstStep), lend)
-	switch {
+	switch low, high := more[0], more[1]; {
 	case stated.High == nil && high != nil:
 		all.addf("%s more costs %s, and the plan says it cannot be had.", name, between(low, high))
 	case stated.High != nil && high == nil && f.lacks(v):
@@ -248,6 +263,16 @@ func (f *fleet) priceOf(all *faults, v int, stated capacity.CapacityPrice, lp si
 	case stated.High != nil && stated.High.LessThan(stated.Low.Decimal):
 		all.addf("%s more costs %s, and one less saves %s, which is more.", name, *stated.High, stated.Low)
 	}
+}
+
+// pinned is the most by which bounds of a price differ that name it, in parts of one more than the price.
+var pinned = big.NewRat(1, 100_000)
+
+// costs reports whether a VM less of a type surely costs an amount.
+func (f *fleet) costs(v int, stated money.Amount, lp sides) bool {
+	fewer, _ := f.vmSlopes(v, lp)
+	return fewer[0] != nil && fewer[1] != nil && f.within(stated, fewer[0], fewer[1]) &&
+		!less(mul(pinned, add(whole(1), fewer[1])), sub(fewer[1], fewer[0]))
 }
 
 // lacks reports whether the promised jobs need all VMs of a type.

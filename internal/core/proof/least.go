@@ -212,7 +212,8 @@ func (r *Report) Record(name string, faults, doubts []string, fine string) {
 	r.add(name, faults, fine)
 }
 
-// PriceFaults lists what is wrong with the price of one VM of capacity of a problem, with several types of one of them.
+// PriceFaults lists what is wrong with the price of one VM of capacity of a problem. With several types it is that of the
+// cheapest one by what a VM less costs, the first of several: the first of which that is certain ends the search.
 func PriceFaults(p capacity.Problem, price capacity.CapacityPrice) []string {
 	if len(readable(p)) > 0 {
 		return nil
@@ -227,6 +228,9 @@ func PriceFaults(p capacity.Problem, price capacity.CapacityPrice) []string {
 			}
 			if len(all) == 0 {
 				return nil
+			}
+			if lp.high != nil && f.costs(v, price.Low, lp) {
+				return all
 			}
 		}
 		return all

@@ -40,12 +40,9 @@ func (m *model) parts(pl capacity.Plan, fleet bool) []string {
 	tells := told(pl)
 	for i := range pl.Classes {
 		c := &pl.Classes[i]
-		if possible := i < len(m.classes) && !m.classes[i].impossible; tells && possible && (c.OneMore == nil || c.OneLess == nil && c.Admitted > 0) {
+		possible := i < len(m.classes) && !m.classes[i].impossible
+		if tells && possible && m.integrality != capacity.Relaxed && (c.OneMore == nil || c.OneLess == nil && c.Admitted > 0) {
 			f.addf("%s: one_more or one_less is missing, and other classes have it.", c.Name)
-		}
-		exact := c.OneMore != nil && c.OneMore.Exact || c.OneLess != nil && c.OneLess.Exact || c.Stays != nil
-		if exact && m.integrality == capacity.Relaxed {
-			f.addf("%s: one_more, one_less or stays is there, and only whole plans have them.", c.Name)
 		}
 	}
 	if pl.Stays != nil && m.integrality == capacity.Relaxed {

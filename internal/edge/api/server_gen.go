@@ -536,7 +536,7 @@ type IntegerPlan = capacity.IntegerPlan
 // Interval From low to high.
 type Interval = perf.Interval
 
-// JobChange The cost of one job more of the class, or the saving of one less, per period, beside what that job itself is valued at. One more than now is promised: one of the refused jobs, and one more asked for only where none is refused. One less than now is served at most. An exact figure is the difference of two proved plans. Otherwise the relaxation gives it, and only comes near it; the exact one is then proved to be no less than `low` and no more than `high`, where those are there. Of an exact one, `bill` is the change of the bill for VMs. `value_refused` is the value of other jobs that give way, less that of jobs that come along.
+// JobChange The cost of one job more of the class, or the saving of one less, per period, beside what that job itself is valued at. One more than now is promised: one of the refused jobs, and one more asked for only where none is refused. One less than now is served at most. An exact figure is the difference of two proved plans. Otherwise the relaxation gives it, and only comes near it; the exact one is then proved to be no less than `low` and no more than `high`, where those are there. Of an exact one, `bill` is the change of the bill for VMs. Relaxed plans tell `one_more` alone, and only where promised jobs use up all that can be rented, so that none fits. `value_refused` is the value of other jobs that give way, less that of jobs that come along.
 type JobChange = capacity.JobChange
 
 // JobFit The fit to the measurements of a job and kind. It has the one of `power`, `task_time`, `rate` and `usage` that its kind is, or none where nothing could be fitted yet.

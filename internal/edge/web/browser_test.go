@@ -41,6 +41,7 @@ func TestWalks(t *testing.T) {
 		{name: "a saved scenario", walk: walkSavedScenario},
 		{name: "classes", walk: walkClasses},
 		{name: "a price to begin with", walk: walkSuggest},
+		{name: "two VM types", walk: walkTypes},
 		{name: "now", walk: walkNow},
 		{name: "plan", walk: walkPlan},
 		{name: "places", walk: walkPlaces},

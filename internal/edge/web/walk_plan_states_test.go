@@ -118,7 +118,7 @@ func walkPlanStates(t *testing.T, s *server, browser context.Context) {
 	// Not proved: the page shows the gap, and offers more time for the search.
 	c := s.current(t, "moody")
 	value[bool](t, ctx, fmt.Sprintf(`window.told = {gap: 0.003, plan: {proof: {gap: 0.003, bound: (%s - 31 / 730).toFixed(9)}}}, `, c.Plan.Objective)+look)
-	until(t, ctx, proof+`.textContent.includes("Bill and value refused together are at most 0.3 % above the best possible ($31.00 a month). Search longer")`)
+	until(t, ctx, proof+`.textContent.includes("No plan's bill and value refused together are lower by more than $31.00 a month, a gap of 0.3 %. Search longer")`)
 	until(t, ctx, `document.querySelector("header.top .chip").textContent.includes("Within 0.3 %")`)
 	press(t, ctx, "Search longer")
 	until(t, ctx, proof+`.querySelector("[role=alert]")?.textContent === "Plans of this cluster may take 8 s from now on."`)

@@ -212,6 +212,7 @@ func (b *beginning) make(c *cobra.Command) error {
 	}
 	err := fill(c)
 	if err == nil {
+		b.assume("headroom class edit", "all jobs are promised, so that none is refused")
 		b.assume("headroom class forecast", "runs arrive like that until %s", b.now.UTC().Truncate(time.Hour).Add(ahead).Format(time.DateOnly))
 		return nil
 	}
@@ -238,9 +239,12 @@ func (b *beginning) send(ctx context.Context, request openapi.Request, body any,
 func (b *beginning) class(name string, version int64, deadline float64, atOnce int64) object {
 	return object{
 		"name": name, "profile": object{"name": name, "version": version}, "deadline_s": deadline,
-		"slots_per_vm": object{"map": b.slots, "reduce": b.slots}, "jobs": object{"min": atOnce, "max": atOnce}, "penalty": "0",
+		"slots_per_vm": object{"map": b.slots, "reduce": b.slots}, "jobs": promised(atOnce), "penalty": "0",
 	}
 }
+
+// promised is so many jobs at once, all of them promised: nobody has said yet what a refused one would be worth.
+func promised(atOnce int64) object { return object{"min": atOnce, "max": atOnce} }
 
 // Forecasts reach so far.
 const ahead = 92 * 24 * time.Hour
@@ -266,7 +270,8 @@ func (b *beginning) fromGuess(c *cobra.Command) error {
 		"map_tasks": tasks, "reduce_tasks": 0, "map_avg_s": each, "map_max_s": each}}); err != nil {
 		return err
 	}
-	deadline, atOnce := math.Ceil(took+each), int64(math.Ceil(b.aDay*took/86400))
+	deadline := math.Ceil(took + each)
+	atOnce := int64(math.Ceil(b.aDay * deadline / 86400)) // a job counts until its deadline
 	if _, err := b.send(ctx, openapi.CreateClass(b.cluster), b.class(name, 1, deadline, atOnce)); err != nil {
 		return err
 	}

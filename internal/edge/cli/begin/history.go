@@ -98,17 +98,13 @@ func (b *beginning) addJob(ctx context.Context, job past.RecordedJob) error {
 	if err := a.Into(&profile); err != nil {
 		return err
 	}
-	took, atOnce, err := measured(runs)
-	if err != nil {
-		return fmt.Errorf("the runs of %q make no forecast: %w", job.Job, err)
-	}
-	name := profile.Profile.Name
+	took, name := measured(runs), profile.Profile.Name
 	deadline := deadlineOf(took)
 	if deadline == 0 {
 		b.left = append(b.left, fmt.Sprintf("%s: its runs do not say how long they took; a table says it with the columns start and finish.", job.Job))
 		return nil
 	}
-	deadline, calibrated, err := b.addCalibrated(ctx, b.class(name, profile.Profile.Version, deadline, max(1, atOnce)), deadline)
+	deadline, calibrated, err := b.addCalibrated(ctx, b.class(name, profile.Profile.Version, deadline, 1), deadline, runs)
 	if err != nil {
 		return err
 	}
@@ -133,7 +129,7 @@ func (b *beginning) addJob(ctx context.Context, job past.RecordedJob) error {
 
 // addCalibrated adds a class that is planned with the times that its runs took on their slots: bounds alone may ask for many
 // more slots than these. It returns the deadline, which is later than asked for where no slots keep that.
-func (b *beginning) addCalibrated(ctx context.Context, class object, asked float64) (deadline float64, about string, err error) {
+func (b *beginning) addCalibrated(ctx context.Context, class object, asked float64, runs []past.StoredExecution) (deadline float64, about string, err error) {
 	name := class["name"].(string)
 	class["deadline_s"] = capacity.MaxSeconds // until its times are known
 	made, err := b.send(ctx, openapi.CreateClass(b.cluster), class)
@@ -155,8 +151,12 @@ func (b *beginning) addCalibrated(ctx context.Context, class object, asked float
 		return 0, "", err
 	}
 	for deadline = asked; ; {
-		class["deadline_s"] = deadline
-		_, err := b.send(ctx, openapi.ReplaceClass(b.cluster, name), class, remote.IfMatch(etag))
+		jobs, err := atOnce(runs, deadline)
+		if err != nil {
+			return 0, "", fmt.Errorf("the runs of %q make no forecast: %w", name, err)
+		}
+		class["deadline_s"], class["jobs"] = deadline, promised(jobs)
+		_, err = b.send(ctx, openapi.ReplaceClass(b.cluster, name), class, remote.IfMatch(etag))
 		if err == nil {
 			return deadline, about, nil
 		}
@@ -192,23 +192,38 @@ func seconds(s float64) string {
 	return text
 }
 
-// measured returns how long runs took that succeeded, sorted, and how many runs there were at once.
-func measured(runs []past.StoredExecution) (took []float64, atOnce int64, err error) {
-	var spans []past.Span
+// measured returns how long runs took that succeeded, sorted.
+func measured(runs []past.StoredExecution) (took []float64) {
 	for _, r := range runs {
 		if seconds, known := lasted(r); r.Refused == "" && known {
 			took = append(took, seconds)
 		}
-		if r.SubmittedAt != nil && r.FinishedAt != nil {
-			spans = append(spans, past.Span{From: r.SubmittedAt.UnixMilli(), Until: r.FinishedAt.UnixMilli()})
-		}
 	}
 	slices.Sort(took)
-	hours, err := past.Concurrency(spans)
-	for _, h := range hours {
-		atOnce = max(atOnce, h.Most)
+	return took
+}
+
+// atOnce returns how many runs there are at once where each counts until its deadline, as plans count them, at least one.
+// Arrivals of an hour are spread over it, which may be more at once than there were.
+func atOnce(runs []past.StoredExecution, deadline float64) (most int64, err error) {
+	var spans []past.Span
+	arrivals := map[int64]float64{} // by hour
+	for _, r := range runs {
+		if r.SubmittedAt != nil {
+			from := r.SubmittedAt.UnixMilli()
+			spans = append(spans, past.Span{From: from, Until: from + int64(1000*deadline)})
+			arrivals[r.SubmittedAt.Unix()/3600]++
+		}
 	}
-	return took, atOnce, err
+	hours, err := past.Concurrency(spans)
+	most = 1
+	for _, h := range hours {
+		most = max(most, h.Most)
+	}
+	for _, n := range arrivals {
+		most = max(most, int64(math.Ceil(n*math.Min(1, deadline/3600))))
+	}
+	return most, err
 }
 
 // lasted returns how long a run took: from its submission, or where only its tasks are dated from the start of the first.
@@ -260,8 +275,8 @@ func (b *beginning) forecast(ctx context.Context, class string, job past.Recorde
 				n++
 			}
 		}
-		return fmt.Sprintf("%.3g a week, at the hours of the last %s on record", float64(n)/float64(weeks), shell.Counted(int64(weeks), "week")), nil
+		return fmt.Sprintf("%s a week, at the hours of the last %s on record", shell.Figure(float64(n)/float64(weeks)), shell.Counted(int64(weeks), "week")), nil
 	}
 	days = math.Max(days, 1)
-	return fmt.Sprintf("%.3g a day, at any hour alike, as less than a week is on record", float64(job.Executions)/days), b.evenly(ctx, class, float64(job.Executions)/days/24)
+	return fmt.Sprintf("%s a day, at any hour alike, as less than a week is on record", shell.Figure(float64(job.Executions)/days)), b.evenly(ctx, class, float64(job.Executions)/days/24)
 }

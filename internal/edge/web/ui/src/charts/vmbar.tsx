@@ -3,6 +3,7 @@ import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import type { CurrentPlan, Problem } from "../api/contract.ts";
 import { units } from "../model/money.ts";
+import { contractsOf } from "../model/supply.ts";
 import type { Cursor } from "./figure.tsx";
 
 export interface Part {
@@ -13,7 +14,7 @@ export interface Part {
 
 /** parts are the VMs of a plan as they stand in the bar: contracts by price, what of them is idle, on demand. */
 export function parts(p: CurrentPlan, problem: Problem): Part[] {
-  const price = new Map((problem.supply.contracts ?? []).map((c) => [c.name, units(c.price)]));
+  const price = new Map(contractsOf(problem).map((c) => [c.name, units(c.price)]));
   const dear = (name: string) => price.get(name) ?? 0n;
   const out: Part[] = [];
   for (const c of [...p.plan.vms.contracts].sort((a, b) => (dear(a.name) < dear(b.name) ? -1 : dear(a.name) > dear(b.name) ? 1 : a.name < b.name ? -1 : 1))) {

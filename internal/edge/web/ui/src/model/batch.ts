@@ -48,8 +48,8 @@ export function lead(p: Packing, begin: number): string {
   const night = begin >= 18 * 3600 || begin < 5 * 3600;
   const n = jobsOf(p);
   const days = Math.floor((begin + p.end_s) / 86_400);
-  const when = `${at(begin, p.end_s, p.end_s < 600)}${days > 1 ? `, ${days} days later` : ""}`;
-  const saved = p.saving >= 0.0005 ? `, ${percent(p.saving)} sooner than one after another` : ", as soon as one after another";
+  const when = `${at(begin, p.end_s, p.end_s < 600)}${days > 1 ? `, ${days} days later` : days === 1 && !(night && p.end_s < 12 * 3600) ? " the next day" : ""}`;
+  const saved = p.saving >= 0.0005 ? `, ${percent(p.saving)} sooner than one after another` : p.saving <= -0.0005 ? `, ${percent(-p.saving)} later than one after another` : ", as soon as one after another";
   const missed = p.deadlines?.missed ?? 0;
   return `The ${night ? "night" : "batch"}'s ${count(n, "job ends", "jobs end")} at ${when}${n > 1 ? saved : ""}.${missed > 0 ? ` ${count(missed, "deadline is", "deadlines are")} missed.` : ""}`;
 }

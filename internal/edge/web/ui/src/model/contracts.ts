@@ -59,12 +59,12 @@ export function without(w: WhatIf): string {
 
 /** lead is the sentence about the contract that ends next. */
 export function lead(contracts: Contract[], w: WhatIf | null, at: number): string {
-  if (contracts.length === 0) return "There are no contracts. Every VM is paid on demand.";
+  if (contracts.length === 0) return "There are no contracts. Every VM is paid by the hour.";
   const next = nextEnd(contracts, at);
-  if (!next) return contracts.some((c) => Date.parse(c.from) > at) ? "No contract is in force yet. Every VM is paid on demand." : "No contract is in force any more. Every VM is paid on demand.";
+  if (!next) return contracts.some((c) => Date.parse(c.from) > at) ? "No contract is in force yet. Every VM is paid by the hour." : "No contract is in force any more. Every VM is paid by the hour.";
   const left = Date.parse(next.until) - at;
   const days = Math.floor(left / day);
-  return `${inText(next.name)} ends ${days > 0 ? `in ${count(days, "day", "days")}` : "today"}.${w ? ` ${without(w)}` : ""}`;
+  return `${inText(next.name)} ends ${days > 0 ? `in ${count(days, "day", "days")}` : "within a day"}.${w ? ` ${without(w)}` : ""}`;
 }
 
 /** monthName is a month of the calendar, in UTC as the service counts. */

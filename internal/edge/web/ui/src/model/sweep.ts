@@ -4,7 +4,7 @@ import { decimal, headline, one, plain, price, scaled, units, type Units } from 
 import { type Edit, keyOf, valueText } from "./scenario.ts";
 import type { Column } from "./table.ts";
 import { duration } from "./time.ts";
-import { percentAtMost } from "./words.ts";
+import { count, percentAtMost } from "./words.ts";
 
 /** Parameter is what takes several values: by a factor of what it is now, in per cent, or by its own number. */
 export interface Parameter {
@@ -148,7 +148,7 @@ export function figure(m: Metric, p: SweepPoint): string {
 export function readPoint(of: Parameter[], s: Sweep, p: SweepPoint): string {
   const where = p.parameters.map((x, i) => place(of[i]!, shownOf(of[i]!, x, s.period_s), s.currency)).join(", ");
   if (!possible(p)) return `${where} · no plan: ${p.conflict}`;
-  const gap = p.gap > 0 ? ` · at most ${percentAtMost(p.gap)} above the best` : "";
+  const gap = p.gap > 0 ? ` · within ${percentAtMost(p.gap)}` : "";
   return `${where} · VM bill ${headline(monthly(p.cost.bill, s.period_s), s.currency)} a month${units(p.cost.penalties) > 0n ? `, value refused ${headline(monthly(p.cost.penalties, s.period_s), s.currency)}` : ""} · ${p.vms.total} VMs · ${p.admitted} jobs served${gap}`;
 }
 
@@ -187,7 +187,7 @@ export function said(of: Parameter[], s: Sweep, today: Units | null): string {
   const value = units(best.cost.penalties);
   const lead =
     value === 0n
-      ? `Best at ${where}: a VM bill of ${headline(monthly(best.cost.bill, s.period_s), s.currency)} a month, and nothing refused.`
+      ? `Best at ${where}: a VM bill of ${headline(monthly(best.cost.bill, s.period_s), s.currency)} a month, and ${best.refused === 0 ? "nothing refused" : `${count(best.refused, "job", "jobs")} refused that you value at nothing`}.`
       : `Best at ${where}: a VM bill of ${headline(monthly(best.cost.bill, s.period_s), s.currency)} a month, and jobs refused that are valued at ${headline(monthly(best.cost.penalties, s.period_s), s.currency)}${against}.`;
   if (of.length > 1) {
     const none = s.points.filter((p) => !possible(p)).length;
@@ -214,7 +214,7 @@ export function columnsOf(of: Parameter[], s: Sweep): Column<SweepPoint>[] {
   const none = (amount: string | undefined) => amount ?? "0.00";
   return [
     ...of.map((o, i): Column<SweepPoint> => ({ key: nameOf(s.vary[i]!), title: o.label, number: true, value: (p) => p.parameters[i]!, show: (p) => place(o, shownOf(o, p.parameters[i]!, s.period_s), s.currency) })),
-    { key: "status", title: "Plan", value: (p) => p.status, show: (p) => (!possible(p) ? "none" : p.gap > 0 ? `at most ${percentAtMost(p.gap)} above the best` : "proved") },
+    { key: "status", title: "Plan", value: (p) => p.status, show: (p) => (!possible(p) ? "none" : p.gap > 0 ? `within ${percentAtMost(p.gap)}` : "proved") },
     { key: "currency", title: "Currency", value: () => s.currency, inFilesOnly: true },
     { key: "bill", title: "VM bill a month", number: true, value: ok((p) => p.cost.bill), show: (p) => (possible(p) ? headline(monthly(p.cost.bill, s.period_s), s.currency) : "no") },
     file("on_demand", ok((p) => p.cost.on_demand)),

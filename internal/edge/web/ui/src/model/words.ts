@@ -22,9 +22,18 @@ export function lead(p: CurrentPlan): string {
   if (p.refused === 0) return `${runs} No job is refused.`;
   const impossible = p.plan.classes.filter((c) => c.verdict === "impossible").reduce((n, c) => n + c.refused, 0);
   const refused = count(p.refused, "job is refused", "jobs are refused");
-  if (impossible === p.refused) return `${runs} ${refused} because it cannot be done in time.`.replace("because it", p.refused === 1 ? "because it" : "because they");
-  if (impossible > 0) return `${runs} ${refused} because serving them costs more than they are valued at, or cannot be done in time.`;
-  return `${runs} ${refused} because serving ${p.refused === 1 ? "it costs more than it is" : "them costs more than they are"} valued at.`;
+  const one = p.refused === 1;
+  const why = [dearness(p.plan.classes.filter((c) => c.refused > 0 && c.verdict !== "impossible"), one), impossible > 0 && `${one ? "it" : "they"} cannot be done in time`];
+  return `${runs} ${refused} because ${why.filter(Boolean).join(", or because ")}.`;
+}
+
+/** dearness is why jobs are refused that could be done in time: one more does not fit, or costs no less than it is valued at. */
+function dearness(refused: ClassPlan[], one: boolean): string | false {
+  if (refused.length === 0) return false;
+  const barred = refused.filter((c) => c.one_more?.fits === false).length;
+  const limits = `${one ? "it does" : "they do"} not fit within the limits`;
+  const price = `serving ${one ? "it costs no less than it is" : "them costs no less than they are"} valued at`;
+  return barred === 0 ? price : barred === refused.length ? limits : `${limits}, or ${price}`;
 }
 
 /** proof is what the chip beside every cost says. */
@@ -42,7 +51,7 @@ export function lower(label: string): string {
 
 export function percent(part: number): string {
   const p = part * 100;
-  return `${p >= 10 ? Math.round(p) : p >= 0.1 ? p.toFixed(1) : "0.1"} %`;
+  return `${p >= 10 ? Math.round(p) : p >= 0.05 ? p.toFixed(1) : p > 0 ? "less than 0.1" : "0"} %`;
 }
 
 /** percentAtMost is a share that nothing exceeds: rounded up. */

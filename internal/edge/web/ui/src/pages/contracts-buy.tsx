@@ -315,9 +315,9 @@ function Others({ curve, currency }: { curve: SavingCurve; currency: string }) {
     { key: "cost", title: "Bill and value refused", number: true, value: (p) => p.cost, show: (p) => money(p.cost) },
     { key: "less", title: "Together less than today", number: true, value: (p) => p.saving, show: (p) => money(p.saving) },
   ];
-  const said = (p: SavingCurve["points"][number]) => `${p.vms} bought${p.bill === null ? "" : ` · the VM bill is ${money(p.bill)}`} · bill and value refused together ${money(p.saving)} less than today`;
+  const said = (p: SavingCurve["points"][number]) => `${p.vms} bought${p.bill === null ? "" : ` · the VM bill is ${money(p.bill)}`} · bill and value refused together ${money(p.saving!.replace("-", ""))} ${units(p.saving!) < 0n ? "more" : "less"} than today`;
   return (
-    <Figure title={`How much less bill and value refused come to with more or fewer of ${curve.offer}`} said={`A point is a number that was weighed; the line between is drawn, not computed.${curve.exact ? "" : " Parts of VMs and jobs are allowed, so that it is a little lower."}`} columns={columns} rows={curve.points} name={(p) => String(p.vms)} points={[known.map(said)]} file="numbers" cursor={cursor}>
+    <Figure title={`How much less bill and value refused come to with more or fewer of ${curve.offer}`} said={`A point is a number that was weighed; the line between is drawn, not computed.${curve.exact ? "" : " Parts of VMs and jobs are allowed here, so that the figures only come near those of whole ones."}`} columns={columns} rows={curve.points} name={(p) => String(p.vms)} points={[known.map(said)]} file="numbers" cursor={cursor}>
       {() => (
         <Plot x={number(line.map(([x]) => x), String, { exact: true, whole: true })} y={number([0, ...line.map(([, y]) => y)], short(currency))} height={narrow.value ? 220 : 300} top={28} at={nearest}>
           {(a) => (

@@ -112,7 +112,7 @@ export function Classes({ plan, problem }: { plan: CurrentPlan; problem: Problem
             )}
           </tbody>
         </table>
-        {shown && <Panel key={shown.c.name} c={shown.c} of={shown.of} plan={plan} vms={vms.of.get(shown.c.name)!} step={(by) => move(first.map((r) => r.c.name), by)} />}
+        {shown && <Panel key={shown.c.name} c={shown.c} of={shown.of} plan={plan} problem={problem} vms={vms.of.get(shown.c.name)!} step={(by) => move(first.map((r) => r.c.name), by)} />}
       </div>
     </section>
   );
@@ -132,6 +132,16 @@ function tenths({ plan }: CurrentPlan): { of: Map<string, string>; rounding: str
   const parts = [...plan.classes.map((c) => c.vms), plan.vms.rounding].map((n) => units(n.toFixed(9)));
   const shown = shares(parts, one / 10n).map((u) => `${u / one}.${(u % one) / (one / 10n)}`);
   return { of: new Map(plan.classes.map((c, i) => [c.name, shown[i]!])), rounding: shown[shown.length - 1]! };
+}
+
+/** countedOn is the time that a plan counts on, where a run may take longer: not the cautious one. */
+function countedOn(c: ClassPlan, problem: Problem): { name: string; s: number } | null {
+  const t = c.time_s;
+  const bound = problem.options?.bound ?? "average";
+  if (!t || bound === "upper") return null;
+  if (bound === "calibrated" && t.calibrated != null) return { name: "calibrated", s: t.calibrated };
+  const s = bound === "lower" ? t.lower : t.average;
+  return s == null ? null : { name: bound === "lower" ? "optimistic" : "expected", s };
 }
 
 /** spread is a class's times, where there are any. */
@@ -215,10 +225,11 @@ function Line({ c, of, vms, open }: { c: ClassPlan; of: ProblemClass | undefined
 const slotsOf = (c: ClassPlan) => (c.admitted > 0 && c.slots ? `${c.slots.map} / ${c.slots.reduce}` : "–");
 
 /** Panel says why a class is treated so, and what would change it. */
-function Panel({ c, of, plan, vms, step }: { c: ClassPlan; of: ProblemClass | undefined; plan: CurrentPlan; vms: string; step: (by: number) => void }) {
+function Panel({ c, of, plan, problem, vms, step }: { c: ClassPlan; of: ProblemClass | undefined; plan: CurrentPlan; problem: Problem; vms: string; step: (by: number) => void }) {
   const times = spread(c);
   const cure = cureOf(c);
-  const late = of?.deadline_s && times && c.admitted > 0 && times.average <= of.deadline_s && times.upper > of.deadline_s;
+  const counted = countedOn(c, problem);
+  const late = of?.deadline_s && times && counted && c.admitted > 0 && times.upper > of.deadline_s;
   return (
     <aside class="panel" aria-label={`Class ${c.name}`}>
       <header>
@@ -264,7 +275,7 @@ function Panel({ c, of, plan, vms, step }: { c: ClassPlan; of: ProblemClass | un
       )}
       {late && (
         <p class="small late-runs">
-          The plan counts on the expected time; a bad run may take <Time s={times.upper} />. <a href={tried(plan, { what: "bound", name: "*", op: "=", value: "upper" })}>Plan for it</a>
+          The plan counts on the {counted.name} time{counted.name === "expected" ? "" : <>, <Time s={counted.s} /></>}; a bad run may take <Time s={times.upper} />. <a href={tried(plan, { what: "bound", name: "*", op: "=", value: "upper" })}>Plan for it</a>
         </p>
       )}
       <p class="links small">

@@ -7,6 +7,7 @@ import { parts, VMBar } from "../charts/vmbar.tsx";
 import { before, difference } from "../model/days.ts";
 import { fileName } from "../model/files.ts";
 import { cent, decimal, each, headline, type Period, periods, periodTexts, perPeriod, price, rounded, scaled, shares, shownPeriods, text, units, type Units } from "../model/money.ts";
+import { contractsOf, typesOf } from "../model/supply.ts";
 import { age, day } from "../model/time.ts";
 import { about, count, inText, lead, percent, percentAtMost, proved } from "../model/words.ts";
 import { Export } from "../parts/export.tsx";
@@ -120,7 +121,7 @@ function Proof({ plan }: { plan: CurrentPlan }) {
       <h2 id="proof" tabIndex={-1}>Proof</h2>
       {by && by.gap > 0 && (
         <p>
-          Bill and value refused together are at most {percentAtMost(by.gap)} above the best possible ({headline(worse, cost.currency)} a month). <button class="quiet" onClick={() => void longer()}>Search longer</button>
+          No plan's bill and value refused together are lower by more than {headline(worse, cost.currency)} a month, a gap of {percentAtMost(by.gap)}. <button class="quiet" onClick={() => void longer()}>Search longer</button>
         </p>
       )}
       {by?.agreed === false && (
@@ -146,10 +147,10 @@ function Money({ plan, problem, plans }: { plan: CurrentPlan; problem: Problem; 
   const period = chosen<Period>("per", periods);
   const { cost, vms } = plan.plan;
   const per = (amount: string) => perPeriod(amount, cost.period_s, period);
-  const paid = new Set((problem.supply.contracts ?? []).filter((c) => c.billing === "always").map((c) => c.name));
+  const paid = new Set(contractsOf(problem).filter((c) => c.billing === "always").map((c) => c.name));
   const idle = vms.contracts.reduce((n, c) => n + (paid.has(c.name) ? c.vms - c.used : 0), 0);
   const bill: { patch: string; name: string; amount: Units }[] = [{ patch: "reserved", name: `Reserved, ${count(vms.reserved, "VM", "VMs")}`, amount: per(cost.reserved) }];
-  if (idle > 0) bill.push({ patch: "idle", name: `Reserved but idle, ${count(idle, "VM", "VMs")}`, amount: per(cost.reserved_idle) });
+  if (units(cost.reserved_idle) > 0n) bill.push({ patch: "idle", name: `Reserved but idle, ${count(idle, "VM", "VMs")}`, amount: per(cost.reserved_idle) });
   bill.push({ patch: "demand", name: `On demand, ${count(vms.on_demand, "VM", "VMs")}`, amount: per(cost.on_demand) });
   if (cost.spot && units(cost.spot) > 0n) bill.push({ patch: "demand", name: `Spot, ${count(vms.spot ?? 0, "VM", "VMs")}`, amount: per(cost.spot) });
   const parts = shares(bill.map((b) => b.amount), cent); // their sum is the bill to a cent, whatever is refused
@@ -224,6 +225,7 @@ function VMs({ plan, problem }: { plan: CurrentPlan; problem: Problem }) {
   const { vms } = plan.plan;
   const bought = vms.contracts.reduce((n, c) => n + c.vms, 0);
   const quota = problem.supply.on_demand?.quota ?? null;
+  const unlimited = typesOf(problem).every((t) => t.on_demand?.quota == null);
   const all = parts(plan, problem);
   const share = (n: number) => percent(n / all.reduce((sum, p) => sum + p.vms, 0));
   const legend = (
@@ -235,7 +237,7 @@ function VMs({ plan, problem }: { plan: CurrentPlan; problem: Problem }) {
       <span>
         <span class="patch demand" />
         On demand, {vms.on_demand}
-        {quota === null ? ", no quota" : ` of a quota of ${quota}`}
+        {quota !== null ? ` of a quota of ${quota}` : unlimited ? ", no quota" : ""}
       </span>
       <span>
         <span class="patch idle" />
@@ -314,7 +316,7 @@ function Facts({ plan, problem }: { plan: CurrentPlan; problem: Problem }) {
             <p>
               <span class="value">{room}</span> <span class="muted small">an hour</span>
             </p>
-            <p class="small muted">{room === onDemand ? "Every further VM is on demand." : `What room for one more is worth${onDemand !== null ? `; on demand it costs ${onDemand}` : ""}.`}</p>
+            <p class="small muted">{room === onDemand && prices!.capacity.high === prices!.capacity.low ? "Every further VM is on demand." : `What room for one more is worth${onDemand !== null ? `; on demand it costs ${onDemand}` : ""}.`}</p>
           </div>
         )}
         {worth && units(worth.worth) > 0n && (

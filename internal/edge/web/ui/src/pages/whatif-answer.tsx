@@ -117,7 +117,9 @@ function Costs({ a, f }: { a: Answered; f: Figures }) {
     const by = per(c.decisions);
     if (by !== 0n || (c.name !== "spot" && c.name !== "reserved_idle")) steps.push({ ...costLines[c.name]!, change: by });
   }
-  const part = Number(per(bill.from)) === 0 ? 0 : Number(change) / Number(per(bill.from));
+  const was = Number(per(bill.from));
+  const more = change < 0n ? "less" : "more";
+  const part = was === 0 ? more : `${percent(Math.abs(Number(change) / was))} ${more}`;
   const value = rest.filter((c) => c.name === "penalties").reduce((sum, c) => sum + per(c.to) - per(c.from), 0n);
   const money = (amount: string) => text(per(amount), currency, 2);
   const column = (key: string, title: string, of: (c: MoneySplit) => Units, signed: boolean): Column<MoneySplit> => ({
@@ -131,7 +133,7 @@ function Costs({ a, f }: { a: Answered; f: Figures }) {
   return (
     <>
       <p>
-        <span class="big">{difference(change, currency)}</span> <span class="unit">{change === 0n ? "" : `${each[period]}, ${percent(Math.abs(part))} ${change < 0n ? "less" : "more"}`} on the VM bill{value === 0n ? "" : `; value refused ${difference(value, currency)}`}</span>
+        <span class="big">{difference(change, currency)}</span> <span class="unit">{change === 0n ? "" : `${each[period]}${was === 0 ? "" : ","} ${part}`} on the VM bill{value === 0n ? "" : `; value refused ${difference(value, currency)}`}</span>
       </p>
       <Figure
         title="What the difference is made of"
