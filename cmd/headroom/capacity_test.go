@@ -86,7 +86,7 @@ func TestManyClusters(t *testing.T) {
 	for _, clusters := range sizes {
 		database := pgtest.Database(t)
 		variables := []string{"DATABASE_URL=" + database, "HEADROOM_ADMIN_KEY=" + crashKey}
-		first := startServingWith(t, dataDirectory(t), variables, "--demo")
+		first := startServingWith(t, dataDirectory(t), variables, "--demo=still")
 		first.stop(t)
 		copies(t, connectTo(t, database), clusters)
 		s := startServingWith(t, dataDirectory(t), variables)
@@ -151,7 +151,7 @@ func TestWhatOneServerHolds(t *testing.T) {
 		takes, each, watchers = 5, 3*time.Second, 2000
 	}
 	database := pgtest.Database(t)
-	s := startServingWith(t, dataDirectory(t), []string{"DATABASE_URL=" + database, "HEADROOM_ADMIN_KEY=" + crashKey, "HEADROOM_REQUESTS_PER_SECOND=1000000", "HEADROOM_SOLVES_PER_SECOND=100000"}, "--demo")
+	s := startServingWith(t, dataDirectory(t), []string{"DATABASE_URL=" + database, "HEADROOM_ADMIN_KEY=" + crashKey, "HEADROOM_REQUESTS_PER_SECOND=1000000", "HEADROOM_SOLVES_PER_SECOND=100000"}, "--demo=still")
 	s.localKey = crashKey
 	conn := connectTo(t, database)
 	const current = "/v1/clusters/demo/plans/current"

@@ -24,7 +24,7 @@ func onDatabase(t *testing.T, dir, url string) *served {
 func allOnDatabase(t *testing.T, dirs []string, url string) (all []*served) {
 	t.Helper()
 	for _, dir := range dirs {
-		s := launch(t, dir, append([]string{"DATABASE_URL=" + url, "HEADROOM_ADMIN_KEY=" + crashKey}, unlimited...), "--demo")
+		s := launch(t, dir, append([]string{"DATABASE_URL=" + url, "HEADROOM_ADMIN_KEY=" + crashKey}, unlimited...), "--demo=still")
 		s.localKey = crashKey
 		all = append(all, s)
 	}
@@ -148,7 +148,7 @@ func TestCrashedDatabasesLoseNoWrite(t *testing.T) {
 	}
 	all := inSieges(t, sieges, crashes, func(t *testing.T, seed uint64, crashes int) toll {
 		dir := dataDirectory(t)
-		s := startServingWith(t, dir, unlimited, "--demo")
+		s := startServingWith(t, dir, unlimited, "--demo=still")
 		s.localKey = s.key(t)
 		g := besiege(t, 220+seed, s)
 		for crash := 0; crash < crashes && !g.late(); crash++ {

@@ -62,7 +62,7 @@ func hang(t *testing.T, dir string) (pids []int, goOn func()) {
 func TestADatabaseThatHangs(t *testing.T) {
 	t.Parallel()
 	dir := dataDirectory(t)
-	s := startServing(t, dir, "--demo")
+	s := startServing(t, dir, "--demo=still")
 	key := s.key(t)
 	s.until(t, key, "fresh", fresh)
 	_, goOn := hang(t, dir)

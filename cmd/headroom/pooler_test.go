@@ -26,7 +26,7 @@ func TestServeBehindAPooler(t *testing.T) {
 	if found := findings(t, shell.ExitOK); !found["database"].OK || !strings.Contains(found["pooler"].Detail, "shares sessions") {
 		t.Errorf("doctor finds %+v", found)
 	}
-	s := startServingWith(t, dataDirectory(t), []string{"HEADROOM_ADMIN_KEY=" + crashKey, "HEADROOM_PEER_ADDRESS={address}"}, "--demo")
+	s := startServingWith(t, dataDirectory(t), []string{"HEADROOM_ADMIN_KEY=" + crashKey, "HEADROOM_PEER_ADDRESS={address}"}, "--demo=still")
 	s.localKey = crashKey
 	took := s.planned(t, 8)
 	run := s.change(t, "POST", "/v1/clusters/demo/simulations", `{"options":{"hours":24,"replications":2}}`, http.StatusAccepted, "Prefer", "respond-async").Get("Location")

@@ -45,7 +45,7 @@ func (p *prunesAndHides) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // Old plans are removed beside a running server, which goes on as before and says what is gone.
 func TestPrune(t *testing.T) {
 	database := pgtest.Database(t)
-	s := startServingWith(t, dataDirectory(t), []string{"HEADROOM_ADMIN_KEY=" + crashKey}, "--demo", "--database-url", database)
+	s := startServingWith(t, dataDirectory(t), []string{"HEADROOM_ADMIN_KEY=" + crashKey}, "--demo=still", "--database-url", database)
 	s.localKey = crashKey
 	for range 6 {
 		if status, answer, err := s.ask(t.Context(), crashKey, "/v1/clusters/demo/plans", "{}"); err != nil || status != http.StatusCreated {

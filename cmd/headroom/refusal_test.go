@@ -29,7 +29,7 @@ func TestDatabasesThatTakeNothing(t *testing.T) {
 		t.Skipf("this needs the right to mount a small disk: %v", err)
 	}
 	t.Cleanup(func() { _ = syscall.Unmount(dir, syscall.MNT_DETACH) })
-	s := startServingWith(t, dir, unlimited, "--demo")
+	s := startServingWith(t, dir, unlimited, "--demo=still")
 	s.localKey = s.key(t)
 	g := besiege(t, 25, s)
 	filler := filepath.Join(dir, "filler")

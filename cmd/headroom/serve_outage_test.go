@@ -73,7 +73,7 @@ func TestOutageOfTheDatabase(t *testing.T) {
 	database, url := start()
 	end := func() { endDatabase(t, database) }
 	t.Cleanup(func() { end() })
-	servers := []*served{startServing(t, dataDirectory(t), "--database-url", url, "--demo")}
+	servers := []*served{startServing(t, dataDirectory(t), "--database-url", url, "--demo=still")}
 	for range 2 {
 		servers = append(servers, startServing(t, dataDirectory(t), "--database-url", url))
 	}

@@ -33,7 +33,7 @@ func TestStopsWhileItStarts(t *testing.T) {
 		}},
 	} {
 		said := &lockedBuffer{}
-		c := exec.Command("headroom", "serve", "--listen", testPort(t), "--data-dir", dir, "--demo")
+		c := exec.Command("headroom", "serve", "--listen", testPort(t), "--data-dir", dir, "--demo=still")
 		c.Env = os.Environ()
 		c.Stderr = said
 		if err := c.Start(); err != nil {
@@ -52,7 +52,7 @@ func TestStopsWhileItStarts(t *testing.T) {
 		}
 		allGone(t, children)
 	}
-	s := startServing(t, dir, "--demo")
+	s := startServing(t, dir, "--demo=still")
 	if current := s.get(t, "/v1/clusters/demo/plans/current"); !strings.Contains(current, `"number":1`) {
 		t.Errorf("the current plan: got %s", current)
 	}

@@ -14,7 +14,7 @@ func TestStopWithAHungDatabase(t *testing.T) {
 		return // it takes ten seconds
 	}
 	dir := dataDirectory(t)
-	s := startServing(t, dir, "--demo")
+	s := startServing(t, dir, "--demo=still")
 	all, _ := hang(t, dir)
 	began := time.Now()
 	if err := s.Process.Signal(syscall.SIGTERM); err != nil {

@@ -234,7 +234,7 @@ func TestStopsUnderLoad(t *testing.T) {
 	var stops []time.Duration
 	kinds := map[string]int{}
 	for round := range rounds + 1 {
-		s := startServingWith(t, dir, variables, "--demo")
+		s := startServingWith(t, dir, variables, "--demo=still")
 		s.localKey = s.key(t)
 		if keys == nil {
 			keys = makeKeys(t, s, 5)
@@ -270,7 +270,7 @@ func TestStopsOfReplicas(t *testing.T) {
 	variables := []string{"HEADROOM_SOLVES_PER_SECOND=100000", "HEADROOM_REQUESTS_PER_SECOND=100000",
 		"DATABASE_URL=" + pgtest.Database(t), "HEADROOM_ADMIN_KEY=" + admin}
 	start := func() *served {
-		s := startServingWith(t, dataDirectory(t), variables, "--demo")
+		s := startServingWith(t, dataDirectory(t), variables, "--demo=still")
 		s.localKey = admin
 		return s
 	}

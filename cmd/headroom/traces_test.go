@@ -59,7 +59,7 @@ func TestServeTellsACollector(t *testing.T) {
 	t.Parallel()
 	c := newTakesTraces(t)
 	s := startServingWith(t, dataDirectory(t), []string{"DATABASE_URL=" + pgtest.Database(t), "HEADROOM_ADMIN_KEY=" + traceKey, "HEADROOM_LOG_LEVEL=info",
-		"OTEL_EXPORTER_OTLP_ENDPOINT=" + c.URL, "OTEL_EXPORTER_OTLP_HEADERS=authorization=Bearer%20let%20me%20in", "OTEL_RESOURCE_ATTRIBUTES=deployment.environment=test"}, "--demo")
+		"OTEL_EXPORTER_OTLP_ENDPOINT=" + c.URL, "OTEL_EXPORTER_OTLP_HEADERS=authorization=Bearer%20let%20me%20in", "OTEL_RESOURCE_ATTRIBUTES=deployment.environment=test"}, "--demo=still")
 	const traced = "0af7651916cd43dd8448eb211c80319c"
 	ask := func(method, path, body string, header ...string) (int, http.Header) {
 		r, err := http.NewRequestWithContext(t.Context(), method, "http://"+s.address+path, strings.NewReader(body))

@@ -308,6 +308,8 @@ func (s *service) perform(token, operation, method, path string, i int) answered
 		body = `{"problem":` + smallProblem + `,"question":"one_more_job","class":"a"}`
 	case operation == "clusterHorizon":
 		body = `{"from":"2026-03-01T22:00:00Z","until":"2026-03-02T00:00:00Z"}`
+	case operation == "clusterSchedule":
+		body = `{"from":"2026-03-01T22:00:00Z","until":"2026-03-02T00:00:00Z","scenario":{"changes":[{"what":"demand","value":0}]}}`
 	case operation == "clusterPurchase":
 		body = `{"from":"2026-03-01T22:00:00Z","until":"2026-03-02T00:00:00Z","assume":"flat","offers":[` + someOffer + `]}`
 	case operation == "horizon":

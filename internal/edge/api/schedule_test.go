@@ -12,7 +12,7 @@ import (
 	"example.org/headroom/internal/ask/horizon"
 )
 
-const smallSchedule = `{"problem":{"currency":"EUR","supply":{"on_demand":{"price":"9"}},"classes":[{"name":"etl","vms_per_job":"2","deadline_s":3600,"due_s":14400,"jobs":{"min":0,"max":0},"penalty":"50"}]},
+const smallSchedule = `{"problem":{"currency":"EUR","options":{"max_solve_ms":60000},"supply":{"on_demand":{"price":"9"}},"classes":[{"name":"etl","vms_per_job":"2","deadline_s":3600,"due_s":14400,"jobs":{"min":0,"max":0},"penalty":"50"}]},
  "periods":[{"start":"2026-03-02T00:00:00Z","hours":1,"arrivals":[3],"on_demand_price":"1"},{"start":"2026-03-02T01:00:00Z","hours":1,"arrivals":[0],"on_demand_price":"4"},{"start":"2026-03-02T02:00:00Z","hours":2,"arrivals":[0],"on_demand_price":"2"}]}`
 
 // A server answers a schedule at once, checked, and refuses what it cannot plan at its member.

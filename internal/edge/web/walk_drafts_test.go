@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -64,6 +65,9 @@ func walkDrafts(t *testing.T, _ *server, browser context.Context) {
 	s.open(t, ctx, "/c/demo/operate")
 	until(t, ctx, `document.querySelector("h1").textContent.includes("alive")`)
 	saved, all := 0, drafts(prices.Items[0].ID)
+	if !long() { // those with versions, and one of each further kind of field
+		all = slices.Concat(all[:4], all[5:6], all[14:15], all[18:19])
+	}
 	for _, d := range all {
 		if t.Run(d.form, func(t *testing.T) { isKept(t, ctx, s, d) }) {
 			saved++

@@ -15,11 +15,15 @@ var widths = []int64{320, 390, 720, 1024, 1440}
 
 // walkSizes opens every page of clusters with nothing in them, with 3, 30 and 1,000 classes, and with names that are long
 // or are read from right to left, at every width. None is wider than the screen, reports errors, or draws axes around
-// nothing.
+// nothing. The short form tries the narrowest and the widest, and three clusters.
 func walkSizes(t *testing.T, s *server, browser context.Context) {
 	var document map[string]any
 	s.get(t, "/v1/clusters/demo/document", &document)
 	clusters := []string{"size-bare", "size-empty", "size-3", "size-30", "size-1000", strings.Repeat("w", 63), "size-rtl"}
+	sizes := widths
+	if !long() {
+		clusters, sizes = []string{"size-bare", "size-1000", strings.Repeat("w", 63)}, []int64{widths[0], widths[len(widths)-1]}
+	}
 	for _, name := range clusters {
 		if name == "size-bare" {
 			s.send(t, "POST", "/v1/clusters", map[string]any{"name": name}, nil)
@@ -38,7 +42,7 @@ func walkSizes(t *testing.T, s *server, browser context.Context) {
 		"/settings/clusters?cluster=" + strings.Repeat("w", 63), "/settings/prices?cluster=size-bare", "/settings/keys", "/settings/audit",
 		"/settings/about"} {
 		s.open(t, ctx, page)
-		tried += fits(t, ctx, page)
+		tried += fits(t, ctx, page, sizes)
 	}
 	for _, name := range clusters {
 		at := pages
@@ -47,15 +51,15 @@ func walkSizes(t *testing.T, s *server, browser context.Context) {
 		}
 		for _, page := range at {
 			s.open(t, ctx, "/c/"+url.PathEscape(name)+"/"+page)
-			tried += fits(t, ctx, fmt.Sprintf("%s of %.20s", page, name))
+			tried += fits(t, ctx, fmt.Sprintf("%s of %.20s", page, name), sizes)
 			picture(t, ctx, "size-"+strings.NewReplacer("/", "-", "?", "-", "%", "-").Replace(fmt.Sprintf("%.12s-%.30s", name, page)))
 		}
 	}
 	t.Logf("%d sizes of pages", tried)
 }
 
-// fits tries every width, and counts them.
-func fits(t *testing.T, ctx context.Context, page string) int {
+// fits tries widths, and counts them.
+func fits(t *testing.T, ctx context.Context, page string, widths []int64) int {
 	t.Helper()
 	settled(t, ctx)
 	for _, width := range widths {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"maps"
 	"runtime"
+	"slices"
 	"sync"
 
 	"github.com/spf13/cobra"
@@ -23,6 +24,7 @@ import (
 // of a server.
 type Verb[Ask, Answer any] struct {
 	Kind    *kinds.Kind[Ask, Answer]
+	Formats []string           // besides table, JSON and those of the kind
 	To      *remote.Connection // of the group of commands; nil is one of its own
 	AtOnce  bool               // a server never makes a run of it
 	Bar     string             // the word beside a bar for work that is done here; "" shows none
@@ -49,7 +51,7 @@ func (v *Verb[Ask, Answer]) Command(c *cobra.Command) *cobra.Command {
 	if !v.AtOnce {
 		v.about.addAsync(c)
 	}
-	v.out.AddFlags(c, append([]string{"table", "json"}, v.Kind.Formats...)...)
+	v.out.AddFlags(c, slices.Concat([]string{"table", "json"}, v.Formats, v.Kind.Formats)...)
 	v.Options.Add(c)
 	c.PreRunE = func(c *cobra.Command, args []string) error {
 		if v.Check != nil {

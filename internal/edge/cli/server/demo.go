@@ -35,6 +35,14 @@ var demoCluster []byte
 //go:embed demo-more.json
 var demoMore []byte
 
+// demoWord says which demonstration is made; "" is none.
+type demoWord string
+
+const (
+	demoTour  demoWord = "tour"
+	demoStill demoWord = "still" // nothing in it changes by itself
+)
+
 // moreDemo is demoMore.
 type moreDemo struct {
 	Measurements []perf.MeasurementRequest
@@ -62,12 +70,12 @@ func readDemo() (d inputs.Document, more moreDemo, err error) {
 
 // makeDemo makes the demonstration clusters and the first plan unless they are there. What somebody
 // has changed since stays as it is.
-func makeDemo(ctx context.Context, a *app.App, d inputs.Document, more moreDemo) (plans.PlanRecord, error) {
+func makeDemo(ctx context.Context, a *app.App, d inputs.Document, more moreDemo, which demoWord) (plans.PlanRecord, error) {
 	ctx = auth.With(ctx, auth.Principal{ID: auth.LocalID, Name: "headroom serve --demo", Role: auth.Admin})
 	name := d.Cluster.Name
 	switch _, err := a.Stores.Inputs.Cluster(ctx, name); {
 	case errors.Is(err, fault.NotFound):
-		if err := layDemo(ctx, a, d, more); err != nil {
+		if err := layDemo(ctx, a, d, more, which); err != nil {
 			return plans.PlanRecord{}, fmt.Errorf("make the demonstration: %w", err)
 		}
 		return a.Plans.Create(ctx, name, time.Time{})
@@ -83,20 +91,22 @@ func makeDemo(ctx context.Context, a *app.App, d inputs.Document, more moreDemo)
 	return a.Plans.Create(ctx, name, time.Time{})
 }
 
-// layDemo makes both clusters, the first one with all that its pages show. Its first plan is of a smaller demand.
-func layDemo(ctx context.Context, a *app.App, d inputs.Document, more moreDemo) error {
+// layDemo makes both clusters, the first one with all that its pages show.
+func layDemo(ctx context.Context, a *app.App, d inputs.Document, more moreDemo, which demoWord) error {
 	now := a.Now().Truncate(time.Hour)
 	today := now.Truncate(24 * time.Hour)
 	name := d.Cluster.Name
 	datedToday(d, today.Sub(more.Written))
-	d.Prices = append(d.Prices, pricesByHour(d.VMTypes[0].Name, more.Days[name], more.Nights[name], today.AddDate(0, 0, 2))...)
-	d.Prices[0].Until = &d.Prices[1].From
 	second := more.Second.Cluster.Name
 	more.Second.Prices = pricesByHour(more.Second.VMTypes[0].Name, more.Days[second], more.Nights[second], today.AddDate(0, 0, -1))
-	of := slices.IndexFunc(d.Classes, func(c inputs.PlannedClass) bool { return c.Name == more.Before.Class })
 	before := d
-	before.Classes = slices.Clone(d.Classes)
-	before.Classes[of].Jobs.Max = more.Before.Max
+	of := slices.IndexFunc(d.Classes, func(c inputs.PlannedClass) bool { return c.Name == more.Before.Class })
+	if which == demoTour { // the first plan is of a smaller demand
+		before.Prices = append(d.Prices, pricesByHour(d.VMTypes[0].Name, more.Days[name], more.Nights[name], today.AddDate(0, 0, 2))...)
+		before.Prices[0].Until = &before.Prices[1].From
+		before.Classes = slices.Clone(d.Classes)
+		before.Classes[of].Jobs.Max = more.Before.Max
+	}
 	for _, d := range []inputs.Document{before, more.Second} {
 		if _, err := a.Clusters.Apply(ctx, 0, d, false); errors.Is(err, fault.Conflict) {
 			return nil // another server, or somebody, was faster
@@ -104,11 +114,13 @@ func layDemo(ctx context.Context, a *app.App, d inputs.Document, more moreDemo) 
 			return err
 		}
 	}
-	if _, err := a.Plans.Create(ctx, name, time.Time{}); err != nil {
-		return err
-	}
-	if err := editClass(ctx, a, name, d.Classes[of]); err != nil {
-		return err
+	if which == demoTour {
+		if _, err := a.Plans.Create(ctx, name, time.Time{}); err != nil {
+			return err
+		}
+		if err := editClass(ctx, a, name, d.Classes[of]); err != nil {
+			return err
+		}
 	}
 	if _, err := a.Clusters.Measure(ctx, name, more.Measurements); err != nil {
 		return err

@@ -61,6 +61,7 @@ var errNoNodes = errors.New("no simulated node is left")
 const (
 	simulatedBoot = "simulated"
 	observeEvery  = time.Hour
+	longestRound  = 5 * time.Second // also while the database hangs
 )
 
 // start plays the nodes until the context ends, or until all of them are deleted.
@@ -72,7 +73,9 @@ func (s *simulator) start(ctx context.Context) (ended <-chan struct{}) {
 		every := time.NewTicker(time.Duration(s.demo.Settings.HeartbeatSeconds * float64(time.Second)))
 		defer every.Stop()
 		for {
-			err := s.round(ctx)
+			bounded, cancel := context.WithTimeout(ctx, longestRound)
+			err := s.round(bounded)
+			cancel()
 			if errors.Is(err, errNoNodes) {
 				s.log.Info("no simulated node is left", "cluster", s.cluster)
 				return

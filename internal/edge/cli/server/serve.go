@@ -33,7 +33,7 @@ import (
 
 // ServeCommand returns the command that runs a server.
 func ServeCommand() *cobra.Command {
-	var demo bool
+	var demo demoWord
 	c := &cobra.Command{
 		Use:   "serve",
 		Short: "Serve the HTTP interface, with a database of its own unless DATABASE_URL names one",
@@ -51,7 +51,8 @@ HEADROOM_COPY=none keeps no copy.
 		Args:    cobra.NoArgs,
 	}
 	serverFlags(c)
-	c.Flags().BoolVar(&demo, "demo", false, "make two small clusters, demo and demo-spot, so that no page is empty; once")
+	shell.AddChoice(c, &demo, "demo", "", "make two small clusters, demo and demo-spot, so that no page is empty, once; still has no simulated nodes and one price", demoTour, demoStill)
+	c.Flags().Lookup("demo").NoOptDefVal = string(demoTour)
 	return shell.Command(c, func(c *cobra.Command, args []string) error {
 		settings, _, err := readConfig(c, environment())
 		if err != nil {
@@ -78,7 +79,7 @@ const (
 )
 
 // serve runs the server until the context ends, then stops it in the reverse order of its start.
-func serve(ctx context.Context, settings config, demo bool, stdout, stderr io.Writer) (err error) {
+func serve(ctx context.Context, settings config, demo demoWord, stdout, stderr io.Writer) (err error) {
 	defer runtime.KeepAlive(make([]byte, ballast))
 	s := &serving{settings: settings, stdout: stdout, keys: auth.NewKeyring(), stopping: make(chan struct{})}
 	s.until = sync.OnceValue(func() time.Time { return time.Now().Add(wholeStop) })
@@ -232,7 +233,7 @@ func (s *serving) openStore(ctx context.Context) (err error) {
 }
 
 // openApp makes the service on the store, follows its keys, and makes the demonstration.
-func (s *serving) openApp(ctx context.Context, demo bool) error {
+func (s *serving) openApp(ctx context.Context, demo demoWord) error {
 	a := app.New(s.store.Store.Stores(), s.keys, app.Config{
 		Solver: s.solver, Telemetry: s.t, Issued: issued(s.issuer), ImportBytes: s.settings.ImportMaxBytes,
 		KeySolveTime: time.Duration(s.settings.KeySolveSeconds) * time.Second,
@@ -251,15 +252,17 @@ func (s *serving) openApp(ctx context.Context, demo bool) error {
 		return fmt.Errorf("%s can be reached from other machines, and there is no key yet; make one with \"headroom server key create NAME --role "+
 			"admin\" or set HEADROOM_ADMIN_KEY, or listen on 127.0.0.1", s.settings.Listen)
 	}
-	if !demo {
+	if demo == "" {
 		return nil
 	}
 	d, more, err := readDemo()
 	if err != nil {
 		return err
 	}
-	record, err := makeDemo(ctx, a, d, more)
-	s.shown, s.played = &record, &simulator{app: a, cluster: d.Cluster.Name, demo: more.Live, log: s.t.Log}
+	record, err := makeDemo(ctx, a, d, more, demo)
+	if s.shown = &record; demo == demoTour {
+		s.played = &simulator{app: a, cluster: d.Cluster.Name, demo: more.Live, log: s.t.Log}
+	}
 	return err
 }
 

@@ -32,7 +32,7 @@ max_solve_ms of the problem.` + remote.ConnectionHelp,
 		Args:    cobra.MaximumNArgs(1),
 	}
 	f.addTime(c)
-	v := question.Verb[kinds.AskedSchedule, horizon.ScheduleAnswer]{Kind: kinds.Schedule, AtOnce: true}
+	v := question.Verb[kinds.AskedSchedule, horizon.ScheduleAnswer]{Kind: kinds.Schedule, Formats: []string{"csv"}, AtOnce: true}
 	v.Mend = func(err error) error {
 		return remote.Origins(remote.FlagOrigins("from", "until", "saved")).Say(err)
 	}
