@@ -68,7 +68,7 @@ func soakWork(k *load) []visit {
 			return fmt.Sprintf(`{"scenario":{"changes":[{"what":"demand","factor":1.1}]},"options":{"hours":1,"replications":2,"seed":%d}}`, n)
 		},
 		"/horizons?format=xlsx": func(n int) string { return "{" + hours(n) + "}" },
-		"/schedules": func(n int) string { return "{" + hours(0) + "}" },
+		"/schedules":            func(n int) string { return "{" + hours(0) + "}" },
 		"/purchases": func(n int) string {
 			from := time.Now().UTC().Truncate(24*time.Hour).AddDate(0, 0, 1) // the demo forecasts from today on
 			return fmt.Sprintf(`{"from":%q,"until":%q`, from.Format(time.RFC3339), from.AddDate(0, 0, 1+n%3).Format(time.RFC3339)) + `,"offers":[{"name":"day","price":"0.10","term_hours":24,"billing":"always","max":3}]}`
