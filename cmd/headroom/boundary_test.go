@@ -60,7 +60,7 @@ func TestOneBoundaryOfManyServers(t *testing.T) {
 func oneBoundary(t *testing.T, servers, clusters int, rest time.Duration) {
 	t.Helper()
 	r := startReplicas(t, servers)
-	boundary := time.Now().UTC().Add(30*time.Second + time.Duration(clusters)*200*time.Millisecond)
+	boundary := time.Now().UTC().Add(45*time.Second + time.Duration(clusters)*200*time.Millisecond)
 	r.want(t, 200, "PUT", "/v1/clusters/c-0/document", hundredClasses(t, boundary), "If-None-Match", "*")
 	pgtest.CopyCluster(t, connectTo(t, r.url), "c-0", clusters)
 	planned := func(number int) (count int) {

@@ -4,6 +4,7 @@ package moneytest
 import (
 	"fmt"
 	"maps"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -25,6 +26,7 @@ var (
 // Book holds the figures of one answer: those of the bill, and those that count the value of refused jobs.
 type Book struct {
 	Bill, Tainted map[string]decimal.Decimal
+	rounded       map[roundedKey]rounded
 }
 
 // New returns a book without figures.
@@ -182,8 +184,14 @@ func (b *Book) Close(period int64) {
 	}
 }
 
+// rounded holds the figures of a set in as many places as something printed has.
+type rounded struct {
+	figures int // of the set, when it was rounded
+	to      map[string]bool
+}
+
 // has reports whether a figure, as it is printed, is one of a set.
-func has(set map[string]decimal.Decimal, text string) bool {
+func (b *Book) has(set map[string]decimal.Decimal, text string) bool {
 	d, err := decimal.NewFromString(text)
 	if err != nil {
 		return false
@@ -193,12 +201,28 @@ func has(set map[string]decimal.Decimal, text string) bool {
 		return true
 	}
 	places := -d.Exponent()
-	for _, known := range set {
-		if known.Round(places).Equal(d) || known.Sub(d).Abs().LessThan(decimal.New(1, -places)) && places >= 2 && known.RoundBank(places).Equal(d) {
-			return true
+	key := roundedKey{reflect.ValueOf(set).Pointer(), places}
+	r, ok := b.rounded[key]
+	if !ok || r.figures != len(set) {
+		r = rounded{len(set), make(map[string]bool, len(set))}
+		for _, known := range set {
+			r.to[known.Round(places).String()] = true
+			if places >= 2 {
+				r.to[known.RoundBank(places).String()] = true
+			}
 		}
+		if b.rounded == nil {
+			b.rounded = map[roundedKey]rounded{}
+		}
+		b.rounded[key] = r
 	}
-	return false
+	return r.to[d.String()]
+}
+
+// roundedKey names a set and a number of places.
+type roundedKey struct {
+	set    uintptr
+	places int32
 }
 
 // judge looks at one figure under its words. It returns what is wrong.
@@ -215,10 +239,12 @@ func (b *Book) weigh(words, text string, mayCount bool) string {
 	if ValueWord.MatchString(words) {
 		return ""
 	}
-	switch inBill := has(b.Bill, text); {
-	case has(b.Tainted, text) && !inBill && (MoneyWord.MatchString(words) || !mayCount):
+	money := MoneyWord.MatchString(words)
+	switch {
+	case !money && mayCount, b.has(b.Bill, text):
+	case b.has(b.Tainted, text):
 		return fmt.Sprintf("%s counts refused jobs and stands under %q", text, words)
-	case MoneyWord.MatchString(words) && !inBill && !strings.Contains(words, "share"):
+	case money && !strings.Contains(words, "share"):
 		return fmt.Sprintf("%s is no figure of the bill and stands under %q", text, words)
 	}
 	return ""
