@@ -1,7 +1,7 @@
 // Drafts: what was typed into a form and not saved. They are kept in the session storage of the tab, by the address and
 // the name of the form, and are there again after leaving, signing out and loading the page anew.
 import { type Signal, signal, useSignalEffect } from "@preact/signals";
-import { useEffect, useMemo } from "preact/hooks";
+import { useLayoutEffect, useMemo } from "preact/hooks";
 import { path } from "./route.ts";
 
 const prefix = "headroom.draft ";
@@ -38,7 +38,7 @@ function note(key: string, there: boolean): void {
 
 /** useUnsaved says that a form that is open has something that is not saved. */
 export function useUnsaved(key: string, dirty: boolean): void {
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!dirty || key === "") return;
     note(key, true);
     return () => note(key, false);
