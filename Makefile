@@ -30,11 +30,14 @@ build: ui ## build bin/headroom and bin/headroom-solver
 run: build ## build and serve the demonstration, with a private database: make run SERVE="--listen 127.0.0.1:9000 --data-dir /tmp/demo"
 	bin/headroom serve --demo $(SERVE)
 
-# The packages that take longest start first; otherwise the last of them runs alone while a processor waits.
-LONGEST = ./cmd/headroom ./internal/edge/web ./internal/edge/api ./internal/core/plan ./internal/ask/reproduce
+# These start servers and browsers, and measure times: each has the machine to itself.
+ALONE   = ./cmd/headroom ./internal/edge/web
+# Of the others those that take longest start first; otherwise the last of them runs alone while a processor waits.
+LONGEST = ./internal/edge/api ./internal/core/plan ./internal/ask/reproduce
 
 test: build ## run the tests, which try what fuzzing has found
-	$(GOTEST) $(LONGEST) ./...
+	$(GOTEST) -p 1 $(ALONE)
+	$(GOTEST) $(LONGEST) $$(go list ./... | grep -v -e '/cmd/headroom$$' -e '/internal/edge/web$$')
 	$(CGO) $(GOTEST) $(SOLVER)
 
 REQUESTS = 1000000
