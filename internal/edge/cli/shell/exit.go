@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -99,9 +100,13 @@ func Report(stderr io.Writer, asked *cobra.Command, err error) int {
 	if !errors.As(err, &f) {
 		said, similar, _ := strings.Cut(flagGroup(err.Error()), "\n\nDid you mean this?\n")
 		if verbs := strings.Fields(similar); len(verbs) > 0 {
+			slices.Sort(verbs)
 			var typed string
 			if _, err := fmt.Sscanf(said, "unknown command %q", &typed); err == nil {
-				byLikeness(typed, verbs)
+				likest := fault.Nearest(typed, verbs) // "" is none of them
+				if at := slices.Index(verbs, likest); at > 0 {
+					verbs = slices.Insert(slices.Delete(verbs, at, at+1), 0, likest)
+				}
 			}
 			said += "; did you mean " + strings.Join(verbs, " or ") + "?"
 		}
