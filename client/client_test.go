@@ -89,7 +89,7 @@ func TestRefusals(t *testing.T) {
 		}
 		return p
 	}
-	_, err := c.Scaling(t.Context(), "nowhere")
+	_, err := c.Scaling(t.Context(), "nowhere", 0)
 	if p := problem(err); p.Kind() != "not-found" || p.Status != http.StatusNotFound || p.Instance == "" {
 		t.Errorf("got %+v", p)
 	}
@@ -172,7 +172,7 @@ func TestOtherModules(t *testing.T) {
 	for name, text := range map[string]string{
 		"go.mod": "module other.example.com/autoscaler\n\ngo 1.26\n\nrequire example.org/headroom v0.0.0\n\nreplace example.org/headroom => " + here + "\n",
 		"main.go": "package main\n\nimport (\n\t\"context\"\n\t\"fmt\"\n\n\t\"example.org/headroom/client\"\n)\n\nfunc main() {\n" +
-			"\ts, err := client.New(\"http://127.0.0.1:1\", \"hrk_x\").Scaling(context.Background(), \"shop\")\n\tfmt.Println(s.VMs.Total, err)\n}\n",
+			"\ts, err := client.New(\"http://127.0.0.1:1\", \"hrk_x\").Scaling(context.Background(), \"shop\", 0)\n\tfmt.Println(s.VMs.Total, err)\n}\n",
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)

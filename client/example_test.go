@@ -33,7 +33,7 @@ func Example() {
 	}
 	fmt.Printf("Rent %g VMs for %s %s an hour.\n", plan.VMs.Total, plan.Cost.Bill, plan.Cost.Currency)
 
-	scaling, err := c.Scaling(ctx, "shop")
+	scaling, err := c.Scaling(ctx, "shop", 10*time.Minute)
 	if err != nil {
 		fmt.Println(err)
 		return

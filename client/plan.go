@@ -2,7 +2,9 @@ package client
 
 import (
 	"context"
+	"math"
 	"net/http"
+	"strconv"
 	"time"
 )
 
@@ -182,6 +184,19 @@ type Scaling struct {
 	ValidUntil time.Time               `json:"valid_until"`
 	VMs        ScalingVMs              `json:"vms"`
 	Classes    map[string]ScalingClass `json:"classes"`
+	Types      map[string]int64        `json:"types"` // VMs of each type, where the cluster has several
+
+	Next        []ScalingNext `json:"next"`         // with a lead: the changes of a day ahead,
+	NextUntil   *time.Time    `json:"next_until"`   // up to when these are complete,
+	NextProblem string        `json:"next_problem"` // and why what follows cannot be planned
+}
+
+// ScalingNext holds the VMs from a moment ahead on.
+type ScalingNext struct {
+	At      time.Time        `json:"at"`
+	VMs     int64            `json:"vms"`
+	Types   map[string]int64 `json:"types"`
+	Classes map[string]int64 `json:"classes"`
 }
 
 // ScalingVMs counts whole VMs that should run.
@@ -191,6 +206,7 @@ type ScalingVMs struct {
 	OnDemand int64 `json:"on_demand"`
 	Planned  int64 `json:"planned"` // the plan's own total
 	Held     bool  `json:"held"`    // a decrease is held back
+	Ahead    bool  `json:"ahead"`   // the total is that of a change within the lead
 }
 
 // ScalingClass is the part of a class.
@@ -201,9 +217,14 @@ type ScalingClass struct {
 	Admitted    float64 `json:"admitted"`
 }
 
-// Scaling reads how many VMs and slots a cluster should have now.
-func (c *Client) Scaling(ctx context.Context, cluster string) (Scaling, error) {
+// Scaling reads how many VMs and slots a cluster should have. With a lead, which says how long a VM takes until it can work,
+// VMs are the most of any moment up to then; 0 is now alone.
+func (c *Client) Scaling(ctx context.Context, cluster string, lead time.Duration) (Scaling, error) {
 	var s Scaling
-	err := c.send(ctx, request{method: http.MethodGet, path: path("clusters", cluster, "plans", "current", "scaling")}, &s)
+	address := path("clusters", cluster, "plans", "current", "scaling")
+	if lead > 0 {
+		address += "?lead=" + strconv.FormatInt(int64(math.Ceil(lead.Seconds())), 10)
+	}
+	err := c.send(ctx, request{method: http.MethodGet, path: address}, &s)
 	return s, err
 }
