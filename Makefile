@@ -95,6 +95,7 @@ SUM = cat $(SOURCES) $(GENERATED) | sha256sum
 generate: ## make the command line's requests, the server's and the page's types from openapi.yaml, plans' JSON from their structs, and docs/reference from all code
 	go generate ./openapi ./internal/edge/api/... ./internal/edge/web ./internal/core/capacity
 	go run ./scripts/reference
+	go run ./scripts/compatible -add
 	@$(SUM) > openapi/generated.sum
 
 check: ui ## format, vet, staticcheck, gosec, who imports whom, licences, generated code fresh, modules, nothing of v1 gone

@@ -77,29 +77,50 @@ func TestEarlierContracts(t *testing.T) {
 	git("init", "--quiet")
 	git("add", ".")
 	git("commit", "--quiet", "--message", "first")
-	if err := run(false); err == nil || !strings.Contains(err.Error(), "neither a tag nor") {
+	if err := run(false, false); err == nil || !strings.Contains(err.Error(), "neither a tag nor") {
 		t.Errorf("without anything to compare with: %v", err)
 	}
-	if err := run(true); err != nil {
+	if err := run(true, false); err != nil {
 		t.Fatal(err)
 	}
-	if err := run(false); err != nil {
+	if err := run(false, false); err != nil {
 		t.Errorf("as recorded: %v", err)
+	}
+	more := strings.Replace(string(source), "  /v1/solve:\n", "  /v1/solved:\n    post: {operationId: solved, responses: {'204': {description: Done.}}}\n  /v1/solve:\n", 1)
+	write(contractFile, more)
+	if err := run(false, false); err == nil || !strings.Contains(err.Error(), "make generate") || !strings.Contains(err.Error(), "/v1/solved") {
+		t.Errorf("more than recorded: %v", err)
+	}
+	if err := run(false, true); err != nil {
+		t.Fatal(err)
+	}
+	if err := run(false, false); err != nil {
+		t.Errorf("with what is new recorded: %v", err)
+	}
+	write(contractFile, string(source))
+	if err := run(false, true); err != nil {
+		t.Fatal(err)
+	}
+	if err := run(false, false); err == nil || !strings.Contains(err.Error(), "/v1/solved") {
+		t.Errorf("what was recorded is gone: %v", err)
+	}
+	if err := run(true, false); err != nil {
+		t.Fatal(err)
 	}
 	less := strings.Replace(string(source), "  /v1/solve:\n    post:", "  /v1/solved:\n    post:", 1)
 	write(contractFile, less)
-	if err := run(false); err == nil || !strings.Contains(err.Error(), "as of openapi/v1.txt") || !strings.Contains(err.Error(), "POST /v1/solve\n") {
+	if err := run(false, false); err == nil || !strings.Contains(err.Error(), "as of openapi/v1.txt") || !strings.Contains(err.Error(), "POST /v1/solve\n") {
 		t.Errorf("another than recorded: %v", err)
 	}
 	git("tag", "v1.0.0") // of the first commit
-	if err := run(true); err != nil {
+	if err := run(true, false); err != nil {
 		t.Fatal(err)
 	}
-	if err := run(false); err == nil || !strings.Contains(err.Error(), "as of v1.0.0") {
+	if err := run(false, false); err == nil || !strings.Contains(err.Error(), "as of v1.0.0") {
 		t.Errorf("another than tagged, though recorded: %v", err)
 	}
 	write(contractFile, string(source))
-	if err := run(false); err != nil {
+	if err := run(false, false); err != nil {
 		t.Errorf("as tagged: %v", err)
 	}
 }

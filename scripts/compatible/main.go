@@ -2,7 +2,8 @@
 // It names what clients of v1 would miss: operations, members and values that are gone or changed, and members and
 // parameters that are needed now. Run it from the repository's folder; make check does.
 //
-// With -record it writes openapi/v1.txt anew, which a reviewer then sees.
+// With -add it adds new facts to openapi/v1.txt, as make generate does: what is not recorded is not kept. With -record it
+// writes the file anew, without what is gone, which a reviewer then sees.
 package main
 
 import (
@@ -24,14 +25,15 @@ const (
 
 func main() {
 	record := flag.Bool("record", false, "write "+recordFile+" anew instead of comparing")
+	add := flag.Bool("add", false, "add new facts to "+recordFile+" instead of comparing")
 	flag.Parse()
-	if err := run(*record); err != nil {
+	if err := run(*record, *add); err != nil {
 		fmt.Fprintln(os.Stderr, "compatible:", err)
 		os.Exit(1)
 	}
 }
 
-func run(record bool) error {
+func run(record, add bool) error {
 	text, err := os.ReadFile(contractFile)
 	if err != nil {
 		return err
@@ -40,19 +42,48 @@ func run(record bool) error {
 	if err != nil {
 		return err
 	}
-	if record {
-		return os.WriteFile(recordFile, []byte(strings.Join(now, "\n")+"\n"), 0o644) // #nosec G306 -- a file of the repository
+	if record || add {
+		return write(now, add)
 	}
 	before, of, err := earlier()
 	if err != nil {
 		return err
 	}
 	lost := broken(before, now)
-	if len(lost) == 0 {
+	switch {
+	case len(lost) > 0:
+	case of == recordFile:
+		return recorded(before, now)
+	default:
 		return nil
 	}
 	return fmt.Errorf("clients that know v1 as of %s would fail:\n  %s\nAdd beside what there is instead; docs/reference/compatibility.md says what v1 promises. "+
 		"Before the first tag, go run ./scripts/compatible -record takes the change over", of, strings.Join(lost, "\n  "))
+}
+
+// write records facts. With add those of before stay, also what is gone.
+func write(facts []string, add bool) error {
+	if before, err := readRecord(); add && err == nil {
+		facts = append(facts, before...)
+		slices.Sort(facts)
+		facts = slices.Compact(facts)
+	}
+	return os.WriteFile(recordFile, []byte(strings.Join(facts, "\n")+"\n"), 0o644) // #nosec G306 -- a file of the repository
+}
+
+// recorded refuses facts that are not among those recorded.
+func recorded(before, now []string) error {
+	for _, fact := range now {
+		if _, there := slices.BinarySearch(before, fact); !there {
+			return fmt.Errorf("%s does not have what is new, such as %q; run make generate, and commit what it writes", recordFile, fact)
+		}
+	}
+	return nil
+}
+
+func readRecord() ([]string, error) {
+	text, err := os.ReadFile(recordFile)
+	return strings.Split(strings.TrimSpace(string(text)), "\n"), err
 }
 
 // earlier returns the facts of the last tag, or without one the recorded ones.
@@ -67,11 +98,11 @@ func earlier() (facts []string, of string, err error) {
 		facts, err = factsOf(text)
 		return facts, of, err
 	}
-	text, err := os.ReadFile(recordFile)
+	facts, err = readRecord()
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, "", fmt.Errorf("there is neither a tag nor %s; make it with go run ./scripts/compatible -record", recordFile)
 	}
-	return strings.Split(strings.TrimSpace(string(text)), "\n"), recordFile, err
+	return facts, recordFile, err
 }
 
 // broken returns what a client of before would miss now, as sentences.
