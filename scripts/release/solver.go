@@ -55,8 +55,8 @@ func toolchainFor(p platform) (toolchain, error) {
 	return t, nil
 }
 
-// library returns the file with a library to link in; "" where the platform has none of that name.
-func (t toolchain) library(name string) (string, error) {
+// find returns the file with a library to link in; "" where the platform has none of that name.
+func (t toolchain) find(name string) (string, error) {
 	file := "lib" + name + ".a"
 	for _, folder := range []string{"", "lapack", "blas"} {
 		found := filepath.Join(t.sysroot, "/usr/lib", t.triplet, folder, file)
@@ -87,7 +87,7 @@ func (t toolchain) buildSolver(p platform, version, folder, to string) (librarie
 	}
 	flags := []string{"-static-libgcc"}
 	for _, l := range solverLibraries {
-		file, err := t.library(l.name)
+		file, err := t.find(l.name)
 		if err != nil {
 			return nil, err
 		}
