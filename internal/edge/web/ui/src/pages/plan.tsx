@@ -20,7 +20,7 @@ import { current, refresh } from "../state/cluster.ts";
 import { useDays } from "../state/days.ts";
 import { useFetched } from "../state/fetched.ts";
 import { addressOf, choose, chosen } from "../state/route.ts";
-import { isRun } from "../state/runs.ts";
+import { atOnce } from "../state/runs.ts";
 import { byName, Classes, tried } from "./plan-classes.tsx";
 import { refusal } from "../state/rights.ts";
 
@@ -205,8 +205,7 @@ function Forecast({ cluster, version }: { cluster: string; version: number }) {
       if ((await list("GET /v1/clusters/{cluster}/forecasts", path, { limit: 1 }, 1)).length === 0) return null;
       const now = new Date();
       const until = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1)).toISOString();
-      const answer = (await ask("POST /v1/clusters/{cluster}/horizons", { path, body: { until, detail: "summary" } }))!.value;
-      return isRun(answer) ? null : answer;
+      return atOnce((await ask("POST /v1/clusters/{cluster}/horizons", { path, body: { until, detail: "summary" } }))!.value);
     },
     cluster,
     version,

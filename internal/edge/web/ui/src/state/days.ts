@@ -5,7 +5,7 @@ import type { Contract, Horizon, PlanSummary, Price } from "../api/contract.ts";
 import { day } from "../model/time.ts";
 import { current, session } from "./cluster.ts";
 import { type Fetched, useFetched } from "./fetched.ts";
-import { isRun } from "./runs.ts";
+import { atOnce } from "./runs.ts";
 
 export interface Days {
   /** The newest first. */
@@ -31,14 +31,14 @@ export function useDays(cluster: string): Fetched<Days> {
       const from = new Date(Math.ceil((Date.now() + 1) / hour) * hour);
       const until = new Date(from.getTime() + span * day);
       const asks = session.value !== null && session.value.role !== "viewer";
-      const look = async () => (asks ? (await ask("POST /v1/clusters/{cluster}/horizons", { path, body: { from: from.toISOString(), until: until.toISOString(), detail: "periods" } }))!.value : null);
+      const look = async () => (asks ? atOnce((await ask("POST /v1/clusters/{cluster}/horizons", { path, body: { from: from.toISOString(), until: until.toISOString(), detail: "periods" } }))!.value) : null);
       const [plans, prices, contracts, ahead] = await Promise.all([
         list("GET /v1/clusters/{cluster}/plans", path, { limit: mostPlans }, mostPlans),
         list("GET /v1/clusters/{cluster}/prices", path, { limit: most }, most),
         list("GET /v1/clusters/{cluster}/contracts", path, { limit: most }, most),
         look().catch(() => null), // what is behind is seen even so
       ]);
-      return { plans, prices, contracts, ahead: ahead && !isRun(ahead) ? ahead : null };
+      return { plans, prices, contracts, ahead };
     },
     cluster,
   );

@@ -1,6 +1,6 @@
 // Runs are work that the service does in the background. Those that are followed tell how far they are.
 import { type Signal, signal } from "@preact/signals";
-import { afresh, get, Problem } from "../api/client.ts";
+import { afresh, ask, get, Problem } from "../api/client.ts";
 import type { Run } from "../api/contract.ts";
 import { watch } from "../api/events.ts";
 
@@ -14,6 +14,13 @@ export function ended(r: Run): boolean {
 /** isRun tells a run from the answer itself, where an operation gives either. */
 export function isRun(answer: unknown): answer is Run {
   return typeof answer === "object" && answer !== null && "result_url" in answer && "progress" in answer;
+}
+
+/** atOnce is an answer that came without a run. A run that nobody waits for is cancelled, and there is no answer. */
+export function atOnce<T>(answer: T | Run): T | null {
+  if (!isRun(answer)) return answer;
+  void ask("DELETE /v1/runs/{id}", { path: { id: answer.id } }).catch(() => {}); // it may have ended
+  return null;
 }
 
 /** followRun tells of a run now and whenever it has come further, until it has ended or the function that it
