@@ -286,12 +286,8 @@ func (d *demandReader) warnings(o *Outlook, p *capacity.Problem) []capacity.Warn
 	if holes > holesReported {
 		warnings = append(warnings, capacity.Warning{Code: "forecast_holes", Detail: fmt.Sprintf("Further classes without a forecast in some hours: %d.", holes-holesReported)})
 	}
-	if n := len(without); n > 0 {
-		shown := strings.Join(without[:min(n, holesReported)], ", ")
-		if n > holesReported {
-			shown += fmt.Sprintf(" and %d more", n-holesReported)
-		}
-		warnings = append(warnings, capacity.Warning{Code: "no_forecast", Detail: fmt.Sprintf("Classes without any forecast count all the time with the most jobs they may have at once: %s.", shown)})
+	if len(without) > 0 {
+		warnings = append(warnings, capacity.Warning{Code: "no_forecast", Detail: fmt.Sprintf("Classes without any forecast count all the time with the most jobs they may have at once: %s.", firstOf(without))})
 	}
 	return warnings
 }

@@ -97,7 +97,8 @@ func (o Outlook) Schedule(end time.Time) (q ScheduleQuestion, warnings []capacit
 		return q, nil, err
 	}
 	q = ScheduleQuestion{Problem: h.Problem, Contracts: h.Contracts, Periods: h.Periods}
-	return q, warnings, strict.Check(q.check)
+	// The question was made here: the caller has no member that a pointer could name.
+	return q, warnings, fault.Move(strict.Check(q.check), func(string) string { return "" })
 }
 
 // schedulable makes the problem of a cluster one that schedules take, and says what it leaves out.
@@ -132,6 +133,7 @@ func schedulable(p *capacity.Problem, due map[string]float64, warn func(code, fo
 	return nil
 }
 
+// firstOf lists names as far as warnings do.
 func firstOf(names []string) string {
 	if n := len(names); n > holesReported {
 		return fmt.Sprintf("%s and %d more", strings.Join(names[:holesReported], ", "), n-holesReported)

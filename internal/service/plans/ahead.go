@@ -47,11 +47,12 @@ type foresight struct {
 // comes.
 type ahead struct {
 	Outlook
-	inputs, number int64
-	before         []Moment // of earlier inputs, until there are newer ones
-	asked, failed  time.Time
-	looking        bool
-	grown          chan struct{} // closed when something was added, or nobody looks any more
+	inputs        int64
+	plan          string   // its id
+	before        []Moment // of earlier inputs, until there are newer ones
+	asked, failed time.Time
+	looking       bool
+	grown         chan struct{} // closed when something was added, or nobody looks any more
 }
 
 // Ahead returns what comes within a lead. It waits a moment at most for what is not planned yet.
@@ -93,11 +94,11 @@ func (d *Desk) glance(shown *Shown) (known Outlook, grown <-chan struct{}) {
 		f.of[shown.Record.Cluster] = a
 	}
 	a.asked = now
-	if a.inputs != shown.InputsVersion || a.number != shown.Record.Number {
+	if a.inputs != shown.InputsVersion || a.plan != shown.Record.ID {
 		if !a.looking {
 			a.before = a.all()
 			a.Outlook = Outlook{Until: later(shown.planned(), now)}
-			a.inputs, a.number, a.failed = shown.InputsVersion, shown.Record.Number, time.Time{}
+			a.inputs, a.plan, a.failed = shown.InputsVersion, shown.Record.ID, time.Time{}
 		}
 	}
 	a.Moments = slices.DeleteFunc(slices.Clone(a.Moments), func(m Moment) bool { return !m.At.After(shown.planned()) })
