@@ -16,12 +16,13 @@ import (
 
 // Settings of looking ahead.
 const (
-	LongestLead = 24 * time.Hour  // that autoscalers may ask for
-	lookAhead   = 25 * time.Hour  // moments are planned so far ahead, again when only LongestLead is left
-	mostMoments = 200             // of one cluster
-	aheadWait   = 2 * time.Second // of a poll, for moments that are not planned yet
-	lookAgain   = 5 * time.Second
-	unasked     = time.Hour // what nobody asks for is forgotten
+	LongestLead = 24 * time.Hour   // that autoscalers may ask for
+	lookAhead   = 25 * time.Hour   // moments are planned so far ahead, again when only LongestLead is left
+	aheadWait   = 2 * time.Second  // of a poll, for moments that are not planned yet
+	mostLooks   = 300              // plans in a row for one cluster
+	lookAgain   = 5 * time.Second  // after a failure,
+	lookOn      = 10 * time.Minute // and after so many plans
+	unasked     = time.Hour        // what nobody asks for is forgotten
 )
 
 // Moment is a time ahead from which another plan holds, as a price, a contract or a forecast changes.
@@ -47,12 +48,12 @@ type foresight struct {
 // comes.
 type ahead struct {
 	Outlook
-	inputs        int64
-	plan          string   // its id
-	before        []Moment // of earlier inputs, until there are newer ones
-	asked, failed time.Time
-	looking       bool
-	grown         chan struct{} // closed when something was added, or nobody looks any more
+	inputs       int64
+	plan         string    // its id
+	before       []Moment  // of earlier inputs, until there are newer ones
+	asked, rests time.Time // it rests until then
+	looking      bool
+	grown        chan struct{} // closed when something was added, or nobody looks any more
 }
 
 // Ahead returns what comes within a lead. It waits a moment at most for what is not planned yet.
@@ -98,11 +99,11 @@ func (d *Desk) glance(shown *Shown) (known Outlook, grown <-chan struct{}) {
 		if !a.looking {
 			a.before = a.all()
 			a.Outlook = Outlook{Until: later(shown.planned(), now)}
-			a.inputs, a.plan, a.failed = shown.InputsVersion, shown.Record.ID, time.Time{}
+			a.inputs, a.plan, a.rests = shown.InputsVersion, shown.Record.ID, time.Time{}
 		}
 	}
 	a.Moments = slices.DeleteFunc(slices.Clone(a.Moments), func(m Moment) bool { return !m.At.After(shown.planned()) })
-	ready := a.Problem == "" && a.Until.Before(now.Add(LongestLead)) && time.Since(a.failed) > lookAgain
+	ready := a.Problem == "" && a.Until.Before(now.Add(LongestLead)) && time.Now().After(a.rests)
 	if ready && !a.looking {
 		a.looking, a.grown = true, make(chan struct{})
 		go d.explore(shown, a)
@@ -129,7 +130,13 @@ func (a *ahead) all() []Moment {
 	return append(slices.Clip(a.Moments), a.before[from:]...)
 }
 
-// explore plans moment after moment, the nearest first, as far as autoscalers may ask.
+// sameVMs reports whether two plans have the same VMs, in all and by type and class.
+func sameVMs(a, b capacity.Plan) bool {
+	return a.VMs.Total == b.VMs.Total && a.VMs.Reserved == b.VMs.Reserved && slices.Equal(a.VMs.Types, b.VMs.Types) &&
+		slices.EqualFunc(a.Classes, b.Classes, func(a, b capacity.ClassPlan) bool { return a.Name == b.Name && a.VMs == b.VMs })
+}
+
+// explore plans moment after moment, the nearest first, as far as autoscalers may ask. It keeps those that change something.
 func (d *Desk) explore(shown *Shown, a *ahead) {
 	ctx := auth.With(d.solver.Ended, solving.Foresight)
 	f, until := &d.ahead, d.now().Add(lookAhead)
@@ -141,12 +148,15 @@ func (d *Desk) explore(shown *Shown, a *ahead) {
 		a.grown = make(chan struct{})
 	}
 	f.mu.Lock()
-	at, found := a.Until, len(a.Moments)
+	at, last := a.Until, shown.Plan
+	if n := len(a.Moments); n > 0 {
+		last = a.Moments[n-1].Plan
+	}
 	f.mu.Unlock()
 	var err error
 	var sum []byte
-	var last capacity.Plan
-	for {
+	looks := 0
+	for ; looks < mostLooks; looks++ {
 		var next *time.Time
 		if next, err = d.nextChange(ctx, shown, at); err != nil {
 			break
@@ -155,15 +165,16 @@ func (d *Desk) explore(shown *Shown, a *ahead) {
 			add(func() { a.Until, a.before = until, nil })
 			break
 		}
-		if found == mostMoments {
-			break
-		}
 		at = *next
+		before := last
 		if last, sum, err = d.foresee(ctx, shown, at, last, sum); err != nil {
 			break
 		}
-		found++
-		add(func() { a.Moments, a.Until = append(slices.Clip(a.Moments), Moment{at, last}), at })
+		add(func() {
+			if a.Until = at; !sameVMs(before, last) {
+				a.Moments = append(slices.Clip(a.Moments), Moment{at, last})
+			}
+		})
 	}
 	add(func() {
 		var input *fault.InputError
@@ -173,7 +184,9 @@ func (d *Desk) explore(shown *Shown, a *ahead) {
 		case errors.As(err, &input), errors.As(err, &infeasible):
 			a.Problem, a.Until, a.before = err.Error(), at, nil
 		case err != nil: // such as a database that is away, or inputs that have changed meanwhile
-			a.failed = time.Now()
+			a.rests = time.Now().Add(lookAgain)
+		case looks == mostLooks:
+			a.rests = time.Now().Add(lookOn)
 		}
 	})
 }
