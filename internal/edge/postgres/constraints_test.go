@@ -211,6 +211,7 @@ func TestViolationsSayWhatToChange(t *testing.T) {
 		{"demand", class(func(c *inputs.PlannedClass) { c.Profile, c.Demand = nil, &capacity.Demand{MapWorkSeconds: nan} }), "/demand", "finite"},
 		{"gamma", class(func(c *inputs.PlannedClass) { c.Profile, c.VMsPerJob = nil, gamma("-1") }), "/vms_per_job", "not negative"},
 		{"deadline", class(func(c *inputs.PlannedClass) { c.DeadlineSeconds = 0 }), "/deadline_s", "positive"},
+		{"due", class(func(c *inputs.PlannedClass) { c.DueSeconds = -1 }), "/due_s", "positive"},
 		{"slots", class(func(c *inputs.PlannedClass) { c.SlotsPerVM.Map = 0 }), "/slots_per_vm", "one map slot"},
 		{"jobs", class(func(c *inputs.PlannedClass) { c.Jobs.Min = 11 }), "/jobs", "asked for"},
 		{"penalty", class(func(c *inputs.PlannedClass) { c.Penalty = minus }), "/penalty", "not negative"},

@@ -179,7 +179,7 @@ func classArgs(c inputs.PlannedClass) pgx.NamedArgs {
 	if c.Profile != nil {
 		args["profile"], args["profile_version"] = c.Profile.Name, c.Profile.Version
 	}
-	if c.DueSeconds > 0 {
+	if c.DueSeconds != 0 {
 		args["due"] = c.DueSeconds
 	}
 	if c.Calibration != nil {

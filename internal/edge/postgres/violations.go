@@ -118,6 +118,7 @@ var rules = map[string]rule{
 	"classes_vms_per_job_check":      {"/vms_per_job", "range", "The VMs per job must be a number that is not negative."},
 	"classes_calibration_check":      {"/calibration", "one_of", "A calibration is of a class with a profile: a bound and a factor above 0."},
 	"classes_deadline_check":         {"/deadline_s", "range", "The deadline must be a positive number of seconds."},
+	"classes_due_check":              {"/due_s", "range", "The time until an execution is due must be a positive number of seconds."},
 	"classes_slots_check":            {"/slots_per_vm", "range", "A VM must offer at least one map slot and one reduce slot."},
 	"classes_jobs_check":             {"/jobs", "order", "The promised jobs cannot be negative or more than those asked for."},
 	"classes_penalty_check":          {"/penalty", "range", "The penalty must be a number that is not negative."},
