@@ -273,10 +273,16 @@ func TestThreeServersAdmitAsOne(t *testing.T) {
 		}
 	)
 	t.Cleanup(client.CloseIdleConnections)
+	over := func() bool { // on a busy machine it lasts until enough was tried
+		mu.Lock()
+		defer mu.Unlock()
+		past := time.Since(deadline)
+		return past > 30*time.Second || past > 0 && limit > 0 && most >= limit/2 && admitted >= int(limit)
+	}
 	for i := range 64 * len(servers) {
 		clients.Go(func() {
 			at := servers[i%len(servers)] + admissions
-			for time.Now().Before(deadline) && !t.Failed() {
+			for !over() && !t.Failed() {
 				began := time.Now()
 				var a live.Admission
 				if err := json.Unmarshal(send("POST", at, `{"class":"nightly"}`, 200, 201), &a); err != nil {
