@@ -14,15 +14,16 @@ func (s config) issuer(log *slog.Logger) *oidc.Issuer {
 	if s.Issuer == "" {
 		return nil
 	}
-	return oidc.New(oidc.Config{Issuer: s.Issuer, Audience: s.Audience, RolesClaim: s.RolesClaim, NameClaim: s.NameClaim, Log: log})
+	return oidc.New(oidc.Config{Issuer: s.Issuer, Audience: s.Audience, RolesClaim: s.RolesClaim, NameClaim: s.NameClaim,
+		ClientID: s.ClientID, ClientSecret: s.ClientSecret, Scopes: s.Scopes, Log: log})
 }
 
-// issued returns the check of tokens, nil if none are taken.
-func issued(i *oidc.Issuer) func(context.Context, string) (auth.Key, error) {
+// issuerOf returns an issuer as the service knows it, nil if there is none.
+func issuerOf(i *oidc.Issuer) auth.Issuer {
 	if i == nil {
 		return nil
 	}
-	return i.Check
+	return i
 }
 
 const cureIssuer = "HEADROOM_OIDC_ISSUER must be the address that the issuer calls itself by, and reachable from here over https. Until " +
