@@ -29,11 +29,18 @@ func issuerOf(i *oidc.Issuer) auth.Issuer {
 const cureIssuer = "HEADROOM_OIDC_ISSUER must be the address that the issuer calls itself by, and reachable from here over https. Until " +
 	"then its tokens are answered 503; keys work."
 
-// examineIssuer adds to a diagnosis whether the issuer of tokens says with which keys it signs.
+const curePage = "The issuer's description must have an authorization_endpoint and a token_endpoint over https. Without them remove HEADROOM_OIDC_CLIENT_ID."
+
+// examineIssuer adds to a diagnosis whether the issuer of tokens says with which keys it signs, and where people sign in.
 func (d *diagnosis) examineIssuer(ctx context.Context, settings config) {
 	if settings.Issuer == "" || oidc.Fault(settings.Issuer) != "" { // which is one of the settings' mistakes
 		return
 	}
-	err := settings.issuer(nil).Ask(ctx)
+	issuer := settings.issuer(nil)
+	err := issuer.Ask(ctx)
 	d.add("token issuer", fmt.Sprintf("%s says with which keys it signs", settings.Issuer), cureIssuer, err)
+	if err == nil && issuer.HasPage() {
+		_, _, err := issuer.Begin("")
+		d.add("sign-in page", fmt.Sprintf("%s says at which page people sign in", settings.Issuer), curePage, err)
+	}
 }
