@@ -394,6 +394,7 @@ func TestChartRefuses(t *testing.T) {
 		{"no database", object{"image": required["image"]}, "set database.secret"},
 		{"no image", object{"database": required["database"]}, "set image.repository"},
 		{"a secret among the settings", merge(required, object{"settings": object{"HEADROOM_ADMIN_KEY": "hrk_x"}}), "HEADROOM_ADMIN_KEY is a secret"},
+		{"a client secret among the settings", merge(required, object{"settings": object{"HEADROOM_OIDC_CLIENT_SECRET": "x"}}), "HEADROOM_OIDC_CLIENT_SECRET is a secret"},
 		{"a database among the settings", merge(required, object{"settings": object{"DATABASE_URL": "postgres://"}}), "DATABASE_URL is a secret"},
 		{"what the chart sets", merge(required, object{"settings": object{"HEADROOM_HOSTS": "a"}}), "set by the chart"},
 		{"a monitor without a key", merge(required, object{"serviceMonitor": object{"enabled": true}}), "set serviceMonitor.secret"},

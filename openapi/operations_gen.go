@@ -2,9 +2,18 @@
 
 package openapi
 
-func ListAllowedHosts() List              { return List{to("GET", "/v1/allowed-hosts")} }
-func CreateAllowedHost() Request          { return to("POST", "/v1/allowed-hosts") }
-func DeleteAllowedHost(id string) Request { return to("DELETE", "/v1/allowed-hosts/{id}", id) }
+type EndSignInQuery struct {
+	Code  string `query:"code"`
+	State string `query:"state"`
+	Error string `query:"error"`
+	Iss   string `query:"iss"`
+}
+
+func EndSignIn(query *EndSignInQuery) Request { return to("GET", "/sign-in/back").with(query) }
+func BeginSignIn() Request                    { return to("GET", "/sign-in/issuer") }
+func ListAllowedHosts() List                  { return List{to("GET", "/v1/allowed-hosts")} }
+func CreateAllowedHost() Request              { return to("POST", "/v1/allowed-hosts") }
+func DeleteAllowedHost(id string) Request     { return to("DELETE", "/v1/allowed-hosts/{id}", id) }
 
 type ListAuditQuery struct {
 	Cluster string `query:"cluster"`

@@ -69,6 +69,14 @@ func TestDoctorAsksTheIssuer(t *testing.T) {
 	if e := findings(t, shell.ExitOK)["token issuer"]; !e.OK || !strings.Contains(e.Detail, issuer.URL) {
 		t.Errorf("got %+v", e)
 	}
+	t.Setenv("HEADROOM_OIDC_CLIENT_ID", oidctest.ClientID)
+	if e := findings(t, shell.ExitSolver)["sign-in page"]; e.OK || !strings.Contains(e.Cure, "authorization_endpoint") {
+		t.Errorf("an issuer without a page: %+v", e)
+	}
+	issuer.Open(&oidctest.Page{})
+	if e := findings(t, shell.ExitOK)["sign-in page"]; !e.OK || !strings.Contains(e.Detail, issuer.URL) {
+		t.Errorf("got %+v", e)
+	}
 	issuer.Say("issuer", "https://sso.example.com")
 	if e := findings(t, shell.ExitSolver)["token issuer"]; e.OK || !strings.Contains(e.Detail, "calls itself") || e.Cure == "" {
 		t.Errorf("an issuer of another name: %+v", e)

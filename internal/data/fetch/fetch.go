@@ -31,6 +31,7 @@ type Config struct {
 	Connections int           // concurrent; default 64
 	Timeout     time.Duration // of a whole Post; default 10 s
 	Stall       time.Duration // a Get ends if its answer, or the next part of it, takes longer; default 30 s
+	Excerpt     int           // bytes of the answer to a Post that are kept; default 1 KiB
 	Pause       time.Duration // before a silent history server is asked again; it doubles; default 500 ms
 	Resolver    *net.Resolver // default the machine's
 	TLS         *tls.Config   // default the machine's authorities
@@ -46,7 +47,6 @@ type Client struct {
 // Limits of a target's answer.
 const (
 	maxHeader   = 16 << 10
-	maxExcerpt  = 1 << 10
 	excerptWait = time.Second // for the body of an answer whose status has arrived
 )
 
@@ -60,6 +60,9 @@ func New(c Config) *Client {
 	}
 	if c.Stall <= 0 {
 		c.Stall = 30 * time.Second
+	}
+	if c.Excerpt <= 0 {
+		c.Excerpt = 1 << 10
 	}
 	if c.Pause <= 0 {
 		c.Pause = 500 * time.Millisecond
@@ -122,8 +125,8 @@ func (c *Client) Post(ctx context.Context, address string, header http.Header, b
 	defer response.Body.Close()
 	stop := time.AfterFunc(excerptWait, cancel)
 	defer stop.Stop()
-	text, _ := io.ReadAll(io.LimitReader(response.Body, maxExcerpt)) // the status gives the outcome
-	return Answer{Status: response.StatusCode, RetryAfter: retryAfter(response.Header.Get("Retry-After")), Excerpt: plainText(text)}, nil
+	text, _ := io.ReadAll(io.LimitReader(response.Body, int64(c.config.Excerpt))) // the status gives the outcome
+	return Answer{Status: response.StatusCode, RetryAfter: retryAfter(response.Header.Get("Retry-After")), Excerpt: plainText(text, c.config.Excerpt)}, nil
 }
 
 // allowed returns an address, and the entry of the list that permits it.
@@ -217,11 +220,11 @@ func retryAfter(value string) time.Duration {
 }
 
 // plainText returns the beginning of a body as text that can be stored and shown.
-func plainText(b []byte) string {
+func plainText(b []byte, most int) string {
 	const unreadable = "\uFFFD"
 	s := strings.ReplaceAll(strings.ToValidUTF8(string(b), unreadable), "\x00", unreadable)
 	for i := range s {
-		if i > maxExcerpt-utf8.UTFMax {
+		if i > most-utf8.UTFMax {
 			return s[:i]
 		}
 	}

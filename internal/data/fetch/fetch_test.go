@@ -274,11 +274,11 @@ func TestTargetsThatSendTooMuch(t *testing.T) {
 		{"an endless body", func(w http.ResponseWriter, r *http.Request) {
 			for _, err := w.Write(make([]byte, 1<<16)); err == nil; _, err = w.Write(make([]byte, 1<<16)) {
 			}
-		}, 200, maxExcerpt},
+		}, 200, 1 << 10},
 		{"a gzip bomb", func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Encoding", "gzip")
 			_, _ = w.Write(bomb.Bytes())
-		}, 200, maxExcerpt},
+		}, 200, 1 << 10},
 		{"a slow body", func(w http.ResponseWriter, r *http.Request) {
 			_, _ = io.Copy(io.Discard, r.Body) // only then does the server see that the client goes
 			_, _ = io.WriteString(w, "so far")

@@ -66,7 +66,7 @@ func sameToken(a, b string) bool {
 func TestForgedTokens(t *testing.T) {
 	t.Parallel()
 	issuer := oidctest.New(t)
-	f := newFrontFor(t, trust(t, issuer, nil).Check)
+	f := newFrontFor(t, trust(t, issuer, nil))
 	key, otherKey := f.key(nil), f.key(nil)
 	session := cookieIn(t, f.signIn(key)).Value
 	otherSession := cookieIn(t, f.signIn(otherKey)).Value

@@ -37,7 +37,7 @@ func person(i *oidctest.Issuer, subject string, roles ...string) string {
 func TestTokensMayWhatKeysMay(t *testing.T) {
 	t.Parallel()
 	issuer := oidctest.New(t)
-	s := newService(t, func(c *app.Config) { c.Issued = trust(t, issuer, nil).Check })
+	s := newService(t, func(c *app.Config) { c.Issuer = trust(t, issuer, nil) })
 	for _, cluster := range []string{"mine", "other"} {
 		s.ask(s.admin, "POST", "/v1/clusters", fmt.Sprintf(`{"name":%q}`, cluster)).want(t, 201)
 	}
@@ -92,7 +92,7 @@ func TestTokensMayWhatKeysMay(t *testing.T) {
 func TestWhoATokenIs(t *testing.T) {
 	t.Parallel()
 	issuer := oidctest.New(t)
-	s := newService(t, func(c *app.Config) { c.Issued = trust(t, issuer, nil).Check })
+	s := newService(t, func(c *app.Config) { c.Issuer = trust(t, issuer, nil) })
 	ana, bob := person(issuer, "ana", "headroom:admin"), person(issuer, "bob", "headroom:operator")
 	const cluster = `{"name":"shop"}`
 	made := s.ask(ana, "POST", "/v1/clusters", cluster, "Idempotency-Key", "same").want(t, 201)
@@ -123,7 +123,7 @@ func TestWhoATokenIs(t *testing.T) {
 func TestRateLimitPerSubject(t *testing.T) {
 	t.Parallel()
 	issuer := oidctest.New(t)
-	f := newFrontFor(t, trust(t, issuer, nil).Check, func(c *Config) { c.RequestsPerSecond = 20 })
+	f := newFrontFor(t, trust(t, issuer, nil), func(c *Config) { c.RequestsPerSecond = 20 })
 	limited := 0
 	for range 100 { // a new token does not reset the count
 		if w := f.do("GET", "/v1/session", "", "Authorization", "Bearer "+person(issuer, "ana", "headroom:viewer")); w.Code == http.StatusTooManyRequests {
@@ -140,7 +140,7 @@ func TestRateLimitPerSubject(t *testing.T) {
 func TestBadTokensOfAnIssuerAreRefusedAlike(t *testing.T) {
 	t.Parallel()
 	issuer, other := oidctest.New(t), oidctest.New(t)
-	f := newFrontFor(t, trust(t, issuer, nil).Check)
+	f := newFrontFor(t, trust(t, issuer, nil))
 	header, now := map[string]any{"alg": "RS256", "kid": "rsa"}, time.Now()
 	sign := func(change map[string]any) string {
 		return oidctest.Sign(header, issuer.Claims(change, "headroom:admin"), issuer.RSA)
@@ -224,7 +224,7 @@ func TestBadTokensOfAnIssuerAreRefusedAtOnce(t *testing.T) {
 func TestSessionsOfTokens(t *testing.T) {
 	t.Parallel()
 	issuer := oidctest.New(t)
-	f := newFrontFor(t, trust(t, issuer, nil).Check)
+	f := newFrontFor(t, trust(t, issuer, nil))
 	w := f.signIn(person(issuer, "ana", "headroom:planner:shop"))
 	wantStatus(t, w, http.StatusCreated)
 	var me whoami
@@ -247,7 +247,7 @@ func TestTokensBeforeTheIssuerIsReached(t *testing.T) {
 	t.Parallel()
 	issuer := oidctest.New(t)
 	away := oidc.New(oidc.Config{Issuer: issuer.URL, Audience: oidctest.Audience, RolesClaim: "roles", Wait: time.Millisecond})
-	f := newFrontFor(t, away.Check)
+	f := newFrontFor(t, away)
 	for _, token := range []string{issuer.Token("headroom:admin"), issuer.Token("headroom:admin") + "AA"} {
 		w := f.do("GET", "/v1/session", "", "Authorization", "Bearer "+token)
 		wantStatus(t, w, http.StatusServiceUnavailable)

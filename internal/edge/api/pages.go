@@ -21,9 +21,10 @@ import (
 
 // pageCache holds the pages that are made once.
 type pageCache struct {
-	docs             func() (page, error) // made on the first request, so that no start waits for it
-	signIn, contract page
-	problems, files  map[string]page // by kind, by name
+	docs            func() (page, error) // made on the first request, so that no start waits for it
+	contract        page
+	problems, files map[string]page // by kind, by name
+	signIn          map[string]page // by what went wrong
 }
 
 // page is a body with its headers.
@@ -67,13 +68,8 @@ func (s *server) renderPages() error {
 		debug.FreeOSMemory() // reading the contract takes 60 MB, once
 		return newPage(text, htmlType, policyOfPages), err
 	})
-	var signIn bytes.Buffer
-	if err := docs.Templates().ExecuteTemplate(&signIn, "sign-in.html", nil); err != nil {
-		return fmt.Errorf("render the sign-in page: %w", err)
-	}
 	s.pages = pageCache{
-		docs: reference, signIn: newPage(signIn.Bytes(), htmlType, policyOfPages),
-		contract: newPage(openapi.Document, "application/yaml", policyOfData),
+		docs: reference, contract: newPage(openapi.Document, "application/yaml", policyOfData),
 		problems: map[string]page{}, files: map[string]page{},
 	}
 	for _, p := range Problems() {
@@ -82,6 +78,9 @@ func (s *server) renderPages() error {
 			return fmt.Errorf("render the page of the problem %s: %w", p.Name, err)
 		}
 		s.pages.problems[p.Name] = newPage(b.Bytes(), htmlType, policyOfPages)
+	}
+	if err := s.renderSignIn(); err != nil {
+		return err
 	}
 	return s.loadFiles()
 }
@@ -140,7 +139,6 @@ func (s *server) guide(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (s *server) signIn(w http.ResponseWriter, r *http.Request)  { s.pages.signIn.serve(w, r) }
 func (s *server) openapi(w http.ResponseWriter, r *http.Request) { s.pages.contract.serve(w, r) }
 
 func (s *server) asset(w http.ResponseWriter, r *http.Request) {

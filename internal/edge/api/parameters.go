@@ -81,7 +81,7 @@ func (o *operation) query(r *http.Request) (url.Values, error) {
 		return nil, refusal{malformed.problem("The query of the address cannot be read: its parameters are separated by &, and special characters are written as % and two hexadecimal digits.")}
 	}
 	for name := range query {
-		if slices.Contains(o.queries, name) {
+		if slices.Contains(o.queries, name) || o.ID == "endSignIn" { // issuers may add what they like
 			continue
 		}
 		detail, hint := fmt.Sprintf("There is no parameter %.60q here.", name), (*fault.Hint)(nil)

@@ -31,7 +31,7 @@ type front struct {
 	log      *logged
 	draining atomic.Bool
 	keys     []auth.Key
-	issued   func(context.Context, string) (auth.Key, error) // checks tokens of an issuer
+	issuer   auth.Issuer // nil where none is trusted
 }
 
 func newFront(t *testing.T, change ...func(*Config)) *front {
@@ -40,9 +40,9 @@ func newFront(t *testing.T, change ...func(*Config)) *front {
 }
 
 // newFrontFor takes tokens of an issuer as well.
-func newFrontFor(t *testing.T, issued func(context.Context, string) (auth.Key, error), change ...func(*Config)) *front {
+func newFrontFor(t *testing.T, issuer auth.Issuer, change ...func(*Config)) *front {
 	t.Helper()
-	f := &front{issued: issued, store: &sessionStore{sessions: map[auth.Hash]auth.Session{}, links: map[auth.Hash]time.Time{}}, clock: &atomic.Int64{}, log: &logged{}}
+	f := &front{issuer: issuer, store: &sessionStore{sessions: map[auth.Hash]auth.Session{}, links: map[auth.Hash]time.Time{}}, clock: &atomic.Int64{}, log: &logged{}}
 	f.clock.Store(time.Now().UnixNano())
 	f.store.now = func() time.Time { return time.Unix(0, f.clock.Load()) }
 	f.start(t, app.Stores{Access: f.store, Database: f.store}, change...)
@@ -53,7 +53,7 @@ func newFrontFor(t *testing.T, issued func(context.Context, string) (auth.Key, e
 func (f *front) start(t *testing.T, stores app.Stores, change ...func(*Config)) {
 	t.Helper()
 	tel := telemetry.New(f.log, slog.LevelDebug)
-	f.app = app.New(stores, auth.NewKeyring(), app.Config{Clock: f.store.now, Telemetry: tel, Issued: f.issued})
+	f.app = app.New(stores, auth.NewKeyring(), app.Config{Clock: f.store.now, Telemetry: tel, Issuer: f.issuer})
 	c := Config{App: f.app, Telemetry: tel, Hosts: []string{"plans.example.com"}, Draining: &f.draining, Version: "test"}
 	for _, change := range change {
 		change(&c)

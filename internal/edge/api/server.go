@@ -141,5 +141,7 @@ func (s *server) routes(compress func(http.Handler) http.Handler) {
 	known.Get("/docs/{chapter}/{page}", s.guide)
 	known.Get("/problems/{kind}", s.problemPage)
 	known.Get("/sign-in", s.signIn)
+	known.Get("/sign-in/issuer", s.beginSignIn)
+	known.Get(backPath, s.endSignIn)
 	known.Get("/assets/{file}", s.asset)
 }

@@ -77,7 +77,7 @@ func (s *server) authenticate(next http.Handler) http.Handler {
 // still reach the sign-in page.
 func isOpen(r *http.Request) bool {
 	switch p := r.URL.Path; p {
-	case "/livez", "/readyz", "/openapi.yaml", "/docs", "/sign-in":
+	case "/livez", "/readyz", "/openapi.yaml", "/docs", "/sign-in", "/sign-in/issuer", backPath:
 		return true
 	case "/v1/session":
 		return r.Method == http.MethodPost

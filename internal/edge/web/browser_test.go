@@ -53,6 +53,7 @@ func TestWalks(t *testing.T) {
 		{name: "import", walk: walkImport},
 		{name: "wire", walk: walkWire},
 		{name: "header", walk: walkHeader},
+		{name: "sign in", walk: walkSignIn},
 		{name: "adopting", walk: walkAdopt},
 		{name: "two people", walk: walkTwo},
 		{name: "late answers", walk: walkLate},

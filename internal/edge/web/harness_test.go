@@ -73,6 +73,12 @@ func serveAt(t *testing.T, address, database string) *server {
 // start starts the server with options.
 func start(t *testing.T, address, database string, options ...string) *server {
 	t.Helper()
+	return startWith(t, nil, address, database, options...)
+}
+
+// startWith starts it with settings besides, as NAME=value.
+func startWith(t *testing.T, settings []string, address, database string, options ...string) *server {
+	t.Helper()
 	solver := os.Getenv("HEADROOM_SOLVER")
 	if solver == "" {
 		t.Fatal("HEADROOM_SOLVER is not set: run the tests with make test, which builds the programs first")
@@ -80,6 +86,7 @@ func start(t *testing.T, address, database string, options ...string) *server {
 	s := &server{key: "hrk_browserbrowserbrowserbrowserbrowserbrows"}
 	cmd := exec.Command(filepath.Join(filepath.Dir(solver), "headroom"), append([]string{"serve", "--listen", address, "--data-dir", t.TempDir()}, options...)...)
 	cmd.Env = append(os.Environ(), "HEADROOM_ADMIN_KEY="+s.key, "DATABASE_URL="+database)
+	cmd.Env = append(cmd.Env, settings...)
 	cmd.Stderr = &s.log
 	out, err := cmd.StdoutPipe()
 	if err != nil {

@@ -4,7 +4,6 @@
 package app
 
 import (
-	"context"
 	"time"
 
 	"example.org/headroom/internal/core/lp"
@@ -33,9 +32,7 @@ type Config struct {
 
 	Telemetry *telemetry.Telemetry
 
-	// Issued returns the person behind an issuer's token, or auth.ErrToken for an invalid one. It is nil without an
-	// issuer.
-	Issued func(ctx context.Context, token string) (auth.Key, error)
+	Issuer auth.Issuer // of people's tokens; default none
 
 	ImportBytes int64 // of a price sheet or a history, also unpacked; default 8 GiB
 
@@ -68,7 +65,7 @@ func New(stores Stores, keys *auth.Keyring, c Config) *App {
 		c.Clock = time.Now
 	}
 	a := &App{Stores: stores, config: c}
-	access := auth.Config{Store: stores.Access, Listener: stores.Database, Ring: keys, Now: a.Now, Issued: c.Issued}
+	access := auth.Config{Store: stores.Access, Listener: stores.Database, Ring: keys, Now: a.Now, Issuer: c.Issuer}
 	if c.Telemetry != nil {
 		access.Log = c.Telemetry.Log
 	}

@@ -140,5 +140,11 @@ func From(ctx context.Context) Principal {
 // ErrIssuerAway means that a token cannot be checked, because its issuer has not published its keys.
 var ErrIssuerAway = fmt.Errorf("tokens cannot be checked at the moment, because their issuer has not said with which keys it signs; try again soon, or ask with a key of Headroom's: %w", fault.Busy)
 
+// ErrNoPage means that people do not sign in at an issuer's page.
+var ErrNoPage = errors.New("nobody signs in at an issuer's page here: the server knows no issuer with one, or has no name there (HEADROOM_OIDC_CLIENT_ID)")
+
+// ErrNoRole is an ErrToken of somebody whom the issuer knows, and who has no role here.
+var ErrNoRole = errors.New("the issuer knows you, and has given you no role here")
+
 // ErrToken covers every token that is not accepted, for any reason.
 var ErrToken = errors.New("this key or link opens nothing: it is unknown, used up, over or revoked")

@@ -37,9 +37,28 @@ type Config struct {
 	Now      func() time.Time
 	Log      *slog.Logger // nil logs nothing
 
-	// Issued returns the holder of a token that an issuer of theirs has made out, or ErrToken where it opens nothing.
-	// It is nil where no issuer is trusted.
-	Issued func(ctx context.Context, token string) (Key, error)
+	Issuer Issuer // nil where none is trusted
+}
+
+// Issuer is an OpenID Connect issuer that knows people.
+type Issuer interface {
+	// Check returns the holder of a token, or ErrToken where it opens nothing.
+	Check(ctx context.Context, token string) (Key, error)
+	// HasPage reports whether people may sign in at a page of the issuer.
+	HasPage() bool
+	// Begin returns the address of the page where people sign in, and what must come back from there. It is ErrNoPage
+	// where they do not, and ErrIssuerAway where the issuer has not been heard of.
+	Begin(back string) (address string, a Attempt, err error)
+	// End returns who has signed in, for the code that came back.
+	End(ctx context.Context, a Attempt, back, code string) (Key, error)
+}
+
+// Attempt is one to sign in at an issuer's page. The browser keeps it in the meantime.
+type Attempt struct {
+	Issuer   string `json:"issuer"`   // may come back with the code
+	State    string `json:"state"`    // comes back with the code
+	Nonce    string `json:"nonce"`    // comes back in the token
+	Verifier string `json:"verifier"` // proves to the issuer who began
 }
 
 // Desk makes and ends keys, keeps the keyring like the store, and opens sessions.
@@ -135,8 +154,8 @@ const (
 // The notification of a new key may come later than its holder, so the store is queried before a plausible token is
 // refused.
 func (d *Desk) FindKey(ctx context.Context, token string) (Key, error) {
-	if d.config.Issued != nil && strings.Contains(token, ".") { // which no token of ours contains
-		return d.config.Issued(ctx, token)
+	if d.config.Issuer != nil && strings.Contains(token, ".") { // which no token of ours contains
+		return d.config.Issuer.Check(ctx, token)
 	}
 	key, ok := d.Ring.Find(token, d.config.Now())
 	if ok {
@@ -224,7 +243,7 @@ func (d *Desk) Session(ctx context.Context, hash Hash) (Session, error) {
 	if mark, local := strings.CutPrefix(s.Principal.ID, localSession); err == nil && local && !d.Ring.hasLocal(mark) {
 		return Session{}, fmt.Errorf("the key the session was opened with is gone; sign in again: %w", fault.NotFound)
 	}
-	if err == nil && d.config.Issued == nil && strings.HasPrefix(s.Principal.ID, IssuedID) {
+	if err == nil && d.config.Issuer == nil && strings.HasPrefix(s.Principal.ID, IssuedID) {
 		return Session{}, fmt.Errorf("the session was opened with a token, and no issuer of tokens is trusted any longer; sign in again: %w", fault.NotFound)
 	}
 	if err == nil && s.ExpiresAt.After(d.config.Now().Add(SessionLife+clockSkew)) { // the clock was wrong when it was opened
@@ -262,9 +281,37 @@ func (d *Desk) SignIn(ctx context.Context, token string) (Session, string, error
 			s.ExpiresAt = *end
 		}
 	}
-	cookie, hash := NewToken(SessionPrefix)
+	return d.open(ctx, s)
+}
+
+// open stores a session, and draws its token.
+func (d *Desk) open(ctx context.Context, s Session) (Session, string, error) {
+	token, hash := NewToken(SessionPrefix)
 	s.Hash = hash
-	return s, cookie, d.config.Store.CreateSession(ctx, s)
+	return s, token, d.config.Store.CreateSession(ctx, s)
+}
+
+// SignsInElsewhere reports whether people may sign in at an issuer's page.
+func (d *Desk) SignsInElsewhere() bool { return d.config.Issuer != nil && d.config.Issuer.HasPage() }
+
+// BeginSignIn sends somebody to the issuer's page, which sends them back to an address of ours.
+func (d *Desk) BeginSignIn(back string) (address string, a Attempt, err error) {
+	if d.config.Issuer == nil {
+		return "", a, ErrNoPage
+	}
+	return d.config.Issuer.Begin(back)
+}
+
+// EndSignIn opens a session for whoever came back from the issuer's page with a code.
+func (d *Desk) EndSignIn(ctx context.Context, a Attempt, back, code string) (Session, string, error) {
+	if d.config.Issuer == nil {
+		return Session{}, "", ErrNoPage
+	}
+	key, err := d.config.Issuer.End(ctx, a, back, code)
+	if err != nil {
+		return Session{}, "", err
+	}
+	return d.open(ctx, Session{Principal: key.Principal(), ExpiresAt: d.config.Now().Add(SessionLife)})
 }
 
 // KeysChannel notifies of changed keys.

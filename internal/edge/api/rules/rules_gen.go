@@ -20,7 +20,17 @@ var Operations = []Operation{
 		{Name: "kind", In: "path", Required: true, About: "The last part of a problem's `type`.", Shape: &Shape{Kind: Text, Rules: "min=1,max=200"}},
 	}},
 	{ID: "readyz", Method: "GET", Path: "/readyz", Role: "open"},
-	{ID: "signIn", Method: "GET", Path: "/sign-in", Role: "open"},
+	{ID: "signIn", Method: "GET", Path: "/sign-in", Role: "open", Parameters: []Parameter{
+		{Name: "trouble", In: "query", About: "Why a sign-in at the issuer's page did not succeed; the page says it in words.", Shape: &Shape{Kind: Text, Rules: "oneof=other refused role away none untrusted database"}},
+		{Name: "done", In: "query", About: "After a sign-in at the issuer's page; the page goes on to where it was left.", Shape: &Shape{Kind: Text, Rules: "oneof=true"}},
+	}},
+	{ID: "endSignIn", Method: "GET", Path: "/sign-in/back", Role: "open", Parameters: []Parameter{
+		{Name: "code", In: "query", About: "The issuer's code.", Shape: &Shape{Kind: Text, Rules: "max=4096"}},
+		{Name: "state", In: "query", About: "It must be that of the browser's cookie.", Shape: &Shape{Kind: Text, Rules: "max=256"}},
+		{Name: "error", In: "query", About: "The issuer's reason for no code.", Shape: &Shape{Kind: Text, Rules: "max=256"}},
+		{Name: "iss", In: "query", About: "What some issuers add; if it is there it must be the issuer.", Shape: &Shape{Kind: Text, Rules: "max=2048"}},
+	}},
+	{ID: "beginSignIn", Method: "GET", Path: "/sign-in/issuer", Role: "open"},
 	{ID: "about", Method: "GET", Path: "/v1/about", Role: "viewer"},
 	{ID: "listAllowedHosts", Method: "GET", Path: "/v1/allowed-hosts", Role: "admin", AllClusters: true, Parameters: []Parameter{
 		{Name: "limit", In: "query", About: "The maximum number of items on a page.", Shape: &Shape{Kind: Whole, Rules: "whole,int64,gte=1,lte=1000"}},

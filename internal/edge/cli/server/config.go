@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"os"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -39,6 +40,9 @@ type config struct {
 	Audience          string   `env:"HEADROOM_OIDC_AUDIENCE" validate:"required_with=Issuer" help:"what the issuer's tokens must have in aud; needed with an issuer"`
 	RolesClaim        string   `env:"HEADROOM_OIDC_ROLES_CLAIM" envDefault:"roles" help:"the claim with roles, written headroom:planner, or headroom:planner:CLUSTER for a cluster alone; the strongest counts; dots lead into claims, such as realm_access.roles"`
 	NameClaim         string   `env:"HEADROOM_OIDC_NAME_CLAIM" envDefault:"sub" help:"the claim with the name that the audit log shows; best one that people cannot choose themselves"`
+	ClientID          string   `env:"HEADROOM_OIDC_CLIENT_ID" help:"the issuer's name for this server, with which people sign in at the issuer's own page; the issuer must send them back to /sign-in/back"`
+	ClientSecret      string   `env:"HEADROOM_OIDC_CLIENT_SECRET" secret:"all" help:"the issuer's secret for that name, if it has given one"`
+	Scopes            string   `env:"HEADROOM_OIDC_SCOPES" envDefault:"openid" help:"what is asked for when people sign in, with spaces between; openid must be there"`
 	Hosts             []string `env:"HEADROOM_HOSTS" envSeparator:"," validate:"dive,fqdn|hostname_rfc1123" help:"names under which the server is reached, besides loopback and addresses"`
 	Proxies           []string `env:"HEADROOM_PROXIES" envSeparator:"," validate:"dive,ip|cidr" help:"addresses and networks of proxies, such as 10.0.0.0/8, whose X-Forwarded-For or Forwarded says for whom they ask; limits without a key then count for that address"`
 	PeerAddress       string   `env:"HEADROOM_PEER_ADDRESS" help:"address and port under which the other servers of the database reach this one, such as 10.0.0.5:8080; with it each live cluster has one server that the others send its requests on to"`
@@ -179,6 +183,15 @@ func check(settings config) (mistakes []error) {
 	}
 	if settings.DatabaseURL == "" && settings.DataDir == "" {
 		mistakes = append(mistakes, errors.New("there is no place for the private database; give --data-dir, or a Postgres with DATABASE_URL"))
+	}
+	if settings.Issuer == "" && settings.ClientID != "" {
+		mistakes = append(mistakes, errors.New("HEADROOM_OIDC_CLIENT_ID is a name at an issuer, and there is none: give HEADROOM_OIDC_ISSUER, too"))
+	}
+	if settings.ClientID == "" && settings.ClientSecret != "" {
+		mistakes = append(mistakes, errors.New("HEADROOM_OIDC_CLIENT_SECRET is of no use without the name that it belongs to: give HEADROOM_OIDC_CLIENT_ID, too"))
+	}
+	if !slices.Contains(strings.Fields(settings.Scopes), "openid") {
+		mistakes = append(mistakes, errors.New("HEADROOM_OIDC_SCOPES must have openid among its words, or the issuer does not say who signs in"))
 	}
 	if fault := oidc.Fault(settings.Issuer); settings.Issuer != "" && fault != "" {
 		mistakes = append(mistakes, errors.New("HEADROOM_OIDC_ISSUER cannot be an issuer's: "+fault))

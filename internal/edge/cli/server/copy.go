@@ -87,7 +87,7 @@ func (w *waiting) untilOpened(ctx context.Context, cause error) (store openedDat
 		}
 		return store, over, cause
 	}
-	a := app.New(postgres.Away().Stores(), w.keys, app.Config{Solver: w.solver, Telemetry: w.t, Issued: issued(w.issuer)})
+	a := app.New(postgres.Away().Stores(), w.keys, app.Config{Solver: w.solver, Telemetry: w.t, Issuer: issuerOf(w.issuer)})
 	hide, err := a.Plans.ShowCopy(copied)
 	if err != nil {
 		return store, over, errors.Join(cause, err)

@@ -235,7 +235,7 @@ func (s *serving) openStore(ctx context.Context) (err error) {
 // openApp makes the service on the store, follows its keys, and makes the demonstration.
 func (s *serving) openApp(ctx context.Context, demo demoWord) error {
 	a := app.New(s.store.Store.Stores(), s.keys, app.Config{
-		Solver: s.solver, Telemetry: s.t, Issued: issued(s.issuer), ImportBytes: s.settings.ImportMaxBytes,
+		Solver: s.solver, Telemetry: s.t, Issuer: issuerOf(s.issuer), ImportBytes: s.settings.ImportMaxBytes,
 		KeySolveTime: time.Duration(s.settings.KeySolveSeconds) * time.Second,
 		Kept:         clusters.KeptLimits{Rows: s.settings.ClusterRows, Bytes: s.settings.ClusterBytes},
 	})

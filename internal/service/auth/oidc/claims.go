@@ -47,8 +47,8 @@ func (m *moment) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// holder returns the key for the claims of a token with a valid signature.
-func (i *Issuer) holder(text []byte) (auth.Key, error) {
+// holder returns the key for the claims of a token with a valid signature; with errNoRole it says whose it would be.
+func (i *Issuer) holder(text []byte, audience string) (auth.Key, error) {
 	var c claims
 	var all map[string]any
 	if json.Unmarshal(text, &c) != nil || json.Unmarshal(text, &all) != nil {
@@ -58,7 +58,7 @@ func (i *Issuer) holder(text []byte) (auth.Key, error) {
 	switch {
 	case c.Issuer != i.config.Issuer:
 		return auth.Key{}, refusal("of another issuer")
-	case !slices.Contains(c.Audience, i.config.Audience):
+	case !slices.Contains(c.Audience, audience):
 		return auth.Key{}, refusal("for another audience")
 	case c.Expires == nil:
 		return auth.Key{}, refusal("without an end")
@@ -73,7 +73,7 @@ func (i *Issuer) holder(text []byte) (auth.Key, error) {
 	}
 	role, clusters, ok := granted(claim(all, i.config.RolesClaim))
 	if !ok {
-		return auth.Key{}, refusal("without a role")
+		return auth.Key{ID: auth.IssuedID + c.Subject}, errNoRole
 	}
 	name, _ := claim(all, i.config.NameClaim).(string)
 	if verified, stated := all["email_verified"].(bool); !isName(name) || i.config.NameClaim == "email" && stated && !verified {

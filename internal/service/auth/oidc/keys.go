@@ -57,36 +57,31 @@ func Fault(issuer string) string {
 	return ""
 }
 
-// fetchKeys asks the issuer for the address of its keys, and fetches them.
-func (i *Issuer) fetchKeys(ctx context.Context) ([]jose.JSONWebKey, error) {
+// fetchKeys asks the issuer about itself, and fetches its keys.
+func (i *Issuer) fetchKeys(ctx context.Context) (said about, keys []jose.JSONWebKey, err error) {
 	ctx, cancel := context.WithTimeout(ctx, askWithin)
 	defer cancel()
-	var about struct {
-		Issuer string `json:"issuer"`
-		Keys   string `json:"jwks_uri"`
+	if err := i.document(ctx, strings.TrimSuffix(i.config.Issuer, "/")+"/.well-known/openid-configuration", &said); err != nil {
+		return said, nil, err
 	}
-	if err := i.document(ctx, strings.TrimSuffix(i.config.Issuer, "/")+"/.well-known/openid-configuration", &about); err != nil {
-		return nil, err
-	}
-	if about.Issuer != i.config.Issuer {
-		return nil, fmt.Errorf("the issuer calls itself %.200q, not %q; HEADROOM_OIDC_ISSUER must be written as it does", about.Issuer, i.config.Issuer)
+	if said.Issuer != i.config.Issuer {
+		return said, nil, fmt.Errorf("the issuer calls itself %.200q, not %q; HEADROOM_OIDC_ISSUER must be written as it does", said.Issuer, i.config.Issuer)
 	}
 	var set struct {
 		Keys []json.RawMessage `json:"keys"`
 	}
-	if err := i.document(ctx, about.Keys, &set); err != nil {
-		return nil, err
+	if err := i.document(ctx, said.Keys, &set); err != nil {
+		return said, nil, err
 	}
-	var keys []jose.JSONWebKey
 	for _, text := range set.Keys[:min(len(set.Keys), maxKeys)] {
 		if key, ok := usable(text); ok {
 			keys = append(keys, key)
 		}
 	}
 	if len(keys) == 0 {
-		return nil, fmt.Errorf("the issuer has no key that tokens may be signed with: RS256 with at least %d bits, or ES256", minBits)
+		return said, nil, fmt.Errorf("the issuer has no key that tokens may be signed with: RS256 with at least %d bits, or ES256", minBits)
 	}
-	return keys, nil
+	return said, keys, nil
 }
 
 // usable reads a key, and reports whether it can sign tokens in an accepted way. The algorithm follows from the key

@@ -19,13 +19,19 @@ import (
 
 // Config names the issuer of accepted tokens, and their required claims. Zero values mean the defaults.
 type Config struct {
-	Issuer     string           // its address, exactly as in its tokens' iss
-	Audience   string           // required in aud
-	RolesClaim string           // claim with the roles, perhaps inside another, such as realm_access.roles
-	NameClaim  string           // claim with a person's name
-	Log        *slog.Logger     // default none
-	Clock      func() time.Time // default time.Now
-	TLS        *tls.Config      // default the machine's authorities
+	Issuer     string // its address, exactly as in its tokens' iss
+	Audience   string // required in aud
+	RolesClaim string // claim with the roles, perhaps inside another, such as realm_access.roles
+	NameClaim  string // claim with a person's name
+
+	// People sign in at the issuer's page where it knows this server by a name.
+	ClientID     string
+	ClientSecret string // "" where the issuer asks for none
+	Scopes       string // default openid
+
+	Log   *slog.Logger     // default none
+	Clock func() time.Time // default time.Now
+	TLS   *tls.Config      // default the machine's authorities
 
 	Every time.Duration // between checks for changed keys; default 5 min
 	Again time.Duration // shortest time between requests to the issuer, for any tokens; default 10 s
@@ -37,6 +43,8 @@ const (
 	leeway = 30 * time.Second
 	// maxToken bounds the size of a token; the server accepts headers of 16 KiB.
 	maxToken = 8 << 10
+	// maxTokens bounds what an issuer gives for a code: two tokens, one to ask again with, and words.
+	maxTokens = 64 << 10
 	// trusted is the time for which keys count without the issuer's confirmation.
 	trusted = 24 * time.Hour
 )
@@ -57,6 +65,7 @@ type Issuer struct {
 
 	mu       sync.Mutex
 	keys     []jose.JSONWebKey
+	about    about
 	read     time.Time     // time of the issuer's last confirmation of these keys
 	lastAsk  time.Time     // time of the last request
 	asking   bool          // a request is running
@@ -72,6 +81,9 @@ func New(c Config) *Issuer {
 	if c.Clock == nil {
 		c.Clock = time.Now
 	}
+	if c.Scopes == "" {
+		c.Scopes = "openid"
+	}
 	if c.Every <= 0 {
 		c.Every = 5 * time.Minute
 	}
@@ -82,7 +94,7 @@ func New(c Config) *Issuer {
 		c.Wait = 2 * time.Second
 	}
 	i := &Issuer{config: c, wanted: make(chan struct{}, 1), answered: make(chan struct{})}
-	i.source = fetch.New(fetch.Config{HostOf: i.hostOf, Connections: 1, Stall: askWithin, TLS: c.TLS})
+	i.source = fetch.New(fetch.Config{HostOf: i.hostOf, Connections: 4, Stall: askWithin, Excerpt: maxTokens, TLS: c.TLS})
 	return i
 }
 
@@ -146,33 +158,50 @@ func (i *Issuer) pause() time.Duration {
 // refusal is the reason for refusing a token, for the log and not for its sender.
 type refusal string
 
-func (r refusal) Error() string        { return string(r) }
-func (r refusal) Is(target error) bool { return target == auth.ErrToken }
+func (r refusal) Error() string { return string(r) }
+func (r refusal) Is(target error) bool {
+	return target == auth.ErrToken || target == auth.ErrNoRole && r == errNoRole
+}
+
+const errNoRole = refusal("without a role")
 
 // Check returns the key that a token stands for. Every refused token gives auth.ErrToken, with a text for the log.
 // While the issuer's keys are unknown, it returns auth.ErrIssuerAway.
 func (i *Issuer) Check(ctx context.Context, token string) (auth.Key, error) {
-	if len(token) > maxToken {
-		return auth.Key{}, refusal("too large")
-	}
-	signed, err := jose.ParseSignedCompact(token, algorithms)
-	if err != nil || len(signed.Signatures) != 1 {
-		return auth.Key{}, refusal("unreadable, or signed in a way that is not taken")
-	}
-	header := signed.Signatures[0].Header
-	if kind, _ := header.ExtraHeaders[jose.HeaderType].(string); !slices.Contains(kinds, strings.ToLower(kind)) {
-		return auth.Key{}, refusal("of another kind")
-	}
-	keys, err := i.keysFor(ctx, header)
+	text, err := i.verified(ctx, token)
 	if err != nil {
 		return auth.Key{}, err
 	}
+	key, err := i.holder(text, i.config.Audience)
+	if err != nil {
+		return auth.Key{}, err
+	}
+	return key, nil
+}
+
+// verified returns the claims of a token that the issuer has signed.
+func (i *Issuer) verified(ctx context.Context, token string) ([]byte, error) {
+	if len(token) > maxToken {
+		return nil, refusal("too large")
+	}
+	signed, err := jose.ParseSignedCompact(token, algorithms)
+	if err != nil || len(signed.Signatures) != 1 {
+		return nil, refusal("unreadable, or signed in a way that is not taken")
+	}
+	header := signed.Signatures[0].Header
+	if kind, _ := header.ExtraHeaders[jose.HeaderType].(string); !slices.Contains(kinds, strings.ToLower(kind)) {
+		return nil, refusal("of another kind")
+	}
+	keys, err := i.keysFor(ctx, header)
+	if err != nil {
+		return nil, err
+	}
 	for _, key := range keys {
 		if text, err := signed.Verify(key.Key); err == nil {
-			return i.holder(text)
+			return text, nil
 		}
 	}
-	return auth.Key{}, refusal("signed with no key of the issuer")
+	return nil, refusal("signed with no key of the issuer")
 }
 
 // keysFor returns the issuer's keys that may have made a signature. Without one it asks the issuer again.
@@ -230,7 +259,7 @@ func (i *Issuer) Ask(ctx context.Context) error {
 	i.mu.Lock()
 	i.lastAsk, i.asking = i.config.Clock(), true
 	i.mu.Unlock()
-	keys, err := i.fetchKeys(ctx)
+	said, keys, err := i.fetchKeys(ctx)
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.asking = false
@@ -241,7 +270,7 @@ func (i *Issuer) Ask(ctx context.Context) error {
 		if i.trouble != "" {
 			i.config.Log.Info("the issuer of tokens answers again", "issuer", i.config.Issuer)
 		}
-		i.keys, i.read, i.trouble = keys, i.config.Clock(), ""
+		i.about, i.keys, i.read, i.trouble = said, keys, i.config.Clock(), ""
 	case ctx.Err() == nil && err.Error() != i.trouble:
 		i.trouble = err.Error()
 		i.config.Log.Warn("the issuer of tokens does not say with which keys it signs; the last known ones go on, for a day", "issuer", i.config.Issuer, "error", i.trouble)

@@ -16,6 +16,13 @@ function ask(reason) {
   field.focus();
 }
 
+// goOn opens the page that sent us here.
+function goOn() {
+  const back = sessionStorage.getItem("headroom.return") ?? "";
+  sessionStorage.removeItem("headroom.return");
+  location.replace(/^\/[^/\\]/.test(back) ? back : "/");
+}
+
 async function signIn(token, whenRefused) {
   progress.hidden = false;
   refused.hidden = true;
@@ -32,9 +39,7 @@ async function signIn(token, whenRefused) {
     return;
   }
   if (answer.ok) {
-    const back = sessionStorage.getItem("headroom.return") ?? "";
-    sessionStorage.removeItem("headroom.return");
-    location.replace(/^\/[^/\\]/.test(back) ? back : "/"); // where the page sent us from
+    goOn();
     return;
   }
   const problem = await answer.json().catch(() => ({}));
@@ -51,7 +56,8 @@ form.addEventListener("submit", (event) => {
 function start() {
   const token = location.hash.slice(1);
   if (!token) {
-    ask("");
+    if (new URLSearchParams(location.search).has("done")) goOn(); // an organisation's page sent us back, signed in
+    else ask(refused.textContent); // which the server may have filled
     return;
   }
   history.replaceState(null, "", location.pathname); // nobody finds the token in the history

@@ -4471,7 +4471,9 @@ export interface Operations {
   "GET /openapi.yaml": { path: { }; query: { }; body: never; answer: never };
   "GET /problems/{kind}": { path: { kind: string; }; query: { }; body: never; answer: never };
   "GET /readyz": { path: { }; query: { }; body: never; answer: Health };
-  "GET /sign-in": { path: { }; query: { }; body: never; answer: never };
+  "GET /sign-in": { path: { }; query: { trouble?: "other" | "refused" | "role" | "away" | "none" | "untrusted" | "database"; done?: "true"; }; body: never; answer: never };
+  "GET /sign-in/back": { path: { }; query: { code?: string; state?: string; error?: string; iss?: string; }; body: never; answer: never };
+  "GET /sign-in/issuer": { path: { }; query: { }; body: never; answer: never };
   "GET /v1/about": { path: { }; query: { }; body: never; answer: ServerAbout };
   "GET /v1/allowed-hosts": { path: { }; query: { limit?: number; cursor?: string; format?: "json" | "csv" | "xlsx"; }; body: never; answer: AllowedHostList };
   "POST /v1/allowed-hosts": { path: { }; query: { }; body: AllowedHost; answer: AllowedHost };

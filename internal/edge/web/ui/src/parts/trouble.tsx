@@ -115,6 +115,9 @@ function SignedOut() {
             <p>
               <button class="main">Sign in</button>
             </p>
+            <p class="small">
+              <button type="button" class="quiet" onClick={signIn}>Sign in in another way</button> You come back to this page, and forms keep what was typed.
+            </p>
           </form>
         </Dialog>
       )}

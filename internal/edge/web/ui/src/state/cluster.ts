@@ -5,6 +5,7 @@ import { afresh, type Answer, ask, get, Problem } from "../api/client.ts";
 import type { Cluster, CurrentPlan, Problem as PlannedProblem, Session } from "../api/contract.ts";
 import { watch } from "../api/events.ts";
 import { setClock } from "./clock.ts";
+import { unsaved } from "./drafts.ts";
 import { noPlanYet } from "../model/words.ts";
 import { route } from "./route.ts";
 
@@ -33,8 +34,9 @@ export function lastCluster(): string {
   return names.includes(before) ? before : (names[0] ?? "");
 }
 
-/** signIn opens the page for signing in, which comes back here. */
+/** signIn opens the page for signing in, which comes back here. Drafts stay, so that nobody is asked. */
 export function signIn(): void {
+  unsaved.value = new Set();
   sessionStorage.setItem("headroom.return", location.pathname + location.search);
   location.assign("/sign-in");
 }
