@@ -529,7 +529,7 @@ func (a *PurchaseAnswer) tellEndings(q *PurchaseQuestion) {
 	}
 	for i := range a.Ends {
 		p := &a.Ends[i]
-		if p.Regret == nil || p.Bill == nil || p.BestBill == nil || i > 0 || p.Regret.Float() < 0.005 {
+		if p.Regret == nil || p.Bill == nil || p.BestBill == nil || i > 0 || p.Regret.Sign() <= 0 {
 			continue
 		}
 		a.Facts.Say("demand_ends", p.Ends.Format(time.DateOnly), fmt.Sprintf("If demand ends on %s, the VM bill is %s%s; bill and value refused together would be lowest if one bought %s, with a VM bill of %s.", moment(p.Ends), words.Cents(p.Bill.Float()), after, a.numbers(p.Best), words.Cents(p.BestBill.Float())),

@@ -317,7 +317,7 @@ func (a *PurchaseAnswer) tellRegret(q *PurchaseQuestion) {
 			case i > 0 && i < len(a.Regret)-1:
 			case !q.differs(p.Factor):
 				said = append(said, fmt.Sprintf("%s demand than expected is just as many whole jobs", change))
-			case p.Regret.Float() < 0.005:
+			case p.Regret.Sign() <= 0:
 				said = append(said, fmt.Sprintf("with %s demand than expected it is as good as any", change))
 			default:
 				said = append(said, fmt.Sprintf("with %s demand than expected bill and value refused together are %s above those of the best purchase for that", change, words.Cents(p.Regret.Float())))

@@ -9,7 +9,7 @@ import (
 
 // The kinds of facts about a class that only plans with several prices of capacity have.
 const (
-	BudgetUsedUp = "budget_used_up"         // by jobs that are worth at least as much for their VMs
+	BudgetUsedUp = "budget_used_up"         // no better plan was found
 	WorthParts   = "worth_parts_of_vms"     // one more would pay for parts of VMs, and not for whole ones
 	RunsOn       = "runs_on"                // the types of VMs, with what a job takes there and on another
 	forOneJob    = " for a job"             // ends the unit of what a job takes where it runs
@@ -124,7 +124,7 @@ func reasonInFleet(p *capacity.Problem, pl *capacity.Plan, i int) Facts {
 	case more == nil:
 		say(NoMoreCapacity, noCapacity(none, penalty+" "+period), limit...)
 	case !full && scarce:
-		say(BudgetUsedUp, "The budget for VMs is used up by jobs that are worth at least as much for the VMs they take; a refused one of these is valued at "+penalty+" "+period+".")
+		say(BudgetUsedUp, "Under the budget for VMs no better plan was found in which more of these run; a refused one is valued at "+penalty+" "+period+".")
 	case !full && more.LessThan(class.Penalty.Decimal) && !Tied(more.Float(), class.Penalty.Float()):
 		say(WorthParts, "One more job would be worth its VMs at "+about+Cents(more.Float())+" "+period+" if parts of VMs could be rented, but whole ones cost more than it is valued at, "+penalty+".",
 			Money("amount", *more, unit))

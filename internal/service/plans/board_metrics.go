@@ -24,7 +24,7 @@ var (
 	planFailed      = telemetry.ClusterMetric("headroom_plan_last_attempt_failed", "1 when the last attempt to plan anew failed, and the last good plan stays.")
 	planPinned      = telemetry.ClusterMetric("headroom_plan_pinned", "1 while an operator's pin keeps the plan.")
 	planGap         = telemetry.ClusterMetric("headroom_plan_gap_ratio", "How far the plan is from optimal at most, in proportion.")
-	planIntegrality = telemetry.ClusterMetric("headroom_plan_integrality_gap_ratio", "How much dearer the plan is than its relaxation, in proportion.")
+	planIntegrality = telemetry.ClusterMetric("headroom_plan_integrality_gap_ratio", "How far the plan's objective, which is the bill less the value of admitted jobs, lies above that of its relaxation, as a share of the latter.")
 	reservedUse     = telemetry.ClusterMetric("headroom_reserved_utilization_ratio", "The part of the contracts' VMs that the current plan uses.")
 
 	classVMs      = telemetry.ClusterMetric("headroom_plan_class_vms", "A class's share of the current plan's VMs.", "class")

@@ -250,7 +250,8 @@ func amountRange(what string, r *capacity.MoneyRange, p capacity.Problem) string
 		}
 		return &m.Decimal
 	}
-	return rangeWords(what, of(r.Low), of(r.High), shortPlaces, func(x decimal.Decimal) string { return money.Amount{Decimal: x}.String() + " " + p.Currency })
+	places := max(placesOf(of(r.Low)), placesOf(of(r.High)))
+	return rangeWords(what, of(r.Low), of(r.High), places, func(x decimal.Decimal) string { return money.Amount{Decimal: x}.String() + " " + p.Currency })
 }
 
 func figureRange(what string, r *capacity.Range, places int32, say func(float64) string) string {
@@ -342,13 +343,13 @@ func priceSentence(of string, price capacity.CapacityPrice, per string) string {
 	low := short(price.Low)
 	switch {
 	case price.High == nil && of == "capacity":
-		return fmt.Sprintf("No more capacity can be had; the last VM is worth %s %s.", low, per)
+		return fmt.Sprintf("No more capacity can be had; one more VM would be worth %s %s.", low, per)
 	case price.High == nil:
-		return fmt.Sprintf("No more VMs of %s can be had; the last one is worth %s %s.", of, low, per)
+		return fmt.Sprintf("No more VMs of %s can be had; one more would be worth %s %s.", of, low, per)
 	case low == short(*price.High):
 		return fmt.Sprintf("One VM of %s is worth %s %s.", of, low, per)
 	}
-	return fmt.Sprintf("The last VM of %s is worth %s %s, and one more %s.", of, low, per, short(*price.High))
+	return fmt.Sprintf("One more VM of %s is worth %s %s, and one less would cost %s.", of, low, per, short(*price.High))
 }
 
 // mostPenalties bounds the classes whose penalties are named.
@@ -466,9 +467,18 @@ func proofSentences(p capacity.Problem, pl capacity.Plan) string {
 }
 
 // short is an amount with as many places as people read; they have all of them in the plan.
-func short(m money.Amount) string { return money.Amount{Decimal: m.Round(shortPlaces)}.String() }
+func short(m money.Amount) string {
+	return money.Amount{Decimal: m.Round(placesOf(&m.Decimal))}.String()
+}
 
-const shortPlaces = 4
+// placesOf is the places of an amount that people read: four, or more where it has fewer than three digits in those.
+func placesOf(d *decimal.Decimal) int32 {
+	const usual, digits = 4, 3
+	if d == nil || d.IsZero() {
+		return usual
+	}
+	return min(max(usual, digits-int32(d.NumDigits())-d.Exponent()), money.Places)
+}
 
 func vms(n float64) string {
 	if n == 1 {

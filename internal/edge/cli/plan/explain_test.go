@@ -2,6 +2,7 @@ package plan
 
 import (
 	"flag"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -169,5 +170,34 @@ func TestEmptyHoursAreSaidOnce(t *testing.T) {
 		if wanted+asked != 1 || (wanted == 1) != (deadline == 0) {
 			t.Errorf("with a deadline of %v: %s", deadline, text)
 		}
+	}
+}
+
+// Amounts far below a cent are told in digits that say something, and one VM more or less at a kink by what it is worth.
+func TestSmallAmountsAreExplained(t *testing.T) {
+	t.Parallel()
+	said := func(of string) string {
+		p, pl := solvedProblem(t, of)
+		return explainedText(t, p, pl)
+	}
+	const small = `{"currency": "XBT", "supply": {"contracts": [{"name": "cheap", "vms": 5, "price": "0.000010"}], "on_demand": {"price": "0.000020", "quota": 12}},
+		"classes": [{"name": "a", "vms_per_job": 1, "jobs": {"min": 0, "max": 8}, "penalty": "0.00003"}, {"name": "b", "vms_per_job": 3, "jobs": {"min": 0, "max": 8}, "penalty": "0.00005"}],
+		"options": {"integrality": %q}}`
+	tiny, whole := said(fmt.Sprintf(small, capacity.Relaxed)), said(fmt.Sprintf(small, capacity.Integer))
+	if !strings.Contains(whole, "a price on demand from 0.0000167 XBT to 0.00003 XBT") {
+		t.Errorf("whole VMs:\n%s", whole)
+	}
+	for _, want := range []string{"One VM of capacity is worth 0.00002 XBT", "an on-demand price of 0.0000167 instead of 0.00002 XBT"} {
+		if !strings.Contains(tiny, want) {
+			t.Errorf("tiny amounts: want %q in\n%s", want, tiny)
+		}
+	}
+	if strings.Contains(tiny, " 0.00 ") {
+		t.Errorf("an amount is told as nothing:\n%s", tiny)
+	}
+	kink := said(`{"currency": "USD", "supply": {"contracts": [{"name": "cheap", "vms": 5, "price": "0.10"}, {"name": "dear", "vms": 5, "price": "0.15"}], "on_demand": {"price": "0.20", "quota": null}},
+		"classes": [{"name": "a", "vms_per_job": 1, "jobs": {"min": 0, "max": 10}, "penalty": "5"}], "options": {"integrality": "relaxed"}}`)
+	if want := "One more VM of capacity is worth 0.15 USD an hour, and one less would cost 0.20."; !strings.Contains(kink, want) {
+		t.Errorf("at a kink: want %q in\n%s", want, kink)
 	}
 }
