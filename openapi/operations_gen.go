@@ -416,8 +416,13 @@ type DiffPlansQuery struct {
 func DiffPlans(cluster string, query DiffPlansQuery) Request {
 	return to("GET", "/v1/clusters/{cluster}/plans/diff", cluster).with(query)
 }
-func WatchPlans(cluster string) Request {
-	return to("GET", "/v1/clusters/{cluster}/plans/events", cluster)
+
+type WatchPlansQuery struct {
+	Next bool `query:"next"`
+}
+
+func WatchPlans(cluster string, query *WatchPlansQuery) Request {
+	return to("GET", "/v1/clusters/{cluster}/plans/events", cluster).with(query)
 }
 func UnpinPlan(cluster string) Request {
 	return to("DELETE", "/v1/clusters/{cluster}/plans/pin", cluster)

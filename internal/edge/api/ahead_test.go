@@ -1,6 +1,7 @@
 package api
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"strings"
@@ -99,16 +100,45 @@ func TestScalingLooksAhead(t *testing.T) {
 		t.Errorf("just after the boundary %+v are asked for, want %d", got.VMs, at22)
 	}
 
-	// Another forecast counts at once.
+	// Another forecast counts at once, and whoever listens is told.
 	set("2026-03-01T21:55:00Z")
+	f := s.followFor(s.admin, "", "?next=true")
+	defer f.close()
+	if first := f.comes(t); len(first) != 3 || first[0].VMs != at22 {
+		t.Errorf("the first event tells %+v", first)
+	}
 	s.ask(s.admin, "PUT", atForecasts, `{"rows":[{"class":"nightly","hour":"2026-03-01T22:00:00Z","jobs":3}]}`).want(t, 200)
 	planAt("")
 	if got := ahead("?lead=600"); got.VMs.Total >= at22 {
 		t.Errorf("the forecast is lower now, and %+v are asked for", got.VMs)
 	}
+	if then := f.comes(t); len(then) == 0 || then[0].VMs >= at22 {
+		t.Errorf("after another forecast the event tells %+v", then)
+	}
+	s.ask(s.admin, "GET", "/v1/clusters/night/plans/events?next=soon", nil).want(t, 400)
 	for _, wrong := range []string{"lead=0", "lead=86401", "lead=ten", "lead=-5"} {
 		if p := s.ask(s.admin, "GET", scalingOfNight+"?"+wrong, nil).want(t, 400).problem(t); !strings.Contains(p.Detail+fmt.Sprint(p.Errors), "lead") {
 			t.Errorf("%s: %s", wrong, p.Detail)
 		}
 	}
+}
+
+// comes returns what the next event about the coming day tells.
+func (f *follower) comes(t *testing.T) []plans.ScalingNext {
+	t.Helper()
+	event := ""
+	for f.lines.Scan() {
+		switch name, value, _ := strings.Cut(f.lines.Text(), ": "); {
+		case name == "event":
+			event = value
+		case name == "data" && event == "next":
+			var told struct{ Next []plans.ScalingNext }
+			if err := json.Unmarshal([]byte(value), &told); err != nil {
+				t.Fatal(err)
+			}
+			return told.Next
+		}
+	}
+	t.Fatal("the stream ended")
+	return nil
 }

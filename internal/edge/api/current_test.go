@@ -136,8 +136,13 @@ type follower struct {
 
 func (s *service) follow(token, last string) *follower {
 	s.Helper()
+	return s.followFor(token, last, "")
+}
+
+func (s *service) followFor(token, last, query string) *follower {
+	s.Helper()
 	ctx, cancel := context.WithCancel(s.Context())
-	r, err := http.NewRequestWithContext(ctx, "GET", s.url+"/v1/clusters/night/plans/events", nil)
+	r, err := http.NewRequestWithContext(ctx, "GET", s.url+"/v1/clusters/night/plans/events"+query, nil)
 	if err != nil {
 		s.Fatal(err)
 	}

@@ -93,7 +93,7 @@ func (s *server) stream(w stream, r *http.Request, cluster string, last int64, m
 	heartbeat, look := time.NewTicker(heartbeatEvery), time.NewTicker(lookEvery)
 	defer heartbeat.Stop()
 	defer look.Stop()
-	var known heard
+	known, ahead, next := heard{}, []byte(nil), r.URL.Query().Get("next") == "true"
 	if !reset {
 		known.number, known.elsewhere = last, last > 0
 	}
@@ -115,6 +115,9 @@ func (s *server) stream(w stream, r *http.Request, cluster string, last int64, m
 			if !s.stillMay(r) {
 				return
 			}
+			if text := s.comes(r, &ahead, shown, next); text != nil && !w.send(text) {
+				return
+			}
 		case <-s.config.Stopping:
 			w.send(fmt.Appendf(nil, "retry: %d\n\n", comeBack()))
 			return
@@ -134,6 +137,25 @@ func (s *server) gone(ctx context.Context, cluster string) bool {
 type heard struct {
 	number    int64 // of the last plan that it got; 0 without one
 	elsewhere bool  // by another server, of a plan that this one may not have heard of yet
+}
+
+// comes returns the event about what comes, once that is known for a day and where it differs from the last one.
+func (s *server) comes(r *http.Request, last *[]byte, shown *plans.Shown, wanted bool) []byte {
+	now := s.app.Now()
+	if !wanted || shown == nil {
+		return nil
+	}
+	outlook := s.app.Plans.Ahead(r.Context(), shown, 0)
+	if !outlook.Whole(now) {
+		return nil
+	}
+	document, _ := shown.ScalingAt(now, plans.ScalingOptions{Lead: time.Second, Ahead: outlook})
+	ahead, err := json.Marshal(map[string]any{"next": document.Next, "next_problem": document.NextProblem})
+	if err != nil || bytes.Equal(ahead, *last) {
+		return nil
+	}
+	*last = ahead
+	return fmt.Appendf(nil, "event: next\ndata: %s\n\n", ahead)
 }
 
 // next reports whether a plan must be sent now, and notes it. A plan older than the last one is news if it is pinned,

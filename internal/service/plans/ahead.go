@@ -38,6 +38,11 @@ type Outlook struct {
 	Problem string // why the moment Until cannot be planned
 }
 
+// Whole reports whether an outlook reaches as far as autoscalers may ask.
+func (o Outlook) Whole(now time.Time) bool {
+	return o.Problem != "" || !o.Until.Before(now.Add(LongestLead))
+}
+
 // foresight keeps the outlooks of clusters that autoscalers ask about.
 type foresight struct {
 	mu sync.Mutex

@@ -510,6 +510,7 @@ var Operations = []Operation{
 	}},
 	{ID: "watchPlans", Method: "GET", Path: "/v1/clusters/{cluster}/plans/events", Role: "viewer", Parameters: []Parameter{
 		{Name: "cluster", In: "path", Required: true, About: "The cluster's name.", Shape: &Shape{Kind: Text, Rules: "min=1,max=63,matches=^[a-z0-9]([a-z0-9-]*[a-z0-9])?$", About: "The cluster's name."}},
+		{Name: "next", In: "query", About: "Also tell which VMs the coming day needs.", Shape: &Shape{Kind: Bool}},
 		{Name: "Last-Event-ID", In: "header", About: "The number of the last plan seen.", Shape: &Shape{Kind: Whole, Rules: "whole,int64,gte=0"}},
 	}},
 	{ID: "unpinPlan", Method: "DELETE", Path: "/v1/clusters/{cluster}/plans/pin", Role: "operator", Parameters: []Parameter{

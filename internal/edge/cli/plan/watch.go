@@ -171,7 +171,7 @@ func (w *planWatch) stream(ctx context.Context) error {
 	if w.last > 0 {
 		options = append(options, remote.Header("Last-Event-ID", strconv.FormatInt(w.last, 10)))
 	}
-	response, err := w.following.Send(ctx, openapi.WatchPlans(w.cluster), options...)
+	response, err := w.following.Send(ctx, openapi.WatchPlans(w.cluster, nil), options...)
 	if err != nil || response.StatusCode != http.StatusOK {
 		_, err = w.following.ReadReply(response, err)
 		return silent(ctx, err)
