@@ -413,7 +413,7 @@ type DiffPlansQuery struct {
 	To   string `query:"to"`
 }
 
-func DiffPlans(cluster string, query DiffPlansQuery) Request {
+func DiffPlans(cluster string, query *DiffPlansQuery) Request {
 	return to("GET", "/v1/clusters/{cluster}/plans/diff", cluster).with(query)
 }
 

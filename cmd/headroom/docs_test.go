@@ -303,6 +303,62 @@ func TestEveryCommandHasAnExample(t *testing.T) {
 	walk(root.Command())
 }
 
+// quoted matches words in double quotes, as help names commands.
+var quoted = regexp.MustCompile(`"([a-z][^"\n]*)"`)
+
+// formerName says under which name of before a text names a command, by itself or below a group.
+func formerName(text string, groups []string) (hint string) {
+	words, _, _ := strings.Cut(text, " -")
+	given := strings.Fields(words)
+	for _, group := range groups {
+		above := strings.Fields(group)
+		_, known := root.Renamed(above)
+		if _, hint = root.Renamed(append(above, given...)); hint != "" && hint != known {
+			return hint
+		}
+	}
+	return ""
+}
+
+// Neither help nor documentation has names of before, also where a command's group goes without saying.
+func TestNoCommandIsNamedAsBefore(t *testing.T) {
+	t.Parallel()
+	groups := []string{""}
+	var all []*cobra.Command
+	var walk func(c *cobra.Command)
+	walk = func(c *cobra.Command) {
+		all = append(all, c)
+		if c.HasSubCommands() && c.HasParent() {
+			groups = append(groups, strings.TrimPrefix(c.CommandPath(), "headroom "), c.Name())
+		}
+		for _, sub := range c.Commands() {
+			walk(sub)
+		}
+	}
+	walk(root.Command())
+	for _, c := range all {
+		help := c.Short + "\n" + strings.ReplaceAll(c.Long, "\n", " ")
+		c.Flags().VisitAll(func(f *pflag.Flag) { help += "\n" + f.Usage })
+		for _, m := range quoted.FindAllStringSubmatch(help, -1) {
+			if hint := formerName(strings.TrimPrefix(m[1], "headroom "), groups); hint != "" {
+				t.Errorf("the help of %q has %s: %s", c.CommandPath(), m[0], hint)
+			}
+		}
+	}
+	for _, p := range documentation(t) {
+		for _, m := range inlineCode.FindAllStringSubmatch(p.prose, -1) {
+			if hint := formerName(strings.TrimPrefix(m[1], "headroom "), groups); hint != "" {
+				t.Errorf("%s has %s: %s", p.name, m[0], hint)
+			}
+		}
+	}
+	for text, want := range map[string]bool{"policy set --dry-run": true, "show": true, "show --question": true, "policy edit": false, "get": false} {
+		if hint := formerName(text, groups); (hint != "") != want {
+			t.Errorf("%s: %q", text, hint)
+		}
+	}
+}
+
 func TestMisusedCommandsAreFound(t *testing.T) {
 	for text, want := range map[string]bool{
 		"plan get demo": false, "plan get demo --at-noon": true, "plan got demo": true, "slove x.json": true,

@@ -17,9 +17,10 @@ import (
 // code holds what the Go files of the programs say of themselves. Tests and what only tests need are left out.
 type code struct {
 	metrics   []metric
-	variables []string          // of the environment, by name
-	codes     map[string]string // of findings, with what one of them says
-	recorded  map[string]bool   // kinds of things in the audit log
+	labels    map[string][]string // of metrics whose options stand in a literal, by name
+	variables []string            // of the environment, by name
+	codes     map[string]string   // of findings, with what one of them says
+	recorded  map[string]bool     // kinds of things in the audit log
 	exits     []exit
 }
 
@@ -41,7 +42,7 @@ var (
 var codeless = []string{"internal/test", "cmd/bench"}
 
 func readCode(repository string) (*code, error) {
-	c := &code{codes: map[string]string{}, recorded: map[string]bool{}}
+	c := &code{labels: map[string][]string{}, codes: map[string]string{}, recorded: map[string]bool{}}
 	for _, top := range []string{"internal", "cmd"} {
 		err := filepath.WalkDir(filepath.Join(repository, top), func(name string, entry fs.DirEntry, err error) error {
 			inside, relErr := filepath.Rel(repository, name)
@@ -64,6 +65,9 @@ func readCode(repository string) (*code, error) {
 			return nil, err
 		}
 	}
+	for i, m := range c.metrics {
+		c.metrics[i].labels = append(m.labels, c.labels[m.name]...)
+	}
 	slices.SortFunc(c.metrics, func(a, b metric) int { return strings.Compare(a.name, b.name) })
 	slices.Sort(c.variables)
 	c.variables = slices.Compact(c.variables)
@@ -80,16 +84,17 @@ func (c *code) note(pkg string, n ast.Node) {
 	case *ast.CallExpr:
 		c.call(n)
 	case *ast.CompositeLit:
-		members := map[string]ast.Expr{}
-		for _, e := range n.Elts {
-			if pair, ok := e.(*ast.KeyValueExpr); ok {
-				if key, ok := pair.Key.(*ast.Ident); ok {
-					members[key.Name] = pair.Value
+		members := membersOf(n)
+		if name := text(members["Name"]); metricName.MatchString(name) {
+			m := metric{name: name, kind: kindOf(types(n.Type)), help: text(members["Help"])}
+			if always, ok := members["ConstLabels"].(*ast.CompositeLit); ok {
+				for _, e := range always.Elts {
+					if pair, ok := e.(*ast.KeyValueExpr); ok {
+						m.labels = append(m.labels, text(pair.Key))
+					}
 				}
 			}
-		}
-		if name := text(members["Name"]); metricName.MatchString(name) {
-			c.metrics = append(c.metrics, metric{name: name, kind: kindOf(types(n.Type)), help: text(members["Help"])})
+			c.metrics = append(c.metrics, m)
 		}
 		c.finding(text(members["Code"]), members["Detail"])
 	case *ast.ValueSpec:
@@ -99,6 +104,31 @@ func (c *code) note(pkg string, n ast.Node) {
 			}
 		}
 	}
+}
+
+// membersOf returns the values of a struct's literal by name.
+func membersOf(n *ast.CompositeLit) map[string]ast.Expr {
+	members := map[string]ast.Expr{}
+	for _, e := range n.Elts {
+		if pair, ok := e.(*ast.KeyValueExpr); ok {
+			if key, ok := pair.Key.(*ast.Ident); ok {
+				members[key.Name] = pair.Value
+			}
+		}
+	}
+	return members
+}
+
+// texts returns the elements of a list of texts that are written out.
+func texts(e ast.Expr) (all []string) {
+	if list, ok := e.(*ast.CompositeLit); ok {
+		for _, element := range list.Elts {
+			if said := text(element); said != "" {
+				all = append(all, said)
+			}
+		}
+	}
+	return all
 }
 
 func (c *code) constant(pkg, name string, value ast.Expr, comment *ast.CommentGroup) {
@@ -123,6 +153,11 @@ func (c *code) call(n *ast.CallExpr) {
 	if len(n.Args) < 2 {
 		return
 	}
+	if options, ok := n.Args[0].(*ast.CompositeLit); ok {
+		if name := text(membersOf(options)["Name"]); metricName.MatchString(name) {
+			c.labels[name] = texts(n.Args[1])
+		}
+	}
 	if name := text(n.Args[0]); metricName.MatchString(name) && text(n.Args[1]) != "" {
 		m := metric{name: name, kind: kindOf(types(n.Fun)), help: text(n.Args[1])}
 		if strings.HasSuffix(types(n.Fun), "ClusterMetric") {
@@ -132,6 +167,7 @@ func (c *code) call(n *ast.CallExpr) {
 			if text(label) != "" {
 				m.labels = append(m.labels, text(label))
 			}
+			m.labels = append(m.labels, texts(label)...)
 		}
 		c.metrics = append(c.metrics, m)
 	}

@@ -319,17 +319,17 @@ func (t *telling) marginal() {
 	text, figures := "", []capacity.Figure{}
 	if low != nil {
 		figures = append(figures, t.money("low", *low))
-		text = "a job less frees VMs worth " + words.Cents(low.Float())
+		text = "a job less frees VMs worth " + words.CentsOf(*low)
 	}
 	if high != nil {
 		figures = append(figures, t.money("high", *high))
 		switch {
 		case low == nil:
-			text = "a job more takes VMs worth " + words.Cents(high.Float())
+			text = "a job more takes VMs worth " + words.CentsOf(*high)
 		case low.Equal(high.Decimal):
-			text = "a job takes VMs worth " + words.Cents(high.Float())
+			text = "a job takes VMs worth " + words.CentsOf(*high)
 		default:
-			text += " and a job more takes VMs worth " + words.Cents(high.Float())
+			text += " and a job more takes VMs worth " + words.CentsOf(*high)
 		}
 	}
 	if text != "" {

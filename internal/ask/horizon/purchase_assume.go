@@ -457,7 +457,7 @@ func (a *PurchaseAnswer) tellTerms(q *PurchaseQuestion) {
 	for i := range a.Offers {
 		o := &a.Offers[i]
 		if o.VMs > 0 {
-			a.Facts.Say("obligation", o.Name, fmt.Sprintf("Over its whole term %q commits to %s %s, used or not; the forecast covers %s of that term.", o.Name, words.Cents(o.Obligation.Float()), a.Currency, words.Percent(o.ForecastShare)),
+			a.Facts.Say("obligation", o.Name, fmt.Sprintf("Over its whole term %q commits to %s %s, used or not; the forecast covers %s of that term.", o.Name, words.CentsOf(o.Obligation), a.Currency, words.Percent(o.ForecastShare)),
 				words.Money("obligation", o.Obligation, a.Currency), words.Count("forecast_share", o.ForecastShare, "share of the term"))
 		}
 		if m := o.OneMore; m != nil {
@@ -474,9 +474,9 @@ func (a *PurchaseAnswer) tellTerms(q *PurchaseQuestion) {
 		if s.Assume == a.Assume || s.BestBill == nil {
 			continue
 		}
-		said, figures := fmt.Sprintf("If %s instead, bill and value refused together are lowest if one buys %s, with a VM bill of %s", s.Assume.words(), a.numbers(s.Best), words.Cents(s.BestBill.Float())), []capacity.Figure{words.Money("best_bill", *s.BestBill, a.Currency)}
+		said, figures := fmt.Sprintf("If %s instead, bill and value refused together are lowest if one buys %s, with a VM bill of %s", s.Assume.words(), a.numbers(s.Best), words.CentsOf(*s.BestBill)), []capacity.Figure{words.Money("best_bill", *s.BestBill, a.Currency)}
 		if s.RecommendedBill != nil {
-			said += fmt.Sprintf("; with this purchase the VM bill is then %s", words.Cents(s.RecommendedBill.Float()))
+			said += fmt.Sprintf("; with this purchase the VM bill is then %s", words.CentsOf(*s.RecommendedBill))
 			figures = append(figures, words.Money("bill", *s.RecommendedBill, a.Currency))
 		}
 		a.Facts.Say("best_if_instead", string(s.Assume), said+".", figures...)
@@ -487,12 +487,12 @@ func (m *MoreOffered) sentence() string {
 	said := "leave the bill as it is"
 	switch m.BillSaving.Sign() {
 	case 1:
-		said = "save " + words.Cents(m.BillSaving.Float()) + " of the bill"
+		said = "save " + words.CentsOf(m.BillSaving) + " of the bill"
 	case -1:
-		said = "raise the bill by " + words.Cents(-m.BillSaving.Float())
+		said = "raise the bill by " + words.CentsOf(m.BillSaving.Opposite())
 	}
 	if m.ValueRefused.Sign() > 0 {
-		said += ", and the value refused would fall by " + words.Cents(m.ValueRefused.Float())
+		said += ", and the value refused would fall by " + words.CentsOf(m.ValueRefused)
 	}
 	return said
 }
@@ -525,14 +525,14 @@ func (a *PurchaseAnswer) tellEndings(q *PurchaseQuestion) {
 	}
 	after := ""
 	if left.IsPositive() {
-		after = fmt.Sprintf(", and %s of what the purchase commits to, upfront payments by their share of the time, falls after %s, used or not", words.Cents(left.Float()), moment(q.End()))
+		after = fmt.Sprintf(", and %s of what the purchase commits to, upfront payments by their share of the time, falls after %s, used or not", words.CentsOf(left), moment(q.End()))
 	}
 	for i := range a.Ends {
 		p := &a.Ends[i]
 		if p.Regret == nil || p.Bill == nil || p.BestBill == nil || i > 0 || p.Regret.Sign() <= 0 {
 			continue
 		}
-		a.Facts.Say("demand_ends", p.Ends.Format(time.DateOnly), fmt.Sprintf("If demand ends on %s, the VM bill is %s%s; bill and value refused together would be lowest if one bought %s, with a VM bill of %s.", moment(p.Ends), words.Cents(p.Bill.Float()), after, a.numbers(p.Best), words.Cents(p.BestBill.Float())),
+		a.Facts.Say("demand_ends", p.Ends.Format(time.DateOnly), fmt.Sprintf("If demand ends on %s, the VM bill is %s%s; bill and value refused together would be lowest if one bought %s, with a VM bill of %s.", moment(p.Ends), words.CentsOf(*p.Bill), after, a.numbers(p.Best), words.CentsOf(*p.BestBill)),
 			words.Money("bill", *p.Bill, a.Currency), words.Money("best_bill", *p.BestBill, a.Currency), words.Money("regret", *p.Regret, a.Currency), words.Money("left", left, a.Currency))
 	}
 }

@@ -81,11 +81,11 @@ func (a *PurchaseAnswer) advise(span string) {
 			words.Money("value_refused_less", *a.Avoided, a.Currency), words.Count("served_more", *a.ServedMore, "job-hours"))
 	}
 	if len(buy) == 0 {
-		a.Facts.Say("buy_nothing", "", fmt.Sprintf("Buy none of the offers: %s the VM bill stays at %s %s; no number of them lowers bill and value refused together.", span, words.Cents(a.Recommended.Bill.Float()), a.Currency), figures...)
+		a.Facts.Say("buy_nothing", "", fmt.Sprintf("Buy none of the offers: %s the VM bill stays at %s %s; no number of them lowers bill and value refused together.", span, words.CentsOf(a.Recommended.Bill), a.Currency), figures...)
 		return
 	}
 	sentence := "Buy " + words.List(buy)
-	bill := fmt.Sprintf("%s the VM bill is then %s %s", span, words.Cents(a.Recommended.Bill.Float()), a.Currency)
+	bill := fmt.Sprintf("%s the VM bill is then %s %s", span, words.CentsOf(a.Recommended.Bill), a.Currency)
 	switch {
 	case a.Saving == nil && a.SavingOnly == nil:
 		sentence += ": without them not all promised jobs can be served; " + bill
@@ -94,7 +94,7 @@ func (a *PurchaseAnswer) advise(span string) {
 	default:
 		sentence += ": " + span + " that " + a.billSentence() + a.servedSentence()
 		if a.Saving.Amount.IsNegative() {
-			sentence += fmt.Sprintf("; together that is %s more than today, which is within the gap", words.Cents(-a.Saving.Amount.Float()))
+			sentence += fmt.Sprintf("; together that is %s more than today, which is within the gap", words.CentsOf(a.Saving.Amount.Opposite()))
 		}
 	}
 	committed, share := a.committed()
@@ -112,9 +112,9 @@ func (a *PurchaseAnswer) committed() (said string, share float64) {
 			bought++
 		}
 	}
-	said = fmt.Sprintf("it commits you to %s %s over its term, %s of it forecast", words.Cents(a.Obligation.Float()), a.Currency, words.Percent(share))
+	said = fmt.Sprintf("it commits you to %s %s over its term, %s of it forecast", words.CentsOf(a.Obligation), a.Currency, words.Percent(share))
 	if bought > 1 {
-		said = fmt.Sprintf("they commit you to %s %s over their terms, at least %s of each forecast", words.Cents(a.Obligation.Float()), a.Currency, words.Percent(math.Floor(1000*share+1e-9)/1000))
+		said = fmt.Sprintf("they commit you to %s %s over their terms, at least %s of each forecast", words.CentsOf(a.Obligation), a.Currency, words.Percent(math.Floor(1000*share+1e-9)/1000))
 	}
 	if a.Assume != "" && share < 1 {
 		said += ", then assuming that " + a.Assume.words()
@@ -186,7 +186,7 @@ func (a *PurchaseAnswer) tellCosts() {
 		if a.BillOnly != nil {
 			figures = append(figures, words.Money("bill_saving", a.BillOnly.Amount, a.Currency))
 		}
-		a.Facts.Say("on_demand_only", "", fmt.Sprintf("With VMs on demand only the VM bill is %s %s, and the value refused is %s.", words.Cents(only.Bill.Float()), a.Currency, words.Cents(only.Cost.Penalties.Float())), figures...)
+		a.Facts.Say("on_demand_only", "", fmt.Sprintf("With VMs on demand only the VM bill is %s %s, and the value refused is %s.", words.CentsOf(only.Bill), a.Currency, words.CentsOf(only.Cost.Penalties)), figures...)
 	}
 	if !a.Recommended.Upfront.IsZero() || !a.Today.Upfront.IsZero() {
 		a.Facts.Say("upfront_share", "", "The bill counts upfront payments by their share of this time.", words.Money("recommended", a.Recommended.Upfront, a.Currency), words.Money("today", a.Today.Upfront, a.Currency))
@@ -202,7 +202,7 @@ func (a *PurchaseAnswer) tellCosts() {
 		name, what string
 	}{{&a.Recommended, "recommended", "this purchase"}, {&a.Today, "today", "today's contracts"}, {&a.OnDemandOnly, "on_demand_only", "VMs on demand only"}} {
 		if of.cost.Status != capacity.InfeasibleStatus {
-			together = append(together, fmt.Sprintf("%s with %s", words.Cents(of.cost.Total.Float()), of.what))
+			together = append(together, fmt.Sprintf("%s with %s", words.CentsOf(of.cost.Total), of.what))
 			figures = append(figures, words.Money(of.name, of.cost.Total, a.Currency))
 		}
 	}
@@ -215,7 +215,7 @@ func (a *PurchaseAnswer) tellUse(q *PurchaseQuestion) {
 		bought, paid.Decimal = bought || a.Offers[i].VMs > 0, paid.Add(a.Offers[i].Paid.Decimal)
 	}
 	if bought && paid.IsPositive() {
-		a.Facts.Say("paid_upfront", "", fmt.Sprintf("%s is paid upfront.", words.Cents(paid.Float())), words.Money("upfront", paid, a.Currency))
+		a.Facts.Say("paid_upfront", "", fmt.Sprintf("%s is paid upfront.", words.CentsOf(paid)), words.Money("upfront", paid, a.Currency))
 	}
 	lower := a.BillSaving != nil && a.BillSaving.Amount.IsPositive()
 	switch {
@@ -227,7 +227,7 @@ func (a *PurchaseAnswer) tellUse(q *PurchaseQuestion) {
 		}
 		owed := q.owed(a.Offers, a.BillEven.AddDate(0, 1, 0))
 		if owed.IsPositive() {
-			said += fmt.Sprintf("; %s %s is still owed after that month, used or not", words.Cents(owed.Float()), a.Currency)
+			said += fmt.Sprintf("; %s %s is still owed after that month, used or not", words.CentsOf(owed), a.Currency)
 		}
 		a.Facts.Say(kind, "", said+".", capacity.Figure{Name: "month", Value: a.BillEven.Format("2006-01"), Unit: "month"}, words.Money("owed", owed, a.Currency))
 	case lower:
@@ -320,7 +320,7 @@ func (a *PurchaseAnswer) tellRegret(q *PurchaseQuestion) {
 			case p.Regret.Sign() <= 0:
 				said = append(said, fmt.Sprintf("with %s demand than expected it is as good as any", change))
 			default:
-				said = append(said, fmt.Sprintf("with %s demand than expected bill and value refused together are %s above those of the best purchase for that", change, words.Cents(p.Regret.Float())))
+				said = append(said, fmt.Sprintf("with %s demand than expected bill and value refused together are %s above those of the best purchase for that", change, words.CentsOf(*p.Regret)))
 			}
 		case p.Best != nil:
 			said = append(said, fmt.Sprintf("with %s demand it does not serve all promised jobs, and another purchase would", change))

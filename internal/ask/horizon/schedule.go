@@ -235,11 +235,11 @@ func (a *ScheduleAnswer) explain(start, end time.Time) {
 		x := &a.Classes[i]
 		arrived, refused, later = arrived+float64(x.Arrived), refused+float64(x.Refused), later+float64(x.Later)
 	}
-	say("bill", "", fmt.Sprintf("From %s until %s the VM bill is %s %s, for %s of %s.", moment(start), moment(end), words.Cents(a.Cost.Bill.Float()), a.Currency,
+	say("bill", "", fmt.Sprintf("From %s until %s the VM bill is %s %s, for %s of %s.", moment(start), moment(end), words.CentsOf(a.Cost.Bill), a.Currency,
 		words.Number(arrived-refused), words.Counted(words.Number(arrived), "execution")),
 		words.Money("bill", a.Cost.Bill, a.Currency), words.Count("executions", arrived, "executions"))
 	if refused > 0 {
-		say("value_refused", "", fmt.Sprintf("%s %s refused, on no bill and valued at %s.", words.Counted(words.Number(refused), "execution"), words.IsAre(refused), words.Cents(a.Cost.ValueRefused.Float())),
+		say("value_refused", "", fmt.Sprintf("%s %s refused, on no bill and valued at %s.", words.Counted(words.Number(refused), "execution"), words.IsAre(refused), words.CentsOf(a.Cost.ValueRefused)),
 			words.Money("value_refused", a.Cost.ValueRefused, a.Currency), words.Count("refused", refused, "executions"))
 	}
 	if later > 0 {
@@ -249,7 +249,7 @@ func (a *ScheduleAnswer) explain(start, end time.Time) {
 		}
 		saved := "as high as"
 		if !a.Saved.IsZero() {
-			saved = words.Cents(a.Saved.Float()) + " lower than"
+			saved = words.CentsOf(a.Saved) + " lower than"
 		}
 		say("waiting", "", fmt.Sprintf("%s %s for a later hour than the first, and bill and value refused together are %s where nothing waits.", words.Counted(words.Number(later), "execution"), wait, saved),
 			words.Money("saved", a.Saved, a.Currency), words.Count("later", later, "executions"))

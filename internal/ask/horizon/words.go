@@ -27,14 +27,14 @@ func (a *Answer) explain(start, end time.Time) {
 		say("incomplete", "", fmt.Sprintf("The work was ended before it was done; this is the time until %s, of a horizon until %s.", moment(until), moment(end)))
 	}
 	c := &a.Total.Cost
-	bill := fmt.Sprintf("From %s until %s (%s) the VM bill is %s %s", moment(start), moment(until), hourCount(a.Total.Hours), words.Cents(c.Bill.Float()), a.Currency)
+	bill := fmt.Sprintf("From %s until %s (%s) the VM bill is %s %s", moment(start), moment(until), hourCount(a.Total.Hours), words.CentsOf(c.Bill), a.Currency)
 	var parts []string
 	for _, line := range []struct {
 		amount money.Amount
 		what   string
 	}{{c.OnDemand, "on demand"}, {c.Spot, "for spot VMs"}, {c.Reserved, "for VMs of contracts in use"}, {c.ReservedIdle, "for idle ones"}, {c.Upfront, "for upfront payments, their share of this time"}} {
 		if !line.amount.IsZero() {
-			parts = append(parts, words.Cents(line.amount.Float())+" "+line.what)
+			parts = append(parts, words.CentsOf(line.amount)+" "+line.what)
 		}
 	}
 	if len(parts) > 0 {
@@ -48,10 +48,10 @@ func (a *Answer) explain(start, end time.Time) {
 	say("bill", "", bill+".", figures...)
 	if rests := a.Total.UnforecastBill; !rests.IsZero() {
 		say("bill_without_forecast", "", fmt.Sprintf("Of it %s (%s) rest on %s in which a class has no forecast and counts with the most jobs it may have at once.",
-			words.Cents(rests.Float()), words.Percent(rests.Float()/c.Bill.Float()), hourCount(a.Total.UnforecastHours)), words.Money("bill", rests, a.Currency), words.Count("hours", a.Total.UnforecastHours, "hours"))
+			words.CentsOf(rests), words.Percent(rests.Float()/c.Bill.Float()), hourCount(a.Total.UnforecastHours)), words.Money("bill", rests, a.Currency), words.Count("hours", a.Total.UnforecastHours, "hours"))
 	}
 	if !c.Penalties.IsZero() {
-		say("value_refused", "", fmt.Sprintf("Refused jobs, which are on no bill, are valued at %s.", words.Cents(c.Penalties.Float())), words.Money("value_refused", c.Penalties, a.Currency))
+		say("value_refused", "", fmt.Sprintf("Refused jobs, which are on no bill, are valued at %s.", words.CentsOf(c.Penalties)), words.Money("value_refused", c.Penalties, a.Currency))
 	}
 	if !a.Gap.IsZero() {
 		say("gap", "", fmt.Sprintf("Bill and value refused together are at most %s more than necessary.", words.CentsUp(a.Gap)), words.Money("gap", a.Gap, a.Currency))
@@ -109,7 +109,7 @@ func (a *Answer) tellDearest() {
 	if alike == len(a.Months) {
 		return
 	}
-	name, bill := m.Start.Format("January 2006"), words.Cents(m.Cost.Bill.Float())
+	name, bill := m.Start.Format("January 2006"), words.CentsOf(m.Cost.Bill)
 	claim := fmt.Sprintf("The dearest month is %s, with a bill of %s.", name, bill)
 	if alike > 1 {
 		claim = fmt.Sprintf("The dearest months are %s and %s, each with a bill of %s.", name, words.Counted(words.Number(float64(alike-1)), "other"), bill)

@@ -7,6 +7,7 @@ import (
 
 	"example.org/headroom/internal/core/capacity"
 	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/core/words"
 	"example.org/headroom/internal/slots/sim"
 )
 
@@ -240,6 +241,9 @@ func (a *Answer) sentence() string {
 // Percent writes a part in percent, with a decimal if that is not 0. It rounds down, so that only 1 shows as 100.
 func Percent(part float64) string {
 	p := math.Floor(1000*part+1e-9) / 10
+	if p == 0 && part > 0 {
+		return strings.TrimSuffix(words.Percent(part), " %")
+	}
 	return strings.TrimSuffix(fmt.Sprintf("%.1f", p), ".0")
 }
 

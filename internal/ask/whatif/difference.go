@@ -19,18 +19,18 @@ type Answered struct {
 // Difference holds the changes from one plan to another, and of their inputs.
 type Difference struct {
 	Sentence string                 `json:"sentence"`
-	Cost     []MoneyChange          `json:"cost"` // every line, changed or not; per period
+	Cost     []MoneyChange          `json:"cost"` // every line, changed or not; per period of the plan compared with
 	VMs      []CountChange          `json:"vms"`  // likewise
 	Classes  []ClassChange          `json:"classes"`
 	Inputs   []capacity.FieldChange `json:"inputs"` // members of the problems; lists go by name
 }
 
-// MoneyChange is one cost line in both plans.
+// MoneyChange is one cost line in both plans, for the same length of time: the period of the plan compared with.
 type MoneyChange struct {
-	Name   string       `json:"name"`
-	From   money.Amount `json:"from"`
-	To     money.Amount `json:"to"`
-	Change money.Amount `json:"change"`
+	Name   string        `json:"name"`
+	From   money.Amount  `json:"from"`
+	To     money.Amount  `json:"to"`
+	Change *money.Amount `json:"change"` // nil where the plans have different currencies
 }
 
 // CountChange is one number in both plans.
@@ -59,7 +59,11 @@ func Compare(from, to Answered) Difference {
 		{"total", a.Total, b.Total}, {"bill", a.Bill, b.Bill}, {"on_demand", a.OnDemand, b.OnDemand}, {"spot", a.Spot, b.Spot}, {"reserved", a.Reserved, b.Reserved},
 		{"reserved_idle", a.ReservedIdle, b.ReservedIdle}, {"penalties", a.Penalties, b.Penalties},
 	} {
-		d.Cost = append(d.Cost, MoneyChange{line.name, line.from, line.to, money.Amount{Decimal: line.to.Sub(line.from.Decimal)}})
+		change := MoneyChange{Name: line.name, From: line.from.Over(b.PeriodSeconds, a.PeriodSeconds), To: line.to}
+		if a.Currency == b.Currency {
+			change.Change = &money.Amount{Decimal: change.To.Sub(change.From.Decimal)}
+		}
+		d.Cost = append(d.Cost, change)
 	}
 	count := func(name string, from, to float64) {
 		d.VMs = append(d.VMs, CountChange{name, from, to, to - from})

@@ -65,6 +65,34 @@ func TestCompareSaysWhatChangedAndWhy(t *testing.T) {
 	}
 }
 
+// The change of a line is over the same length of time in both plans, and there is none between currencies.
+func TestCompareByTheSameLength(t *testing.T) {
+	t.Parallel()
+	in := func(currency string, seconds int64, bill string) Answered {
+		m := plantest.AmountIn(t, bill)
+		p := capacity.Problem{Currency: currency, PeriodSeconds: seconds, Options: capacity.DefaultOptions()}
+		return Answered{p, capacity.Plan{Cost: capacity.Cost{Currency: currency, PeriodSeconds: seconds, Bill: m, Total: m}}}
+	}
+	for _, c := range []struct {
+		from, to    Answered
+		was, change string
+	}{
+		{in("USD", 3600, "0.40"), in("USD", 86400, "9.60"), "9.60", "0.00"},
+		{in("USD", 86400, "9.60"), in("USD", 3600, "0.60"), "0.40", "0.20"},
+		{in("USD", 3600, "0.40"), in("USD", 3600, "0.10"), "0.40", "-0.30"},
+		{in("USD", 3600, "0.40"), in("EUR", 3600, "0.40"), "0.40", ""},
+	} {
+		bill := Compare(c.from, c.to).Cost[1]
+		change := ""
+		if bill.Change != nil {
+			change = bill.Change.String()
+		}
+		if bill.Name != "bill" || bill.From.String() != c.was || change != c.change || !bill.To.Equal(c.to.Plan.Cost.Bill.Decimal) {
+			t.Errorf("got %+v with the change %q, want %s and %q", bill, change, c.was, c.change)
+		}
+	}
+}
+
 func TestCompareAcrossCurrenciesAndPeriods(t *testing.T) {
 	in := func(currency string, seconds int64, bill string) Answered {
 		money := func(text string) money.Amount {

@@ -2,6 +2,8 @@ package whatif
 
 import (
 	"fmt"
+	"math"
+	"strconv"
 	"strings"
 
 	"example.org/headroom/internal/core/capacity"
@@ -167,6 +169,10 @@ func changeSubject(ch *ScenarioChange) (text string, plural bool) {
 	case ChangeDeadline:
 		return of("Longer deadlines"+class, "Shorter deadlines"+class, "The same deadlines"+class, "A deadline of "+value+" s"+class)
 	case ChangeDemand:
+		const hundredth = 0.01 // a smaller change need not come to a whole job
+		if f := ch.Factor; f != nil && *f != 1 && math.Abs(*f-1) < hundredth {
+			return fmt.Sprintf("A factor of %s for the jobs%s", strconv.FormatFloat(*f, 'f', -1, 64), class), false
+		}
 		return of("More jobs"+class, "Fewer jobs"+class, "As many jobs"+class, "A demand of "+jobs+class)
 	case ChangePromised:
 		return of("More promised jobs"+class, "Fewer promised jobs"+class, "As many promised jobs"+class, "A promise of "+jobs+class)

@@ -48,6 +48,9 @@ func Round(x float64) Amount {
 	return Amount{decimal.NewFromFloat(x).Round(Places)}
 }
 
+// Opposite returns the amount with the other sign.
+func (m Amount) Opposite() Amount { return Amount{m.Neg()} }
+
 // Smallest is the least amount above nothing that money holds.
 const Smallest = 1e-9
 

@@ -35,14 +35,14 @@ func TooFewExecutions(n int, coverage float64, needs int) string {
 	if n == 1 {
 		there = "There is 1 execution"
 	}
-	return fmt.Sprintf("%s; a time that holds for %g of 100 needs %d. The factor is that of the slowest, which a further execution keeps in %.0f of 100 cases.",
-		there, 100*coverage, needs, 100*float64(n)/float64(n+1))
+	return fmt.Sprintf("%s; a time that holds for %g of 100 needs %d. The factor is that of the slowest, which a further execution keeps in %s of 100 cases.",
+		there, 100*coverage, needs, OfHundred(float64(n)/float64(n+1), 0))
 }
 
 // WaitedLong tells the part of their time that half of the executions waited for slots. So many of all are known to have.
 func WaitedLong(share float64, known, all int64) string {
-	return fmt.Sprintf("%s spent %.0f of 100 seconds or more waiting for slots, which is in the factors. Where plans give the class its slots at once, running_factor is nearer to the truth.",
-		HalfThatWaited(known, all), 100*share)
+	return fmt.Sprintf("%s spent %s of 100 seconds or more waiting for slots, which is in the factors. Where plans give the class its slots at once, running_factor is nearer to the truth.",
+		HalfThatWaited(known, all), OfHundred(share, 0))
 }
 
 // HalfThatWaited names half of the executions whose waiting is known, and says of how many it is where not of all.
@@ -60,6 +60,6 @@ func OneSize(vms float64) string {
 
 // CalibrationsFailed says that past recommendations held for too few of the executions that followed.
 func CalibrationsFailed(held, followed int64, coverage float64) string {
-	return fmt.Sprintf("Calibrations made as the executions came would have held for %d of the %d that followed, %.0f of 100 instead of %g: the run times change as time goes by. Calibrate with the latest executions alone, and look at what changed.",
-		held, followed, 100*float64(held)/float64(followed), 100*coverage)
+	return fmt.Sprintf("Calibrations made as the executions came would have held for %d of the %d that followed, %s of 100 instead of %g: the run times change as time goes by. Calibrate with the latest executions alone, and look at what changed.",
+		held, followed, OfHundred(float64(held)/float64(followed), 0), 100*coverage)
 }

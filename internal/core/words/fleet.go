@@ -104,7 +104,7 @@ func reasonInFleet(p *capacity.Problem, pl *capacity.Plan, i int) Facts {
 	say := func(kind, claim string, figures ...capacity.Figure) {
 		facts.Say(kind, class.Name, claim, append(figures, Money("penalty", class.Penalty, unit), Count("refused", out.Refused, "jobs"))...)
 	}
-	about, penalty := About(p.Options.Integrality), Cents(class.Penalty.Float())
+	about, penalty := About(p.Options.Integrality), CentsOf(class.Penalty)
 	budget, limit := bindingBudget(p), []capacity.Figure(nil)
 	if budget != nil {
 		limit = append(limit, Money("budget", *budget, unit))
@@ -126,7 +126,7 @@ func reasonInFleet(p *capacity.Problem, pl *capacity.Plan, i int) Facts {
 	case !full && scarce:
 		say(BudgetUsedUp, "Under the budget for VMs no better plan was found in which more of these run; a refused one is valued at "+penalty+" "+period+".")
 	case !full && more.LessThan(class.Penalty.Decimal) && !Tied(more.Float(), class.Penalty.Float()):
-		say(WorthParts, "One more job would be worth its VMs at "+about+Cents(more.Float())+" "+period+" if parts of VMs could be rented, but whole ones cost more than it is valued at, "+penalty+".",
+		say(WorthParts, "One more job would be worth its VMs at "+about+CentsOf(*more)+" "+period+" if parts of VMs could be rented, but whole ones cost more than it is valued at, "+penalty+".",
 			Money("amount", *more, unit))
 	default:
 		say(comparison(about), comparedInFleet(more, class.Penalty, about, period, scarce), Money("amount", *more, unit))

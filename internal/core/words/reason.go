@@ -165,7 +165,7 @@ func noMore(vmCost *money.Amount, unit string) string {
 const promisedOnly = "Only the promised jobs run."
 
 func (r *Reason) say() string {
-	penalty := Cents(r.penalty.Float()) + " " + r.period
+	penalty := CentsOf(r.penalty) + " " + r.period
 	switch r.kind {
 	case DeadlineImpossible:
 		return "An execution takes " + Number(r.fixed) + " s even with any number of slots, and the deadline is " + Number(r.deadline) + " s."
@@ -183,9 +183,9 @@ func (r *Reason) say() string {
 	case NoMoreCapacity:
 		return noCapacity(noMore(r.vmCost, r.unit), penalty)
 	case CostsAsRefusal:
-		return "One more job " + r.costs(Cents(r.amount.Float())) + ", as much as it is valued at when refused: a tie."
+		return "One more job " + r.costs(CentsOf(r.amount)) + ", as much as it is valued at when refused: a tie."
 	case CostsBetween:
-		return "One more job takes between " + bound(*r.change.Low, -1) + " and " + bound(*r.change.High, 1) + " " + r.period + "; refused, it is valued at " + Cents(r.penalty.Float()) + "."
+		return "One more job takes between " + bound(*r.change.Low, -1) + " and " + bound(*r.change.High, 1) + " " + r.period + "; refused, it is valued at " + CentsOf(r.penalty) + "."
 	case CostsAbout:
 		return Compared(r.amount.Float(), r.penalty.Float(), "about ", r.period, " in VMs", true)
 	}

@@ -35,6 +35,9 @@ func Cents(x float64) string {
 	return fixed(x, 2)
 }
 
+// CentsOf writes an amount as Cents does, every digit before the point and both after it as the amount has them.
+func CentsOf(m money.Amount) string { return outwards(m, decimal.Decimal.Round) }
+
 // CentsUp writes an amount that nothing exceeds: as Cents, and never less than it is. CentsDown never writes more.
 func CentsUp(m money.Amount) string { return outwards(m, decimal.Decimal.RoundCeil) }
 
@@ -123,8 +126,34 @@ func Rounded(x float64, places int) float64 {
 	return math.Round(x*scale) / scale
 }
 
-// Percent writes a share in per cent, with one decimal at most.
-func Percent(share float64) string { return Number(Rounded(100*share, 1)) + " %" }
+// Percent writes a share in per cent, with one decimal at most, and Share with one always. Both take more where a share
+// would read as all, or as nothing, and is not.
+func Percent(share float64) string {
+	said := OfHundred(share, 1)
+	if strings.Contains(said, ".") {
+		said = strings.TrimSuffix(strings.TrimRight(said, "0"), ".")
+	}
+	return said + " %"
+}
+
+func Share(share float64) string { return OfHundred(share, 1) + " %" }
+
+// OfHundred writes how many of 100 a share is, with so many decimals, or as many as tell it from 0 and from 100.
+func OfHundred(share float64, places int) string {
+	const hair = 1e-9 // of floating point
+	part := 100 * share
+	for ; places < 9; places++ {
+		shown := Rounded(part, places)
+		if (shown == 0) == (math.Abs(part) < hair) && (shown >= 100) == (part > 100-hair) {
+			break
+		}
+	}
+	said := strconv.FormatFloat(Rounded(part, places), 'f', places, 64)
+	if strings.Trim(said, "-0.") == "" {
+		said = strings.TrimPrefix(said, "-")
+	}
+	return said
+}
 
 // PercentUp writes a share that nothing exceeds in per cent, with two significant digits and never less than it is.
 func PercentUp(share decimal.Decimal) string {

@@ -63,6 +63,33 @@ func TestBoundsAreRoundedOutwards(t *testing.T) {
 	}
 }
 
+// A share that is not all is never told as 100 %, and one that is something never as 0 %.
+func TestSharesAreNeitherAllNorNothing(t *testing.T) {
+	t.Parallel()
+	for share, want := range map[float64][2]string{
+		1: {"100 %", "100.0 %"}, 0.99957: {"99.96 %", "99.96 %"}, 0.9996: {"99.96 %", "99.96 %"}, 0.9994: {"99.9 %", "99.9 %"}, 0.999999: {"99.9999 %", "99.9999 %"}, 1.0004: {"100 %", "100.0 %"},
+		0: {"0 %", "0.0 %"}, 0.0004: {"0.04 %", "0.04 %"}, 0.00000123: {"0.0001 %", "0.0001 %"}, 0.125: {"12.5 %", "12.5 %"}, 0.12: {"12 %", "12.0 %"}, -0.0001: {"-0.01 %", "-0.01 %"},
+		1 - 1e-15: {"100 %", "100.0 %"}, 1e-15: {"0 %", "0.0 %"},
+	} {
+		if got := [2]string{Percent(share), Share(share)}; got != want {
+			t.Errorf("%v: got %v, want %v", share, got, want)
+		}
+	}
+	if got := OfHundred(0.998, 0); got != "99.8" {
+		t.Errorf("got %s, want 99.8", got)
+	}
+}
+
+// An amount is written with the digits that it has, also where a binary number has fewer.
+func TestAmountsKeepTheirDigits(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{"1250087999987499.12": "1250087999987499.12", "0.005": "0.005", "3.925": "3.93", "-3.925": "-3.93", "0.0012345": "0.00123", "0": "0.00"} {
+		if got := CentsOf(plantest.AmountIn(t, text)); got != want {
+			t.Errorf("%s: got %s, want %s", text, got, want)
+		}
+	}
+}
+
 // One spot VM is spoken of as one.
 func TestOneSpotVM(t *testing.T) {
 	t.Parallel()

@@ -79,6 +79,10 @@ func (h AllowedHost) Validate() error {
 			}
 			k.Found("host", "text", detail, hint)
 		}
+		if a, err := netip.ParseAddr(h.Host); err == nil && len(h.Networks) == 0 && !public(a) {
+			k.Refuse("networks", "missing", "%s is not a public address, so nothing would be sent there; list a network that it is in, such as %q (--network).",
+				a, netip.PrefixFrom(a, a.BitLen()))
+		}
 		k.Enter("networks")
 		for i, text := range h.Networks {
 			k.Element(i)

@@ -101,7 +101,12 @@ func (s *server) DiffPlans(ctx context.Context, r DiffPlansRequest) (reply[Diffe
 	if r.Params.To != nil {
 		to = planRef(*r.Params.To)
 	}
-	return plain(s.app.Plans.Diff(ctx, r.Cluster, planRef(r.Params.From), to))
+	var from *plans.PlanRef
+	if r.Params.From != nil && *r.Params.From != "before" {
+		ref := planRef(*r.Params.From)
+		from = &ref
+	}
+	return plain(s.app.Plans.Diff(ctx, r.Cluster, from, to))
 }
 
 // planRef reads a plan's name in an address: a number, an id, or "current".

@@ -660,7 +660,7 @@ type MergedHistory = history.Merged
 // Example: 0.20
 type Money = money.Amount
 
-// MoneyChange One cost line in both plans.
+// MoneyChange One cost line in both plans, for the same length of time.
 type MoneyChange = whatif.MoneyChange
 
 // MoneyRange A range of amounts; an end is null where there is none in the legal range.
@@ -1948,8 +1948,8 @@ type CreatePlanParams struct {
 
 // DiffPlansParams defines parameters for DiffPlans.
 type DiffPlansParams struct {
-	// From The plan to compare from, by number, id, or `current`.
-	From FromPlan `form:"from" json:"from"`
+	// From The plan to compare from, by number, id, or `current`; `before` is the one that held before the plan compared with.
+	From *FromPlan `form:"from,omitempty" json:"from,omitempty"`
 
 	// To The plan to compare with, by number, id, or `current`.
 	To *ToPlan `form:"to,omitempty" json:"to,omitempty"`
@@ -3633,7 +3633,7 @@ func (siw *ServerInterfaceWrapper) DiffPlans(w http.ResponseWriter, r *http.Requ
 	var cluster ClusterName
 	p.path("cluster", "string", "", &cluster)
 	var params DiffPlansParams
-	p.query("from", "string", "", true, &params.From)
+	p.query("from", "string", "", false, &params.From)
 	p.query("to", "string", "", false, &params.To)
 	if p.err != nil {
 		siw.ErrorHandlerFunc(w, r, p.err)

@@ -13,8 +13,8 @@ import (
 	"example.org/headroom/internal/service/plans"
 )
 
-// Overview sums up clusters by name. A day's bill is that of the newest plan that had been made for its own present by
-// then, converted to the period of the current plan; plans in another currency count as none.
+// Overview sums up clusters by name. A day's bill is that of the plan that was current then, pinned or not, converted to
+// the period of the current plan; plans in another currency count as none. The last one is the current plan's.
 func (s *Store) Overview(ctx context.Context, only []string, now time.Time, page storage.Page) (list storage.Listed[plans.Overview], err error) {
 	after := ""
 	if err := readCursor(page.After, &after); err != nil {
@@ -29,9 +29,9 @@ func (s *Store) Overview(ctx context.Context, only []string, now time.Time, page
 			    SELECT json_agg(trim_scale(round(p.bill * now.period_seconds / p.period_seconds, 9))::text ORDER BY back DESC)::text AS bills
 			    FROM generate_series(0, @days::int - 1) back LEFT JOIN LATERAL (
 			        SELECT p.total_cost - p.penalties AS bill, p.period_seconds, p.currency FROM stored_plans p
-			        WHERE p.cluster_id = c.id AND p.created_at <= @now::timestamptz - back * interval '1 day'
-			          AND coalesce(p.for_now, p.created_at - p.at BETWEEN interval '-1 second' AND interval '5 minutes')
-			        ORDER BY p.created_at DESC, p.number DESC LIMIT 1) p ON p.currency = now.currency) d
+			        WHERE p.cluster_id = c.id AND p.number = CASE WHEN back = 0 THEN g.current_number ELSE (
+			            SELECT t.number FROM plan_reigns t WHERE t.cluster_id = c.id AND t.since <= @now::timestamptz - back * interval '1 day'
+			            ORDER BY t.since DESC LIMIT 1) END) p ON p.currency = now.currency) d
 			LEFT JOIN LATERAL (
 			    SELECT json_build_object('name', k.name, 'vms', k.vms, 'ends', k.ends)::text AS contract FROM contracts k
 			    WHERE k.cluster_id = c.id AND k.starts <= @now AND k.ends > @now ORDER BY k.ends, k.name LIMIT 1) k ON true

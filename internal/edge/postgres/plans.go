@@ -98,6 +98,34 @@ func (s *Store) Plans(ctx context.Context, cluster string, page storage.Page) (l
 	return list, err
 }
 
+// HeldBefore returns the number of the plan that was current before a plan was so last, or before it was made. Of plans of
+// long ago that is the one before that was made for its own present.
+func (s *Store) HeldBefore(ctx context.Context, cluster string, number int64) (before int64, err error) {
+	err = s.read(ctx, func(ctx context.Context, q querier) error {
+		id, err := clusterID(ctx, q, cluster)
+		if err != nil {
+			return err
+		}
+		err = q.QueryRow(ctx, `
+			SELECT coalesce(
+			    (SELECT t.number FROM plan_reigns t WHERE t.cluster_id = @cluster AND t.number <> @number
+			     AND t.since < coalesce((SELECT max(r.since) FROM plan_reigns r WHERE r.cluster_id = @cluster AND r.number = @number),
+			                            (SELECT p.created_at FROM plans p WHERE p.cluster_id = @cluster AND p.number = @number))
+			     ORDER BY t.since DESC LIMIT 1),
+			    (SELECT max(p.number) FROM plans p WHERE p.cluster_id = @cluster AND p.number < @number
+			     AND coalesce(p.for_now, p.created_at - p.at BETWEEN interval '-1 second' AND interval '5 minutes')), 0)`,
+			pgx.NamedArgs{"cluster": id, "number": number}).Scan(&before)
+		switch {
+		case err != nil:
+			return fmt.Errorf("read which plan of cluster %s held before plan %d: %w", cluster, number, err)
+		case before == 0:
+			return notFound("no plan of the cluster %q held before plan %d, so that there is nothing to compare it with", cluster, number)
+		}
+		return nil
+	})
+	return before, err
+}
+
 // Plan returns a plan by number or by id, or the current one.
 func (s *Store) Plan(ctx context.Context, cluster string, ref plans.PlanRef) (r plans.PlanRecord, err error) {
 	byID := uuid.NullUUID{}

@@ -84,6 +84,10 @@ func recall(t *testing.T, database string) {
 		FROM plans, generate_series(1, 10) back WHERE number = 1`); err != nil {
 		t.Fatal(err)
 	}
+	if _, err := conn.Exec(t.Context(), `
+		INSERT INTO plan_reigns (cluster_id, since, number) SELECT cluster_id, created_at, number FROM plans WHERE number > 1000`); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // TestOverview sees 200 clusters at once, and a server that has none.
@@ -119,7 +123,7 @@ func TestOverview(t *testing.T) {
 		}
 	}
 	said := strings.ReplaceAll(value[string](t, ctx, `document.querySelector("main h1").textContent`), ",", "")
-	want := fmt.Sprintf("%d clusters rent VMs for $%s a month $%s less than a day ago. 1 needs attention.", clusters, bill.FloatString(0), change.Neg(change).FloatString(0))
+	want := fmt.Sprintf("%d clusters rent VMs for $%s a month at this hour's rate $%s less than a day ago. 1 needs attention.", clusters, bill.FloatString(0), change.Neg(change).FloatString(0))
 	if said != want {
 		t.Errorf("the page says %q, want %q", said, want)
 	}

@@ -100,13 +100,20 @@ func (d *Desk) Verify(ctx context.Context, cluster string, ref PlanRef) (proof.R
 	return proof.Verify(answered.Problem, answered.Plan, proof.Options{Pause: func() { _ = capacity.Pause(ctx) }}), nil
 }
 
-// Diff compares two stored plans and their inputs.
-func (d *Desk) Diff(ctx context.Context, cluster string, from, to PlanRef) (whatif.Difference, error) {
-	first, err := d.answered(ctx, cluster, from)
+// Diff compares two stored plans and their inputs. A nil from is the plan that held before.
+func (d *Desk) Diff(ctx context.Context, cluster string, from *PlanRef, to PlanRef) (whatif.Difference, error) {
+	record, second, err := d.Answered(ctx, cluster, to)
 	if err != nil {
 		return whatif.Difference{}, err
 	}
-	second, err := d.answered(ctx, cluster, to)
+	if from == nil {
+		number, err := d.store.HeldBefore(ctx, cluster, record.Number)
+		if err != nil {
+			return whatif.Difference{}, err
+		}
+		from = &PlanRef{Number: number}
+	}
+	first, err := d.answered(ctx, cluster, *from)
 	if err != nil {
 		return whatif.Difference{}, err
 	}

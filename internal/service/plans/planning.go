@@ -18,6 +18,8 @@ type Store interface {
 	Plans(ctx context.Context, cluster string, page storage.Page) (storage.Listed[PlanSummary], error)
 	// Plan returns a plan by number or by id, or the current one.
 	Plan(ctx context.Context, cluster string, ref PlanRef) (PlanRecord, error)
+	// HeldBefore returns the number of the plan that was current before a plan was, or was made.
+	HeldBefore(ctx context.Context, cluster string, number int64) (int64, error)
 	// Overview sums up clusters by name at a moment; only those of a list, unless that is nil.
 	Overview(ctx context.Context, only []string, now time.Time, page storage.Page) (storage.Listed[Overview], error)
 	// RemovedPlans counts the plans that retention has removed, by the names of living clusters.

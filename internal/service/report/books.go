@@ -23,13 +23,19 @@ func (f *figureSheet) sheet(name string) Sheet {
 	return Sheet{name, Table{Columns: []string{"figure", "of", "value", "unit"}, Rows: f.rows}}
 }
 
-func (f *figureSheet) cost(c *horizon.SpanCost, currency string) {
+// upfrontLine names the share of upfront payments that a horizon's bill includes.
+const upfrontLine = "upfront payments, share in the horizon"
+
+// cost lists the bill with its parts, and the value refused. The bills of plans have no upfront payments: nil.
+func (f *figureSheet) cost(c *horizon.SpanCost, upfront *money.Amount, currency string) {
 	for _, line := range []struct {
 		what     string
 		amountOf *money.Amount
 	}{{"VM bill", new(less(c.Total, c.Penalties))}, {"on demand", &c.OnDemand}, {"spot", &c.Spot}, {"contracts, used hours", &c.Reserved}, {"contracts, idle hours", &c.ReservedIdle},
-		{"value of refused jobs, on no bill", &c.Penalties}, {"bill and value refused together", &c.Total}} {
-		f.add(line.what, "", amount(line.amountOf), currency)
+		{upfrontLine, upfront}, {"value of refused jobs, on no bill", &c.Penalties}, {"bill and value refused together", &c.Total}} {
+		if line.amountOf != nil {
+			f.add(line.what, "", amount(line.amountOf), currency)
+		}
 	}
 }
 
@@ -58,9 +64,8 @@ func horizonSummary(f *figureSheet, a horizon.Answer) {
 	f.add("status", "", text(string(a.Status)), "")
 	f.add("begin", "", Time(t.Start), "UTC")
 	f.add("end", "", Time(t.Start.Add(time.Duration(t.Hours*float64(time.Hour)))), "UTC")
-	f.cost(&t.Cost, a.Currency)
+	f.cost(&t.Cost, &t.Cost.Upfront, a.Currency)
 	f.add("VM bill of hours in which a class has no forecast", "", amount(&t.UnforecastBill), a.Currency)
-	f.add("upfront payments, share in the horizon", "", amount(&a.Upfront), a.Currency)
 	f.add("bill and value refused together could be less by at most", "", amount(&a.Gap), a.Currency)
 	for _, line := range []struct {
 		what, unit string
@@ -111,7 +116,7 @@ func horizonAssumptions(h horizon.Horizon, a horizon.Answer) *figureSheet {
 	for _, rule := range []string{
 		"Days and months are those of UTC.",
 		"A bill is what invoices will say: VMs that run, and idle ones of contracts that are paid as well.",
-		"An upfront payment counts with the share of its term's seconds that lie in the horizon, and is in no bill but where upfront is named.",
+		"A bill includes upfront payments, each with the share of its term's seconds that lie in the horizon, where its contract begins or else at the begin.",
 		"Refused jobs have a value, their penalties, which nobody invoices.",
 		"Hours without a plan are in no sum.",
 		"A class's bill is its share of the VMs that run, and of the upfront payments for those that are used; what nobody uses stands by itself.",
@@ -190,7 +195,7 @@ func PurchaseWorkbook(w io.Writer, q horizon.PurchaseQuestion, a horizon.Purchas
 	}
 	for _, line := range costs {
 		f.add("status", line.of, text(string(line.cost.Status)), "")
-		f.add("upfront payments, share in the horizon", line.of, amount(&line.cost.Upfront), a.Currency)
+		f.add(upfrontLine, line.of, amount(&line.cost.Upfront), a.Currency)
 		f.add("bill and value refused together", line.of, amount(&line.cost.Total), a.Currency)
 	}
 	f.add("obligation over the whole terms, used or not", "recommended", amount(&a.Obligation), a.Currency)
@@ -253,7 +258,7 @@ func PlanWorkbook(w io.Writer, p capacity.Problem, pl capacity.Plan) error {
 func planSummary(f *figureSheet, pl *capacity.Plan) {
 	c := &pl.Cost
 	f.add("amounts are for", "", whole(c.PeriodSeconds), "s")
-	f.cost(planCost(c), c.Currency)
+	f.cost(planCost(c), nil, c.Currency)
 	f.add("bill and value refused together an hour", "", amount(&c.PerHour), c.Currency)
 	f.add("bill and value refused together a month of "+strconv.Itoa(capacity.HoursPerMonth)+" h", "", amount(&c.PerMonth), c.Currency)
 	for _, line := range []struct {

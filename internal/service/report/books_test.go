@@ -111,6 +111,13 @@ func TestHorizonWorkbook(t *testing.T) {
 	if got := figureIn(t, sheets["summary"], "VM bill", ""); got != 5.9 {
 		t.Errorf("got the bill %g, want 5.9", got)
 	}
+	parts := 0.0
+	for _, line := range []string{"on demand", "spot", "contracts, used hours", "contracts, idle hours", "upfront payments, share in the horizon"} {
+		parts += figureIn(t, sheets["summary"], line, "")
+	}
+	if math.Abs(parts-5.9) > 1e-9 {
+		t.Errorf("the lines under the bill of 5.9 come to %g", parts)
+	}
 	if got := figureIn(t, sheets["assumptions"], "upfront payment, in full", "+signed"); got != 3 {
 		t.Errorf("got %g paid upfront, want 3", got)
 	}

@@ -3,7 +3,6 @@ package report
 import (
 	"io"
 
-	"example.org/headroom/internal/ask/trial"
 	"example.org/headroom/internal/slots/sim"
 )
 
@@ -50,12 +49,13 @@ func comparedText(w io.Writer, rows []sim.Compared) error {
 			class = "all"
 		}
 		row := []Cell{text(c.Policy), text(class), number(float64(c.Ended)), number(float64(c.Missed))}
+		// figures adds a mean with its precision, and the difference from the first policy's in the same unit.
 		figures := func(a sim.Against, mean string, factor float64, places int, unit string, known bool) {
 			if !known {
 				row = append(row, Cell{"", true}, Cell{"", true})
 				return
 			}
-			row = append(row, Cell{mean + unit + within(a.HalfWidth, factor, places), true})
+			row = append(row, Cell{mean, true})
 			if d := a.Difference; d != nil {
 				sign := ""
 				if d.Mean > 0 {
@@ -66,9 +66,9 @@ func comparedText(w io.Writer, rows []sim.Compared) error {
 				row = append(row, Cell{"", true})
 			}
 		}
-		figures(c.Met, trial.Percent(c.Met.Mean), 100, 1, " %", c.Judged > 0)
-		figures(c.Response, rounded(c.Response.Mean, 1), 1, 1, " s", c.Ended > 0)
-		figures(c.Task, rounded(c.Task.Mean/3600, 2), 1./3600, 2, "", true)
+		figures(c.Met, metShare(c.Met.Estimate), 100, 1, " %", c.Judged > 0)
+		figures(c.Response, rounded(c.Response.Mean, 1)+" s"+within(c.Response.HalfWidth, 1, 1), 1, 1, " s", c.Ended > 0)
+		figures(c.Task, rounded(c.Task.Mean/3600, 2)+within(c.Task.HalfWidth, 1./3600, 2), 1./3600, 2, "", true)
 		if rejected {
 			row = append(row, number(float64(c.Rejected)))
 		}

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"example.org/headroom/internal/ask/horizon"
 	"example.org/headroom/internal/core/capacity"
 	"example.org/headroom/internal/core/money"
+	"example.org/headroom/internal/core/words"
 )
 
 // Span names the unit of time of a row in a horizon's table.
@@ -252,5 +252,5 @@ func share(x *float64) Cell {
 	if x == nil {
 		return Cell{"–", true}
 	}
-	return Cell{fmt.Sprintf("%.1f %%", 100**x), true}
+	return Cell{words.Share(*x), true}
 }

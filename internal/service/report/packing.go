@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"example.org/headroom/internal/ask/pack"
+	"example.org/headroom/internal/core/words"
 )
 
 // packedJobs returns a row for each job of a packing, with stable names and all digits.
@@ -81,7 +82,7 @@ func packingsText(w io.Writer, all []pack.Packing) error {
 			known = fmt.Sprintf("at most %s from the shortest", percentUp(a.Gap))
 		}
 		t.Rows = append(t.Rows, []Cell{text(string(a.Algorithm)), number(float64(len(a.Phases))), {clock(a.BusySeconds), true},
-			{fmt.Sprintf("%.1f %%", 100*a.Saving), true}, text(known)})
+			{words.Share(a.Saving), true}, text(known)})
 	}
 	return t.Text(w)
 }
@@ -100,8 +101,8 @@ func packing(w io.Writer, a pack.Packing) error {
 	if jobs == 1 {
 		fmt.Fprintf(&b, "1 job takes %s. %s\n\n", clock(a.BusySeconds), knownOf(a))
 	} else {
-		fmt.Fprintf(&b, "%s in %s take %s; one after the other they take %s: %.1f %% saved. %s\n\n",
-			count(float64(jobs), "job", "jobs"), count(float64(len(a.Phases)), "phase", "phases"), clock(a.BusySeconds), clock(a.SequentialSeconds), 100*a.Saving, knownOf(a))
+		fmt.Fprintf(&b, "%s in %s take %s; one after the other they take %s: %s saved. %s\n\n",
+			count(float64(jobs), "job", "jobs"), count(float64(len(a.Phases)), "phase", "phases"), clock(a.BusySeconds), clock(a.SequentialSeconds), words.Share(a.Saving), knownOf(a))
 	}
 	if err := gantt(a, jobs).Text(&b); err != nil {
 		return err
@@ -230,7 +231,7 @@ func triedMachines(a pack.MachinesAnswer) Table {
 // oneMore writes the saving of one more machine.
 func oneMore(w io.Writer, a, more pack.Packing) error {
 	saved := a.EndSeconds - more.EndSeconds
-	said := fmt.Sprintf("With one more machine it takes %s: %s less (%.1f %%).", clock(more.EndSeconds), clock(saved), 100*saved/max(a.EndSeconds, math.SmallestNonzeroFloat64))
+	said := fmt.Sprintf("With one more machine it takes %s: %s less (%s).", clock(more.EndSeconds), clock(saved), words.Share(saved/max(a.EndSeconds, math.SmallestNonzeroFloat64)))
 	if saved <= 1e-9*a.EndSeconds {
 		said = "One more machine saves nothing."
 	}

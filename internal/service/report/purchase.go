@@ -11,6 +11,7 @@ import (
 	"example.org/headroom/internal/ask/horizon"
 	"example.org/headroom/internal/core/capacity"
 	"example.org/headroom/internal/core/money"
+	"example.org/headroom/internal/core/words"
 )
 
 // Purchase returns a row for each offer: the number of VMs to buy, their cost and their utilization.
@@ -190,7 +191,7 @@ func curveBrief(a horizon.PurchaseAnswer) Table {
 
 func regretBrief(a horizon.PurchaseAnswer) Table {
 	return tableOf([]string{"Demand", "Bill today " + a.Currency, "Bill " + a.Currency, "Best bill " + a.Currency, "Together today " + a.Currency, "Together " + a.Currency, "Together at best " + a.Currency, "Together more " + a.Currency, "Best purchase"}, a.Regret, func(r horizon.RegretPoint) []Cell {
-		return []Cell{{fmt.Sprintf("%.0f %%", 100*r.Factor), true}, maybeCents(r.TodayBill), maybeCents(r.Bill), maybeCents(r.BestBill), maybeCents(r.TodayCost), maybeCents(r.Cost), maybeCents(r.BestCost), maybeCents(r.Regret), text(bestBuy(a, r.Best))}
+		return []Cell{{words.Percent(r.Factor), true}, maybeCents(r.TodayBill), maybeCents(r.Bill), maybeCents(r.BestBill), maybeCents(r.TodayCost), maybeCents(r.Cost), maybeCents(r.BestCost), maybeCents(r.Regret), text(bestBuy(a, r.Best))}
 	})
 }
 

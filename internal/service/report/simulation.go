@@ -121,7 +121,7 @@ func summary(a trial.Answer) Table {
 	return tableOf([]string{"class", "jobs", "executions", "missed", "met", "mean", "p50", "p95", "p99", "deadline", "slots held"}, a.Classes, func(c trial.Class) []Cell {
 		row := []Cell{text(onType(c.Name, c.VMType)), number(float64(c.Jobs)), number(float64(c.Executions))}
 		if d := c.Deadline; d != nil && c.Executions+d.UnfinishedLate > 0 {
-			row = append(row, number(float64(d.Missed)), Cell{trial.Percent(d.Met.Mean) + " %" + plusMinus(d.Met.HalfWidth, 100), true})
+			row = append(row, number(float64(d.Missed)), Cell{metShare(d.Met), true})
 		} else {
 			row = append(row, Cell{"", true}, Cell{"", true})
 		}
@@ -149,6 +149,19 @@ func onType(name, vmType string) string {
 		return name
 	}
 	return name + " on " + vmType
+}
+
+// metShare writes the share of jobs that meet their deadline with its precision: as the interval where one to both sides
+// would be less than none or more than all.
+func metShare(e sim.Estimate) string {
+	said := trial.Percent(e.Mean) + " %"
+	switch half := e.HalfWidth; {
+	case half == nil || *half == 0:
+		return said
+	case e.Mean+*half > 1 || e.Mean-*half < 0:
+		return fmt.Sprintf("%s (%s to %s)", said, trial.Percent(max(0, e.Mean-*half)), trial.Percent(min(1, e.Mean+*half)))
+	}
+	return said + plusMinus(e.HalfWidth, 100)
 }
 
 // plusMinus formats the precision of a figure, if known.

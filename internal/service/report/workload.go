@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 
-	"example.org/headroom/internal/ask/trial"
 	"example.org/headroom/internal/slots/sim"
 )
 
@@ -119,7 +118,7 @@ func workloadSummary(r sim.Report) Table {
 			row = append(row, none)
 		}
 		if d := c.Deadline; d != nil {
-			row = append(row, number(float64(d.Missed)), Cell{trial.Percent(d.Met.Mean) + " %" + plusMinus(d.Met.HalfWidth, 100), true})
+			row = append(row, number(float64(d.Missed)), Cell{metShare(d.Met), true})
 		} else {
 			row = append(row, none, none)
 		}

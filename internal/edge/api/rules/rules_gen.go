@@ -505,7 +505,7 @@ var Operations = []Operation{
 	}},
 	{ID: "diffPlans", Method: "GET", Path: "/v1/clusters/{cluster}/plans/diff", Role: "viewer", Parameters: []Parameter{
 		{Name: "cluster", In: "path", Required: true, About: "The cluster's name.", Shape: &Shape{Kind: Text, Rules: "min=1,max=63,matches=^[a-z0-9]([a-z0-9-]*[a-z0-9])?$", About: "The cluster's name."}},
-		{Name: "from", In: "query", Required: true, About: "The plan to compare from, by number, id, or `current`.", Shape: &Shape{Kind: Text, Rules: "max=36,matches=^(current0x7C[1-9][0-9]{00x2C17}0x7C[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})$", About: "The plan to compare from, by number, id, or `current`."}},
+		{Name: "from", In: "query", About: "The plan to compare from, by number, id, or `current`; `before` is the one that held before the plan compared with.", Shape: &Shape{Kind: Text, Rules: "max=36,matches=^(current0x7Cbefore0x7C[1-9][0-9]{00x2C17}0x7C[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})$", About: "The plan to compare from, by number, id, or `current`; `before` is the one that held before the plan compared with."}},
 		{Name: "to", In: "query", About: "The plan to compare with, by number, id, or `current`.", Shape: &Shape{Kind: Text, Rules: "max=36,matches=^(current0x7C[1-9][0-9]{00x2C17}0x7C[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})$", About: "The plan to compare with, by number, id, or `current`."}},
 	}},
 	{ID: "watchPlans", Method: "GET", Path: "/v1/clusters/{cluster}/plans/events", Role: "viewer", Parameters: []Parameter{

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/core/words"
 	"example.org/headroom/internal/edge/cli/remote"
 	"example.org/headroom/internal/edge/cli/shell"
 	"example.org/headroom/internal/service/plans"
@@ -128,7 +129,7 @@ func observed(o plans.Observation) string {
 		said += " The plan was stale."
 	}
 	if o.Utilization != nil {
-		said += fmt.Sprintf(" Busy slots took %.1f %% of them.", 100**o.Utilization)
+		said += fmt.Sprintf(" Busy slots took %s of them.", words.Share(*o.Utilization))
 	}
 	if o.PlanVMs != nil && *o.PlanVMs < *o.PlannedVMs-1 {
 		said += fmt.Sprintf(" The plan itself has %s VMs; the decrease is held back.", vmCount(*o.PlanVMs))

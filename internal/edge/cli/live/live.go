@@ -22,7 +22,7 @@ import (
 func Command() *cobra.Command {
 	c := remote.Group("live", "Hand tasks to the nodes of a live cluster, and places to jobs", `
 
-Nodes tell of themselves in heartbeats and get tasks; the cluster's policy decides which. "policy set --dry-run"
+Nodes tell of themselves in heartbeats and get tasks; the cluster's policy decides which. "policy edit --dry-run"
 says first what another policy would have decided on the heartbeats of the last hour.`)
 	var to remote.Connection
 	to.AddFlags(c)

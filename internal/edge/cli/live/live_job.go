@@ -25,7 +25,7 @@ func liveJobSubmitCommand(to *remote.Connection) *cobra.Command {
 	c := &cobra.Command{
 		Use: "submit CLUSTER NAME --maps N", Short: "Submit a job",
 		Long: `Submits a job, whose tasks are handed to nodes from their next heartbeats on. Where the cluster admits jobs (see
-"live policy set --admission") one may be refused: then the exit code is 3, and the reason says what would help.`,
+"live policy edit --admission") one may be refused: then the exit code is 3, and the reason says what would help.`,
 		Example: "  headroom live job submit shop 'etl of today' --class nightly-etl --maps 400 --reduces 20 --deadline 45m",
 		Args:    cobra.ExactArgs(2),
 	}

@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -23,13 +22,16 @@ func planDiffCommand(to *remote.Connection) *cobra.Command {
 	c := &cobra.Command{
 		Use: "compare CLUSTER [FROM] [TO]", Short: "Say what changed from one plan to another",
 		Long: `Says what changed from one plan to another, in cost, VMs and classes, and which inputs did. Without TO
-that is the current plan, without FROM the plan before it.`,
+that is the current plan, without FROM the plan that held before it.`,
 		Example: "  headroom plan compare shop\n  headroom plan compare shop 3 7",
 		Args:    cobra.RangeArgs(1, 3),
 	}
 	out.AddFlags(c, "table", "json", "csv")
 	return shell.Command(c, func(c *cobra.Command, args []string) error {
 		from, err := planRef(args, 1)
+		if len(args) < 2 {
+			from = "before"
+		}
 		if err != nil {
 			return err
 		}
@@ -41,17 +43,7 @@ that is the current plan, without FROM the plan before it.`,
 		if err != nil {
 			return err
 		}
-		if len(args) < 2 {
-			r, err := planOf(s, c.Context(), args[0], "current")
-			switch {
-			case err != nil:
-				return err
-			case r.Number < 2:
-				return errors.New("there is one plan only, and nothing to compare it with")
-			}
-			from, to2 = strconv.FormatInt(r.Number-1, 10), strconv.FormatInt(r.Number, 10)
-		}
-		a, err := s.Call(c.Context(), openapi.DiffPlans(args[0], openapi.DiffPlansQuery{From: from, To: to2}))
+		a, err := s.Call(c.Context(), openapi.DiffPlans(args[0], &openapi.DiffPlansQuery{From: from, To: to2}))
 		if err != nil {
 			return err
 		}
@@ -81,7 +73,7 @@ func planDifference(w io.Writer, d whatif.Difference) error {
 	}
 	for _, n := range d.VMs {
 		sums.Rows = append(sums.Rows, []tables.Cell{{Text: "VMs, " + spaced(n.Name)}, {Text: plain(n.From), Number: true},
-			{Text: plain(n.To), Number: true}, {Text: fmt.Sprintf("%+.4g", n.Change), Number: true}})
+			{Text: plain(n.To), Number: true}, {Text: more(number(n.Change)), Number: true}})
 	}
 	b.WriteByte('\n')
 	if err := sums.Text(&b); err != nil {
@@ -179,9 +171,12 @@ func spaced(name string) string { return strings.ReplaceAll(name, "_", " ") }
 // plain is a number with all its digits and no exponent.
 func plain(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
 
-// signed is an amount that was added.
-func signed(m money.Amount) string {
-	if m.IsPositive() {
+// signed is an amount that was added, if it can be told.
+func signed(m *money.Amount) string {
+	switch {
+	case m == nil:
+		return "–"
+	case m.IsPositive():
 		return "+" + m.String()
 	}
 	return m.String()

@@ -260,12 +260,20 @@ func (w *planWatch) row(p plans.PlanSummary, stale string) string {
 	const form = "%-20s %6s %10s %9s %14s %13s  %s"
 	vms, cost, heading := "", "", ""
 	if b := w.before; b.ID != "" {
-		vms, cost = more(number(p.VMs-b.VMs)), signed(money.Amount{Decimal: p.Bill.Sub(b.Bill.Decimal)})
+		vms, cost = more(number(p.VMs-b.VMs)), signed(billChange(b, p))
 	} else {
 		heading = fmt.Sprintf(form, "Made", "Plan", "VMs", "+/-", "VM bill", "+/-", "Status") + "\n"
 	}
 	return heading + fmt.Sprintf(form, p.CreatedAt.UTC().Format(time.RFC3339), strconv.FormatInt(p.Number, 10), number(p.VMs), vms,
 		p.Bill.String()+" "+shell.Shown(p.Currency), cost, shell.Shown(string(p.Status))+stale)
+}
+
+// billChange returns by how much a plan's bill is more than an earlier one's for the same time; nil where currencies differ.
+func billChange(from, to plans.PlanSummary) *money.Amount {
+	if from.Currency != to.Currency {
+		return nil
+	}
+	return &money.Amount{Decimal: to.Bill.Sub(from.Bill.Over(to.PeriodSeconds, from.PeriodSeconds).Decimal)}
 }
 
 // number is a figure without what float64 adds to it.

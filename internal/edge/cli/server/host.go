@@ -4,12 +4,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/netip"
 	"reflect"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"example.org/headroom/internal/core/words"
 	"example.org/headroom/internal/data/fetch"
 	"example.org/headroom/internal/edge/cli/remote"
 	"example.org/headroom/internal/edge/cli/shell"
@@ -89,8 +91,19 @@ func hostAllowCommand(to *remote.Connection) *cobra.Command {
 		if err := a.Into(&h); err != nil {
 			return err
 		}
-		return out.Write(c, remote.ItemForms(reflect.TypeFor[fetch.AllowedHost](), a.Body, "The server may send to "+shell.Shown(h.Label())+"."))
+		return out.Write(c, remote.ItemForms(reflect.TypeFor[fetch.AllowedHost](), a.Body, "The server may send to "+shell.Shown(h.Label())+where(h)+"."))
 	})
+}
+
+// where says which addresses an allowed host may stand for.
+func where(h fetch.AllowedHost) string {
+	switch _, err := netip.ParseAddr(h.Host); {
+	case len(h.Networks) > 0:
+		return ", where that is in " + shell.Shown(words.List(h.Networks))
+	case err == nil:
+		return ""
+	}
+	return ", where that is a public address; for another, deny it and allow it with --network"
 }
 
 func hostDenyCommand(to *remote.Connection) *cobra.Command {

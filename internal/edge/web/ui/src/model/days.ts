@@ -16,14 +16,14 @@ export interface Stretch {
   plan: PlanSummary | null;
 }
 
-/** held is whether a plan was made for its own present; one for another moment never held. */
-const held = (p: PlanSummary) => Math.abs(Date.parse(p.at) - Date.parse(p.created_at)) <= 300_000;
+/** wasForItsPresent is whether a plan was made for its own present; one for another moment never held. */
+export const wasForItsPresent = (p: PlanSummary) => Math.abs(Date.parse(p.at) - Date.parse(p.created_at)) <= 300_000;
 
 /** behind are the plans that held until now, the oldest first. */
 export function behind(plans: PlanSummary[], since: number, now: number): Stretch[] {
   const out: Stretch[] = [];
   let until = now;
-  for (const p of plans.filter(held)) {
+  for (const p of plans.filter(wasForItsPresent)) {
     const from = Date.parse(p.created_at);
     if (from < until) out.push({ from, until, reserved: p.vms_reserved, demand: p.vms_on_demand, spot: p.vms_spot, bill: perPeriod(p.bill, p.period_s, "hour"), refused: p.refused, plan: p });
     until = Math.min(from, until);
@@ -34,7 +34,7 @@ export function behind(plans: PlanSummary[], since: number, now: number): Stretc
 
 /** before is the plan that held at a moment; the oldest known where that is earlier. */
 export function before(plans: PlanSummary[], at: number): PlanSummary | undefined {
-  const those = plans.filter(held);
+  const those = plans.filter(wasForItsPresent);
   return those.find((p) => Date.parse(p.created_at) <= at) ?? those.at(-1);
 }
 

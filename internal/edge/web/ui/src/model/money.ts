@@ -46,6 +46,9 @@ export const shownPeriods: readonly Period[] = ["hour", "day", "month"];
 export const periodTexts: Record<Period, string> = { hour: "Hour", day: "Day", month: "Month" };
 export const each: Record<Period, string> = { hour: "an hour", day: "a day", month: "a month" };
 
+/** atRate says that a bill of more than an hour goes on as it is in this hour. */
+export const atRate: Record<Period, string> = { hour: "", day: " at this hour's rate", month: " at this hour's rate" };
+
 /** hoursOf is how many hours a period has; a month is a twelfth of a year of 365 days. */
 const hoursOf: Record<Period, bigint> = { hour: 1n, day: 24n, month: 730n };
 

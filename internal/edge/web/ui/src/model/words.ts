@@ -49,9 +49,12 @@ export function lower(label: string): string {
   return /^[A-Z][a-z]/.test(label) ? label[0]!.toLowerCase() + label.slice(1) : label;
 }
 
+/** percent is a share for people; one that is not all is never 100 %, and one that is something never 0 %. */
 export function percent(part: number): string {
+  const hair = 1e-9; // of floating point
   const p = part * 100;
-  return `${p >= 10 ? Math.round(p) : p >= 0.05 ? p.toFixed(1) : p > 0 ? "less than 0.1" : "0"} %`;
+  if (p < 100 - hair && p >= 99.5) return `${p < 99.95 ? p.toFixed(1) : "more than 99.9"} %`;
+  return `${p >= 10 ? Math.round(p) : p >= 0.05 ? p.toFixed(1) : p > hair ? "less than 0.1" : "0"} %`;
 }
 
 /** percentAtMost is a share that nothing exceeds: rounded up. */

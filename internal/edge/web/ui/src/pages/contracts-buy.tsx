@@ -234,7 +234,7 @@ function Answer({ p }: { p: Purchase }) {
       <section class="card" aria-labelledby="hours">
         <h2 id="hours">The hours it was computed from</h2>
         <p>
-          {count(Math.round(p.horizon.total.hours), "hour", "hours")}, each planned by itself; {p.horizon.solved} of them differ.{" "}
+          {count(Math.round(p.horizon.total.hours), "hour", "hours")}, each planned by itself; {p.horizon.solved === 1 ? "all are alike" : `they are of ${count(p.horizon.solved, "kind", "kinds")}`}.{" "}
           <button class="quiet" aria-expanded={hours.value} onClick={() => (hours.value = !hours.value)}>
             {hours.value ? "Hide them" : "Show them"}
           </button>

@@ -3,7 +3,7 @@ import { useEffect } from "preact/hooks";
 import { list } from "../api/client.ts";
 import type { Overview as Line } from "../api/contract.ts";
 import { Spark } from "../charts/spark.tsx";
-import { decimal, each, headline, perPeriod, type Period, periods, periodTexts, shownPeriods, type Units, units } from "../model/money.ts";
+import { atRate, decimal, each, headline, perPeriod, type Period, periods, periodTexts, shownPeriods, type Units, units } from "../model/money.ts";
 import type { Column } from "../model/table.ts";
 import { clock, day } from "../model/time.ts";
 import { brief, count, percentAtMost, type Tone } from "../model/words.ts";
@@ -78,7 +78,8 @@ function change(l: Line, per: Period): Units | null {
   return l.plan && before != null ? bill(l, per)! - perPeriod(before, l.plan.period_s, per) : null;
 }
 
-/** lead says what all clusters cost together, currency by currency, and how many need attention. */
+/** lead says what all clusters cost together, currency by currency, how that changed of those that had a bill a day ago, and
+ *  how many need attention. */
 function lead(all: Line[], per: Period): string {
   if (all.length === 0) return "There is no cluster yet.";
   const sums = new Map<string, { bill: Units; change: Units }>();
@@ -87,10 +88,17 @@ function lead(all: Line[], per: Period): string {
     const sum = sums.get(l.plan.currency) ?? { bill: 0n, change: 0n };
     sums.set(l.plan.currency, { bill: sum.bill + bill(l, per)!, change: sum.change + (change(l, per) ?? 0n) });
   }
+  const planned = all.filter((l) => l.plan);
+  const since = planned.filter((l) => change(l, per) !== null).length;
   const costs = [...sums].map(([currency, s]) => headline(s.bill, currency)).join(" and ");
   const differs = [...sums].filter(([, s]) => s.change !== 0n).map(([currency, s]) => `${headline(s.change < 0n ? -s.change : s.change, currency)} ${s.change < 0n ? "less" : "more"}`);
   const calls = all.filter((l) => state(l).tone === "bad").length;
-  const said = [`${count(all.length, "cluster rents", "clusters rent")} VMs for ${costs || "nothing yet"} ${costs ? each[per] : ""}`.trim(), differs.length > 0 ? `, ${differs.join(" and ")} than a day ago` : ""].join("");
+  const rented = `${count(all.length, "cluster rents", "clusters rent")} VMs for ${costs || "nothing yet"}${costs ? ` ${each[per]}${atRate[per]}` : ""}`;
+  const changed = differs.length > 0 ? `${differs.join(" and ")} than a day ago` : "as much as a day ago";
+  const said =
+    since === planned.length || since === 0
+      ? `${rented}${since > 0 && differs.length > 0 ? `, ${changed}` : ""}`
+      : `${rented}. ${count(planned.length - since, "has", "have")} no bill of a day ago; ${since === 1 ? "the other one costs" : "the others cost"} ${changed}`;
   return `${said}. ${calls === 0 ? "None needs attention." : `${count(calls, "needs", "need")} attention.`}`;
 }
 
@@ -150,12 +158,14 @@ function grown(l: Line): number | null {
 function Days({ of: l, per }: { of: Line; per: Period }) {
   if (!l.plan) return <>–</>;
   const { currency, period_s } = l.plan;
-  const bills = [...l.days.slice(0, -1), l.plan.bill]; // the last is what holds now, pinned or not
+  const bills = l.days;
   const known = bills.filter((b) => b != null).map((b) => perPeriod(b, period_s, per));
+  if (known.length === 0) return <>–</>;
   const low = known.reduce((a, b) => (b < a ? b : a));
   const high = known.reduce((a, b) => (b > a ? b : a));
-  const said = low === high ? `${headline(low, currency)} throughout` : `between ${headline(low, currency)} and ${headline(high, currency)}`;
-  return <Spark values={bills.map((b) => (b == null ? null : Number(units(b)) / 1e9))} said={`The bill ${each[per]} in 14 days: ${said}`} />;
+  const said = low === high ? headline(low, currency) : `between ${headline(low, currency)} and ${headline(high, currency)}`;
+  const when = known.length === 1 ? "now, without one on the days before" : `at this time of ${known.length} days`;
+  return <Spark values={bills.map((b) => (b == null ? null : Number(units(b)) / 1e9))} said={`The bill ${each[per]} ${when}: ${said}`} />;
 }
 
 function End({ of: l }: { of: Line }) {

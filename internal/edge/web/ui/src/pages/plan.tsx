@@ -6,7 +6,7 @@ import { Figure } from "../charts/figure.tsx";
 import { parts, VMBar } from "../charts/vmbar.tsx";
 import { before, difference } from "../model/days.ts";
 import { fileName } from "../model/files.ts";
-import { cent, decimal, each, headline, type Period, periods, periodTexts, perPeriod, price, rounded, scaled, shares, shownPeriods, text, units, type Units } from "../model/money.ts";
+import { atRate, cent, decimal, each, headline, type Period, periods, periodTexts, perPeriod, price, rounded, scaled, shares, shownPeriods, text, units, type Units } from "../model/money.ts";
 import { contractsOf, typesOf } from "../model/supply.ts";
 import { age, day } from "../model/time.ts";
 import { about, count, inText, lead, percent, percentAtMost, proved } from "../model/words.ts";
@@ -163,7 +163,7 @@ function Money({ plan, problem, plans }: { plan: CurrentPlan; problem: Problem; 
       <p>
         <span class="big">{headline(sum, cost.currency)}</span> <span class="unit">
           {each[period]} on VMs
-          <span class="small muted">{period === "month" ? "730 hours at this hour's rate" : period === "day" ? "24 hours at this hour's rate" : "at this hour's prices and contracts"}</span>
+          <span class="small muted">{period === "month" ? `730 hours${atRate.month}` : period === "day" ? `24 hours${atRate.day}` : "at this hour's prices and contracts"}</span>
         </span>
       </p>
       <Changed plan={plan} plans={plans} period={period} />
