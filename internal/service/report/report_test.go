@@ -84,12 +84,12 @@ known    1 of 1  0.25          –             –               –         –
 
 Supply          Price per VM  VMs  Used  Amount a period of 7200 s
 yearly            0.10 EUR/h    5     4
-Reserved, used                        4        0.80 EUR
-Reserved, idle                                 0.20 EUR
-On demand         0.20 EUR/h   20     3        1.20 EUR
-VM bill                               7        2.20 EUR
-Value refused                                  5.00 EUR
-Bill and value                                 7.20 EUR
+Reserved, used                        4                   0.80 EUR
+Reserved, idle                                            0.20 EUR
+On demand         0.20 EUR/h   20     3                   1.20 EUR
+VM bill                               7                   2.20 EUR
+Value refused                                             5.00 EUR
+Bill and value                                            7.20 EUR
 
 etl: One more does not fit.
 Warning: Mind the gap.
