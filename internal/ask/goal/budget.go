@@ -58,7 +58,7 @@ func (a *asking) budgetConflicts(conflicts []fault.Finding) []fault.Finding {
 		}
 		f.Pointer = "/budget/amount"
 		if a.question.Budget.seconds(a.problem) != a.problem.PeriodSeconds { // asked in another unit than the plan's
-			f.Detail += " (These amounts are " + words.PerPeriod(a.problem.PeriodSeconds) + ".)"
+			f.Detail += " (These amounts are for " + words.PerPeriod(a.problem.PeriodSeconds) + ".)"
 		}
 		if f.Hint == nil {
 			continue

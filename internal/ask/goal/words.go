@@ -198,9 +198,9 @@ func (t *telling) mostForBudget() {
 		binds = "the best plan within the problem's own budget"
 	}
 	together := less(o.Cost.Total, c.Cost.Total)
-	by := together.String() + " more"
+	by := together.String() + " " + t.period + " more"
 	if together.IsNegative() {
-		by = money.Amount{Decimal: together.Neg()}.String() + " less"
+		by = money.Amount{Decimal: together.Neg()}.String() + " " + t.period + " less"
 	}
 	if together.IsNegative() { // only the problem's own budget can be the tighter one
 		even = "Within the problem's own budget"
@@ -378,7 +378,7 @@ func (t *telling) deadlines() {
 	if class == "" {
 		of = " of classes with a deadline"
 	}
-	t.say("given_deadline", class, fmt.Sprintf("The given promise has a bill of %s%s; the %s%s admitted now are held to it throughout.", given.Bill, given.refused(), words.Jobs(held), of),
+	t.say("given_deadline", class, fmt.Sprintf("The given promise has a bill of %s%s; the %s%s admitted now %s held to it throughout.", given.Bill, given.refused(), words.Jobs(held), of, words.IsAre(held)),
 		append(at(&given), words.Count("held", held, "jobs"))...)
 	for _, r := range earlier {
 		by := words.Rounded(r.Earlier, 1)

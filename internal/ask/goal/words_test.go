@@ -128,9 +128,9 @@ func TestBudgetsAreComparedWithTheProblemsOwn(t *testing.T) {
 	p.Classes = []capacity.Class{plantest.ByGamma(t, "etl", "1", "3", 0, 6)}
 	p.Budget = &capacity.Budget{VMCost: new(plantest.AmountIn(t, "4"))}
 	for amount, want := range map[string][]string{
-		"2": {"Within the problem's own budget the best plan serves 4 of 6 jobs for a bill of 4.00", "refused together are 4.00 more.", "Even within the problem's own budget it is best to refuse 2 jobs."},
-		"9": {"refused together are 4.00 less."},
-		"5": {"refused together are 2.00 less. Within the problem's own budget it is best to refuse 2 jobs."},
+		"2": {"Within the problem's own budget the best plan serves 4 of 6 jobs for a bill of 4.00", "refused together are 4.00 USD an hour more.", "Even within the problem's own budget it is best to refuse 2 jobs."},
+		"9": {"refused together are 4.00 USD an hour less."},
+		"5": {"refused together are 2.00 USD an hour less. Within the problem's own budget it is best to refuse 2 jobs."},
 		"4": {"The budget does not bind: the best plan within the problem's own budget has a bill of 4.00"},
 	} {
 		a := asked(t, p, Question{Question: AskMostForBudget, Budget: &AskedBudget{Amount: plantest.AmountIn(t, amount), Per: PerHour, Of: OfVMCost}})

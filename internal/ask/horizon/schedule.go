@@ -22,8 +22,8 @@ type ScheduleAnswer struct {
 	Status      capacity.Status    `json:"status"` // feasible, or optimal where the bound is reached
 	Currency    string             `json:"currency"`
 	Cost        ScheduleCost       `json:"cost"`
-	AtOnce      ScheduleCost       `json:"at_once"` // of a plan in which nothing waits
-	Saved       money.Amount       `json:"saved"`   // by waiting: the difference of the two totals
+	AtOnce      AtOnce             `json:"at_once"`
+	Saved       money.Amount       `json:"saved"` // by waiting: the difference of the two totals
 	Hours       []ScheduleHour     `json:"hours"`
 	Schedule    []ScheduledStart   `json:"schedule"`
 	Refused     []RefusedArrivals  `json:"refused"`
@@ -39,6 +39,14 @@ type ScheduleCost struct {
 	Bill         money.Amount `json:"bill"`
 	ValueRefused money.Amount `json:"value_refused"`
 	Total        money.Amount `json:"total"`
+}
+
+// AtOnce is the cheapest plan found in which nothing waits: every execution starts in the first hour that it can. Its hours have
+// the fewest VMs that its starts need.
+type AtOnce struct {
+	ScheduleCost
+	Schedule []ScheduledStart  `json:"schedule"`
+	Refused  []RefusedArrivals `json:"refused"`
 }
 
 // ScheduleHour holds the VMs of an hour. Reserved counts those of contracts in use. Cost includes contracts that are always
@@ -90,7 +98,7 @@ type ScheduleProof struct {
 	Checked bool         `json:"checked"` // by code that shares nothing with the planner
 }
 
-// movesAtOnce is the effort of a search in which executions can only be refused.
+// movesAtOnce is the effort of a search in which executions take a run or are refused, and do not wait.
 const movesAtOnce = 500_000
 
 // Schedule plans a horizon whose executions may wait. The engine may be nil, and the context limits the time.
@@ -104,9 +112,10 @@ func Schedule(ctx context.Context, q ScheduleQuestion, engine lp.Solver) (Schedu
 	// The plan in which nothing waits comes first, so that too little time never makes it look dear.
 	once := schedule.Solve(ctx, p.AtOnce(), engine, schedule.Options{Moves: movesAtOnce})
 	pl := once
-	if a.AtOnce = g.cost(&once); slices.ContainsFunc(g.classes, func(c gridClass) bool { return c.waits }) {
+	a.AtOnce.ScheduleCost = g.cost(&once)
+	a.AtOnce.Schedule, a.AtOnce.Refused = g.rows(&once)
+	if slices.ContainsFunc(g.classes, func(c gridClass) bool { return c.waits }) {
 		if pl = schedule.Solve(ctx, p, engine, schedule.Options{}); once.Cost() < pl.Cost() {
-			g.lastRuns(&once)
 			pl.Starts, pl.VMs, pl.Rented, pl.Refused = once.Starts, once.VMs, once.Rented, once.Refused
 		}
 	}
@@ -124,15 +133,6 @@ func Schedule(ctx context.Context, q ScheduleQuestion, engine lp.Solver) (Schedu
 	g.tell(&pl, &a)
 	a.explain(q.Start(), q.End())
 	return a, nil
-}
-
-// lastRuns leads the runs of a plan in which nothing waits back to those of the grid.
-func (g *grid) lastRuns(p *schedule.Plan) {
-	for i := range p.Starts {
-		if s := &p.Starts[i]; s.Run != schedule.Refused {
-			s.Run = len(g.classes[s.Class].runs) - 1
-		}
-	}
 }
 
 // fixed returns what contracts cost that are always billed.
@@ -184,7 +184,8 @@ func (g *grid) cost(p *schedule.Plan) (c ScheduleCost) {
 
 // tell fills in the starts, the hours and the classes.
 func (g *grid) tell(p *schedule.Plan, a *ScheduleAnswer) {
-	a.Hours, a.Schedule, a.Refused = []ScheduleHour{}, []ScheduledStart{}, []RefusedArrivals{}
+	a.Hours = []ScheduleHour{}
+	a.Schedule, a.Refused = g.rows(p)
 	for hour, vms := range p.VMs {
 		h := g.hour(hour, vms)
 		h.Price = money.Round(p.Prices[hour])
@@ -202,13 +203,7 @@ func (g *grid) tell(p *schedule.Plan, a *ScheduleAnswer) {
 		x, c := &a.Classes[s.Class], &g.classes[s.Class]
 		if s.Run == schedule.Refused {
 			x.Refused += s.Jobs
-			a.Refused = append(a.Refused, RefusedArrivals{x.Name, g.at(s.Arrived), s.Jobs})
-			continue
-		}
-		r := &c.runs[s.Run]
-		a.Schedule = append(a.Schedule, ScheduledStart{Class: x.Name, Arrived: g.at(s.Arrived), Start: g.at(s.At), RunSeconds: r.Seconds,
-			Jobs: s.Jobs, MapSlots: r.Map, ReduceSlots: r.Reduce})
-		if wait := s.At - s.Arrived - 1; c.waits && wait > 0 {
+		} else if wait := s.At - s.Arrived - 1; c.waits && wait > 0 {
 			x.Later += s.Jobs
 			later[s.Class] += s.Jobs * int64(wait)
 		}
@@ -218,6 +213,22 @@ func (g *grid) tell(p *schedule.Plan, a *ScheduleAnswer) {
 			x.MeanWaitSeconds = math.Round(3600 * float64(later[k]) / float64(x.Arrived-x.Refused))
 		}
 	}
+}
+
+// rows lists the starts and refusals of a plan.
+func (g *grid) rows(p *schedule.Plan) (starts []ScheduledStart, refused []RefusedArrivals) {
+	starts, refused = []ScheduledStart{}, []RefusedArrivals{}
+	for _, s := range p.Starts {
+		name := g.horizon.Problem.Classes[s.Class].Name
+		if s.Run == schedule.Refused {
+			refused = append(refused, RefusedArrivals{name, g.at(s.Arrived), s.Jobs})
+			continue
+		}
+		r := &g.classes[s.Class].runs[s.Run]
+		starts = append(starts, ScheduledStart{Class: name, Arrived: g.at(s.Arrived), Start: g.at(s.At), RunSeconds: r.Seconds,
+			Jobs: s.Jobs, MapSlots: r.Map, ReduceSlots: r.Reduce})
+	}
+	return starts, refused
 }
 
 // Retold is the answer with its sentences and facts made anew from its figures.
@@ -247,11 +258,11 @@ func (a *ScheduleAnswer) explain(start, end time.Time) {
 		if later == 1 {
 			wait = "waits"
 		}
-		saved := "as high as"
+		saved := "as high as in"
 		if !a.Saved.IsZero() {
-			saved = words.CentsOf(a.Saved) + " lower than"
+			saved = words.CentsOf(a.Saved) + " lower than in"
 		}
-		say("waiting", "", fmt.Sprintf("%s %s for a later hour than the first, and bill and value refused together are %s where nothing waits.", words.Counted(words.Number(later), "execution"), wait, saved),
+		say("waiting", "", fmt.Sprintf("%s %s for a later hour, and bill and value refused together are %s the cheapest plan found without waiting.", words.Counted(words.Number(later), "execution"), wait, saved),
 			words.Money("saved", a.Saved, a.Currency), words.Count("later", later, "executions"))
 	}
 	if gap := (money.Amount{Decimal: a.Cost.Total.Sub(a.Proof.Bound.Decimal)}); a.Status != capacity.Optimal {

@@ -151,7 +151,37 @@ func TestSchedulesWithAndWithoutAnEngine(t *testing.T) {
 // Waiting that saves nothing is said to save nothing.
 func TestWaitingThatSavesNothing(t *testing.T) {
 	a := ScheduleAnswer{Currency: "USD", Status: capacity.Optimal, Classes: []ScheduledClass{{Name: "a", Arrived: 2, Later: 1}}}.Retold(firstHour, firstHour.Add(time.Hour))
-	if want := "1 execution waits for a later hour than the first, and bill and value refused together are as high as where nothing waits."; !strings.Contains(a.Explanation, want) {
+	if want := "1 execution waits for a later hour, and bill and value refused together are as high as in the cheapest plan found without waiting."; !strings.Contains(a.Explanation, want) {
 		t.Errorf("got %q, want %q", a.Explanation, want)
+	}
+}
+
+// Where nothing waits, jobs may still run for less than their longest time. The longest runs would cost 8.75 here, and would
+// let waiting look as if it saved 2.75.
+func TestSavedIsAgainstAnyRunAtOnce(t *testing.T) {
+	class := func(name string, mapWork, deadline, due, mapSlots int, penalty string) string {
+		return fmt.Sprintf(`{"name": %q, "demand": {"map_work_s": %d, "reduce_work_s": 3600, "fixed_s": 120}, "deadline_s": %d, "due_s": %d,
+			"slots_per_vm": {"map": %d, "reduce": 2}, "jobs": {"min": 0, "max": 0}, "penalty": %q}`, name, mapWork, deadline, due, mapSlots, penalty)
+	}
+	var periods []string
+	for h, price := range []string{"0.44", "0.56", "0.69", "0.50", "0.58", "0.64"} {
+		arrivals := "[0, 0]"
+		if h == 0 {
+			arrivals = "[1, 2]"
+		}
+		periods = append(periods, fmt.Sprintf(`{"start": "2026-03-02T%02d:00:00Z", "hours": 1, "arrivals": %s, "on_demand_price": %q}`, 8+h, arrivals, price))
+	}
+	q, err := ReadSchedule([]byte(fmt.Sprintf(`{"problem": {"currency": "EUR", "supply": {"on_demand": {"price": "0.87"}}, "classes": [%s, %s]}, "periods": [%s]}`,
+		class("a", 14400, 10800, 14400, 1, "3.1"), class("b", 3600, 10800, 21600, 4, "1.9"), strings.Join(periods, ","))), capacity.DefaultLimits())
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := Schedule(t.Context(), q, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// At once all run in the hour from 9:00: 5/1 + 6/2 VMs for the first, and twice 3/4 + 2/2 are 12 whole VMs at 0.56.
+	if a.AtOnce.Total.String() != "6.72" || a.Cost.Total.String() != "6.00" || a.Saved.String() != "0.72" || len(a.AtOnce.Schedule) != 2 {
+		t.Errorf("got %s at once, %s in all and %s saved, want 6.72, 6 and 0.72: %+v", a.AtOnce.Total, a.Cost.Total, a.Saved, a.AtOnce)
 	}
 }

@@ -74,6 +74,12 @@ func (a *Answer) explainParts() {
 		say("refused", "", fmt.Sprintf("%s of %s %s refused.", plainHours(a.Total.RefusedHours), jobHours(all), words.IsAre(a.Total.RefusedHours)), words.Count("refused", a.Total.RefusedHours, "job-hours"), words.Count("asked", all, "job-hours"))
 	}
 	for i := range a.Classes {
+		if x := &a.Classes[i]; x.RefusedHours > 0 && x.Penalties.IsZero() {
+			say("refused_for_nothing", x.Name, fmt.Sprintf("Of class %q %s %s refused because they are valued at nothing: give it a penalty, or promise more jobs at once (jobs.min).",
+				x.Name, jobHours(x.RefusedHours), words.IsAre(x.RefusedHours)), words.Count("refused", x.RefusedHours, "job-hours"))
+		}
+	}
+	for i := range a.Classes {
 		if of := a.Classes[i].Arrivals; of != nil && of.Below != nil {
 			x, name := of.Below, a.Classes[i].Name
 			say("below_promise", name, fmt.Sprintf("In %s, the first at %s, class %q has fewer jobs at once than it is promised, %s or all that there would be, because some were refused as they arrived.",

@@ -15,7 +15,7 @@ import (
 	"example.org/headroom/internal/core/proof"
 )
 
-var scheduleNotChecked = []string{"warnings", "what a plan costs in which nothing waits", "the engine that proposed prices"}
+var scheduleNotChecked = []string{"warnings", "that no plan without waiting is cheaper than at_once", "the engine that proposed prices"}
 
 // schedule checks the answer about a schedule.
 func (c *checking) schedule(q horizon.ScheduleQuestion, a horizon.ScheduleAnswer) {
@@ -26,7 +26,7 @@ func (c *checking) schedule(q horizon.ScheduleQuestion, a horizon.ScheduleAnswer
 	for _, f := range Schedule(q, a) {
 		c.wrong(f.Pointer, "%s", f.Detail)
 	}
-	c.end(PlansCheck, "Every execution starts once, in time, on VMs that are rented, and the sums and the bound are right.")
+	c.end(PlansCheck, "Every execution starts once, in time, on VMs that are rented, also where nothing waits. The sums and the bound are right.")
 	if told := a.Retold(q.Start(), q.End()); told.Explanation != a.Explanation || !slices.EqualFunc(told.Facts, a.Facts, func(x, y capacity.Fact) bool {
 		return x.Kind == y.Kind && x.Subject == y.Subject && x.Claim == y.Claim && slices.Equal(x.Figures, y.Figures)
 	}) {
@@ -61,7 +61,9 @@ type scheduled struct {
 	answer   *horizon.ScheduleAnswer
 	hours    int
 	table    proof.Timetable
-	starts   []proof.TimedStart
+	index    map[string]int     // of classes, by name
+	starts   []proof.TimedStart // of the answer
+	atOnce   []proof.TimedStart // of the plan in which nothing waits
 	findings []fault.Finding
 }
 
@@ -75,12 +77,12 @@ func (s *scheduled) wrong(at, detail string, values ...any) {
 func (s *scheduled) prepare() {
 	p := &s.question.Problem
 	s.table.Options = p.Options
-	index := map[string]int{}
+	s.index = map[string]int{}
 	for k := range p.Classes {
 		c := p.Classes[k]
 		penalty := new(big.Rat).Mul(c.Penalty.Rat(), ratio(c.DeadlineSeconds))
 		penalty.Quo(penalty, new(big.Rat).SetInt64(p.PeriodSeconds))
-		index[c.Name] = k
+		s.index[c.Name] = k
 		s.table.Classes = append(s.table.Classes, proof.TimedClass{Class: c, Window: int(math.Floor(c.DueSeconds / 3600)), Penalty: penalty, Arrivals: s.arrivals(k)})
 	}
 	for i := range s.question.Periods {
@@ -99,25 +101,32 @@ func (s *scheduled) prepare() {
 			s.wrong(fmt.Sprintf("/hours/%d", h), "It begins at %s with %d VMs at %s.", x.Start, x.VMs, x.Price)
 		}
 	}
+	s.starts = s.timed("", s.answer.Schedule, s.answer.Refused)
+	s.atOnce = s.timed("/at_once", s.answer.AtOnce.Schedule, s.answer.AtOnce.Refused)
+}
+
+// timed reads rows of starts and refusals.
+func (s *scheduled) timed(under string, rows []horizon.ScheduledStart, refused []horizon.RefusedArrivals) (starts []proof.TimedStart) {
 	add := func(at, class string, arrived time.Time, start proof.TimedStart) {
-		k, known := index[class]
+		k, known := s.index[class]
 		if start.Class, start.Arrived = k, s.hour(arrived); !known {
 			s.wrong(at, "There is no class %q.", fault.Clip(class))
 		}
-		s.starts = append(s.starts, start)
+		starts = append(starts, start)
 	}
-	for i, x := range s.answer.Schedule {
-		at := fmt.Sprintf("/schedule/%d", i)
+	for i, x := range rows {
+		at := fmt.Sprintf("%s/schedule/%d", under, i)
 		hours := max(1, math.Ceil(x.RunSeconds/3600))
-		if k, known := index[x.Class]; known && x.RunSeconds != min(3600*hours, p.Classes[k].DeadlineSeconds) && x.Start.After(x.Arrived) || !(hours <= float64(s.hours)+1) {
+		if k, known := s.index[x.Class]; known && x.RunSeconds != min(3600*hours, s.question.Problem.Classes[k].DeadlineSeconds) && x.Start.After(x.Arrived) || !(hours <= float64(s.hours)+1) {
 			s.wrong(at, "A run of %g s is no whole number of hours, and not the longest.", x.RunSeconds)
 			continue
 		}
 		add(at, x.Class, x.Arrived, proof.TimedStart{At: s.hour(x.Start), Hours: int(hours), Jobs: x.Jobs, Map: x.MapSlots, Reduce: x.ReduceSlots})
 	}
-	for i, x := range s.answer.Refused {
-		add(fmt.Sprintf("/refused/%d", i), x.Class, x.Arrived, proof.TimedStart{Jobs: x.Jobs})
+	for i, x := range refused {
+		add(fmt.Sprintf("%s/refused/%d", under, i), x.Class, x.Arrived, proof.TimedStart{Jobs: x.Jobs})
 	}
+	return starts
 }
 
 func (s *scheduled) at(hour int) time.Time {
@@ -193,7 +202,7 @@ func (s *scheduled) check() {
 	same("/cost/bill", a.Cost.Bill.Rat(), sum.Rented)
 	same("/cost/value_refused", a.Cost.ValueRefused.Rat(), sum.Refused)
 	same("/cost/total", a.Cost.Total.Rat(), new(big.Rat).Add(sum.Rented, sum.Refused))
-	same("/at_once/total", a.AtOnce.Total.Rat(), new(big.Rat).Add(a.AtOnce.Bill.Rat(), a.AtOnce.ValueRefused.Rat()))
+	s.checkAtOnce(same)
 	same("/saved", a.Saved.Rat(), new(big.Rat).Sub(a.AtOnce.Total.Rat(), a.Cost.Total.Rat()))
 	bound, total := a.Proof.Bound.Rat(), a.Cost.Total.Rat()
 	if above := new(big.Rat).Sub(bound, sum.Bound); above.Cmp(big.NewRat(1, 1e8)) > 0 || bound.Cmp(total) > 0 {
@@ -213,21 +222,39 @@ func (s *scheduled) check() {
 	if a.Status != want {
 		s.wrong("/status", "It is %s, and follows as %s.", a.Status, want)
 	}
-	for i := 1; i < len(s.starts); i++ {
-		x, y := &s.starts[i-1], &s.starts[i]
-		if i != len(a.Schedule) && cmp.Or(cmp.Compare(x.Class, y.Class), cmp.Compare(x.Arrived, y.Arrived), cmp.Compare(x.Hours, y.Hours), cmp.Compare(x.At, y.At)) >= 0 {
-			s.wrong("/schedule", "Row %d of starts and refusals does not stand in its order.", i)
+	s.checkRows("/schedule", a.Schedule, s.starts)
+	s.checkHours(same)
+	s.checkClasses()
+}
+
+// checkAtOnce holds the plan in which nothing waits against what its starts come to.
+func (s *scheduled) checkAtOnce(same func(at string, got, want *big.Rat)) {
+	a := &s.answer.AtOnce
+	sum, faults := s.table.CheckAtOnce(s.atOnce)
+	for _, sentence := range faults {
+		s.wrong("/at_once/schedule", "%s.", sentence)
+	}
+	same("/at_once/bill", a.Bill.Rat(), sum.Rented)
+	same("/at_once/value_refused", a.ValueRefused.Rat(), sum.Refused)
+	same("/at_once/total", a.Total.Rat(), new(big.Rat).Add(sum.Rented, sum.Refused))
+	s.checkRows("/at_once/schedule", a.Schedule, s.atOnce)
+}
+
+// checkRows says which rows of starts do not stand in their order, or run for another time than jobs that start as they arrive.
+func (s *scheduled) checkRows(at string, rows []horizon.ScheduledStart, starts []proof.TimedStart) {
+	for i := 1; i < len(starts); i++ {
+		x, y := &starts[i-1], &starts[i]
+		if i != len(rows) && cmp.Or(cmp.Compare(x.Class, y.Class), cmp.Compare(x.Arrived, y.Arrived), cmp.Compare(x.Hours, y.Hours), cmp.Compare(x.At, y.At)) >= 0 {
+			s.wrong(at, "Row %d of starts and refusals does not stand in its order.", i)
 		}
 	}
-	for i, x := range a.Schedule {
-		if k := s.starts[i].Class; s.table.Classes[k].Window == 0 {
+	for i, x := range rows {
+		if k := starts[i].Class; s.table.Classes[k].Window == 0 {
 			if want := s.table.RunSeconds(k); math.Abs(x.RunSeconds-want) > 1e-9*want {
-				s.wrong(fmt.Sprintf("/schedule/%d/run_s", i), "It is %g, and follows as %g.", x.RunSeconds, want)
+				s.wrong(fmt.Sprintf("%s/%d/run_s", at, i), "It is %g, and follows as %g.", x.RunSeconds, want)
 			}
 		}
 	}
-	s.checkHours(same)
-	s.checkClasses()
 }
 
 // checkHours compares the lines of each hour with its VMs, contracts and price on demand.

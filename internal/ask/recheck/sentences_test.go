@@ -21,9 +21,9 @@ var spoken = map[string][]string{
 	"order": {`Of the jobs with a task for this slot it was submitted first\.`,
 		`Of the jobs with a task for this slot none was submitted before it; of those that were submitted no later its name comes first\.`},
 	"deadline": {`Of the jobs with a task for this slot it has the earliest deadline\.`,
-		`Its deadline passed -?(?P<minus_left_s>N) s ago; it was the earliest at risk(?: that a task here can help\. "(?P<of>[^"]+)" comes before it, but a task here would end too late for it)?\.`,
+		`Its deadline passed (?P<minus_left_s>N) s ago; it was the earliest at risk(?: that a task here can help\. "(?P<of>[^"]+)" comes before it, but a task here would end too late for it)?\.`,
 		`Its deadline is in (?P<left_s>N) s, the earliest at risk(?: that a task here can help)?: nothing says how long its tasks take\.(?: "(?P<of>[^"]+)" comes before it, but a task here would end too late for it\.)?`,
-		`Its running tasks' slots complete (?P<completable>N) of its (?P<unfinished>N) unfinished tasks until its deadline in (?P<left_s>N) s, the earliest at risk(?: that a task here can help\. "(?P<of>[^"]+)" comes before it, but a task here would end too late for it)?\.`},
+		`Its running tasks' slots complete (?P<completable>N) of its (?P<unfinished>N) unfinished tasks? until its deadline in (?P<left_s>N) s, the earliest at risk(?: that a task here can help\. "(?P<of>[^"]+)" comes before it, but a task here would end too late for it)?\.`},
 	"minimum":     {`Its class holds (?P<held>N) slots?, and its minimum is (?P<min>N): the smallest part of the classes with a task that may start here\.`},
 	"lent":        {`No class with a share has a task that may start here\.`},
 	"calibration": {`No task of it was measured on nodes of (?P<of>.+), and none runs there\.`},
@@ -40,7 +40,7 @@ var spoken = map[string][]string{
 	"probe":            {`Nothing runs on the node, and of (?P<candidates>N) candidates, which all are likely to overload it, this is good with the highest probability, (?P<p_good>N)\.`},
 	"expected_utility": {`It is good with a probability of (?P<p_good>N) and has a utility of (?P<utility>N): the most is expected of it among the candidates that are likely not to overload the node\.`},
 
-	dispatch.PromiseKept:   {`By the estimate it needs (?P<demand_s>N) s of all (?P<usable_slots>N) usable slots? with the accepted jobs due no later, and it is due in (?P<deadline_s>N) s\.`},
+	dispatch.PromiseKept:   {`By the estimate it needs (?P<demand_s>N) s of (?:all|the) (?P<usable_slots>N) usable slots? with the accepted jobs due no later, and it is due in (?P<deadline_s>N) s\.`},
 	dispatch.PromiseProved: {`It can be promised: where slots go by earliest deadline and tasks take their known times, it ends within (?P<latest_s>N) s\.`},
 	dispatch.PromiseUnproved: {`The rule admits it, and nothing proves that it ends in time: as whole tasks it may take up to (?P<latest_s>N) s\.`,
 		`The rule admits it, and nothing proves that it ends in time: some tasks that may hold slots have no known time\.`},
@@ -48,9 +48,9 @@ var spoken = map[string][]string{
 	dispatch.NoSlotsKnown:    {`No usable slot is known, so no deadline can be promised\..*`},
 	dispatch.TasksUnmeasured: {`Nothing is known of how long tasks of class ".+" take, so no deadline can be promised\..*`},
 	dispatch.DeadlinePassed:  {`Its deadline passed (?P<minus_deadline_s>N) s ago\.`},
-	dispatch.TooLongAlone:    {`Even with all (?P<usable_slots>N) usable slots? to itself it would need (?P<alone_s>N) s, and it is due in (?P<deadline_s>N) s\.`},
-	dispatch.LateBeside:      {`By the estimate it would be (?P<late_s>N) s late: with the accepted jobs due no later it needs (?P<demand_s>N) s of all (?P<usable_slots>N) usable slots?, and it is due in (?P<deadline_s>N) s\.`},
-	dispatch.TooLongAloneToo: {`Even with all of them to itself it would need (?P<alone_s>N) s\.`},
+	dispatch.TooLongAlone:    {`Even with (?:all|the) (?P<usable_slots>N) usable slots? to itself it would need (?P<alone_s>N) s, and it is due in (?P<deadline_s>N) s\.`},
+	dispatch.LateBeside:      {`By the estimate it would be (?P<late_s>N) s late: with the accepted jobs due no later it needs (?P<demand_s>N) s of (?:all|the) (?P<usable_slots>N) usable slots?, and it is due in (?P<deadline_s>N) s\.`},
+	dispatch.TooLongAloneToo: {`Even with (?:all of them|it) to itself it would need (?P<alone_s>N) s\.`},
 	dispatch.LaterJobsLate:   {`By the estimate (?P<jobs>N) accepted jobs? due later would be too late\.`},
 	dispatch.LaterJobLate:    {`".+" would be (?P<late_s>N) s late(?:, and (?P<late_anyway_s>N) s without this job)?\.`},
 	dispatch.WouldBeAdmitted: {`It would be admitted(?: with a deadline in (?P<deadline_s>N) s)?(?:,| or)?(?: beside (?P<dedicated_slots>N) more dedicated slots?(?: of each kind)?)?(?: or| with|,)*(?: at most (?P<maps>N) maps?)?\.`},
@@ -123,6 +123,9 @@ func misspoken(f *capacity.Fact, up bool) string {
 				is = -is
 			}
 			off := x - is
+			if up && name == "deadline_s" && f.Kind != dispatch.WouldBeAdmitted { // the time left is rounded down
+				off = -off
+			}
 			if rounded := math.Abs(off) <= 0.005*math.Abs(is)+1e-9; err != nil || up && (off < -1e-9 || off > 1) || !up && !rounded {
 				return fmt.Sprintf("says %s of %s", said[i], name)
 			}

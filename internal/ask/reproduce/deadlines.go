@@ -49,7 +49,7 @@ func runDeadlines(ctx context.Context, b *bench) error {
 	b.ran("and 20 of 1,000", fmt.Sprintf("and %d of 1,000", large))
 	b.total = 2*instances*len(tightened) + large
 	b.Columns = []string{"averages", "times", "classes", "cut_percent", "instances", "feasible", "ratio_median", "ratio_least", "ratio_most"}
-	least := math.Inf(1)
+	least, planned := math.Inf(1), []float64{}
 	for _, e := range tightened {
 		name := e.Averages.String()
 		average, err := b.tighten(ctx, e.Averages, capacity.AverageBound, 100, instances, fewClasses)
@@ -68,12 +68,13 @@ func runDeadlines(ctx context.Context, b *bench) error {
 		}
 		b.within("optimistic: most at 60 %, averages "+name, "> 3", quantile(low.ratios[claimedCut], 1), "", 2.3, 2.55).
 			remark("hardly anything of an optimistic time is fixed")
-		least = min(least, quantile(left, 0))
+		least, planned = min(least, quantile(left, 0)), append(planned, percent(float64(len(left))/float64(instances)))
 	}
 	b.judge(b.within("least ratio at 60 %, all averages", "> 3", least, "", claimedRatio, noLimit), printed{
 		name: "ratio", says: "Deadlines that are 60 % shorter make the cost more than three times as high.", least: claimedRatio, most: noLimit, direction: above(1),
 		protocol: "Classes of Table 2, deadlines cut in steps of 5 % until one cannot be met. Average times are not printed.",
-		ours:     "The same with 20 classes, expected times and two ranges of averages. The lowest ratio of all instances counts."})
+		ours:     fmt.Sprintf("The same with 20 classes, expected times and two ranges of averages. The lowest ratio counts of the %.0f and %.0f %% of instances that can be planned at 60 %%.", planned[0], planned[1]),
+		departs:  "The figure follows from the average times, which are not printed. Optimistic times, of which hardly anything is fixed, give 2.5 at most."})
 	many, err := b.tighten(ctx, study.UsualAverages, capacity.AverageBound, 100, large, manyClasses)
 	if err != nil {
 		return err

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"testing"
-	"time"
 
 	"example.org/headroom/internal/ask/pack"
 	"example.org/headroom/internal/ask/pool"
@@ -139,7 +138,15 @@ var faults = []planted{
 		}
 	})},
 	{experiment: "scalability", what: "one job of the first class too few", plant: planFault(func(p *capacity.Problem) { p.Classes[0].Jobs.Max--; p.Classes[0].Jobs.Min-- })},
-	{experiment: "scalability", what: "times a hundred times as long", plant: func(t *Tools) { t.Clock = steady(100 * time.Millisecond) }},
+	{experiment: "scalability", what: "plans that take ten times as long", plant: func(t *Tools) {
+		clock, plan := t.Clock, t.Plan
+		t.Plan = func(ctx context.Context, p capacity.Problem) (capacity.Plan, error) {
+			for range 9 {
+				clock()
+			}
+			return plan(ctx, p)
+		}
+	}},
 	{experiment: "sharing", what: "the upper bound", plant: planFault(func(p *capacity.Problem) { p.Options.Bound = capacity.UpperBound })},
 	{experiment: "sharing", what: "the linear program", plant: planFault(func(p *capacity.Problem) { p.Options.Integrality = capacity.Relaxed })},
 	{experiment: "sharing", what: "half the deadlines", plant: everyClass(func(c *capacity.Class) { c.DeadlineSeconds /= 2 })},

@@ -262,6 +262,7 @@ func (b *bench) searchCurves(ctx context.Context, w printedBatch, curves int) er
 	if w.name == "W6" {
 		claim.name, claim.says = "two-at-once", "It is never worth it to run more than two large jobs at once."
 		claim.least, claim.most, claim.direction = 0, 0, nil
+		claim.ours = "The same, with power curves at random, powers from -1 to -0.3; the share of curves counts whose shortest packing beats their best pairs."
 		claim.reason = "With less than linear speed-up the merged phase is the shorter one, unless each job needs many VMs at least."
 		c := b.within("W6: curves with which more than two at once are shorter than pairs", "none", percent(float64(more)/float64(curves)), "%", 50, 100)
 		b.judge(c, claim)

@@ -353,7 +353,8 @@ func TestAccuracyHoldsTimesAgainstThePapersBounds(t *testing.T) {
 	}
 }
 
-func TestSlowPlansRefuteTheClaim(t *testing.T) {
+// A slow or busy machine changes no verdict and no band: both methods take longer on it.
+func TestSlowMachinesChangeNoVerdict(t *testing.T) {
 	slow := tools()
 	slow.Clock = steady(200 * time.Millisecond)
 	r := reproduce(t, "scalability", slow, Setting{Seed: 5, Instances: 1, Quick: true})
@@ -363,9 +364,8 @@ func TestSlowPlansRefuteTheClaim(t *testing.T) {
 			wrong = append(wrong, figureOf(c))
 		}
 	}
-	want := []string{"table2, CBC: mean time: 0.2 s", "table2, Headroom: mean time: 0.2 s", "mixed, CBC: mean time: 0.2 s", "mixed, Headroom: mean time: 0.2 s"}
-	if !slices.Equal(wrong, want) || r.Holds || !strings.Contains(r.Verdict, "4 figures outside") {
-		t.Errorf("got %q, verdict %q; want %q to fail", wrong, r.Verdict, want)
+	if len(wrong) > 0 || !r.Holds || math.Abs(*r.Checks[0].Ours-0.2) > 1e-9 {
+		t.Errorf("outside their bands are %q, verdict %q, the first time is %g", wrong, r.Verdict, *r.Checks[0].Ours)
 	}
 }
 

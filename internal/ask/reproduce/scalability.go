@@ -68,21 +68,22 @@ func runScalability(ctx context.Context, b *bench) error {
 			p := printed{name: "mean-time", says: "20 to 1,000 classes are planned in less than 0.08 s on average.", least: -noLimit, most: claimedMeanSeconds, apart: true,
 				protocol: "Instances of Table 2, solved by CPLEX on the paper's machine.", ours: "Instances of Table 2, solved by CBC on this machine.",
 				departs: "Times of another solver on another machine say nothing of the paper's."}
-			average := b.within(fmt.Sprintf("%s, %s: mean time", name, who.name), "< 0.08 s", mean(who.times), "s", 0, claimedMeanSeconds)
+			average := b.within(fmt.Sprintf("%s, %s: mean time", name, who.name), "< 0.08 s", mean(who.times), "s", 0, noLimit)
 			judged := name == "table2" && who.name == "CBC"
 			if judged {
 				b.judge(average, p)
 			}
-			longest := b.within(fmt.Sprintf("%s, %s: longest time", name, who.name), "< 0.5 s", quantile(who.times, 1), "s", 0, claimedMostSeconds)
+			longest := b.within(fmt.Sprintf("%s, %s: longest time", name, who.name), "< 0.5 s", quantile(who.times, 1), "s", 0, noLimit)
 			if judged {
 				p.name, p.says, p.most = "longest-time", "20 to 1,000 classes are always planned in less than 0.5 s.", claimedMostSeconds
 				b.judge(longest, p)
 			}
 		}
+		b.within(name+": Headroom's mean time as a part of CBC's in the same run", "", mean(ours)/mean(cbc), "", 0, 1)
 		b.within(name+": largest relative difference of cost", "", apart, "", 0, sameCost)
 	}
 	b.note("table2 has the paper's rule for penalties, 10 times what a job costs on demand: nothing is ever worth refusing, so these instances do not exercise admission. mixed does.")
-	b.note("Times depend on the machine and on what else it does; the other figures do not.")
+	b.note("Times depend on the machine and on what else it does, so that they have no band. What else it does slows both methods in the same run: the band is that of their ratio.")
 	return nil
 }
 

@@ -115,14 +115,6 @@ func inputChanges(from, to capacity.Problem) []capacity.FieldChange {
 	return capacity.DifferentMembers(from, to)
 }
 
-// perSeconds names a period of any length.
-func perSeconds(seconds int64) string {
-	if said := words.PerPeriod(seconds); said != "a period" {
-		return said
-	}
-	return fmt.Sprintf("a period of %d s", seconds)
-}
-
 func (d Difference) sentence(a, b capacity.Cost) string {
 	if len(d.Inputs) == 0 && len(d.Classes) == 0 && a.Total.Equal(b.Total.Decimal) && d.VMs[0].Change == 0 {
 		return "Nothing changed."
@@ -131,7 +123,7 @@ func (d Difference) sentence(a, b capacity.Cost) string {
 	comparable := a.Currency == b.Currency && a.PeriodSeconds == b.PeriodSeconds
 	switch change := b.Bill.Sub(a.Bill.Decimal); {
 	case !comparable:
-		parts = append(parts, fmt.Sprintf("The bill was %s %s %s and is %s %s %s", a.Bill, a.Currency, perSeconds(a.PeriodSeconds), b.Bill, b.Currency, perSeconds(b.PeriodSeconds)))
+		parts = append(parts, fmt.Sprintf("The bill was %s %s %s and is %s %s %s", a.Bill, a.Currency, words.PerPeriod(a.PeriodSeconds), b.Bill, b.Currency, words.PerPeriod(b.PeriodSeconds)))
 	case change.IsZero():
 		parts = append(parts, fmt.Sprintf("The bill stays %s %s", b.Bill, b.Currency))
 	case change.IsPositive():

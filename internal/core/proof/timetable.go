@@ -68,6 +68,39 @@ const longestRun = 24 * 366
 
 // Check adds a timetable up and says every fault of its starts. It pairs each execution with its arrival.
 func (t *Timetable) Check(starts []TimedStart) (sum TimedTotals, faults []string) {
+	sum, load, faults := t.place(starts)
+	for h := range t.Hours {
+		cost, ok := t.Hours[h].cost(t.Hours[h].VMs)
+		if sum.Rented.Add(sum.Rented, cost); !ok {
+			faults = append(faults, fmt.Sprintf("hour %d: there are no %d VMs", h, t.Hours[h].VMs))
+		}
+		if less(whole(t.Hours[h].VMs), load[h]) {
+			faults = append(faults, fmt.Sprintf("hour %d: %s VMs are in use, and %d rented", h, short(load[h]), t.Hours[h].VMs))
+		}
+	}
+	sum.Bound = t.bound()
+	return sum, faults
+}
+
+// CheckAtOnce adds starts up that do not wait, on the fewest VMs that they need, and says every fault of them. It has no bound.
+func (t *Timetable) CheckAtOnce(starts []TimedStart) (sum TimedTotals, faults []string) {
+	sum, _, faults = t.place(starts)
+	for i, s := range starts {
+		if s.Class >= 0 && s.Class < len(t.Classes) && t.Classes[s.Class].Window > 0 && s.Hours != 0 && s.At != s.Arrived+1 {
+			faults = append(faults, fmt.Sprintf("start %d, of %q: it waits", i, t.Classes[s.Class].Class.Name))
+		}
+	}
+	for h, vms := range sum.VMs {
+		cost, ok := t.Hours[h].cost(vms)
+		if sum.Rented.Add(sum.Rented, cost); !ok {
+			faults = append(faults, fmt.Sprintf("hour %d: there are no %d VMs", h, vms))
+		}
+	}
+	return sum, faults
+}
+
+// place puts starts into their hours: the load of each, the fewest VMs for it, and what refusals count with.
+func (t *Timetable) place(starts []TimedStart) (sum TimedTotals, load []*big.Rat, faults []string) {
 	wrong := func(format string, values ...any) {
 		if len(faults) < 20 {
 			faults = append(faults, fmt.Sprintf(format, values...))
@@ -77,7 +110,7 @@ func (t *Timetable) Check(starts []TimedStart) (sum TimedTotals, faults []string
 		t.Classes[k].settle(t)
 	}
 	sum = TimedTotals{zero(), zero(), zero(), make([]int64, len(t.Hours))}
-	load := make([]*big.Rat, len(t.Hours))
+	load = make([]*big.Rat, len(t.Hours))
 	for h := range load {
 		load[h] = zero()
 	}
@@ -117,17 +150,9 @@ func (t *Timetable) Check(starts []TimedStart) (sum TimedTotals, faults []string
 		}
 	}
 	for h := range t.Hours {
-		cost, ok := t.Hours[h].cost(t.Hours[h].VMs)
-		if sum.Rented.Add(sum.Rented, cost); !ok {
-			wrong("hour %d: there are no %d VMs", h, t.Hours[h].VMs)
-		}
 		sum.VMs[h] = ceil(load[h]).Int64()
-		if less(whole(t.Hours[h].VMs), load[h]) {
-			wrong("hour %d: %s VMs are in use, and %d rented", h, short(load[h]), t.Hours[h].VMs)
-		}
 	}
-	sum.Bound = t.bound()
-	return sum, faults
+	return sum, load, faults
 }
 
 // settle takes a window away that is too short to wait in. The execution then runs until it is due at the latest.

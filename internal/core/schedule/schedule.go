@@ -29,6 +29,7 @@ const Unlimited = int64(1) << 52
 type Class struct {
 	Runs          []Run // of which each execution takes one, the longest last
 	First, Window int
+	AtOnce        bool    // no execution starts later than it can
 	Penalty       float64 // of a refused execution
 	Arrivals      []int64 // by step; every window ends within the steps of the supply
 }
@@ -69,15 +70,11 @@ func (p *Plan) Gap() float64 {
 	return (p.Cost() - p.Bound) / p.Cost()
 }
 
-// AtOnce returns the problem in which nothing waits: every execution starts as early as it may and takes its longest run, as
-// where each step is planned alone. The longest run of each class is its last one.
+// AtOnce returns the problem in which nothing waits: every execution starts as early as it can, and takes any of its runs.
 func (p Problem) AtOnce() Problem {
 	p.Classes = slices.Clone(p.Classes)
 	for k := range p.Classes {
-		c := &p.Classes[k]
-		if n := len(c.Runs); n > 0 {
-			c.Runs, c.Window = c.Runs[n-1:], c.First+len(c.Runs[n-1].Load)
-		}
+		p.Classes[k].AtOnce = true
 	}
 	return p
 }
@@ -125,10 +122,19 @@ func (p *Problem) arrivals() (all []arrival) {
 // option is a run and its start.
 type option struct{ run, at int }
 
+// starts returns how many steps there are in which a run can start. The first is that of the arrival plus First.
+func (c *Class) starts(run int) int {
+	n := max(0, c.Window-len(c.Runs[run].Load)-c.First+1)
+	if c.AtOnce {
+		return min(1, n)
+	}
+	return n
+}
+
 // options calls with every option of an arrival but its refusal.
 func (c *Class) options(at int, with func(option)) {
 	for r := range c.Runs {
-		for s := at + c.First; s+len(c.Runs[r].Load) <= at+c.Window; s++ {
+		for s := at + c.First; s < at+c.First+c.starts(r); s++ {
 			with(option{r, s})
 		}
 	}
@@ -175,7 +181,7 @@ func (p *Problem) cheapest(prices []float64) (all []choice) {
 			}
 			best := choice{Start{Class: k, Arrived: at, Run: Refused, Jobs: n}, c.Penalty}
 			for r := range c.Runs {
-				for s := at + c.First; s+len(c.Runs[r].Load) <= at+c.Window; s++ {
+				for s := at + c.First; s < at+c.First+c.starts(r); s++ {
 					if cost := costs[r][s]; cost < best.cost {
 						best.Run, best.At, best.cost = r, s, cost
 					}

@@ -241,8 +241,8 @@ func (s *search) move(i int, heat float64) {
 		to = near[random.IntN(len(near))]
 	} else if from.run == Refused || random.IntN(16) > 0 {
 		to.run = random.IntN(len(c.Runs))
-		starts := c.Window - len(c.Runs[to.run].Load) - c.First + 1
-		if starts <= 0 {
+		starts := c.starts(to.run)
+		if starts == 0 {
 			return
 		}
 		to.at = a.at + c.First + random.IntN(starts)

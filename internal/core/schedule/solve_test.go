@@ -28,6 +28,9 @@ func checkPlan(t *testing.T, p *Problem, plan *Plan) {
 			penalties += c.Penalty * float64(s.Jobs)
 			continue
 		}
+		if c.AtOnce && s.At != s.Arrived+c.First {
+			t.Errorf("%+v waits", s)
+		}
 		if s.Jobs <= 0 || s.At < s.Arrived+c.First || s.At+len(c.Runs[s.Run].Load) > s.Arrived+c.Window {
 			t.Errorf("%+v is out of the window [%d, %d)", s, s.Arrived+c.First, s.Arrived+c.Window)
 		}
@@ -147,7 +150,7 @@ func cheapestOfAll(p *Problem) float64 {
 		for _, r := range c.Runs {
 			for from := range p.Supply {
 				number++
-				if number < last || from < jobs[n].at+c.First || from+len(r.Load) > jobs[n].at+c.Window { // equal executions in order
+				if number < last || from < jobs[n].at+c.First || from+len(r.Load) > jobs[n].at+c.Window || c.AtOnce && from > jobs[n].at+c.First { // equal executions in order
 					continue
 				}
 				for i, x := range r.Load {
@@ -191,6 +194,34 @@ func TestTinyPlansAreTheCheapestOfAll(t *testing.T) {
 	t.Logf("of %d tiny plans %d are proved by their bound, and %d are not the cheapest", cases, proved, dearer)
 	if proved < 100 || dearer > cases/200 {
 		t.Errorf("%d plans are proved, and %d are not the cheapest", proved, dearer)
+	}
+}
+
+// Where nothing waits, executions still take the run that is cheapest: as often as with waiting that plan is found.
+func TestTinyPlansAtOnceAreTheCheapestWithoutWaiting(t *testing.T) {
+	s := &study.Stream{State: 32}
+	cases, dearer, shorter := 200, 0, 0
+	for n := range cases {
+		p := tiny(s).AtOnce()
+		plan := Solve(t.Context(), p, nil, Options{})
+		checkPlan(t, &p, &plan)
+		want := cheapestOfAll(&p)
+		if plan.Cost() > want+1e-9 {
+			dearer++
+		}
+		if plan.Cost() < want-1e-9 || plan.Bound > want+1e-9 {
+			t.Errorf("case %d: the plan costs %g, its bound is %g, and the cheapest of all costs %g: %+v", n, plan.Cost(), plan.Bound, want, p)
+		}
+		for _, start := range plan.Starts {
+			if start.Run != Refused && start.Run < len(p.Classes[start.Class].Runs)-1 {
+				shorter++
+				break
+			}
+		}
+	}
+	t.Logf("of %d tiny plans without waiting %d are not the cheapest, and %d have shorter runs than the longest", cases, dearer, shorter)
+	if dearer > cases/200 || shorter < cases/20 {
+		t.Errorf("%d plans are not the cheapest, and %d have shorter runs", dearer, shorter)
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 	"example.org/headroom/internal/core/money"
 )
 
-// PerPeriod returns the words for an amount per period of so many seconds.
+// PerPeriod returns the words for an amount per period of so many seconds, in every sentence and table alike.
 func PerPeriod(seconds int64) string {
 	switch seconds {
 	case 3600:
@@ -20,7 +20,7 @@ func PerPeriod(seconds int64) string {
 	case 86400:
 		return "a day"
 	}
-	return "a period"
+	return fmt.Sprintf("a period of %d s", seconds)
 }
 
 // Cents writes money for a sentence: with two places, or three significant digits where it is smaller than that. Half of

@@ -27,7 +27,7 @@ type Scaling struct {
 
 	Types map[string]int64 `json:"types,omitempty"` // VMs by name, where there are several types
 
-	// With a lead all VMs above are the most of any moment up to then, so that parts may be more than the total.
+	// With a lead every count of VMs above is the most of any moment up to then, by itself, so that parts may add up to more.
 	Next        []ScalingNext `json:"next,omitzero"`
 	NextUntil   *time.Time    `json:"next_until,omitempty"` // it is complete up to then
 	NextProblem string        `json:"next_problem,omitempty"`
@@ -41,7 +41,7 @@ type ScalingNext struct {
 	Classes map[string]int64 `json:"classes"`
 }
 
-// ScalingVMs counts the VMs that should run: Total = Reserved + OnDemand.
+// ScalingVMs counts the VMs that should run: Total = Reserved + OnDemand, unless a lead raises them.
 type ScalingVMs struct {
 	Total    int64 `json:"total"`
 	Reserved int64 `json:"reserved"`
@@ -111,8 +111,7 @@ func (c Current) scalingAt(now time.Time, p capacity.Plan, o ScalingOptions) (s 
 	total := max(s.VMs.Planned, whole(c.heldVMs(now)))
 	s.VMs.Held = total > s.VMs.Planned
 	total, s.Types = o.total(total), o.types(p)
-	s.VMs.Total, s.VMs.Reserved = total, min(whole(p.VMs.Reserved), total)
-	s.VMs.OnDemand = total - s.VMs.Reserved
+	s.VMs.Total, s.VMs.Reserved, s.VMs.OnDemand = total, min(whole(p.VMs.Reserved), total), max(0, total-whole(p.VMs.Reserved))
 
 	parts := wholeParts(total, p.Classes)
 	for i, class := range p.Classes {
@@ -177,13 +176,13 @@ func (s *Scaling) lookAhead(now time.Time, o ScalingOptions) {
 	}
 }
 
-// raise asks for no fewer VMs than a moment ahead needs, of which some are reserved.
+// raise asks for no fewer VMs of any kind than a moment ahead needs, of which some are reserved.
 func (s *Scaling) raise(next ScalingNext, reserved int64) {
 	if next.VMs > s.VMs.Total {
 		s.VMs.Total, s.VMs.Ahead = next.VMs, true
-		s.VMs.Reserved = min(max(s.VMs.Reserved, reserved), s.VMs.Total)
-		s.VMs.OnDemand = s.VMs.Total - s.VMs.Reserved
 	}
+	s.VMs.Reserved = max(s.VMs.Reserved, min(reserved, next.VMs))
+	s.VMs.OnDemand = max(s.VMs.OnDemand, next.VMs-reserved)
 	for name, n := range next.Types {
 		if s.Types == nil { // of a pinned plan, perhaps, when there was one type
 			s.Types = map[string]int64{}

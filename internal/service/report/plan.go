@@ -180,7 +180,7 @@ func Headline(pl capacity.Plan) string {
 		jobs = fmt.Sprintf("%s of %s admitted, and %s refused, valued at %s %s",
 			rounded(admitted, 4), count(admitted+refused, "job", "jobs"), rounded(refused, 4), pl.Cost.Penalties, pl.Cost.Currency)
 	}
-	return fmt.Sprintf("%s for %s %s %s; %s. %s", rent, bill, pl.Cost.Currency, period(pl.Cost.PeriodSeconds), jobs, quality(pl))
+	return fmt.Sprintf("%s for %s %s %s; %s. %s", rent, bill, pl.Cost.Currency, words.PerPeriod(pl.Cost.PeriodSeconds), jobs, quality(pl))
 }
 
 // quality tells the proved quality of the plan.
@@ -205,17 +205,6 @@ func count(x float64, one, many string) string {
 		return "1 " + one
 	}
 	return rounded(x, 4) + " " + many
-}
-
-func period(seconds int64) string {
-	switch seconds {
-	case 3600:
-		return "an hour"
-	case 24 * 3600:
-		return "a day"
-	default:
-		return fmt.Sprintf("per %s h", rounded(float64(seconds)/3600, 4))
-	}
 }
 
 // Conflict describes a conflict with its cure, as sentences.
@@ -271,7 +260,7 @@ func supplyTable(p capacity.Problem, pl capacity.Plan) Table {
 	inMoney := func(m money.Amount) Cell { return Cell{m.String() + " " + p.Currency, true} }
 	price := func(m money.Amount) Cell { return Cell{m.String() + " " + p.Currency + "/h", true} }
 	none := Cell{"", true}
-	t := Table{Columns: []string{"Supply", "Price per VM", "VMs", "Used", "Amount " + period(p.PeriodSeconds)}}
+	t := Table{Columns: []string{"Supply", "Price per VM", "VMs", "Used", "Amount " + words.PerPeriod(p.PeriodSeconds)}}
 	types := p.Supply.Types()
 	prices := map[string]money.Amount{}
 	for _, of := range types {

@@ -76,20 +76,20 @@ func TestPlanForATerminal(t *testing.T) {
 	if err := Plan(&b, p, pl); err != nil {
 		t.Fatal(err)
 	}
-	want := `Rent 7 VMs (4 reserved, 3 on demand) for 2.20 EUR per 2 h; 3 of 4 jobs admitted, and 1 refused, valued at 5.00 EUR. At most 1.3 % from optimal.
+	want := `Rent 7 VMs (4 reserved, 3 on demand) for 2.20 EUR a period of 7200 s; 3 of 4 jobs admitted, and 1 refused, valued at 5.00 EUR. At most 1.3 % from optimal.
 
 Class  Admitted   VMs  Map slots  Reduce slots  Time (average)  Deadline  Verdict
 etl      2 of 3  6.50         10             3        2694.5 s    2700 s  partial
 known    1 of 1  0.25          –             –               –         –  full
 
-Supply          Price per VM  VMs  Used  Amount per 2 h
+Supply          Price per VM  VMs  Used  Amount a period of 7200 s
 yearly            0.10 EUR/h    5     4
-Reserved, used                        4        0.80 EUR
-Reserved, idle                                 0.20 EUR
-On demand         0.20 EUR/h   20     3        1.20 EUR
-VM bill                               7        2.20 EUR
-Value refused                                  5.00 EUR
-Bill and value                                 7.20 EUR
+Reserved, used                        4                   0.80 EUR
+Reserved, idle                                            0.20 EUR
+On demand         0.20 EUR/h   20     3                   1.20 EUR
+VM bill                               7                   2.20 EUR
+Value refused                                             5.00 EUR
+Bill and value                                            7.20 EUR
 
 etl: One more does not fit.
 Warning: Mind the gap.

@@ -280,6 +280,10 @@ func TestRefusalsForADeadlineSayWhatHelps(t *testing.T) {
 		"late alone, and more behind others": {Room{AdmissionStrict, Shared, slots, accepted[:1], nil}, Commitment{DueSeconds: 110, Tasks: [Kinds]int{27}, Times: mapsOf(Constant(20))}, DeadlineMissed,
 			"By the estimate it would be 100 s late: with the accepted jobs due no later it needs 210 s of all 4 usable slots, and it is due in 110 s. Even with all of them to itself it would need 140 s. " +
 				"It would be admitted with a deadline in 210 s, beside 4 more dedicated slots or with at most 7 maps."},
+		// Times near each other are told apart, and the time left is not rounded up.
+		"late by little": {Room{AdmissionStrict, Shared, [Kinds][]Free{{{1, 1}}}, []Commitment{{ID: "1", Name: "first", DueSeconds: 40, Tasks: [Kinds]int{1}, Times: mapsOf(Constant(20))}}, nil},
+			Commitment{DueSeconds: 50.02, Tasks: [Kinds]int{1}, Times: mapsOf(Constant(30.1))}, DeadlineMissed,
+			"By the estimate it would be 0.08 s late: with the accepted jobs due no later it needs 50.1 s of the 1 usable slot, and it is due in 50.02 s. It would be admitted with a deadline in 51 s or beside 1 more dedicated slot."},
 		"separate slots": {Room{AdmissionStrict, Separate, [Kinds][]Free{{{1, 2}}, {{1, 1}}}, nil, nil}, Commitment{DueSeconds: 60, Tasks: [Kinds]int{4, 6}, Times: [Kinds]*perf.TaskTime{Constant(10), Constant(20)}}, DeadlineMissed,
 			"By the estimate it would be 80 s late: with the accepted jobs due no later it needs 140 s of all 3 usable slots, and it is due in 60 s. Even with all of them to itself it would need 120 s. " +
 				"It would be admitted with a deadline in 140 s or beside 2 more dedicated slots of each kind."},

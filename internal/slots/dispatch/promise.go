@@ -139,17 +139,20 @@ func (v *DeadlineVerdict) Reason(class string) string {
 	return v.Facts(class).Text()
 }
 
-// Facts returns the verdict as facts, each with its sentence. Figures are exact; sentences round times up.
+// Facts returns the verdict as facts, each with its sentence. Figures are exact; sentences round times up, and the time left down.
 func (v *DeadlineVerdict) Facts(class string) words.Facts {
 	var f words.Facts
-	slots := fault.Plural(v.UsableSlots, "usable slot")
+	slots, them, in := "all "+fault.Plural(v.UsableSlots, "usable slot"), "all of them", v.precision()
+	if v.UsableSlots == 1 {
+		slots, them = "the 1 usable slot", "it"
+	}
 	usable, due := words.Count("usable_slots", float64(v.UsableSlots), "slots"), words.Count("deadline_s", v.DeadlineSeconds, "s")
 	demand, alone := words.Count("demand_s", v.DemandSeconds, "s"), words.Count("alone_s", v.AloneSeconds, "s")
 	switch v.Code() {
 	case "":
-		v.sayCertain(&f)
-		f.Say(PromiseKept, "", fmt.Sprintf("By the estimate it needs %s of all %s with the accepted jobs due no later, and it is due in %s.",
-			inSeconds(v.DemandSeconds), slots, inSeconds(v.DeadlineSeconds)), demand, usable, due)
+		v.sayCertain(&f, in)
+		f.Say(PromiseKept, "", fmt.Sprintf("By the estimate it needs %s of %s with the accepted jobs due no later, and it is due in %s.",
+			in.up(v.DemandSeconds), slots, in.down(v.DeadlineSeconds)), demand, usable, due)
 		return f
 	case NoSlots:
 		f.Say(NoSlotsKnown, "", "No usable slot is known, so no deadline can be promised. Register the cluster's nodes, or find out why no known node is alive, has slots for such tasks and leaves them a twentieth of its processors. Or ask without a deadline: then the plan alone decides.")
@@ -161,20 +164,20 @@ func (v *DeadlineVerdict) Facts(class string) words.Facts {
 	tooLong := v.AloneSeconds > v.DeadlineSeconds && v.Mode == AdmissionStrict
 	switch {
 	case v.DeadlineSeconds <= 0:
-		f.Say(DeadlinePassed, "", fmt.Sprintf("Its deadline passed %s ago.", inSeconds(-v.DeadlineSeconds)), due)
+		f.Say(DeadlinePassed, "", fmt.Sprintf("Its deadline passed %s ago.", in.up(math.Abs(v.DeadlineSeconds))), due)
 	case tooLong && v.AloneSeconds >= v.DemandSeconds:
-		f.Say(TooLongAlone, "", fmt.Sprintf("Even with all %s to itself it would need %s, and it is due in %s.",
-			slots, inSeconds(v.AloneSeconds), inSeconds(v.DeadlineSeconds)), alone, usable, due)
+		f.Say(TooLongAlone, "", fmt.Sprintf("Even with %s to itself it would need %s, and it is due in %s.",
+			slots, in.up(v.AloneSeconds), in.down(v.DeadlineSeconds)), alone, usable, due)
 	case v.LateSeconds > 0:
-		f.Say(LateBeside, "", fmt.Sprintf("By the estimate it would be %s late: with the accepted jobs due no later it needs %s of all %s, and it is due in %s.",
-			inSeconds(v.LateSeconds), inSeconds(v.DemandSeconds), slots, inSeconds(v.DeadlineSeconds)),
+		f.Say(LateBeside, "", fmt.Sprintf("By the estimate it would be %s late: with the accepted jobs due no later it needs %s of %s, and it is due in %s.",
+			in.up(v.LateSeconds), in.up(v.DemandSeconds), slots, in.down(v.DeadlineSeconds)),
 			words.Count("late_s", v.LateSeconds, "s"), demand, usable, due)
 		if tooLong {
-			f.Say(TooLongAloneToo, "", fmt.Sprintf("Even with all of them to itself it would need %s.", inSeconds(v.AloneSeconds)), alone)
+			f.Say(TooLongAloneToo, "", fmt.Sprintf("Even with %s to itself it would need %s.", them, in.up(v.AloneSeconds)), alone)
 		}
 	}
-	v.sayMissed(&f)
-	if cures := v.Cures.words(v.Separate); cures != "" {
+	v.sayMissed(&f, in)
+	if cures := v.Cures.words(v.Separate, in); cures != "" {
 		f.Say(WouldBeAdmitted, "", "It would be admitted "+cures+".", v.Cures.figures(v.Separate)...)
 	}
 	for _, t := range v.Times {
@@ -190,15 +193,15 @@ func (v *DeadlineVerdict) Facts(class string) words.Facts {
 }
 
 // sayCertain tells what is certain of the ends of a job that may be promised and of the accepted ones.
-func (v *DeadlineVerdict) sayCertain(f *words.Facts) {
+func (v *DeadlineVerdict) sayCertain(f *words.Facts, in precision) {
 	latest := words.Count("latest_s", v.LatestSeconds, "s")
 	switch {
 	case v.Proved:
 		f.Say(PromiseProved, "", fmt.Sprintf("It can be promised: where slots go by earliest deadline and tasks take their known times, it ends within %s.",
-			inSeconds(v.LatestSeconds)), latest)
+			in.up(v.LatestSeconds)), latest)
 	case v.LatestSeconds > 0:
 		f.Say(PromiseUnproved, "", fmt.Sprintf("The rule admits it, and nothing proves that it ends in time: as whole tasks it may take up to %s.",
-			inSeconds(v.LatestSeconds)), latest)
+			in.up(v.LatestSeconds)), latest)
 	default:
 		f.Say(PromiseUnproved, "", "The rule admits it, and nothing proves that it ends in time: some tasks that may hold slots have no known time.")
 	}
@@ -216,7 +219,7 @@ func ending(jobs int64) string {
 }
 
 // sayMissed tells how many accepted jobs due later would be late, and by how much the first of them.
-func (v *DeadlineVerdict) sayMissed(f *words.Facts) {
+func (v *DeadlineVerdict) sayMissed(f *words.Facts, in precision) {
 	n := len(v.Missed)
 	if n == 0 {
 		return
@@ -226,20 +229,20 @@ func (v *DeadlineVerdict) sayMissed(f *words.Facts) {
 		figures := []capacity.Figure{words.Count("late_s", late.LateSeconds, "s")}
 		anyway := ""
 		if late.AnywaySeconds > 0 {
-			anyway = fmt.Sprintf(", and %s without this job", inSeconds(late.AnywaySeconds))
+			anyway = fmt.Sprintf(", and %s without this job", in.up(late.AnywaySeconds))
 			figures = append(figures, words.Count("late_anyway_s", late.AnywaySeconds, "s"))
 		}
-		f.Say(LaterJobLate, late.Name, fmt.Sprintf("%q would be %s late%s.", fault.Clip(late.Name), inSeconds(late.LateSeconds), anyway), figures...)
+		f.Say(LaterJobLate, late.Name, fmt.Sprintf("%q would be %s late%s.", fault.Clip(late.Name), in.up(late.LateSeconds), anyway), figures...)
 	}
 }
 
-func (c *DeadlineCures) words(separate bool) string {
+func (c *DeadlineCures) words(separate bool, in precision) string {
 	if c == nil {
 		return ""
 	}
 	var ways []string
 	if c.DeadlineSeconds > 0 {
-		ways = append(ways, fmt.Sprintf("with a deadline in %s", inSeconds(c.DeadlineSeconds)))
+		ways = append(ways, fmt.Sprintf("with a deadline in %s", in.up(c.DeadlineSeconds)))
 	}
 	if c.DedicatedSlots > 0 {
 		way := "beside " + fault.Plural(c.DedicatedSlots, "more dedicated slot")
@@ -272,12 +275,45 @@ func (c *DeadlineCures) figures(separate bool) (named []capacity.Figure) {
 	return named
 }
 
-// inSeconds writes a time rounded up: whole seconds from ten on, otherwise tenths.
-func inSeconds(seconds float64) string {
-	if seconds >= 10 {
-		return fmt.Sprintf("%.0f s", math.Ceil(seconds))
+// precision is the decimals with which a sentence writes times, so that those near each other are told apart.
+type precision int
+
+const (
+	mostPrecise = 6    // decimals
+	nearTimes   = 2    // s: from there on whole seconds, one up and one down, tell times apart
+	timeNoise   = 1e-9 // of a time: nearer ones are the same
+)
+
+// precision returns as many decimals as tell the time left from those that it is compared with.
+func (v *DeadlineVerdict) precision() (in precision) {
+	times := []float64{v.DemandSeconds, v.AloneSeconds, v.LatestSeconds}
+	if v.Cures != nil {
+		times = append(times, v.Cures.DeadlineSeconds)
 	}
-	return fmt.Sprintf("%g s", math.Ceil(seconds*10)/10)
+	for _, t := range times {
+		if far := math.Abs(t - v.DeadlineSeconds); t > 0 && far > timeNoise*t {
+			in = max(in, precision(max(0, min(mostPrecise, math.Ceil(math.Log10(nearTimes/far))))))
+		}
+	}
+	return in
+}
+
+// up writes a time that nothing exceeds. Below ten seconds it has tenths at least.
+func (p precision) up(seconds float64) string {
+	if seconds < 10 {
+		p = max(p, 1)
+	}
+	scale := math.Pow10(int(p))
+	return fault.Plain(math.Ceil(seconds*scale*(1-timeNoise))/scale) + " s"
+}
+
+// down writes a time that is left at least, in the same way.
+func (p precision) down(seconds float64) string {
+	if seconds < 10 {
+		p = max(p, 1)
+	}
+	scale := math.Pow10(int(p))
+	return fault.Plain(math.Floor(seconds*scale*(1+timeNoise))/scale) + " s"
 }
 
 // LiveAdmission selects the jobs that a live cluster accepts: all of them, or those that get a place of their class

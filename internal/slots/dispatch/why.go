@@ -2,6 +2,7 @@ package dispatch
 
 import (
 	"fmt"
+	"math"
 
 	"example.org/headroom/internal/core/capacity"
 	"example.org/headroom/internal/core/fault"
@@ -241,13 +242,18 @@ func (w *Why) sayAtRisk() string {
 	}
 	switch completable, known := w.figure("completable"); {
 	case left <= 0:
-		return fmt.Sprintf("Its deadline passed %.3g s ago; it was %s.", -left, earliest) + passed
+		return fmt.Sprintf("Its deadline passed %.3g s ago; it was %s.", math.Abs(left), earliest) + passed
 	case !known:
-		return fmt.Sprintf("Its deadline is in %.4g s, %s: nothing says how long its tasks take.", left, earliest) + passed
+		return fmt.Sprintf("Its deadline is in %s, %s: nothing says how long its tasks take.", timeLeft(left), earliest) + passed
 	default:
-		return fmt.Sprintf("Its running tasks' slots complete %.4g of its %g unfinished tasks until its deadline in %.4g s, %s.",
-			completable, unfinished, left, earliest) + passed
+		return fmt.Sprintf("Its running tasks' slots complete %.4g of its %s until its deadline in %s, %s.",
+			completable, words.Counted(fault.Plain(unfinished), "unfinished task"), timeLeft(left), earliest) + passed
 	}
+}
+
+// timeLeft writes a time that is left at least, with four digits.
+func timeLeft(seconds float64) string {
+	return precision(max(0, min(mostPrecise, 3-math.Floor(math.Log10(seconds))))).down(seconds)
 }
 
 // unitOf gives the units of figures; the others are plain numbers.

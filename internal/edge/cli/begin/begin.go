@@ -212,7 +212,7 @@ func (b *beginning) make(c *cobra.Command) error {
 	}
 	err := fill(c)
 	if err == nil {
-		b.assume("headroom class edit", "all jobs are promised, so that none is refused")
+		b.assume("headroom class edit --jobs-min", "as many jobs are promised as there are at once by these deadlines, so that none is refused; a later deadline needs more")
 		b.assume("headroom class forecast", "runs arrive like that until %s", b.now.UTC().Truncate(time.Hour).Add(ahead).Format(time.DateOnly))
 		return nil
 	}

@@ -45,9 +45,10 @@ func (b *beginning) fromHistory(c *cobra.Command) error {
 	if err != nil {
 		return err
 	}
+	record := recordOf(jobs)
 	for _, job := range jobs {
 		if job.Usable > 0 {
-			if err := b.addJob(ctx, job); err != nil {
+			if err := b.addJob(ctx, job, record); err != nil {
 				return err
 			}
 		}
@@ -85,7 +86,7 @@ func all[T any](ctx context.Context, s *remote.Service, list openapi.List) ([]T,
 }
 
 // addJob makes a class of a job, with its profile, deadline and forecast.
-func (b *beginning) addJob(ctx context.Context, job past.RecordedJob) error {
+func (b *beginning) addJob(ctx context.Context, job past.RecordedJob, record span) error {
 	runs, err := all[past.StoredExecution](ctx, b.s, openapi.ListExecutions(b.cluster, &openapi.ListExecutionsQuery{Job: job.Job}))
 	if err != nil {
 		return err
@@ -108,7 +109,7 @@ func (b *beginning) addJob(ctx context.Context, job past.RecordedJob) error {
 	if err != nil {
 		return err
 	}
-	arrivals, err := b.forecast(ctx, name, job, runs)
+	arrivals, err := b.forecast(ctx, name, job, record, runs)
 	if err != nil {
 		return err
 	}
@@ -254,29 +255,71 @@ func within(took []float64, deadline float64) (n int) {
 	return n
 }
 
-// forecast repeats the week that the runs show. Where they are of less than a week they come evenly.
-func (b *beginning) forecast(ctx context.Context, class string, job past.RecordedJob, runs []past.StoredExecution) (about string, err error) {
+// span is the time from the hour of a first run to the end of the hour of a last one.
+type span struct{ from, until time.Time }
+
+func spanOf(first, last time.Time) span {
+	return span{first.UTC().Truncate(time.Hour), last.UTC().Truncate(time.Hour).Add(time.Hour)}
+}
+
+func (s span) days() float64 { return s.until.Sub(s.from).Hours() / 24 }
+
+const week = 7 * 24 * time.Hour
+
+// recordOf is the time that the runs of all jobs are of. Nothing is known of other times.
+func recordOf(jobs []past.RecordedJob) (record span) {
+	for _, job := range jobs {
+		if job.FirstAt == nil || job.LastAt == nil {
+			continue
+		}
+		own := spanOf(*job.FirstAt, *job.LastAt)
+		if record.from.IsZero() || own.from.Before(record.from) {
+			record.from = own.from
+		}
+		if own.until.After(record.until) {
+			record.until = own.until
+		}
+	}
+	return record
+}
+
+// weeks returns the whole weeks that a job's runs are counted in, so that no day counts more often: the last ones of its own
+// time, or of the whole record where its own time is less than a week, as that of a job that ran once. None are 0 days.
+func (s span) weeks(record span) span {
+	if s.days() >= 7 {
+		return span{s.until.Add(-time.Duration(s.days()/7) * week), s.until}
+	}
+	length := time.Duration(record.days()/7) * week
+	if in := (span{record.until.Add(-length), record.until}); !s.from.Before(in.from) {
+		return in
+	}
+	return span{record.from, record.from.Add(length)}
+}
+
+// forecast repeats the week that the runs show. Where the record is of less than a week they come evenly.
+func (b *beginning) forecast(ctx context.Context, class string, job past.RecordedJob, record span, runs []past.StoredExecution) (about string, err error) {
 	if job.FirstAt == nil || job.LastAt == nil {
 		return "without dates, so as many as ran at once, all the time", nil
 	}
 	until := b.now.UTC().Truncate(time.Hour).Add(ahead)
-	from, last := job.FirstAt.UTC().Truncate(time.Hour), job.LastAt.UTC().Truncate(time.Hour).Add(time.Hour)
-	days := last.Sub(from).Hours() / 24
-	if weeks := int(days / 7); weeks >= 1 {
-		from := last.Add(-time.Duration(weeks) * 7 * 24 * time.Hour) // whole weeks, so that no day counts more often
+	in := spanOf(*job.FirstAt, *job.LastAt).weeks(record)
+	if weeks := int64(in.days() / 7); weeks >= 1 {
 		_, err := b.send(ctx, openapi.ForecastFromHistory(b.cluster), clusters.ForecastFromHistory{Class: class, Job: job.Job,
-			MeasuredFrom: &from, MeasuredUntil: &last, Until: &until})
+			MeasuredFrom: &in.from, MeasuredUntil: &in.until, Until: &until})
 		if err != nil {
 			return "", err
 		}
-		n := 0
+		n := int64(0)
 		for _, r := range runs {
-			if r.SubmittedAt != nil && !r.SubmittedAt.Before(from) && r.SubmittedAt.Before(last) {
+			if r.SubmittedAt != nil && !r.SubmittedAt.Before(in.from) && r.SubmittedAt.Before(in.until) {
 				n++
 			}
 		}
-		return fmt.Sprintf("%s a week, at the hours of the last %s on record", shell.Figure(float64(n)/float64(weeks)), shell.Counted(int64(weeks), "week")), nil
+		if n < weeks {
+			return fmt.Sprintf("%d in %d weeks on record, at the same hour of the week", n, weeks), nil
+		}
+		return fmt.Sprintf("%s a week, at the hours of the last %s on record", shell.Figure(float64(n)/float64(weeks)), shell.Counted(weeks, "week")), nil
 	}
-	days = math.Max(days, 1)
-	return fmt.Sprintf("%s a day, at any hour alike, as less than a week is on record", shell.Figure(float64(job.Executions)/days)), b.evenly(ctx, class, float64(job.Executions)/days/24)
+	aDay := float64(job.Executions) / math.Max(record.days(), 1)
+	return fmt.Sprintf("%s a day, at any hour alike, as less than a week is on record", shell.Figure(aDay)), b.evenly(ctx, class, aDay/24)
 }

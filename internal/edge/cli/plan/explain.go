@@ -312,7 +312,7 @@ func flipWords(p capacity.Problem, given capacity.Class, pl capacity.Plan, c *ca
 
 func capacitySentences(p capacity.Problem, pl capacity.Plan) string {
 	prices := *pl.Prices
-	per := p.Currency + " " + periodWord(p.PeriodSeconds)
+	per := p.Currency + " " + words.PerPeriod(p.PeriodSeconds)
 	var s []string
 	if len(prices.Types) == 0 {
 		s = append(s, priceSentence("capacity", prices.Capacity, per))
@@ -358,7 +358,7 @@ const mostPenalties = 5
 // moneyLines says what is on the bill, whose amounts add up to it, and what refused jobs are valued at.
 func moneyLines(p capacity.Problem, pl capacity.Plan) (lines []string) {
 	lines = append(lines, fmt.Sprintf("The VM bill is %s %s %s, which is %s a month of %d hours:", pl.Cost.Bill, p.Currency,
-		periodWord(p.PeriodSeconds), pl.Cost.Bill.Over(3600*capacity.HoursPerMonth, p.PeriodSeconds), capacity.HoursPerMonth))
+		words.PerPeriod(p.PeriodSeconds), pl.Cost.Bill.Over(3600*capacity.HoursPerMonth, p.PeriodSeconds), capacity.HoursPerMonth))
 	line := func(amount money.Amount, format string, values ...any) {
 		if !amount.IsZero() {
 			lines = append(lines, fmt.Sprintf("  %s for ", amount)+fmt.Sprintf(format, values...))
@@ -485,16 +485,6 @@ func vms(n float64) string {
 		return "1 VM"
 	}
 	return shell.Figure(n) + " VMs"
-}
-
-func periodWord(seconds int64) string {
-	switch seconds {
-	case 3600:
-		return "an hour"
-	case 86400:
-		return "a day"
-	}
-	return "per " + shell.Figure(float64(seconds)/3600) + " h"
 }
 
 // boundWord names the bound that a class is planned with. Without a calibration of its own that is the average.

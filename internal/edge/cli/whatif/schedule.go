@@ -26,7 +26,7 @@ Classes without it start as they arrive. With --cluster a server plans one of it
 contracts: the coming week, or as far as the forecasts go, unless --from and --until say otherwise.
 
 The answer has every start, the VMs and the cost of each hour, the value of what is refused, and what no schedule costs
-less than. "saved" compares bill and value refused together with a plan in which nothing waits. The time budget is
+less than. "saved" compares bill and value refused together with the cheapest plan found in which nothing waits. The time budget is
 max_solve_ms of the problem.` + remote.ConnectionHelp,
 		Example: "  headroom whatif schedule day.json\n  headroom whatif schedule day.json -o csv -f starts.csv\n  headroom whatif schedule day.json -o json | headroom verify day.json\n  headroom whatif schedule --cluster shop --from 2026-01-01 --until 2026-01-03",
 		Args:    cobra.MaximumNArgs(1),

@@ -3377,7 +3377,7 @@ export type ScenarioOutcome = {
 };
 
 export type Schedule = {
-  at_once: (ScheduleCost);
+  at_once: ScheduleAtOnce;
   classes: Array<ScheduledClass>;
   cost: ScheduleCost;
   currency: string;
@@ -3390,6 +3390,14 @@ export type Schedule = {
   schedule: Array<ScheduledStart>;
   status: "optimal" | "feasible";
   warnings: Array<Warning>;
+};
+
+export type ScheduleAtOnce = {
+  bill: Amount;
+  refused: Array<RefusedArrivals>;
+  schedule: Array<ScheduledStart>;
+  total: Amount;
+  value_refused: Amount;
 };
 
 export type ScheduleCost = {

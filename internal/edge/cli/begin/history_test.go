@@ -1,0 +1,26 @@
+package begin
+
+import (
+	"testing"
+	"time"
+)
+
+// A job is counted in whole weeks of its own time, and one of less than a week in those of the whole record.
+func TestJobsAreCountedInWholeWeeks(t *testing.T) {
+	start := time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC)
+	between := func(from, until float64) span {
+		at := func(days float64) time.Time { return start.Add(time.Duration(days * 24 * float64(time.Hour))) }
+		return span{at(from), at(until)}
+	}
+	for name, c := range map[string]struct{ own, record, want span }{
+		"ran once in three weeks":     {between(8, 8.5), between(0, 21), between(0, 21)},
+		"ran before the last weeks":   {between(1, 1.5), between(0, 27), between(0, 21)},
+		"ran in the last weeks":       {between(20, 26), between(0, 27), between(6, 27)},
+		"two weeks and some days":     {between(0, 17), between(0, 21), between(3, 17)},
+		"nothing of a week on record": {between(1, 2), between(0, 3), between(3, 3)},
+	} {
+		if got := c.own.weeks(c.record); c.want.days() == 0 && got.days() != 0 || c.want.days() > 0 && got != c.want {
+			t.Errorf("%s: got %v, want %v", name, got, c.want)
+		}
+	}
+}
