@@ -4568,7 +4568,7 @@ export interface Operations {
   "GET /v1/clusters/{cluster}/plans/current": { path: { cluster: string; }; query: { format?: "json" | "csv" | "xlsx"; }; body: never; answer: CurrentPlan };
   "GET /v1/clusters/{cluster}/plans/current/scaling": { path: { cluster: string; }; query: { class?: string; headroom?: string; min?: number; max?: number; lead?: number; }; body: never; answer: Scaling };
   "GET /v1/clusters/{cluster}/plans/diff": { path: { cluster: string; }; query: { from?: string; to?: string; }; body: never; answer: Difference };
-  "GET /v1/clusters/{cluster}/plans/events": { path: { cluster: string; }; query: { }; body: never; answer: never };
+  "GET /v1/clusters/{cluster}/plans/events": { path: { cluster: string; }; query: { next?: boolean; }; body: never; answer: never };
   "DELETE /v1/clusters/{cluster}/plans/pin": { path: { cluster: string; }; query: { }; body: never; answer: never };
   "GET /v1/clusters/{cluster}/plans/pin": { path: { cluster: string; }; query: { }; body: never; answer: Pinned };
   "PUT /v1/clusters/{cluster}/plans/pin": { path: { cluster: string; }; query: { }; body: PinRequest; answer: Pinned };
