@@ -81,7 +81,7 @@ export function Picture({ plan, days, children }: { plan: CurrentPlan; days: Rea
             brush={zoom}
             reset={() => choose("days", null)}
           >
-            {(a) => <Drawn a={a} seen={seen} days={days} from={from} until={until} at={at} prices={prices} cursor={cursor} />}
+            {(a) => <Drawn a={a} seen={seen} days={days} from={from} until={until} at={at} prices={prices} currency={currency} cursor={cursor} />}
           </Plot>
         )}
       </Figure>
@@ -144,10 +144,11 @@ interface Drawing {
   until: number;
   at: number;
   prices: ReturnType<typeof pricesIn>;
+  currency: string;
   cursor: Signal<Cursor>;
 }
 
-function Drawn({ a, seen, days, from, until, at, prices, cursor }: Drawing) {
+function Drawn({ a, seen, days, from, until, at, prices, currency, cursor }: Drawing) {
   const kind = (low: (s: Stretch) => number, high: (s: Stretch) => number) => seen.map((s) => ({ from: s.from, until: s.until, low: low(s), high: high(s) }));
   const most = Math.max(...seen.map((s) => s.reserved + s.demand + s.spot));
   const unknown = days.ahead ? guessed(days.ahead).filter((g) => g.until > from && g.from < until) : [];
@@ -160,7 +161,7 @@ function Drawn({ a, seen, days, from, until, at, prices, cursor }: Drawing) {
       <Blocks of={a} parts={unknown.map((g) => ({ from: Math.max(g.from, from), until: Math.min(g.until, until), low: 0, high: most }))} look="unknown" />
       {hovered && <Blocks of={a} parts={[{ from: hovered.from, until: hovered.until, low: 0, high: hovered.reserved + hovered.demand + hovered.spot }]} look="read" />}
       {at > from && at < until && <Mark of={a} x={at} word="now" look="" />}
-      {flags(days, from, until, prices, a).map((f) => (
+      {flags(days, from, until, prices, currency, a).map((f) => (
         <Mark key={`${f.at} ${f.word}`} of={a} x={f.at} word={f.word} look={f.look} up={f.up} />
       ))}
     </>
@@ -170,9 +171,9 @@ function Drawn({ a, seen, days, from, until, at, prices, cursor }: Drawing) {
 const letter = 7.5; // how wide one is, about
 
 /** flags are contracts that end and prices that change; of those that stand close together some have no room for words. */
-function flags(days: Read, from: number, until: number, prices: ReturnType<typeof pricesIn>, a: Area) {
+function flags(days: Read, from: number, until: number, prices: ReturnType<typeof pricesIn>, currency: string, a: Area) {
   const ends = endsIn(days.contracts, from, until).map((c) => ({ at: c.at, word: `${inText(c.name)} ends`, look: "accent" }));
-  const turns = prices.flatMap((p) => p.steps.slice(1).map((s) => ({ at: s.from, word: `${prices.length > 1 ? `${p.type} ` : ""}${s.text.replace(/0+$/, "")}`, look: "muted" })));
+  const turns = prices.flatMap((p) => p.steps.slice(1).map((s) => ({ at: s.from, word: `${prices.length > 1 ? `${p.type} ` : ""}${price(units(s.text), currency)}`, look: "muted" })));
   let end = -Infinity;
   return [...ends, ...turns]
     .sort((x, y) => x.at - y.at)
