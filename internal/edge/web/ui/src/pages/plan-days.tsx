@@ -179,8 +179,9 @@ function flags(days: Read, from: number, until: number, prices: ReturnType<typeo
     .sort((x, y) => x.at - y.at)
     .map((f) => {
       const wide = (f.word.length * letter) / 2;
-      const room = a.x(f.at) - wide > end + 8;
-      if (room) end = a.x(f.at) + wide;
+      const at = Math.min(Math.max(a.x(f.at), a.left + wide), a.right - wide); // as the chart keeps words within it
+      const room = at - wide > end + 8;
+      if (room) end = at + wide;
       return { ...f, word: room ? f.word : "", up: 14 };
     });
 }
