@@ -360,3 +360,30 @@ func TestInitAsks(t *testing.T) {
 		t.Errorf("without answers there is a cluster:\n%s", list)
 	}
 }
+
+// Where no job is expected at this hour the first plan is that of the next hour with jobs, and the last line explains that one.
+func TestInitPlansTheNextHourWithJobs(t *testing.T) {
+	t.Parallel()
+	h := startHomed(t)
+	next := time.Now().UTC().Truncate(time.Hour).Add(6 * time.Hour)
+	var list strings.Builder
+	list.WriteString("JobID|JobName|AllocCPUS|Submit|Start|End|State\n")
+	for day := range 8 {
+		at := next.AddDate(0, 0, day-8).Unix()
+		fmt.Fprintf(&list, "%d|etl|8|%d|%d|%d|COMPLETED\n", day+1, at, at, at+300)
+	}
+	path := filepath.Join(t.TempDir(), "jobs.txt")
+	if err := os.WriteFile(path, []byte(list.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	said := h.verb(t, "init", "shop", "--from-history", path, "--instance", "m5.xlarge", "--price", "0.192")
+	for _, want := range []string{"No job is expected at this hour. This is the plan for the next, at " + next.Format("2006-01-02 15:04 UTC"), "its one job admitted"} {
+		if !strings.Contains(said, want) {
+			t.Errorf("it does not say %q:\n%s", want, said)
+		}
+	}
+	explain := regexp.MustCompile(`headroom plan explain shop --plan (\d+)`).FindStringSubmatch(said)
+	if explain == nil || !strings.Contains(h.verb(t, "plan", "explain", "shop", "--plan", explain[1]), "Its one job is admitted") {
+		t.Errorf("what it says to go on with explains nothing:\n%s", said)
+	}
+}

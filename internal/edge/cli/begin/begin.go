@@ -141,15 +141,16 @@ func (b *beginning) plan(c *cobra.Command) error {
 			break
 		}
 	}
-	if err := plan.Create(c, b.s, b.cluster, busy); err != nil {
+	number, err := plan.Create(c, b.s, b.cluster, busy)
+	if err != nil {
 		return err
 	}
 	if first, _, _ := strings.Cut(months.Explanation, "\n"); first != "" { // not of a run, which takes longer
 		fmt.Fprintf(c.OutOrStdout(), "\n%s\n", shell.Shown(first))
 	}
 	cluster := shell.Shown(b.cluster)
-	text := fmt.Sprintf("\nGo on: headroom whatif months --cluster %s tells the bill by month, headroom plan explain %[1]s what would change the plan.\n",
-		cluster)
+	text := fmt.Sprintf("\nGo on: headroom whatif months --cluster %s tells the bill by month, "+
+		"headroom plan explain %[1]s --plan %d what would change the plan.\n", cluster, number)
 	if b.offers > 0 {
 		text += fmt.Sprintf("The price sheet has %s: headroom whatif purchase --cluster %s tells which to buy.\n",
 			shell.Counted(int64(b.offers), "offer"), cluster)
