@@ -245,18 +245,24 @@ func TestInitOfAGuess(t *testing.T) {
 		"the name big does not say how many":          append(guess, "--instance", "big", "--price", "1"),
 		`--time-zone: "Mars/Olympus" is no time zone`: with(append(guess, "--time-zone", "Mars/Olympus")...),
 	} {
-		var out, trouble bytes.Buffer
-		code := run(t.Context(), append([]string{"init", "other", "--data-dir", h.dir}, flags...), strings.NewReader(""), &out, &trouble)
-		if code == shell.ExitOK || !strings.Contains(trouble.String(), why) {
-			t.Errorf("%v: exit code %d: %s, want %q", flags, code, &trouble, why)
-		}
-		if list := h.verb(t, "cluster", "list"); strings.Contains(list, "other") {
-			t.Fatalf("%v left a cluster:\n%s", flags, list)
-		}
+		h.refusesInit(t, why, flags)
 	}
 	var out, trouble bytes.Buffer
 	if code := run(t.Context(), append([]string{"init", "shop", "--data-dir", h.dir}, with(guess...)...), strings.NewReader(""), &out, &trouble); code == shell.ExitOK || !strings.Contains(trouble.String(), "choose another name") {
 		t.Errorf("a second cluster of the name: %d: %s", code, &trouble)
+	}
+}
+
+// refusesInit demands that init with these flags says why it makes nothing, and leaves nothing.
+func (h *homed) refusesInit(t *testing.T, why string, flags []string) {
+	t.Helper()
+	var out, trouble bytes.Buffer
+	code := run(t.Context(), append([]string{"init", "other", "--data-dir", h.dir}, flags...), strings.NewReader(""), &out, &trouble)
+	if code == shell.ExitOK || !strings.Contains(trouble.String(), why) {
+		t.Errorf("%v: exit code %d: %s, want %q", flags, code, &trouble, why)
+	}
+	if list := h.verb(t, "cluster", "list"); strings.Contains(list, "other") {
+		t.Fatalf("%v left a cluster:\n%s", flags, list)
 	}
 }
 
@@ -296,14 +302,7 @@ func TestInitOfASheet(t *testing.T) {
 		"--region belongs":           append(guess, "--price", "1", "--region", "eu-central-1"),
 		"--region":                   append(guess, "--prices", sheet),
 	} {
-		var out, trouble bytes.Buffer
-		code := run(t.Context(), append([]string{"init", "other", "--data-dir", h.dir}, flags...), strings.NewReader(""), &out, &trouble)
-		if code == shell.ExitOK || !strings.Contains(trouble.String(), why) {
-			t.Errorf("%v: exit code %d: %s, want %q", flags, code, &trouble, why)
-		}
-		if list := h.verb(t, "cluster", "list"); strings.Contains(list, "other") {
-			t.Fatalf("%v left a cluster:\n%s", flags, list)
-		}
+		h.refusesInit(t, why, flags)
 	}
 }
 
