@@ -3,7 +3,7 @@ package docs
 
 import "embed"
 
-// Files holds the pages in Markdown.
+// Files holds the pages in Markdown and their pictures.
 //
-//go:embed *.md tutorials concepts how-to reference research decisions
+//go:embed *.md tutorials concepts how-to reference research decisions pictures
 var Files embed.FS

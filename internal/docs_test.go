@@ -21,6 +21,7 @@ const decisions = "../docs/decisions"
 const (
 	architectureLines, architectureWidth = 250, 160
 	readmeLines, readmeWords             = 150, 900
+	pictureBytes                         = 150_000
 	decisionLines                        = 45
 	conceptWords                         = 400
 	pageSentence, pageMean               = 30, 15 // words of a sentence, at most and in the mean
@@ -248,7 +249,7 @@ var (
 
 // Pages that people read through have short sentences. A concept has one drawing at least, and fits on a page.
 func TestPagesReadWell(t *testing.T) {
-	for _, pattern := range []string{"../docs/*.md", "../docs/tutorials/*.md", "../docs/concepts/*.md"} {
+	for _, pattern := range []string{"../README.md", "../docs/*.md", "../docs/tutorials/*.md", "../docs/concepts/*.md"} {
 		pages, err := filepath.Glob(pattern)
 		if err != nil || len(pages) == 0 {
 			t.Fatalf("%s: %d pages, %v", pattern, len(pages), err)
@@ -281,6 +282,36 @@ func TestPagesReadWell(t *testing.T) {
 			if mean := float64(words) / float64(len(sentences)); mean > pageMean {
 				t.Errorf("%s: a sentence has %.1f words in the mean, more than %d", name, mean, pageMean)
 			}
+		}
+	}
+}
+
+// Pictures are small, as the server has them in it, and each is shown by a page.
+func TestPicturesAreSmall(t *testing.T) {
+	pictures, err := filepath.Glob("../docs/pictures/*")
+	if err != nil || len(pictures) < 3 {
+		t.Fatalf("%d pictures, %v", len(pictures), err)
+	}
+	shown := ""
+	for _, pattern := range []string{"../README.md", "../docs/*/*.md"} {
+		pages, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range pages {
+			text, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			shown += string(text)
+		}
+	}
+	for _, name := range pictures {
+		if info, err := os.Stat(name); err != nil || info.Size() > pictureBytes {
+			t.Errorf("%s has more than %d bytes (%v)", name, pictureBytes, err)
+		}
+		if !strings.Contains(shown, "pictures/"+filepath.Base(name)+")") {
+			t.Errorf("no page shows %s", name)
 		}
 	}
 }

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"example.org/headroom/internal/edge/cli/shell"
 	"example.org/headroom/internal/service/plans"
 	"example.org/headroom/internal/test/historytest"
@@ -227,8 +229,9 @@ func TestInitOfAGuess(t *testing.T) {
 		return append([]string{"--instance", "m5.xlarge", "--price", "0.2"}, flags...)
 	}
 	for why, flags := range map[string][]string{
-		"There is no history in it":                   with("--from-history", t.TempDir()),
-		"no past run there tells how long":            with("--from-history", failed),
+		"There is no history in it":        with("--from-history", t.TempDir()),
+		"no past run there tells how long": with("--from-history", failed),
+		"headroom init other --takes 45m --on 10 --a-day 20 --instance m5.xlarge --price 0.2": with("--from-history", failed, "--slots", "4"),
 		"There is no such file":                       with("--from-history", "nowhere"),
 		"say what runs":                               with(),
 		"give one of both":                            with(append(guess, "--from-history", failed)...),
@@ -242,17 +245,144 @@ func TestInitOfAGuess(t *testing.T) {
 		"the name big does not say how many":          append(guess, "--instance", "big", "--price", "1"),
 		`--time-zone: "Mars/Olympus" is no time zone`: with(append(guess, "--time-zone", "Mars/Olympus")...),
 	} {
-		var out, trouble bytes.Buffer
-		code := run(t.Context(), append([]string{"init", "other", "--data-dir", h.dir}, flags...), strings.NewReader(""), &out, &trouble)
-		if code == shell.ExitOK || !strings.Contains(trouble.String(), why) {
-			t.Errorf("%v: exit code %d: %s, want %q", flags, code, &trouble, why)
-		}
-		if list := h.verb(t, "cluster", "list"); strings.Contains(list, "other") {
-			t.Fatalf("%v left a cluster:\n%s", flags, list)
-		}
+		h.refusesInit(t, why, flags)
 	}
 	var out, trouble bytes.Buffer
 	if code := run(t.Context(), append([]string{"init", "shop", "--data-dir", h.dir}, with(guess...)...), strings.NewReader(""), &out, &trouble); code == shell.ExitOK || !strings.Contains(trouble.String(), "choose another name") {
 		t.Errorf("a second cluster of the name: %d: %s", code, &trouble)
+	}
+}
+
+// refusesInit demands that init with these flags says why it makes nothing, and leaves nothing.
+func (h *homed) refusesInit(t *testing.T, why string, flags []string) {
+	t.Helper()
+	var out, trouble bytes.Buffer
+	code := run(t.Context(), append([]string{"init", "other", "--data-dir", h.dir}, flags...), strings.NewReader(""), &out, &trouble)
+	if code == shell.ExitOK || !strings.Contains(trouble.String(), why) {
+		t.Errorf("%v: exit code %d: %s, want %q", flags, code, &trouble, why)
+	}
+	if list := h.verb(t, "cluster", "list"); strings.Contains(list, "other") {
+		t.Fatalf("%v left a cluster:\n%s", flags, list)
+	}
+}
+
+// A price sheet gives the price and the offers; runs of two clusters are told.
+func TestInitOfASheet(t *testing.T) {
+	t.Parallel()
+	h := startHomed(t)
+	sheet, err := filepath.Abs("testdata/examples/sheet.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := filepath.Join(t.TempDir(), "jobs.txt")
+	text := "JobID|JobName|AllocCPUS|Submit|Start|End|State|Cluster\n" +
+		"1|etl|8|1788739782|1788739811|1788740159|COMPLETED|north\n" +
+		"1|etl|8|1788760971|1788761023|1788761263|COMPLETED|south\n"
+	if err := os.WriteFile(list, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	said := h.verb(t, "init", "shop", "--from-history", list, "--instance", "m5.xlarge", "--prices", sheet, "--region", "us-east-1")
+	for _, want := range []string{"m5.xlarge costs 0.18 USD an hour", "the runs are of one cluster, though their records name 2: north and south (--from-history)", "Proved optimal"} {
+		if !strings.Contains(said, want) {
+			t.Errorf("it does not say %q:\n%s", want, said)
+		}
+	}
+	guess := []string{"--takes", "45m", "--on", "10", "--a-day", "20", "--instance", "m5.xlarge"}
+	said = h.verb(t, append([]string{"init", "bought", "--prices", sheet, "--region", "eu-central-1"}, guess...)...)
+	if !strings.Contains(said, "The price sheet has 1 offer: headroom whatif purchase --cluster bought") {
+		t.Errorf("it does not tell the offers:\n%s", said)
+	}
+	if said := h.verb(t, "whatif", "purchase", "--cluster", "bought", "--assume", "flat"); !strings.Contains(said, "1yr Partial Upfront") {
+		t.Errorf("the offer is not weighed:\n%s", said)
+	}
+	for why, flags := range map[string][]string{
+		"There is no such file":      append(guess, "--prices", "nowhere.csv"),
+		`Did you mean "eu-central-1`: append(guess, "--prices", sheet, "--region", "eu-cental-1"),
+		"give one of both":           append(guess, "--prices", sheet, "--price", "1"),
+		"--region belongs":           append(guess, "--price", "1", "--region", "eu-central-1"),
+		"--region":                   append(guess, "--prices", sheet),
+	} {
+		h.refusesInit(t, why, flags)
+	}
+}
+
+// terminal returns a terminal on which a person types lines.
+func terminal(t *testing.T, typed string) *os.File {
+	t.Helper()
+	person, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = person.Close() })
+	if err := unix.IoctlSetPointerInt(int(person.Fd()), unix.TIOCSPTLCK, 0); err != nil {
+		t.Fatal(err)
+	}
+	number, err := unix.IoctlGetInt(int(person.Fd()), unix.TIOCGPTN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	program, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = program.Close() })
+	if _, err := person.WriteString(typed); err != nil {
+		t.Fatal(err)
+	}
+	return program
+}
+
+// On a terminal init asks for what flags leave open, again where an answer will not do.
+func TestInitAsks(t *testing.T) {
+	t.Parallel()
+	h := startHomed(t)
+	ask := func(typed string, args ...string) (said string, code int) {
+		var out bytes.Buffer
+		code = run(t.Context(), append([]string{"init", "--data-dir", h.dir}, args...), terminal(t, typed), &out, &out)
+		return out.String(), code
+	}
+	said, code := ask("big\nmany\n4\n0.192\nnowhere\n\nlong\n45m\n10\n20\n", "guess")
+	for _, want := range []string{"Which type of VM", "How many tasks", "give a whole number", "What does one cost", "There is no such file", "give a time", "On how many", "a day?", "Rent 10 VMs"} {
+		if code != shell.ExitOK || !strings.Contains(said, want) {
+			t.Errorf("exit code %d; it does not say %q:\n%s", code, want, said)
+		}
+	}
+	logs := t.TempDir()
+	recorded(t, logs)
+	if said, code = ask("m5.xlarge\n"+logs+"\n", "past", "--price", "0.2"); code != shell.ExitOK || !strings.Contains(said, "with 2 classes") || strings.Contains(said, "How long") {
+		t.Errorf("exit code %d:\n%s", code, said)
+	}
+	if said, code = ask("\x04", "nothing"); code != shell.ExitError || !strings.Contains(said, "there was no answer") {
+		t.Errorf("exit code %d:\n%s", code, said)
+	}
+	if list := h.verb(t, "cluster", "list"); strings.Contains(list, "nothing") {
+		t.Errorf("without answers there is a cluster:\n%s", list)
+	}
+}
+
+// Where no job is expected at this hour the first plan is that of the next hour with jobs, and the last line explains that one.
+func TestInitPlansTheNextHourWithJobs(t *testing.T) {
+	t.Parallel()
+	h := startHomed(t)
+	next := time.Now().UTC().Truncate(time.Hour).Add(6 * time.Hour)
+	var list strings.Builder
+	list.WriteString("JobID|JobName|AllocCPUS|Submit|Start|End|State\n")
+	for day := range 8 {
+		at := next.AddDate(0, 0, day-8).Unix()
+		fmt.Fprintf(&list, "%d|etl|8|%d|%d|%d|COMPLETED\n", day+1, at, at, at+300)
+	}
+	path := filepath.Join(t.TempDir(), "jobs.txt")
+	if err := os.WriteFile(path, []byte(list.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	said := h.verb(t, "init", "shop", "--from-history", path, "--instance", "m5.xlarge", "--price", "0.192")
+	for _, want := range []string{"No job is expected at this hour. This is the plan for the next, at " + next.Format("2006-01-02 15:04 UTC"), "its one job admitted"} {
+		if !strings.Contains(said, want) {
+			t.Errorf("it does not say %q:\n%s", want, said)
+		}
+	}
+	explain := regexp.MustCompile(`headroom plan explain shop --plan (\d+)`).FindStringSubmatch(said)
+	if explain == nil || !strings.Contains(h.verb(t, "plan", "explain", "shop", "--plan", explain[1]), "Its one job is admitted") {
+		t.Errorf("what it says to go on with explains nothing:\n%s", said)
 	}
 }

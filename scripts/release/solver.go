@@ -104,7 +104,8 @@ func (t toolchain) buildSolver(p platform, version, folder, to string) (librarie
 		}
 		libraries = append(libraries, linked)
 	}
-	ld := fmt.Sprintf(`-s -w -X main.version=%s -extldflags "%s -lm"`, version, strings.Join(flags, " "))
+	// Without a build ID, which would depend on the folder of the links.
+	ld := fmt.Sprintf(`-s -w -buildid= -X main.version=%s -extldflags "%s -lm"`, version, strings.Join(flags, " "))
 	command := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags", ld, "-o", to, "./cmd/headroom-solver") // #nosec G204 -- our own words
 	command.Env = append(os.Environ(), "GOOS="+p.system, "GOARCH="+p.machine, "CGO_ENABLED=1", "CGO_LDFLAGS=-L"+links,
 		"CC="+t.prefix+"gcc", "CXX="+t.prefix+"g++")

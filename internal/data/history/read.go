@@ -231,7 +231,7 @@ func ReadFS(files fs.FS, o Options, to Sink) error {
 		return readFile(files, name, o, in, named)
 	})
 	if err == nil && !found {
-		return to.refuse("the directory", "There is no history in it.")
+		return to.refuse(".", "There is no history in it.")
 	}
 	return err
 }

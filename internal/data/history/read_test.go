@@ -323,7 +323,7 @@ func TestDirectories(t *testing.T) {
 	if err := ReadFS(fstest.MapFS{"_SUCCESS": file(nil)}, Options{}, none.sink()); err != nil {
 		t.Fatal(err)
 	}
-	refusedAs(t, none.refused, []string{"the directory: There is no history in it"})
+	refusedAs(t, none.refused, []string{".: There is no history in it"})
 	if sent < int64(jhist.Len()+log.Len())/2 {
 		t.Errorf("%d bytes were told", sent)
 	}

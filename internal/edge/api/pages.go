@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"io/fs"
 	"mime"
 	"net/http"
 	"path"
@@ -85,24 +84,13 @@ func (s *server) renderPages() error {
 	return s.loadFiles()
 }
 
-// loadFiles reads the files that the pages load: everything in assets but the templates.
+// loadFiles reads the files that the pages load.
 func (s *server) loadFiles() error {
-	entries, err := fs.ReadDir(docs.Assets, "assets")
-	if err != nil {
-		return err
-	}
-	for _, e := range entries {
-		name := e.Name()
-		if path.Ext(name) == ".html" {
-			continue
-		}
-		body, err := fs.ReadFile(docs.Assets, "assets/"+name)
-		if err != nil {
-			return err
-		}
+	files, err := docs.Files()
+	for name, body := range files {
 		s.pages.files[name] = newPage(body, fileType(name), policyOfData)
 	}
-	return nil
+	return err
 }
 
 // fileType does not leave the types our pages need to the system's tables, which differ.
@@ -114,6 +102,8 @@ func fileType(name string) string {
 		return "text/javascript; charset=utf-8"
 	case ".svg":
 		return "image/svg+xml"
+	case ".png":
+		return "image/png"
 	}
 	return mime.TypeByExtension(path.Ext(name))
 }

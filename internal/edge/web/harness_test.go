@@ -6,10 +6,16 @@ package web_test
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
+	"image"
+	"image/color"
+	"image/draw"
+	"image/png"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"os"
@@ -442,6 +448,45 @@ func picture(t *testing.T, ctx context.Context, name string) {
 	if err := os.WriteFile(filepath.Join("pictures", name+".png"), body, 0o644); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// illustrate saves the window as a picture of the documentation, if HEADROOM_PICTURES is docs.
+func illustrate(t *testing.T, ctx context.Context, name string) {
+	t.Helper()
+	if os.Getenv("HEADROOM_PICTURES") != "docs" {
+		return
+	}
+	do(t, ctx, chromedp.EmulateViewport(1280, 800))
+	value[bool](t, ctx, `document.documentElement.dataset.theme = "light", scrollTo(0, 0), `+painted)
+	taken, err := chromedp.Run(ctx, chromedp.CaptureScreenshot())
+	if err != nil {
+		t.Fatal(err)
+	}
+	screen, err := png.Decode(bytes.NewReader(taken))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var small bytes.Buffer
+	if err := (&png.Encoder{CompressionLevel: png.BestCompression}).Encode(&small, fewColours(screen)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join("../../../docs/pictures", name+".png"), small.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// fewColours returns a picture in its 256 most frequent colours, which takes half of the bytes.
+func fewColours(of image.Image) *image.Paletted {
+	count := map[color.Color]int{}
+	for y := of.Bounds().Min.Y; y < of.Bounds().Max.Y; y++ {
+		for x := of.Bounds().Min.X; x < of.Bounds().Max.X; x++ {
+			count[of.At(x, y)]++
+		}
+	}
+	colours := slices.SortedFunc(maps.Keys(count), func(a, b color.Color) int { return cmp.Compare(count[b], count[a]) })
+	few := image.NewPaletted(of.Bounds(), colours[:min(len(colours), 256)])
+	draw.Draw(few, few.Bounds(), of, of.Bounds().Min, draw.Src)
+	return few
 }
 
 // painted waits until changes are painted; charts are drawn again for another width.

@@ -91,10 +91,10 @@ func TestTablesStartNoFormula(t *testing.T) {
 func TestPurchasesLeadWithTheBill(t *testing.T) {
 	purchases, want := "", []string{}
 	for _, c := range []struct{ saved, share, avoided, month, want string }{
-		{"13768.00", "0.105", "59305.00", `"2026-02-01T00:00:00Z"`, "Buy 3 year. The VM bill falls by $13,768 a month (11 %), which pays back in month 2. It serves 20 job-hours more, which you value at $59,305 a month."},
-		{"200.00", "0.01", "0.00", "null", "Buy 3 year. The VM bill falls by $200.00 a month (1.0 %), which does not pay back in this time."},
-		{"-300.00", "-0.03", "700.00", "null", "Buy 3 year. The VM bill rises by $300.00 a month (3.0 %). It serves 20 job-hours more, which you value at $700.00 a month."},
-		{"0.00", "0", "700.00", `"2026-01-01T00:00:00Z"`, "Buy 3 year. The VM bill stays the same. It serves 20 job-hours more, which you value at $700.00 a month."},
+		{"13768.00", "0.105", "59305.00", `"2026-02-01T00:00:00Z"`, `Buy 3 VMs of "year". The VM bill falls by $13,768 a month (11 %), which pays back in month 2. It serves 20 job-hours more, which you value at $59,305 a month.`},
+		{"200.00", "0.01", "0.00", "null", `Buy 3 VMs of "year". The VM bill falls by $200.00 a month (1.0 %), which does not pay back in this time.`},
+		{"-300.00", "-0.03", "700.00", "null", `Buy 3 VMs of "year". The VM bill rises by $300.00 a month (3.0 %). It serves 20 job-hours more, which you value at $700.00 a month.`},
+		{"0.00", "0", "700.00", `"2026-01-01T00:00:00Z"`, `Buy 3 VMs of "year". The VM bill stays the same. It serves 20 job-hours more, which you value at $700.00 a month.`},
 	} {
 		purchases += fmt.Sprintf(`,{"status":"optimal","currency":"USD","offers":[{"name":"year","vms":3}],"bill_saving":{"amount":%q,"share":%s},"penalties_avoided":%q,"served_more_job_hours":20,"saving":{"amount":"73073.00","share":0.383},
 			"months":[{"month":"2026-01-01T00:00:00Z"},{"month":"2026-02-01T00:00:00Z"}],"bill_break_even_month":%s,"break_even_month":"2026-01-01T00:00:00Z","horizon":{"total":{"hours":730}}}`, c.saved, c.share, c.avoided, c.month)

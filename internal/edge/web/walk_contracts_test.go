@@ -184,7 +184,7 @@ func walkContracts(t *testing.T, s *server, browser context.Context) {
 	}
 	s.send(t, http.MethodPost, "/v1/clusters/"+name+"/purchases", rawJSON(`{}`), &p)
 	falls := amountOf(t, p.BillSaving.Amount, new(big.Rat).Quo(month, new(big.Rat).SetFloat64(p.Horizon.Total.Hours)), false)
-	if got, want := value[string](t, ctx, `document.querySelector("h1").textContent`), fmt.Sprintf("Buy %d one more year. The VM bill falls by %s a month (", p.Offers[0].VMs, falls); !strings.HasPrefix(got, want) || p.Offers[0].VMs == 0 {
+	if got, want := value[string](t, ctx, `document.querySelector("h1").textContent`), fmt.Sprintf("Buy %d VMs of \"one more year\". The VM bill falls by %s a month (", p.Offers[0].VMs, falls); !strings.HasPrefix(got, want) || p.Offers[0].VMs == 0 {
 		t.Errorf("the answer is %q, want %q", got, want)
 	}
 	if got := value[string](t, ctx, `document.querySelector(".figures .value").textContent`); got != falls {

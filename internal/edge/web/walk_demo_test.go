@@ -2,6 +2,7 @@ package web_test
 
 import (
 	"context"
+	"slices"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -21,6 +22,7 @@ func walkDemo(t *testing.T, _ *server, browser context.Context) {
 	for _, page := range []struct{ name, path, shown string }{
 		{"now", "/c/demo/plan", `document.querySelector("h1").textContent.startsWith("55 jobs run at once on 64 VMs.") && document.body.innerText.includes("Forecast for ")`},
 		{"what-if", "/c/demo/explore", `document.querySelectorAll(".knob").length >= 3`},
+		{"explore", "/c/demo/explore?ch=deadline:ad-hoc-queries:%3D480", `document.querySelector("main h1").textContent.includes(" the VM bill by ") && document.querySelector("main figure svg")`},
 		{"curves", "/c/demo/explore/curves", `document.querySelector(".axes path.line")`},
 		{"contracts", "/c/demo/commitments", `document.querySelectorAll("main figure .axes svg").length >= 2`},
 		{"buy", "/c/demo/commitments?tab=buy", `/^Buy \d/.test(document.querySelector("h1").textContent) && document.querySelector("main figure .axes svg")`},
@@ -49,5 +51,8 @@ func walkDemo(t *testing.T, _ *server, browser context.Context) {
 		}
 		do(t, ctx, chromedp.EmulateViewport(1280, 900))
 		picture(t, ctx, "demo-"+page.name)
+		if slices.Contains([]string{"now", "explore", "buy", "class"}, page.name) {
+			illustrate(t, ctx, page.name)
+		}
 	}
 }

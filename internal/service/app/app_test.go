@@ -111,7 +111,7 @@ func TestPlansAreStoredWithTheirInputs(t *testing.T) {
 	if err != nil || second.Number != 2 || second.InputsVersion <= first.InputsVersion {
 		t.Fatalf("got %+v, %v", second.PlanSummary, err)
 	}
-	d, err := a.Plans.Diff(ctx, "c", plans.PlanRef{Number: 1}, plans.PlanRef{})
+	d, err := a.Plans.Diff(ctx, "c", &plans.PlanRef{Number: 1}, plans.PlanRef{})
 	if err != nil || len(d.Inputs) != 1 || d.Inputs[0].Pointer != "/supply/on_demand/price" || d.Inputs[0].Before != "0.20" || d.Inputs[0].After != "0.50" {
 		t.Errorf("got %+v, %v", d, err)
 	}

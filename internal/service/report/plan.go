@@ -155,6 +155,9 @@ func Plan(w io.Writer, p capacity.Problem, pl capacity.Plan) error {
 // Headline sums up the plan in one or two sentences.
 func Headline(pl capacity.Plan) string {
 	if pl.Status == capacity.InfeasibleStatus {
+		if oneIsEnough(pl.Conflicts) {
+			return "No plan meets these demands. Any one of these changes is enough:"
+		}
 		return "No plan meets these demands:"
 	}
 	rent := fmt.Sprintf("Rent %s (%s reserved, %s on demand)", count(pl.VMs.Total, "VM", "VMs"), rounded(pl.VMs.Reserved, 4), rounded(pl.VMs.OnDemand, 4))
@@ -181,6 +184,21 @@ func Headline(pl capacity.Plan) string {
 			rounded(admitted, 4), count(admitted+refused, "job", "jobs"), rounded(refused, 4), pl.Cost.Penalties, pl.Cost.Currency)
 	}
 	return fmt.Sprintf("%s for %s %s %s; %s. %s", rent, bill, pl.Cost.Currency, words.PerPeriod(pl.Cost.PeriodSeconds), jobs, quality(pl))
+}
+
+// oneIsEnough reports whether each of several cures alone makes a plan possible, as each was tried by itself. Beside a class
+// that is impossible anywhere no other cure is enough.
+func oneIsEnough(conflicts []fault.Finding) bool {
+	cures := 0
+	for _, c := range conflicts {
+		if c.Code != words.CodeShortage {
+			return false
+		}
+		if c.Hint != nil {
+			cures++
+		}
+	}
+	return cures > 1
 }
 
 // quality tells the proved quality of the plan.

@@ -10,6 +10,7 @@ import (
 	"example.org/headroom/internal/core/capacity"
 	"example.org/headroom/internal/core/fault"
 	"example.org/headroom/internal/core/money"
+	"example.org/headroom/internal/core/words"
 )
 
 func amountIn(hundredths int64) money.Amount {
@@ -149,5 +150,17 @@ func TestInfeasiblePlansAreTheirConflicts(t *testing.T) {
 	}
 	if want := "No plan meets these demands:\n- /supply/on_demand/quota: The promised jobs need 37 VMs. Raise the quota to 17.\n"; b.String() != want {
 		t.Errorf("got %q, want %q", b.String(), want)
+	}
+	short := fault.Finding{Pointer: "/classes/0/jobs/min", Code: words.CodeShortage, Hint: &fault.Hint{Detail: "Promise at most 7 jobs."}}
+	uncured := fault.Finding{Pointer: "/classes/1/jobs/min", Code: words.CodeShortage}
+	impossible := fault.Finding{Pointer: "/classes/0/deadline_s", Code: words.CodeImpossible, Hint: &fault.Hint{Detail: "Allow 197 s or more."}}
+	for _, c := range []struct {
+		conflicts []fault.Finding
+		enough    bool
+	}{{[]fault.Finding{short, short, uncured}, true}, {[]fault.Finding{short, uncured}, false}, {[]fault.Finding{impossible, short, short}, false}, {nil, false}} {
+		pl.Conflicts = c.conflicts
+		if got := Headline(pl); strings.Contains(got, "Any one of these changes is enough:") != c.enough {
+			t.Errorf("%d conflicts: got %q", len(c.conflicts), got)
+		}
 	}
 }

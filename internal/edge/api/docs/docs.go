@@ -7,11 +7,15 @@ import (
 	"embed"
 	"fmt"
 	"html/template"
+	"io/fs"
 	"maps"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
+
+	guides "example.org/headroom/docs"
 )
 
 // The reference at /docs is made from openapi.yaml on the first request, so that it describes this very server.
@@ -20,6 +24,30 @@ import (
 var Assets embed.FS
 
 var Templates = sync.OnceValue(func() *template.Template { return template.Must(template.New("").ParseFS(Assets, "assets/*.html")) })
+
+// Files returns the files that the pages load, by name: everything in assets but the templates, and the pictures of the
+// documentation.
+func Files() (map[string][]byte, error) {
+	files := map[string][]byte{}
+	for _, from := range []struct {
+		files  fs.FS
+		folder string
+	}{{Assets, "assets"}, {guides.Files, "pictures"}} {
+		entries, err := fs.ReadDir(from.files, from.folder)
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range entries {
+			if path.Ext(e.Name()) == ".html" {
+				continue
+			}
+			if files[e.Name()], err = fs.ReadFile(from.files, path.Join(from.folder, e.Name())); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return files, nil
+}
 
 // Limits holds the limits of this server that the reference names.
 type Limits struct {

@@ -170,15 +170,22 @@ func Guide(version, chapter, page, query string) ([]byte, bool, error) {
 }
 
 // render returns a page as HTML. Links to other pages lead there; those to files that are not shown become plain words.
+// Pictures come from this server.
 func (l *library) render(p *guide) (template.HTML, error) {
 	tree := markdown().Parser().Parse(text.NewReader(p.source))
 	var leaving []*ast.Link
 	_ = ast.Walk(tree, func(n ast.Node, enter bool) (ast.WalkStatus, error) {
-		if link, ok := n.(*ast.Link); ok && enter {
-			if to := l.target(p, string(link.Destination)); to != "" {
-				link.Destination = []byte(to)
+		switch n := n.(type) {
+		case *ast.Image:
+			n.Destination = []byte("/assets/" + path.Base(string(n.Destination)))
+		case *ast.Link:
+			if !enter {
+				break
+			}
+			if to := l.target(p, string(n.Destination)); to != "" {
+				n.Destination = []byte(to)
 			} else {
-				leaving = append(leaving, link)
+				leaving = append(leaving, n)
 			}
 		}
 		return ast.WalkContinue, nil

@@ -12,22 +12,23 @@ import (
 var (
 	hrefs = regexp.MustCompile(`href="([^"]*)"`)
 	ids   = regexp.MustCompile(` id="([^"]*)"`)
+	shots = regexp.MustCompile(`<img src="/assets/([^"]*)" alt="([^"]*)"`)
 )
 
 // Every page is shown whole, its links lead to pages and headings that exist, and each page but decisions is in the contents.
 func TestGuides(t *testing.T) {
-	files := 0
+	pages := 0
 	if err := fs.WalkDir(guides.Files, ".", func(name string, e fs.DirEntry, err error) error {
 		if strings.HasSuffix(name, ".md") {
-			files++
+			pages++
 		}
 		return err
 	}); err != nil {
 		t.Fatal(err)
 	}
 	l, err := books()
-	if err != nil || len(l.pages) != files || files < 100 {
-		t.Fatalf("%d pages of %d files, %v", len(l.pages), files, err)
+	if err != nil || len(l.pages) != pages || pages < 100 {
+		t.Fatalf("%d pages of %d files, %v", len(l.pages), pages, err)
 	}
 	shown, anchors := map[string]string{}, map[string][]string{}
 	for address := range l.pages {
@@ -41,8 +42,20 @@ func TestGuides(t *testing.T) {
 			anchors[address] = append(anchors[address], m[1])
 		}
 	}
-	links := 0
+	files, err := Files()
+	if err != nil {
+		t.Fatal(err)
+	}
+	links, pictures := 0, 0
 	for address, text := range shown {
+		for _, m := range shots.FindAllStringSubmatch(text, -1) {
+			if files[m[1]] == nil || m[2] == "" && m[1] != "icon.svg" {
+				t.Errorf("%s shows %q, which this server does not have, or says nothing of it", address, m[1])
+			}
+			if strings.HasSuffix(m[1], ".png") {
+				pictures++
+			}
+		}
 		if strings.Count(text, "<h1") != 1 || strings.Contains(text, "raw HTML omitted") && !strings.Contains(string(l.pages[address].source), "<!--") {
 			t.Errorf("%s has %d titles, or HTML of its own", address, strings.Count(text, "<h1"))
 		}
@@ -65,8 +78,8 @@ func TestGuides(t *testing.T) {
 			t.Errorf("the contents do not have %s", address)
 		}
 	}
-	if links < 500 {
-		t.Errorf("%d links were looked at", links)
+	if links < 500 || pictures < 3 {
+		t.Errorf("%d links and %d pictures were looked at", links, pictures)
 	}
 }
 

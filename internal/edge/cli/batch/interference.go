@@ -39,7 +39,7 @@ Policies:
   anti-starvation:FLOOR/WINDOW  background; where the batch work ran less than FLOOR ms in WINDOW ms it runs until it has`,
 		Example: "  headroom lab interference --per-second 300 --service exponential:2\n" +
 			"  headroom lab interference --per-second 90 --service constant:10 --policy background --policy anti-starvation:50/1000\n" +
-			"  headroom lab interference --per-second 90 --service samples:3,5,40 --ceiling-cores 2 --cgroup /sys/fs/cgroup/night -o json\n" +
+			"  headroom lab interference --per-second 90 --service samples:1,2,15 --ceiling-cores 2 --cgroup /sys/fs/cgroup/night -o json\n" +
 			"  headroom lab interference --io-cap 60 --data-nodes 4 --reader terasort:50:1.6 --reader pi:0\n" +
 			"  headroom lab interference load.json",
 		Args: cobra.MaximumNArgs(1),

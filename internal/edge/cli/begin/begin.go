@@ -16,6 +16,7 @@ import (
 
 	"example.org/headroom/internal/core/fault"
 	"example.org/headroom/internal/edge/cli/history"
+	"example.org/headroom/internal/edge/cli/inputs"
 	"example.org/headroom/internal/edge/cli/plan"
 	"example.org/headroom/internal/edge/cli/remote"
 	"example.org/headroom/internal/edge/cli/shell"
@@ -28,9 +29,11 @@ import (
 type beginning struct {
 	cluster, currency, zone string
 
-	instance string
-	price    string
-	slots    int64
+	instance      string
+	price         string
+	sheet, region string // a price sheet in place of a price, and what of it
+	offers        int    // that the sheet has
+	slots         int64
 
 	history []string // files and directories; none for a guess
 	zoned   history.Zone
@@ -42,7 +45,8 @@ type beginning struct {
 	now     time.Time
 	classes []made
 	assumed []assumption
-	left    []string // what was left out, and why
+	left    []string        // what was left out, and why
+	origins map[string]bool // the clusters that the runs name
 }
 
 // made is a class that was made.
@@ -58,24 +62,27 @@ func (b *beginning) assume(change, what string, values ...any) {
 // Command returns the command that makes a first cluster.
 func Command() *cobra.Command {
 	var to remote.Connection
-	b := beginning{}
+	b := beginning{origins: map[string]bool{}}
 	c := &cobra.Command{
 		Use: "init CLUSTER", Short: "Make a first cluster of past runs or of a guess, and plan it",
 		Long: `Makes a cluster of what you have, plans it, and says what it took for granted and how to change each of it.
 
 With --from-history it reads past runs, as "headroom history import" does: each job becomes a class, with a profile,
 a deadline that 95 of 100 of its runs met, and a forecast of when it arrives. With --takes, --on and --a-day a guess
-does: "it takes 45 minutes on 10 machines, 20 times a day".
+does: "it takes 45 minutes on 10 machines, 20 times a day". On a terminal it asks for what is missing.
 
 All jobs are promised to run. The cluster is there whole, or not at all.` + remote.ConnectionHelp,
 		Example: "  headroom init shop --from-history /var/spark-events --instance m5.xlarge --price 0.192\n" +
+			"  headroom init shop --from-history /var/spark-events --instance m5.xlarge --prices sheet.csv --region eu-central-1\n" +
 			"  headroom init shop --takes 45m --on 10 --a-day 20 --instance m5.xlarge --price 0.192",
 		Args: cobra.ExactArgs(1),
 	}
 	to.AddFlags(c)
 	f := c.Flags()
 	f.StringVar(&b.instance, "instance", "", "the `type` of VM to rent, such as m5.xlarge (required)")
-	f.StringVar(&b.price, "price", "", "what one costs an hour on demand, as an `amount` such as 0.192 (required)")
+	f.StringVar(&b.price, "price", "", "what one costs an hour on demand, as an `amount` such as 0.192 (required, or --prices)")
+	f.StringVar(&b.sheet, "prices", "", "a price sheet that says so, with its offers: a `file` as for \"headroom supply price import\"")
+	f.StringVar(&b.region, "region", "", "of the price sheet: the `region`, such as eu-central-1")
 	f.StringVar(&b.currency, "currency", "USD", "the `currency` of the price")
 	f.Int64Var(&b.slots, "slots", 0, "how many tasks at once run on one VM, as a `number` (default one for each processor, from the type's name)")
 	f.StringVar(&b.zone, "time-zone", "UTC", "the `zone` that the week is in, such as Europe/Berlin")
@@ -84,44 +91,71 @@ All jobs are promised to run. The cluster is there whole, or not at all.` + remo
 	f.DurationVar(&b.takes, "takes", 0, "of a guess: how long a job takes, such as 45m")
 	f.Int64Var(&b.on, "on", 0, "of a guess: on so many machines, a `number`")
 	f.Float64Var(&b.aDay, "a-day", 0, "of a guess: how many such jobs there are a day, a `number`")
-	c.PreRunE = func(*cobra.Command, []string) error {
+	asks := false // for what is missing
+	c.PreRunE = func(c *cobra.Command, _ []string) error {
 		if err := b.zoned.Check(); err != nil {
 			return err
+		}
+		if asks = b.missing() && shell.IsTerminal(c.InOrStdin()); asks {
+			return nil
 		}
 		return b.check()
 	}
 	return to.Command(c, func(c *cobra.Command, s *remote.Service, args []string) error {
 		b.s, b.cluster, b.now = s, args[0], time.Now()
+		if asks {
+			if err := b.ask(c); err != nil {
+				return err
+			}
+		}
 		if err := b.make(c); err != nil {
 			return err
 		}
 		if err := b.say(c.OutOrStdout()); err != nil {
 			return err
 		}
-		if err := plan.Create(c, s, b.cluster); err != nil {
-			return err
-		}
-		return b.sayMonths(c)
+		return b.plan(c)
 	})
 }
 
-// sayMonths tells the bill until the forecasts end, and what to ask next.
-func (b *beginning) sayMonths(c *cobra.Command) error {
+// plan makes the first plan, tells the bill until the forecasts end, and what to ask next.
+func (b *beginning) plan(c *cobra.Command) error {
 	a, err := b.send(c.Context(), openapi.ClusterHorizon(b.cluster, nil), object{})
 	if err != nil {
 		return err
 	}
 	var months struct {
 		Explanation string `json:"explanation"`
+		Periods     []struct {
+			Start    time.Time `json:"start"`
+			Admitted float64   `json:"admitted"`
+		} `json:"periods"`
 	}
 	if err := a.Into(&months); err != nil {
+		return err
+	}
+	var busy time.Time
+	for _, p := range months.Periods {
+		if p.Admitted > 0 {
+			busy = p.Start
+			break
+		}
+	}
+	number, err := plan.Create(c, b.s, b.cluster, busy)
+	if err != nil {
 		return err
 	}
 	if first, _, _ := strings.Cut(months.Explanation, "\n"); first != "" { // not of a run, which takes longer
 		fmt.Fprintf(c.OutOrStdout(), "\n%s\n", shell.Shown(first))
 	}
-	_, err = fmt.Fprintf(c.OutOrStdout(), "\nGo on: headroom whatif months --cluster %s tells the bill by month, headroom plan explain %[1]s what would change the plan.\n",
-		shell.Shown(b.cluster))
+	cluster := shell.Shown(b.cluster)
+	text := fmt.Sprintf("\nGo on: headroom whatif months --cluster %s tells the bill by month, "+
+		"headroom plan explain %[1]s --plan %d what would change the plan.\n", cluster, number)
+	if b.offers > 0 {
+		text += fmt.Sprintf("The price sheet has %s: headroom whatif purchase --cluster %s tells which to buy.\n",
+			shell.Counted(int64(b.offers), "offer"), cluster)
+	}
+	_, err = io.WriteString(c.OutOrStdout(), text)
 	return err
 }
 
@@ -131,8 +165,12 @@ func (b *beginning) check() error {
 	switch {
 	case b.instance == "":
 		return errors.New("say which type of VM to rent: --instance m5.xlarge")
-	case b.price == "":
-		return fmt.Errorf("say what %s costs an hour: --price 0.192", b.instance)
+	case b.price == "" && b.sheet == "":
+		return fmt.Errorf("say what %s costs an hour: --price 0.192, or --prices with a price sheet", b.instance)
+	case b.price != "" && b.sheet != "":
+		return errors.New("--price says what one costs, and --prices where that stands; give one of both")
+	case b.region != "" && b.sheet == "":
+		return errors.New("--region belongs to --prices")
 	case len(b.history) > 0 && guess:
 		return errors.New("--from-history takes past runs, and --takes, --on and --a-day a guess; give one of both")
 	case len(b.history) == 0 && !guess:
@@ -194,23 +232,21 @@ var origins = remote.Origins{
 // make makes the cluster. Where that fails nothing is left of it.
 func (b *beginning) make(c *cobra.Command) error {
 	since := b.now.UTC().Truncate(time.Hour)
-	if _, err := b.send(c.Context(), openapi.ApplyDocument(b.cluster, nil), object{
+	document := object{
 		"cluster": object{"name": b.cluster, "currency": b.currency, "period_s": 3600, "time_zone": b.zone,
 			"options": object{"bound": "calibrated"}},
 		"vm_types": []object{{"name": b.instance, "in_use": true, "vcpu": b.slots}},
-		"prices":   []object{{"vm_type": b.instance, "price": b.price, "from": since, "until": nil}},
-	}, remote.Header("If-None-Match", "*")); err != nil {
+	}
+	if b.sheet == "" {
+		document["prices"] = []object{{"vm_type": b.instance, "price": b.price, "from": since, "until": nil}}
+	}
+	if _, err := b.send(c.Context(), openapi.ApplyDocument(b.cluster, nil), document, remote.Header("If-None-Match", "*")); err != nil {
 		if errors.Is(err, fault.Conflict) {
 			return fmt.Errorf("there is a cluster %q already; choose another name, or delete it: headroom cluster delete %s", b.cluster, b.cluster)
 		}
 		return origins.Say(err)
 	}
-	b.assume("headroom supply price", "%s costs %s %s an hour for all time to come", b.instance, b.price, b.currency)
-	fill := b.fromHistory
-	if len(b.history) == 0 {
-		fill = b.fromGuess
-	}
-	err := fill(c)
+	err := b.fill(c)
 	if err == nil {
 		b.assume("headroom class edit --jobs-min", "as many jobs are promised as there are at once by these deadlines, so that none is refused; a later deadline needs more")
 		b.assume("headroom class forecast", "runs arrive like that until %s", b.now.UTC().Truncate(time.Hour).Add(ahead).Format(time.DateOnly))
@@ -226,6 +262,33 @@ func (b *beginning) make(c *cobra.Command) error {
 		return fmt.Errorf("%w\nThe cluster %q is there in part: headroom cluster delete %s", err, b.cluster, b.cluster)
 	}
 	return err
+}
+
+// fill adds what is not in the cluster's first document: prices of a sheet, and classes.
+func (b *beginning) fill(c *cobra.Command) error {
+	if b.sheet != "" {
+		if err := b.fromSheet(c); err != nil {
+			return err
+		}
+	}
+	b.assume("headroom supply price", "%s costs %s %s an hour for all time to come", b.instance, b.price, b.currency)
+	if len(b.history) == 0 {
+		return b.fromGuess(c)
+	}
+	return b.fromHistory(c)
+}
+
+// fromSheet takes over the price and the offers of the VM type.
+func (b *beginning) fromSheet(c *cobra.Command) error {
+	made, err := inputs.ImportPrices(c, b.s, b.cluster, b.sheet, b.region, b.instance)
+	if err != nil {
+		return err
+	}
+	if len(made.Items) != 1 || made.Items[0].OnDemand == nil {
+		return fmt.Errorf("%s has no on-demand price of %s; give one: --price 0.192", b.sheet, b.instance)
+	}
+	b.price, b.offers = made.Items[0].OnDemand.String(), len(made.Items[0].Offers)
+	return nil
 }
 
 type object map[string]any

@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -61,10 +63,31 @@ func (b *beginning) fromHistory(c *cobra.Command) error {
 		if len(b.left) > 0 {
 			why += " " + b.left[0]
 		}
-		return fmt.Errorf("%s Name files or directories with runs that succeeded, or guess: --takes 45m --on 10 --a-day 20", why)
+		price := "--price " + b.price
+		if b.sheet != "" {
+			price = "--prices " + shell.QuotedText(b.sheet)
+		}
+		return fmt.Errorf("%s Name files or directories with runs that succeeded, or guess: "+
+			"headroom init %s --takes 45m --on 10 --a-day 20 --instance %s %s", why, b.cluster, b.instance, price)
+	}
+	if len(b.origins) > 1 {
+		b.assume("--from-history", "the runs are of one cluster, though their records name %d: %s", len(b.origins),
+			shell.Listed(slices.Sorted(maps.Keys(b.origins))))
 	}
 	b.assume("--instance", "tasks take as long on %s as on the machines of these runs", b.instance)
 	return nil
+}
+
+// named finds the cluster in the id of a run: Slurm's name of it, or the moment at which a resource manager of Hadoop began.
+var named = regexp.MustCompile(`^(?:slurm (\S+) \S+$|(?:job|application)_(\d+)_)`)
+
+// note keeps the clusters that runs name.
+func (b *beginning) note(runs []past.StoredExecution) {
+	for _, r := range runs {
+		if m := named.FindStringSubmatch(r.Execution); m != nil {
+			b.origins[m[1]+m[2]] = true
+		}
+	}
 }
 
 // So many lines tell what was left out.
@@ -91,6 +114,7 @@ func (b *beginning) addJob(ctx context.Context, job past.RecordedJob, record spa
 	if err != nil {
 		return err
 	}
+	b.note(runs)
 	a, err := b.send(ctx, openapi.ProfileFromHistory(b.cluster), clusters.ProfileFromHistory{Job: job.Job})
 	if err != nil {
 		return fmt.Errorf("the runs of %q make no profile: %w", job.Job, err)

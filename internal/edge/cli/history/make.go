@@ -148,9 +148,8 @@ from --from until --until; with --repeat none the rows are the hours measured.
 
 With --counts running it measures how many were there at once, on the cluster that they ran on. A class
 that runs faster or slower than there needs other VMs than such a forecast says.`,
-		Example: "  headroom class forecast from-history shop nightly-etl 'nightly etl' --measured-from 2026-01-05 --measured-until 2026-03-02 " +
-			"--until 2026-06-01",
-		Args: cobra.ExactArgs(3),
+		Example: "  headroom class forecast from-history shop nightly-etl 'nightly etl' --until 2030-01-01",
+		Args:    cobra.ExactArgs(3),
 	}
 	out.AddFlags(c, "table", "json")
 	shell.AddChoice(c, &q.Counts, "counts", "", "executions that arrive in an hour, or those that run at once", inputs.CountsArrivals, inputs.CountsRunning)

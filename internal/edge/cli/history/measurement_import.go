@@ -21,6 +21,7 @@ import (
 	"example.org/headroom/internal/edge/cli/shell"
 	"example.org/headroom/internal/service/clusters"
 	tables "example.org/headroom/internal/service/report"
+	"example.org/headroom/openapi"
 )
 
 func measurementImportCommand(to *remote.Connection) *cobra.Command {
@@ -47,6 +48,13 @@ told with its line, and the parts before it are kept. The same file again within
 		}
 		defer in.Close()
 		i := measurementImport{c: c, s: s, cluster: args[0], fits: map[string]perf.JobFit{}}
+		a, err := s.Call(c.Context(), openapi.GetCluster(i.cluster))
+		if err != nil {
+			return err
+		}
+		if err := a.Into(&i.of); err != nil {
+			return err
+		}
 		if err := i.read(in, job, kind); err != nil {
 			if i.made.Measurements > 0 {
 				fmt.Fprintf(c.ErrOrStderr(), "headroom: %s before that are kept.\n", shell.Counted(i.made.Measurements, "measurement"))
@@ -62,7 +70,12 @@ told with its line, and the parts before it are kept. The same file again within
 		})
 		return out.Write(c, map[string]shell.Form{
 			"table": func(w io.Writer) error {
-				if _, err := fmt.Fprintf(w, "Added %s.\n", shell.Counted(i.made.Measurements, "measurement")); err != nil || len(i.made.Fits) == 0 {
+				said := fmt.Sprintf("Added %s.\n", shell.Counted(i.made.Measurements, "measurement"))
+				if i.kept > 0 {
+					said = fmt.Sprintf("Added %s. The same import has added %d within the last day.\n",
+						shell.Counted(i.made.Measurements, "measurement"), i.kept)
+				}
+				if _, err := io.WriteString(w, said); err != nil || len(i.made.Fits) == 0 {
 					return err
 				}
 				return tables.FitsText(w, i.made.Fits)
@@ -77,6 +90,8 @@ type measurementImport struct {
 	c       *cobra.Command
 	s       *remote.Service
 	cluster string
+	of      inputs.Cluster
+	kept    int64 // measurements that were there from the same import before
 	made    clusters.MeasurementsTaken
 	fits    map[string]perf.JobFit // the latest of each job and kind
 
@@ -177,7 +192,8 @@ func readMeasurement(m *perf.MeasurementRequest, columns, record []string) error
 	return nil
 }
 
-// send sends what was read, under a key made of it and of its place.
+// send sends what was read, under a key made of it, of its place, and of the cluster: a new one of the same name has nothing
+// of the former.
 func (i *measurementImport) send() error {
 	if len(i.batch) == 0 {
 		return nil
@@ -187,7 +203,8 @@ func (i *measurementImport) send() error {
 		return err
 	}
 	i.parts++
-	a, err := measure(i.s, i.c, i.cluster, i.batch, fmt.Sprintf("import-%d-%x", i.parts, sha256.Sum256(text)))
+	key := fmt.Sprintf("import-%d-%d-%x", i.of.CreatedAt.UnixMicro(), i.parts, sha256.Sum256(text))
+	a, err := measure(i.s, i.c, i.cluster, i.batch, key)
 	if err != nil {
 		return err
 	}
@@ -195,7 +212,11 @@ func (i *measurementImport) send() error {
 	if err := a.Into(&taken); err != nil {
 		return err
 	}
-	i.made.Measurements += taken.Measurements
+	if a.Kept {
+		i.kept += taken.Measurements
+	} else {
+		i.made.Measurements += taken.Measurements
+	}
 	for _, f := range taken.Fits {
 		i.fits[string(f.Kind)+" "+f.Job] = f
 	}

@@ -105,8 +105,8 @@ are executions that arrive in an hour, otherwise jobs that run at once.
 
 --week is rules, of which the first that fits an hour counts, or a file with them, with a table of numbers
 (24 a line for seven lines from Monday, or 168 in all), or with what "headroom class forecast pattern" writes.`,
-		Example: `  headroom class forecast weekly shop nightly --week 'mon-fri 8-18: 40; sat,sun 22-24: 12; else 5' --growth 20%/year --from 2027-01-01 --until 2028-01-01 --dry-run
-  headroom class forecast weekly shop nightly --week week.csv --from 2027-01-01 --until 2027-07-01`,
+		Example: `  headroom class forecast weekly shop nightly-etl --week 'mon-fri 8-18: 40; sat,sun 22-24: 12; else 5' --growth 20%/year --from 2027-01-01 --until 2028-01-01 --dry-run
+  headroom class forecast weekly shop nightly-etl --week week.csv --from 2027-01-01 --until 2027-07-01`,
 		Args: cobra.ExactArgs(2),
 	}
 	out.AddFlags(c, "table", "json")
@@ -202,7 +202,7 @@ func forecastPatternCommand(to *remote.Connection) *cobra.Command {
 		Use: "pattern CLUSTER CLASS", Short: "Show the mean week of a class's rows",
 		Long: `Shows the mean of a class's rows in each hour of the week, on the clocks of the cluster's time zone. As CSV
 or JSON it can be edited and given to "headroom class forecast weekly --week".`,
-		Example: "  headroom class forecast pattern shop nightly --from 2026-01-01 -o csv > week.csv",
+		Example: "  headroom class forecast pattern shop nightly-etl -o csv > week.csv",
 		Args:    cobra.ExactArgs(2),
 	}
 	out.AddFlags(c, "table", "json", "csv")

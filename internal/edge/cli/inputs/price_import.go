@@ -157,6 +157,19 @@ func (f *priceImportFlags) send(c *cobra.Command, s *remote.Service, name string
 	return a, f.said(label, err)
 }
 
+// ImportPrices imports the price and the offers of an instance from a sheet in a file.
+func ImportPrices(c *cobra.Command, s *remote.Service, cluster, name, region, instance string) (made desk.PriceImport, err error) {
+	f := priceImportFlags{cluster: cluster, region: region, instances: []string{instance}}
+	if err := f.check(); err != nil {
+		return made, err
+	}
+	a, err := f.send(c, s, name)
+	if err != nil {
+		return made, err
+	}
+	return made, a.Into(&made)
+}
+
 // said says what is wrong with a sheet by its name, and with the selection by the flags.
 func (f *priceImportFlags) said(label string, err error) error {
 	var p *remote.Problem

@@ -43,7 +43,7 @@ Without "policies" it asks them all. Nothing is stored.
    "jobs": [{"name": "sort", "maps": {"total": 20, "done": 4}},
             {"name": "ciphers", "submitted_s": 60, "deadline_s": 900, "maps": {"total": 20}}],
    "running": [{"job": "sort", "node": "n2", "tasks": 3}]}`,
-		Example: "  headroom lab decide cluster.json\n  headroom lab decide cluster.json --knowledge learned.json -o json",
+		Example: "  headroom lab decide case.json\n  headroom lab decide case.json --knowledge learned.json -o json",
 	}
 	learned.add(c)
 	return question.FileCommand(c, kinds.Decision, func(data []byte) (dispatch.DecideQuestion, error) {

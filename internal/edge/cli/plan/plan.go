@@ -143,21 +143,39 @@ With --async the server plans in the background, and the run that does it is pri
 		if async {
 			return planAsync(s, c, out, args[0], body, quiet)
 		}
-		return create(c, s, out, args[0], body)
+		r, err := create(c, s, args[0], body)
+		if err != nil {
+			return err
+		}
+		return writePlan(c, s, out, r)
 	})
 }
 
-// Create plans a cluster for now, keeps the plan and shows it to people.
-func Create(c *cobra.Command, s *remote.Service, cluster string) error {
-	return create(c, s, shell.Output{Format: "table"}, cluster, "{}")
+// Create plans a cluster for now, keeps the plan and shows it to people. Where no job is expected now it shows one for the
+// next moment with jobs, if that is known. It returns the number of the plan shown.
+func Create(c *cobra.Command, s *remote.Service, cluster string, next time.Time) (number int64, err error) {
+	r, err := create(c, s, cluster, "{}")
+	if err != nil {
+		return 0, err
+	}
+	asked := 0.0
+	for _, class := range r.Plan.Classes {
+		asked += class.Admitted + class.Refused
+	}
+	if asked == 0 && !next.IsZero() {
+		if _, err := fmt.Fprintf(c.OutOrStdout(), "No job is expected at this hour. This is the plan for the next, at %s:\n\n",
+			next.UTC().Format("2006-01-02 15:04 UTC")); err != nil {
+			return 0, err
+		}
+		if r, err = create(c, s, cluster, `{"at": `+shell.QuotedText(next.UTC().Format(time.RFC3339))+`}`); err != nil {
+			return 0, err
+		}
+	}
+	return r.Number, writePlan(c, s, shell.Output{Format: "table"}, r)
 }
 
-func create(c *cobra.Command, s *remote.Service, out shell.Output, cluster, body string) error {
-	r, err := readRecord(s.Call(c.Context(), openapi.CreatePlan(cluster), remote.JSONBody([]byte(body))))
-	if err != nil {
-		return err
-	}
-	return writePlan(c, s, out, r)
+func create(c *cobra.Command, s *remote.Service, cluster, body string) (record, error) {
+	return readRecord(s.Call(c.Context(), openapi.CreatePlan(cluster), remote.JSONBody([]byte(body))))
 }
 
 // planAsync begins a plan in the background.

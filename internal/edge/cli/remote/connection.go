@@ -212,6 +212,7 @@ func (o *Connection) Command(c *cobra.Command, do func(c *cobra.Command, s *Serv
 type Answer struct {
 	Body []byte
 	Etag string // the version, without its quotes
+	Kept bool   // from the first time that a request of this Idempotency-Key came
 }
 
 // Into reads the answer as a value.
@@ -237,7 +238,7 @@ func (s *Service) ReadReply(r *http.Response, err error) (Answer, error) {
 	}
 	switch {
 	case r.StatusCode >= 200 && r.StatusCode < 300:
-		return Answer{Body: body, Etag: strings.Trim(r.Header.Get("ETag"), `"`)}, nil
+		return Answer{Body: body, Etag: strings.Trim(r.Header.Get("ETag"), `"`), Kept: r.Header.Get("Idempotency-Replayed") != ""}, nil
 	case r.StatusCode >= 300 && r.StatusCode < 400:
 		return Answer{}, fmt.Errorf("%s sends on to %s; keys are not sent on. Give that address itself if it is the server's", s.URL,
 			shell.Clipped(r.Header.Get("Location")))

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"regexp"
 	"strings"
+	"sync"
 
 	"example.org/headroom/internal/core/fault"
 	"example.org/headroom/internal/edge/cli/document"
@@ -73,7 +75,30 @@ func (p *Problem) Error() string {
 		}
 		lines = append([]string{detail}, lines...)
 	}
-	return shell.ShownLines(strings.Join(lines, "\n"))
+	return shell.ShownLines(inCommands(strings.Join(lines, "\n")))
+}
+
+// commandOf names the command that sends what a server tells programs to send.
+var commandOf = map[string]string{
+	"POST plans": "plan create ", "POST measurements": "history measurement create ", "POST observations": "history observation create ",
+	"PUT pool": "batch pool edit --cluster ",
+}
+
+// told finds such a request in a sentence.
+var told = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`with (POST|PUT) /v1/clusters/(.+?)/(plans|measurements|observations|pool)\b`)
+})
+
+// inCommands puts commands in place of the requests that a server tells programs to send.
+func inCommands(said string) string {
+	return told().ReplaceAllStringFunc(said, func(request string) string {
+		m := told().FindStringSubmatch(request)
+		command := commandOf[m[1]+" "+m[3]]
+		if command == "" {
+			return request
+		}
+		return fmt.Sprintf("with \"headroom %s%s\"", command, m[2])
+	})
 }
 
 // hinted is a cure to be said after a sentence that does not say it already.

@@ -9,7 +9,7 @@ import (
 // samples holds a word for each argument of a command in examples. Names depend on what is named, the word before.
 var samples = map[string]string{
 	"CLUSTER": "shop", "CLASS": "nightly-etl", "JOB": "sort", "KIND": "power", "NUMBER": "12", "NODE": "node-1",
-	"WEBHOOK": "pager", "HOST[:PORT]": "hooks.example.com", "REPORT": "latest",
+	"WEBHOOK": "pager", "HOST[:PORT]": "hooks.example.com", "REPORT": "$REPORT",
 	"RUN": "$RUN", "DELIVERY": "$DELIVERY", "PACKING": "$PACKING", "LEASE": "$LEASE", "ID": "$ID",
 	"cluster": "shop", "class": "nightly-etl", "profile": "etl", "vm-type": "small", "contract": "one-year", "offer": "one-year",
 	"scenario": "black-friday", "report-schedule": "month-ahead",

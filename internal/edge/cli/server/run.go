@@ -97,7 +97,7 @@ func runResultCommand(to *remote.Connection) *cobra.Command {
 		Use: "result RUN", Short: "Print what a run made", Args: cobra.ExactArgs(1),
 		Long: `Prints what a run made, in the form that it made it in, or of sweeps, simulations, months and purchases in another one. A run
 that failed or was cancelled may have made a part.`,
-		Example: "  headroom server run result RUN -o xlsx -f months.xlsx",
+		Example: "  headroom server run result $RUN -o csv -f months.csv",
 	}
 	shell.AddChoice(c, &out.Format, "output", "o", "another form", "json", "csv", "xlsx", "focus")
 	shell.AddChoice(c, &per, "per", "", "what a row of csv of months stands for", string(tables.PerPeriod), string(tables.PerDay),

@@ -57,7 +57,7 @@ func askBudgetCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "budget [FILE|-]", Short: "Say what it is best to serve for at most so much money",
 		Long:    "Says what it is best to serve for at most so much an hour or a month (730 hours), on VMs or with the penalties of\nrefused jobs. It is the cheapest plan within the budget: a job whose VMs cost more than refusing it is refused all the same.",
-		Example: "  headroom whatif budget cluster.json --amount 1000 --per month\n  headroom whatif budget --cluster shop --amount 2.50 --of total",
+		Example: "  headroom whatif budget cluster.json --amount 8000 --per month\n  headroom whatif budget --cluster shop --amount 20 --of total",
 	}
 	c.Flags().StringVar(&amount, "amount", "", "how much `money`")
 	shell.Require(c, "amount")
@@ -86,7 +86,7 @@ func askOneMoreCommand() *cobra.Command {
 	var class string
 	c := &cobra.Command{Use: "one-more [FILE|-]", Short: "Say what one more job of a class costs",
 		Long:    "Says what the best plan costs more if it serves one more job of the class than now: one of those refused, or one more than\nis asked for where none is. The bill comes first; the value of other jobs that are refused for it stands apart.",
-		Example: "  headroom whatif one-more cluster.json --class etl"}
+		Example: "  headroom whatif one-more cluster.json --class nightly-etl"}
 	c.Flags().StringVar(&class, "class", "", "which `class`")
 	shell.Require(c, "class")
 	return questionVerb(c, func(*cobra.Command) (goal.Question, error) {
@@ -103,7 +103,7 @@ func askDeadlineCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "deadline [FILE|-]", Short: "Say how early deadlines can be promised, and what earlier ones cost",
 		Long:    "Keeps the jobs that are admitted now. Says the earliest deadline that costs no more than now and the earliest that\ncan be met at all. Prices deadlines 10 to 50 % earlier. They are seconds of a class, or a common factor of all classes.",
-		Example: "  headroom whatif deadline cluster.json --class etl --extra 5",
+		Example: "  headroom whatif deadline cluster.json --class nightly-etl --extra 5",
 	}
 	c.Flags().StringVar(&class, "class", "", "which `class`; without it all, by a common factor")
 	c.Flags().Float64Var(&extra, "extra", 0, "how many `per cent` more than now bill and value refused together may be")

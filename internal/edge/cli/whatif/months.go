@@ -154,7 +154,7 @@ scenario that is laid over all of it, and so is --saved, one of the cluster's. L
 
 As a table it is for people; csv has a row for each period, day or month (--per), xlsx is a workbook for the books,
 and focus has rows in the shape of FOCUS 1.2 for cost tools.` + remote.ConnectionHelp,
-		Example: "  headroom whatif months year.json\n  headroom whatif months cluster.json --from 2026-01-01 --until 2027-01-01 -o csv --per month\n  headroom whatif months year.json --demand 'etl=x1.2'\n  headroom whatif months --cluster shop -o xlsx -f months.xlsx",
+		Example: "  headroom whatif months year.json\n  headroom whatif months cluster.json --from 2026-01-01 --until 2027-01-01 -o csv --per month\n  headroom whatif months year.json --demand 'nightly-etl=x1.2'\n  headroom whatif months --cluster shop -o xlsx -f months.xlsx",
 		Args:    cobra.MaximumNArgs(1),
 	}
 	f.add(c)

@@ -47,7 +47,7 @@ written name=…,price=…,upfront=…,term_years=1,billing=always,max=50: the p
 the VM; term_hours, from and billing=used are for what is not bought by the year, or paid only for hours used. With
 --cluster a server weighs its own offers for one of its clusters, or those that are --named, also under a --saved
 scenario.` + remote.ConnectionHelp,
-		Example: "  headroom whatif purchase year.json\n  headroom whatif purchase cluster.json --from 2026-01-01 --until 2027-01-01 --offer name=one-year,upfront=400,price=0.04,term_years=1,billing=always,max=50\n  headroom whatif purchase --cluster shop -o xlsx -f purchase.xlsx",
+		Example: "  headroom whatif purchase year.json\n  headroom whatif purchase cluster.json --from 2026-01-01 --until 2027-01-01 --offer name=next-year,upfront=400,price=0.04,term_years=1,billing=always,max=50\n  headroom whatif purchase --cluster shop -o xlsx -f purchase.xlsx",
 		Args:    cobra.MaximumNArgs(1),
 	}
 	f.add(c)

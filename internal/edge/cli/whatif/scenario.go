@@ -38,7 +38,7 @@ func scenarioSaveCommand(to *remote.Connection) *cobra.Command {
 	var note string
 	c := &cobra.Command{
 		Use: "save CLUSTER NAME", Short: "Save the changes that flags say as a scenario",
-		Example: "  headroom whatif scenario save shop black-friday --demand 'orders=x2' --deadline '*=x0.75'",
+		Example: "  headroom whatif scenario save shop black-friday --demand 'nightly-etl=x2' --deadline '*=x0.75'",
 		Args:    cobra.ExactArgs(2),
 	}
 	out.AddFlags(c, "table", "json", "csv")

@@ -111,7 +111,7 @@ not: "headroom whatif simulate workload" tries them.
 
 Flags such as --demand try the plan of a scenario before it is adopted. With --cluster a server tries the current plan
 of one of its clusters, or the plan of a scenario; a long simulation is then a run that is waited for.` + remote.ConnectionHelp,
-		Example: "  headroom whatif simulate cluster.json\n  headroom whatif simulate cluster.json plan.json --hours 168 --seed 7\n  headroom whatif simulate cluster.json --demand 'etl=x1.2' --load poisson -o json\n  headroom whatif simulate --cluster shop --saved black-friday",
+		Example: "  headroom whatif simulate cluster.json\n  headroom whatif simulate cluster.json plan.json --hours 168 --seed 7\n  headroom whatif simulate cluster.json --demand 'nightly-etl=x1.2' --load poisson -o json\n  headroom whatif simulate --cluster shop --saved black-friday",
 		Args:    cobra.MaximumNArgs(2),
 	}
 	c.AddCommand(simulateWorkloadCommand())

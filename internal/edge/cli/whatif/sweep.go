@@ -39,7 +39,7 @@ twice is tried once.
 
 --curve adds the linear program's cost with every number at which its slope changes. With --cluster a server
 is asked about one of its clusters; a long sweep is then a run that is waited for.` + remote.ConnectionHelp,
-		Example: "  headroom whatif sweep cluster.json --vary 'demand:*=0.5..2/31'\n  headroom whatif sweep cluster.json --vary contract:three-year=0..100/5 --curve\n  headroom whatif sweep --cluster shop --vary 'deadline:etl=x0.7..1.3/7' --vary price:on_demand=x0.8..1.2/5 -o xlsx -f sweep.xlsx",
+		Example: "  headroom whatif sweep cluster.json --vary 'demand:*=0.5..2/31'\n  headroom whatif sweep cluster.json --vary contract:three-year=0..100/5 --curve\n  headroom whatif sweep --cluster shop --vary 'deadline:nightly-etl=x0.7..1.3/7' --vary price:on_demand=x0.8..1.2/5 -o xlsx -f sweep.xlsx",
 		Args:    cobra.MaximumNArgs(1),
 	}
 	v := question.Verb[whatif.SweepQuestion, whatif.SweepAnswer]{Kind: kinds.Sweep, Mend: func(err error) error { return byVary(err, texts) }}

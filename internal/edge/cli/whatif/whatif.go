@@ -142,7 +142,7 @@ together are one scenario; each --scenario file is another. "values" is what the
 cost more at the new figures, "decisions" what adapting to them adds.
 
 With --cluster a server is asked about one of its clusters, and --saved names scenarios it has.` + remote.ConnectionHelp,
-		Example: "  headroom whatif cluster.json --deadline 'etl=x0.8'\n  headroom whatif cluster.json --demand '*=x1.1' --price on_demand=0.25 -o json\n  headroom whatif --cluster shop --saved black-friday --quota 200",
+		Example: "  headroom whatif cluster.json --deadline 'nightly-etl=x0.8'\n  headroom whatif cluster.json --demand '*=x1.1' --price on_demand=0.25 -o json\n  headroom whatif --cluster shop --saved black-friday --quota 200",
 		Args:    cobra.MaximumNArgs(1),
 	}
 	to.AddFlags(c)

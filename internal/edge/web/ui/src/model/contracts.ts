@@ -104,7 +104,7 @@ export function buy(p: Purchase): string {
   if (p.status === "infeasible") return "No purchase keeps every promise.";
   const bought = p.offers.filter((o) => o.vms > 0);
   if (bought.length === 0) return "Buy nothing. No offer lowers bill and value refused together.";
-  const what = `Buy ${bought.map((o) => `${o.vms} ${inText(o.name)}`).join(" and ")}.`;
+  const what = `Buy ${bought.map((o) => `${count(o.vms, "VM", "VMs")} of "${inText(o.name)}"`).join(" and ")}.`;
   if (!p.bill_saving || !p.penalties_avoided) return what;
   const monthly = (amount: Units) => headline(perMonth(amount, p.horizon.total.hours), p.currency);
   const fall = units(p.bill_saving.amount);

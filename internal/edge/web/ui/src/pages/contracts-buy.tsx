@@ -248,7 +248,7 @@ function Answer({ p }: { p: Purchase }) {
 /** Otherwise is what would be bought, and what the bill would be, if demand goes on or ends otherwise. */
 function Otherwise({ p }: { p: Purchase }) {
   const money = (amount: string | null) => (amount === null ? "no plan" : headline(units(amount), p.currency));
-  const numbers = (best: number[] | null) => (best === null ? "nothing fits" : best.map((n, i) => ({ n, offer: p.offers[i]?.name ?? "" })).filter((x) => x.n > 0).map((x) => `${x.n} ${x.offer}`).join(", ") || "nothing");
+  const numbers = (best: number[] | null) => (best === null ? "nothing fits" : best.map((n, i) => ({ n, offer: p.offers[i]?.name ?? "" })).filter((x) => x.n > 0).map((x) => `${x.n} of ${x.offer}`).join(", ") || "nothing");
   const rows = [
     ...p.assumptions.map((a) => ({ what: `After ${date(p.forecast_until)} ${assumptionTexts[a.assume as Assumption]}`, bill: a.recommended_bill, best: a.best, bestBill: a.best_bill, obligation: a.obligation as string | null })),
     ...p.demand_ends.map((e) => ({ what: `Demand ends on ${date(e.ends)}`, bill: e.bill, best: e.best, bestBill: e.best_bill, obligation: null as string | null })),

@@ -147,6 +147,7 @@ interface Drawing {
   until: number;
   at: number;
   prices: ReturnType<typeof pricesIn>;
+  currency: string;
   cursor: Signal<Cursor>;
 }
 
@@ -181,8 +182,9 @@ function flags(days: Read, currency: string, from: number, until: number, prices
     .sort((x, y) => x.at - y.at)
     .map((f) => {
       const wide = (f.word.length * letter) / 2;
-      const room = a.x(f.at) - wide > end + 8;
-      if (room) end = a.x(f.at) + wide;
+      const at = Math.min(Math.max(a.x(f.at), a.left + wide), a.right - wide); // as the chart keeps words within it
+      const room = at - wide > end + 8;
+      if (room) end = at + wide;
       return { ...f, word: room ? f.word : "", up: 14 };
     });
 }
