@@ -147,7 +147,6 @@ interface Drawing {
   until: number;
   at: number;
   prices: ReturnType<typeof pricesIn>;
-  currency: string;
   cursor: Signal<Cursor>;
 }
 
