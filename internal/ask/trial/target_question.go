@@ -132,12 +132,12 @@ func (q *TargetQuestion) Check() error {
 			return nil
 		}
 	}
-	return refuse("/problem/classes", "missing", "No class has a target; give one to a class that has a profile, such as \"target\": 0.99.")
+	return refuse("/problem/classes", "premise", "No class has a target; give one to a class that has a profile, such as \"target\": 0.99.")
 }
 
 // simulation returns the options of one simulation.
 func (o *TargetOptions) simulation(hours, warmUp float64) SimulationOptions {
 	return SimulationOptions{Seed: o.Seed, Hours: hours, WarmUpHours: &warmUp, Replications: o.Replications, MaxEvents: o.MaxEvents,
-		Policy: o.Policy, Lending: o.Lending, Load: o.Load, ThinkSeconds: o.ThinkSeconds, Durations: o.Durations, Slow: o.Slow, SlowBy: o.SlowBy,
+		Policy: o.Policy, Lending: o.Lending, Load: o.Load, ThinkSeconds: o.ThinkSeconds, Spread: true, Durations: o.Durations, Slow: o.Slow, SlowBy: o.SlowBy,
 		Measured: o.Measured}
 }

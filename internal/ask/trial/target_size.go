@@ -18,8 +18,8 @@ type size struct {
 
 // The times of the longest execution that a replication of a check and its warm-up last at least.
 const (
-	leastDurations = 4
-	warmDurations  = 1
+	leastDurations = 3
+	warmDurations  = 1.5
 )
 
 // size returns how long a group of classes is simulated, so that a part of the needed executions ends. Where events are

@@ -72,7 +72,7 @@ func inTime(t *testing.T, p capacity.Problem, lending SimulatedLending, seed int
 		t.Fatal(err)
 	}
 	o := DefaultSimulation()
-	o.Seed, o.Lending, o.Hours = seed, lending, 2
+	o.Seed, o.Lending, o.Hours, o.Spread = seed, lending, 2, true
 	for i := range pl.Classes {
 		o.Hours = max(o.Hours, executions/10*1200/pl.Classes[i].Admitted/3600)
 	}
@@ -98,7 +98,7 @@ func TestPromisesAreKeptByFreshExecutions(t *testing.T) {
 		if _, err := fmt.Sscan(os.Getenv("HEADROOM_CLUSTERS"), &n); err != nil {
 			t.Fatal(err)
 		}
-		clusters, classes, executions, target, part = n, 3, 1000, 0.99, 1
+		clusters, classes, executions, target, part = n, 3, 1000, 0.99, 0.4
 	}
 	for _, lending := range []SimulatedLending{LendAll, LendNone} {
 		kept, all, certain := 0, 0, 0
@@ -109,7 +109,7 @@ func TestPromisesAreKeptByFreshExecutions(t *testing.T) {
 			if lending == LendNone {
 				p = small(p)
 			}
-			a := find(t, p, func(o *TargetOptions) { o.Lending, o.Executions, o.MaxEvents = lending, executions, 10_000_000 })
+			a := find(t, p, func(o *TargetOptions) { o.Lending, o.Executions, o.MaxEvents = lending, executions, 30_000_000 })
 			shares, vms := inTime(t, *a.Problem, lending, 77_000_000+int64(seed), 1500)
 			unplanned, average := inTime(t, p, lending, 77_000_000+int64(seed), 1500)
 			for i, share := range shares {
@@ -124,19 +124,23 @@ func TestPromisesAreKeptByFreshExecutions(t *testing.T) {
 			before, after = append(before, unplanned...), append(after, shares...)
 			t.Logf("lending %s, cluster %d: %.0f VMs, at the bounds %.0f; in time %.4f, at the bounds %.4f; %d events", lending, seed, vms, average, shares, unplanned, a.Events)
 		}
-		for _, x := range [][]float64{saved, before, after} {
-			slices.Sort(x)
+		slices.Sort(saved)
+		mean := func(shares []float64) (sum float64) {
+			for _, x := range shares {
+				sum += x / float64(len(shares))
+			}
+			return sum
 		}
-		t.Logf("lending %s: %d of %d classes within half a point or above, %d shown; median VMs saved %.3f; in time, median %.4f at the bounds and %.4f with promises; %v",
-			lending, kept, all, certain, saved[len(saved)/2], before[len(before)/2], after[len(after)/2], time.Since(began))
+		t.Logf("lending %s: %d of %d classes within half a point or above, %d shown; median VMs saved %.3f; in time, mean %.4f at the bounds and %.4f with promises; %v",
+			lending, kept, all, certain, saved[len(saved)/2], mean(before), mean(after), time.Since(began))
 		if float64(kept) < 0.95*float64(all) {
 			t.Errorf("lending %s: %d of %d classes keep their target", lending, kept, all)
 		}
 		if lending == LendAll && saved[len(saved)/2] < 0.12 {
 			t.Errorf("lending all saves %.3f of the VMs", saved)
 		}
-		if lending == LendNone && (before[len(before)/2] > 0.97 || after[len(after)/2] < target) {
-			t.Errorf("without lending the median is %.4f at the bounds and %.4f with promises", before[len(before)/2], after[len(after)/2])
+		if lending == LendNone && (mean(before) > 0.95 || mean(after) < target) {
+			t.Errorf("without lending %.4f are in time at the bounds and %.4f with promises", mean(before), mean(after))
 		}
 	}
 }

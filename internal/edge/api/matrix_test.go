@@ -303,6 +303,7 @@ func (s *service) perform(token, operation, method, path string, i int) answered
 	case operation == "targets":
 		body = `{"problem":` + strings.Replace(profiledProblem, `"deadline_s"`, `"target":0.9,"deadline_s"`, 1) + `,"options":{"executions":20,"replications":2}}`
 	case operation == "clusterTargets":
+		s.ask(s.admin, "POST", "/v1/clusters/mine/classes", promisedClass) // is there after the first cell
 		body = `{"options":{"executions":20,"replications":2}}`
 	case operation == "simulation":
 		body = `{"problem":` + profiledProblem + `,"options":{"hours":1,"replications":1}}`
