@@ -64,6 +64,8 @@ var readers = []struct {
 	{"sweep of a cluster", reads(whatif.ReadClusterSweep), `{"parameter":{"what":"deadline","class":"a"},"values":[1,2]}`},
 	{"simulation", limited(trial.ReadSimulation), `{"problem":{},"replications":3,"seed":1}`},
 	{"simulation of a cluster", reads(trial.ReadClusterSimulation), `{"replications":3}`},
+	{"targets", limited(trial.ReadTarget), `{"problem":{},"options":{"executions":300,"seed":1}}`},
+	{"targets of a cluster", reads(trial.ReadClusterTarget), `{"options":{"lending":"class"}}`},
 	{"question", limited(goal.ReadQuestion), `{"problem":{},"kind":"deadline","class":"a"}`},
 	{"question of a cluster", reads(goal.ReadClusterQuestion), `{"kind":"budget","amount":"3.50"}`},
 	{"horizon", func(text []byte) error { _, err := horizon.ReadHorizon(text, capacity.DefaultLimits()); return err }, `{"problem":{},"from":"2026-03-01T00:00:00Z","until":"2026-03-02T00:00:00Z"}`},

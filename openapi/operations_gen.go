@@ -649,6 +649,14 @@ type ClusterSweepQuery struct {
 func ClusterSweep(cluster string, query *ClusterSweepQuery) Request {
 	return to("POST", "/v1/clusters/{cluster}/sweeps", cluster).with(query)
 }
+
+type ClusterTargetsQuery struct {
+	Format string `query:"format"`
+}
+
+func ClusterTargets(cluster string, query *ClusterTargetsQuery) Request {
+	return to("POST", "/v1/clusters/{cluster}/targets", cluster).with(query)
+}
 func ListVMTypes(cluster string) List {
 	return List{to("GET", "/v1/clusters/{cluster}/vm-types", cluster)}
 }
@@ -766,13 +774,19 @@ type SweepQuery struct {
 	Format string `query:"format"`
 }
 
-func Sweep(query *SweepQuery) Request  { return to("POST", "/v1/sweeps").with(query) }
-func ListWebhooks() List               { return List{to("GET", "/v1/webhooks")} }
-func CreateWebhook() Request           { return to("POST", "/v1/webhooks") }
-func DeleteWebhook(id string) Request  { return to("DELETE", "/v1/webhooks/{id}", id) }
-func GetWebhook(id string) Request     { return to("GET", "/v1/webhooks/{id}", id) }
-func ReplaceWebhook(id string) Request { return to("PUT", "/v1/webhooks/{id}", id) }
-func ListDeliveries(id string) List    { return List{to("GET", "/v1/webhooks/{id}/deliveries", id)} }
+func Sweep(query *SweepQuery) Request { return to("POST", "/v1/sweeps").with(query) }
+
+type TargetsQuery struct {
+	Format string `query:"format"`
+}
+
+func Targets(query *TargetsQuery) Request { return to("POST", "/v1/targets").with(query) }
+func ListWebhooks() List                  { return List{to("GET", "/v1/webhooks")} }
+func CreateWebhook() Request              { return to("POST", "/v1/webhooks") }
+func DeleteWebhook(id string) Request     { return to("DELETE", "/v1/webhooks/{id}", id) }
+func GetWebhook(id string) Request        { return to("GET", "/v1/webhooks/{id}", id) }
+func ReplaceWebhook(id string) Request    { return to("PUT", "/v1/webhooks/{id}", id) }
+func ListDeliveries(id string) List       { return List{to("GET", "/v1/webhooks/{id}/deliveries", id)} }
 func RetryDelivery(id, delivery string) Request {
 	return to("POST", "/v1/webhooks/{id}/deliveries/{delivery}/retry", id, delivery)
 }

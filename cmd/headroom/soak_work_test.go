@@ -116,6 +116,9 @@ func soakWork(k *load) []visit {
 			c.get(soakDemo + "/executions/" + list.Items[0].ID)
 		}
 	})
+	add(0.1, "targets", func(c *caller) { // 422: no class has one
+		c.send("POST", soakDemo+"/targets", fmt.Sprintf(`{"options":{"executions":20,"replications":2,"seed":%d}}`, c.n), []int{200, 202, 422})
+	})
 	add(0.05, "a pin", func(c *caller) {
 		c.send("PUT", soakDemo+"/plans/pin", `{"number":1,"until":"2099-01-01T00:00:00Z"}`, []int{200})
 		c.send("GET", soakDemo+"/plans/pin", "", []int{200, 404})

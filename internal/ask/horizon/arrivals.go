@@ -240,7 +240,7 @@ func divide(c *capacity.Class, o *capacity.Options, parts int64) {
 	} else {
 		d := perf.PlannedDemand(*c, *o)
 		d.MapWorkSeconds, d.ReduceWorkSeconds = d.MapWorkSeconds/float64(parts), d.ReduceWorkSeconds/float64(parts)
-		c.Demand, c.Profile, c.Calibration = &d, nil, nil
+		c.Demand, c.Profile, c.Calibration, c.Target, c.Confidence, c.Promise = &d, nil, nil, 0, 0, nil
 	}
 	c.Penalty.Decimal = c.Penalty.DivRound(by, money.Places)
 	c.Jobs.Min, c.Jobs.Max = c.Jobs.Min*float64(parts), c.Jobs.Max*float64(parts)

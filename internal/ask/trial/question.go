@@ -44,6 +44,9 @@ type SimulationOptions struct {
 	// as many jobs as the plan admits.
 	ThinkSeconds float64 `json:"think_s"`
 
+	// Spread begins a closed load with jobs in all phases, as they are after a long time.
+	Spread bool `json:"-"`
+
 	// Tasks last as measured, or by the profile's averages and maxima with this distribution; a part of them is slow.
 	Durations SimulatedDurations            `json:"durations"`
 	Slow      float64                       `json:"slow,omitzero"`

@@ -270,7 +270,11 @@ func (t *Trial) add(p *part, index int, share capacity.ClassOnType) (added bool,
 // the plan's average time (Little's law).
 func (t *Trial) load(class *capacity.Class, jobs int64, share capacity.ClassOnType) (sim.Load, error) {
 	if t.options.Load == ClosedLoad {
-		return sim.Load{Kind: sim.Closed, Users: jobs, ThinkSeconds: t.options.ThinkSeconds}, nil
+		load := sim.Load{Kind: sim.Closed, Users: jobs, ThinkSeconds: t.options.ThinkSeconds}
+		if t.options.Spread && share.Time != nil && share.Time.Average != nil {
+			load.SpreadSeconds = *share.Time.Average
+		}
+		return load, nil
 	}
 	if share.Time == nil || share.Time.Average == nil || !(*share.Time.Average > 0) {
 		return sim.Load{}, refuse("/options/load", "premise", "The plan says no average time of class %q, and so nobody knows how often its jobs come; choose a closed load.", class.Name)

@@ -114,6 +114,7 @@ type ClassPlan struct {
 	OneMore          *JobChange    `json:"one_more,omitempty"`
 	OneLess          *JobChange    `json:"one_less,omitempty"`
 	Stays            *Stays        `json:"stays,omitempty"`
+	Promise          *Promise      `json:"promise,omitempty"` // that it is planned with
 
 	// Where the problem has several VM types, what runs on which; those with jobs, in the problem's order.
 	// VMsPerJob is then the average of the admitted jobs, or that of the cheapest type where there are
@@ -150,13 +151,16 @@ type Times struct {
 	Average    *float64 `json:"average"`
 	Upper      *float64 `json:"upper"`
 	Calibrated *float64 `json:"calibrated,omitempty"`
+	Promised   *float64 `json:"promised,omitempty"` // the planned time of a class with a promise: that of the bound times its factor
 }
 
-// At is the time under a bound: the average where that one is not known, as of a demand.
+// At is the planned time: the promised one, or else that under a bound, or the average where that is not known, as of a demand.
 func (t *Times) At(bound Bound) *float64 {
 	switch {
 	case t == nil:
 		return nil
+	case t.Promised != nil:
+		return t.Promised
 	case bound == LowerBound && t.Lower != nil:
 		return t.Lower
 	case bound == UpperBound && t.Upper != nil:

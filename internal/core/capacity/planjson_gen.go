@@ -64,7 +64,7 @@ func appendClassOnType(dst []byte, x *ClassOnType) []byte {
 	return append(dst, '}')
 }
 
-var planClassPlanShape = strict.NewShape("a class's part", []string{"name", "admitted", "refused", "vms", "vms_per_job", "slots", "time_s", "verdict", "reason", "break_even_penalty", "flips"}, "one_more", "one_less", "stays", "types")
+var planClassPlanShape = strict.NewShape("a class's part", []string{"name", "admitted", "refused", "vms", "vms_per_job", "slots", "time_s", "verdict", "reason", "break_even_penalty", "flips"}, "one_more", "one_less", "stays", "promise", "types")
 
 func (r *planReader) readClassPlan(x *ClassPlan) {
 	r.Object(planClassPlanShape, func(name string) {
@@ -100,6 +100,9 @@ func (r *planReader) readClassPlan(x *ClassPlan) {
 		case "stays":
 			x.Stays = new(Stays)
 			r.readStays(x.Stays)
+		case "promise":
+			x.Promise = new(Promise)
+			r.readPromise(x.Promise)
 		case "types":
 			x.Types = listOrNull(r.Reader, r.readClassOnType)
 		}
@@ -131,6 +134,9 @@ func appendClassPlan(dst []byte, x *ClassPlan) []byte {
 	}
 	if x.Stays != nil {
 		dst = appendStays(append(dst, `,"stays":`...), x.Stays)
+	}
+	if x.Promise != nil {
+		dst = appendPromise(append(dst, `,"promise":`...), x.Promise)
 	}
 	if len(x.Types) > 0 {
 		dst = appendList(append(dst, `,"types":`...), x.Types, appendClassOnType)
@@ -597,6 +603,70 @@ func appendPrices(dst []byte, x *Prices) []byte {
 	return append(dst, '}')
 }
 
+var planPromiseShape = strict.NewShape("a promise", []string{"factor", "target", "confidence", "expected", "low", "high", "executions", "missed", "replications", "seed", "lending", "deadline_s", "map_work_s", "reduce_work_s", "fixed_s", "jobs_from", "jobs_until"})
+
+func (r *planReader) readPromise(x *Promise) {
+	r.Object(planPromiseShape, func(name string) {
+		switch name {
+		case "factor":
+			r.Float(&x.Factor)
+		case "target":
+			r.Float(&x.Target)
+		case "confidence":
+			r.Float(&x.Confidence)
+		case "expected":
+			r.Float(&x.Expected)
+		case "low":
+			r.Float(&x.Low)
+		case "high":
+			r.Float(&x.High)
+		case "executions":
+			r.plainWhole(&x.Executions)
+		case "missed":
+			r.plainWhole(&x.Missed)
+		case "replications":
+			r.plainWhole(&x.Replications)
+		case "seed":
+			r.plainWhole(&x.Seed)
+		case "lending":
+			r.string(&x.Lending)
+		case "deadline_s":
+			r.Float(&x.DeadlineSeconds)
+		case "map_work_s":
+			r.Float(&x.MapWorkSeconds)
+		case "reduce_work_s":
+			r.Float(&x.ReduceWorkSeconds)
+		case "fixed_s":
+			r.Float(&x.FixedSeconds)
+		case "jobs_from":
+			r.Float(&x.JobsFrom)
+		case "jobs_until":
+			r.Float(&x.JobsUntil)
+		}
+	})
+}
+
+func appendPromise(dst []byte, x *Promise) []byte {
+	dst = strict.AppendNumber(append(dst, `{"factor":`...), x.Factor)
+	dst = strict.AppendNumber(append(dst, `,"target":`...), x.Target)
+	dst = strict.AppendNumber(append(dst, `,"confidence":`...), x.Confidence)
+	dst = strict.AppendNumber(append(dst, `,"expected":`...), x.Expected)
+	dst = strict.AppendNumber(append(dst, `,"low":`...), x.Low)
+	dst = strict.AppendNumber(append(dst, `,"high":`...), x.High)
+	dst = strconv.AppendInt(append(dst, `,"executions":`...), x.Executions, 10)
+	dst = strconv.AppendInt(append(dst, `,"missed":`...), x.Missed, 10)
+	dst = strconv.AppendInt(append(dst, `,"replications":`...), x.Replications, 10)
+	dst = strconv.AppendInt(append(dst, `,"seed":`...), x.Seed, 10)
+	dst = strict.AppendText(append(dst, `,"lending":`...), x.Lending)
+	dst = strict.AppendNumber(append(dst, `,"deadline_s":`...), x.DeadlineSeconds)
+	dst = strict.AppendNumber(append(dst, `,"map_work_s":`...), x.MapWorkSeconds)
+	dst = strict.AppendNumber(append(dst, `,"reduce_work_s":`...), x.ReduceWorkSeconds)
+	dst = strict.AppendNumber(append(dst, `,"fixed_s":`...), x.FixedSeconds)
+	dst = strict.AppendNumber(append(dst, `,"jobs_from":`...), x.JobsFrom)
+	dst = strict.AppendNumber(append(dst, `,"jobs_until":`...), x.JobsUntil)
+	return append(dst, '}')
+}
+
 var planProofShape = strict.NewShape("a proof", []string{"bound", "gap", "method", "engine", "agreed", "checked", "solve_ms"})
 
 func (r *planReader) readProof(x *Proof) {
@@ -726,7 +796,7 @@ func appendStays(dst []byte, x *Stays) []byte {
 	return append(dst, '}')
 }
 
-var planTimesShape = strict.NewShape("a predicted time", []string{"lower", "average", "upper"}, "calibrated")
+var planTimesShape = strict.NewShape("a predicted time", []string{"lower", "average", "upper"}, "calibrated", "promised")
 
 func (r *planReader) readTimes(x *Times) {
 	r.Object(planTimesShape, func(name string) {
@@ -739,6 +809,8 @@ func (r *planReader) readTimes(x *Times) {
 			x.Upper = r.optionalFloat()
 		case "calibrated":
 			x.Calibrated = r.optionalFloat()
+		case "promised":
+			x.Promised = r.optionalFloat()
 		}
 	})
 }
@@ -764,6 +836,9 @@ func appendTimes(dst []byte, x *Times) []byte {
 	}
 	if x.Calibrated != nil {
 		dst = strict.AppendNumber(append(dst, `,"calibrated":`...), *x.Calibrated)
+	}
+	if x.Promised != nil {
+		dst = strict.AppendNumber(append(dst, `,"promised":`...), *x.Promised)
 	}
 	return append(dst, '}')
 }

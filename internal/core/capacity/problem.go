@@ -30,7 +30,10 @@ type Class struct {
 	VMsPerJob       *decimal.Decimal `json:"vms_per_job,omitempty"` // gamma, given directly
 	Calibration     *Calibration     `json:"calibration,omitempty"` // of a class with a profile
 	DeadlineSeconds float64          `json:"deadline_s,omitzero"`
-	DueSeconds      float64          `json:"due_s,omitzero"` // of schedules alone: when an execution has ended, after its arrival
+	Target          float64          `json:"target,omitzero"`     // part of the executions that is to end within the deadline; 0: not said
+	Confidence      float64          `json:"confidence,omitzero"` // with which that is to be shown; 0: DefaultConfidence
+	Promise         *Promise         `json:"promise,omitempty"`   // found for the target
+	DueSeconds      float64          `json:"due_s,omitzero"`      // of schedules alone: when an execution has ended, after its arrival
 	SlotsPerVM      SlotsPerVM       `json:"slots_per_vm,omitzero"`
 	Speed           Speed            `json:"speed,omitempty"`
 	Jobs            JobRange         `json:"jobs"`

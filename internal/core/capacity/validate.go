@@ -175,6 +175,7 @@ func (class *Class) Check(c *strict.Checker, integrality Integrality) {
 			c.Refuse("calibration", "not_here", "Only a class with a profile has bounds that can be calibrated; leave the calibration out.")
 		}
 	}
+	class.checkTarget(c)
 	if class.VMsPerJob == nil || class.DeadlineSeconds != 0 {
 		if c.Number("deadline_s", "The deadline", "seconds", class.DeadlineSeconds, MaxSeconds) && class.DeadlineSeconds == 0 {
 			c.Refuse("deadline_s", "range", "The deadline is 0; give the seconds within which a job must be done.")

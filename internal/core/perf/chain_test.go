@@ -181,13 +181,13 @@ func TestACalibratedTimeIsTheBoundTimesTheFactor(t *testing.T) {
 		c := capacity.Calibration{Bound: []capacity.Bound{capacity.LowerBound, capacity.AverageBound, capacity.UpperBound}[r.IntN(3)], Factor: 0.1 + 2*r.Float64()}
 		jobs, maps, reduces := float64(1+r.IntN(9)), 1+99*r.Float64(), 1+99*r.Float64()
 		want := c.Factor * Time(d.Of(c.Bound), jobs, maps, reduces)
-		if got := Time(d.Planned(capacity.CalibratedBound, &c), jobs, maps, reduces); math.Abs(got-want) > 1e-12*math.Abs(want)+1e-9 {
+		if got := Time(d.Predicted(capacity.CalibratedBound, &c), jobs, maps, reduces); math.Abs(got-want) > 1e-12*math.Abs(want)+1e-9 {
 			t.Fatalf("%+v: %g s, want %g", c, got, want)
 		}
-		if got := d.Planned(capacity.UpperBound, &c); got != d.Upper {
+		if got := d.Predicted(capacity.UpperBound, &c); got != d.Upper {
 			t.Fatalf("under the upper bound the calibration counts: %+v", got)
 		}
-		if got := d.Planned(capacity.CalibratedBound, nil); got != d.Average {
+		if got := d.Predicted(capacity.CalibratedBound, nil); got != d.Average {
 			t.Fatalf("without a calibration it is %+v, want the average", got)
 		}
 	}

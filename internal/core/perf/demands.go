@@ -79,9 +79,17 @@ func firstShuffleWarnings(p capacity.Profile) []capacity.Warning {
 	return []capacity.Warning{words.LongFirstShuffle("")}
 }
 
-// Planned returns the demand that a class is planned with: under a calibrated bound that of its calibration, or the
-// average without one.
-func (d JobDemands) Planned(bound capacity.Bound, calibration *capacity.Calibration) capacity.Demand {
+// Planned returns the demand that a class is planned with: the predicted one, times the factor of its promise.
+func (d JobDemands) Planned(bound capacity.Bound, c *capacity.Class) capacity.Demand {
+	work := d.Predicted(bound, c.Calibration)
+	if p := c.PromiseOf(); p != nil {
+		work = times(work, p.Factor)
+	}
+	return work
+}
+
+// Predicted returns the demand under a bound: under a calibrated one that of the calibration, or the average without one.
+func (d JobDemands) Predicted(bound capacity.Bound, calibration *capacity.Calibration) capacity.Demand {
 	if bound == capacity.CalibratedBound && calibration != nil {
 		return d.Calibrated(*calibration)
 	}
@@ -102,11 +110,13 @@ func (d JobDemands) Of(bound capacity.Bound) capacity.Demand {
 
 // Calibrated returns the demand of one of the bounds with its time, at any slots, multiplied by a factor.
 func (d JobDemands) Calibrated(c capacity.Calibration) capacity.Demand {
-	work := d.Of(c.Bound)
+	return times(d.Of(c.Bound), c.Factor)
+}
+
+// times returns the demand of executions that take factor times as long.
+func times(d capacity.Demand, factor float64) capacity.Demand {
 	return capacity.Demand{
-		MapWorkSeconds:    work.MapWorkSeconds * c.Factor,
-		ReduceWorkSeconds: work.ReduceWorkSeconds * c.Factor,
-		FixedSeconds:      work.FixedSeconds * c.Factor,
+		MapWorkSeconds: d.MapWorkSeconds * factor, ReduceWorkSeconds: d.ReduceWorkSeconds * factor, FixedSeconds: d.FixedSeconds * factor,
 	}
 }
 

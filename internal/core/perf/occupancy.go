@@ -31,7 +31,7 @@ func PlannedDemand(c capacity.Class, o capacity.Options) capacity.Demand {
 	case c.Demand != nil:
 		return *c.Demand
 	case c.Profile != nil:
-		return Demands(*c.Profile).Planned(o.Bound, c.Calibration)
+		return Demands(*c.Profile).Planned(o.Bound, &c)
 	default:
 		return capacity.Demand{}
 	}

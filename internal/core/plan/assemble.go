@@ -142,13 +142,13 @@ func (m *model) priced(a answer) capacity.Plan {
 	shares := 0.0
 	var times timetable
 	if !m.brief() {
-		times = newTimetable(len(m.classes))
+		times = newTimetable(len(m.classes), m.Options.Bound)
 	}
 	for i := range m.classes {
 		c := &m.classes[i]
 		h := a.admitted[i]
 		pl.Classes[c.index] = capacity.ClassPlan{
-			Name: c.Name, Admitted: h, Refused: c.Jobs.Max - h, VMs: a.shares[i], VMsPerJob: c.gamma, Slots: a.slots[i],
+			Name: c.Name, Admitted: h, Refused: c.Jobs.Max - h, VMs: a.shares[i], VMsPerJob: c.gamma, Slots: a.slots[i], Promise: c.PromiseOf(),
 		}
 		if !m.brief() {
 			pl.Classes[c.index].Time = times.of(c, h, a.slots[i])
@@ -328,12 +328,13 @@ const (
 
 // timetable is the predicted execution times of all classes.
 type timetable struct {
+	bound   capacity.Bound
 	times   []capacity.Times
 	seconds []float64
 }
 
-func newTimetable(classes int) timetable {
-	return timetable{make([]capacity.Times, 0, classes), make([]float64, 0, 3*classes)}
+func newTimetable(classes int, bound capacity.Bound) timetable {
+	return timetable{bound, make([]capacity.Times, 0, classes), make([]float64, 0, 3*classes)}
 }
 
 // of returns the time of an execution on the class's slots. It is null if a bound that the plan was not made with needs
@@ -354,6 +355,9 @@ func (k *timetable) of(c *class, jobs float64, slots *capacity.Slots) *capacity.
 	t := capacity.Times{Lower: at(c.demands.Lower), Average: at(c.demands.Average), Upper: at(c.demands.Upper)}
 	if c.Calibration != nil {
 		t.Calibrated = at(c.demands.Calibrated(*c.Calibration))
+	}
+	if c.PromiseOf() != nil {
+		t.Promised = at(c.demands.Planned(k.bound, c.Class))
 	}
 	return keep(&k.times, t)
 }

@@ -96,6 +96,8 @@ func newFleet(p *capacity.Problem) (*fleet, error) {
 				findings = append(findings, tooLarge(x, x.gamma*x.high))
 			}
 			c.low, c.high = 0, 0
+		} else {
+			f.warnings = append(f.warnings, promiseWarnings(c, &p.Options)...)
 		}
 		f.low[i], f.high[i], f.penalty[i] = int64(c.low), int64(c.high), c.penalty
 		f.linear[i] = p.Options.Sharing == capacity.Shared && (p.Options.Integrality != capacity.Executable || !c.slotted)

@@ -88,7 +88,7 @@ func (d *fleetDecision) part(v int) answer {
 // class puts a class's parts together.
 func (d *fleetDecision) class(i int, own []capacity.Plan) capacity.ClassPlan {
 	c := &d.classes[i]
-	out := capacity.ClassPlan{Name: c.Name}
+	out := capacity.ClassPlan{Name: c.Name, Promise: c.PromiseOf()}
 	slots := capacity.Slots{}
 	for _, v := range d.on[i] {
 		part := &own[v].Classes[c.index]

@@ -64,6 +64,9 @@ func newModelFrom(p *capacity.Problem, known *prepared) (*model, error) {
 	for i, index := range known.orderOf(p.Classes) {
 		c := &m.classes[i]
 		m.addClass(c, index, &demands)
+		if !m.brief() {
+			m.warnings = append(m.warnings, promiseWarnings(c, &m.Options)...)
+		}
 		if need := c.gamma * c.high; need > integer.MostVMs {
 			findings = append(findings, tooLarge(c, need))
 		}
@@ -165,7 +168,7 @@ func (m *model) addClass(c *class, index int, demands *[]perf.JobDemands) {
 		return
 	case c.Profile != nil:
 		c.demands = keep(demands, perf.Demands(*c.Profile))
-		work = c.demands.Planned(m.Options.Bound, c.Calibration)
+		work = c.demands.Planned(m.Options.Bound, c.Class)
 		if m.Options.Bound == capacity.CalibratedBound && c.Calibration == nil {
 			m.warnings = append(m.warnings, words.Uncalibrated(c.Name, c.pointer("calibration")))
 		}

@@ -70,6 +70,7 @@ type preparedClass struct {
 	name     string
 	profile  *capacity.Profile
 	factor   *capacity.Calibration
+	promise  *capacity.Promise
 	demand   *capacity.Demand
 	bound    capacity.Bound
 	deadline float64
@@ -96,7 +97,7 @@ func prepare(p *capacity.Problem) *prepared {
 	for i := range p.Classes {
 		c, from := &k.classes[i], &p.Classes[i]
 		*c = preparedClass{
-			name: from.Name, profile: from.Profile, factor: from.Calibration, demand: from.Demand, bound: p.Options.Bound,
+			name: from.Name, profile: from.Profile, factor: from.Calibration, promise: from.PromiseOf(), demand: from.Demand, bound: p.Options.Bound,
 			deadline: from.DeadlineSeconds, mapSlots: from.SlotsPerVM.Map, redSlots: from.SlotsPerVM.Reduce, oneSlot: p.Options.OneSlotPerJob,
 			price: from.Penalty, penalty: from.Penalty.Float(),
 		}
@@ -105,7 +106,7 @@ func prepare(p *capacity.Problem) *prepared {
 			continue
 		case from.Profile != nil:
 			c.demands = perf.Demands(*from.Profile)
-			c.work = c.demands.Planned(p.Options.Bound, from.Calibration)
+			c.work = c.demands.Planned(p.Options.Bound, from)
 		default:
 			c.work = *from.Demand
 		}
@@ -137,7 +138,7 @@ func (k *prepared) class(c *capacity.Class, index int, o *capacity.Options) *pre
 		return nil
 	}
 	known := &k.classes[index]
-	if c.Profile != known.profile || c.Calibration != known.factor || c.Demand != known.demand || o.Bound != known.bound || o.OneSlotPerJob != known.oneSlot {
+	if c.Profile != known.profile || c.Calibration != known.factor || c.PromiseOf() != known.promise || c.Demand != known.demand || o.Bound != known.bound || o.OneSlotPerJob != known.oneSlot {
 		return nil
 	}
 	return known

@@ -33,7 +33,7 @@ func (m *model) idle(f *faults, stated *capacity.ClassPlan, x part) {
 	if x.maps.Sign() != 0 || x.reduces.Sign() != 0 {
 		f.addf("%s: no job is admitted and yet slots are given.", stated.Name)
 	}
-	if t := stated.Time; t != nil && (t.Lower != nil || t.Average != nil || t.Upper != nil || t.Calibrated != nil) {
+	if t := stated.Time; t != nil && (t.Lower != nil || t.Average != nil || t.Upper != nil || t.Calibrated != nil || t.Promised != nil) {
 		f.addf("%s: no job is admitted, so that none takes the time said.", stated.Name)
 	}
 }
@@ -66,7 +66,7 @@ func (m *model) deadline(f *faults, c *class, stated *capacity.ClassPlan, x part
 	}
 	if !c.profiled {
 		c.predicted(f, stated.Name, "average", stated.Time.Average, c.plan, x)
-		if stated.Time.Lower != nil || stated.Time.Upper != nil || stated.Time.Calibrated != nil {
+		if stated.Time.Lower != nil || stated.Time.Upper != nil || stated.Time.Calibrated != nil || stated.Time.Promised != nil {
 			f.addf("%s: a demand has the average time alone.", stated.Name)
 		}
 		return
@@ -78,6 +78,11 @@ func (m *model) deadline(f *faults, c *class, stated *capacity.ClassPlan, x part
 		c.predicted(f, stated.Name, "calibrated", stated.Time.Calibrated, *c.calibrated, x)
 	} else if stated.Time.Calibrated != nil {
 		f.addf("%s: a calibrated time is said, and it has no calibration.", stated.Name)
+	}
+	if c.promised {
+		c.predicted(f, stated.Name, "promised", stated.Time.Promised, c.plan, x)
+	} else if stated.Time.Promised != nil {
+		f.addf("%s: a promised time is said, and it has no promise.", stated.Name)
 	}
 }
 

@@ -193,7 +193,7 @@ func sameTimes(x, y capacity.Times) bool {
 	same := func(a, b *float64) bool {
 		return a == nil && b == nil || a != nil && b != nil && near(number(*a), number(*b), number(*a))
 	}
-	return same(x.Lower, y.Lower) && same(x.Average, y.Average) && same(x.Upper, y.Upper) && same(x.Calibrated, y.Calibrated)
+	return same(x.Lower, y.Lower) && same(x.Average, y.Average) && same(x.Upper, y.Upper) && same(x.Calibrated, y.Calibrated) && same(x.Promised, y.Promised)
 }
 
 // rounding checks that the types' rounding adds up.

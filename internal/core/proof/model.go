@@ -43,7 +43,9 @@ type class struct {
 	profiled              bool
 	lower, average, upper demand   // of a profile
 	calibrated            *demand  // of a profile with a calibration
+	promised              bool     // a promise's factor is in what is planned
 	stretch               *big.Rat // its factor, and at least 1: the error of the bounds is multiplied as well
+	predictedAs           demand   // the demand under the problem's bound, without a promise's factor
 	plan                  demand   // the demand that the deadline is planned with
 	deadline, slack       *big.Rat
 	impossible            bool // no number of slots meets the deadline
@@ -191,6 +193,12 @@ func newClassAt(in *capacity.Class, slots capacity.SlotsPerVM, speed *big.Rat, b
 			c.stretch = larger(c.stretch, number(k.Factor))
 		}
 		c.plan = known[bound]
+		c.predictedAs = c.plan
+		if k := in.PromiseOf(); k != nil {
+			c.plan = c.plan.times(number(k.Factor))
+			c.stretch = mul(c.stretch, larger(whole(1), number(k.Factor)))
+			c.promised = true
+		}
 		c.hasMap, c.hasReduce = true, in.Profile.ReduceTasks > 0
 	} else {
 		d := in.Demand

@@ -69,7 +69,7 @@ func InParts(c capacity.Class, parts int64, o capacity.Options) capacity.Class {
 	} else {
 		plan := newClass(&c, o.Bound, o.OneSlotPerJob).plan
 		c.Demand = &capacity.Demand{MapWorkSeconds: float(quo(plan.a, by)), ReduceWorkSeconds: float(quo(plan.b, by)), FixedSeconds: float(plan.c)}
-		c.Profile, c.Calibration = nil, nil
+		c.Profile, c.Calibration, c.Target, c.Confidence, c.Promise = nil, nil, 0, 0, nil
 	}
 	c.Penalty = amountOf(quo(amount(c.Penalty.Decimal), by))
 	c.Jobs = capacity.JobRange{Min: c.Jobs.Min * float64(parts), Max: c.Jobs.Max * float64(parts)}

@@ -115,6 +115,9 @@ func readableClass(f *faults, c *capacity.Class, fractions bool, types map[strin
 			f.addf("The calibration of %s has no positive factor, or the class no profile.", c.Name)
 		}
 	}
+	if k := c.PromiseOf(); k != nil && (!finite(k.Factor) || k.Factor <= 0 || c.Profile == nil) {
+		f.addf("The promise of %s has no positive factor, or the class no profile.", c.Name)
+	}
 	if ways != 1 {
 		f.addf("Class %s must have exactly one of profile, demand and vms_per_job.", c.Name)
 	}
@@ -177,7 +180,7 @@ func (f *faults) need(class string, s *capacity.Slots, t *capacity.Times) {
 		f.figure("Class "+class, s.Map, s.Reduce)
 	}
 	if t != nil {
-		f.figureOf("The time of class "+class, t.Lower, t.Average, t.Upper, t.Calibrated)
+		f.figureOf("The time of class "+class, t.Lower, t.Average, t.Upper, t.Calibrated, t.Promised)
 	}
 }
 

@@ -17,6 +17,9 @@ func (m *model) warnings(pl capacity.Plan, fleet bool) []string {
 	var known, due []capacity.Warning
 	for i := range m.classes {
 		c, in := &m.classes[i], &m.problem.Classes[i]
+		if i < len(pl.Classes) && !samePromise(pl.Classes[i].Promise, in.PromiseOf()) {
+			f.addf("%s: the promise is not that of the problem.", in.Name)
+		}
 		if in.Profile == nil {
 			continue
 		}
@@ -28,6 +31,7 @@ func (m *model) warnings(pl capacity.Plan, fleet bool) []string {
 		if p := in.Profile; p.ReduceTasks > 0 && p.FirstShuffleMaxSeconds > p.ShuffleMaxSeconds*(1+capacity.PremiseSlack) {
 			of = append(of, words.LongFirstShuffle(at+"/profile"))
 		}
+		of = append(of, promiseWarnings(c, in, m.problem.Options, at)...)
 		known = append(known, of...)
 		if !fleet || !c.impossible {
 			due = append(due, of...)

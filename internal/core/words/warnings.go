@@ -9,6 +9,8 @@ import (
 // The codes of a plan's warnings.
 const (
 	FirstShuffle      = "first_shuffle_longer"
+	NoPromise         = "no_promise"
+	PromiseElsewhere  = "promise_out_of_range"
 	NotCalibrated     = "not_calibrated"
 	SpotInterruptions = "spot_interruptions"
 	EnginesDisagree   = "engines_disagree"
@@ -19,6 +21,35 @@ const (
 func Uncalibrated(class, pointer string) capacity.Warning {
 	return capacity.Warning{Code: NotCalibrated, Pointer: pointer, Detail: fmt.Sprintf(
 		"Class %q has no calibration and is planned with the average bound; give it one, or choose another bound for all classes.", class)}
+}
+
+// Unpromised warns that a class has a target and is planned with its bound alone.
+func Unpromised(class string, target float64, pointer string) capacity.Warning {
+	return capacity.Warning{Code: NoPromise, Pointer: pointer, Detail: fmt.Sprintf(
+		"Class %q has the target %s and no promise, so that it is planned at its bound alone and its target may be missed; find the promises (headroom whatif target).",
+		class, fmt.Sprint(target))}
+}
+
+// The reasons why a promise may not hold.
+const (
+	OtherTarget   = "is for a lower target or confidence"
+	OtherDeadline = "is for another deadline"
+	OtherTimes    = "is for other predicted times: the profile, its calibration or the bound has changed"
+	OtherLending  = "counts on idle slots of other classes, and VMs are dedicated here"
+)
+
+// OtherJobs says for how many jobs a promise was found.
+func OtherJobs(p *capacity.Promise, jobs float64) string {
+	if p.JobsFrom == p.JobsUntil {
+		return fmt.Sprintf("is for %s at once, and here are up to %s", Counted(Number(p.JobsUntil), "job"), Number(jobs))
+	}
+	return fmt.Sprintf("is for %s to %s at once, and here are up to %s", Number(p.JobsFrom), Counted(Number(p.JobsUntil), "job"), Number(jobs))
+}
+
+// OutOfRange warns that a class is planned with a promise that was found for something else.
+func OutOfRange(class, why, pointer string) capacity.Warning {
+	return capacity.Warning{Code: PromiseElsewhere, Pointer: pointer, Detail: fmt.Sprintf(
+		"The promise of class %q %s, so that its target may be missed; find the promises again (headroom whatif target).", class, why)}
 }
 
 // LongFirstShuffle warns of a profile whose upper bound may not hold.

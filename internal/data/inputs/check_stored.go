@@ -212,7 +212,7 @@ func (p PlannedClass) check(k *strict.Checker, integrality capacity.Integrality)
 func (p PlannedClass) Class(profile *capacity.Profile) capacity.Class {
 	return capacity.Class{
 		Name: p.Name, Profile: profile, Demand: p.Demand, VMsPerJob: p.VMsPerJob, Calibration: p.Calibration,
-		DeadlineSeconds: p.DeadlineSeconds, SlotsPerVM: p.SlotsPerVM, Speed: p.Speed, Jobs: p.Jobs, Penalty: p.Penalty,
+		DeadlineSeconds: p.DeadlineSeconds, Target: p.Target, Confidence: p.Confidence, Promise: p.Promise, SlotsPerVM: p.SlotsPerVM, Speed: p.Speed, Jobs: p.Jobs, Penalty: p.Penalty,
 	}
 }
 

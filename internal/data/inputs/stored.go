@@ -107,7 +107,10 @@ type PlannedClass struct {
 	VMsPerJob       *decimal.Decimal      `json:"vms_per_job,omitempty"`
 	Calibration     *capacity.Calibration `json:"calibration,omitempty"`
 	DeadlineSeconds float64               `json:"deadline_s,omitzero"`
-	DueSeconds      float64               `json:"due_s,omitzero"` // in schedules: when an execution has ended, after its arrival
+	Target          float64               `json:"target,omitzero"`     // part of the executions that is to end within the deadline
+	Confidence      float64               `json:"confidence,omitzero"` // with which that is to be shown
+	Promise         *capacity.Promise     `json:"promise,omitempty"`   // found for the target
+	DueSeconds      float64               `json:"due_s,omitzero"`      // in schedules: when an execution has ended, after its arrival
 	SlotsPerVM      capacity.SlotsPerVM   `json:"slots_per_vm,omitzero"`
 	Speed           capacity.Speed        `json:"speed,omitempty"`
 	Jobs            capacity.JobRange     `json:"jobs"`

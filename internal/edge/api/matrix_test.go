@@ -300,6 +300,11 @@ func (s *service) perform(token, operation, method, path string, i int) answered
 		body = `{"scenario":{"changes":[{"what":"deadline","factor":2}]},"options":{"hours":1,"replications":1}}`
 	case operation == "workloadSimulation":
 		body = `{"nodes":[{"type":"a","slots":{"shared":2}}],"classes":[{"name":"etl","profile":{"map_tasks":4,"map_avg_s":5,"map_max_s":9,"reduce_tasks":0},"load":{"kind":"batch","jobs":2}}]}`
+	case operation == "targets":
+		body = `{"problem":` + strings.Replace(profiledProblem, `"deadline_s"`, `"target":0.9,"deadline_s"`, 1) + `,"options":{"executions":20,"replications":2}}`
+	case operation == "clusterTargets":
+		s.ask(s.admin, "POST", "/v1/clusters/mine/classes", promisedClass) // is there after the first cell
+		body = `{"options":{"executions":20,"replications":2}}`
 	case operation == "simulation":
 		body = `{"problem":` + profiledProblem + `,"options":{"hours":1,"replications":1}}`
 	case operation == "askCluster":

@@ -949,6 +949,9 @@ type ProfileMade = clusters.ProfileMade
 // ProfileRef One version of a profile.
 type ProfileRef = inputs.ProfileRef
 
+// Promise A factor on a class's predicted time with which the target part of its executions ends within the deadline, and what shows that. The executions were simulated; refused ones are not among them.
+type Promise = capacity.Promise
+
 // Proof The basis of the answer.
 type Proof = capacity.Proof
 

@@ -139,18 +139,18 @@ var classes = kind[inputs.PlannedClass]{
 	noun: "class",
 	selects: `
 		SELECT name, profile, profile_version, map_work_seconds, reduce_work_seconds, fixed_seconds, vms_per_job,
-		       calibration_bound, calibration_factor, deadline_seconds, due_seconds, slots_map, slots_reduce, slots_by_type, speed, jobs_min, jobs_max, penalty, version, created_at, updated_at
+		       calibration_bound, calibration_factor, deadline_seconds, due_seconds, target, confidence, promise, slots_map, slots_reduce, slots_by_type, speed, jobs_min, jobs_max, penalty, version, created_at, updated_at
 		FROM classes WHERE cluster_id = @cluster`,
 	named: ` AND name = @name`,
 	after: ` AND name > @after ORDER BY name`,
 	insert: `
 		INSERT INTO classes (cluster_id, name, profile, profile_version, map_work_seconds, reduce_work_seconds, fixed_seconds, vms_per_job,
-		                     calibration_bound, calibration_factor, deadline_seconds, due_seconds, slots_map, slots_reduce, slots_by_type, speed, jobs_min, jobs_max, penalty)
+		                     calibration_bound, calibration_factor, deadline_seconds, due_seconds, target, confidence, promise, slots_map, slots_reduce, slots_by_type, speed, jobs_min, jobs_max, penalty)
 		VALUES (@cluster, @name, @profile, ` + profileVersion + `, @map_work, @reduce_work, @fixed, @vms_per_job,
-		        @calibration_bound, @calibration_factor, @deadline, @due, @slots_map, @slots_reduce, @slots_by_type, @speed, @jobs_min, @jobs_max, @penalty)`,
+		        @calibration_bound, @calibration_factor, @deadline, @due, @target, @confidence, @promise, @slots_map, @slots_reduce, @slots_by_type, @speed, @jobs_min, @jobs_max, @penalty)`,
 	update: `
 		UPDATE classes SET profile = @profile, profile_version = ` + profileVersion + `, map_work_seconds = @map_work, reduce_work_seconds = @reduce_work,
-		       fixed_seconds = @fixed, vms_per_job = @vms_per_job, calibration_bound = @calibration_bound, calibration_factor = @calibration_factor, deadline_seconds = @deadline, due_seconds = @due, slots_map = @slots_map,
+		       fixed_seconds = @fixed, vms_per_job = @vms_per_job, calibration_bound = @calibration_bound, calibration_factor = @calibration_factor, deadline_seconds = @deadline, due_seconds = @due, target = @target, confidence = @confidence, promise = @promise, slots_map = @slots_map,
 		       slots_reduce = @slots_reduce, slots_by_type = @slots_by_type, speed = @speed, jobs_min = @jobs_min, jobs_max = @jobs_max, penalty = @penalty, version = version + 1, updated_at = now()
 		WHERE cluster_id = @cluster AND name = @name`,
 	remove:  `DELETE FROM classes WHERE cluster_id = @cluster AND name = @name`,
@@ -182,6 +182,15 @@ func classArgs(c inputs.PlannedClass) pgx.NamedArgs {
 	if c.DueSeconds != 0 {
 		args["due"] = c.DueSeconds
 	}
+	if c.Target != 0 {
+		args["target"] = c.Target
+	}
+	if c.Confidence != 0 {
+		args["confidence"] = c.Confidence
+	}
+	if c.Promise != nil {
+		args["promise"] = c.Promise
+	}
 	if c.Calibration != nil {
 		args["calibration_bound"], args["calibration_factor"] = c.Calibration.Bound, c.Calibration.Factor
 	}
@@ -201,7 +210,8 @@ func classOf(row pgx.CollectableRow) (inputs.PlannedClass, error) {
 		CalibrationBound                                *capacity.Bound
 		CalibrationFactor                               *float64
 		DeadlineSeconds                                 float64
-		DueSeconds                                      *float64
+		DueSeconds, Target, Confidence                  *float64
+		Promise                                         *capacity.Promise
 		SlotsMap, SlotsReduce                           int64
 		SlotsByType                                     map[string]capacity.SlotsPerVM
 		Speed                                           capacity.Speed
@@ -213,10 +223,12 @@ func classOf(row pgx.CollectableRow) (inputs.PlannedClass, error) {
 	c := inputs.PlannedClass{
 		Name: r.Name, VMsPerJob: r.VMsPerJob, DeadlineSeconds: r.DeadlineSeconds,
 		SlotsPerVM: capacity.SlotsPerVM{Map: r.SlotsMap, Reduce: r.SlotsReduce}, Speed: r.Speed,
-		Jobs: capacity.JobRange{Min: r.JobsMin, Max: r.JobsMax}, Penalty: r.Penalty, Stamp: r.Stamp,
+		Jobs: capacity.JobRange{Min: r.JobsMin, Max: r.JobsMax}, Penalty: r.Penalty, Promise: r.Promise, Stamp: r.Stamp,
 	}
-	if r.DueSeconds != nil {
-		c.DueSeconds = *r.DueSeconds
+	for into, from := range map[*float64]*float64{&c.DueSeconds: r.DueSeconds, &c.Target: r.Target, &c.Confidence: r.Confidence} {
+		if from != nil {
+			*into = *from
+		}
 	}
 	if r.SlotsByType != nil {
 		c.SlotsPerVM = capacity.SlotsPerVM{ByType: r.SlotsByType}

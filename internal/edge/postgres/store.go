@@ -244,6 +244,6 @@ func (e *badAddress) Unwrap() error { return e.cause }
 func (s *Store) Stores() app.Stores {
 	return app.Stores{
 		Inputs: s, Kept: s, Profiles: s, Forecasts: s, Plans: s, Access: s, Database: s, Admissions: s, Calibrations: s, Executions: s, Fits: s,
-		Drivers: s, Live: s, Observations: s, Packings: s, Reports: s, Runs: s, Servers: s, StoredPools: s, Webhooks: s,
+		Drivers: s, Live: s, Observations: s, Packings: s, Promises: s, Reports: s, Runs: s, Servers: s, StoredPools: s, Webhooks: s,
 	}
 }

@@ -147,6 +147,7 @@ func walkClasses(t *testing.T, s *server, browser context.Context) {
 	if c.Deadline != 1800 {
 		t.Errorf("the deadline is saved as %g s, want 1800", c.Deadline)
 	}
+	walkTarget(t, ctx, s)
 
 	// A new class, with a profile made from its figures.
 	do(t, ctx, chromedp.Navigate(s.address+"/c/odd-names/classes?new=1"))
@@ -314,4 +315,31 @@ func walkAThousandClasses(t *testing.T, s *server, browser context.Context) {
 	press(t, ctx, "Change 1,000 classes")
 	until(t, ctx, `document.body.innerText.includes("1,000 classes changed.")`)
 	t.Logf("1,000 classes changed in %.2f s", time.Since(began).Seconds())
+}
+
+// walkTarget gives a class a target and a time until which it may wait, sees what the plan says of it, and takes both away.
+func walkTarget(t *testing.T, ctx context.Context, s *server) {
+	const at = "/c/odd-names/plan/classes/Same"
+	saved := func(target, due string) (c struct {
+		Target float64 `json:"target"`
+		Due    float64 `json:"due_s"`
+	}) {
+		do(t, ctx, chromedp.Navigate(s.address+at))
+		until(t, ctx, `document.querySelector("#field-class-target")`)
+		write(t, ctx, "#field-class-target", target)
+		write(t, ctx, "#field-class-due-s", due)
+		press(t, ctx, "Save")
+		until(t, ctx, `document.body.innerText.includes("Saved.")`)
+		s.get(t, "/v1/clusters/odd-names/classes/Same", &c)
+		return c
+	}
+	if c := saved("0.95", "6 h"); c.Target != 0.95 || c.Due != 21600 {
+		t.Errorf("got the target %g and %g s, want 0.95 and 21600", c.Target, c.Due)
+	}
+	do(t, ctx, chromedp.Navigate(s.address+"/c/odd-names/plan?class=Same"))
+	until(t, ctx, `(document.querySelector(".panel .target")?.textContent ?? "").startsWith("Target: 95 % in time. Nothing shows yet")`)
+	picture(t, ctx, "plan-target")
+	if c := saved("", ""); c.Target != 0 || c.Due != 0 {
+		t.Errorf("the target %g and %g s are still there", c.Target, c.Due)
+	}
 }

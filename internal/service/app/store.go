@@ -36,6 +36,7 @@ type Stores struct {
 	Live         heartbeat.Store
 	Observations plans.Observations
 	Packings     question.Packings
+	Promises     question.Promises
 	Reports      reporting.Store
 	Runs         runs.Store
 	Servers      heartbeat.Servers

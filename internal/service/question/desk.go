@@ -9,6 +9,7 @@ import (
 	"example.org/headroom/internal/ask/horizon"
 	"example.org/headroom/internal/ask/pack"
 	"example.org/headroom/internal/ask/whatif"
+	"example.org/headroom/internal/core/capacity"
 	"example.org/headroom/internal/core/fault"
 	"example.org/headroom/internal/core/perf"
 	"example.org/headroom/internal/data/inputs"
@@ -51,6 +52,12 @@ type Packings interface {
 	DeletePacking(ctx context.Context, cluster, id string) error
 }
 
+// Promises stores the promises of a cluster's classes.
+type Promises interface {
+	// SavePromises passes over classes that are gone, or have no target any more.
+	SavePromises(ctx context.Context, cluster string, promises map[string]capacity.Promise) error
+}
+
 // Desk answers questions in the places to solve in, and starts runs for those that take long.
 type Desk struct {
 	Solver   *solving.Desk
@@ -64,6 +71,7 @@ type Desk struct {
 	Profiles Profiles
 	Fits     Fits
 	Packings Packings
+	Promises Promises
 }
 
 // start starts a run. A key that is limited to clusters would not see one of no cluster.

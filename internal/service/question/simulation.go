@@ -65,18 +65,7 @@ var Simulation = known(&Kind[AskedSimulation, Simulated]{
 		"/v1/clusters/{cluster}/simulations": ofCluster(trial.ReadClusterSimulation, clusterSimulation),
 	},
 	Work: workSimulation,
-	Mend: func(cluster string, err error) error {
-		input := (*fault.InputError)(nil)
-		if cluster == "" || !errors.As(err, &input) {
-			return err
-		}
-		for i, f := range input.Findings {
-			if strings.HasPrefix(f.Pointer, "/problem") || strings.HasPrefix(f.Pointer, "/plan") { // which the caller has not sent
-				input.Findings[i].Pointer = ""
-			}
-		}
-		return err
-	},
+	Mend: aboutCluster,
 	Forms: func(_ AskedSimulation, s Simulated, _ View) Forms {
 		if s.Workload != nil {
 			return usual(*s.Workload, report.WorkloadText, report.Workload, report.WorkloadWorkbook)
@@ -97,6 +86,21 @@ var Simulation = known(&Kind[AskedSimulation, Simulated]{
 	},
 })
 
+// aboutCluster makes findings about a problem or a plan, which a caller who names a cluster has not sent, ones about the
+// whole.
+func aboutCluster(cluster string, err error) error {
+	input := (*fault.InputError)(nil)
+	if cluster == "" || !errors.As(err, &input) {
+		return err
+	}
+	for i, f := range input.Findings {
+		if strings.HasPrefix(f.Pointer, "/problem") || strings.HasPrefix(f.Pointer, "/plan") {
+			input.Findings[i].Pointer = ""
+		}
+	}
+	return err
+}
+
 // clusterSimulation returns the simulation of a cluster's plan. The current plan is tried as stored, in spite of later
 // changes; a scenario is laid over the present problem and planned.
 func clusterSimulation(ctx context.Context, d *Desk, r Request, q trial.ClusterSimulationQuestion) (asked AskedSimulation, err error) {
@@ -114,7 +118,7 @@ func clusterSimulation(ctx context.Context, d *Desk, r Request, q trial.ClusterS
 		return asked, err
 	}
 	if asked.Options.Durations == trial.MeasuredDurations {
-		asked.Past, err = d.pastTasks(ctx, r.Cluster, &asked)
+		asked.Past, err = d.pastTasks(ctx, r.Cluster, &asked.Problem, asked.Options.Measured)
 	}
 	return asked, err
 }

@@ -8,7 +8,9 @@ import (
 	"time"
 
 	"example.org/headroom/internal/ask/trial"
+	"example.org/headroom/internal/core/capacity"
 	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/core/perf"
 	"example.org/headroom/internal/data/history"
 	"example.org/headroom/internal/data/inputs"
 	"example.org/headroom/internal/service/clusters"
@@ -22,7 +24,7 @@ const (
 
 // pastTasks returns the measured times of tasks of a problem's classes, by class. It covers classes whose profile is
 // a version made from executions that the cluster still stores.
-func (d *Desk) pastTasks(ctx context.Context, cluster string, asked *AskedSimulation) (map[string]trial.PastTasks, error) {
+func (d *Desk) pastTasks(ctx context.Context, cluster string, problem *capacity.Problem, given map[string]perf.MeasuredTasks) (map[string]trial.PastTasks, error) {
 	snapshot, err := d.Inputs.Snapshot(ctx, cluster, d.Now())
 	if err != nil {
 		return nil, err
@@ -35,10 +37,10 @@ func (d *Desk) pastTasks(ctx context.Context, cluster string, asked *AskedSimula
 	}
 	past := map[string]trial.PastTasks{}
 	numbers := 0
-	for i := range asked.Problem.Classes {
-		c := &asked.Problem.Classes[i]
+	for i := range problem.Classes {
+		c := &problem.Classes[i]
 		ref, named := refs[c.Name]
-		if _, given := asked.Options.Measured[c.Name]; given || !named || c.Profile == nil {
+		if _, known := given[c.Name]; known || !named || c.Profile == nil {
 			continue
 		}
 		version, err := d.Profiles.Profile(ctx, cluster, ref.Name, ref.Version)

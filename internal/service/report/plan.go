@@ -256,7 +256,9 @@ func classTable(p capacity.Problem, pl capacity.Plan) Table {
 			}
 			if t := part.Time.At(p.Options.Bound); t != nil {
 				time = Cell{fmt.Sprintf("%.1f s", *t), true}
-				if p.Options.Bound == capacity.CalibratedBound && part.Time.Calibrated == nil {
+				if part.Time.Promised != nil {
+					time.Text += " (promised)"
+				} else if p.Options.Bound == capacity.CalibratedBound && part.Time.Calibrated == nil {
 					time.Text += " (" + string(capacity.AverageBound) + ")" // planned with, where nothing is calibrated
 				}
 			}

@@ -148,15 +148,24 @@ func Profiles(items []inputs.ProfileVersion) Table {
 // PlannedClasses returns a row for each stored class.
 func PlannedClasses(items []inputs.PlannedClass) Table {
 	names := columns("name", "profile", "profile_version", "map_work_s", "reduce_work_s", "fixed_s", "vms_per_job", "deadline_s",
-		"slots_map", "slots_reduce", "jobs_min", "jobs_max", "penalty", "slots_by_type", "speed", "calibration_bound", "calibration_factor", "due_s")
+		"slots_map", "slots_reduce", "jobs_min", "jobs_max", "penalty", "slots_by_type", "speed", "calibration_bound", "calibration_factor", "due_s", "target", "confidence", "promise_factor")
 	none := Cell{"", true}
 	return tableOf(names, items, func(c inputs.PlannedClass) []Cell {
-		row := []Cell{text(c.Name), text(""), none, none, none, none, none, none, none, none, number(c.Jobs.Min), number(c.Jobs.Max), amount(&c.Penalty), text(byType(c.SlotsPerVM.ByType)), text(byType(c.Speed)), text(""), none, none}
+		row := []Cell{text(c.Name), text(""), none, none, none, none, none, none, none, none, number(c.Jobs.Min), number(c.Jobs.Max), amount(&c.Penalty), text(byType(c.SlotsPerVM.ByType)), text(byType(c.Speed)), text(""), none, none, none, none, none}
 		if k := c.Calibration; k != nil {
 			row[15], row[16] = text(string(k.Bound)), number(k.Factor)
 		}
 		if c.DueSeconds > 0 {
 			row[17] = number(c.DueSeconds)
+		}
+		if c.Target > 0 {
+			row[18] = number(c.Target)
+		}
+		if c.Confidence > 0 {
+			row[19] = number(c.Confidence)
+		}
+		if c.Promise != nil {
+			row[20] = number(c.Promise.Factor)
 		}
 		if c.Profile != nil {
 			row[1], row[2] = text(c.Profile.Name), whole(c.Profile.Version)

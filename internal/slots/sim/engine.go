@@ -113,8 +113,12 @@ func (e *engine) begin(class int) {
 	case Closed:
 		for n := range spec.Load.Users {
 			u := user{class, child(uint64(c.arrivals), n)}
+			first := 0.0
+			if spec.Load.SpreadSeconds > 0 {
+				first = u.draws.unit() * spec.Load.SpreadSeconds
+			}
 			e.users = append(e.users, u)
-			e.think(len(e.users) - 1)
+			e.thinkAtLeast(len(e.users)-1, first)
 		}
 	case Poisson:
 		e.nextArrival(class, 0)

@@ -102,12 +102,14 @@ type Deadlines struct {
 type Load struct {
 	Kind LoadKind `json:"kind"`
 
-	Users        int64     `json:"users,omitzero"`   // closed: each submits, waits for the end, thinks
-	ThinkSeconds float64   `json:"think_s,omitzero"` // closed: mean think time
-	Think        ThinkKind `json:"think,omitempty"`  // closed; left out: exponential
-	PerHour      float64   `json:"per_hour,omitzero"`
-	Jobs         int64     `json:"jobs,omitzero"` // batch: all at the same moment
-	AtSeconds    []float64 `json:"at_s,omitzero"` // trace: each submission; batch: one moment, default 0
+	Users        int64   `json:"users,omitzero"`   // closed: each submits, waits for the end, thinks
+	ThinkSeconds float64 `json:"think_s,omitzero"` // closed: mean think time
+	// SpreadSeconds spreads the first submissions of a closed load over a time, so that jobs are not all in one phase.
+	SpreadSeconds float64   `json:"-"`
+	Think         ThinkKind `json:"think,omitempty"` // closed; left out: exponential
+	PerHour       float64   `json:"per_hour,omitzero"`
+	Jobs          int64     `json:"jobs,omitzero"` // batch: all at the same moment
+	AtSeconds     []float64 `json:"at_s,omitzero"` // trace: each submission; batch: one moment, default 0
 }
 
 // LoadKind names a load.

@@ -808,6 +808,12 @@ var Operations = []Operation{
 		{Name: "Prefer", In: "header", About: "respond-async: plan in the background.", Shape: &Shape{Kind: Text, Rules: "max=200"}},
 		{Name: "Idempotency-Key", In: "header", About: "Makes repeating the request harmless, for 24 hours.", Shape: &Shape{Kind: Text, Rules: "min=1,max=200,matches=^[!-~]+$", About: "Makes repeating the request harmless, for 24 hours."}},
 	}, Sends: true, Needs: true},
+	{ID: "clusterTargets", Method: "POST", Path: "/v1/clusters/{cluster}/targets", Role: "planner", KeyAsync: true, Bulk: true, Parameters: []Parameter{
+		{Name: "cluster", In: "path", Required: true, About: "The cluster's name.", Shape: &Shape{Kind: Text, Rules: "min=1,max=63,matches=^[a-z0-9]([a-z0-9-]*[a-z0-9])?$", About: "The cluster's name."}},
+		{Name: "format", In: "query", About: "The form of the answer: a document, a table, or a spreadsheet.", Shape: &Shape{Kind: Text, Rules: "oneof=json csv xlsx"}},
+		{Name: "Prefer", In: "header", About: "respond-async: simulate in the background.", Shape: &Shape{Kind: Text, Rules: "max=200"}},
+		{Name: "Idempotency-Key", In: "header", About: "Makes repeating the request harmless, for 24 hours.", Shape: &Shape{Kind: Text, Rules: "min=1,max=200,matches=^[!-~]+$", About: "Makes repeating the request harmless, for 24 hours."}},
+	}, Sends: true, Needs: true},
 	{ID: "listVMTypes", Method: "GET", Path: "/v1/clusters/{cluster}/vm-types", Role: "viewer", Parameters: []Parameter{
 		{Name: "cluster", In: "path", Required: true, About: "The cluster's name.", Shape: &Shape{Kind: Text, Rules: "min=1,max=63,matches=^[a-z0-9]([a-z0-9-]*[a-z0-9])?$", About: "The cluster's name."}},
 		{Name: "limit", In: "query", About: "The maximum number of items on a page.", Shape: &Shape{Kind: Whole, Rules: "whole,int64,gte=1,lte=1000"}},
@@ -954,6 +960,11 @@ var Operations = []Operation{
 		{Name: "Prefer", In: "header", About: "respond-async: plan in the background.", Shape: &Shape{Kind: Text, Rules: "max=200"}},
 		{Name: "Idempotency-Key", In: "header", About: "Makes repeating the request harmless, for 24 hours.", Shape: &Shape{Kind: Text, Rules: "min=1,max=200,matches=^[!-~]+$", About: "Makes repeating the request harmless, for 24 hours."}},
 	}, Sends: true, Needs: true},
+	{ID: "targets", Method: "POST", Path: "/v1/targets", Role: "planner", KeyAsync: true, Bulk: true, Parameters: []Parameter{
+		{Name: "format", In: "query", About: "The form of the answer: a document, a table, or a spreadsheet.", Shape: &Shape{Kind: Text, Rules: "oneof=json csv xlsx"}},
+		{Name: "Prefer", In: "header", About: "respond-async: simulate in the background.", Shape: &Shape{Kind: Text, Rules: "max=200"}},
+		{Name: "Idempotency-Key", In: "header", About: "Makes repeating the request harmless, for 24 hours.", Shape: &Shape{Kind: Text, Rules: "min=1,max=200,matches=^[!-~]+$", About: "Makes repeating the request harmless, for 24 hours."}},
+	}, Sends: true, Needs: true},
 	{ID: "listWebhooks", Method: "GET", Path: "/v1/webhooks", Role: "admin", AllClusters: true, Parameters: []Parameter{
 		{Name: "limit", In: "query", About: "The maximum number of items on a page.", Shape: &Shape{Kind: Whole, Rules: "whole,int64,gte=1,lte=1000"}},
 		{Name: "cursor", In: "query", About: "The `next_cursor` of the page before.", Shape: &Shape{Kind: Text, Rules: "min=1,max=1000"}},
@@ -1045,6 +1056,7 @@ var (
 	}, Closed: true}
 	shapeClass = Shape{Kind: Object, Members: []Member{
 		{"calibration", &shapeCalibration},
+		{"confidence", &Shape{Kind: Number, Rules: "gte=0.5,lte=0.999"}},
 		{"created_at", &Shape{Kind: Time, Rules: "moment"}},
 		{"deadline_s", &Shape{Kind: Number, Rules: "gte=0,lte=1e+07"}},
 		{"demand", &shapeDemand},
@@ -1054,8 +1066,10 @@ var (
 		{"name", &shapeName},
 		{"penalty", &shapeMoney},
 		{"profile", &shapeProfileRef},
+		{"promise", &shapePromise},
 		{"slots_per_vm", &shapeSlotsPerVM},
 		{"speed", &shapeSpeed},
+		{"target", &Shape{Kind: Number, Rules: "gte=0.5,lte=0.9999"}},
 		{"updated_at", &Shape{Kind: Time, Rules: "moment"}},
 		{"version", &Shape{Kind: Whole, Rules: "whole,int64"}},
 		{"vms_per_job", &shapeDecimal},
@@ -1511,6 +1525,25 @@ var (
 		{"name", &shapeName},
 		{"version", &Shape{Kind: Whole, Rules: "whole,int64,gte=0"}},
 	}, Required: []string{"name"}, Closed: true}
+	shapePromise = Shape{Kind: Object, Members: []Member{
+		{"confidence", &Shape{Kind: Number, Rules: "gte=0.5,lte=0.999"}},
+		{"deadline_s", &Shape{Kind: Number, Rules: "gte=0,lte=1e+07"}},
+		{"executions", &Shape{Kind: Whole, Rules: "whole,int64,gte=0,lte=1e+07"}},
+		{"expected", &Shape{Kind: Number, Rules: "gte=0,lte=1"}},
+		{"factor", &Shape{Kind: Number, Rules: "gte=0.001,lte=1000"}},
+		{"fixed_s", &Shape{Kind: Number}},
+		{"high", &Shape{Kind: Number, Rules: "gte=0,lte=1"}},
+		{"jobs_from", &Shape{Kind: Number, Rules: "gte=0,lte=1e+09"}},
+		{"jobs_until", &Shape{Kind: Number, Rules: "gte=0,lte=1e+09"}},
+		{"lending", &Shape{Kind: Text, Rules: "oneof=all class none"}},
+		{"low", &Shape{Kind: Number, Rules: "gte=0,lte=1"}},
+		{"map_work_s", &Shape{Kind: Number, Rules: "gte=0"}},
+		{"missed", &Shape{Kind: Whole, Rules: "whole,int64,gte=0,lte=1e+07"}},
+		{"reduce_work_s", &Shape{Kind: Number, Rules: "gte=0"}},
+		{"replications", &Shape{Kind: Whole, Rules: "whole,int64,gte=0,lte=1e+07"}},
+		{"seed", &Shape{Kind: Whole, Rules: "whole,int64,gte=0,lte=9.007199254740991e+15"}},
+		{"target", &Shape{Kind: Number, Rules: "gte=0.5,lte=0.9999"}},
+	}, Required: []string{"factor", "target", "confidence", "expected", "low", "high", "executions", "missed", "replications", "seed", "lending", "deadline_s", "map_work_s", "reduce_work_s", "fixed_s", "jobs_from", "jobs_until"}, Closed: true}
 	shapeReportEvery   = Shape{Kind: Text, Rules: "oneof=day week month"}
 	shapeReportRequest = Shape{Kind: Object, Members: []Member{
 		{"covers", &Shape{Kind: Text, Rules: "oneof=ahead behind"}},

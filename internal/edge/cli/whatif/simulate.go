@@ -9,6 +9,7 @@ import (
 	"example.org/headroom/internal/ask/trial"
 	"example.org/headroom/internal/ask/whatif"
 	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/perf"
 	"example.org/headroom/internal/edge/cli/question"
 	"example.org/headroom/internal/edge/cli/remote"
 	"example.org/headroom/internal/edge/cli/shell"
@@ -60,21 +61,29 @@ func (f *simulationFlags) options(c *cobra.Command) (trial.SimulationOptions, er
 	for _, p := range f.compare {
 		o.Compare = append(o.Compare, trial.SimulatedPolicy(p))
 	}
-	if f.measured != "" {
-		data, label, err := shell.Read(c.Context(), f.measured, c.InOrStdin(), c.ErrOrStderr())
-		if err != nil {
-			return o, err
-		}
-		if o.Measured, err = trial.ReadMeasuredTasks(data); err != nil {
-			return o, shell.Labelled(label, err)
-		}
+	var err error
+	if o.Measured, err = readMeasured(c, f.measured); err != nil {
+		return o, err
 	}
 	return o, bySimulationFlag(o.Check(), nil)
 }
 
+// readMeasured reads a file of measured seconds; none without a name.
+func readMeasured(c *cobra.Command, file string) (map[string]perf.MeasuredTasks, error) {
+	if file == "" {
+		return nil, nil
+	}
+	data, label, err := shell.Read(c.Context(), file, c.InOrStdin(), c.ErrOrStderr())
+	if err != nil {
+		return nil, err
+	}
+	measured, err := trial.ReadMeasuredTasks(data)
+	return measured, shell.Labelled(label, err)
+}
+
 // simulationOrigins lists the flags of a simulation's options.
 var simulationOrigins = append(
-	remote.FlagOrigins("seed", "hours", "replications", "max-events", "policy", "compare", "lending", "load", "durations", "slow",
+	remote.FlagOrigins("seed", "hours", "executions", "replications", "max-events", "policy", "compare", "lending", "load", "durations", "slow",
 		"slow-by", "measured"),
 	remote.Origin{Pointer: "/warm_up_hours", Flag: "--warm-up"}, remote.Origin{Pointer: "/think_s", Flag: "--think"}).Under("/options")
 

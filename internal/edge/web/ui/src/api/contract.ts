@@ -350,6 +350,7 @@ export type Check = {
 
 export type Class = {
   calibration?: Calibration;
+  confidence?: number;
   created_at?: string;
   deadline_s?: number;
   demand?: Demand;
@@ -359,8 +360,10 @@ export type Class = {
   name: Name;
   penalty: Money;
   profile?: ProfileRef;
+  promise?: Promise;
   slots_per_vm?: SlotsPerVM;
   speed?: Speed;
+  target?: number;
   updated_at?: string;
   version?: number;
   vms_per_job?: Decimal;
@@ -462,6 +465,7 @@ export type ClassPlan = {
   name: string;
   one_less?: JobChange;
   one_more?: JobChange;
+  promise?: Promise;
   reason: string;
   refused: number;
   slots: Slots;
@@ -621,6 +625,10 @@ export type ClusterSweepRequest = {
   changes?: Array<ScenarioChange>;
   curve?: boolean;
   vary: Array<Vary>;
+};
+
+export type ClusterTargetsRequest = {
+  options?: TargetOptions;
 };
 
 export type ClusterWhatIfRequest = {
@@ -2887,6 +2895,7 @@ export type Problem = {
 
 export type ProblemClass = {
   calibration?: Calibration;
+  confidence?: number;
   deadline_s?: number;
   demand?: Demand;
   due_s?: number;
@@ -2894,8 +2903,10 @@ export type ProblemClass = {
   name: Name;
   penalty: Money;
   profile?: Execution;
+  promise?: Promise;
   slots_per_vm?: SlotsPerVM;
   speed?: Speed;
+  target?: number;
   vms_per_job?: Decimal;
 };
 
@@ -2946,6 +2957,35 @@ export type ProfileMade = {
 export type ProfileRef = {
   name: Name;
   version?: number;
+};
+
+export type Promise = {
+  confidence: number;
+  deadline_s: number;
+  executions: number;
+  expected: number;
+  factor: number;
+  fixed_s: number;
+  high: number;
+  jobs_from: number;
+  jobs_until: number;
+  lending: "all" | "class" | "none";
+  low: number;
+  map_work_s: number;
+  missed: number;
+  reduce_work_s: number;
+  replications: number;
+  seed: number;
+  target: number;
+};
+
+export type PromisedClass = {
+  certain: boolean;
+  jobs: number;
+  name: string;
+  promise: (Promise) | null;
+  searched: number;
+  slots: Slots;
 };
 
 export type Proof = {
@@ -3957,6 +3997,39 @@ export type SweepRequest = {
   vary: Array<Vary>;
 };
 
+export type TargetOptions = {
+  durations?: "measured" | "lognormal" | "uniform" | "triangular" | "constant";
+  executions?: number;
+  lending?: "all" | "class" | "none";
+  load?: "closed" | "poisson";
+  max_events?: number;
+  measured?: Record<string, MeasuredTasks>;
+  policy?: "fair" | "fifo" | "capacity" | "edf";
+  replications?: number;
+  seed?: number;
+  slow?: number;
+  slow_by?: number;
+  think_s?: number;
+};
+
+export type Targets = {
+  classes: Array<PromisedClass>;
+  cost: Cost;
+  events: number;
+  options: TargetOptions;
+  problem?: Problem;
+  searched_seed: number;
+  sentence: string;
+  vms: number;
+  warnings: Array<Warning>;
+  without: (WithoutPromise) | null;
+};
+
+export type TargetsRequest = {
+  options?: TargetOptions;
+  problem: Problem;
+};
+
 export type TaskDurations = {
   count: number;
   max: number;
@@ -4036,6 +4109,7 @@ export type Times = {
   average: number | null;
   calibrated?: number;
   lower: number | null;
+  promised?: number;
   upper: number | null;
 } | null;
 
@@ -4230,6 +4304,11 @@ export type WhatIfRequest = {
   detail?: "full" | "summary";
   problem: Problem;
   scenarios: Array<AskedScenario>;
+};
+
+export type WithoutPromise = {
+  cost: Cost;
+  vms: number;
 };
 
 export type Workload = {
@@ -4627,6 +4706,7 @@ export interface Operations {
   "POST /v1/clusters/{cluster}/schedules": { path: { cluster: string; }; query: { }; body: ClusterScheduleRequest; answer: Schedule };
   "POST /v1/clusters/{cluster}/simulations": { path: { cluster: string; }; query: { format?: "json" | "csv" | "xlsx"; }; body: ClusterSimulationRequest; answer: Run | Simulation };
   "POST /v1/clusters/{cluster}/sweeps": { path: { cluster: string; }; query: { format?: "json" | "csv" | "xlsx"; }; body: ClusterSweepRequest; answer: Run | Sweep };
+  "POST /v1/clusters/{cluster}/targets": { path: { cluster: string; }; query: { format?: "json" | "csv" | "xlsx"; }; body: ClusterTargetsRequest; answer: Run | Targets };
   "GET /v1/clusters/{cluster}/vm-types": { path: { cluster: string; }; query: { limit?: number; cursor?: string; format?: "json" | "csv" | "xlsx"; }; body: never; answer: VMTypeList };
   "POST /v1/clusters/{cluster}/vm-types": { path: { cluster: string; }; query: { }; body: VMType; answer: VMType };
   "DELETE /v1/clusters/{cluster}/vm-types/{name}": { path: { cluster: string; name: string; }; query: { }; body: never; answer: never };
@@ -4666,6 +4746,7 @@ export interface Operations {
   "POST /v1/simulations/workload": { path: { }; query: { format?: "json" | "csv" | "xlsx"; }; body: Workload; answer: Run | WorkloadReport };
   "POST /v1/solve": { path: { }; query: { }; body: Problem; answer: Plan };
   "POST /v1/sweeps": { path: { }; query: { format?: "json" | "csv" | "xlsx"; }; body: SweepRequest; answer: Run | Sweep };
+  "POST /v1/targets": { path: { }; query: { format?: "json" | "csv" | "xlsx"; }; body: TargetsRequest; answer: Run | Targets };
   "GET /v1/webhooks": { path: { }; query: { limit?: number; cursor?: string; format?: "json" | "csv" | "xlsx"; }; body: never; answer: WebhookList };
   "POST /v1/webhooks": { path: { }; query: { }; body: NewWebhook; answer: CreatedWebhook };
   "DELETE /v1/webhooks/{id}": { path: { id: string; }; query: { }; body: never; answer: never };

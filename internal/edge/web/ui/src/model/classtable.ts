@@ -23,8 +23,11 @@ const columns: Record<string, { pointer: string; kind: Kind | "json" }> = {
   speed: { pointer: "/speed", kind: "json" },
   calibration_bound: { pointer: "/calibration/bound", kind: "text" },
   calibration_factor: { pointer: "/calibration/factor", kind: "number" },
+  due_s: { pointer: "/due_s", kind: "duration" },
+  target: { pointer: "/target", kind: "number" },
+  confidence: { pointer: "/confidence", kind: "number" },
 };
-const ignored = ["version", "created_at", "updated_at", "verdict", "what"];
+const ignored = ["promise_factor", "version", "created_at", "updated_at", "verdict", "what"];
 
 /** Wrong is a mistake in a file: where, what, and what to change. */
 export interface Wrong {

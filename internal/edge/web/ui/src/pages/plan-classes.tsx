@@ -138,7 +138,7 @@ function tenths({ plan }: CurrentPlan): { of: Map<string, string>; rounding: str
 function countedOn(c: ClassPlan, problem: Problem): { name: string; s: number } | null {
   const t = c.time_s;
   const bound = problem.options?.bound ?? "average";
-  if (!t || bound === "upper") return null;
+  if (!t || bound === "upper" || t.promised != null) return null;
   if (bound === "calibrated" && t.calibrated != null) return { name: "calibrated", s: t.calibrated };
   const s = bound === "lower" ? t.lower : t.average;
   return s == null ? null : { name: bound === "lower" ? "optimistic" : "expected", s };
@@ -278,6 +278,7 @@ function Panel({ c, of, plan, problem, vms, step }: { c: ClassPlan; of: ProblemC
           The plan counts on the {counted.name} time{counted.name === "expected" ? "" : <>, <Time s={counted.s} /></>}; a bad run may take <Time s={times.upper} />. <a href={tried(plan, { what: "bound", name: "*", op: "=", value: "upper" })}>Plan for it</a>
         </p>
       )}
+      {of?.target !== undefined && <Target c={c} of={of} cluster={plan.cluster} />}
       <p class="links small">
         <a href={addressOf(plan.cluster, "classes", c.name)}>Open the class</a>
         {of?.deadline_s && <a href={tried(plan, { what: "deadline", name: c.name, op: "x", value: "1.25" })}>What if its deadline were a quarter longer</a>}
@@ -288,5 +289,23 @@ function Panel({ c, of, plan, problem, vms, step }: { c: ClassPlan; of: ProblemC
         <span class="muted">Keys: J and K</span>
       </p>
     </aside>
+  );
+}
+
+/** Target says which part of the runs is to end in time, which part is to be expected, and on what that rests. */
+function Target({ c, of, cluster }: { c: ClassPlan; of: ProblemClass; cluster: string }) {
+  const percent = (part: number) => `${Math.floor(1000 * part + 1e-9) / 10} %`;
+  const p = c.promise;
+  if (!p)
+    return (
+      <p class="small target">
+        Target: {percent(of.target!)} in time. Nothing shows yet which slots that takes, so the class is planned at its bound. Find it with <code>headroom whatif target --cluster {cluster}</code>.
+      </p>
+    );
+  return (
+    <p class="small target">
+      Target: {percent(of.target!)} in time. Expected: {percent(p.expected)}, and at least {percent(p.low)} with confidence {p.confidence}, by {p.executions} simulated runs of {p.jobs_from} to {p.jobs_until} jobs at once
+      {p.lending === "all" ? " that may use idle slots of others" : ""}. Planned with <Time s={c.time_s?.promised ?? 0} />, {Number(p.factor.toPrecision(3))} times the bound.
+    </p>
   );
 }

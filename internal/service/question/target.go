@@ -1,0 +1,89 @@
+package question
+
+import (
+	"context"
+	"time"
+
+	"example.org/headroom/internal/ask/trial"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/service/report"
+)
+
+// AskedTargets holds a problem whose classes have targets, and what is known of their tasks.
+type AskedTargets struct {
+	trial.TargetQuestion
+	Past map[string]trial.PastTasks `json:"past,omitempty"` // by class
+}
+
+// Targets asks for the promises of classes with a target: factors on their predicted times, and what shows them.
+var Targets = known(&Kind[AskedTargets, trial.TargetAnswer]{
+	Run: "targets", Unit: "simulations", Name: "targets", Formats: []string{"csv", "xlsx"},
+	From: map[string]Source[AskedTargets]{
+		"/v1/targets": ofBody(func(r Request) (AskedTargets, error) {
+			q, err := trial.ReadTarget(r.Body, r.Limits)
+			return AskedTargets{TargetQuestion: q}, err
+		}),
+		"/v1/clusters/{cluster}/targets": ofCluster(trial.ReadClusterTarget, clusterTargets),
+	},
+	Save: savePromises,
+	Work: workTargets,
+	Mend: aboutCluster,
+	Forms: func(_ AskedTargets, a trial.TargetAnswer, _ View) Forms {
+		return usual(a, report.TargetsText, report.Targets, report.TargetsWorkbook)
+	},
+	Warned: func(a *trial.TargetAnswer) []capacity.Warning { return a.Warnings },
+})
+
+// clusterTargets is the question about the problem of a cluster at this moment.
+func clusterTargets(ctx context.Context, d *Desk, r Request, q trial.ClusterTargetQuestion) (asked AskedTargets, err error) {
+	asked.Options = q.Options
+	if asked.Problem, err = d.comparable(ctx, r.Cluster, time.Time{}); err != nil {
+		return asked, err
+	}
+	if err := asked.Check(); err != nil {
+		return asked, err
+	}
+	if asked.Options.Durations == trial.MeasuredDurations {
+		asked.Past, err = d.pastTasks(ctx, r.Cluster, &asked.Problem, asked.Options.Measured)
+	}
+	return asked, err
+}
+
+// savePromises stores what was found of a cluster's classes, where there is one.
+func savePromises(ctx context.Context, d *Desk, cluster string, a *trial.TargetAnswer) (id string, err error) {
+	if cluster == "" {
+		return "", nil
+	}
+	a.Problem = nil // which the caller has not sent
+	promises := map[string]capacity.Promise{}
+	for _, c := range a.Classes {
+		if c.Promise != nil {
+			promises[c.Name] = *c.Promise
+		}
+	}
+	return "", d.Promises.SavePromises(ctx, cluster, promises)
+}
+
+// workTargets looks for promises: a turn for each plan, and for each replication.
+func workTargets(ctx context.Context, b *Bench, asked AskedTargets) (*trial.TargetAnswer, error) {
+	quiet := *b
+	quiet.Tell = func(int64, int64) {} // replications are not what is counted
+	a, err := trial.FindPromises(ctx, asked.TargetQuestion, asked.Past, trial.TargetWork{
+		Plan: func(ctx context.Context, p capacity.Problem) (capacity.Plan, error) {
+			in, leave, err := b.Turn(ctx)
+			if err != nil {
+				return capacity.Plan{}, err
+			}
+			defer leave()
+			return b.Plan(in, p)
+		},
+		Simulate: func(ctx context.Context, t *trial.Trial) error {
+			return replicate(ctx, &quiet, t, int(asked.Options.Replications))
+		},
+		Tell: b.Tell,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &a, nil
+}
