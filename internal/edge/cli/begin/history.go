@@ -307,9 +307,13 @@ func recordOf(jobs []past.RecordedJob) (record span) {
 	return record
 }
 
-// weeks returns the whole weeks that a job's runs are counted in, so that no day counts more often: the last ones of its own
-// time, or of the whole record where its own time is less than a week, as that of a job that ran once. None are 0 days.
+// weeks returns the whole weeks that a job's runs are counted in, so that no day counts more often. They are the last ones
+// of its own time. A job that ran for less than a week is counted in those of the whole record, unless it is new. None are
+// 0 days.
 func (s span) weeks(record span) span {
+	if s.new(record) {
+		return span{s.until, s.until}
+	}
 	if s.days() >= 7 {
 		return span{s.until.Add(-time.Duration(s.days()/7) * week), s.until}
 	}
@@ -320,13 +324,19 @@ func (s span) weeks(record span) span {
 	return span{record.from, record.from.Add(length)}
 }
 
+// new reports whether a job began to run in the last week on record, and goes on.
+func (s span) new(record span) bool {
+	return s.days() > 1 && s.days() < 7 && record.until.Sub(s.until) < 2*24*time.Hour
+}
+
 // forecast repeats the week that the runs show. Where the record is of less than a week they come evenly.
 func (b *beginning) forecast(ctx context.Context, class string, job past.RecordedJob, record span, runs []past.StoredExecution) (about string, err error) {
 	if job.FirstAt == nil || job.LastAt == nil {
 		return "without dates, so as many as ran at once, all the time", nil
 	}
 	until := b.now.UTC().Truncate(time.Hour).Add(ahead)
-	in := spanOf(*job.FirstAt, *job.LastAt).weeks(record)
+	own := spanOf(*job.FirstAt, *job.LastAt)
+	in := own.weeks(record)
 	if weeks := int64(in.days() / 7); weeks >= 1 {
 		_, err := b.send(ctx, openapi.ForecastFromHistory(b.cluster), clusters.ForecastFromHistory{Class: class, Job: job.Job,
 			MeasuredFrom: &in.from, MeasuredUntil: &in.until, Until: &until})
@@ -344,6 +354,10 @@ func (b *beginning) forecast(ctx context.Context, class string, job past.Recorde
 		}
 		return fmt.Sprintf("%s a week, at the hours of the last %s on record", shell.Figure(float64(n)/float64(weeks)), shell.Counted(weeks, "week")), nil
 	}
+	why := "less than a week is on record"
+	if own.new(record) && record.days() >= 7 {
+		record, why = own, "it is new: it ran for less than a week, the last of the record"
+	}
 	aDay := float64(job.Executions) / math.Max(record.days(), 1)
-	return fmt.Sprintf("%s a day, at any hour alike, as less than a week is on record", shell.Figure(aDay)), b.evenly(ctx, class, aDay/24)
+	return fmt.Sprintf("%s a day, at any hour alike, as %s", shell.Figure(aDay), why), b.evenly(ctx, class, aDay/24)
 }

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// A job is counted in whole weeks of its own time, and one of less than a week in those of the whole record.
+// A job is counted in whole weeks of its own time, and one of less than a week in those of the whole record, unless it is new.
 func TestJobsAreCountedInWholeWeeks(t *testing.T) {
 	start := time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC)
 	between := func(from, until float64) span {
@@ -15,7 +15,9 @@ func TestJobsAreCountedInWholeWeeks(t *testing.T) {
 	for name, c := range map[string]struct{ own, record, want span }{
 		"ran once in three weeks":     {between(8, 8.5), between(0, 21), between(0, 21)},
 		"ran before the last weeks":   {between(1, 1.5), between(0, 27), between(0, 21)},
-		"ran in the last weeks":       {between(20, 26), between(0, 27), between(6, 27)},
+		"ran in the last weeks":       {between(18, 24), between(0, 27), between(6, 27)},
+		"ran once at the end":         {between(26.5, 27), between(0, 27), between(6, 27)},
+		"is new, and goes on":         {between(23, 26.2), between(0, 27), between(26.2, 26.2)},
 		"two weeks and some days":     {between(0, 17), between(0, 21), between(3, 17)},
 		"nothing of a week on record": {between(1, 2), between(0, 3), between(3, 3)},
 	} {
