@@ -136,6 +136,11 @@ func soakVisits(k *load, receiver string) []visit {
 			}
 		}
 	}
+	add(0.2, "a sign-in at an issuer's page", func(c *caller) { // the server has none, and says so
+		for _, path := range []string{"/sign-in/issuer", "/sign-in/back"} {
+			c.send("GET", path, "", []int{303})
+		}
+	})
 	add(4, "tables and spreadsheets", func(c *caller) { c.get(files[c.n%len(files)]) })
 
 	// Things by their versions.
@@ -231,7 +236,7 @@ func soakReads(k *load) (reads []string) {
 	for _, path := range paths {
 		at := path
 		switch {
-		case strings.HasSuffix(path, "/events"), strings.Contains(path, "{id}"), strings.Contains(path, "{execution}"), strings.Contains(path, "{packing}"), strings.Contains(path, "{report}"), strings.HasSuffix(path, "/plans/pin"):
+		case strings.HasSuffix(path, "/events"), strings.Contains(path, "{id}"), strings.Contains(path, "{execution}"), strings.Contains(path, "{packing}"), strings.Contains(path, "{report}"), strings.HasSuffix(path, "/plans/pin"), strings.HasPrefix(path, "/sign-in/"):
 			continue // others ask for these
 		case strings.Contains(path, "/pool"):
 			at = strings.NewReplacer("{cluster}", "pool", "{number}", "1").Replace(path)

@@ -279,8 +279,8 @@ func poolSamplesCommand() *cobra.Command {
 func poolBasisCommand() *cobra.Command {
 	var out shell.Output
 	c := &cobra.Command{Use: "basis --cluster CLUSTER", Short: "Show what a cluster's pool would be planned by now, and where that is known from", Args: cobra.NoArgs,
-		Long: `Shows what a cluster's pool would be planned by now, and where that is known from. As JSON, "problem" is what "pool
-rounds" takes.`}
+		Long: `Shows what a cluster's pool would be planned by now, and where that is known from. As JSON, "problem" is what "batch
+pool rounds" takes.`}
 	out.AddFlags(c, "table", "json")
 	return ofCluster(c, func(c *cobra.Command, s *remote.Service, cluster string, _ []string) error {
 		b, said, err := asked[pool.PoolBasis](c.Context(), s, openapi.GetPoolBasis(cluster))

@@ -37,7 +37,7 @@ as 2026-03-01 22:00. The hour that clocks skip in spring has no row. Of the hour
 rows are there, the earlier first, or it has an offset.
 
 What is wrong is told by line and column, everything at once, and then nothing is written. "headroom
-forecast list -o csv" and "-o csv --wide" write files in the two forms.`,
+class forecast list -o csv" and "-o csv --wide" write files in the two forms.`,
 		Example: "  headroom class forecast import shop 2027.csv --dry-run",
 		Args:    cobra.ExactArgs(2),
 	}

@@ -49,7 +49,7 @@ reduce), HEADROOM_JOB_NUMBER, HEADROOM_ATTEMPT, HEADROOM_ASSIGNMENT, HEADROOM_CL
 environment. A task that takes longer than its limit_s (3600) is ended, and so is all that it has started.
 
 --apply-hints writes settings to a cgroup of version 2: those of --hints, a file of the hints that "headroom
-interference -o json" answers, or cpu.idle 1, which lets others go first. What stood there is restored when the
+lab interference -o json" answers, or cpu.idle 1, which lets others go first. What stood there is restored when the
 agent ends, or where it was killed when one begins with the same --state-dir. Tasks run in that cgroup. Without
 CLUSTER the agent sets the cgroup and waits until it is ended.
 

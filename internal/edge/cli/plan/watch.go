@@ -268,9 +268,15 @@ func (w *planWatch) row(p plans.PlanSummary, stale string) string {
 		p.Bill.String()+" "+shell.Shown(p.Currency), cost, shell.Shown(string(p.Status))+stale)
 }
 
-// billChange returns by how much a plan's bill is more than an earlier one's for the same time; nil where currencies differ.
+// billChange returns by how much a plan's bill is more than an earlier one's for the same time; nil where currencies differ
+// or a server tells no time.
 func billChange(from, to plans.PlanSummary) *money.Amount {
-	if from.Currency != to.Currency {
+	switch {
+	case from.Currency != to.Currency:
+		return nil
+	case from.PeriodSeconds == to.PeriodSeconds:
+		return &money.Amount{Decimal: to.Bill.Sub(from.Bill.Decimal)}
+	case from.PeriodSeconds <= 0 || to.PeriodSeconds <= 0:
 		return nil
 	}
 	return &money.Amount{Decimal: to.Bill.Sub(from.Bill.Over(to.PeriodSeconds, from.PeriodSeconds).Decimal)}

@@ -26,7 +26,7 @@ not count.
 
 The answer has the problem with the promises: "headroom solve" plans with them. --lending says whether idle slots of
 others count; by default the problem's "sharing" says it. The same seed gives the same answer.` + remote.ConnectionHelp,
-		Example: "  headroom whatif target cluster.json\n  headroom whatif target cluster.json --lending class -o json",
+		Example: "  headroom whatif target targets.json\n  headroom whatif target targets.json --lending class -o json",
 		Args:    cobra.MaximumNArgs(1),
 	}
 	f := c.Flags()
