@@ -380,12 +380,14 @@ func (s *targetSearch) unreachable(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		at := fmt.Sprintf("/problem/classes/%d/", c.index)
+		at, cure := fmt.Sprintf("/problem/classes/%d/", c.index), fmt.Sprintf("Give a deadline of %s s or more", fault.Plain(deadline))
+		if reached := math.Floor(1000*best.low) / 1000; reached > 0 {
+			cure += fmt.Sprintf(", or a target of %s or less", fault.Plain(reached))
+		}
 		findings = append(findings, fault.Finding{Pointer: at + "target", Code: "unreachable",
 			Detail: fmt.Sprintf("No number of slots lets %s %% of the executions of class %q end within %s s: with a slot for every task %s %% do.",
 				Percent(c.Target), c.Name, fault.Plain(c.DeadlineSeconds), Percent(best.share)),
-			Hint: &fault.Hint{Pointer: at + "deadline_s", Value: deadline,
-				Detail: fmt.Sprintf("Give a deadline of %s s or more, or a target of %s or less.", fault.Plain(deadline), fault.Plain(math.Floor(1000*best.low)/1000))}})
+			Hint: &fault.Hint{Pointer: at + "deadline_s", Value: deadline, Detail: cure + "."}})
 	}
 	return fault.Refusal(findings, 0)
 }

@@ -442,7 +442,7 @@ func (g *generator) tell(who string, c call, i int) (answered, bool) {
 }
 
 func (g *generator) answer(r *http.Request) (answered, error) {
-	response, err := http.DefaultClient.Do(r)
+	response, err := direct.Do(r)
 	if err != nil {
 		return answered{}, err
 	}

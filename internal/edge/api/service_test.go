@@ -154,9 +154,12 @@ func (s *service) ask(token, method, path string, body any, headers ...string) a
 	return s.send(r)
 }
 
+// direct asks without going where an answer leads.
+var direct = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+
 func (s *service) send(r *http.Request) answered {
 	s.Helper()
-	response, err := http.DefaultClient.Do(r)
+	response, err := direct.Do(r)
 	if err != nil {
 		s.Fatalf("%s %s: %v", r.Method, r.URL, err)
 	}

@@ -71,8 +71,7 @@ func (s *server) beginSignIn(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	http.SetCookie(w, s.attemptCookie(r, base64.RawURLEncoding.EncodeToString(text), int(attemptLife.Seconds())))
-	w.Header().Set("Cache-Control", "no-store")
-	http.Redirect(w, r, address, http.StatusSeeOther)
+	leave(w, address)
 }
 
 func (s *server) endSignIn(w http.ResponseWriter, r *http.Request) {
@@ -101,8 +100,7 @@ func (s *server) endSignIn(w http.ResponseWriter, r *http.Request) {
 	s.sessions.keep(auth.HashOf(token), knownSession{Session: session})
 	askedOf(r.Context()).principal = session.Principal // for the log
 	http.SetCookie(w, s.cookie(r, token, session.ExpiresAt))
-	w.Header().Set("Cache-Control", "no-store")
-	http.Redirect(w, r, "/sign-in?done=true", http.StatusSeeOther)
+	leave(w, "/sign-in?done=true")
 }
 
 var (
@@ -131,8 +129,14 @@ func (s *server) unsigned(w http.ResponseWriter, r *http.Request, err error) {
 	if errors.Is(err, auth.ErrToken) {
 		s.rates.failures.OnLimit(w, r, httprate.CanonicalizeIP(askedOf(r.Context()).address))
 	}
+	leave(w, "/sign-in?trouble="+trouble)
+}
+
+// leave sends a browser to another address, which may be another the next time.
+func leave(w http.ResponseWriter, address string) {
 	w.Header().Set("Cache-Control", "no-store")
-	http.Redirect(w, r, "/sign-in?trouble="+trouble, http.StatusSeeOther)
+	w.Header().Set("Location", address)
+	w.WriteHeader(http.StatusSeeOther)
 }
 
 // backAddress is where the issuer's page sends people back to. The host was checked, and the issuer knows the address.

@@ -39,7 +39,7 @@ func TestPromisesOverHTTP(t *testing.T) {
 	for body, pointer := range map[string]string{
 		`{"problem":` + profiledProblem + `}`:                                                                          "/problem/classes",
 		`{"problem":` + strings.Replace(problem, "0.9", "1.5", 1) + `}`:                                                "/problem/classes/0/target",
-		`{"problem":` + strings.Replace(problem, `"deadline_s":300`, `"deadline_s":62`, 1) + `,` + fewExecutions + `}`: "/problem/classes/0/target",
+		`{"problem":` + strings.Replace(problem, `"deadline_s":300`, `"deadline_s":56`, 1) + `,` + fewExecutions + `}`: "/problem/classes/0/target",
 		`{"problem":` + problem + `,"options":{"executions":3}}`:                                                       "/options/executions",
 		`{"problem":` + problem + `,"options":{"max_events":3}}`:                                                       "/options/max_events",
 	} {

@@ -28,7 +28,7 @@ var Operations = []Operation{
 		{Name: "code", In: "query", About: "The issuer's code.", Shape: &Shape{Kind: Text, Rules: "max=4096"}},
 		{Name: "state", In: "query", About: "It must be that of the browser's cookie.", Shape: &Shape{Kind: Text, Rules: "max=256"}},
 		{Name: "error", In: "query", About: "The issuer's reason for no code.", Shape: &Shape{Kind: Text, Rules: "max=256"}},
-		{Name: "iss", In: "query", About: "What some issuers add; if it is there it must be the issuer.", Shape: &Shape{Kind: Text, Rules: "max=2048"}},
+		{Name: "iss", In: "query", About: "Added by some issuers: the issuer itself, or nobody is signed in.", Shape: &Shape{Kind: Text, Rules: "max=2048"}},
 	}},
 	{ID: "beginSignIn", Method: "GET", Path: "/sign-in/issuer", Role: "open"},
 	{ID: "about", Method: "GET", Path: "/v1/about", Role: "viewer"},

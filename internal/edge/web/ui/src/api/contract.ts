@@ -1934,7 +1934,7 @@ export type MergedHistory = {
 export type Money = (string);
 
 export type MoneyChange = {
-  change: string | null;
+  change: (Amount) | null;
   from: Amount;
   name: string;
   to: Amount;
