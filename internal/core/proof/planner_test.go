@@ -330,6 +330,9 @@ func (b *planner) idleAlways() float64 {
 }
 
 func (b *planner) relaxedPlan() (capacity.Plan, bool) {
+	if slices.ContainsFunc(b.kinds, func(k kind) bool { return !k.possible && k.in.Jobs.Min > 0 }) {
+		return capacity.Plan{}, false
+	}
 	jobs, load, _, _, _ := b.relaxation()
 	if cost, _ := b.rent(load); math.IsInf(cost, 1) {
 		return capacity.Plan{}, false
