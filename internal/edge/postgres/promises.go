@@ -20,6 +20,7 @@ func (s *Store) SavePromises(ctx context.Context, cluster string, promises map[s
 		if err != nil {
 			return err
 		}
+		saved := false
 		for _, name := range slices.Sorted(maps.Keys(promises)) {
 			before, err := classes.get(ctx, q, id, cluster, name)
 			if errors.Is(err, fault.NotFound) || err == nil && before.Target == 0 {
@@ -39,6 +40,10 @@ func (s *Store) SavePromises(ctx context.Context, cluster string, promises map[s
 			if err := record(ctx, q, entry{Cluster: cluster, Action: inputs.Update, Kind: inputs.ClassKind, Name: name, Before: before, After: after}); err != nil {
 				return err
 			}
+			saved = true
+		}
+		if !saved { // nothing to plan anew for
+			return nil
 		}
 		return bump(ctx, q, id)
 	})
