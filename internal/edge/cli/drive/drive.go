@@ -9,7 +9,6 @@ import (
 	"maps"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -175,13 +174,10 @@ func tell(w io.Writer, step drive.Step, dry bool) {
 
 // before says what limited a class before a step.
 func before(step drive.Step) string {
-	switch {
-	case step.From == drive.Unlimited:
+	if step.From == drive.Unlimited {
 		return "any number of places" + with(step.Before)
-	case step.Room == "":
-		return strconv.FormatInt(step.From, 10)
 	}
-	return fmt.Sprintf("%d places%s", step.From, with(step.Before))
+	return shell.Counted(step.From, "place") + with(step.Before)
 }
 
 // with adds what a class may take of the cluster, where the engine limits that.
