@@ -3,8 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
-	"os/exec"
 	"sync"
 	"testing"
 	"time"
@@ -12,6 +10,8 @@ import (
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
+
+	"example.org/headroom/internal/test/chromium"
 )
 
 // openPage is the page of a cluster in a browser that stays open.
@@ -22,21 +22,10 @@ type openPage struct {
 	wrong []string
 }
 
-// openNow opens the page of the demonstration cluster, or says that there is no browser.
+// openNow opens the page of the demonstration cluster.
 func openNow(t *testing.T, s *served) *openPage {
 	t.Helper()
-	if _, err := exec.LookPath("chromium"); err != nil {
-		if os.Getenv("CI") != "" {
-			t.Fatal("chromium is missing: scripts/setup installs it")
-		}
-		t.Log("no page is open meanwhile: chromium is not installed, scripts/setup installs it")
-		return nil
-	}
-	allocator, end := chromedp.NewExecAllocator(context.Background(), append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox, chromedp.ExecPath("chromium"),
-		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-background-networking", true), chromedp.Flag("enable-precise-memory-info", true))...)
-	t.Cleanup(end)
-	ctx, end := chromedp.NewContext(allocator)
-	t.Cleanup(end)
+	ctx := chromium.Start(t)
 	p := &openPage{ctx: ctx}
 	err := chromedp.Listen(ctx, func(event any) {
 		switch e := event.(type) {

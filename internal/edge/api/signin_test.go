@@ -9,22 +9,14 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"example.org/headroom/internal/test/chromium"
 )
 
-// A real browser opens the sign-in link. Building and testing do not require one; without it the test is skipped with
-// a note.
+// A real browser opens the sign-in link.
 func TestSignInWithABrowser(t *testing.T) {
 	t.Parallel()
-	browser := ""
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
-		if path, err := exec.LookPath(name); err == nil {
-			browser = path
-			break
-		}
-	}
-	if browser == "" {
-		t.Skip("there is no Chromium on this machine to open the sign-in page with")
-	}
+	browser := chromium.Program(t)
 	f := newFront(t)
 	server := httptest.NewServer(f.handler)
 	defer server.Close()

@@ -3,12 +3,14 @@ package web_test
 import (
 	"context"
 	"testing"
+
+	"example.org/headroom/internal/test/chromium"
 )
 
 // TestWalks walks through the page as people do, in one server and one browser. Each walk has a tab and clusters of
 // its own. Walks that stop the server or the database, or begin with an empty one, start another.
 func TestWalks(t *testing.T) {
-	s, b := serve(t), browser(t)
+	s, b := serve(t), chromium.Start(t)
 	type walk struct {
 		name string
 		walk func(t *testing.T, s *server, browser context.Context)
@@ -21,10 +23,11 @@ func TestWalks(t *testing.T) {
 		t.Run(w.name, func(t *testing.T) { w.walk(t, s, b) })
 	}
 	for _, w := range []walk{ // the long ones first
+		{name: "money", walk: walkMoney},
+		{name: "hostile names", walk: walkHostile},
 		{name: "sizes", walk: walkSizes},
 		{name: "drafts", walk: walkDrafts},
 		{name: "examples", walk: walkExamples},
-		{name: "hostile names", walk: walkHostile},
 		{name: "demo", walk: walkDemo},
 		{name: "scenarios", walk: walkScenarios},
 		{name: "faults", walk: walkFaults},
@@ -34,7 +37,6 @@ func TestWalks(t *testing.T) {
 		{name: "states", walk: walkStates},
 		{name: "history", walk: walkHistory},
 		{name: "batch", walk: walkBatch},
-		{name: "money", walk: walkMoney},
 		{name: "settings", walk: walkSettings},
 		{name: "contracts", walk: walkContracts},
 		{name: "media", walk: walkMedia},

@@ -185,27 +185,6 @@ func (s *server) send(t *testing.T, method, path string, body, into any) {
 // rawJSON returns a body that is already JSON.
 func rawJSON(text string) json.RawMessage { return json.RawMessage(text) }
 
-// browser starts Chromium.
-func browser(t *testing.T) context.Context {
-	t.Helper()
-	if _, err := exec.LookPath("chromium"); err != nil {
-		if os.Getenv("CI") != "" {
-			t.Fatal("chromium is missing: scripts/setup installs it")
-		}
-		t.Skip("chromium is not installed: scripts/setup installs it")
-	}
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox, chromedp.ExecPath("chromium"),
-		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-background-networking", true))
-	allocator, end := chromedp.NewExecAllocator(context.Background(), options...)
-	t.Cleanup(end)
-	ctx, end := chromedp.NewContext(allocator)
-	t.Cleanup(end)
-	if err := chromedp.Do(ctx, chromedp.Navigate("about:blank")); err != nil {
-		t.Fatal(err)
-	}
-	return ctx
-}
-
 // tab opens a tab with an empty profile. By the end of the test, the page must not have made a mistake, used an
 // operation outside of the contract, gone to another address or violated its content policy. A test that expects a
 // network error lists it in allow.

@@ -14,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"example.org/headroom/internal/test/await"
+	"example.org/headroom/internal/test/chromium"
 	"example.org/headroom/internal/test/pgtest"
 )
 
@@ -96,7 +97,7 @@ func TestOverview(t *testing.T) {
 	if long() {
 		clusters = 200
 	}
-	database, b := pgtest.Database(t), browser(t)
+	database, b := pgtest.Database(t), chromium.Start(t)
 	s := start(t, freeAddress(t), database)
 	ctx := s.tab(t, b)
 	s.open(t, ctx, "/overview")
