@@ -98,13 +98,15 @@ generate: ## make the command line's requests, the server's and the page's types
 	go run ./scripts/compatible -add
 	@$(SUM) > openapi/generated.sum
 
-check: ui ## format, vet, staticcheck, gosec, who imports whom, licences, generated code fresh, modules, nothing of v1 gone
+check: ui ## format, vet, staticcheck, gosec, Biome, who imports whom, licences, generated code fresh, modules, nothing of v1 gone
 	@test "$$($(SUM))" = "$$(cat openapi/generated.sum)" || \
 		{ echo "make check: openapi.yaml, a generator or generated code has changed; run make generate, and commit what it writes."; exit 1; }
 	@test -z "$$(gofmt -l $$(go list -f '{{.Dir}}' ./...))" || { gofmt -d $$(go list -f '{{.Dir}}' ./...); exit 1; }
 	go vet ./...
 	$(CGO) go vet $(SOLVER)
 	node internal/edge/web/ui/node_modules/typescript/bin/tsc -p internal/edge/web/ui
+	go run ./scripts/packages tools
+	cd internal/edge/web/ui && $(CURDIR)/tools/node_modules/@biomejs/cli-*/biome lint --error-on-warnings .
 	go tool -modfile=tools/go.mod staticcheck ./...
 	$(CGO) go tool -modfile=tools/go.mod staticcheck $(SOLVER)
 	go build -C tools -o ../bin/gosec ./gosec

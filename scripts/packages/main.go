@@ -1,6 +1,6 @@
 // Command packages fetches the npm packages that a package-lock.json names into node_modules beside it,
-// each only if its content has the digest of the lock. It runs no script of a package, so that building
-// the page needs neither Node nor npm:
+// each only if its content has the digest of the lock, and none that is for other machines. It runs no script of a
+// package, so that building the page needs neither Node nor npm:
 //
 //	go run ./scripts/packages internal/edge/web/ui
 //
@@ -24,6 +24,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -44,9 +45,17 @@ func main() {
 // lock holds the relevant part of package-lock.json: packages by their folder.
 type lock struct {
 	Packages map[string]struct {
-		Version   string `json:"version"`
-		Integrity string `json:"integrity"`
+		Version   string   `json:"version"`
+		Integrity string   `json:"integrity"`
+		OS        []string `json:"os"` // the machines it is for; of these three none means all
+		CPU       []string `json:"cpu"`
+		Libc      []string `json:"libc"`
 	} `json:"packages"`
+}
+
+// serves tells whether a package is for machines such as this one.
+func serves(allowed []string, this string) bool {
+	return len(allowed) == 0 || slices.Contains(allowed, this)
 }
 
 // mark is a file in each package's folder that holds the digest it was made of.
@@ -63,7 +72,8 @@ func fetchAll(folder, registry string) error {
 	}
 	for _, place := range slices.Sorted(maps.Keys(l.Packages)) {
 		p := l.Packages[place]
-		if place == "" {
+		cpu := map[string]string{"amd64": "x64"}[runtime.GOARCH]
+		if place == "" || !serves(p.OS, runtime.GOOS) || !serves(p.CPU, cmp.Or(cpu, runtime.GOARCH)) || !serves(p.Libc, "glibc") {
 			continue
 		}
 		name, ok := strings.CutPrefix(place, "node_modules/")
@@ -170,7 +180,7 @@ func unpack(archive []byte, at string) error {
 		if err != nil {
 			return err
 		}
-		if err := os.WriteFile(to, body, 0o644); err != nil {
+		if err := os.WriteFile(to, body, 0o644|h.FileInfo().Mode()&0o111); err != nil {
 			return err
 		}
 	}

@@ -101,7 +101,7 @@ export function standing(f: PackedPhase, machine: number): { job: number; disks:
     s[what]++;
     of.set(job, s);
   };
-  here?.disks.forEach((j) => add(j, "disks"));
-  here?.extras?.forEach((j) => add(j, "extras"));
+  for (const j of here?.disks ?? []) add(j, "disks");
+  for (const j of here?.extras ?? []) add(j, "extras");
   return [...of.values()];
 }

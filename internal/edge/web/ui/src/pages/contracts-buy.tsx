@@ -301,7 +301,7 @@ function Others({ curve, currency }: { curve: SavingCurve; currency: string }) {
   const nearest = (x: number | null) => {
     if (x === null || Number.isNaN(x)) return (cursor.value = null);
     let best = 0;
-    known.forEach((p, i) => Math.abs(p.vms - x) < Math.abs(known[best]!.vms - x) && (best = i));
+    for (const [i, p] of known.entries()) if (Math.abs(p.vms - x) < Math.abs(known[best]!.vms - x)) best = i;
     if (cursor.value?.point !== best) cursor.value = { series: 0, point: best };
   };
   const columns: Column<SavingCurve["points"][number]>[] = [

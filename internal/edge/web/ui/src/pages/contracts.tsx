@@ -52,7 +52,7 @@ function Have() {
       </div>
       <Asking of={ahead} />
       <Shown of={contracts} what="contracts">
-        {(found) => (found.length === 0 ? <p>The tab Buy says which offers are worth their money.</p> : <Held rows={held(found, ahead.value.value, current.value?.plan ?? null)} ahead={ahead.value.value} />)}
+        {(found) => (found.length === 0 ? <p>The tab Buy says which offers are worth their money.</p> : <HeldNow rows={held(found, ahead.value.value, current.value?.plan ?? null)} ahead={ahead.value.value} />)}
       </Shown>
       {gone.value.value && <p class="small muted">What becomes of the bill is said at this hour's demand and prices; a month is 730 hours.</p>}
     </>
@@ -64,7 +64,7 @@ async function end(cluster: string, c: Contract) {
   return (await ask("POST /v1/clusters/{cluster}/what-if", { path: { cluster }, body: { scenarios: [{ name: "without", changes: [{ what: "drop_contract", contract: c.name }] }], detail: "summary" } }))!.value;
 }
 
-function Held({ rows, ahead: h }: { rows: Held[]; ahead: Horizon | null }) {
+function HeldNow({ rows, ahead: h }: { rows: Held[]; ahead: Horizon | null }) {
   const currency = current.value?.plan.plan.cost.currency ?? h?.currency ?? "USD";
   const columns: Column<Held>[] = [
     { key: "name", title: "Contract", value: (r) => r.contract.name, show: (r) => <bdi class="strong">{r.contract.name}</bdi> },

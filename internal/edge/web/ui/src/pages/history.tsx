@@ -1,7 +1,7 @@
 // History: the plans that were made, what each cost and why it came, and how any two of them differ.
 import { type Signal, useSignal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
-import { list, Problem } from "../api/client.ts";
+import { list, type Problem } from "../api/client.ts";
 import type { PlanSummary } from "../api/contract.ts";
 import { type Cursor, Figure } from "../charts/figure.tsx";
 import { Dots, Line, Plot, type Point } from "../charts/plot.tsx";

@@ -82,7 +82,7 @@ export function PolicyCard() {
         </label>
         <label>
           on{" "}
-          <select value={window_.value} onChange={(e) => ((window_.value = e.currentTarget.value), (trial.value = null))}>
+          <select value={window_.value} onChange={(e) => { window_.value = e.currentTarget.value; trial.value = null; }}>
             {Object.entries(windows).map(([w, text]) => (
               <option key={w} value={w}>
                 {text}

@@ -213,7 +213,7 @@ function Jobs() {
     <section class="card" aria-labelledby="jobs">
       <header>
         <h2 id="jobs">Jobs</h2>
-        <Segments label="Which jobs" name="jobs" words={kinds} texts={kindTexts} value={kind} choose={(w) => (choose("jobs", w === "active" ? null : w), again())} />
+        <Segments label="Which jobs" name="jobs" words={kinds} texts={kindTexts} value={kind} choose={(w) => { choose("jobs", w === "active" ? null : w); again(); }} />
       </header>
       {all.length === 0 ? <p>{kind === "active" ? "No job runs. Submit one, and its tasks are handed out from the next heartbeats on." : "There was none in the last 7 days."}</p> : <DataTable caption="Jobs" columns={columns} rows={all} name={(j) => String(j.number)} file={[route.value.cluster, "jobs"]} filter={all.length > 10} one="job" many="jobs" />}
     </section>

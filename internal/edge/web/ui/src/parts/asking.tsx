@@ -7,7 +7,8 @@ import { ended } from "../state/runs.ts";
 export function Asking<T>({ of }: { of: Asked<T> }) {
   const problem = of.problem.value;
   const run = of.run.value;
-  const waits = of.since.value > 0 ? (now.value, (Date.now() - of.since.value) / 1000) : 0;
+  void now.value; // drawn again each second
+  const waits = of.since.value > 0 ? (Date.now() - of.since.value) / 1000 : 0;
   if (problem)
     return (
       <div class="banner error" role="alert">

@@ -13,7 +13,7 @@ interface Props {
   button: string;
   /** Whether the key may do it. */
   may: boolean;
-  take: () => Promise<unknown> | void;
+  take: () => unknown;
   /** The example itself. */
   picture: ComponentChildren;
   children?: ComponentChildren;

@@ -7,8 +7,8 @@ import { addressOf, query, route } from "../state/route.ts";
 /** Of the knobs that are moved together with one hint: what it is called in their descriptions. */
 export const hint = "knobs-hint";
 
-/** valueOf is what a knob stands at; null is no limit. */
-function valueOf(knob: Knob, edit: Edit | undefined): number | null {
+/** standing is what a knob stands at; null is no limit. */
+function standing(knob: Knob, edit: Edit | undefined): number | null {
   if (!edit) return knob.now;
   if (edit.value === "none") return null;
   return edit.op === "x" ? (knob.now ?? 0) * Number(edit.value) : Number(edit.value);
@@ -38,7 +38,7 @@ export function KnobControl({ knob, edit, fastest }: { knob: Knob; edit: Edit | 
       </div>
     );
   }
-  const value = valueOf(knob, edit);
+  const value = standing(knob, edit);
   const put = (v: number | null) => {
     if (v === knob.now) return move(null, key);
     const op = knob.kind === "percent" && v !== null ? "x" : "=";

@@ -148,7 +148,7 @@ async function sendPins(): Promise<boolean> {
   const answer = await given((signal) => ask("POST /v1/what-if", { path: {}, body: { problem: b.problem, scenarios, detail: "summary" }, signal }), false);
   if (!answer) return unasked();
   const all = new Map(summaries.value);
-  open.forEach((p, i) => all.set(keyOfEdits(b.number, p.edits), answer.value.scenarios[i]!));
+  for (const [i, p] of open.entries()) all.set(keyOfEdits(b.number, p.edits), answer.value.scenarios[i]!);
   summaries.value = all;
   return true;
 }
