@@ -13,6 +13,7 @@ import (
 
 	"example.org/headroom/internal/ask/goal"
 	"example.org/headroom/internal/ask/horizon"
+	"example.org/headroom/internal/ask/trial"
 	"example.org/headroom/internal/ask/whatif"
 	"example.org/headroom/internal/core/capacity"
 	"example.org/headroom/internal/core/fault"
@@ -66,10 +67,10 @@ func (e *UnreadError) Error() string { return "read the answer: " + e.Err.Error(
 // Unwrap returns what is wrong with the answer.
 func (e *UnreadError) Unwrap() error { return e.Err }
 
-// IsQuestion reports whether a document is a question that Answer knows, and no problem.
-func IsQuestion(question []byte) bool { return kindOf(question, nil) != "" }
+// IsQuestion reports whether a document is a question that Answer knows, and not the problem of a plan.
+func IsQuestion(question, answer []byte) bool { return kindOf(question, answer) != "" }
 
-// Answer checks the answer to a question about months, a purchase, scenarios, a sweep, a goal, a slot, a promise,
+// Answer checks the answer to a question about months, a purchase, scenarios, a sweep, a goal, targets, a slot, a promise,
 // measurements or executions against its question.
 // It shares no code with what made it: it cuts time, adds up and changes problems itself, and asks proof for plans. An
 // error says that the question or the answer cannot be read.
@@ -153,9 +154,14 @@ func check(question, answer []byte, o Options, known map[string]proof.Least) (pr
 				c.calibration(q, a, got)
 			})
 		}
+	case "targets":
+		var q trial.TargetQuestion
+		if q, err = trial.ReadTarget(ofProblem(question, answer), o.Limits); err == nil {
+			err = checkAs(c, answer, func(a trial.TargetAnswer, got any) { c.targets(q, a, got) })
+		}
 	default:
 		err = &fault.InputError{Findings: []fault.Finding{{Code: "unknown_member",
-			Detail: "This is no question that can be checked: it has neither periods, offers, scenarios, vary, question, slot, job, measurements nor executions."}}}
+			Detail: "This is no question that can be checked: it has neither periods, offers, scenarios, vary, question, slot, job, measurements nor executions, and is none about targets."}}}
 	}
 	return *c.Report, err
 }
@@ -185,8 +191,20 @@ func kindOf(question, answer []byte) string {
 		return "fit"
 	case q["executions"] != nil:
 		return "calibration"
+	case a["searched_seed"] != nil:
+		return "targets"
 	}
 	return ""
+}
+
+// ofProblem returns a question about targets. One that is a bare problem has the options that the answer names.
+func ofProblem(question, answer []byte) []byte {
+	var q, a map[string]json.RawMessage
+	_, _ = json.Unmarshal(question, &q), json.Unmarshal(answer, &a)
+	if q["problem"] != nil || a["options"] == nil {
+		return question
+	}
+	return fmt.Appendf(nil, `{"problem": %s, "options": %s}`, question, a["options"])
 }
 
 func without(document []byte, members ...string) []byte {

@@ -53,8 +53,8 @@ func (s *targetSearch) answer(q TargetQuestion, pl capacity.Plan, seed int64) Ta
 		if x := c.checked; x.executions > 0 {
 			row.Promise = s.promise(c, seed)
 			row.Certain = x.certain(c.Class)
-			problem.Classes[c.index].Promise = row.Promise
 		}
+		problem.Classes[c.index].Promise = row.Promise // none that was found before
 		if row.Certain {
 			certain++
 		}

@@ -1,6 +1,8 @@
 package proof
 
 import (
+	"fmt"
+
 	"example.org/headroom/internal/core/capacity"
 	"example.org/headroom/internal/core/words"
 )
@@ -34,6 +36,15 @@ func promiseWarnings(c *class, in *capacity.Class, o capacity.Options, at string
 		if holds {
 			due = append(due, words.OutOfRange(in.Name, why, at+"/promise"))
 		}
+	}
+	return due
+}
+
+// PromiseWarnings lists the warnings that the classes of a valid problem with a target call for.
+func PromiseWarnings(p capacity.Problem) (due []capacity.Warning) {
+	m := newModel(p, nil)
+	for i := range m.classes {
+		due = append(due, promiseWarnings(&m.classes[i], &p.Classes[i], p.Options, fmt.Sprintf("/classes/%d", i))...)
 	}
 	return due
 }

@@ -10,7 +10,6 @@ import (
 	"example.org/headroom/internal/ask/recheck"
 	"example.org/headroom/internal/core/capacity"
 	"example.org/headroom/internal/core/proof"
-	"example.org/headroom/internal/edge/cli/question"
 	"example.org/headroom/internal/edge/cli/remote"
 	"example.org/headroom/internal/edge/cli/shell"
 	tables "example.org/headroom/internal/service/report"
@@ -28,9 +27,9 @@ func VerifyCommand() *cobra.Command {
 nothing with the code that made it. A plan that is wrong ends with exit code 1.
 
 In the same way it checks answers in JSON to questions that bring their problem along: about months, purchases, scenarios,
-sweeps, goals, free slots ("headroom lab decide"), promises ("headroom lab judge"), fits ("headroom history fit measurements") and
+sweeps, goals, targets, free slots ("headroom lab decide"), promises ("headroom lab judge"), fits ("headroom history fit measurements") and
 calibrations ("headroom history fit calibration"; for the report of a class, the question is "headroom history calibration get --question").
-QUESTION is the body that the server takes, such as that of POST /v1/horizons. It adds up what time, counts and prices
+QUESTION is the body that the server takes, such as that of POST /v1/horizons, or the problem whose targets were asked about. It adds up what time, counts and prices
 come to, and looks for cheaper plans itself, in bounded work: what was not looked at is said.
 
 The plan is read strictly: a member that is missing, unknown, given twice or written in other capitals is
@@ -76,11 +75,15 @@ each answers, and checks them here: the server is asked for what is stored and b
 		if err != nil {
 			return err
 		}
+		answer, from, err := shell.Read(c.Context(), shell.FileArgument(args[1:]), c.InOrStdin(), c.ErrOrStderr())
+		if err != nil {
+			return err
+		}
 		what, to, verify := "plan", "problem", verifyPlan
-		if recheck.IsQuestion(data) {
+		if recheck.IsQuestion(data, answer) {
 			what, to, verify = "answer", "question", verifyAnswer
 		}
-		r, label, err := verify(c, data, label, shell.FileArgument(args[1:]))
+		r, label, err := verify(data, label, answer, from)
 		if err != nil {
 			return err
 		}
@@ -98,23 +101,19 @@ each answers, and checks them here: the server is asked for what is stored and b
 	})
 }
 
-func verifyPlan(c *cobra.Command, data []byte, label, file string) (proof.Report, string, error) {
+func verifyPlan(data []byte, label string, stated []byte, from string) (proof.Report, string, error) {
 	problem, err := capacity.ReadProblem(data, shell.Limits)
 	if err != nil {
 		return proof.Report{}, label, shell.Labelled(label, err)
 	}
-	pl, label, err := question.ReadPlan(c, file)
+	pl, err := capacity.ReadPlanOrRecord(stated)
 	if err != nil {
-		return proof.Report{}, label, err
+		return proof.Report{}, from, shell.Labelled(from, err)
 	}
-	return proof.Verify(problem, pl, proof.Options{}), label, nil
+	return proof.Verify(problem, pl, proof.Options{}), from, nil
 }
 
-func verifyAnswer(c *cobra.Command, asked []byte, label, file string) (proof.Report, string, error) {
-	answer, from, err := shell.Read(c.Context(), file, c.InOrStdin(), c.ErrOrStderr())
-	if err != nil {
-		return proof.Report{}, from, err
-	}
+func verifyAnswer(asked []byte, label string, answer []byte, from string) (proof.Report, string, error) {
 	r, err := recheck.Answer(asked, answer, recheck.Options{Limits: shell.Limits})
 	if unread := (*recheck.UnreadError)(nil); errors.As(err, &unread) {
 		return r, from, shell.Labelled(from, unread.Err)
