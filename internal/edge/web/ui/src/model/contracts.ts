@@ -72,9 +72,9 @@ export function monthName(start: string, short = false): string {
   return new Intl.DateTimeFormat("en-GB", { timeZone: "UTC", month: short ? "short" : "long", year: short ? "2-digit" : "numeric" }).format(new Date(start));
 }
 
-/** date is a day, in UTC. */
-export function date(moment: string): string {
-  return new Intl.DateTimeFormat("en-GB", { timeZone: "UTC", day: "numeric", month: "short", year: "numeric" }).format(new Date(moment));
+/** date is a day, in UTC as months are, or in a zone. */
+export function date(moment: string, zone = "UTC"): string {
+  return new Intl.DateTimeFormat("en-GB", { timeZone: zone, day: "numeric", month: "short", year: "numeric" }).format(new Date(moment));
 }
 
 /** monthsSaid is the sentence about the months ahead. */

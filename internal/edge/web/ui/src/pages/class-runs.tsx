@@ -112,6 +112,7 @@ function Runs({ report, runs, deadline, of, name, editing, again }: Measured & {
   const said = useSignal("");
   const adopting = useSignal(false);
   const zone = cluster.value?.time_zone ?? "UTC";
+  const calibrated = cluster.value?.options?.bound === "calibrated";
   const when = (r: Run) => (r.at ? clock(new Date(r.at), zone, new Date(now.peek())) : "not dated");
   const lead = sentence(runs);
   const inSlurm = runs.length > 0 && runs.every((r) => r.id.startsWith("slurm ")); // as its driver and lists of sacct name them
@@ -165,8 +166,8 @@ function Runs({ report, runs, deadline, of, name, editing, again }: Measured & {
       </p>
       {best && (
         <p class="small">
-          {Math.round(report.coverage * 100)} of 100 runs are done in {best.factor} times the {{ lower: "optimistic", average: "expected", upper: "cautious" }[best.bound]} time: plans can count on that.{" "}
-          {report.in_use && report.in_use.bound === best.bound && report.in_use.factor === best.factor ? "It is in use." : may("operator") && <button class="quiet" disabled={adopting.value} onClick={() => void adopt()}>Use it</button>}
+          {Math.round(report.coverage * 100)} of 100 runs are done in {best.factor} times the {{ lower: "optimistic", average: "expected", upper: "cautious" }[best.bound]} time: plans can count on that{calibrated ? "" : ", and those of this cluster do not: they plan with another bound"}.{" "}
+          {report.in_use && report.in_use.bound === best.bound && report.in_use.factor === best.factor ? (calibrated ? "It is in use." : "It is adopted, for plans with calibrated times.") : may("operator") && <button class="quiet" disabled={adopting.value} onClick={() => void adopt()}>Use it</button>}
         </p>
       )}
       {said.value && (

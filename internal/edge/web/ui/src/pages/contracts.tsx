@@ -66,13 +66,14 @@ async function end(cluster: string, c: Contract) {
 
 function HeldNow({ rows, ahead: h }: { rows: Held[]; ahead: Horizon | null }) {
   const currency = current.value?.plan.plan.cost.currency ?? h?.currency ?? "USD";
+  const zone = cluster.value?.time_zone ?? "UTC";
   const columns: Column<Held>[] = [
     { key: "name", title: "Contract", value: (r) => r.contract.name, show: (r) => <bdi class="strong">{r.contract.name}</bdi> },
     { key: "vms", title: "VMs", number: true, value: (r) => r.contract.vms },
     { key: "price", title: "Price of a VM-hour", number: true, value: (r) => r.contract.price, show: (r) => price(units(r.contract.price), currency) },
     { key: "billing", title: "Paid", value: (r) => r.contract.billing ?? "used", show: (r) => (r.contract.billing === "always" ? "all hours" : "used hours") },
-    { key: "from", title: "From", value: (r) => r.contract.from, show: (r) => date(r.contract.from) },
-    { key: "until", title: "Until", value: (r) => r.contract.until, show: (r) => date(r.contract.until) },
+    { key: "from", title: "From", value: (r) => r.contract.from, show: (r) => date(r.contract.from, zone) },
+    { key: "until", title: "Until", value: (r) => r.contract.until, show: (r) => date(r.contract.until, zone) },
     { key: "used_share", title: "Used ahead", number: true, value: (r) => r.used, show: (r) => share(r.used) },
     { key: "idle_month", title: "Idle, a month", number: true, value: (r) => (r.idle === null ? null : decimal(r.idle)), show: (r) => (r.idle === null ? "–" : text(r.idle, currency, 2)) },
     { key: "worth_month", title: "One more VM in the relaxation, a month", number: true, value: (r) => (r.worth === null ? null : decimal(r.worth)), show: (r) => (r.worth === null ? "–" : text(r.worth, currency, 2)) },
@@ -102,7 +103,8 @@ function HeldNow({ rows, ahead: h }: { rows: Held[]; ahead: Horizon | null }) {
 
 /** TimeLine has a row for each contract, from its first day to its last. */
 function TimeLine({ rows, columns }: { rows: Held[]; columns: Column<Held>[] }) {
-  const points = rows.map((r) => `${r.contract.name} · ${count(r.contract.vms, "VM", "VMs")} · ${date(r.contract.from)} to ${date(r.contract.until)}`);
+  const zone = cluster.value?.time_zone ?? "UTC";
+  const points = rows.map((r) => `${r.contract.name} · ${count(r.contract.vms, "VM", "VMs")} · ${date(r.contract.from, zone)} to ${date(r.contract.until, zone)}`);
   const times = rows.flatMap((r) => [Date.parse(r.contract.from), Date.parse(r.contract.until)]);
   const x = moments(Math.min(now.value, ...times), Math.max(now.value, ...times), cluster.value?.time_zone ?? "UTC");
   const all = names(rows.map((r) => r.contract.name));

@@ -294,7 +294,10 @@ function Panel({ c, of, plan, problem, vms, step }: { c: ClassPlan; of: ProblemC
 
 /** Target says which part of the runs is to end in time, which part is to be expected, and on what that rests. */
 function Target({ c, of, cluster }: { c: ClassPlan; of: ProblemClass; cluster: string }) {
-  const percent = (part: number) => `${Math.floor(1000 * part + 1e-9) / 10} %`;
+  const percent = (part: number) => {
+    const by = part > 0.999 ? 1000 : 10;
+    return `${Math.floor(100 * by * part + 1e-6) / by} %`;
+  };
   const p = c.promise;
   if (!p)
     return (

@@ -337,7 +337,7 @@ function Facts({ plan, problem }: { plan: CurrentPlan; problem: Problem }) {
             <p>
               <bdi class="value">{change.name}</bdi>{" "}
               <span class="muted small">
-                refused jobs valued {units(change.at) === 0n ? "at" : `${change.up ? "above" : "below"} ${change.exact ? "" : near}`.trim()} {price(perPeriod(change.at, cost.period_s, "hour"), cost.currency)}
+                refused jobs valued {units(change.at) === 0n ? "at" : `${change.up ? "above" : "below"} ${change.exact ? "" : near}`.trim()} {price(units(change.at), cost.currency)}
               </span>
             </p>
             <p class="small muted">

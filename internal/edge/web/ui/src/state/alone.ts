@@ -28,7 +28,8 @@ export async function alone({ class: c, figures }: Edited, bound: NonNullable<Op
     const body = { kind: "job" as const, profile, jobs: 1, slots: { map: slots?.map ?? 1, ...(reduce ? { reduce: slots?.reduce ?? 1 } : {}) }, share: { map: 1, ...(reduce ? { reduce: 1 } : {}) } };
     const answer = (await ask("POST /v1/bounds", { path: {}, body }))!.value as JobAnswer;
     times = answer.coefficients[by].map((t, i) => (i === 2 ? (t - (profile.overhead_s ?? 0)) * factor + (profile.overhead_s ?? 0) : t * factor));
-    said = `On one VM a job takes ${duration(answer.lower_s / speed)} to ${duration(answer.upper_s / speed)}.`;
+    const on = reduce && slots ? `With ${slots.map} map and ${slots.reduce} reduce ${slots.map + slots.reduce === 2 ? "slot" : "slots"}` : "On one VM";
+    said = `${on} a job takes ${duration(answer.lower_s / speed)} to ${duration(answer.upper_s / speed)}.`;
   }
   const [a = 0, b = 0, fixed = 0] = times;
   const room = (c.deadline_s ?? 0) - fixed;
