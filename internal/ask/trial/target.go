@@ -34,7 +34,7 @@ type TargetWork struct {
 	Tell     func(done, total int64)
 }
 
-// targetSearch looks for the least factors that keep the targets of a problem.
+// targetSearch looks for small factors that keep the targets of a problem.
 type targetSearch struct {
 	TargetWork
 	problem capacity.Problem
@@ -67,7 +67,7 @@ type targeted struct {
 	from      float64 // fewest jobs at which the promise holds
 }
 
-// FindPromises finds the least factors with which the targets of a problem's classes are kept. A search judges all classes
+// FindPromises finds small factors with which the targets of a problem's classes are kept. A search judges all classes
 // at once, by executions that are the same each time but for the slots. Fresh executions then check the plan, and factors
 // that they do not confirm rise. A target that no slots reach is an *fault.InputError.
 func FindPromises(ctx context.Context, q TargetQuestion, past map[string]PastTasks, work TargetWork) (TargetAnswer, error) {

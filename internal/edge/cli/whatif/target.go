@@ -18,11 +18,11 @@ func targetCommand() *cobra.Command {
 	var measured string
 	c := &cobra.Command{
 		Use:   "target [FILE|-]",
-		Short: "Find the least slots with which classes keep targets such as 99 of 100 runs in time",
-		Long: `Classes with a "target" such as 0.99 get a promise: the least factor on their predicted time with which at least that
-part of their executions ends within the deadline, shown with their "confidence" (0.95). The simulator judges: a search
-narrows the factors of all classes, and fresh executions check the plan with them. Executions that the plan refuses do
-not count.
+		Short: "Find few slots with which classes keep targets such as 99 of 100 runs in time",
+		Long: `Classes with a "target" such as 0.99 get a promise: a small factor on their predicted time with which at least that part
+of their executions ends within the deadline, shown with their "confidence" (0.95). The simulator judges: a search narrows
+the factors of all classes, and fresh executions check the plan with them. A factor that is smaller by a few percent may
+do too. Executions that the plan refuses do not count.
 
 The answer has the problem with the promises: "headroom solve" plans with them. --lending says whether idle slots of
 others count; by default the problem's "sharing" says it. The same seed gives the same answer.` + remote.ConnectionHelp,
