@@ -61,6 +61,7 @@ func TestServePrintsLinesThatWork(t *testing.T) {
 		t.Errorf("%d lines to paste in\n%s", pasted, s.greeted)
 	}
 	s.simulates(t)
+	s.labelsListed(t)
 }
 
 // simulates waits until tasks of simulated nodes have ended, all of them while they ran on the node.

@@ -139,8 +139,8 @@ func (a *asking) oneMoreJob(ctx context.Context) error {
 	at := slices.IndexFunc(p.Classes, func(c capacity.Class) bool { return c.Name == a.question.Class })
 	p.Classes = slices.Clone(p.Classes)
 	class := &p.Classes[at]
-	class.Jobs.Min = before.Classes[at].Admitted + 1
-	class.Jobs.Max = max(class.Jobs.Max, class.Jobs.Min)
+	promised := before.Classes[at].Admitted + 1
+	class.Jobs = capacity.JobRange{Min: promised, Max: max(class.Jobs.Max, promised)}
 	if class.Jobs.Max > capacity.MaxJobs {
 		return &fault.InputError{Findings: []fault.Finding{{Pointer: "/class", Code: "range",
 			Detail: fmt.Sprintf("Class %q has as many jobs as there can be, %d.", class.Name, capacity.MaxJobs)}}}

@@ -142,7 +142,7 @@ func (h Horizon) carry() Horizon {
 func (h *Horizon) apart(periods []HorizonPeriod, seconds []float64) (cut []HorizonPeriod) {
 	longest := int64(0)
 	for k, most := range seconds {
-		refusable := func(p HorizonPeriod) bool { return p.Running[k] > h.asked[k].Jobs.Min }
+		refusable := func(p HorizonPeriod) bool { return p.Running[k] > h.asked[k].Jobs.Of(p.Running[k]).Min }
 		if most > 0 && slices.ContainsFunc(periods, refusable) {
 			longest = max(longest, int64(math.Ceil(most)))
 		}
@@ -314,7 +314,7 @@ func (h *Horizon) inWholeJobs(ctx context.Context, p capacity.Problem, found []f
 	for i := range p.Classes {
 		jobs := p.Classes[i].Jobs
 		p.Classes[i] = h.asked[i]
-		p.Classes[i].Jobs = capacity.JobRange{Min: capacity.WholeJobs(jobs.Min / float64(h.parts[i])), Max: capacity.WholeJobs(jobs.Max / float64(h.parts[i]))}
+		p.Classes[i].Jobs.Min, p.Classes[i].Jobs.Max = capacity.WholeJobs(jobs.Min/float64(h.parts[i])), capacity.WholeJobs(jobs.Max/float64(h.parts[i]))
 	}
 	pl, err := plan.Solve(ctx, p, nil)
 	if conflicts := fault.Findings(err); conflicts != nil {

@@ -55,7 +55,7 @@ type HorizonPeriod struct {
 	Hours   int64     `json:"hours,omitzero"`   // exactly one of the two
 	Seconds int64     `json:"seconds,omitzero"` // of what is no whole number of hours
 	// Jobs holds the expected number of concurrent jobs of each class, in the order of the problem's classes. It takes
-	// the place of jobs.max, and jobs.min becomes at most as large; null stands for every class's own jobs.max. Periods
+	// the place of jobs.max, and jobs.min becomes at most as large, or as large where all are promised; null stands for every class's own jobs.max. Periods
 	// may share one slice.
 	Jobs []float64 `json:"jobs,omitempty"`
 	// Arrivals holds the executions of each class that arrive in the period, spread evenly over it, in place of Jobs.
@@ -180,12 +180,11 @@ func (h Horizon) First(hours float64) Horizon {
 func (h *Horizon) JobsIn(period, class int) capacity.JobRange {
 	own := h.Problem.Classes[class].Jobs
 	if p := &h.Periods[period]; p.Running != nil {
-		own.Max = h.held(class, p.Running[class])
+		return own.Of(h.held(class, p.Running[class]))
 	} else if p.Jobs != nil {
-		own.Max = p.Jobs[class]
+		return own.Of(p.Jobs[class])
 	}
-	own.Min = min(own.Min, own.Max)
-	return own
+	return own.Of(own.Max)
 }
 
 // Scaled is the horizon with all demand times a factor, rounded up to whole jobs as forecasts are unless the

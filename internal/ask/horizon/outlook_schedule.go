@@ -123,12 +123,12 @@ func schedulable(p *capacity.Problem, due map[string]float64, warn func(code, fo
 	var promised []string
 	for k := range p.Classes {
 		c := &p.Classes[k]
-		if c.DueSeconds = due[c.Name]; c.Jobs.Min > 0 {
+		if c.DueSeconds = due[c.Name]; c.Jobs.Min > 0 && !c.Jobs.All {
 			promised, c.Jobs.Min = append(promised, fmt.Sprintf("%q", fault.Clip(c.Name))), 0
 		}
 	}
 	if len(promised) > 0 {
-		warn("promises_left_out", "A schedule weighs each execution by its penalty and keeps no promised jobs; the cluster promises some of %s.", firstOf(promised))
+		warn("promises_left_out", "A schedule weighs each execution by its penalty and keeps no number of promised jobs; the cluster promises some of %s.", firstOf(promised))
 	}
 	return nil
 }

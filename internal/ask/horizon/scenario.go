@@ -159,12 +159,12 @@ func (u *underScenario) change(p *HorizonPeriod) error {
 	before.Classes = slices.Clone(before.Classes)
 	for k := range before.Classes {
 		j := &before.Classes[k].Jobs
-		if p.Jobs != nil {
-			j.Max = p.Jobs[k]
-		} else if p.Arrivals != nil {
-			j.Max = 0
+		switch {
+		case p.Jobs != nil:
+			*j = j.Of(p.Jobs[k])
+		case p.Arrivals != nil:
+			*j = j.Of(0)
 		}
-		j.Min = min(j.Min, j.Max)
 	}
 	after, err := u.s.Apply(before)
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/fault"
 	"example.org/headroom/internal/core/lp"
 	"example.org/headroom/internal/core/money"
 	"example.org/headroom/internal/core/schedule"
@@ -119,6 +120,9 @@ func Schedule(ctx context.Context, q ScheduleQuestion, engine lp.Solver) (Schedu
 			pl.Starts, pl.VMs, pl.Rented, pl.Refused = once.Starts, once.VMs, once.Rented, once.Refused
 		}
 	}
+	if refused := g.refusedOfAll(&pl); len(refused) > 0 {
+		return a, &fault.InfeasibleError{Conflicts: refused}
+	}
 	a.Cost = g.cost(&pl)
 	a.Saved.Decimal = a.AtOnce.Total.Sub(a.Cost.Total.Decimal)
 	a.Proof.Engine = pl.Engine
@@ -133,6 +137,26 @@ func Schedule(ctx context.Context, q ScheduleQuestion, engine lp.Solver) (Schedu
 	g.tell(&pl, &a)
 	a.explain(q.Start(), q.End())
 	return a, nil
+}
+
+// refusedOfAll returns a conflict for each class that promises all its jobs, and for some of whose executions there is no place.
+func (g *grid) refusedOfAll(p *schedule.Plan) (found []fault.Finding) {
+	for k := range g.classes {
+		jobs, first := int64(0), -1
+		for _, s := range p.Starts {
+			if g.classes[k].all && s.Class == k && s.Run == schedule.Refused {
+				if jobs += s.Jobs; first < 0 {
+					first = s.Arrived
+				}
+			}
+		}
+		if jobs > 0 {
+			found = append(found, fault.Finding{Pointer: fmt.Sprintf("/problem/classes/%d/jobs/all", k), Code: words.CodeShortage,
+				Detail: fmt.Sprintf("All executions of class %q are promised, and no place was found for %s of them, the first of which arrives in the hour from %s. Raise the quota, give them longer, or do not promise all.",
+					fault.Clip(g.horizon.Problem.Classes[k].Name), words.Number(float64(jobs)), moment(g.at(first)))})
+		}
+	}
+	return found
 }
 
 // fixed returns what contracts cost that are always billed.

@@ -30,6 +30,7 @@ type gridClass struct {
 	runs     []gridRun
 	arrivals []int64 // by hour
 	penalty  decimal.Decimal
+	all      bool // no execution may be refused
 }
 
 // gridRun is a run with the slots of an execution in it, and the parts of VMs it holds by hour.
@@ -114,7 +115,7 @@ func (g *grid) arrivals() [][]int64 {
 // class returns a class with its runs. One whose window leaves less than two hours for waiting does not wait.
 func (g *grid) class(c *capacity.Class, arrivals []int64) gridClass {
 	options := &g.horizon.Problem.Options
-	x := gridClass{arrivals: arrivals, window: int(c.DueSeconds / 3600)}
+	x := gridClass{arrivals: arrivals, window: int(c.DueSeconds / 3600), all: c.Jobs.All}
 	x.penalty = c.Penalty.Mul(decimal.NewFromFloat(c.DeadlineSeconds)).Div(decimal.NewFromInt(g.horizon.Problem.PeriodSeconds))
 	if x.penalty = x.penalty.Round(worthPlaces); c.DeadlineSeconds == 0 {
 		return x
@@ -208,6 +209,35 @@ func (g *grid) sourcesOf(p *HorizonPeriod, at time.Time) (all []source) {
 	return all
 }
 
+// forbidding returns a penalty for which no execution of a class is refused that has a place. It is more than a run costs at
+// the highest price of VMs, with all that is refused to make room for it.
+func (g *grid) forbidding(x *gridClass) (penalty float64) {
+	dearest, worth, least := 0.0, 0.0, g.unit
+	for _, sources := range g.sources {
+		for i := range sources {
+			dearest = max(dearest, sources[i].margin().InexactFloat64())
+		}
+	}
+	for k := range g.classes {
+		if c := &g.classes[k]; !c.all {
+			worth = max(worth, c.penalty.InexactFloat64())
+			for _, r := range c.runs {
+				for _, parts := range r.load {
+					least = min(least, max(1, parts))
+				}
+			}
+		}
+	}
+	for _, r := range x.runs {
+		cost := 1.0
+		for _, parts := range r.load {
+			cost += dearest*float64(parts)/float64(g.unit) + worth*(1+float64(parts)/float64(least))
+		}
+		penalty = max(penalty, 2*cost)
+	}
+	return penalty
+}
+
 // problem returns the grid as a problem in plain numbers. What is billed always is no part of it.
 func (g *grid) problem() schedule.Problem {
 	p := schedule.Problem{Unit: g.unit, Rounded: g.rounded}
@@ -223,6 +253,9 @@ func (g *grid) problem() schedule.Problem {
 		c := schedule.Class{Window: x.window, Penalty: x.penalty.InexactFloat64(), Arrivals: x.arrivals}
 		if x.waits {
 			c.First = 1
+		}
+		if x.all {
+			c.Penalty = g.forbidding(x)
 		}
 		for i := range x.runs {
 			c.Runs = append(c.Runs, schedule.Run{Load: x.runs[i].load})

@@ -90,7 +90,7 @@ func (q *ScheduleQuestion) checkTaken(c *strict.Checker) {
 	for k := range p.Classes {
 		c.Element(k)
 		c.Enter("jobs")
-		refuse(p.Classes[k].Jobs.Min > 0, "min", "A schedule promises no jobs at once. Give 0, and a penalty that shows what a refused job is worth.")
+		refuse(p.Classes[k].Jobs.Min > 0 && !p.Classes[k].Jobs.All, "min", "A schedule promises no jobs at once. Give 0, and a penalty that shows what a refused job is worth, or promise all of them.")
 		c.Leave()
 		c.Leave()
 	}

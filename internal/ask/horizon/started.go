@@ -152,6 +152,9 @@ func (f *follow) ranges(p *HorizonPeriod, from, until int64, share, owed []float
 		jobs[k].Penalty = h.worth(k, filled[k])
 		started[k] = min(h.heldOf(k, runs, all), jobs[k].Max)
 		jobs[k].Min = min(max(h.heldOf(k, runs+part*min(owed[k], share[k])*fresh, all), math.Ceil(part*h.Problem.Classes[k].Jobs.Min)), jobs[k].Max)
+		if h.asked[k].Jobs.All {
+			jobs[k].Min = jobs[k].Max
+		}
 	}
 	return jobs, started, filled
 }
@@ -162,7 +165,12 @@ func (f *follow) owed(at, class int) (share float64) {
 	h := f.calendar.horizon
 	p := &h.Periods[at]
 	promised := h.Problem.Classes[class].Jobs.Min / float64(h.parts[class])
-	if !f.arrives[class] || promised == 0 || len(arriving(p, class)) == 0 {
+	switch {
+	case !f.arrives[class] || len(arriving(p, class)) == 0:
+		return 0
+	case h.asked[class].Jobs.All:
+		return 1
+	case promised == 0:
 		return 0
 	}
 	admitted, arrived, fresh := perf.NewArrivals(f.admitted[class]), perf.NewArrivals(f.arrived[class]), perf.NewArrivals(arriving(p, class))
@@ -251,7 +259,7 @@ func (f *follow) hour(ctx context.Context, stints []stint, share, owed []float64
 	gone := make([]float64, len(share))
 	for k := range jobs {
 		own := h.JobsIn(at, k)
-		if !f.arrives[k] || p.Jobs == nil && p.Arrivals == nil || p.Jobs != nil && p.Jobs[k] > 0 {
+		if !f.arrives[k] || h.asked[k].Jobs.All || p.Jobs == nil && p.Arrivals == nil || p.Jobs != nil && p.Jobs[k] > 0 {
 			jobs[k].Max, jobs[k].Min = own.Max, min(max(own.Min, jobs[k].Min), own.Max)
 		}
 		gone[k] = own.Max - jobs[k].Max
@@ -287,10 +295,10 @@ type plannedJobs struct {
 }
 
 // admit lowers the shares of arrivals to what a plan admits beside the started jobs, and no further than to what is owed.
-// Where there is no plan it admits none of them.
+// Where there is no plan it admits none of them. Classes all of whose jobs are promised keep theirs in any case.
 func (f *follow) admit(share []float64, of *plannedJobs, started, owed []float64) []float64 {
 	for k, jobs := range of.jobs {
-		if fresh := jobs.Max - started[k]; fresh > 0 {
+		if fresh := jobs.Max - started[k]; fresh > 0 && !f.calendar.horizon.asked[k].Jobs.All {
 			admitted, least := started[k], 0.0
 			if len(of.Classes) > 0 {
 				admitted, least = of.Classes[k].Admitted/of.filled[k], min(owed[k], share[k])

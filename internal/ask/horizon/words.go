@@ -75,7 +75,7 @@ func (a *Answer) explainParts() {
 	}
 	for i := range a.Classes {
 		if x := &a.Classes[i]; x.RefusedHours > 0 && x.Penalties.IsZero() {
-			say("refused_for_nothing", x.Name, fmt.Sprintf("Of class %q %s %s refused because they are valued at nothing: give it a penalty, or promise more jobs at once (jobs.min).",
+			say("refused_for_nothing", x.Name, fmt.Sprintf("Of class %q %s %s refused because they are valued at nothing: give it a penalty, or promise all that arrive (jobs.all).",
 				x.Name, jobHours(x.RefusedHours), words.IsAre(x.RefusedHours)), words.Count("refused", x.RefusedHours, "job-hours"))
 		}
 	}

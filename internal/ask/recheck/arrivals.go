@@ -179,6 +179,10 @@ func (c *checking) promise(at string, h *horizon.Horizon, hours *calendar, a *ho
 		return
 	}
 	promised, missing, least := h.Problem.Classes[class].Jobs.Min, new(big.Rat), math.Inf(1)
+	every := h.Problem.Classes[class].Jobs.All
+	if every {
+		promised = math.Inf(1)
+	}
 	var first time.Time
 	told := toldApart(a)
 	for i := range a.Periods {
@@ -199,6 +203,8 @@ func (c *checking) promise(at string, h *horizon.Horizon, hours *calendar, a *ho
 	}
 	below := of.Below
 	switch {
+	case every && (below != nil || told && missing.Sign() > 0):
+		c.wrong(at, "is said, or jobs are refused, and all of them are promised")
 	case told && (below != nil) != (missing.Sign() > 0):
 		c.wrong(at, "is said, or left out, and in %s hours fewer than %v jobs run", trimmed(missing), promised)
 	case below == nil:
@@ -543,7 +549,10 @@ func (c *checking) atOnce(at string, k *calendar, a *horizon.Answer, rows *calen
 			if held := c.carried.planned(problem, n, most, most); !none && held > 0 {
 				least *= most / held
 			}
-			if p.Classes[n].Jobs = (capacity.JobRange{Min: min(least, most), Max: most}); inOrder {
+			every := problem.Classes[n].Jobs.All
+			if p.Classes[n].Jobs = (capacity.JobRange{Min: min(least, most), Max: most, All: every}); every {
+				p.Classes[n].Jobs.Min = most
+			} else if inOrder {
 				p.Classes[n].Jobs.Min, rows.cases[x.situation].unpromised = 0, true
 			}
 		}

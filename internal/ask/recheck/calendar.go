@@ -166,7 +166,9 @@ func (k *calendar) problem(period int, inForce []bool) capacity.Problem {
 		if in.Jobs != nil {
 			jobs.Max = in.Jobs[i]
 		}
-		jobs.Min = min(jobs.Min, jobs.Max)
+		if jobs.Min = min(jobs.Min, jobs.Max); jobs.All {
+			jobs.Min = jobs.Max
+		}
 		if in.Running != nil {
 			worth, _ := decimal.NewFromString(mul(p.Classes[i].Penalty.Rat(), k.filled(period, i)).FloatString(2 * money.Places))
 			p.Classes[i].Penalty = money.Amount{Decimal: worth}

@@ -107,10 +107,12 @@ func (x change) classes() bool {
 				c.DeadlineSeconds = float(x.number(number(c.DeadlineSeconds)))
 			}
 		case whatif.ChangeDemand:
-			c.Jobs.Max = x.jobs(c.Jobs.Max)
+			if c.Jobs.Max = x.jobs(c.Jobs.Max); c.Jobs.All {
+				c.Jobs.Min = c.Jobs.Max
+			}
 			c.Jobs.Min = min(c.Jobs.Min, c.Jobs.Max)
 		case whatif.ChangePromised:
-			c.Jobs.Min = x.jobs(c.Jobs.Min)
+			c.Jobs.Min, c.Jobs.All = x.jobs(c.Jobs.Min), false
 		default:
 			c.Penalty = x.amount(c.Penalty)
 		}

@@ -22,6 +22,12 @@ import (
 func drawn(t *testing.T, r *rand.Rand, simple bool) capacity.Problem {
 	integrality := []capacity.Integrality{capacity.Executable, capacity.Integer, capacity.Relaxed}[r.IntN(3)]
 	p := plantest.Sample{Classes: 3, Width: 4, Slots: 4, Integrality: integrality, Sharing: []capacity.Sharing{capacity.Shared, capacity.Dedicated}[r.IntN(4)/3]}.Problem(r)
+	for i := range p.Classes { // at every fifth value, so that what is drawn besides stays as it is
+		if c := &p.Classes[i]; plantest.Millionths(c.Penalty.Decimal)/100%5 == 0 {
+			c.Jobs.All = true
+			c.Jobs = c.Jobs.Of(c.Jobs.Max)
+		}
+	}
 	p.PeriodSeconds = []int64{3600, 1800, 5400}[r.IntN(3)]
 	if simple {
 		return p

@@ -61,7 +61,8 @@ func TestDrawnBrokenPromises(t *testing.T) {
 			continue
 		}
 		for i := range h.Problem.Classes {
-			h.Problem.Classes[i].Jobs.Min = min(float64(r.IntN(3)), h.Problem.Classes[i].Jobs.Max)
+			jobs := &h.Problem.Classes[i].Jobs
+			jobs.Min, jobs.All = min(float64(r.IntN(3)), jobs.Max), false
 		}
 		h.Problem.Supply.OnDemand.Quota = new(2 + r.Int64N(12))
 		a, err := horizon.Plan(t.Context(), h, nil, 1, nil)

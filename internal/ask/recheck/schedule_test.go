@@ -2,10 +2,12 @@ package recheck
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -14,6 +16,7 @@ import (
 	"example.org/headroom/internal/ask/horizon"
 	"example.org/headroom/internal/ask/study"
 	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/fault"
 	"example.org/headroom/internal/core/money"
 	"example.org/headroom/internal/test/mutation"
 )
@@ -22,7 +25,8 @@ import (
 func scheduleOf(c study.Cluster) []byte {
 	start := time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC)
 	type object = map[string]any
-	var contracts, classes, periods []object
+	contracts := []object{}
+	var classes, periods []object
 	for i, t := range c.Contracts {
 		billing := "used"
 		if t.Always {
@@ -88,6 +92,49 @@ func TestSchedulesPassTheirCheck(t *testing.T) {
 			t.Errorf("seed %d: %s %s", seed, f.Pointer, f.Detail)
 		}
 		t.Logf("seed %d: total %s, bound %s, saved %s, checked in %v: %s", seed, a.Cost.Total, a.Proof.Bound, a.Saved, time.Since(began), a.Explanation)
+	}
+}
+
+// Of a class all of whose jobs are promised no execution is refused, though it is valued at nothing. Where they find no
+// place, that is said. A schedule that refuses some is found out.
+func TestSchedulesOfAll(t *testing.T) {
+	refusing, none := 0, 0
+	for seed := range uint64(8) {
+		c := study.DrawCluster(seed, 8+int(seed), 4, 8, 5)
+		c.Classes[0].Penalty = 0
+		if seed%2 == 1 { // one VM, or none
+			c.Quota, c.Contracts = int64(seed/2%2), nil
+		}
+		q := readSchedule(t, scheduleOf(c))
+		without, err := horizon.Schedule(t.Context(), q, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if without.Classes[0].Refused > 0 {
+			refusing++
+		}
+		q.Problem.Classes[0].Jobs = capacity.JobRange{All: true}
+		a, err := horizon.Schedule(t.Context(), q, nil)
+		if full, is := errors.AsType[*fault.InfeasibleError](err); is {
+			if none++; c.Quota >= study.Unlimited || !strings.Contains(full.Conflicts[0].Detail, "All executions of class \"class 0\" are promised") {
+				t.Errorf("seed %d: %v", seed, err)
+			}
+			continue
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range Schedule(q, a) {
+			t.Errorf("seed %d: %s %s", seed, f.Pointer, f.Detail)
+		}
+		if a.Classes[0].Refused != 0 || a.Cost.Total.LessThan(without.Proof.Bound.Decimal) || a.Proof.Bound.GreaterThan(a.Cost.Total.Decimal) {
+			t.Errorf("seed %d: %d refused, %+v, bound %s", seed, a.Classes[0].Refused, a.Cost, a.Proof.Bound)
+		}
+		if without.Classes[0].Refused > 0 && len(Schedule(q, without)) == 0 {
+			t.Errorf("seed %d: a schedule that refuses %d passes", seed, without.Classes[0].Refused)
+		}
+	}
+	if refusing < 4 || none < 2 || none > 4 {
+		t.Errorf("%d refuse without it, %d have no schedule with it", refusing, none)
 	}
 }
 

@@ -241,8 +241,7 @@ func (s *targetSearch) try(ctx context.Context, seed int64, demand, executions f
 	if demand < 1 {
 		for i := range p.Classes {
 			jobs := &p.Classes[i].Jobs
-			jobs.Max = fewer(jobs.Max, p.Options.Integrality)
-			jobs.Min = min(jobs.Min, jobs.Max)
+			*jobs = jobs.Of(fewer(jobs.Max, p.Options.Integrality))
 		}
 	}
 	pl, err := s.Plan(ctx, p)

@@ -137,8 +137,7 @@ func (a *applying) changeClasses(ch *ScenarioChange) {
 		case ChangeDeadline:
 			a.changeDeadline(ch, class)
 		case ChangeDemand:
-			class.Jobs.Max = a.jobs(ch, class.Jobs.Max)
-			class.Jobs.Min = min(class.Jobs.Min, class.Jobs.Max)
+			class.Jobs = class.Jobs.Of(a.jobs(ch, class.Jobs.Max))
 		case ChangePromised:
 			jobs := a.jobs(ch, class.Jobs.Min)
 			if jobs > class.Jobs.Max {
@@ -146,7 +145,7 @@ func (a *applying) changeClasses(ch *ScenarioChange) {
 				a.Found(numberOf(ch), "order", detail, &fault.Hint{Detail: fmt.Sprintf("Promise at most %s, or raise the demand in a change before this one.", fault.Plain(class.Jobs.Max))})
 				return
 			}
-			class.Jobs.Min = jobs
+			class.Jobs.Min, class.Jobs.All = jobs, false
 		case ChangePenalty:
 			class.Penalty = a.amount(ch, class.Penalty)
 		}

@@ -133,6 +133,24 @@ func TestScenarioChangesWhatItSays(t *testing.T) {
 	}
 }
 
+// Of a class all of whose jobs are promised, demand moves both numbers, and a number of promised jobs ends that.
+func TestScenarioChangesAll(t *testing.T) {
+	p := laidOver(t)
+	p.Classes[2].Jobs = capacity.JobRange{All: true}.Of(4)
+	for _, c := range []struct{ name, changes, want string }{
+		{"demand of all", `[{"what":"demand","class":"adhoc","factor":1.5}]`, "/classes/adhoc/jobs/max 4 → 6\n/classes/adhoc/jobs/min 4 → 6"},
+		{"less demand of all", `[{"what":"demand","class":"adhoc","value":0}]`, "/classes/adhoc/jobs/max 4 → 0\n/classes/adhoc/jobs/min 4 → 0"},
+		{"promised of all", `[{"what":"promised","class":"adhoc","value":3}]`, "/classes/adhoc/jobs/all true → null\n/classes/adhoc/jobs/min 4 → 3"},
+		{"promised of all, then more demand", `[{"what":"promised","class":"adhoc","value":3},{"what":"demand","class":"adhoc","value":5}]`,
+			"/classes/adhoc/jobs/all true → null\n/classes/adhoc/jobs/max 4 → 5\n/classes/adhoc/jobs/min 4 → 3"},
+	} {
+		got, err := readChanges(t, c.changes).Apply(p)
+		if err != nil || got.Validate() != nil || differences(p, got) != c.want {
+			t.Errorf("%s: got %v\n%s\nwant\n%s", c.name, err, differences(p, got), c.want)
+		}
+	}
+}
+
 func TestScenarioChangesVMTypes(t *testing.T) {
 	for _, c := range []struct{ name, changes, want string }{
 		{"cautious times", `[{"what":"bound","bound":"upper"}]`, `/options/bound "average" → "upper"`},

@@ -4,6 +4,7 @@
 package capacity
 
 import (
+	"encoding/json"
 	"math"
 
 	"github.com/shopspring/decimal"
@@ -82,11 +83,31 @@ type Calibration struct {
 	Factor float64 `json:"factor"`
 }
 
-// JobRange limits the concurrent jobs of a class: Min are promised, Max is the demand.
-// Fractions are allowed in relaxed problems alone.
+// JobRange limits the concurrent jobs of a class: Min are promised, Max is the demand. With All every job is promised, and
+// Min is Max. Fractions are allowed in relaxed problems alone.
 type JobRange struct {
 	Min float64 `json:"min"`
 	Max float64 `json:"max"`
+	All bool    `json:"all,omitempty"`
+}
+
+// Of returns the range where so many jobs are asked for. Of them all are promised with All, and otherwise Min or fewer.
+func (j JobRange) Of(jobs float64) JobRange {
+	if j.Max = jobs; j.All {
+		j.Min = jobs
+	}
+	j.Min = min(j.Min, jobs)
+	return j
+}
+
+// UnmarshalJSON reads a range whose Min says nothing beside All.
+func (j *JobRange) UnmarshalJSON(text []byte) error {
+	type members JobRange
+	if err := json.Unmarshal(text, (*members)(j)); err != nil || !j.All {
+		return err
+	}
+	*j = j.Of(j.Max)
+	return nil
 }
 
 // Integrality says what must be whole in a plan.

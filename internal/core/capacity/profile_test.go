@@ -138,7 +138,7 @@ func TestProfilesOfMapsAndReducesAreWrittenAsBefore(t *testing.T) {
 			t.Fatalf("got %s (%v), want %s", text, err, standard(t, plain(p)))
 		}
 	}
-	if text, err := json.Marshal(Class{Name: "a", Profile: &p, Jobs: JobRange{0, 1}}); err != nil || string(text) != `{"name":"a","profile":`+want+`,"jobs":{"min":0,"max":1},"penalty":"0.00"}` {
+	if text, err := json.Marshal(Class{Name: "a", Profile: &p, Jobs: JobRange{Min: 0, Max: 1}}); err != nil || string(text) != `{"name":"a","profile":`+want+`,"jobs":{"min":0,"max":1},"penalty":"0.00"}` {
 		t.Errorf("got %s (%v)", text, err)
 	}
 }

@@ -39,7 +39,7 @@ var (
 	calibrationShape = strict.NewShape("a calibration", []string{"bound", "factor"})
 	demandShape      = strict.NewShape("a demand", []string{"map_work_s", "reduce_work_s", "fixed_s"})
 	slotsShape       = strict.NewShape("slots per VM", []string{"map", "reduce"})
-	jobsShape        = strict.NewShape("the range of jobs", []string{"min", "max"})
+	jobsShape        = strict.NewShape("the range of jobs", []string{"max"}, "min", "all")
 	optionsShape     = strict.NewShape("the options", nil, "integrality", "bound", "engine", "gap", "max_solve_ms", "one_slot_per_job", "sharing", "near")
 	nearShape        = strict.NewShape("a previous plan", []string{"vms", "jobs"})
 )
@@ -252,14 +252,20 @@ func readDemand(r *strict.Reader, d *Demand) {
 }
 
 func readJobRange(r *strict.Reader, j *JobRange) {
-	j.Min, j.Max = math.NaN(), math.NaN()
+	j.Max = math.NaN()
 	r.Object(jobsShape, func(name string) {
-		if name == "min" {
+		switch name {
+		case "min":
 			r.Float(&j.Min)
-		} else {
+		case "max":
 			r.Float(&j.Max)
+		case "all":
+			r.Flag(&j.All)
 		}
 	})
+	if j.All && !math.IsNaN(j.Max) {
+		*j = j.Of(j.Max)
+	}
 }
 
 func readOptions(r *strict.Reader, o *Options, limits Limits) {

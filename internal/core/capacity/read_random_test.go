@@ -260,7 +260,7 @@ func bulk(n int) []byte {
 	for i := range n {
 		x := float64(i%97) / 7
 		p.Classes = append(p.Classes, Class{
-			Name: fmt.Sprintf("class-%06d", i), DeadlineSeconds: 900 + x, SlotsPerVM: SlotsPerVM{Map: 2, Reduce: 4}, Jobs: JobRange{9, 10}, Penalty: money.Amount{Decimal: decimal.New(int64(i)+100, -2)},
+			Name: fmt.Sprintf("class-%06d", i), DeadlineSeconds: 900 + x, SlotsPerVM: SlotsPerVM{Map: 2, Reduce: 4}, Jobs: JobRange{Min: 9, Max: 10}, Penalty: money.Amount{Decimal: decimal.New(int64(i)+100, -2)},
 			Profile: &Profile{300, 40, 30 + x, 60 + x, 12 + x, 20 + x, 40 + x, 90 + x, 20 + x, 50 + x, 0, nil},
 		})
 	}

@@ -42,9 +42,9 @@ func TestReadProblemReadsVMTypes(t *testing.T) {
 			{Name: "large", Contracts: []Contract{{"one-year", 10, cents(18), BilledUsed}}, OnDemand: OnDemand{Price: cents(38)}, Spot: &Spot{cents(12), 0.5}},
 		}},
 		Classes: []Class{
-			{Name: "etl", Demand: &Demand{4500, 1200, 60}, DeadlineSeconds: 2700, Speed: Speed{"large": 1.25}, Jobs: JobRange{9, 10}, Penalty: cents(500),
+			{Name: "etl", Demand: &Demand{4500, 1200, 60}, DeadlineSeconds: 2700, Speed: Speed{"large": 1.25}, Jobs: JobRange{Min: 9, Max: 10}, Penalty: cents(500),
 				SlotsPerVM: SlotsPerVM{ByType: map[string]SlotsPerVM{"small": {Map: 2, Reduce: 2}, "large": {Map: 4, Reduce: 3}}}},
-			{Name: "report", VMsPerJob: &gamma, Speed: Speed{"small": 0}, Jobs: JobRange{0, 4}, Penalty: cents(200)},
+			{Name: "report", VMsPerJob: &gamma, Speed: Speed{"small": 0}, Jobs: JobRange{Min: 0, Max: 4}, Penalty: cents(200)},
 		},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -48,7 +48,7 @@ func TestReadProblemReadsWhatIsWritten(t *testing.T) {
 			Name: "nightly-etl",
 			Profile: &Profile{MapTasks: 300, ReduceTasks: 40, MapAvgSeconds: 30, MapMaxSeconds: 60, FirstShuffleAvgSeconds: 12, FirstShuffleMaxSeconds: 20,
 				ShuffleAvgSeconds: 40, ShuffleMaxSeconds: 90, ReduceAvgSeconds: 20, ReduceMaxSeconds: 50},
-			DeadlineSeconds: 2700, SlotsPerVM: SlotsPerVM{Map: 2, Reduce: 2}, Jobs: JobRange{9, 10}, Penalty: money.Amount{Decimal: decimal.New(5, 0)},
+			DeadlineSeconds: 2700, SlotsPerVM: SlotsPerVM{Map: 2, Reduce: 2}, Jobs: JobRange{Min: 9, Max: 10}, Penalty: money.Amount{Decimal: decimal.New(5, 0)},
 		}},
 		Options: DefaultOptions(),
 	}
@@ -140,6 +140,9 @@ var refusals = []struct {
 	{"too many slots", `{"map": 2, "reduce": 2}`, `{"map": 2, "reduce": 1001}`, "/classes/0/slots_per_vm/reduce", "range", "The nearest is 1000"},
 	{"half a slot", `{"map": 2, "reduce": 2}`, `{"map": 1.5, "reduce": 2}`, "/classes/0/slots_per_vm/map", "not_whole", "1.5"},
 	{"more promised than asked for", `{"min": 9, "max": 10}`, `{"min": 11, "max": 10}`, "/classes/0/jobs/min", "order", "Promise at most 10"},
+	{"all and half a job", `{"min": 9, "max": 10}`, `{"all": true, "max": 10.5}`, "/classes/0/jobs/max", "not_whole", "Give 10"},
+	{"all without a number", `{"min": 9, "max": 10}`, `{"all": true}`, "/classes/0/jobs/max", "missing", "max"},
+	{"all in words", `{"min": 9, "max": 10}`, `{"all": "yes", "max": 10}`, "/classes/0/jobs/all", "type", "true"},
 	{"half a job", `{"min": 9, "max": 10}`, `{"min": 9, "max": 10.5}`, "/classes/0/jobs/max", "not_whole", "Give 10"},
 	{"half a job promised", `{"min": 9, "max": 10}`, `{"min": 8.5, "max": 10}`, "/classes/0/jobs/min", "not_whole", "Give 9"},
 	{"too many jobs", `{"min": 9, "max": 10}`, `{"min": 9, "max": 1000001}`, "/classes/0/jobs/max", "range", "1000000"},

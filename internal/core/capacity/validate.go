@@ -249,7 +249,7 @@ func (j JobRange) check(c *strict.Checker, integrality Integrality) {
 	low := c.Number("min", "The number of jobs", "", j.Min, MaxJobs)
 	high := c.Number("max", "The number of jobs", "", j.Max, MaxJobs)
 	if integrality != Relaxed {
-		if low && j.Min != math.Trunc(j.Min) {
+		if low && !j.All && j.Min != math.Trunc(j.Min) {
 			c.Found("min", "not_whole", fmt.Sprintf("%s jobs cannot be promised unless the problem is relaxed.", fault.Plain(j.Min)),
 				c.Hint("min", math.Ceil(j.Min), `Give %s, or set "integrality" to "relaxed".`, fault.Plain(math.Ceil(j.Min))))
 		}
@@ -258,7 +258,11 @@ func (j JobRange) check(c *strict.Checker, integrality Integrality) {
 				c.Hint("max", math.Floor(j.Max), `Give %s, or set "integrality" to "relaxed".`, fault.Plain(math.Floor(j.Max))))
 		}
 	}
-	if low && high && j.Min > j.Max {
+	switch {
+	case !low || !high:
+	case j.All && j.Min != j.Max:
+		c.Refuse("min", "order", "All jobs are promised, and %s of %s would be; all is false for fewer.", fault.Plain(j.Min), fault.Plain(j.Max))
+	case j.Min > j.Max:
 		c.Found("min", "order", fmt.Sprintf("At least %s jobs are promised, but only %s are asked for.", fault.Plain(j.Min), fault.Plain(j.Max)),
 			c.Hint("min", j.Max, "Promise at most %s, or ask for more.", fault.Plain(j.Max)))
 	}

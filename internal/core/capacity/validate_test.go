@@ -88,7 +88,7 @@ func TestMapOnlyProfilesNeedNoReduceFigures(t *testing.T) {
 func TestFractionsOfJobsAreForRelaxedProblems(t *testing.T) {
 	relaxed := strings.NewReplacer(`"executable"`, `"relaxed"`, `{"min": 9, "max": 10}`, `{"min": 8.5, "max": 9.25}`).Replace(nightly(t))
 	p, err := ReadProblem([]byte(relaxed), DefaultLimits())
-	if err != nil || p.Classes[0].Jobs != (JobRange{8.5, 9.25}) {
+	if err != nil || p.Classes[0].Jobs != (JobRange{Min: 8.5, Max: 9.25}) {
 		t.Errorf("got %+v, %v; want 8.5 to 9.25 jobs", p.Classes, err)
 	}
 }

@@ -124,12 +124,9 @@ func (m *model) shortage(need float64, most int64) []fault.Finding {
 	})
 	for _, i := range order[:min(len(order), conflictsMost)] {
 		c := &m.classes[i]
-		f := fault.Finding{
-			Pointer: c.pointer("jobs/min"), Code: words.CodeShortage,
-			Detail: words.PromisedAlone(c.Name, c.low, c.gamma),
-		}
+		f := fault.Finding{Pointer: c.promise(), Code: words.CodeShortage, Detail: words.PromisedAlone(c.Name, c.low, c.gamma)}
 		if jobs, ok := m.cureByJobs(i, most); ok {
-			f.Hint = &fault.Hint{Detail: words.PromiseAtMost(jobs), Pointer: f.Pointer, Value: jobs}
+			f.Hint = c.fewer(jobs)
 		}
 		found = append(found, f)
 		if deadline, ok := m.cureByDeadline(i); ok {
@@ -141,6 +138,23 @@ func (m *model) shortage(need float64, most int64) []fault.Finding {
 		}
 	}
 	return found
+}
+
+// promise is the place of a class's promise. Where all jobs are promised it is that of the demand.
+func (c *class) promise() string {
+	if c.Jobs.All {
+		return c.pointer("jobs/max")
+	}
+	return c.pointer("jobs/min")
+}
+
+// fewer is the hint to promise fewer jobs of a class.
+func (c *class) fewer(jobs float64) *fault.Hint {
+	detail := words.PromiseAtMost(jobs)
+	if c.Jobs.All {
+		detail = words.AskAtMost(jobs)
+	}
+	return &fault.Hint{Detail: detail, Pointer: c.promise(), Value: jobs}
 }
 
 // cureByJobs is the most jobs the class may be promised so that everything fits; false if even

@@ -43,16 +43,12 @@ func (f *fleet) shortages(ctx context.Context) []fault.Finding {
 	})
 	for _, i := range order[:min(len(order), conflictsMost)] {
 		c := &f.classes[i]
-		finding := fault.Finding{
-			Pointer: c.pointer("jobs/min"), Code: words.CodeShortage,
-			Detail: words.PromisedAtLeast(c.Name, c.low, need(i)),
-		}
+		finding := fault.Finding{Pointer: c.promise(), Code: words.CodeShortage, Detail: words.PromisedAtLeast(c.Name, c.low, need(i))}
 		jobs, ok := f.cure(ctx, 1, int64(math.Floor(c.low)), func(p *capacity.Problem, fewer int64) {
 			p.Classes[c.index].Jobs.Min = math.Floor(c.low) - float64(fewer)
 		})
 		if ok {
-			most := math.Floor(c.low) - float64(jobs)
-			finding.Hint = &fault.Hint{Detail: words.PromiseAtMost(most), Pointer: finding.Pointer, Value: most}
+			finding.Hint = c.fewer(math.Floor(c.low) - float64(jobs))
 		}
 		found = append(found, finding)
 		if !c.slotted {

@@ -268,7 +268,7 @@ func (k *changes) class(i int) {
 			return
 		}
 		most := float64(k.jobs[i] - 1)
-		m := k.with(i, func(c *capacity.Class) { c.Jobs = capacity.JobRange{Min: min(c.Jobs.Min, most), Max: most} })
+		m := k.with(i, func(c *capacity.Class) { c.Jobs = capacity.JobRange{Min: min(promisedOf(c), most), Max: most} })
 		at := func(x *big.Rat) *big.Rat { return add(sub(k.bill.objective, x), penalty) }
 		if what := stated.Name + ": one job less saves"; less.Exact {
 			k.change(what, i, m, less, -1, at)
@@ -308,7 +308,7 @@ func (k *changes) change(what string, i int, m changed, stated *capacity.JobChan
 			jobs = *stated.Jobs
 		}
 		jobs = float64(k.jobs[i]) + float64(sign)*jobs
-		if in := m.base().problem.Classes[i].Jobs; jobs != math.Trunc(jobs) || jobs < in.Min || jobs > in.Max {
+		if in := &m.base().problem.Classes[i]; jobs != math.Trunc(jobs) || jobs < promisedOf(in) || jobs > in.Jobs.Max {
 			k.addf("%s %s with %v jobs of its class.", what, stated.Amount, jobs)
 			return
 		}

@@ -112,9 +112,11 @@ func (k *conflicting) one(at int, c fault.Finding) {
 			}
 			return words.RaiseQuota(p.Supply.Types()[v].Name, floor(x).Int64())
 		}))
-	case ofClass && strings.Join(steps[3:], "/") == "jobs/min" && p.Classes[i].Jobs.Min > 0:
+	case ofClass && strings.Join(steps[3:], "/") == "jobs/max" && p.Classes[i].Jobs.All && promisedOf(&p.Classes[i]) > 0:
+		k.promised(c, i, cure(false, func() string { return words.AskAtMost(float(x)) }))
+	case ofClass && strings.Join(steps[3:], "/") == "jobs/min" && !p.Classes[i].Jobs.All && promisedOf(&p.Classes[i]) > 0:
 		k.promised(c, i, cure(false, func() string { return words.PromiseAtMost(float(x)) }))
-	case ofClass && strings.Join(steps[3:], "/") == "deadline_s" && p.Classes[i].Jobs.Min > 0 && p.Classes[i].VMsPerJob == nil:
+	case ofClass && strings.Join(steps[3:], "/") == "deadline_s" && promisedOf(&p.Classes[i]) > 0 && p.Classes[i].VMsPerJob == nil:
 		allow := cure(false, func() string { return words.AllowSeconds(float(x)) })
 		if k.m.classes[i].impossible {
 			k.impossible(c, i, allow)
@@ -279,7 +281,7 @@ func (k *conflicting) lacks(c fault.Finding) {
 // promised checks what a class's promise takes, and that promises stand in the order of that.
 func (k *conflicting) promised(c fault.Finding, i int, cure string) {
 	in := &k.m.problem.Classes[i]
-	jobs := in.Jobs.Min
+	jobs := promisedOf(in)
 	var said []string
 	needs := k.needsOf(i)
 	for _, each := range needs[:len(needs):len(needs)] { // and a hair beside, where the last place said is a half
@@ -405,7 +407,7 @@ func (k *conflicting) complete(stated []fault.Finding) {
 	var needs []float64
 	for i := range k.m.classes {
 		if c := &k.m.classes[i]; !c.impossible && c.min.Sign() > 0 {
-			if x := k.needsOf(i)[0] * p.Classes[i].Jobs.Min; x > 0 {
+			if x := k.needsOf(i)[0] * promisedOf(&p.Classes[i]); x > 0 {
 				needs = append(needs, x)
 			}
 		}

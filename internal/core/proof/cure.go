@@ -49,7 +49,9 @@ func apply(p capacity.Problem, h fault.Hint) (capacity.Problem, bool) {
 			p.Classes[i].Jobs.Min = f
 			return p, true
 		case "jobs/max":
-			p.Classes[i].Jobs.Max = f
+			if p.Classes[i].Jobs.Max = f; p.Classes[i].Jobs.All {
+				p.Classes[i].Jobs.Min = f
+			}
 			return p, true
 		}
 	}

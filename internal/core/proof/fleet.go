@@ -85,7 +85,7 @@ func classOn(in *capacity.Class, name string, bound capacity.Bound, oneSlot bool
 	return class{
 		given: in.VMsPerJob != nil, profiled: in.Profile != nil, impossible: true, deadline: number(in.DeadlineSeconds),
 		plan: demand{zero(), zero(), number(in.DeadlineSeconds)}, perMap: 1, perReduce: 1,
-		penalty: amount(in.Penalty.Decimal), min: number(in.Jobs.Min), max: number(in.Jobs.Max),
+		penalty: amount(in.Penalty.Decimal), min: number(promisedOf(in)), max: number(in.Jobs.Max),
 		low: zero(), high: zero(), lowest: zero(), highest: zero(), slack: zero(), loss: zero(),
 	}
 }

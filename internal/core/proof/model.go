@@ -159,6 +159,14 @@ func (m *model) rank() {
 // by more differ like the exact ones.
 const nearby = 1e-14
 
+// promisedOf returns the promised jobs of a class.
+func promisedOf(in *capacity.Class) float64 {
+	if in.Jobs.All {
+		return in.Jobs.Max
+	}
+	return in.Jobs.Min
+}
+
 func newClass(in *capacity.Class, bound capacity.Bound, oneSlot bool) class {
 	return newClassAt(in, in.SlotsPerVM, whole(1), bound, oneSlot)
 }
@@ -167,7 +175,7 @@ func newClass(in *capacity.Class, bound capacity.Bound, oneSlot bool) class {
 // profile but its overhead, and VMs per job.
 func newClassAt(in *capacity.Class, slots capacity.SlotsPerVM, speed *big.Rat, bound capacity.Bound, oneSlot bool) class {
 	c := class{
-		penalty: amount(in.Penalty.Decimal), min: number(in.Jobs.Min), max: number(in.Jobs.Max),
+		penalty: amount(in.Penalty.Decimal), min: number(promisedOf(in)), max: number(in.Jobs.Max),
 		low: zero(), high: zero(), lowest: zero(), highest: zero(), slack: zero(), oneSlot: oneSlot,
 	}
 	if in.VMsPerJob != nil {

@@ -72,6 +72,6 @@ func InParts(c capacity.Class, parts int64, o capacity.Options) capacity.Class {
 		c.Profile, c.Calibration, c.Target, c.Confidence, c.Promise = nil, nil, 0, 0, nil
 	}
 	c.Penalty = amountOf(quo(amount(c.Penalty.Decimal), by))
-	c.Jobs = capacity.JobRange{Min: c.Jobs.Min * float64(parts), Max: c.Jobs.Max * float64(parts)}
+	c.Jobs.Min, c.Jobs.Max = c.Jobs.Min*float64(parts), c.Jobs.Max*float64(parts)
 	return c
 }

@@ -78,6 +78,11 @@ func (t *Timetable) Check(starts []TimedStart) (sum TimedTotals, faults []string
 			faults = append(faults, fmt.Sprintf("hour %d: %s VMs are in use, and %d rented", h, short(load[h]), t.Hours[h].VMs))
 		}
 	}
+	for i, s := range starts {
+		if s.Hours == 0 && s.Class >= 0 && s.Class < len(t.Classes) && t.Classes[s.Class].Class.Jobs.All {
+			faults = append(faults, fmt.Sprintf("start %d, of %q: it is refused, and all are promised", i, t.Classes[s.Class].Class.Name))
+		}
+	}
 	sum.Bound = t.bound()
 	return sum, faults
 }
@@ -348,7 +353,7 @@ func (s *TimedSource) margin() *big.Rat {
 }
 
 // bound returns what no timetable costs less than, by the prices of VMs: for each arrival its cheapest run or its penalty, less
-// what the sources gain at these prices.
+// what the sources gain at these prices. Where all of a class are promised, the penalty is no choice.
 func (t *Timetable) bound() *big.Rat {
 	bound := zero()
 	prices := make([]*big.Rat, len(t.Hours))
@@ -394,7 +399,9 @@ func (t *Timetable) boundAtOnce(bound *big.Rat, c *TimedClass, prices []*big.Rat
 			for h, x := range load {
 				runs.Add(runs, mul(x, prices[a+h]))
 			}
-			cost = smaller(cost, runs)
+			if cost = smaller(cost, runs); c.Class.Jobs.All {
+				cost = runs
+			}
 		}
 		bound.Add(bound, mul(cost, whole(n)))
 	}
@@ -409,7 +416,10 @@ func (t *Timetable) boundWithin(bound *big.Rat, c *TimedClass, until []*big.Rat)
 		if n == 0 {
 			continue
 		}
-		cost := c.Penalty
+		var cost *big.Rat
+		if !c.Class.Jobs.All {
+			cost = c.Penalty
+		}
 		for i, vms := range least {
 			if vms == nil || c.Class.VMsPerJob != nil && i < len(least)-1 {
 				continue
@@ -420,10 +430,15 @@ func (t *Timetable) boundWithin(bound *big.Rat, c *TimedClass, until []*big.Rat)
 					cheapest = price
 				}
 			}
-			if cheapest != nil {
-				cost = smaller(cost, mul(vms, cheapest))
+			if cheapest == nil {
+				continue
+			}
+			if runs := mul(vms, cheapest); cost == nil || less(runs, cost) {
+				cost = runs
 			}
 		}
-		bound.Add(bound, mul(cost, whole(n)))
+		if cost != nil {
+			bound.Add(bound, mul(cost, whole(n)))
+		}
 	}
 }

@@ -99,6 +99,14 @@ func PromiseAtMost(jobs float64) string {
 	return fmt.Sprintf("Promise at most %s.", Jobs(jobs))
 }
 
+// AskAtMost is the cure of asking for fewer jobs of a class all of which are promised.
+func AskAtMost(jobs float64) string {
+	if jobs == 0 {
+		return "Ask for none, or do not promise all."
+	}
+	return fmt.Sprintf("Ask for at most %s, or do not promise all.", Jobs(jobs))
+}
+
 // RaiseQuota is the cure of a larger quota.
 func RaiseQuota(vmType string, quota int64) string {
 	return fmt.Sprintf("Raise the quota%s to %d.", OfType(vmType), quota)

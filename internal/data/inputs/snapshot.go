@@ -80,7 +80,8 @@ func (s Snapshot) Problem(at time.Time) (capacity.Problem, error) {
 			if p.Options.Integrality != capacity.Relaxed {
 				jobs = capacity.WholeJobs(jobs)
 			}
-			class.Jobs = capacity.JobRange{Min: min(max(class.Jobs.Min, s.kept(c.Name, f.started, p.Options.Integrality)), jobs), Max: jobs}
+			class.Jobs = class.Jobs.Of(jobs)
+			class.Jobs.Min = min(max(class.Jobs.Min, s.kept(c.Name, f.started, p.Options.Integrality)), jobs)
 		}
 		p.Classes = append(p.Classes, class)
 	}

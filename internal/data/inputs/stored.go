@@ -121,7 +121,8 @@ type PlannedClass struct {
 }
 
 // Forecast is what is expected of a class in one hour (UTC, whole hour): how many executions arrive, or how many run at
-// once. What runs at once replaces the class's jobs.max; jobs.min becomes the smaller of itself and this.
+// once. What runs at once replaces the class's jobs.max; jobs.min becomes the smaller of itself
+// and this, or this where all jobs are promised.
 type Forecast struct {
 	Class    string    `json:"class"`
 	Hour     time.Time `json:"hour"`

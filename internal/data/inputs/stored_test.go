@@ -294,4 +294,13 @@ func TestStartedJobsArePromised(t *testing.T) {
 			t.Errorf("after %+v: got %+v, want %+v", c.previous, got, c.want)
 		}
 	}
+	// Of a class all of whose jobs are promised all are that there are, forecast or arrived before, and its own where none are.
+	s.Classes[0].Jobs = capacity.JobRange{All: true}.Of(9)
+	for jobs, forecasts := range map[float64][]Forecast{5: s.Forecasts, 9: nil, 12: {{"etl", noon, 11.5, nil}}, 0: {{"etl", noon, 0, nil}}} {
+		s.Forecasts = forecasts
+		p, err := s.Problem(noon)
+		if want := (capacity.JobRange{Min: jobs, Max: jobs, All: true}); err != nil || p.Classes[0].Jobs != want {
+			t.Errorf("of all: got %+v and %v, want %+v", p.Classes[0].Jobs, err, want)
+		}
+	}
 }

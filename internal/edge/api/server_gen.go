@@ -1024,7 +1024,7 @@ type Scenario = whatif.Scenario
 // ScenarioAnswer A scenario's outcome, and how it differs from the base's.
 type ScenarioAnswer = whatif.ScenarioAnswer
 
-// ScenarioChange One change of a problem. `deadline` (seconds), `demand` (`jobs.max`; `jobs.min` follows down), `promised` (`jobs.min`) and `penalty` are of a class, or of all. `price` is that of VMs on demand, or as `purchase: spot`, of a VM type or of all, or that of a `contract`. `quota` is of VMs on demand, `contract` the number of VMs in one, `spot_share` the most of a type's VMs that may be spot; `budget` is the limit on the cost of VMs a period, `total` the one on penalties and VMs. `bound` says with which time of a job is planned. `add_contract`, `drop_contract`, `add_vm_type` and `drop_vm_type` do what they say.
+// ScenarioChange One change of a problem. `deadline` (seconds), `demand` (`jobs.max`; `jobs.min` follows down, and up too with `jobs.all`), `promised` (`jobs.min`; it ends `jobs.all`) and `penalty` are of a class, or of all. `price` is that of VMs on demand, or as `purchase: spot`, of a VM type or of all, or that of a `contract`. `quota` is of VMs on demand, `contract` the number of VMs in one, `spot_share` the most of a type's VMs that may be spot; `budget` is the limit on the cost of VMs a period, `total` the one on penalties and VMs. `bound` says with which time of a job is planned. `add_contract`, `drop_contract`, `add_vm_type` and `drop_vm_type` do what they say.
 // A number is changed by exactly one of `factor` and `value`; a quota or budget without either is none. Numbers of jobs or VMs are rounded to whole ones, except jobs of a relaxed problem.
 //
 // Example: {"class":"nightly-etl","factor":0.8,"what":"deadline"}

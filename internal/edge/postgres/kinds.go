@@ -139,19 +139,19 @@ var classes = kind[inputs.PlannedClass]{
 	noun: "class",
 	selects: `
 		SELECT name, profile, profile_version, map_work_seconds, reduce_work_seconds, fixed_seconds, vms_per_job,
-		       calibration_bound, calibration_factor, deadline_seconds, due_seconds, target, confidence, promise, slots_map, slots_reduce, slots_by_type, speed, jobs_min, jobs_max, penalty, version, created_at, updated_at
+		       calibration_bound, calibration_factor, deadline_seconds, due_seconds, target, confidence, promise, slots_map, slots_reduce, slots_by_type, speed, jobs_min, jobs_max, jobs_all, penalty, version, created_at, updated_at
 		FROM classes WHERE cluster_id = @cluster`,
 	named: ` AND name = @name`,
 	after: ` AND name > @after ORDER BY name`,
 	insert: `
 		INSERT INTO classes (cluster_id, name, profile, profile_version, map_work_seconds, reduce_work_seconds, fixed_seconds, vms_per_job,
-		                     calibration_bound, calibration_factor, deadline_seconds, due_seconds, target, confidence, promise, slots_map, slots_reduce, slots_by_type, speed, jobs_min, jobs_max, penalty)
+		                     calibration_bound, calibration_factor, deadline_seconds, due_seconds, target, confidence, promise, slots_map, slots_reduce, slots_by_type, speed, jobs_min, jobs_max, jobs_all, penalty)
 		VALUES (@cluster, @name, @profile, ` + profileVersion + `, @map_work, @reduce_work, @fixed, @vms_per_job,
-		        @calibration_bound, @calibration_factor, @deadline, @due, @target, @confidence, @promise, @slots_map, @slots_reduce, @slots_by_type, @speed, @jobs_min, @jobs_max, @penalty)`,
+		        @calibration_bound, @calibration_factor, @deadline, @due, @target, @confidence, @promise, @slots_map, @slots_reduce, @slots_by_type, @speed, @jobs_min, @jobs_max, @jobs_all, @penalty)`,
 	update: `
 		UPDATE classes SET profile = @profile, profile_version = ` + profileVersion + `, map_work_seconds = @map_work, reduce_work_seconds = @reduce_work,
 		       fixed_seconds = @fixed, vms_per_job = @vms_per_job, calibration_bound = @calibration_bound, calibration_factor = @calibration_factor, deadline_seconds = @deadline, due_seconds = @due, target = @target, confidence = @confidence, promise = @promise, slots_map = @slots_map,
-		       slots_reduce = @slots_reduce, slots_by_type = @slots_by_type, speed = @speed, jobs_min = @jobs_min, jobs_max = @jobs_max, penalty = @penalty, version = version + 1, updated_at = now()
+		       slots_reduce = @slots_reduce, slots_by_type = @slots_by_type, speed = @speed, jobs_min = @jobs_min, jobs_max = @jobs_max, jobs_all = @jobs_all, penalty = @penalty, version = version + 1, updated_at = now()
 		WHERE cluster_id = @cluster AND name = @name`,
 	remove:  `DELETE FROM classes WHERE cluster_id = @cluster AND name = @name`,
 	args:    classArgs,
@@ -168,7 +168,7 @@ var classes = kind[inputs.PlannedClass]{
 
 func classArgs(c inputs.PlannedClass) pgx.NamedArgs {
 	args := pgx.NamedArgs{"name": c.Name, "vms_per_job": c.VMsPerJob, "deadline": c.DeadlineSeconds, "slots_map": c.SlotsPerVM.Map,
-		"slots_reduce": c.SlotsPerVM.Reduce, "jobs_min": c.Jobs.Min, "jobs_max": c.Jobs.Max, "penalty": c.Penalty}
+		"slots_reduce": c.SlotsPerVM.Reduce, "jobs_min": c.Jobs.Min, "jobs_max": c.Jobs.Max, "jobs_all": c.Jobs.All, "penalty": c.Penalty}
 	if by := c.SlotsPerVM.ByType; len(by) > 0 {
 		first := by[slices.Min(slices.Collect(maps.Keys(by)))]
 		args["slots_map"], args["slots_reduce"], args["slots_by_type"] = first.Map, first.Reduce, by
@@ -216,6 +216,7 @@ func classOf(row pgx.CollectableRow) (inputs.PlannedClass, error) {
 		SlotsByType                                     map[string]capacity.SlotsPerVM
 		Speed                                           capacity.Speed
 		JobsMin, JobsMax                                float64
+		JobsAll                                         bool
 		Penalty                                         money.Amount
 		capacity.Stamp
 	}
@@ -223,7 +224,7 @@ func classOf(row pgx.CollectableRow) (inputs.PlannedClass, error) {
 	c := inputs.PlannedClass{
 		Name: r.Name, VMsPerJob: r.VMsPerJob, DeadlineSeconds: r.DeadlineSeconds,
 		SlotsPerVM: capacity.SlotsPerVM{Map: r.SlotsMap, Reduce: r.SlotsReduce}, Speed: r.Speed,
-		Jobs: capacity.JobRange{Min: r.JobsMin, Max: r.JobsMax}, Penalty: r.Penalty, Promise: r.Promise, Stamp: r.Stamp,
+		Jobs: capacity.JobRange{Min: r.JobsMin, All: r.JobsAll}.Of(r.JobsMax), Penalty: r.Penalty, Promise: r.Promise, Stamp: r.Stamp,
 	}
 	for into, from := range map[*float64]*float64{&c.DueSeconds: r.DueSeconds, &c.Target: r.Target, &c.Confidence: r.Confidence} {
 		if from != nil {

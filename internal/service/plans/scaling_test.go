@@ -187,6 +187,37 @@ func TestWholePartsAddUp(t *testing.T) {
 	}
 }
 
+// Within a lead each way of renting is as large as that of the moment that needs most of it, whatever the total is.
+func TestScalingRaisesEachKindOfVMs(t *testing.T) {
+	t.Parallel()
+	of := func(reserved, onDemand, a, b float64) capacity.Plan {
+		return capacity.Plan{VMs: capacity.VMs{Total: reserved + onDemand, Reserved: reserved, OnDemand: onDemand,
+			Types: []capacity.TypeVMs{{Name: "a", Total: a, Reserved: reserved}, {Name: "b", Total: b, OnDemand: onDemand}}}}
+	}
+	now := of(6, 4, 7, 3)
+	for _, c := range []struct {
+		name  string
+		ahead []capacity.Plan
+		want  ScalingVMs
+		types map[string]int64
+	}{
+		{"more on demand, fewer in all", []capacity.Plan{of(2, 7, 1, 8)}, ScalingVMs{Total: 10, Reserved: 6, OnDemand: 7, Planned: 10}, map[string]int64{"a": 7, "b": 8}},
+		{"more reserved, fewer in all", []capacity.Plan{of(8, 0, 8, 0)}, ScalingVMs{Total: 10, Reserved: 8, OnDemand: 4, Planned: 10}, map[string]int64{"a": 8, "b": 3}},
+		{"more reserved in all", []capacity.Plan{of(12, 1, 2, 11)}, ScalingVMs{Total: 13, Reserved: 12, OnDemand: 4, Planned: 10, Ahead: true}, map[string]int64{"a": 7, "b": 11}},
+		{"one of each", []capacity.Plan{of(9, 0, 9, 0), of(0, 9, 0, 9)}, ScalingVMs{Total: 10, Reserved: 9, OnDemand: 9, Planned: 10}, map[string]int64{"a": 9, "b": 9}},
+		{"nothing more", []capacity.Plan{of(5, 3, 5, 3)}, ScalingVMs{Total: 10, Reserved: 6, OnDemand: 4, Planned: 10}, map[string]int64{"a": 7, "b": 3}},
+	} {
+		o := ScalingOptions{Lead: 10 * time.Minute, Ahead: Outlook{Until: noon.Add(time.Hour)}}
+		for i, p := range c.ahead {
+			o.Ahead.Moments = append(o.Ahead.Moments, Moment{noon.Add(time.Duration(i+1) * time.Minute), p})
+		}
+		got, _ := currentOf(now).scalingAt(noon, now, o)
+		if diff := cmp.Diff(c.want, got.VMs); diff != "" || !cmp.Equal(c.types, got.Types) {
+			t.Errorf("%s: %s, types %v, want %v", c.name, diff, got.Types, c.types)
+		}
+	}
+}
+
 // With a lead each figure is the most of now and of every moment up to then; later moments are only listed.
 func TestScalingAsksForTheMostWithinTheLead(t *testing.T) {
 	t.Parallel()

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"example.org/headroom/internal/ask/trial"
+	"example.org/headroom/internal/core/words"
 	"example.org/headroom/internal/slots/sim"
 )
 
@@ -76,7 +77,7 @@ func SimulationText(w io.Writer, a trial.Answer) error {
 		}
 		b, p := c.Bounds, c.PlaceFromSubmission
 		row := []Cell{text(onType(c.Name, c.VMType)), figure(b.LowerSeconds, 1, "s"), figure(b.AverageSeconds, 1, "s"), figure(b.UpperSeconds, 1, "s")}
-		share := func(n int64) Cell { return figure(100*float64(n)/float64(c.Executions), 1, "%") }
+		share := func(n int64) Cell { return Cell{words.Percent(float64(n) / float64(c.Executions)), true} }
 		for _, n := range []int64{p.BelowLower, p.ToAverage, p.ToUpper, p.AboveUpper} {
 			row = append(row, share(n))
 		}
@@ -107,9 +108,9 @@ func SimulationText(w io.Writer, a trial.Answer) error {
 	for _, p := range a.Pools {
 		waiting := ""
 		if p.Waiting > 0 {
-			waiting = fmt.Sprintf(", %s %% of that by reduces that waited for maps", rounded(100*p.Waiting, 1))
+			waiting = fmt.Sprintf(", %s of that by reduces that waited for maps", words.Percent(p.Waiting))
 		}
-		pools += fmt.Sprintf("%s slots: %d, %s %% used%s.\n", visible(onType(p.Pool, p.VMType), 0), p.Slots, rounded(100*p.Use.Mean, 1), waiting)
+		pools += fmt.Sprintf("%s slots: %d, %s used%s.\n", visible(onType(p.Pool, p.VMType), 0), p.Slots, words.Percent(p.Use.Mean), waiting)
 	}
 	o := a.Options
 	_, err := fmt.Fprintf(w, "%s\n%s\n%s of %s (the first %s left out), seed %d, policy %s, idle slots lent to %s, %s load.\n",

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 
+	"example.org/headroom/internal/core/words"
 	"example.org/headroom/internal/slots/sim"
 )
 
@@ -74,22 +75,22 @@ func WorkloadText(w io.Writer, r sim.Report) error {
 			return err
 		}
 		if err := tableOf([]string{"type", "nodes", "slots", "used", "tasks", "left to tasks"}, n.Types, func(t sim.NodeTypeReport) []Cell {
-			return []Cell{text(t.Type), number(float64(t.Nodes)), number(float64(t.Slots)), figure(100*t.Use.Mean, 1, "%"), figure(t.Tasks.Mean, 1, ""), figure(100*t.Residual.Mean, 1, "%")}
+			return []Cell{text(t.Type), number(float64(t.Nodes)), number(float64(t.Slots)), {words.Percent(t.Use.Mean), true}, figure(t.Tasks.Mean, 1, ""), {words.Percent(t.Residual.Mean), true}}
 		}).Text(w); err != nil {
 			return err
 		}
-		if _, err := fmt.Fprintf(w, "\nProgress shares come to %s on average, and to less than 1 in %s %% of the time with jobs.\n", rounded(n.ShareSum.Mean, 3), rounded(100*n.BelowOne.Mean, 1)); err != nil {
+		if _, err := fmt.Fprintf(w, "\nProgress shares come to %s on average, and to less than 1 in %s of the time with jobs.\n", rounded(n.ShareSum.Mean, 3), words.Percent(n.BelowOne.Mean)); err != nil {
 			return err
 		}
 		if d := n.DataNodes; d != nil {
-			if _, err := fmt.Fprintf(w, "Tasks read %s MB/s from each data node, %s at most; more than the cap in %s %% of the time.\n",
-				rounded(d.MBPerSecond.Mean, 2), rounded(d.Most, 2), rounded(100*d.OverCap.Mean, 1)); err != nil {
+			if _, err := fmt.Fprintf(w, "Tasks read %s MB/s from each data node, %s at most; more than the cap in %s of the time.\n",
+				rounded(d.MBPerSecond.Mean, 2), rounded(d.Most, 2), words.Percent(d.OverCap.Mean)); err != nil {
 				return err
 			}
 		}
 	} else {
 		for _, p := range r.Pools {
-			if _, err := fmt.Fprintf(w, "\n%s slots: %d, %s %% used.", p.Pool, p.Slots, rounded(100*p.Use.Mean, 1)); err != nil {
+			if _, err := fmt.Fprintf(w, "\n%s slots: %d, %s used.", p.Pool, p.Slots, words.Percent(p.Use.Mean)); err != nil {
 				return err
 			}
 		}

@@ -1244,9 +1244,10 @@ var (
 		{"shuffle", &shapeTaskDurations},
 	}, Required: []string{"profile"}, Closed: true}
 	shapeJobRange = Shape{Kind: Object, Members: []Member{
+		{"all", &Shape{Kind: Bool}},
 		{"max", &Shape{Kind: Number, Rules: "gte=0,lte=1e+06"}},
 		{"min", &Shape{Kind: Number, Rules: "gte=0,lte=1e+06"}},
-	}, Required: []string{"min", "max"}, Closed: true}
+	}, Required: []string{"max"}, Closed: true}
 	shapeJobUtility = Shape{Kind: Object, Members: []Member{
 		{"budget", &Shape{Kind: Number, Rules: "gte=0,lte=1e+12"}},
 		{"price", &Shape{Kind: Number, Rules: "gte=0,lte=1e+12"}},

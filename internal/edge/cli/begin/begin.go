@@ -248,7 +248,7 @@ func (b *beginning) make(c *cobra.Command) error {
 	}
 	err := b.fill(c)
 	if err == nil {
-		b.assume("headroom class edit --jobs-min", "as many jobs are promised as there are at once by these deadlines, so that none is refused; a later deadline needs more")
+		b.assume("headroom class edit --jobs-all", "all jobs that arrive are promised, so that none is refused; give a penalty to a class whose jobs may be")
 		b.assume("headroom class forecast", "runs arrive like that until %s", b.now.UTC().Truncate(time.Hour).Add(ahead).Format(time.DateOnly))
 		return nil
 	}
@@ -298,7 +298,7 @@ func (b *beginning) send(ctx context.Context, request openapi.Request, body any,
 	return b.s.Call(ctx, request, append(options, remote.JSONOf(body))...)
 }
 
-// class describes a class that has the profile of its name and promises so many jobs at once.
+// class describes a class that has the profile of its name and promises all jobs, of so many at once.
 func (b *beginning) class(name string, version int64, deadline float64, atOnce int64) object {
 	return object{
 		"name": name, "profile": object{"name": name, "version": version}, "deadline_s": deadline,
@@ -306,8 +306,8 @@ func (b *beginning) class(name string, version int64, deadline float64, atOnce i
 	}
 }
 
-// promised is so many jobs at once, all of them promised: nobody has said yet what a refused one would be worth.
-func promised(atOnce int64) object { return object{"min": atOnce, "max": atOnce} }
+// promised is so many jobs at once, and all that arrive are promised: nobody has said yet what a refused one would be worth.
+func promised(atOnce int64) object { return object{"all": true, "max": atOnce} }
 
 // Forecasts reach so far.
 const ahead = 92 * 24 * time.Hour

@@ -16,7 +16,8 @@ type MemberFlag struct {
 	Name    string
 	Pointer string // to the member
 	Usage   string
-	Alone   bool // the object the member is in has no other member afterwards
+	Alone   bool   // the object the member is in has no other member afterwards
+	Ends    string // a member of the same object that is left out afterwards
 }
 
 // Set puts the value of a flag at its pointer.
@@ -25,6 +26,9 @@ func (n *Node) Set(f MemberFlag, value string) {
 	for i, step := range steps {
 		if i > 0 && f.Alone {
 			n.Kind, n.Members = ObjectNode, nil
+		}
+		if i == len(steps)-1 && f.Ends != "" {
+			n.Drop(f.Ends)
 		}
 		next := n.Member(step)
 		if next == nil || i < len(steps)-1 && next.Kind != ObjectNode {

@@ -322,7 +322,7 @@ func TestColumns(t *testing.T) {
 		want string
 	}{
 		{classes, "name profile_name profile_version demand_map_work_s demand_reduce_work_s demand_fixed_s vms_per_job calibration_bound " +
-			"calibration_factor deadline_s " + columnsOfTargets + "due_s slots_per_vm_map slots_per_vm_reduce jobs_min jobs_max penalty version created_at updated_at " +
+			"calibration_factor deadline_s " + columnsOfTargets + "due_s slots_per_vm_map slots_per_vm_reduce jobs_min jobs_max jobs_all penalty version created_at updated_at " +
 			"drift_state drift_since drift_executions drift_exceeded drift_expected drift_detail"},
 		{prices, "id vm_type purchase price from until version created_at updated_at"},
 		{contracts, "name vm_type vms price billing upfront from until version created_at updated_at"},

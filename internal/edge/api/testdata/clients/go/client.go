@@ -29,7 +29,8 @@ func ask(ctx context.Context, server, key string) error {
 	if err != nil || created.JSON201 == nil || *created.JSON201.Currency != "EUR" {
 		return fmt.Errorf("create a cluster: %w %s", err, created.Body)
 	}
-	class := Class{Name: "etl/nightly ä", VmsPerJob: &Decimal{}, Jobs: JobRange{Min: 1, Max: 2}}
+	one, two := 1.0, 2.0
+	class := Class{Name: "etl/nightly ä", VmsPerJob: &Decimal{}, Jobs: JobRange{Min: &one, Max: 2}}
 	if err := class.VmsPerJob.FromDecimal0("4.5"); err != nil {
 		return err
 	}
@@ -58,7 +59,7 @@ func ask(ctx context.Context, server, key string) error {
 	}
 
 	problem := Problem{Currency: "USD", Supply: Supply{OnDemand: &OnDemand{}},
-		Classes: []ProblemClass{{Name: "a", VmsPerJob: &Decimal{}, Jobs: JobRange{Min: 2, Max: 2}}}}
+		Classes: []ProblemClass{{Name: "a", VmsPerJob: &Decimal{}, Jobs: JobRange{Min: &two, Max: 2}}}}
 	if err := problem.Supply.OnDemand.Price.FromMoney0("0.20"); err != nil {
 		return err
 	}

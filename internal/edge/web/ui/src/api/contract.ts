@@ -1539,8 +1539,9 @@ export type JobQuestion = {
 };
 
 export type JobRange = {
+  all?: boolean;
   max: number;
-  min: number;
+  min?: number;
 };
 
 export type JobSource = {

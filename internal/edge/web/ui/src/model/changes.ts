@@ -43,7 +43,7 @@ export function changesOf(was: Problem, is: Problem): Changed[] {
   ];
 }
 
-const ofClass = ["deadline_s", "penalty", "jobs.min", "jobs.max", "vms_per_job"];
+const ofClass = ["deadline_s", "penalty", "jobs.min", "jobs.max", "jobs.all", "vms_per_job"];
 const ofContract = ["price", "vms", "billing"];
 
 /** undone is a cluster's document with the figures as they were, and the changes that it cannot hold. */
@@ -56,6 +56,7 @@ export function undone(document: Document, changes: Changed[]): { body: Document
     let at = into;
     for (const s of steps) at = (at[s] ??= {}) as Figures;
     if (text === null) delete at[last];
+    else if (path === "jobs.all") at[last] = text === "true";
     else at[last] = typeof at[last] === "number" || last.endsWith("_s") || last === "vms" || steps[0] === "jobs" ? Number(text) : text;
   };
   for (const c of changes) {

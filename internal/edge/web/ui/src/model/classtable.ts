@@ -25,6 +25,7 @@ const columns: Record<string, { pointer: string; kind: Kind | "json" }> = {
   calibration_factor: { pointer: "/calibration/factor", kind: "number" },
   due_s: { pointer: "/due_s", kind: "duration" },
   target: { pointer: "/target", kind: "number" },
+  jobs_all: { pointer: "/jobs/all", kind: "flag" },
   confidence: { pointer: "/confidence", kind: "number" },
 };
 const ignored = ["promise_factor", "version", "created_at", "updated_at", "verdict", "what"];

@@ -49,6 +49,9 @@ export const each: Record<Period, string> = { hour: "an hour", day: "a day", mon
 /** atRate says that a bill of more than an hour goes on as it is in this hour. */
 export const atRate: Record<Period, string> = { hour: "", day: " at this hour's rate", month: " at this hour's rate" };
 
+/** eachAtRate is an hour, day or month that goes on as this hour does. */
+export const eachAtRate: Record<Period, string> = { hour: "an hour", day: `a day${atRate.day}`, month: `a month${atRate.month}` };
+
 /** hoursOf is how many hours a period has; a month is a twelfth of a year of 365 days. */
 const hoursOf: Record<Period, bigint> = { hour: 1n, day: 24n, month: 730n };
 

@@ -199,7 +199,7 @@ function ofClass(c: ProblemClass, flip: { deadline: number | null; penalty: numb
   if (c.deadline_s) out.push({ ...of, what: "deadline", label: `Deadline of ${c.name}`, kind: "duration", now: c.deadline_s, flip: flip?.deadline ?? null, least: c.deadline_s / 4, most: c.deadline_s * 4, scale: "log" });
   out.push({ ...of, what: "penalty", label: `Value of a refused job of ${c.name}`, kind: "money", now: penalty, flip: flip?.penalty ?? null, least: 0, most: Math.max(4 * penalty, 0.01) });
   out.push({ ...of, what: "demand", label: `Most jobs of ${c.name}`, kind: "count", now: c.jobs.max, flip: null, least: 0, most: Math.max(3 * c.jobs.max, 3) });
-  out.push({ ...of, what: "promised", label: `Promised jobs of ${c.name}`, kind: "count", now: c.jobs.min, flip: null, least: 0, most: Math.max(c.jobs.max, 1) });
+  out.push({ ...of, what: "promised", label: `Promised jobs of ${c.name}`, kind: "count", now: c.jobs.min ?? 0, flip: null, least: 0, most: Math.max(c.jobs.max, 1) });
   return out;
 }
 

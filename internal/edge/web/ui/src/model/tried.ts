@@ -1,6 +1,6 @@
 // What came of changes, and what stands in their way, in sentences for people.
 import type { Finding, Problem, ScenarioAnswer, ScenarioOutcome } from "../api/contract.ts";
-import { each, headline, type Period, perPeriod, plain, text, units } from "./money.ts";
+import { eachAtRate, headline, type Period, perPeriod, plain, text, units } from "./money.ts";
 import { type Edit, keyOf, monthly } from "./scenario.ts";
 import { duration } from "./time.ts";
 import { count, inText } from "./words.ts";
@@ -20,7 +20,7 @@ export function subject(edits: Edit[], p: Problem): string {
     case "demand":
       return c ? `Asking for ${count(Math.round(more(c.jobs.max)), "job", "jobs")} of ${name} instead of ${c.jobs.max}` : e.op === "x" ? `Having ${percent} % ${direction} jobs of all classes` : "Changing the jobs of all classes";
     case "promised":
-      return c ? `Promising ${count(Math.round(more(c.jobs.min)), "job", "jobs")} of ${name} instead of ${c.jobs.min}` : "Changing all promises";
+      return c ? `Promising ${count(Math.round(more(c.jobs.min ?? 0)), "job", "jobs")} of ${name} instead of ${c.jobs.min ?? 0}` : "Changing all promises";
     case "penalty":
       return c ? `Raising or lowering the value of a refused job of ${name} to ${money(String(more(Number(c.penalty))), p)}`.replace("Raising or lowering", more(Number(c.penalty)) >= Number(c.penalty) ? "Raising" : "Lowering") : "Changing the values of all refused jobs";
     case "price":
@@ -59,7 +59,7 @@ export function leadOf(edits: Edit[], p: Problem, was: ScenarioOutcome, is: Scen
   const besides = effects.length > 0 ? `, with ${effects.join(" and ")}` : "";
   const valued = value === 0n ? "" : ` Refused jobs are valued at ${headline(value < 0n ? -value : value, is.cost.currency)} ${value < 0n ? "less" : "more"}.`;
   if (by === 0n) return effects.length === 0 && value === 0n ? `${what} changes nothing.` : `${what} leaves the VM bill as it is${besides}.${valued}`;
-  return `${what} ${by < 0n ? "cuts" : "raises"} the VM bill by ${headline(by < 0n ? -by : by, is.cost.currency)} ${each[period]}${besides}.${valued}`;
+  return `${what} ${by < 0n ? "cuts" : "raises"} the VM bill by ${headline(by < 0n ? -by : by, is.cost.currency)} ${eachAtRate[period]}${besides}.${valued}`;
 }
 
 /** Cure is what to type so that a conflict goes away. */
@@ -75,7 +75,9 @@ function changed(p: Problem, edits: Edit[], name: string) {
     for (const e of edits) if (e.what === what && (e.name === name || e.name === "*")) now = e.op === "x" ? now * Number(e.value) : Number(e.value);
     return now;
   };
-  return { deadline: of("deadline", c?.deadline_s ?? 0), promised: Math.min(of("promised", c?.jobs.min ?? 0), of("demand", c?.jobs.max ?? 0)) };
+  const demand = of("demand", c?.jobs.max ?? 0);
+  const every = c?.jobs.all && !edits.some((e) => e.what === "promised" && (e.name === name || e.name === "*"));
+  return { deadline: of("deadline", c?.deadline_s ?? 0), promised: every ? demand : Math.min(of("promised", c?.jobs.min ?? 0), demand) };
 }
 
 /** conflictOf is a conflict in the page's words, with the cures that it names. */
@@ -86,6 +88,7 @@ export function conflictOf(f: Finding, p: Problem, edits: Edit[]): { said: strin
   const name = kind === "classes" ? (p.classes[Number(at)]?.name ?? "") : "";
   if (value !== null && kind === "classes") {
     if (rest.join("/") === "deadline_s") cures.push({ text: `Use ${duration(Number(value))}`, edit: { what: "deadline", name, op: "=", value } });
+    if (rest.join("/") === "jobs/max") cures.push({ text: `Ask for ${count(Number(value), "job", "jobs")}`, edit: { what: "demand", name, op: "=", value } });
     if (rest.join("/") === "jobs/min") cures.push({ text: `Promise ${count(Number(value), "job", "jobs")}`, edit: { what: "promised", name, op: "=", value } });
   }
   if (value !== null && f.pointer === "/supply/on_demand/quota") cures.push({ text: `Use ${count(Number(value), "VM", "VMs")}`, edit: { what: "quota", name: "on_demand", op: "=", value } });

@@ -2,18 +2,20 @@
 import { parse, show } from "./fields.ts";
 import { decimal, scaled, units } from "./money.ts";
 
-export type Kind = "text" | "count" | "number" | "duration" | "money" | "moment";
+export type Kind = "text" | "count" | "number" | "duration" | "money" | "moment" | "flag";
 
 const one = 1_000_000_000n;
 
 /** read is the value that a text stands for, given what it is now (for +10 % and x1.2); undefined is what cannot
  *  be read, null an empty field. */
-export function read(kind: Kind, text: string, now: unknown): string | number | null | undefined {
+export function read(kind: Kind, text: string, now: unknown): string | number | boolean | null | undefined {
   const t = text.trim();
   if (t === "") return null;
   switch (kind) {
     case "text":
       return t;
+    case "flag":
+      return t === "true" ? true : t === "false" ? false : undefined;
     case "moment": {
       const m = /^(\d{4}-\d\d-\d\d)(?:[ T](\d\d:\d\d)(?::\d\d)?)?Z?$/i.exec(t);
       const at = m ? Date.parse(`${m[1]}T${m[2] ?? "00:00"}:00Z`) : NaN;
@@ -47,6 +49,7 @@ function amount(text: string, now: string | null): string | undefined {
 
 /** written is a value as its field has it. */
 export function written(kind: Kind, value: unknown): string {
+  if (kind === "flag") return String(value === true);
   if (value === null || value === undefined) return "";
   if (kind === "duration" && typeof value === "number") return value === Math.round(value) && value < 3600 ? show("duration", value) : exact(value);
   if (kind === "moment") return String(value).slice(0, 16).replace("T", " ");
@@ -67,5 +70,6 @@ export const how: Record<Kind, string> = {
   number: "Type a number, +10 % or x1.2.",
   duration: "Type 18 min, 0:18:00, 1080 (seconds), +10 % or x1.2.",
   money: "Type an amount such as 0.45, +10 % or x1.2.",
+  flag: "Type true or false.",
   moment: "Type a time such as 2026-03-01 22:00.",
 };

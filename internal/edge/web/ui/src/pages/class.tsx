@@ -190,7 +190,7 @@ function Suggest({ of, editing, entry }: { of: string; editing: Editing<Edited>;
 }
 
 function Lead({ edited: { class: c } }: { edited: Edited }) {
-  const jobs = `${c.jobs.max} ${c.jobs.max === 1 ? "job" : "jobs"} at once at most${c.jobs.min > 0 ? `, ${c.jobs.min} promised` : ""}`;
+  const jobs = `${c.jobs.max} ${c.jobs.max === 1 ? "job" : "jobs"} at once at most${c.jobs.all ? ", all promised" : c.jobs.min ? `, ${c.jobs.min} promised` : ""}`;
   return <>{c.deadline_s ? `done within ${duration(c.deadline_s)}, ${jobs}.` : `${jobs}.`}</>;
 }
 

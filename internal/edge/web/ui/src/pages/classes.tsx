@@ -133,8 +133,9 @@ function Table({ of, all, file, classes }: { of: string; all: Class[]; file: str
     },
     { key: "what", title: "Described by", value: what },
     { key: "deadline_s", title: "Deadline", number: true, value: (c) => c.deadline_s ?? null, show: deadlineOf },
-    { key: "jobs_min", title: "Promised", number: true, inFilesOnly: true, value: (c) => c.jobs.min },
-    { key: "jobs_max", title: "Jobs", number: true, value: (c) => c.jobs.max, show: (c) => `${c.jobs.min}–${c.jobs.max}` },
+    { key: "jobs_min", title: "Promised", number: true, inFilesOnly: true, value: (c) => c.jobs.min ?? 0 },
+    { key: "jobs_all", title: "All promised", inFilesOnly: true, value: (c) => String(c.jobs.all === true) },
+    { key: "jobs_max", title: "Jobs", number: true, value: (c) => c.jobs.max, show: (c) => (c.jobs.all ? `all ${c.jobs.max}` : `${c.jobs.min ?? 0}–${c.jobs.max}`) },
     { key: "penalty", title: "Value refused", number: true, value: (c) => c.penalty, show: (c) => text(units(c.penalty), currency, 2) },
     { key: "vms_per_job", title: "VMs per job", number: true, value: (c) => planned.get(c.name)?.vms_per_job ?? (c.vms_per_job ? Number(c.vms_per_job) : null), show: (c) => planned.get(c.name)?.vms_per_job.toFixed(2) ?? c.vms_per_job ?? "–" },
     {
@@ -212,6 +213,7 @@ function Bulk({ of, all, names, pickAll, pickNone, done }: { of: string; all: Cl
     if (v === at(c, entry.pointer)) return null;
     const copy = structuredClone(c);
     place(copy, entry.pointer, v);
+    if (entry.pointer === "/jobs/min") delete copy.jobs.all;
     return copy;
   };
   const picked = all.filter((c) => names.includes(c.name) && (entry.pointer !== "/deadline_s" || c.deadline_s !== undefined));

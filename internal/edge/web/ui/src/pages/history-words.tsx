@@ -10,7 +10,10 @@ import { choose, chosen } from "../state/route.ts";
 const periods = ["month", "hour", "day"] as const;
 const shown: readonly Period[] = ["hour", "day", "month"];
 export const periodTexts: Record<Period, string> = { hour: "Hour", day: "Day", month: "Month" };
-export const each: Record<Period, string> = { hour: "an hour", day: "a day", month: "a month" };
+
+/** each says that a bill of a plan goes on as in the hour that it was made for. */
+export const each: Record<Period, string> = { hour: "an hour", day: "a day at its hour's rate", month: "a month at its hour's rate" };
+
 export const numbered = (n: number) => new Intl.NumberFormat("en-US").format(n);
 
 /** moment is when something was, by the cluster's clocks. */

@@ -6,7 +6,7 @@ import type { PlanSummary } from "../api/contract.ts";
 import { type Cursor, Figure } from "../charts/figure.tsx";
 import { Dots, Line, Plot, type Point } from "../charts/plot.tsx";
 import { moments, number } from "../charts/scale.ts";
-import { headline, short, type Period, perPeriod, text, type Units } from "../model/money.ts";
+import { eachAtRate, headline, type Period, perPeriod, short, text, type Units } from "../model/money.ts";
 import type { Column } from "../model/table.ts";
 import { count, percent } from "../model/words.ts";
 import { Export } from "../parts/export.tsx";
@@ -73,7 +73,7 @@ function Lead({ plans, wrong }: { plans: PlanSummary[] | null; wrong: Problem | 
   const first = plans.at(-1)!;
   const per = period();
   const is = bill(last, per);
-  const lead = `Plan ${numbered(last.number)} rents VMs for ${headline(is, last.currency)} ${each[per]}`;
+  const lead = `Plan ${numbered(last.number)} rents VMs for ${headline(is, last.currency)} ${eachAtRate[per]}`;
   if (first.number === last.number || first.currency !== last.currency) return <h1>{lead}.</h1>;
   const was = bill(first, per);
   const change = is - was;

@@ -152,6 +152,7 @@ function TypeClass() {
   const editing = useMemo(() => {
     const value = fresh();
     value.class.name = "first-class";
+    value.class.jobs = { all: true, max: value.class.jobs.max };
     const send = async (e: Edited) => {
       const { name, isNew } = to.peek();
       if (!isNew) await saveClass(name, e, e, "", e.class.name);

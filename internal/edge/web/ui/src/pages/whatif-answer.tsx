@@ -2,7 +2,7 @@
 import type { ClassPlan, MoneySplit } from "../api/contract.ts";
 import { Bridge, costLines, difference, type Step } from "../charts/bridge.tsx";
 import { Figure } from "../charts/figure.tsx";
-import { decimal, each, headline, type Period, periods, periodTexts, perPeriod, shownPeriods, text, type Units } from "../model/money.ts";
+import { decimal, eachAtRate, headline, type Period, periods, periodTexts, perPeriod, shownPeriods, text, type Units } from "../model/money.ts";
 import type { Column } from "../model/table.ts";
 import { conflictOf, leadOf } from "../model/tried.ts";
 import { count, percent, percentAtMost } from "../model/words.ts";
@@ -48,7 +48,7 @@ export function Strip() {
       {f ? (
         <>
           <span class="strong">
-            {difference(f.change, f.currency)} {f.change === 0n ? "" : each[f.period]}
+            {difference(f.change, f.currency)} {f.change === 0n ? "" : eachAtRate[f.period]}
           </span>
           <Chip {...tone(a.scenario.gap)} />
           <span class="small muted">
@@ -133,7 +133,7 @@ function Costs({ a, f }: { a: Answered; f: Figures }) {
   return (
     <>
       <p>
-        <span class="big">{difference(change, currency)}</span> <span class="unit">{change === 0n ? "" : `${each[period]}${was === 0 ? "" : ","} ${part}`} on the VM bill{value === 0n ? "" : `; value refused ${difference(value, currency)}`}</span>
+        <span class="big">{difference(change, currency)}</span> <span class="unit">{change === 0n ? "" : `${eachAtRate[period]}${was === 0 ? "" : ","} ${part}`} on the VM bill{value === 0n ? "" : `; value refused ${difference(value, currency)}`}</span>
       </p>
       <Figure
         title="What the difference is made of"

@@ -25,6 +25,7 @@ export const columnsToEdit: Entry[] = [
   { pointer: "/deadline_s", kind: "duration", label: "Deadline", required: true },
   { pointer: "/jobs/max", kind: "count", label: "Jobs at once, at most", required: true },
   { pointer: "/jobs/min", kind: "count", label: "Promised jobs", required: true },
+  { pointer: "/jobs/all", kind: "flag", label: "Promised are", words: [{ word: "false", text: "so many jobs" }, { word: "true", text: "all jobs that arrive" }], hint: "Where all are, the number of promised jobs says nothing." },
   { pointer: "/penalty", kind: "money", label: "Value of a refused job", required: true },
 ];
 
