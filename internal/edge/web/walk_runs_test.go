@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"example.org/headroom/internal/test/historytest"
+	"example.org/headroom/internal/test/pgtest"
 )
 
 // eventLogs writes event logs of runs, three a day, and a file that is none.
@@ -35,8 +36,8 @@ func eventLogs(t *testing.T, runs int, failed bool) (files []string) {
 
 // walkRuns leads from logs of past runs to a plan, and from those that are of no use back to where it began.
 func walkRuns(t *testing.T, _ *server, b context.Context) {
-	s := serve(t)
-	ctx := s.tab(t, b)
+	s := startWith(t, []string{"HEADROOM_IMPORT_MAX_BYTES=1048576"}, freeAddress(t), pgtest.Database(t))
+	ctx := s.tab(t, b, "413") // of the file that is too large
 	s.signIn(t, ctx, "/welcome?way=history")
 	clusters := func() string {
 		var l struct{ Items []struct{ Name string } }
@@ -62,23 +63,25 @@ func walkRuns(t *testing.T, _ *server, b context.Context) {
 	says("No class can be made of these runs")
 	says("It failed")
 	says("manifest.csv")
-	if got := clusters(); got != "[{demo}]" {
+	if got := clusters(); got != "[]" {
 		t.Errorf("clusters are left: %s", got)
 	}
 	picture(t, ctx, "runs-failed")
 	give(t, ctx, file(t, "tasks.csv", "job,execution,task,kind,duration_s\n"))
 	press(t, ctx, "Import")
 	says("There is no run in it that can be taken.")
-	if got := clusters(); got != "[{demo}]" {
+	if got := clusters(); got != "[]" {
 		t.Errorf("clusters are left: %s", got)
 	}
 
-	// Logs of 60 runs make two classes, of which one gets another name and deadline.
+	// Logs of 60 runs make two classes, of which one gets another name and deadline. A file that is too large is told.
 	began := time.Now()
-	give(t, ctx, eventLogs(t, 60, false)...)
-	says("61 files")
+	give(t, ctx, append(eventLogs(t, 60, false), file(t, "large.csv", strings.Repeat("x", 1_200_000)))...)
+	says("62 files")
 	press(t, ctx, "Import")
 	says("60 runs of 2 jobs")
+	says("large.csv, the file")
+	says("more than 1048576 bytes")
 	says("how many processors")
 	write(t, ctx, "#field-slots", "4")
 	press(t, ctx, "Go on")

@@ -104,7 +104,11 @@ func (s span) words(runs pastRuns) string {
 	if n < weeks {
 		return fmt.Sprintf("%d in %d weeks on record, at the same hour of the week", n, weeks)
 	}
-	return fmt.Sprintf("%s a week, at the hours of the last %s on record", figure(float64(n)/float64(weeks)), fault.Plural(weeks, "week"))
+	last := "week"
+	if weeks > 1 {
+		last = fmt.Sprintf("%d weeks", weeks)
+	}
+	return fmt.Sprintf("%s a week, at the hours of the last %s on record", figure(float64(n)/float64(weeks)), last)
 }
 
 // figure writes a number with as many places as people read.
