@@ -201,6 +201,33 @@ func TestInitMakesWhatIsProposed(t *testing.T) {
 	}
 }
 
+// All jobs become classes, also where these are more than one request makes.
+func TestInitOfManyJobs(t *testing.T) {
+	t.Parallel()
+	if !wholeSamples {
+		t.Skip("make test-long runs it: it takes half a minute")
+	}
+	h := startHomed(t)
+	var list strings.Builder
+	list.WriteString("JobID|JobName|AllocCPUS|Submit|Start|End|State\n")
+	for i := range 230 {
+		state := "COMPLETED"
+		if i%100 == 7 {
+			state = "FAILED"
+		}
+		at := 1788739200 + 600*i
+		fmt.Fprintf(&list, "%d|job %03d|8|%d|%d|%d|%s\n", i+1, i, at, at, at+500, state)
+	}
+	path := filepath.Join(t.TempDir(), "jobs.txt")
+	if err := os.WriteFile(path, []byte(list.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	said := h.verb(t, "init", "shop", "--from-history", path, "--instance", "m5.xlarge", "--price", "0.192")
+	if !strings.Contains(said, "with 227 classes") || strings.Count(said, "Left out: ") != 3 || strings.Contains(said, "already") {
+		t.Errorf("it says\n%s", said)
+	}
+}
+
 // A table whose tasks have a start and a finish makes a cluster like other histories: its runs begin with their first task.
 func TestInitOfATable(t *testing.T) {
 	t.Parallel()

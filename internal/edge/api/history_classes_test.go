@@ -93,6 +93,23 @@ func TestClassesAreMadeOfHistories(t *testing.T) {
 	}
 }
 
+// Of many jobs a request makes a hundred, and says that others wait.
+func TestClassesOfManyHistories(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	s.cluster("mine")
+	var all executionBatch
+	for job := range 103 {
+		one := nightly(1)[0]
+		one.Job, one.Execution = fmt.Sprintf("job %d", job), fmt.Sprintf("run of %d", job)
+		all.Executions = append(all.Executions, one)
+	}
+	s.ask(s.admin, "POST", "/v1/clusters/mine/executions", all).want(t, 200)
+	if made := s.makeClasses(t, `{"slots":2,"dry_run":true}`); len(made.Classes) != 100 || made.MoreJobs != 3 || made.LeftOut.Count != 0 {
+		t.Errorf("of 103 jobs it makes %d, %d wait, %d are left out", len(made.Classes), made.MoreJobs, made.LeftOut.Count)
+	}
+}
+
 // A request that cannot be kept is refused as a whole, with the place of what is wrong, and nothing is made.
 func TestClassesOfHistoriesAreRefused(t *testing.T) {
 	t.Parallel()

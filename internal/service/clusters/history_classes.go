@@ -13,7 +13,7 @@ import (
 
 const (
 	// maxClassesMade is the maximum number of classes that are made of past runs at once.
-	maxClassesMade = 200
+	maxClassesMade = 100
 	// Ahead is how far forecasts of past runs reach, unless somebody says until when.
 	Ahead = 92 * 24 * time.Hour
 	// keptShare is the share of a job's runs that a proposed deadline covers.
@@ -40,11 +40,12 @@ type JobToPlan struct {
 
 // ClassesMade tells the classes that were made, or would be.
 type ClassesMade struct {
-	DryRun  bool         `json:"dry_run"`
-	Until   time.Time    `json:"until"` // of the forecasts
-	Classes []ClassMade  `json:"classes"`
-	LeftOut Refusals     `json:"left_out"` // runs and jobs
-	Assumed []Assumption `json:"assumed"`  // of all classes
+	DryRun   bool         `json:"dry_run"`
+	Until    time.Time    `json:"until"` // of the forecasts
+	Classes  []ClassMade  `json:"classes"`
+	MoreJobs int64        `json:"more_jobs"` // that wait for a further request
+	LeftOut  Refusals     `json:"left_out"`  // runs and jobs
+	Assumed  []Assumption `json:"assumed"`   // of all classes
 }
 
 // ClassMade is a class of past runs.

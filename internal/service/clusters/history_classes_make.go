@@ -155,7 +155,7 @@ func (m *classMaker) choose(ctx context.Context, asked []JobToPlan) ([]chosenJob
 		case m.taken[name]:
 			m.made.LeftOut.add(history.Refusal{Where: job.Job, Detail: fmt.Sprintf("There is a class %q already, which stays as it is. Delete it first, or ask for a class of this job under another name.", name)})
 		case len(chosen) == maxClassesMade:
-			m.made.LeftOut.add(history.Refusal{Where: job.Job, Detail: fmt.Sprintf("At most %d classes are made at once; make these, then ask again for the others.", maxClassesMade)})
+			m.made.MoreJobs++
 		default:
 			chosen = append(chosen, chosenJob{RecordedJob: job, name: name})
 		}

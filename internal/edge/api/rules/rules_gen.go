@@ -1080,7 +1080,7 @@ var (
 	}, Required: []string{"name", "jobs", "penalty"}, Closed: true}
 	shapeClassesFromHistory = Shape{Kind: Object, Members: []Member{
 		{"dry_run", &Shape{Kind: Bool}},
-		{"jobs", &Shape{Kind: Array, Rules: "min=1,max=200", Items: &shapeJobToPlan}},
+		{"jobs", &Shape{Kind: Array, Rules: "min=1,max=100", Items: &shapeJobToPlan}},
 		{"slots", &Shape{Kind: Whole, Rules: "whole,int64,gte=1,lte=1e+06"}},
 		{"until", &Shape{Kind: Time, Rules: "moment"}},
 	}, Closed: true}

@@ -1,12 +1,15 @@
 package begin
 
 import (
+	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/spf13/cobra"
 
 	"example.org/headroom/internal/core/words"
+	past "example.org/headroom/internal/data/history"
 	"example.org/headroom/internal/edge/cli/history"
 	"example.org/headroom/internal/edge/cli/shell"
 	"example.org/headroom/internal/service/clusters"
@@ -19,12 +22,8 @@ func (b *beginning) fromHistory(c *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	a, err := b.send(c.Context(), openapi.ClassesFromHistory(b.cluster), clusters.ClassesFromHistory{Slots: b.slots})
+	of, err := b.makeClasses(c.Context())
 	if err != nil {
-		return err
-	}
-	var of clusters.ClassesMade
-	if err := a.Into(&of); err != nil {
 		return err
 	}
 	b.leaveOut(imported.Refused, of.LeftOut)
@@ -41,6 +40,36 @@ func (b *beginning) fromHistory(c *cobra.Command) error {
 		b.assume(b.changes(said.About, ""), "%s", said.Detail)
 	}
 	return nil
+}
+
+// makeClasses has the server make classes until no job waits for one.
+func (b *beginning) makeClasses(ctx context.Context) (all clusters.ClassesMade, err error) {
+	known := map[string]bool{} // jobs and runs that were told of
+	for {
+		a, err := b.send(ctx, openapi.ClassesFromHistory(b.cluster), clusters.ClassesFromHistory{Slots: b.slots})
+		if err != nil {
+			return all, err
+		}
+		var made clusters.ClassesMade
+		if err := a.Into(&made); err != nil {
+			return all, err
+		}
+		if len(known) > 0 { // what was made before is left out now
+			made.LeftOut.First = slices.DeleteFunc(made.LeftOut.First, func(r past.Refusal) bool { return known[r.Where] })
+			made.LeftOut.Count = int64(len(made.LeftOut.First))
+		}
+		for _, class := range made.Classes {
+			known[class.Job] = true
+		}
+		for _, r := range made.LeftOut.First {
+			known[r.Where] = true
+		}
+		all.Classes, all.Assumed = append(all.Classes, made.Classes...), made.Assumed
+		all.LeftOut.Count, all.LeftOut.First = all.LeftOut.Count+made.LeftOut.Count, append(all.LeftOut.First, made.LeftOut.First...)
+		if made.MoreJobs == 0 || len(made.Classes) == 0 {
+			return all, nil
+		}
+	}
 }
 
 // So many lines tell what was left out.

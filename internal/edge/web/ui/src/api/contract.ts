@@ -534,6 +534,7 @@ export type ClassesMade = {
   classes: Array<ClassMade>;
   dry_run: boolean;
   left_out: Refusals;
+  more_jobs: number;
   until: string;
 };
 

@@ -142,6 +142,7 @@ function Classes({ of: p, cluster, body, made, kept }: { of: ClassesMade; cluste
           Import logs of runs that succeeded, or <a href="/welcome?way=class">type one class</a>.{!kept && " The new cluster was not kept."}
         </p>
       )}
+      {p.more_jobs > 0 && <p>{count(p.more_jobs, "job waits", "jobs wait")} for the next time: open Import again when these classes are made.</p>}
       {p.left_out.count > 0 && (
         <details open={p.classes.length === 0}>
           <summary>{count(p.left_out.count, "run or job is", "runs or jobs are")} left out</summary>
