@@ -69,6 +69,9 @@ func ListClasses(cluster string) List {
 func CreateClass(cluster string) Request {
 	return to("POST", "/v1/clusters/{cluster}/classes", cluster)
 }
+func ClassesFromHistory(cluster string) Request {
+	return to("POST", "/v1/clusters/{cluster}/classes/from-history", cluster)
+}
 func DeleteClass(cluster, name string) Request {
 	return to("DELETE", "/v1/clusters/{cluster}/classes/{name}", cluster, name)
 }

@@ -12,8 +12,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sys/unix"
 
+	"example.org/headroom/internal/data/inputs"
 	"example.org/headroom/internal/edge/cli/shell"
 	"example.org/headroom/internal/service/plans"
 	"example.org/headroom/internal/test/historytest"
@@ -150,6 +152,81 @@ func TestInitOfPastRuns(t *testing.T) {
 		t.Fatal(err)
 	}
 	if said := h.verb(t, "init", "varied", "--from-history", list, "--instance", "m5.xlarge", "--price", "0.192"); !strings.Contains(said, "of 40 runs were") {
+		t.Errorf("it says\n%s", said)
+	}
+}
+
+// Classes that init makes are those that the server proposes of the same runs, and the page makes.
+func TestInitMakesWhatIsProposed(t *testing.T) {
+	t.Parallel()
+	h := startHomed(t)
+	logs := t.TempDir()
+	recorded(t, logs)
+	for i, from := range []string{logs, "../../../shared/data/spark"} {
+		if _, err := os.Stat(from); err != nil {
+			t.Logf("%v: not compared", err)
+			continue
+		}
+		one, other := fmt.Sprintf("by-init-%d", i), fmt.Sprintf("by-hand-%d", i)
+		h.verb(t, "init", one, "--from-history", from, "--instance", "m5.xlarge", "--price", "0.192")
+		made := func(cluster string) (d inputs.Document) {
+			t.Helper()
+			if err := json.Unmarshal([]byte(h.server.get(t, "/v1/clusters/"+cluster+"/document")), &d); err != nil {
+				t.Fatal(err)
+			}
+			return d
+		}
+		want := made(one)
+		bare := want
+		bare.Cluster.Name, bare.Profiles, bare.Classes, bare.Forecasts = other, nil, nil, nil
+		text, err := json.Marshal(bare)
+		if err != nil {
+			t.Fatal(err)
+		}
+		file := filepath.Join(t.TempDir(), "bare.json")
+		if err := os.WriteFile(file, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		h.verb(t, "apply", "-f", file, "--yes")
+		files, err := filepath.Glob(filepath.Join(from, "app*"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		h.verb(t, append([]string{"history", "import", other, "--upload"}, files...)...) // as the page does
+		if status, answer, err := h.server.ask(t.Context(), h.server.key(t), "/v1/clusters/"+other+"/classes/from-history", `{}`); err != nil || status != 200 {
+			t.Fatalf("got %d, %v: %s", status, err, answer)
+		}
+		got := made(other)
+		got.Cluster.Name = one
+		if len(want.Classes) < 2 || len(want.Forecasts) == 0 || !cmp.Equal(got, want) {
+			t.Errorf("%d classes of %s differ (- by init, + by hand):\n%s", len(want.Classes), from, cmp.Diff(want, got))
+		}
+	}
+}
+
+// All jobs become classes, also where these are more than one request makes.
+func TestInitOfManyJobs(t *testing.T) {
+	t.Parallel()
+	if !wholeSamples {
+		t.Skip("make test-long runs it: it takes half a minute")
+	}
+	h := startHomed(t)
+	var list strings.Builder
+	list.WriteString("JobID|JobName|AllocCPUS|Submit|Start|End|State\n")
+	for i := range 230 {
+		state := "COMPLETED"
+		if i%100 == 7 {
+			state = "FAILED"
+		}
+		at := 1788739200 + 600*i
+		fmt.Fprintf(&list, "%d|job %03d|8|%d|%d|%d|%s\n", i+1, i, at, at, at+500, state)
+	}
+	path := filepath.Join(t.TempDir(), "jobs.txt")
+	if err := os.WriteFile(path, []byte(list.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	said := h.verb(t, "init", "shop", "--from-history", path, "--instance", "m5.xlarge", "--price", "0.192")
+	if !strings.Contains(said, "with 227 classes") || strings.Count(said, "Left out: ") != 3 || strings.Contains(said, "already") {
 		t.Errorf("it says\n%s", said)
 	}
 }

@@ -80,6 +80,9 @@ func soakWork(k *load) []visit {
 			return `{"class":"nightly-etl","from":"2026-01-01T00:00:00Z","until":"2027-01-01T00:00:00Z","week":"mon-fri 8-18: 40; sat 8-12: 20; else 5","dry_run":true}`
 		},
 		"/profiles/from-history": func(n int) string { return `{"job":"nightly etl","profile":"etl","dry_run":true}` },
+		"/classes/from-history": func(n int) string {
+			return `{"jobs":[{"job":"nightly etl","name":"nightly-of-runs"}],"slots":2,"dry_run":true}`
+		},
 		"/forecasts/from-history": func(n int) string {
 			return `{"class":"nightly-etl","job":"nightly etl","repeat":"none","dry_run":true}`
 		},

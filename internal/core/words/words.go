@@ -6,6 +6,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/shopspring/decimal"
 
@@ -102,6 +103,15 @@ func Jobs(n float64) string {
 // VMs counts VMs.
 func VMs(n float64) string {
 	return Counted(Number(n), "VM")
+}
+
+// Seconds writes a time as 1h30m or 45s, rounded up.
+func Seconds(s float64) string {
+	text := time.Duration(math.Ceil(s) * float64(time.Second)).String()
+	if strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	return text
 }
 
 // Counted puts a written number before a thing.

@@ -248,7 +248,7 @@ func init() {
 		reflect.TypeFor[hooks.PlanChangedEvent](), reflect.TypeFor[hooks.PlanFailedEvent](), reflect.TypeFor[hooks.RunFinishedEvent](), reflect.TypeFor[hooks.PingEvent](),
 		reflect.TypeFor[reporting.ReportMadeEvent](), reflect.TypeFor[reporting.ReportSchedule](), reflect.TypeFor[reporting.ReportRequest](),
 		reflect.TypeFor[executionBatch](), reflect.TypeFor[clusters.HistoryImport](), reflect.TypeFor[clusters.HistorySource](), reflect.TypeFor[history.SampledExecution](), reflect.TypeFor[history.RecordedJob](),
-		reflect.TypeFor[clusters.ProfileFromHistory](), reflect.TypeFor[clusters.ProfileMade](), reflect.TypeFor[clusters.ForecastFromHistory](), reflect.TypeFor[clusters.ForecastMade](),
+		reflect.TypeFor[clusters.ProfileFromHistory](), reflect.TypeFor[clusters.ProfileMade](), reflect.TypeFor[clusters.ForecastFromHistory](), reflect.TypeFor[clusters.ForecastMade](), reflect.TypeFor[clusters.ClassesFromHistory](), reflect.TypeFor[clusters.ClassesMade](),
 		reflect.TypeFor[clusters.ClassCalibration](), reflect.TypeFor[clusters.CalibrationAsk](),
 		reflect.TypeFor[clusters.PriceImport](), reflect.TypeFor[whatif.Comparison](), reflect.TypeFor[whatif.Scenario](), reflect.TypeFor[whatif.WhatIfQuestion](), reflect.TypeFor[whatif.ClusterWhatIfQuestion](),
 		reflect.TypeFor[dispatch.DecideQuestion](), reflect.TypeFor[dispatch.DecideAnswer](), reflect.TypeFor[dispatch.JudgeQuestion](), reflect.TypeFor[dispatch.JudgeAnswer](), reflect.TypeFor[dispatch.LearnQuestion](), reflect.TypeFor[dispatch.LearnAnswer](),

@@ -21,6 +21,7 @@ func TestDryRunsIntoNoCluster(t *testing.T) {
 		{"POST", "/executions?dry_run=true", `{"executions":[{"job":"nightly etl","execution":"job_x","outcome":"failed","refused":"It failed.","submitted_at":"2026-01-02T22:00:00Z"}]}`, nil},
 		{"POST", "/executions?dry_run=true", `{"executions":[]}`, nil},
 		{"POST", "/profiles/from-history", `{"profile":"etl","job":"etl","dry_run":true}`, nil},
+		{"POST", "/classes/from-history", `{"dry_run":true}`, nil},
 		{"PUT", "/forecasts?dry_run=true", `{"rows":[{"class":"nightly","hour":"2026-03-01T22:00:00Z","jobs":3}]}`, nil},
 		{"PUT", "/forecasts?dry_run=true", "class,hour,jobs\nnightly,2026-03-01T22:00:00Z,3\n", []string{"Content-Type", "text/csv"}},
 		{"POST", "/forecasts/weekly", `{"class":"nightly","from":"2026-03-01T22:00:00Z","until":"2026-03-02T22:00:00Z","week":"else 3","dry_run":true}`, nil},

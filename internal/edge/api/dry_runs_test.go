@@ -20,6 +20,7 @@ func TestDryRunsNeedTheirCluster(t *testing.T) {
 		{"POST", "forecasts/weekly", `{"class":"etl",` + span + `,"week":"else 5","dry_run":`},
 		{"POST", "forecasts/from-history", `{"class":"etl","job":"etl","statistic":"average","repeat":"weekly","until":"2026-06-01T00:00:00Z","dry_run":`},
 		{"POST", "profiles/from-history", `{"job":"etl","dry_run":`},
+		{"POST", "classes/from-history", `{"dry_run":`},
 		{"POST", "executions?dry_run=", executionBatch{nightly(1)}},
 		{"POST", "executions?dry_run=", executionBatch{[]history.Record{}}},
 		{"POST", "price-imports?dry_run=", "instance,region,price\nm5.large,eu,0.1\n"},

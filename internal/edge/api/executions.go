@@ -108,6 +108,10 @@ func (s *server) ProfileFromHistory(ctx context.Context, r ProfileFromHistoryReq
 	return plain(s.app.Clusters.ProfileFromHistory(ctx, r.Cluster, *r.Body))
 }
 
+func (s *server) ClassesFromHistory(ctx context.Context, r ClassesFromHistoryRequest) (reply[ClassesMade], error) {
+	return plain(s.app.Clusters.ClassesFromHistory(ctx, r.Cluster, *r.Body))
+}
+
 func (s *server) ForecastFromHistory(ctx context.Context, r ForecastFromHistoryRequest) (reply[ForecastMade], error) {
 	return plain(s.app.Clusters.ForecastFromHistory(ctx, r.Cluster, *r.Body))
 }

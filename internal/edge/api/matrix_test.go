@@ -192,6 +192,9 @@ func (s *service) perform(token, operation, method, path string, i int) answered
 		if body = `{"job":"nightly etl"}`; operation == "forecastFromHistory" {
 			body = `{"job":"nightly etl","class":"nightly","repeat":"none"}`
 		}
+	case operation == "classesFromHistory":
+		s.ask(s.admin, "POST", "/v1/clusters/mine/executions", someExecution).want(s, 200)
+		body = fmt.Sprintf(`{"jobs":[{"job":"nightly etl","name":%q,"deadline_s":86400}],"slots":2}`, name)
 	case operation == "importHistory":
 		body, headers = "job,execution,task,kind,duration_s\nnightly,1,m1,map,3.5\n", []string{"Content-Type", "text/csv"}
 	case strings.Contains(path, "/executions"):

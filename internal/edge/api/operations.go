@@ -35,7 +35,7 @@ var long = []string{"applyDocument", "importExecutions", "addMeasurements"}
 var owned = []string{"sendHeartbeat", "putLiveNode", "removeLiveNode", "replaceLiveSettings", "relearn", "createLiveJob", "getLiveJob", "killLiveJob", "createAdmission"}
 
 // imports lists operations that add much to a cluster, besides those that take an Idempotency-Key.
-var imports = []string{"importPrices", "importHistory", "importExecutions", "profileFromHistory", "forecastFromHistory", "putForecasts", "putWeeklyForecast"}
+var imports = []string{"importPrices", "importHistory", "importExecutions", "profileFromHistory", "forecastFromHistory", "classesFromHistory", "putForecasts", "putWeeklyForecast"}
 
 // readOperations returns the operations by method and pattern.
 func readOperations() (map[route]*operation, error) {

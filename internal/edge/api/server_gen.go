@@ -217,6 +217,9 @@ type AnyJSON = json.RawMessage
 // Applied The result of applying a document, or in a dry run the result that it would have.
 type Applied = clusters.Applied
 
+// Assumption Something that was taken for granted.
+type Assumption = clusters.Assumption
+
 // AuditEntry The author of a change.
 type AuditEntry = app.AuditEntry
 
@@ -306,6 +309,9 @@ type ClassChange = whatif.ClassChange
 // ClassList A page of classes.
 type ClassList = list[inputs.PlannedClass]
 
+// ClassMade A class of past executions.
+type ClassMade = clusters.ClassMade
+
 // ClassOnType The part of a class that runs on one VM type.
 type ClassOnType = capacity.ClassOnType
 
@@ -317,6 +323,12 @@ type ClassSlots = capacity.ClassSlots
 
 // ClassSplit A class's part of bill and value refused together, the part of it that is on the bill, and its jobs.
 type ClassSplit = whatif.ClassSplit
+
+// ClassesFromHistory Of which recorded jobs classes are made.
+type ClassesFromHistory = clusters.ClassesFromHistory
+
+// ClassesMade The classes that were made, or would be.
+type ClassesMade = clusters.ClassesMade
 
 // Cluster The shared pool being planned.
 type Cluster = inputs.Cluster
@@ -553,6 +565,9 @@ type JobSource = pool.JobSource
 
 // JobTasks A job's tasks of one kind.
 type JobTasks = live.JobTasks
+
+// JobToPlan A recorded job, with what is known of its class.
+type JobToPlan = clusters.JobToPlan
 
 // JobUsage The measured use of a job, from which it is classified.
 type JobUsage = perf.Usage
@@ -2291,6 +2306,9 @@ type KeepAdmissionJSONRequestBody = Heartbeat
 // CreateClassJSONRequestBody defines body for CreateClass for application/json ContentType.
 type CreateClassJSONRequestBody = Class
 
+// ClassesFromHistoryJSONRequestBody defines body for ClassesFromHistory for application/json ContentType.
+type ClassesFromHistoryJSONRequestBody = ClassesFromHistory
+
 // ReplaceClassJSONRequestBody defines body for ReplaceClass for application/json ContentType.
 type ReplaceClassJSONRequestBody = Class
 
@@ -2492,6 +2510,7 @@ type ServerInterface interface {
 	KeepAdmission(w http.ResponseWriter, r *http.Request, cluster ClusterName, id LeaseID)
 	ListClasses(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ListClassesParams)
 	CreateClass(w http.ResponseWriter, r *http.Request, cluster ClusterName)
+	ClassesFromHistory(w http.ResponseWriter, r *http.Request, cluster ClusterName)
 	DeleteClass(w http.ResponseWriter, r *http.Request, cluster ClusterName, name ClassName, params DeleteClassParams)
 	GetClass(w http.ResponseWriter, r *http.Request, cluster ClusterName, name ClassName)
 	ReplaceClass(w http.ResponseWriter, r *http.Request, cluster ClusterName, name ClassName, params ReplaceClassParams)
@@ -2831,6 +2850,17 @@ func (siw *ServerInterfaceWrapper) CreateClass(w http.ResponseWriter, r *http.Re
 		return
 	}
 	siw.Handler.CreateClass(w, r, cluster)
+}
+
+func (siw *ServerInterfaceWrapper) ClassesFromHistory(w http.ResponseWriter, r *http.Request) {
+	p := parameters{r: r}
+	var cluster ClusterName
+	p.path("cluster", "string", "", &cluster)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
+		return
+	}
+	siw.Handler.ClassesFromHistory(w, r, cluster)
 }
 
 func (siw *ServerInterfaceWrapper) DeleteClass(w http.ResponseWriter, r *http.Request) {
@@ -4654,6 +4684,9 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 		r.Get(options.BaseURL+"/v1/clusters/{cluster}/classes/{name}/calibration/question", wrapper.GetClassCalibrationQuestion)
 	})
 	r.Group(func(r chi.Router) {
+		r.Post(options.BaseURL+"/v1/clusters/{cluster}/classes/from-history", wrapper.ClassesFromHistory)
+	})
+	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/v1/clusters/{cluster}/classifier", wrapper.GetClassifier)
 	})
 	r.Group(func(r chi.Router) {
@@ -5114,6 +5147,12 @@ type ListClassesRequest struct {
 type CreateClassRequest struct {
 	Cluster ClusterName
 	Body    *CreateClassJSONRequestBody
+}
+
+// ClassesFromHistoryRequest is what ClassesFromHistory is asked.
+type ClassesFromHistoryRequest struct {
+	Cluster ClusterName
+	Body    *ClassesFromHistoryJSONRequestBody
 }
 
 // DeleteClassRequest is what DeleteClass is asked.
@@ -5948,6 +5987,9 @@ type StrictServerInterface interface {
 	// Create a class
 	// (POST /v1/clusters/{cluster}/classes)
 	CreateClass(ctx context.Context, request CreateClassRequest) (reply[Class], error)
+	// Make classes of past executions
+	// (POST /v1/clusters/{cluster}/classes/from-history)
+	ClassesFromHistory(ctx context.Context, request ClassesFromHistoryRequest) (reply[ClassesMade], error)
 	// Delete a class
 	// (DELETE /v1/clusters/{cluster}/classes/{name})
 	DeleteClass(ctx context.Context, request DeleteClassRequest) (reply[nothing], error)
@@ -6547,6 +6589,22 @@ func (h *strictHandler) CreateClass(w http.ResponseWriter, r *http.Request, clus
 		return
 	}
 	answer, err := h.operations.CreateClass(r.Context(), request)
+	if err == nil {
+		err = answer.write(w, r)
+	}
+	if err != nil {
+		h.failed(w, r, err)
+	}
+}
+
+func (h *strictHandler) ClassesFromHistory(w http.ResponseWriter, r *http.Request, cluster ClusterName) {
+	request := ClassesFromHistoryRequest{Cluster: cluster}
+
+	if err := readBody(r, &request.Body); err != nil {
+		h.failed(w, r, err)
+		return
+	}
+	answer, err := h.operations.ClassesFromHistory(r.Context(), request)
 	if err == nil {
 		err = answer.write(w, r)
 	}

@@ -61,6 +61,16 @@ func (s *Store) Revise(ctx context.Context, cluster string, revise func(inputs.D
 	return done, err
 }
 
+// Together does changes of a cluster in one transaction.
+func (s *Store) Together(ctx context.Context, cluster string, changes func(ctx context.Context) error) error {
+	return s.writeMuch(ctx, joining(func(ctx context.Context, q querier) error {
+		if _, err := lockCluster(ctx, q, cluster); err != nil {
+			return err
+		}
+		return changes(ctx)
+	}))
+}
+
 func apply(ctx context.Context, q querier, version int64, d inputs.Document, dryRun bool) (done clusters.Applied, err error) {
 	id, err := lockCluster(ctx, q, d.Cluster.Name)
 	done.Created = errors.Is(err, fault.NotFound) && (version == 0 || dryRun)

@@ -33,6 +33,7 @@ func TestWalks(t *testing.T) {
 		{name: "faults", walk: walkFaults},
 		{name: "live", walk: walkLive},
 		{name: "first plan", walk: walkFirstPlan},
+		{name: "runs", walk: walkRuns},
 		{name: "states of a plan", walk: walkPlanStates},
 		{name: "states", walk: walkStates},
 		{name: "history", walk: walkHistory},

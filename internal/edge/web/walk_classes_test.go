@@ -50,10 +50,10 @@ func write(t *testing.T, ctx context.Context, selector, text string) {
 }
 
 // give puts a file into the field for files.
-func give(t *testing.T, ctx context.Context, file string) {
+func give(t *testing.T, ctx context.Context, files ...string) {
 	t.Helper()
 	until(t, ctx, `document.querySelector("input[type=file]")`)
-	do(t, ctx, chromedp.SetUploadFiles(chromedp.CSS("input[type=file]"), []string{file}))
+	do(t, ctx, chromedp.SetUploadFiles(chromedp.CSS("input[type=file]"), files))
 }
 
 func file(t *testing.T, name, text string) string {

@@ -99,11 +99,11 @@ func (d *Desk) ForecastFromHistory(ctx context.Context, cluster string, q Foreca
 		}
 	}
 	made := ForecastMade{Class: q.Class, Job: q.Job, Counts: q.Counts, Statistic: q.Statistic, Repeat: q.Repeat, TimeZone: c.TimeZone, Warnings: []string{}}
-	hours, err := d.measured(ctx, cluster, q, &made)
-	if err != nil {
-		return ForecastMade{}, err
-	}
 	if q.Repeat == RepeatNone {
+		hours, err := d.measured(ctx, cluster, q, &made)
+		if err != nil {
+			return ForecastMade{}, err
+		}
 		rows := make([]inputs.Forecast, len(hours))
 		for i, h := range hours {
 			rows[i] = inputs.Forecast{Class: q.Class, Hour: inputs.TimeOf(h.Hour)}
@@ -116,20 +116,8 @@ func (d *Desk) ForecastFromHistory(ctx context.Context, cluster string, q Foreca
 		made.Written, err = d.PutForecasts(ctx, cluster, rows, q.DryRun)
 		return made, aboutClass(err)
 	}
-	var week inputs.WeekOf
-	for _, h := range hours {
-		week.Add(inputs.Forecast{Hour: inputs.TimeOf(h.Hour), Jobs: q.of(h)}, zone)
-	}
-	weekly.Week = week.Week()
-	if q.Statistic == StatisticMost {
-		weekly.Week = week.Most()
-	}
-	for i, jobs := range weekly.Week {
-		if math.IsNaN(jobs) {
-			return ForecastMade{}, fault.At("/measured_from", "too_short", fmt.Sprintf("The time measured, %s to %s, is less than a week, so that nothing is known of some hours of the week. Give measured_from and measured_until of at least a week in which all executions were recorded, or let nothing repeat.",
-				made.MeasuredFrom.Format(time.RFC3339), made.MeasuredUntil.Format(time.RFC3339)))
-		}
-		weekly.Week[i] = max(0, math.Ceil(jobs*1e6-1e-3)/1e6) // no fewer than there were
+	if weekly.Week, err = d.measuredWeek(ctx, cluster, q, zone, &made); err != nil {
+		return ForecastMade{}, err
 	}
 	if weeks := (made.Hours + 1) / inputs.HoursPerWeek; weeks < 4 { // an hour is missing when clocks go forward
 		made.Warnings = append(made.Warnings, fmt.Sprintf("Whole weeks measured: %d. Four or more tell what is usual.", max(1, weeks)))
@@ -138,6 +126,29 @@ func (d *Desk) ForecastFromHistory(ctx context.Context, cluster string, q Foreca
 	made.Week = &days
 	made.Written, err = d.PutWeekly(ctx, cluster, weekly)
 	return made, err
+}
+
+// measuredWeek returns the week that the hours measured make.
+func (d *Desk) measuredWeek(ctx context.Context, cluster string, q ForecastFromHistory, zone *time.Location, made *ForecastMade) (week inputs.Week, err error) {
+	hours, err := d.measured(ctx, cluster, q, made)
+	if err != nil {
+		return week, err
+	}
+	var sum inputs.WeekOf
+	for _, h := range hours {
+		sum.Add(inputs.Forecast{Hour: inputs.TimeOf(h.Hour), Jobs: q.of(h)}, zone)
+	}
+	if week = sum.Week(); q.Statistic == StatisticMost {
+		week = sum.Most()
+	}
+	for i, jobs := range week {
+		if math.IsNaN(jobs) {
+			return week, fault.At("/measured_from", "too_short", fmt.Sprintf("The time measured, %s to %s, is less than a week, so that nothing is known of some hours of the week. Give measured_from and measured_until of at least a week in which all executions were recorded, or let nothing repeat.",
+				made.MeasuredFrom.Format(time.RFC3339), made.MeasuredUntil.Format(time.RFC3339)))
+		}
+		week[i] = max(0, math.Ceil(jobs*1e6-1e-3)/1e6) // no fewer than there were
+	}
+	return week, nil
 }
 
 // aboutClass points at the class, which is the only thing of written rows that the caller has named.

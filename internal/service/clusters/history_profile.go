@@ -72,13 +72,41 @@ func (d *Desk) ProfileFromHistory(ctx context.Context, cluster string, q Profile
 	if !named {
 		q.Profile = slug(q.Job)
 	}
+	made, before, err := d.profileOf(ctx, cluster, q)
+	switch {
+	case err != nil:
+		return ProfileMade{}, err
+	case !named && isOfAnother(before, made, q.Job):
+		return ProfileMade{}, fault.At("/profile", "taken", fmt.Sprintf("There is a profile %q already, which was not made of the job %q. Name the profile to add a version to, or a new one.", q.Profile, q.Job))
+	case made.Changed && !q.DryRun:
+		made.Profile, err = d.storeProfile(ctx, cluster, made.Profile)
+	}
+	return made, err
+}
+
+// isOfAnother reports whether a new version would follow one that was not made of the job.
+func isOfAnother(before *inputs.ProfileVersion, made ProfileMade, job string) bool {
+	return before != nil && made.Changed && JobOf(*before) != job
+}
+
+// storeProfile stores a version whose number is the next one.
+func (d *Desk) storeProfile(ctx context.Context, cluster string, p inputs.ProfileVersion) (inputs.ProfileVersion, error) {
+	if p.Version == 1 {
+		return d.profiles.CreateProfile(ctx, cluster, p)
+	}
+	return d.profiles.AddProfileVersion(ctx, cluster, p)
+}
+
+// profileOf merges the executions of a job to the next version of a profile, and stores nothing. It returns the latest
+// version as well, or nil if there is none.
+func (d *Desk) profileOf(ctx context.Context, cluster string, q ProfileFromHistory) (made ProfileMade, before *inputs.ProfileVersion, err error) {
 	records, warnings, err := d.SamplesOf(ctx, cluster, q, maxMerged, withoutQuantiles)
 	if err != nil {
-		return ProfileMade{}, err
+		return made, nil, err
 	}
 	merged, err := history.MergeRecords(records)
 	if refusal := (history.Refusal{}); errors.As(err, &refusal) {
-		return ProfileMade{}, fault.At("/job", "history", refusal.Error())
+		return made, nil, fault.At("/job", "history", refusal.Error())
 	}
 	merged.Warnings = append(merged.Warnings, warnings...)
 	version := inputs.ProfileVersion{Name: q.Profile, Profile: merged.Profile}
@@ -95,35 +123,25 @@ func (d *Desk) ProfileFromHistory(ctx context.Context, cluster string, q Profile
 		}
 	}
 	if version.Source, err = json.Marshal(source); err != nil {
-		return ProfileMade{}, err
+		return made, nil, err
 	}
-	version.Note = clipNote(fmt.Sprintf("Made of %d past executions of %s.", merged.Executions, q.Job))
+	version.Version, version.Note = 1, clipNote(fmt.Sprintf("Made of %d past executions of %s.", merged.Executions, q.Job))
 	if err := version.Validate(); err != nil {
-		return ProfileMade{}, err
+		return made, nil, err
 	}
-	made := ProfileMade{DryRun: q.DryRun, Changed: true, Profile: version, Merged: merged}
+	made = ProfileMade{DryRun: q.DryRun, Changed: true, Profile: version, Merged: merged}
 	latest, err := d.profiles.Profile(ctx, cluster, q.Profile, 0)
 	switch {
 	case errors.Is(err, fault.NotFound):
-		if made.Profile.Version = 1; !q.DryRun {
-			made.Profile, err = d.profiles.CreateProfile(ctx, cluster, version)
-			return made, err
-		}
-		return made, nil
+		return made, nil, nil
 	case err != nil:
-		return ProfileMade{}, err
+		return made, nil, err
 	case reflect.DeepEqual(latest.Profile, version.Profile):
 		made.Changed, made.Profile = false, latest
-		return made, nil
+	default:
+		made.Profile.Version = latest.Version + 1
 	}
-	if of := JobOf(latest); !named && of != q.Job {
-		return ProfileMade{}, fault.At("/profile", "taken", fmt.Sprintf("There is a profile %q already, which was not made of the job %q. Name the profile to add a version to, or a new one.", q.Profile, q.Job))
-	}
-	if made.Profile.Version = latest.Version + 1; q.DryRun {
-		return made, nil
-	}
-	made.Profile, err = d.profiles.AddProfileVersion(ctx, cluster, version)
-	return made, err
+	return made, &latest, nil
 }
 
 // JobOf returns the job from whose executions a version was made, or "".

@@ -67,6 +67,19 @@ func (d *Desk) checkClass(ctx context.Context, cluster string, c *inputs.Planned
 		}
 		profile = &version.Profile
 	}
+	return giveWarnings(of, c, profile)
+}
+
+// checkPlanned checks a class with its profile, before either is stored.
+func checkPlanned(of inputs.Cluster, c *inputs.PlannedClass, profile *capacity.Profile) error {
+	if err := c.Validate(of.Options.Integrality); err != nil {
+		return err
+	}
+	return giveWarnings(of, c, profile)
+}
+
+// giveWarnings gives a class its warnings, and refuses one that promises jobs by a deadline that nothing meets.
+func giveWarnings(of inputs.Cluster, c *inputs.PlannedClass, profile *capacity.Profile) error {
 	findings, warnings, err := deadlines(of, []capacity.Class{c.Class(profile)})
 	if err != nil {
 		return err

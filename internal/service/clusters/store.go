@@ -29,6 +29,9 @@ type Store interface {
 	// Apply makes a cluster like the document (see capacity.Document). With a dry run it only says what
 	// would change. version is the cluster's inputs_version the caller has seen, 0 for a new cluster.
 	Apply(ctx context.Context, version int64, d inputs.Document, dryRun bool) (Applied, error)
+	// Together does changes of a cluster, with their context, in one transaction: all take effect or, where it returns an
+	// error, none. Nobody else changes the cluster meanwhile.
+	Together(ctx context.Context, cluster string, changes func(ctx context.Context) error) error
 	// Revise is an Apply of what revise makes of the cluster's document, whose forecasts are left out; nobody
 	// changes the cluster in between.
 	Revise(ctx context.Context, cluster string, revise func(before inputs.Document) (inputs.Document, error), dryRun bool) (Applied, error)

@@ -128,6 +128,9 @@ var Operations = []Operation{
 		{Name: "cluster", In: "path", Required: true, About: "The cluster's name.", Shape: &Shape{Kind: Text, Rules: "min=1,max=63,matches=^[a-z0-9]([a-z0-9-]*[a-z0-9])?$", About: "The cluster's name."}},
 		{Name: "Idempotency-Key", In: "header", About: "Makes repeating the request harmless, for 24 hours.", Shape: &Shape{Kind: Text, Rules: "min=1,max=200,matches=^[!-~]+$", About: "Makes repeating the request harmless, for 24 hours."}},
 	}, Sends: true, Needs: true, Body: &shapeClass},
+	{ID: "classesFromHistory", Method: "POST", Path: "/v1/clusters/{cluster}/classes/from-history", Role: "operator", Parameters: []Parameter{
+		{Name: "cluster", In: "path", Required: true, About: "The cluster's name.", Shape: &Shape{Kind: Text, Rules: "min=1,max=63,matches=^[a-z0-9]([a-z0-9-]*[a-z0-9])?$", About: "The cluster's name."}},
+	}, Sends: true, Needs: true, Body: &shapeClassesFromHistory},
 	{ID: "deleteClass", Method: "DELETE", Path: "/v1/clusters/{cluster}/classes/{name}", Role: "operator", Parameters: []Parameter{
 		{Name: "cluster", In: "path", Required: true, About: "The cluster's name.", Shape: &Shape{Kind: Text, Rules: "min=1,max=63,matches=^[a-z0-9]([a-z0-9-]*[a-z0-9])?$", About: "The cluster's name."}},
 		{Name: "name", In: "path", Required: true, About: "The class's name.", Shape: &Shape{Kind: Text, Rules: "min=1,max=200"}},
@@ -1075,6 +1078,12 @@ var (
 		{"vms_per_job", &shapeDecimal},
 		{"warnings", &Shape{Kind: Array, Items: &shapeWarning}},
 	}, Required: []string{"name", "jobs", "penalty"}, Closed: true}
+	shapeClassesFromHistory = Shape{Kind: Object, Members: []Member{
+		{"dry_run", &Shape{Kind: Bool}},
+		{"jobs", &Shape{Kind: Array, Rules: "min=1,max=100", Items: &shapeJobToPlan}},
+		{"slots", &Shape{Kind: Whole, Rules: "whole,int64,gte=1,lte=1e+06"}},
+		{"until", &Shape{Kind: Time, Rules: "moment"}},
+	}, Closed: true}
 	shapeCluster = Shape{Kind: Object, Members: []Member{
 		{"budget", &shapeBudget},
 		{"created_at", &Shape{Kind: Time, Rules: "moment"}},
@@ -1248,6 +1257,11 @@ var (
 		{"max", &Shape{Kind: Number, Rules: "gte=0,lte=1e+06"}},
 		{"min", &Shape{Kind: Number, Rules: "gte=0,lte=1e+06"}},
 	}, Required: []string{"max"}, Closed: true}
+	shapeJobToPlan = Shape{Kind: Object, Members: []Member{
+		{"deadline_s", &Shape{Kind: Number, Rules: "gt=0,lte=1e+07"}},
+		{"job", &Shape{Kind: Text, Rules: "min=1,max=1000"}},
+		{"name", &Shape{Kind: Text, Rules: "min=1,max=200"}},
+	}, Required: []string{"job"}, Closed: true}
 	shapeJobUtility = Shape{Kind: Object, Members: []Member{
 		{"budget", &Shape{Kind: Number, Rules: "gte=0,lte=1e+12"}},
 		{"price", &Shape{Kind: Number, Rules: "gte=0,lte=1e+12"}},

@@ -7,19 +7,20 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"regexp"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/core/words"
+	stored "example.org/headroom/internal/data/inputs"
 	"example.org/headroom/internal/edge/cli/history"
 	"example.org/headroom/internal/edge/cli/inputs"
 	"example.org/headroom/internal/edge/cli/plan"
 	"example.org/headroom/internal/edge/cli/remote"
 	"example.org/headroom/internal/edge/cli/shell"
+	"example.org/headroom/internal/service/clusters"
 	"example.org/headroom/openapi"
 )
 
@@ -45,8 +46,7 @@ type beginning struct {
 	now     time.Time
 	classes []made
 	assumed []assumption
-	left    []string        // what was left out, and why
-	origins map[string]bool // the clusters that the runs name
+	left    []string // what was left out, and why
 }
 
 // made is a class that was made.
@@ -62,7 +62,7 @@ func (b *beginning) assume(change, what string, values ...any) {
 // Command returns the command that makes a first cluster.
 func Command() *cobra.Command {
 	var to remote.Connection
-	b := beginning{origins: map[string]bool{}}
+	var b beginning
 	c := &cobra.Command{
 		Use: "init CLUSTER", Short: "Make a first cluster of past runs or of a guess, and plan it",
 		Long: `Makes a cluster of what you have, plans it, and says what it took for granted and how to change each of it.
@@ -185,7 +185,7 @@ func (b *beginning) check() error {
 	if b.slots > 0 {
 		return nil
 	}
-	if b.slots = processors(b.instance); b.slots == 0 {
+	if b.slots = stored.Processors(b.instance); b.slots == 0 {
 		return fmt.Errorf("the name %s does not say how many processors it has; say how many tasks run on one at once: --slots 4", b.instance)
 	}
 	b.assume("--slots", "%s runs %s at once, one for each processor", b.instance, shell.Counted(b.slots, "task"))
@@ -196,32 +196,6 @@ const (
 	maxTakes   = 100 * time.Hour
 	maxGuessed = 100_000
 )
-
-// ofSize finds the size in names of AWS such as m5.xlarge and r6g.4xlarge, and the processors in those of Google Cloud
-// and Azure such as n2-standard-8 and Standard_D4s_v5.
-var (
-	ofSize = regexp.MustCompile(`^[a-z0-9-]+\.(\d*)(large|xlarge)$`)
-	ofName = regexp.MustCompile(`^(?:[a-z0-9]+-(?:standard|highmem|highcpu)-(\d+)|(?i:standard)_[A-Z]+(\d+)[a-z]*(?:_v\d+)?)$`)
-)
-
-// processors tells the processors of a type by its name; 0 where that does not say.
-func processors(instance string) int64 {
-	if m := ofSize.FindStringSubmatch(instance); m != nil {
-		n := int64(1)
-		if m[1] != "" {
-			n, _ = strconv.ParseInt(m[1], 10, 16)
-		}
-		if m[2] == "large" {
-			return 2
-		}
-		return 4 * n
-	}
-	if m := ofName.FindStringSubmatch(instance); m != nil {
-		n, _ := strconv.ParseInt(m[1]+m[2], 10, 16)
-		return n
-	}
-	return 0
-}
 
 // origins names the flags that give what a server refuses.
 var origins = remote.Origins{
@@ -248,8 +222,6 @@ func (b *beginning) make(c *cobra.Command) error {
 	}
 	err := b.fill(c)
 	if err == nil {
-		b.assume("headroom class edit --jobs-all", "all jobs that arrive are promised, so that none is refused; give a penalty to a class whose jobs may be")
-		b.assume("headroom class forecast", "runs arrive like that until %s", b.now.UTC().Truncate(time.Hour).Add(ahead).Format(time.DateOnly))
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Context()), time.Minute)
@@ -298,28 +270,6 @@ func (b *beginning) send(ctx context.Context, request openapi.Request, body any,
 	return b.s.Call(ctx, request, append(options, remote.JSONOf(body))...)
 }
 
-// class describes a class that has the profile of its name and promises all jobs, of so many at once.
-func (b *beginning) class(name string, version int64, deadline float64, atOnce int64) object {
-	return object{
-		"name": name, "profile": object{"name": name, "version": version}, "deadline_s": deadline,
-		"slots_per_vm": object{"map": b.slots, "reduce": b.slots}, "jobs": promised(atOnce), "penalty": "0",
-	}
-}
-
-// promised is so many jobs at once, and all that arrive are promised: nobody has said yet what a refused one would be worth.
-func promised(atOnce int64) object { return object{"all": true, "max": atOnce} }
-
-// Forecasts reach so far.
-const ahead = 92 * 24 * time.Hour
-
-// evenly forecasts so many arrivals an hour, all the time.
-func (b *beginning) evenly(ctx context.Context, class string, anHour float64) error {
-	from := b.now.UTC().Truncate(time.Hour)
-	_, err := b.send(ctx, openapi.PutWeeklyForecast(b.cluster), object{"class": class, "from": from, "until": from.Add(ahead),
-		"week": fmt.Sprintf("else %.6f", math.Max(anHour, 1e-6)), "counts": "arrivals"})
-	return err
-}
-
 // A guessed job has tasks of so many seconds.
 const task = 60
 
@@ -335,15 +285,23 @@ func (b *beginning) fromGuess(c *cobra.Command) error {
 	}
 	deadline := math.Ceil(took + each)
 	atOnce := int64(math.Ceil(b.aDay * deadline / 86400)) // a job counts until its deadline
-	if _, err := b.send(ctx, openapi.CreateClass(b.cluster), b.class(name, 1, deadline, atOnce)); err != nil {
+	if _, err := b.send(ctx, openapi.CreateClass(b.cluster), object{
+		"name": name, "profile": object{"name": name, "version": 1}, "deadline_s": deadline,
+		"slots_per_vm": object{"map": b.slots, "reduce": b.slots}, "jobs": clusters.Promised(atOnce), "penalty": "0",
+	}); err != nil {
 		return err
 	}
-	if err := b.evenly(ctx, name, b.aDay/24); err != nil {
+	from := b.now.UTC().Truncate(time.Hour)
+	until := from.Add(clusters.Ahead)
+	if _, err := b.send(ctx, openapi.PutWeeklyForecast(b.cluster), object{"class": name, "from": from, "until": until,
+		"week": fmt.Sprintf("else %.6f", math.Max(b.aDay/24, 1e-6)), "counts": "arrivals"}); err != nil {
 		return err
 	}
-	b.classes = append(b.classes, made{name, fmt.Sprintf("%s on %s each; %g a day, at any hour alike", seconds(took), shell.Counted(b.on, "machine"), b.aDay)})
+	b.classes = append(b.classes, made{name, fmt.Sprintf("%s on %s each; %g a day, at any hour alike", words.Seconds(took), shell.Counted(b.on, "machine"), b.aDay)})
 	b.assume("headroom class profile", "a job is %s of %g s, which may run side by side", shell.Counted(tasks, "task"), each)
-	b.assume(fmt.Sprintf("headroom class edit %s %s --deadline-s", b.cluster, name), "a job is done within %g s", deadline)
+	b.assume(b.changes(clusters.AboutDeadline, name), "a job is done within %g s", deadline)
+	b.assume(b.changes(clusters.AboutJobs, name), clusters.PromisedJobs)
+	b.assume(b.changes(clusters.AboutForecast, name), "runs arrive like that until %s", until.Format(time.DateOnly))
 	return nil
 }
 

@@ -105,6 +105,11 @@ export type AssumedAnswer = {
   recommended_cost: (MaybeAmount);
 };
 
+export type Assumption = {
+  about: "deadline" | "calibration" | "slots" | "runs" | "machines" | "jobs" | "forecast";
+  detail: string;
+};
+
 export type Attempt = {
   at: string;
   conflicts?: Array<Finding>;
@@ -449,6 +454,15 @@ export type ClassMachines = {
   penalty?: number;
 };
 
+export type ClassMade = {
+  arrivals: string;
+  assumed: Array<Assumption>;
+  class: Class;
+  job: string;
+  median_seconds: number | null;
+  runs: number;
+};
+
 export type ClassOnType = {
   admitted: number;
   slots: Slots;
@@ -506,6 +520,22 @@ export type ClassTotal = {
   penalties: Amount;
   refused_job_hours: number;
   vm_hours: number;
+};
+
+export type ClassesFromHistory = {
+  dry_run?: boolean;
+  jobs?: Array<JobToPlan>;
+  slots?: number;
+  until?: string;
+};
+
+export type ClassesMade = {
+  assumed: Array<Assumption>;
+  classes: Array<ClassMade>;
+  dry_run: boolean;
+  left_out: Refusals;
+  more_jobs: number;
+  until: string;
 };
 
 export type ClassifiedCase = {
@@ -1556,6 +1586,12 @@ export type JobTasks = {
   running: number;
   total: number;
   waiting: number;
+};
+
+export type JobToPlan = {
+  deadline_s?: number;
+  job: string;
+  name?: string;
 };
 
 export type JobUsage = {
@@ -4584,6 +4620,7 @@ export interface Operations {
   "POST /v1/clusters/{cluster}/class-packings": { path: { cluster: string; }; query: { compare?: boolean; one_more?: boolean; by_hours?: number; by?: string; start?: string; }; body: ClassBatch; answer: PackingAnswer | Run };
   "GET /v1/clusters/{cluster}/classes": { path: { cluster: string; }; query: { limit?: number; cursor?: string; format?: "json" | "csv" | "xlsx"; numbers?: "decimal" | "float"; }; body: never; answer: ClassList };
   "POST /v1/clusters/{cluster}/classes": { path: { cluster: string; }; query: { }; body: Class; answer: Class };
+  "POST /v1/clusters/{cluster}/classes/from-history": { path: { cluster: string; }; query: { }; body: ClassesFromHistory; answer: ClassesMade };
   "DELETE /v1/clusters/{cluster}/classes/{name}": { path: { cluster: string; name: string; }; query: { }; body: never; answer: never };
   "GET /v1/clusters/{cluster}/classes/{name}": { path: { cluster: string; name: string; }; query: { }; body: never; answer: Class };
   "PUT /v1/clusters/{cluster}/classes/{name}": { path: { cluster: string; name: string; }; query: { }; body: Class; answer: Class };

@@ -16,6 +16,15 @@ export function plain(name: string, now: number): Document {
   };
 }
 
+/** rentedBy is a cluster that rents a VM type, and plans its classes by what their runs took. */
+export function rentedBy(name: string, type: string, price: string, now: number): Document {
+  return {
+    cluster: { name, options: { bound: "calibrated" } },
+    vm_types: [{ name: type, in_use: true }],
+    prices: [{ vm_type: type, price, from: hour(now).toISOString(), until: null }],
+  };
+}
+
 /** documentOf is a cluster whose plan answers a problem. What the problem says of one moment holds from this hour
  *  on; its contracts run for a year. */
 export function documentOf(p: Problem, name: string, now: number): Document {

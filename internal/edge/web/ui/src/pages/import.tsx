@@ -1,10 +1,10 @@
-// Import for a cluster: classes, a document, or past runs, of which profiles can be made.
+// Import for a cluster: classes, a document, or past runs, of which classes can be made.
 import { Importer } from "../parts/importer.tsx";
 import { Unless } from "../parts/editor.tsx";
 import { Export } from "../parts/export.tsx";
-import { MakeOfHistory } from "../parts/makeofhistory.tsx";
+import { Proposal } from "../parts/proposal.tsx";
 import { useSignal } from "@preact/signals";
-import { addressOf, route } from "../state/route.ts";
+import { addressOf, go, route } from "../state/route.ts";
 
 export function ImportPage() {
   const { cluster: of } = route.value;
@@ -22,9 +22,9 @@ export function ImportPage() {
       </header>
       <Unless of={of} />
       <section class="card" aria-label="Import">
-        <Importer cluster={of} done={(kind) => kind === "history" && runs.value++} />
+        <Importer cluster={of} done={(kind, taken) => kind === "history" && taken && runs.value++} />
       </section>
-      <MakeOfHistory key={runs.value} cluster={of} />
+      <Proposal key={runs.value} cluster={of} asked={runs.value > 0} made={() => go(addressOf(of, "plan"))} />
     </>
   );
 }

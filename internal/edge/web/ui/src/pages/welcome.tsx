@@ -5,11 +5,11 @@ import more from "../../../../cli/server/demo-more.json";
 import demo from "../../../../cli/server/demo.json";
 import { ask, faultsOf, Problem } from "../api/client.ts";
 import type { Document, Fault, MeasurementBatch, Problem as Planned } from "../api/contract.ts";
-import { documentOf, firstPrice, firstType, free, plain } from "../model/beginnings.ts";
+import { documentOf, firstPrice, firstType, free, plain, rentedBy } from "../model/beginnings.ts";
 import { Fields, Refused, Unless } from "../parts/editor.tsx";
-import { Mistakes } from "../parts/form.tsx";
-import { Importer } from "../parts/importer.tsx";
-import { MakeOfHistory } from "../parts/makeofhistory.tsx";
+import { Field, Mistakes } from "../parts/form.tsx";
+import { Importer, type Result } from "../parts/importer.tsx";
+import { Proposal } from "../parts/proposal.tsx";
 import { type Edited, fresh, neat, saveClass } from "../state/classes.ts";
 import { now } from "../state/clock.ts";
 import { begin, clusters, trouble } from "../state/cluster.ts";
@@ -90,7 +90,7 @@ function Ways() {
   const rows: [title: string, text: string, press: () => void][] = [
     ["See a demo", "A small cluster with nightly jobs, dashboards and questions. Change anything; delete it when you know enough.", () => void see()],
     ["Type one class", "Five figures of a job that you know.", () => choose("way", "class")],
-    ["Import history", "Past runs as Hadoop, Spark or a table recorded them; profiles are made of them.", () => choose("way", "history")],
+    ["Import history", "Logs of past runs, as Hadoop, Spark, Slurm or a table recorded them; classes and a forecast are made of them.", () => choose("way", "history")],
     ["Paste a problem", "The JSON that headroom solve takes.", () => choose("way", "paste")],
   ];
   return (
@@ -193,40 +193,88 @@ function TypeClass() {
   );
 }
 
+const rented: Entry[] = [
+  { pointer: "/vm_types/0/name", kind: "text", label: "VM type to rent", hint: "Such as m5.xlarge." },
+  { pointer: "/prices/0/price", kind: "money", label: "Price of one an hour, in USD", hint: "On demand, such as 0.192." },
+];
+
 function History() {
   const target = useTarget();
-  const into = useSignal("");
-  const runs = useSignal(0);
+  const [type, price] = [useDraft("VM type", ""), useDraft("price", "")];
+  const there = useSignal(""); // the cluster that was made here
+  const into = useSignal(""); // the cluster that has runs now
+  const times = useSignal(0); // that runs were imported
   const faults = useSignal<Fault[]>([]);
-  const next = async () => {
+  const refused = (e: unknown): Result => {
+    if (!(e instanceof Problem)) throw e;
+    if (e.status === 401) trouble.value = e;
+    faults.value = faultsOf(e);
+    return { taken: false, wrong: [], said: "The cluster was not made. Mend what is told above, and import again." };
+  };
+
+  /** before makes the cluster, where there is none yet. */
+  const before = async () => {
+    if (there.value === target.name) return null;
+    faults.value = [
+      ...(type.value.trim() ? [] : [{ pointer: rented[0]!.pointer, code: "missing", detail: "Say which type of VM you rent." }]),
+      ...(price.value.trim() ? [] : [{ pointer: rented[1]!.pointer, code: "missing", detail: "Say what one costs an hour. Without a price nothing can be planned." }]),
+    ];
+    if (!target.isNew) faults.value = [];
+    if (faults.value.length > 0) return { taken: false, wrong: [], said: "Nothing was imported. Mend what is told above, and import again." };
+    if (!target.isNew) return null;
     try {
-      if (target.isNew) await make(plain(target.name, now.value));
-      into.value = target.name;
-      await begin();
+      await make(rentedBy(target.name, type.value.trim(), price.value.trim(), now.value));
+      there.value = target.name;
+      return null;
     } catch (e) {
-      if (!(e instanceof Problem)) throw e;
-      faults.value = faultsOf(e);
+      return refused(e);
     }
   };
-  if (!into.value)
-    return (
-      <section class="card" aria-label="Cluster">
-        <Mistakes faults={faults.value} />
-        {target.field && <p>{target.field}</p>}
-        {target.isNew && <p class="small muted">{assumed}</p>}
-        <p>
-          <button class="main" onClick={() => void next()}>
-            {target.isNew ? `Make the cluster ${target.name}` : "Go on"}
-          </button>
-        </p>
-      </section>
-    );
+
+  /** undo deletes the cluster that was made here, so that none is left behind without a class. */
+  const undo = async () => {
+    if (there.value === "") return;
+    const path = { cluster: there.value };
+    there.value = "";
+    const version = (await ask("GET /v1/clusters/{cluster}", { path }))!.etag;
+    await ask("DELETE /v1/clusters/{cluster}", { path, match: version });
+  };
+  const { isNew, name } = target;
   return (
     <>
       <section class="card" aria-label="Import">
-        <Importer cluster={into.value} only="history" done={() => runs.value++} />
+        <Mistakes faults={faults.value} />
+        {target.field && <p>{target.field}</p>}
+        {isNew && (
+          <div class="fields">
+            {rented.map((e, i) => (
+              <Field key={e.pointer} pointer={e.pointer} label={e.label} value={[type, price][i]!.value} put={(t) => ([type, price][i]!.value = t)} faults={faults.value} {...(e.hint ? { hint: e.hint } : {})} />
+            ))}
+          </div>
+        )}
+        <Importer
+          cluster={name}
+          only="history"
+          before={before}
+          done={async (_, taken) => {
+            into.value = taken ? name : "";
+            times.value++;
+            if (!taken) await undo();
+          }}
+        />
       </section>
-      <MakeOfHistory key={runs.value} cluster={into.value} />
+      {into.value && (
+        <Proposal
+          key={times.value}
+          cluster={into.value}
+          asked
+          made={() => {
+            type.value = price.value = "";
+            void toPlan(into.value);
+          }}
+          nothing={undo}
+        />
+      )}
     </>
   );
 }

@@ -1,4 +1,4 @@
-// Import in four steps: the file, what it was recognised as, its first rows, and what came of it.
+// Import in four steps: the file, what it was recognised as, its first rows, and what came of it. Past runs may be many files.
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { ask, faultsOf, Problem, upload } from "../api/client.ts";
@@ -13,7 +13,7 @@ import { DataTable } from "./table.tsx";
 
 const whole = 8 << 20; // the most that a document may have
 
-interface Result {
+export interface Result {
   taken: boolean;
   said: string;
   wrong: Wrong[];
@@ -25,8 +25,18 @@ type Checked = Result & { go?: () => Promise<Result> };
 const bytes = (n: number) => (n >= 1e9 ? `${(n / 1e9).toFixed(2)} GB` : n >= 1e6 ? `${(n / 1e6).toFixed(1)} MB` : `${Math.ceil(n / 1e3)} kB`);
 const stepTexts = ["Choose a file", "What it is", "First rows", "Result"];
 
-export function Importer({ cluster, only, done }: { cluster: string; only?: Brought; done?: (kind: Brought) => void }) {
+interface Props {
+  cluster: string;
+  only?: Brought;
+  /** What must be there before anything is sent. */
+  before?: () => Promise<Result | null>;
+  /** It is over; something was taken, or nothing. */
+  done?: (kind: Brought, taken: boolean) => unknown;
+}
+
+export function Importer({ cluster, only, before, done }: Props) {
   const file = useSignal<File | null>(null);
+  const others = useSignal<File[]>([]); // of past runs, besides the first
   const beginning = useSignal<Beginning | null>(null);
   const kind = useSignal<Brought | null>(null);
   const checked = useSignal<Checked | null>(null);
@@ -39,16 +49,35 @@ export function Importer({ cluster, only, done }: { cluster: string; only?: Brou
   useEffect(() => () => sending.peek()?.stop.abort(), []);
   const step = result.value ? 3 : beginning.value ? 2 : 0;
 
-  const choose = async (f: File | undefined) => {
+  const choose = async (chosen: FileList | null | undefined) => {
+    const [f, ...rest] = chosen ?? [];
     if (!f) return;
     sending.value?.stop.abort();
     checked.value = result.value = beginning.value = null;
     file.value = f;
+    others.value = rest;
     const b = await begin(f);
     if (file.value !== f) return;
     beginning.value = b;
-    kind.value = b.kind ?? null;
-    if (b.kind && b.kind !== "history" && b.kind !== "prices") await check();
+    kind.value = rest.length > 0 ? "history" : (b.kind ?? null);
+    if (kind.value && kind.value !== "history" && kind.value !== "prices") await check();
+  };
+
+  /** sendRuns uploads files of past runs one after the other. One that is refused does not keep back the others. */
+  const sendRuns = async (dry: boolean, stop: AbortController): Promise<Result> => {
+    const all = [file.value!, ...others.value];
+    const answers: HistoryImport[] = [];
+    let gone = 0;
+    for (const f of all) {
+      try {
+        answers.push(within(f, all.length, await upload("POST /v1/clusters/{cluster}/history-imports", { path: { cluster }, query: dry ? { dry_run: true } : {}, file: f, kind: "application/octet-stream", signal: stop.signal, sent: (n: number) => (sending.value = { sent: gone + n, stop }) })));
+      } catch (e) {
+        if (!(e instanceof Problem) || ![400, 413, 422].includes(e.status)) throw e;
+        answers.push(within(f, all.length, { ...nothing, refused: { count: 1, first: [{ where: "the file", detail: e.message }] } }));
+      }
+      gone += f.size;
+    }
+    return historyResult(answers.reduce(both));
   };
 
   /** send uploads the file, telling how much of it has gone. */
@@ -59,7 +88,7 @@ export function Importer({ cluster, only, done }: { cluster: string; only?: Brou
     const patterns = instance.value.split(/[\s,]+/).filter(Boolean);
     try {
       return kind.value === "history"
-        ? historyResult(await upload("POST /v1/clusters/{cluster}/history-imports", { ...asked, query: dry ? { dry_run: true } : {} }))
+        ? await sendRuns(dry, stop)
         : priceResult(await upload("POST /v1/clusters/{cluster}/price-imports", { ...asked, query: { ...(dry ? { dry_run: true } : {}), ...(region.value ? { region: region.value } : {}), ...(patterns.length ? { instance: patterns } : {}) } }));
     } catch (e) {
       if (e instanceof DOMException) {
@@ -80,13 +109,18 @@ export function Importer({ cluster, only, done }: { cluster: string; only?: Brou
   };
   const go = async () => {
     const of = file.value;
+    const lacks = (await before?.()) ?? null;
+    if (file.value !== of) return;
+    checked.value = lacks ?? checked.value;
+    if (lacks) return;
     const r = kind.value === "history" ? await send(false) : checked.value?.go ? await checked.value.go().catch((e: unknown) => refused(e, [])) : null;
     if (!r || file.value !== of) return;
+    await done?.(kind.value!, r.taken);
     result.value = r;
-    if (r.taken) done?.(kind.value!);
   };
   const fits = kind.value !== null && (!only || kind.value === only) && kind.value !== "problem";
   const busy = sending.value;
+  const size = [file.value, ...others.value].reduce((n, f) => n + (f?.size ?? 0), 0);
   return (
     <div class="stack">
       <ol class="steps" aria-label="Steps">
@@ -106,22 +140,24 @@ export function Importer({ cluster, only, done }: { cluster: string; only?: Brou
         onDrop={(e) => {
           e.preventDefault();
           over.value = false;
-          void choose(e.dataTransfer?.files[0]);
+          void choose(e.dataTransfer?.files);
         }}
       >
-        <span>{file.value ? `${file.value.name}, ${bytes(file.value.size)}` : only === "prices" ? "Drop a price sheet here, or choose one" : "Drop a file here, or choose one: classes as CSV, a document, or past runs"}</span>
+        <span>{file.value ? `${others.value.length > 0 ? count(others.value.length + 1, "file", "files") : file.value.name}, ${bytes(size)}` : asksFor(only)}</span>
         <input
           ref={input}
           type="file"
+          multiple={only !== "prices"}
           disabled={!may("operator")}
           onClick={(e) => (e.currentTarget.value = "")} // the same file may be chosen again, mended
-          onChange={(e) => void choose(e.currentTarget.files?.[0])}
+          onChange={(e) => void choose(e.currentTarget.files)}
         />
       </label>
       {beginning.value && (
         <>
           <p>
-            {kind.value ? `This is ${broughtTexts[kind.value]}.` : "This file is not known."} <span class="muted">{beginning.value.by}</span>
+            {others.value.length > 0 ? "These are read as past runs of jobs." : kind.value ? `This is ${broughtTexts[kind.value]}.` : "This file is not known."}{" "}
+            <span class="muted">{others.value.length > 0 ? "A file that is something else is left out, and told." : beginning.value.by}</span>
             {kind.value && !fits && (
               <>
                 {" "}
@@ -143,9 +179,9 @@ export function Importer({ cluster, only, done }: { cluster: string; only?: Brou
           )}
           {busy && (
             <p class="tools">
-              <progress max={file.value!.size} value={busy.sent} aria-label="Sent" />
+              <progress max={size} value={busy.sent} aria-label="Sent" />
               <span role="status">
-                Sent {bytes(busy.sent)} of {bytes(file.value!.size)}.
+                Sent {bytes(busy.sent)} of {bytes(size)}.
               </span>
               <button onClick={() => busy.stop.abort()}>Cancel</button>
             </p>
@@ -165,7 +201,7 @@ export function Importer({ cluster, only, done }: { cluster: string; only?: Brou
               )}
             </>
           )}
-          {result.value ? <Told result={result.value} /> : <Preview of={beginning.value} />}
+          {result.value ? <Told result={result.value} /> : others.value.length === 0 && <Preview of={beginning.value} />}
         </>
       )}
     </div>
@@ -270,8 +306,28 @@ async function checks(kind: Brought, file: File, cluster: string, dry: () => Pro
   }
 }
 
+const asksFor = (only?: Brought) =>
+  only === "prices" ? "Drop a price sheet here, or choose one" : only === "history" ? "Drop logs of past runs here, or choose them: many files at once" : "Drop a file here, or choose one: classes as CSV, a document, or past runs (many files at once)";
+
+const none = { count: 0, first: [] };
+const nothing: HistoryImport = { dry_run: false, executions: 0, created: 0, updated: 0, unchanged: 0, unusable: none, refused: none, bytes: 0, jobs: [], more_jobs: 0 };
+
+/** within says of which of several files something was left out. */
+function within(f: File, files: number, h: HistoryImport): HistoryImport {
+  if (files === 1) return h;
+  return { ...h, refused: { ...h.refused, first: h.refused.first.map((r) => ({ ...r, where: `${f.name}, ${r.where}` })) } };
+}
+
+/** both is what two imports came to together. */
+function both(a: HistoryImport, b: HistoryImport): HistoryImport {
+  const sum = (of: "executions" | "created" | "updated" | "unchanged" | "bytes" | "more_jobs") => a[of] + b[of];
+  const told = (of: "unusable" | "refused") => ({ count: a[of].count + b[of].count, first: [...a[of].first, ...b[of].first] });
+  const known = new Set(a.jobs.map((j) => j.job)); // the figures of a job are told nowhere
+  return { dry_run: a.dry_run, executions: sum("executions"), created: sum("created"), updated: sum("updated"), unchanged: sum("unchanged"), unusable: told("unusable"), refused: told("refused"), bytes: sum("bytes"), jobs: [...a.jobs, ...b.jobs.filter((j) => !known.has(j.job))], more_jobs: sum("more_jobs") };
+}
+
 function historyResult(h: HistoryImport): Result {
-  const wrong = [...h.refused.first, ...h.unusable.first].map((r) => ({ row: r.where, field: "", detail: brief(r.detail), change: h.executions === 0 ? "Mend it and import it again." : "It was left out; the others were taken." }));
+  const wrong = [...h.refused.first, ...h.unusable.first].map((r) => ({ row: r.where, field: "", detail: brief(r.detail), change: h.executions === 0 ? "Mend it and import it again." : "It was left out." }));
   if (h.executions === 0) return { taken: false, wrong, said: "There is no run in it that can be taken." };
   return {
     taken: true,

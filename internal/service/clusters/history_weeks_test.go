@@ -1,4 +1,4 @@
-package begin
+package clusters
 
 import (
 	"testing"
