@@ -131,6 +131,7 @@ KEY =
 
 release: ui audit ## build archives and Debian packages for Linux, checksums and lists of contents (SBOM) into dist/, signed: make release KEY=release.pem
 	@scripts/setup release
+	go run ./scripts/packages internal/edge/web/ui
 	$(PATCHED) go run ./scripts/release -version '$(VERSION)' -out dist -key '$(KEY)'
 
 audit: ## look for known vulnerabilities in the modules and in Go (fetches Go's database of them)

@@ -184,19 +184,25 @@ type Scaling struct {
 	ValidUntil time.Time               `json:"valid_until"`
 	VMs        ScalingVMs              `json:"vms"`
 	Classes    map[string]ScalingClass `json:"classes"`
-	Types      map[string]int64        `json:"types"` // VMs of each type, where the cluster has several
+	Types      map[string]int64        `json:"types"`      // VMs of each type, where the cluster has several,
+	SpotTypes  map[string]int64        `json:"spot_types"` // and those of them that are spot
 
-	Next        []ScalingNext `json:"next"`         // with a lead: the changes of a day ahead,
-	NextUntil   *time.Time    `json:"next_until"`   // up to when these are complete,
-	NextProblem string        `json:"next_problem"` // and why what follows cannot be planned
+	Next         []ScalingNext `json:"next"`          // with a lead: the changes of a day ahead,
+	NextUntil    *time.Time    `json:"next_until"`    // up to when these are complete,
+	NextComplete bool          `json:"next_complete"` // that they are so for a day,
+	NextProblem  string        `json:"next_problem"`  // and why what follows cannot be planned
 }
 
 // ScalingNext holds the VMs from a moment ahead on.
 type ScalingNext struct {
-	At      time.Time        `json:"at"`
-	VMs     int64            `json:"vms"`
-	Types   map[string]int64 `json:"types"`
-	Classes map[string]int64 `json:"classes"`
+	At        time.Time        `json:"at"`
+	VMs       int64            `json:"vms"`
+	Reserved  int64            `json:"reserved"`
+	OnDemand  int64            `json:"on_demand"`
+	Spot      int64            `json:"spot"`
+	Types     map[string]int64 `json:"types"`
+	SpotTypes map[string]int64 `json:"spot_types"`
+	Classes   map[string]int64 `json:"classes"`
 }
 
 // ScalingVMs counts whole VMs that should run.
@@ -204,6 +210,7 @@ type ScalingVMs struct {
 	Total    int64 `json:"total"`
 	Reserved int64 `json:"reserved"`
 	OnDemand int64 `json:"on_demand"`
+	Spot     int64 `json:"spot"`
 	Planned  int64 `json:"planned"` // the plan's own total
 	Held     bool  `json:"held"`    // a decrease is held back
 	Ahead    bool  `json:"ahead"`   // the total is that of a change within the lead

@@ -17,6 +17,29 @@ import (
 	"example.org/headroom/internal/edge/cli/shell"
 )
 
+func TestHealthOfTheDataDirectory(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	defer s.Close()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, remote.ClientFile), fmt.Appendf(nil, `{"url":%q}`, s.URL), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	health := func() int {
+		var out, trouble bytes.Buffer
+		return run(t.Context(), []string{"server", "health"}, nil, &out, &trouble)
+	}
+	t.Setenv("HEADROOM_URL", "")
+	t.Setenv("HEADROOM_LISTEN", "")
+	t.Setenv("HEADROOM_DATA_DIR", dir)
+	if code := health(); code != shell.ExitOK {
+		t.Errorf("the server of HEADROOM_DATA_DIR: exit code %d", code)
+	}
+	t.Setenv("HEADROOM_LISTEN", "127.0.0.1:1")
+	if code := health(); code != shell.ExitError {
+		t.Errorf("HEADROOM_LISTEN names a place without a server: exit code %d", code)
+	}
+}
+
 func TestHealth(t *testing.T) {
 	t.Parallel()
 	answers := func(status int, body string) string {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -15,15 +16,12 @@ import (
 	"example.org/headroom/internal/test/pgtest"
 )
 
-// Where there is no database here, keys are those of the server that HEADROOM_URL names, and no database is made.
+// Keys are those of the server that HEADROOM_URL names, also beside a data directory, and no database is made.
 func TestKeysOfAServerElsewhere(t *testing.T) {
-	server, home := startServer(t), t.TempDir() // the home is not looked at where this is run as root
-	for name, value := range map[string]string{"DATABASE_URL": "", "HEADROOM_DATA_DIR": "", "HEADROOM_URL": server.URL, "HEADROOM_API_KEY": server.Keys[auth.Admin],
+	server, home := startServer(t), t.TempDir()
+	for name, value := range map[string]string{"DATABASE_URL": "", "HEADROOM_DATA_DIR": filepath.Join(home, "data"), "HEADROOM_URL": server.URL, "HEADROOM_API_KEY": server.Keys[auth.Admin],
 		"HOME": home, "XDG_DATA_HOME": home} {
 		t.Setenv(name, value)
-	}
-	if _, err := os.Stat(remote.DefaultDataDir()); err == nil {
-		t.Skipf("this machine has a server's data in %s", remote.DefaultDataDir())
 	}
 	var out, trouble bytes.Buffer
 	code := run(t.Context(), []string{"server", "key", "create", "me", "--role", "viewer", "-q"}, strings.NewReader(""), &out, &trouble)
@@ -40,6 +38,15 @@ func TestKeysOfAServerElsewhere(t *testing.T) {
 	}
 	if _, err := os.Stat(remote.DefaultDataDir()); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("%s was made (%v)", remote.DefaultDataDir(), err)
+	}
+	if err := os.MkdirAll(filepath.Join(home, "data", "postgres"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("HEADROOM_API_KEY", server.Keys[auth.Admin])
+	out.Reset()
+	trouble.Reset()
+	if code := run(t.Context(), []string{"server", "key", "list"}, strings.NewReader(""), &out, &trouble); code != shell.ExitOK || !strings.Contains(out.String(), "me ") {
+		t.Errorf("beside a data directory: exit code %d: %s%s", code, &out, &trouble)
 	}
 }
 

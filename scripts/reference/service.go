@@ -25,9 +25,10 @@ func cell(text string) string {
 
 // otherVariables holds the variables that are no settings of a server.
 var otherVariables = map[string]string{
-	"HEADROOM_URL":     "the address of the server that commands ask",
-	"HEADROOM_API_KEY": "the key with which they ask",
-	"HEADROOM_SOLVER":  "the path of `headroom-solver`, where it does not lie beside `headroom`",
+	"HEADROOM_DATA_DIR": "the data directory of the server on this machine that commands ask, where nothing names another",
+	"HEADROOM_URL":      "the address of the server that commands ask",
+	"HEADROOM_API_KEY":  "the key with which they ask",
+	"HEADROOM_SOLVER":   "the path of `headroom-solver`, where it does not lie beside `headroom`",
 }
 
 // taskVariables holds what an agent tells its tasks.

@@ -86,6 +86,9 @@ func release(version, out string, platforms []platform) error {
 	if err != nil {
 		return err
 	}
+	if err := (&inventory{}).addPage(pageFolder); err != nil { // before minutes of building
+		return err
+	}
 	if err := os.RemoveAll(out); err != nil {
 		return err
 	}

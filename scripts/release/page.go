@@ -44,7 +44,7 @@ func (i *inventory) addPage(folder string) error {
 			purl: "pkg:npm/" + strings.ReplaceAll(name, "@", "%40") + "@" + escaped(p.Version),
 		}
 		if m.texts, err = textsIn(filepath.Join(folder, filepath.FromSlash(path.Clean(place)))); err != nil {
-			return fmt.Errorf("%s: %w", name, err)
+			return fmt.Errorf("the page's package %s has no licence here (%w); fetch the page's packages: go run ./scripts/packages %s", name, err, pageFolder)
 		}
 		i.put(m)
 	}

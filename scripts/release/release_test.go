@@ -272,3 +272,15 @@ func TestReleaseRefusesWithoutAVersion(t *testing.T) {
 		}
 	}
 }
+
+// A checkout whose page was built elsewhere lacks the page's packages. That is said first, with the command to run.
+func TestReleaseNamesTheCommandForMissingPackages(t *testing.T) {
+	folder := t.TempDir()
+	list := `{"packages":{"node_modules/preact":{"version":"1.0.0","integrity":"sha512-AAAA","license":"MIT"}}}`
+	if err := os.WriteFile(filepath.Join(folder, "package-lock.json"), []byte(list), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := (&inventory{}).addPage(folder); err == nil || !strings.Contains(err.Error(), "go run ./scripts/packages internal/edge/web/ui") {
+		t.Errorf("got %v", err)
+	}
+}

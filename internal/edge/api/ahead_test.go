@@ -71,6 +71,9 @@ func TestScalingLooksAhead(t *testing.T) {
 		for n := range maps.Values(next.Classes) {
 			sum += n
 		}
+		if kinds := next.Reserved + next.OnDemand + next.Spot; kinds != next.VMs {
+			t.Errorf("at %s the kinds have %d VMs of %d", next.At, kinds, next.VMs)
+		}
 		if sum != next.VMs {
 			t.Errorf("at %s the classes have %d VMs of %d", next.At, sum, next.VMs)
 		}
@@ -116,7 +119,10 @@ func TestScalingLooksAhead(t *testing.T) {
 		t.Errorf("after another forecast the event tells %+v", then)
 	}
 	s.ask(s.admin, "GET", "/v1/clusters/night/plans/events?next=soon", nil).want(t, 400)
-	for _, wrong := range []string{"lead=0", "lead=86401", "lead=ten", "lead=-5"} {
+	if got := s.ask(s.admin, "GET", scalingOfNight+"?lead=0", nil).want(t, 200); strings.Contains(string(got.text), "next") {
+		t.Errorf("no lead looks ahead: %s", got.text)
+	}
+	for _, wrong := range []string{"lead=86401", "lead=ten", "lead=-5"} {
 		if p := s.ask(s.admin, "GET", scalingOfNight+"?"+wrong, nil).want(t, 400).problem(t); !strings.Contains(p.Detail+fmt.Sprint(p.Errors), "lead") {
 			t.Errorf("%s: %s", wrong, p.Detail)
 		}

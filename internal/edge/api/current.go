@@ -214,13 +214,10 @@ func (s *server) scalingText(r *http.Request, shown found, ahead plans.Outlook, 
 	if err != nil {
 		return nil, "", fmt.Errorf("write the scaling document: %w", err)
 	}
-	tag := fmt.Sprintf("%s-%d-%t", shown.Tag(), document.VMs.Total, document.Stale)
-	if o.Lead > 0 {
-		comes := fnv.New64a()
-		_ = json.NewEncoder(comes).Encode([]any{document.Next, document.NextUntil, document.NextProblem, document.Types, document.Items}) // written above
-		tag += fmt.Sprintf("-%x", comes.Sum64())
-	}
-	return append(text, '\n'), `W/"` + tag + `"`, nil
+	document.AgeSeconds = 0
+	sum := fnv.New64a()
+	_ = json.NewEncoder(sum).Encode(document) // written above
+	return append(text, '\n'), fmt.Sprintf(`W/"%s-%x"`, shown.Tag(), sum.Sum64()), nil
 }
 
 // leadOf returns how far ahead an autoscaler asks. What cannot be read is refused with the other parameters.

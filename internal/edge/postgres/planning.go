@@ -16,13 +16,14 @@ import (
 	"example.org/headroom/internal/service/plans"
 )
 
-// past selects the earlier totals within the time that a decrease is held back, each with its last moment. The time
+// past selects the earlier VMs within the time that a decrease is held back, each with its last moment. The time
 // is a little longer, because the compared moments come from other clocks.
 const past = `
 	CASE WHEN c.hold_seconds > 0 THEN (
-	    SELECT json_agg(json_build_object('vms', vms, 'until', until) ORDER BY until) FROM (
-	        SELECT vms, max(until) AS until FROM (SELECT vms, lead(since) OVER (ORDER BY since) AS until FROM plan_turns t WHERE t.cluster_id = g.cluster_id) turns
-	        WHERE until > clock_timestamp() - make_interval(secs => c.hold_seconds) - interval '1 minute' GROUP BY vms) totals)::text END`
+	    SELECT json_agg(jsonb_build_object('vms', vms, 'until', until) || coalesce(kinds, '{}') ORDER BY until) FROM (
+	        SELECT vms, kinds, max(until) AS until FROM (
+	            SELECT vms, kinds, lead(since) OVER (ORDER BY since) AS until FROM plan_turns t WHERE t.cluster_id = g.cluster_id) turns
+	        WHERE until > clock_timestamp() - make_interval(secs => c.hold_seconds) - interval '1 minute' GROUP BY vms, kinds) totals)::text END`
 
 // selectCurrent reads current plans; g is the row of planning.
 const selectCurrent = `

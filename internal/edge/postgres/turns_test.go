@@ -2,13 +2,15 @@ package postgres_test
 
 import (
 	"context"
-	"example.org/headroom/internal/service/plans"
+	"fmt"
 	"slices"
 	"testing"
 	"time"
 
+	"example.org/headroom/internal/core/capacity"
 	"example.org/headroom/internal/data/inputs"
 	"example.org/headroom/internal/data/storage"
+	"example.org/headroom/internal/service/plans"
 	"example.org/headroom/internal/test/pgtest"
 )
 
@@ -21,7 +23,8 @@ func TestWhatWasCurrentBefore(t *testing.T) {
 	save := func(vms float64) {
 		t.Helper()
 		p := record(night)
-		p.VMs, p.InputsVersion = vms, must(s.Cluster(ctx, night))(t).InputsVersion
+		p.Plan = fmt.Appendf(nil, `{"vms":{"total":%g,"types":[{"name":"m5","total":%[1]g,"spot":3}]}}`, vms)
+		p.VMs, p.VMsSpot, p.InputsVersion = vms, 3, must(s.Cluster(ctx, night))(t).InputsVersion
 		must(s.SavePlan(ctx, p))(t)
 	}
 	past := func(want ...float64) {
@@ -29,9 +32,9 @@ func TestWhatWasCurrentBefore(t *testing.T) {
 		var got []float64
 		current := must(s.Current(ctx, night))(t)
 		for _, was := range current.Past {
-			got = append(got, was.VMs)
+			got = append(got, was.Total)
 			if age := time.Since(was.Until); age < -time.Second || age > time.Minute {
-				t.Errorf("a plan of %v VMs was current until %s", was.VMs, was.Until)
+				t.Errorf("a plan of %v VMs was current until %s", was.Total, was.Until)
 			}
 		}
 		if !slices.Equal(got, want) {
@@ -61,6 +64,11 @@ func TestWhatWasCurrentBefore(t *testing.T) {
 	must(s.KeepPlan(ctx, record(night)))(t)
 	past(70, 90)
 
+	for _, was := range must(s.Current(ctx, night))(t).Past {
+		if was.Reserved != 30 || was.Spot != 3 || len(was.Types) != 1 || was.Types[0] != (capacity.TypeVMs{Name: "m5", Total: was.Total, Spot: 3}) {
+			t.Errorf("the kinds and types of %v VMs are %+v", was.Total, was)
+		}
+	}
 	conn := raw(t, url)
 	for _, change := range []string{
 		"UPDATE planning SET current_number = 2",                 // as the previous release does

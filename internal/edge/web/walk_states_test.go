@@ -199,6 +199,7 @@ func walkStates(t *testing.T, s *server, browser context.Context) {
 	value[bool](t, ctx, look)
 	banner(t, ctx, "could not be planned:")
 	until(t, ctx, `/^The change of \d\d:\d\d UTC could not be planned: .*[^.]\. Plan \d+ stays in force\./.test(document.querySelector(".banner").textContent)`)
+	until(t, ctx, `document.querySelector("header.top").textContent.includes("holds until it can be planned anew") && document.querySelector("header.top").textContent.includes("Of older inputs")`)
 	press(t, ctx, "Show the change")
 	until(t, ctx, `document.querySelector("dialog td")?.textContent.includes("class month-end")`)
 	press(t, ctx, "Undo it")

@@ -222,7 +222,9 @@ func (d *Desk) measured(ctx context.Context, cluster string, q ForecastFromHisto
 		last = inputs.HourOf(*q.MeasuredUntil) - 1
 	}
 	if n := int64(last) - int64(first) + 1; n > history.MaxHours {
-		return nil, fault.At("/measured_from", "too_long", fmt.Sprintf("That are %d hours; at most %d are measured.", n, history.MaxHours))
+		return nil, fault.At("/measured_from", "too_long", fmt.Sprintf(
+			"The jobs were measured over %d hours, from %s to %s, and at most %d hours are forecast from; begin later, or leave out runs with a wrong date.",
+			n, dayOf(first), dayOf(last), history.MaxHours))
 	}
 	hours := make([]history.Hour, 0, last-first+1)
 	for h := first; h <= last; h++ {
@@ -238,3 +240,6 @@ func (d *Desk) measured(ctx context.Context, cluster string, q ForecastFromHisto
 	made.MeasuredFrom, made.MeasuredUntil, made.Hours = inputs.TimeOf(first), inputs.TimeOf(last+1), int64(len(hours))
 	return hours, nil
 }
+
+// dayOf writes the day of an hour, as in messages.
+func dayOf(hour int32) string { return time.Unix(int64(hour)*3600, 0).UTC().Format(time.DateOnly) }

@@ -40,8 +40,10 @@ type Outlook struct {
 
 // Whole reports whether an outlook reaches as far as autoscalers may ask.
 func (o Outlook) Whole(now time.Time) bool {
-	return o.Problem != "" || !o.Until.Before(now.Add(LongestLead))
+	return o.Problem != "" || o.complete(now)
 }
+
+func (o Outlook) complete(now time.Time) bool { return !o.Until.Before(now.Add(LongestLead)) }
 
 // foresight keeps the outlooks of clusters that autoscalers ask about.
 type foresight struct {
@@ -108,7 +110,7 @@ func (d *Desk) glance(shown *Shown) (known Outlook, grown <-chan struct{}) {
 		}
 	}
 	a.Moments = slices.DeleteFunc(slices.Clone(a.Moments), func(m Moment) bool { return !m.At.After(shown.planned()) })
-	ready := a.Problem == "" && a.Until.Before(now.Add(LongestLead)) && time.Now().After(a.rests)
+	ready := !a.Whole(now) && time.Now().After(a.rests)
 	if ready && !a.looking {
 		a.looking, a.grown = true, make(chan struct{})
 		go d.explore(shown, a)
@@ -135,9 +137,9 @@ func (a *ahead) all() []Moment {
 	return append(slices.Clip(a.Moments), a.before[from:]...)
 }
 
-// sameVMs reports whether two plans have the same VMs, in all and by type and class.
+// sameVMs reports whether two plans have the same VMs, in all and by kind, type and class.
 func sameVMs(a, b capacity.Plan) bool {
-	return a.VMs.Total == b.VMs.Total && a.VMs.Reserved == b.VMs.Reserved && slices.Equal(a.VMs.Types, b.VMs.Types) &&
+	return a.VMs.Total == b.VMs.Total && a.VMs.Reserved == b.VMs.Reserved && a.VMs.Spot == b.VMs.Spot && slices.Equal(a.VMs.Types, b.VMs.Types) &&
 		slices.EqualFunc(a.Classes, b.Classes, func(a, b capacity.ClassPlan) bool { return a.Name == b.Name && a.VMs == b.VMs })
 }
 

@@ -22,7 +22,7 @@ func copied(t *testing.T) (a *Desk, token, file string) {
 	t.Helper()
 	k := newKept()
 	k.add(7, 5, began)
-	k.past = []PastTotal{{VMs: 9, Until: began.Add(-time.Minute)}}
+	k.past = []PastVMs{{Total: 9, Until: began.Add(-time.Minute)}}
 	a = New(Config{Now: func() time.Time { return began }, Ring: auth.NewKeyring()})
 	a.Board.source = k
 	if err := a.Board.readAll(t.Context()); err != nil {

@@ -17,7 +17,7 @@ import (
 type kept struct {
 	mu     sync.Mutex
 	plans  []PlanSummary // the newest first
-	past   []PastTotal
+	past   []PastVMs
 	err    error
 	tell   func(string)
 	reads  int

@@ -12,14 +12,14 @@ type Current struct {
 	// ConfirmedAt is the moment when the inputs were last found equal to those of the plan. For a pinned plan it is
 	// the moment when the inputs were last planned, whatever the result.
 	ConfirmedAt      time.Time
-	ConfirmedVersion int64       // the inputs' version that was seen then
-	Boundary         *time.Time  // the next change of a price, contract or forecast, or the end of a pin; nil if none is known
-	InputsVersion    int64       // the cluster's, now
-	InputsChangedAt  time.Time   // when they became that
-	Pin              *Pin        // an operator's word that this plan stays
-	LastAttempt      *Attempt    // the last try to make a newer plan, if it failed or changed nothing
-	HoldSeconds      int64       // time for which a decrease of VMs is held back from autoscalers
-	Past             []PastTotal // earlier plans within that time
+	ConfirmedVersion int64      // the inputs' version that was seen then
+	Boundary         *time.Time // the next change of a price, contract or forecast, or the end of a pin; nil if none is known
+	InputsVersion    int64      // the cluster's, now
+	InputsChangedAt  time.Time  // when they became that
+	Pin              *Pin       // an operator's word that this plan stays
+	LastAttempt      *Attempt   // the last try to make a newer plan, if it failed or changed nothing
+	HoldSeconds      int64      // time for which a decrease of VMs is held back from autoscalers
+	Past             []PastVMs  // earlier plans within that time
 }
 
 // Pin keeps a plan current until a moment in spite of any changes.

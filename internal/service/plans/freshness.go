@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"example.org/headroom/internal/core/capacity"
@@ -25,6 +26,29 @@ type Freshness struct {
 func (c Current) Freshness(now time.Time) Freshness {
 	return Freshness{ConfirmedAt: c.ConfirmedAt.UTC(), ValidUntil: c.ValidUntil().UTC(), Stale: c.Stale(now),
 		InputsVersion: c.InputsVersion, InputsChangedAt: c.InputsChangedAt.UTC(), Pin: c.Pin, LastAttempt: c.LastAttempt}
+}
+
+// Trouble says why an older plan stays in force, and what to do; "" where none does. number is the plan's.
+func (f Freshness) Trouble(number int64) string {
+	switch a := f.LastAttempt; {
+	case a != nil && a.Failed:
+		what := "The attempt of " + a.At.UTC().Format(time.RFC3339) + " to plan anew failed"
+		if a.Reason == "inputs" {
+			what = "The change of " + f.InputsChangedAt.UTC().Format(time.RFC3339) + " could not be planned"
+		}
+		why, cure := a.Detail, ""
+		if len(a.Conflicts) > 0 {
+			why = a.Conflicts[0].Detail
+			if hint := a.Conflicts[0].Hint; hint != nil && !strings.Contains(why, hint.Detail) {
+				cure = " " + strings.TrimSuffix(hint.Detail, ".") + "."
+			}
+		}
+		return fmt.Sprintf("%s: %s.%s Plan %d, of older inputs, stays in force.", what, strings.TrimSuffix(why, "."), cure, number)
+	case f.Stale:
+		return fmt.Sprintf("Plan %d is stale: it was due to be renewed at %s, for inputs of %s. \"headroom server doctor\" says whether a server can plan.",
+			number, f.ValidUntil.UTC().Format(time.RFC3339), f.InputsChangedAt.UTC().Format(time.RFC3339))
+	}
+	return ""
 }
 
 // Tag changes with the plan and with every member of its freshness except Stale, which changes by the passing of time

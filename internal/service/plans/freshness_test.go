@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"math/rand/v2"
 	"testing"
+	"time"
 
 	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/fault"
 	"example.org/headroom/internal/test/plantest"
 )
 
@@ -31,6 +33,29 @@ func TestTextOfProblems(t *testing.T) {
 		}
 		if !bytes.Equal(sums[0], sums[1]) {
 			t.Fatalf("the sum of %+v depends on the plan before", p)
+		}
+	}
+}
+
+// People read why an older plan stays in force, with the cure.
+func TestTroubleIsTold(t *testing.T) {
+	t.Parallel()
+	failed := &Attempt{At: noon, Reason: "inputs", Failed: true, Detail: "No plan meets the demands", Conflicts: []fault.Finding{
+		{Detail: "The quota of vm is 0.", Hint: &fault.Hint{Detail: "A quota of 2 is enough."}}}}
+	boundary := &Attempt{At: noon, Reason: "boundary", Failed: true, Detail: "vm has no price."}
+	for _, c := range []struct {
+		f    Freshness
+		want string
+	}{
+		{Freshness{LastAttempt: &Attempt{Detail: "nothing changed"}}, ""},
+		{Freshness{InputsChangedAt: noon, LastAttempt: failed},
+			"The change of 2026-11-21T12:00:00Z could not be planned: The quota of vm is 0. A quota of 2 is enough. Plan 7, of older inputs, stays in force."},
+		{Freshness{LastAttempt: boundary, Stale: true}, "The attempt of 2026-11-21T12:00:00Z to plan anew failed: vm has no price. Plan 7, of older inputs, stays in force."},
+		{Freshness{Stale: true, ValidUntil: noon, InputsChangedAt: noon.Add(-time.Hour)},
+			`Plan 7 is stale: it was due to be renewed at 2026-11-21T12:00:00Z, for inputs of 2026-11-21T11:00:00Z. "headroom server doctor" says whether a server can plan.`},
+	} {
+		if got := c.f.Trouble(7); got != c.want {
+			t.Errorf("got %q, want %q", got, c.want)
 		}
 	}
 }

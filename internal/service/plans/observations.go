@@ -57,7 +57,9 @@ func (d *Desk) Observe(ctx context.Context, cluster string, r ObservationRequest
 		return Observation{}, err
 	}
 	if r.At == nil && basis.Current != nil {
-		basis.Plan.Held = basis.Current.heldVMs(now)
+		for _, was := range basis.Current.held(now) {
+			basis.Plan.Held = max(basis.Plan.Held, figure(was.Total))
+		}
 	}
 	// in the precision of the database
 	return d.observations.SaveObservation(ctx, cluster, r.judge(at.Truncate(time.Microsecond), basis))

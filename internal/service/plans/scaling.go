@@ -2,6 +2,7 @@ package plans
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"slices"
 	"time"
@@ -25,30 +26,44 @@ type Scaling struct {
 	Classes map[string]ScalingClass `json:"classes"`
 	Items   []ScalingItem           `json:"items"` // the classes as rows, by name
 
-	Types map[string]int64 `json:"types,omitempty"` // VMs by name, where there are several types
+	ScalingTypes
 
-	// With a lead every count of VMs above is the most of any moment up to then, by itself, so that parts may add up to more.
-	Next        []ScalingNext `json:"next,omitzero"`
-	NextUntil   *time.Time    `json:"next_until,omitempty"` // it is complete up to then
-	NextProblem string        `json:"next_problem,omitempty"`
+	// What is held back or comes within a lead raises every count of VMs above by itself, so that parts may add up to more.
+	Next         []ScalingNext `json:"next,omitzero"`
+	NextUntil    *time.Time    `json:"next_until,omitempty"` // it is complete up to then
+	NextComplete *bool         `json:"next_complete,omitempty"`
+	NextProblem  string        `json:"next_problem,omitempty"`
 }
 
 // ScalingNext holds the targets from a moment ahead on.
 type ScalingNext struct {
-	At      time.Time        `json:"at"`
-	VMs     int64            `json:"vms"`
-	Types   map[string]int64 `json:"types,omitempty"`
+	At  time.Time `json:"at"`
+	VMs int64     `json:"vms"` // Reserved + OnDemand + Spot
+	ScalingKinds
+	ScalingTypes
 	Classes map[string]int64 `json:"classes"`
 }
 
-// ScalingVMs counts the VMs that should run: Total = Reserved + OnDemand, unless a lead raises them.
-type ScalingVMs struct {
-	Total    int64 `json:"total"`
+// ScalingKinds counts VMs by how they are paid for.
+type ScalingKinds struct {
 	Reserved int64 `json:"reserved"`
 	OnDemand int64 `json:"on_demand"`
-	Planned  int64 `json:"planned"`         // the plan's own total, before anything below changed it
-	Held     bool  `json:"held"`            // a decrease is held back
-	Ahead    bool  `json:"ahead,omitempty"` // the total is that of a moment ahead
+	Spot     int64 `json:"spot"`
+}
+
+// ScalingTypes counts VMs by the name of their type, where there are several.
+type ScalingTypes struct {
+	Types     map[string]int64 `json:"types,omitempty"`
+	SpotTypes map[string]int64 `json:"spot_types,omitempty"` // those of Types that are spot
+}
+
+// ScalingVMs counts the VMs that should run: Total = Reserved + OnDemand + Spot, unless a hold or a lead raises them.
+type ScalingVMs struct {
+	Total int64 `json:"total"`
+	ScalingKinds
+	Planned int64 `json:"planned"`         // the plan's own total, before anything below changed it
+	Held    bool  `json:"held"`            // a decrease is held back
+	Ahead   bool  `json:"ahead,omitempty"` // the total is that of a moment ahead
 }
 
 // ScalingClass holds a class's part. VMs are whole and add up to the total of all classes; VMsShare is the plan's own
@@ -78,29 +93,32 @@ type ScalingOptions struct {
 	Ahead    Outlook // for a lead
 }
 
-// PastTotal is a plan's total of VMs that was current until a moment.
-type PastTotal struct {
-	VMs   float64   `json:"vms"`
-	Until time.Time `json:"until"`
+// PastVMs holds the VMs of a plan that was current until a moment.
+type PastVMs struct {
+	Total    float64            `json:"vms"`
+	Reserved float64            `json:"reserved"`
+	Spot     float64            `json:"spot"`
+	Types    []capacity.TypeVMs `json:"types"`
+	Until    time.Time          `json:"until"`
 }
 
-// heldVMs returns the largest total that was current within the last HoldSeconds, or 0 if no decrease is held back.
-func (c Current) heldVMs(now time.Time) (vms float64) {
+// held returns the VMs of plans that were current within the last HoldSeconds, if decreases are held back.
+func (c Current) held(now time.Time) (held []capacity.VMs) {
 	if c.HoldSeconds == 0 || c.Pin != nil && now.Before(c.Pin.Until) {
-		return 0
+		return nil
 	}
 	since := now.Add(-time.Duration(c.HoldSeconds) * time.Second)
 	for _, was := range c.Past {
 		if was.Until.After(since) {
-			vms = max(vms, figure(was.VMs))
+			held = append(held, capacity.VMs{Total: was.Total, Reserved: was.Reserved, Spot: was.Spot, Types: was.Types})
 		}
 	}
-	return vms
+	return held
 }
 
 // scalingAt returns the targets for autoscalers from a current plan at a moment. p is its plan. A decrease is held
-// back: the total is the largest that was current within the last HoldSeconds. A pinned plan counts at once, as its
-// operator wishes. found is false if the plan has no class with the requested name.
+// back: each count of VMs is the largest that was current within the last HoldSeconds. A pinned plan counts at once, as
+// its operator wishes. found is false if the plan has no class with the requested name.
 func (c Current) scalingAt(now time.Time, p capacity.Plan, o ScalingOptions) (s Scaling, found bool) {
 	s = Scaling{
 		PlanID: c.Record.ID, Number: c.Record.Number, GeneratedAt: c.Record.CreatedAt.UTC(), ConfirmedAt: c.ConfirmedAt.UTC(), ValidUntil: c.ValidUntil().UTC(),
@@ -108,12 +126,13 @@ func (c Current) scalingAt(now time.Time, p capacity.Plan, o ScalingOptions) (s 
 		Classes: map[string]ScalingClass{}, Items: []ScalingItem{},
 	}
 	s.VMs.Planned = whole(p.VMs.Total)
-	total := max(s.VMs.Planned, whole(c.heldVMs(now)))
-	s.VMs.Held = total > s.VMs.Planned
-	total, s.Types = o.total(total), o.types(p)
-	s.VMs.Total, s.VMs.Reserved, s.VMs.OnDemand = total, min(whole(p.VMs.Reserved), total), max(0, total-whole(p.VMs.Reserved))
+	s.raise(o, p.VMs)
+	for _, was := range c.held(now) {
+		s.VMs.Held = s.VMs.Held || whole(was.Total) > s.VMs.Planned
+		s.raise(o, was)
+	}
 
-	parts := wholeParts(total, p.Classes)
+	parts := wholeParts(s.VMs.Total, p.Classes)
 	for i, class := range p.Classes {
 		if o.Class != "" && class.Name != o.Class {
 			continue
@@ -144,25 +163,43 @@ func (o ScalingOptions) total(planned int64) int64 {
 	return planned
 }
 
+// kinds divides a total of VMs. VMs beyond the plan's are on demand; where there are fewer, spot VMs go first, then
+// those on demand.
+func (o ScalingOptions) kinds(total int64, vms capacity.VMs) (k ScalingKinds) {
+	planned, reserved, spot := whole(vms.Total), whole(vms.Reserved), whole(vms.Spot)
+	k.Reserved = min(reserved, total)
+	k.Spot = min(spot, max(0, total-k.Reserved-max(0, planned-reserved-spot)))
+	k.OnDemand = total - k.Reserved - k.Spot
+	return k
+}
+
 // types returns the VMs of each type, where a plan has several. Only the factor acts on them.
-func (o ScalingOptions) types(p capacity.Plan) map[string]int64 {
-	if len(p.VMs.Types) == 0 {
-		return nil
+func (o ScalingOptions) types(vms capacity.VMs) (t ScalingTypes) {
+	for _, of := range vms.Types {
+		if t.Types == nil {
+			t.Types = make(map[string]int64, len(vms.Types))
+		}
+		factor := ScalingOptions{Headroom: o.Headroom}
+		total := factor.total(whole(of.Total))
+		t.Types[of.Name] = total
+		if spot := factor.kinds(total, capacity.VMs{Total: of.Total, Reserved: of.Reserved, Spot: of.Spot}).Spot; spot > 0 {
+			if t.SpotTypes == nil {
+				t.SpotTypes = map[string]int64{}
+			}
+			t.SpotTypes[of.Name] = spot
+		}
 	}
-	vms := make(map[string]int64, len(p.VMs.Types))
-	for _, t := range p.VMs.Types {
-		vms[t.Name] = whole(figure(t.Total) * cmp.Or(o.Headroom, 1))
-	}
-	return vms
+	return t
 }
 
 // lookAhead adds what comes, and asks for the VMs that must be there within the lead.
 func (s *Scaling) lookAhead(now time.Time, o ScalingOptions) {
 	s.Next, s.NextProblem = []ScalingNext{}, o.Ahead.Problem
-	until := o.Ahead.Until.UTC()
-	s.NextUntil = &until
+	until, complete := o.Ahead.Until.UTC(), o.Ahead.complete(now)
+	s.NextUntil, s.NextComplete = &until, &complete
 	for _, m := range o.Ahead.Moments {
-		next := ScalingNext{At: m.At.UTC(), VMs: o.total(whole(m.Plan.VMs.Total)), Types: o.types(m.Plan), Classes: map[string]int64{}}
+		next := ScalingNext{At: m.At.UTC(), VMs: o.total(whole(m.Plan.VMs.Total)), ScalingTypes: o.types(m.Plan.VMs), Classes: map[string]int64{}}
+		next.ScalingKinds = o.kinds(next.VMs, m.Plan.VMs)
 		parts := wholeParts(next.VMs, m.Plan.Classes)
 		for i, class := range m.Plan.Classes {
 			if o.Class == "" || class.Name == o.Class {
@@ -170,29 +207,36 @@ func (s *Scaling) lookAhead(now time.Time, o ScalingOptions) {
 			}
 		}
 		s.Next = append(s.Next, next)
-		if !m.At.After(now.Add(o.Lead)) {
-			s.raise(next, whole(m.Plan.VMs.Reserved))
+		if m.At.After(now.Add(o.Lead)) {
+			continue
+		}
+		s.VMs.Ahead = s.VMs.Ahead || next.VMs > s.VMs.Total
+		s.raise(o, m.Plan.VMs)
+		for i, item := range s.Items {
+			item.VMs = max(item.VMs, next.Classes[item.Class])
+			s.Items[i], s.Classes[item.Class] = item, item.ScalingClass
 		}
 	}
 }
 
-// raise asks for no fewer VMs of any kind than a moment ahead needs, of which some are reserved.
-func (s *Scaling) raise(next ScalingNext, reserved int64) {
-	if next.VMs > s.VMs.Total {
-		s.VMs.Total, s.VMs.Ahead = next.VMs, true
+// raise asks for no fewer VMs of any kind and type than a plan has.
+func (s *Scaling) raise(o ScalingOptions, vms capacity.VMs) {
+	total := o.total(whole(vms.Total))
+	kinds, types := o.kinds(total, vms), o.types(vms)
+	s.VMs.Total, s.VMs.Reserved = max(s.VMs.Total, total), max(s.VMs.Reserved, kinds.Reserved)
+	s.VMs.OnDemand, s.VMs.Spot = max(s.VMs.OnDemand, kinds.OnDemand), max(s.VMs.Spot, kinds.Spot)
+	s.Types, s.SpotTypes = most(s.Types, types.Types), most(s.SpotTypes, types.SpotTypes)
+}
+
+// most returns the larger count of each name. A plan with one type, such as a pinned one, may have none.
+func most(a, b map[string]int64) map[string]int64 {
+	if a == nil {
+		return maps.Clone(b)
 	}
-	s.VMs.Reserved = max(s.VMs.Reserved, min(reserved, next.VMs))
-	s.VMs.OnDemand = max(s.VMs.OnDemand, next.VMs-reserved)
-	for name, n := range next.Types {
-		if s.Types == nil { // of a pinned plan, perhaps, when there was one type
-			s.Types = map[string]int64{}
-		}
-		s.Types[name] = max(s.Types[name], n)
+	for name, n := range b {
+		a[name] = max(a[name], n)
 	}
-	for i, item := range s.Items {
-		item.VMs = max(item.VMs, next.Classes[item.Class])
-		s.Items[i], s.Classes[item.Class] = item, item.ScalingClass
-	}
+	return a
 }
 
 // forgiven is the excess over a whole number that does not count: 1e-7 of a VM, as in plans.

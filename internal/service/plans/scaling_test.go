@@ -39,7 +39,7 @@ func TestScalingIsThePlanInWholeVMs(t *testing.T) {
 	a, b, c := class(5, 4.8), class(31, 30.6), class(6, 6.5)
 	want := Scaling{
 		PlanID: "019a", Number: 7, GeneratedAt: noon.Add(-12 * time.Second), ConfirmedAt: noon.Add(-12 * time.Second), ValidUntil: noon.Add(2*time.Hour - 12*time.Second),
-		AgeSeconds: 12, Status: capacity.Optimal, VMs: ScalingVMs{Total: 42, Reserved: 30, OnDemand: 12, Planned: 42},
+		AgeSeconds: 12, Status: capacity.Optimal, VMs: ScalingVMs{Total: 42, ScalingKinds: ScalingKinds{Reserved: 30, OnDemand: 12}, Planned: 42},
 		Classes: map[string]ScalingClass{"a": a, "b": b, "c": c}, Items: []ScalingItem{{"a", a}, {"b", b}, {"c", c}},
 	}
 	if diff := cmp.Diff(want, got); diff != "" || !found {
@@ -56,7 +56,7 @@ func TestScalingIsThePlanInWholeVMs(t *testing.T) {
 
 func TestWhatScalingIsToldActsOnTheTotal(t *testing.T) {
 	t.Parallel()
-	hour := []PastTotal{{VMs: 90, Until: noon.Add(-time.Hour)}, {VMs: 60, Until: noon.Add(-time.Minute)}, {VMs: 20, Until: noon.Add(-time.Second)}}
+	hour := []PastVMs{{Total: 90, Reserved: 30, Until: noon.Add(-time.Hour)}, {Total: 60, Reserved: 30, Until: noon.Add(-time.Minute)}, {Total: 20, Reserved: 20, Until: noon.Add(-time.Second)}}
 	pin := &Pin{Number: 7, Until: noon.Add(time.Hour)}
 	over := &Pin{Number: 7, Until: noon}
 	for name, c := range map[string]struct {
@@ -66,19 +66,19 @@ func TestWhatScalingIsToldActsOnTheTotal(t *testing.T) {
 		want   ScalingVMs
 		shares float64
 	}{
-		"nothing":                  {0, nil, ScalingOptions{}, ScalingVMs{Total: 42, Reserved: 30, OnDemand: 12, Planned: 42}, 41.9},
-		"held for two minutes":     {120, nil, ScalingOptions{}, ScalingVMs{Total: 60, Reserved: 30, OnDemand: 30, Planned: 42, Held: true}, 41.9},
-		"held for a minute":        {60, nil, ScalingOptions{}, ScalingVMs{Total: 42, Reserved: 30, OnDemand: 12, Planned: 42}, 41.9},
-		"held for two hours":       {7200, nil, ScalingOptions{}, ScalingVMs{Total: 90, Reserved: 30, OnDemand: 60, Planned: 42, Held: true}, 41.9},
-		"pinned":                   {7200, pin, ScalingOptions{}, ScalingVMs{Total: 42, Reserved: 30, OnDemand: 12, Planned: 42}, 41.9},
-		"a pin that is over":       {7200, over, ScalingOptions{}, ScalingVMs{Total: 90, Reserved: 30, OnDemand: 60, Planned: 42, Held: true}, 41.9},
-		"headroom":                 {0, nil, ScalingOptions{Headroom: 1.1}, ScalingVMs{Total: 47, Reserved: 30, OnDemand: 17, Planned: 42}, 41.9},
-		"headroom of what is held": {120, nil, ScalingOptions{Headroom: 1.5}, ScalingVMs{Total: 90, Reserved: 30, OnDemand: 60, Planned: 42, Held: true}, 41.9},
-		"headroom without a rest":  {0, nil, ScalingOptions{Headroom: 1.5}, ScalingVMs{Total: 63, Reserved: 30, OnDemand: 33, Planned: 42}, 41.9},
-		"at least":                 {0, nil, ScalingOptions{Min: 50}, ScalingVMs{Total: 50, Reserved: 30, OnDemand: 20, Planned: 42}, 41.9},
-		"at most":                  {0, nil, ScalingOptions{Headroom: 2, Max: 50}, ScalingVMs{Total: 50, Reserved: 30, OnDemand: 20, Planned: 42}, 41.9},
-		"fewer than are reserved":  {0, nil, ScalingOptions{Max: 7}, ScalingVMs{Total: 7, Reserved: 7, Planned: 42}, 41.9},
-		"nobody has a share":       {0, nil, ScalingOptions{Min: 2}, ScalingVMs{Total: 42, Reserved: 30, OnDemand: 12, Planned: 42}, 0},
+		"nothing":                  {0, nil, ScalingOptions{}, ScalingVMs{Total: 42, ScalingKinds: ScalingKinds{Reserved: 30, OnDemand: 12}, Planned: 42}, 41.9},
+		"held for two minutes":     {120, nil, ScalingOptions{}, ScalingVMs{Total: 60, ScalingKinds: ScalingKinds{Reserved: 30, OnDemand: 30}, Planned: 42, Held: true}, 41.9},
+		"held for a minute":        {60, nil, ScalingOptions{}, ScalingVMs{Total: 42, ScalingKinds: ScalingKinds{Reserved: 30, OnDemand: 12}, Planned: 42}, 41.9},
+		"held for two hours":       {7200, nil, ScalingOptions{}, ScalingVMs{Total: 90, ScalingKinds: ScalingKinds{Reserved: 30, OnDemand: 60}, Planned: 42, Held: true}, 41.9},
+		"pinned":                   {7200, pin, ScalingOptions{}, ScalingVMs{Total: 42, ScalingKinds: ScalingKinds{Reserved: 30, OnDemand: 12}, Planned: 42}, 41.9},
+		"a pin that is over":       {7200, over, ScalingOptions{}, ScalingVMs{Total: 90, ScalingKinds: ScalingKinds{Reserved: 30, OnDemand: 60}, Planned: 42, Held: true}, 41.9},
+		"headroom":                 {0, nil, ScalingOptions{Headroom: 1.1}, ScalingVMs{Total: 47, ScalingKinds: ScalingKinds{Reserved: 30, OnDemand: 17}, Planned: 42}, 41.9},
+		"headroom of what is held": {120, nil, ScalingOptions{Headroom: 1.5}, ScalingVMs{Total: 90, ScalingKinds: ScalingKinds{Reserved: 30, OnDemand: 60}, Planned: 42, Held: true}, 41.9},
+		"headroom without a rest":  {0, nil, ScalingOptions{Headroom: 1.5}, ScalingVMs{Total: 63, ScalingKinds: ScalingKinds{Reserved: 30, OnDemand: 33}, Planned: 42}, 41.9},
+		"at least":                 {0, nil, ScalingOptions{Min: 50}, ScalingVMs{Total: 50, ScalingKinds: ScalingKinds{Reserved: 30, OnDemand: 20}, Planned: 42}, 41.9},
+		"at most":                  {0, nil, ScalingOptions{Headroom: 2, Max: 50}, ScalingVMs{Total: 50, ScalingKinds: ScalingKinds{Reserved: 30, OnDemand: 20}, Planned: 42}, 41.9},
+		"fewer than are reserved":  {0, nil, ScalingOptions{Max: 7}, ScalingVMs{Total: 7, ScalingKinds: ScalingKinds{Reserved: 7}, Planned: 42}, 41.9},
+		"nobody has a share":       {0, nil, ScalingOptions{Min: 2}, ScalingVMs{Total: 42, ScalingKinds: ScalingKinds{Reserved: 30, OnDemand: 12}, Planned: 42}, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -125,7 +125,7 @@ func TestScalingHasNoStrangeNumbers(t *testing.T) {
 	p.Classes[0].Admitted, p.Classes[1].Refused = math.Inf(1), -0.5
 	p.Classes[2].Slots = &capacity.Slots{Map: math.NaN(), Reduce: -2}
 	current := currentOf(p)
-	current.Past = []PastTotal{{VMs: math.Inf(1), Until: noon}}
+	current.Past = []PastVMs{{Total: math.Inf(1), Spot: math.NaN(), Until: noon}}
 	s, _ := current.scalingAt(noon, p, ScalingOptions{Headroom: 1e300, Min: 2})
 	text, err := json.Marshal(s)
 	if err != nil {
@@ -230,7 +230,7 @@ func TestScalingAsksForTheMostWithinTheLead(t *testing.T) {
 	soon, later := Moment{noon.Add(10 * time.Minute), fleet(2, 5, 1, 6)}, Moment{noon.Add(11 * time.Minute), fleet(90, 90, 90, 90)}
 	o := ScalingOptions{Lead: 10 * time.Minute, Ahead: Outlook{Moments: []Moment{soon, later}, Until: noon.Add(time.Hour)}}
 	got, _ := currentOf(p).scalingAt(noon, p, o)
-	if want := (ScalingVMs{Total: 7, Reserved: 7, Planned: 5, Ahead: true}); got.VMs != want {
+	if want := (ScalingVMs{Total: 7, ScalingKinds: ScalingKinds{Reserved: 7}, Planned: 5, Ahead: true}); got.VMs != want {
 		t.Errorf("got %+v, want %+v", got.VMs, want)
 	}
 	if diff := cmp.Diff(map[string]int64{"a": 4, "b": 5}, got.Types); diff != "" {
@@ -242,11 +242,79 @@ func TestScalingAsksForTheMostWithinTheLead(t *testing.T) {
 	if len(got.Next) != 2 || got.Next[1].VMs != 180 || got.Next[0].Types["b"] != 5 || got.Next[0].Classes["a"] != 1 {
 		t.Errorf("listed is %+v", got.Next)
 	}
+	if k := got.Next[1].ScalingKinds; k.Reserved+k.OnDemand+k.Spot != 180 || k.Reserved != 30 {
+		t.Errorf("of 180 VMs listed are %+v", k)
+	}
 	o.Headroom, o.Max = 2, 13
 	if got, _ := currentOf(p).scalingAt(noon, p, o); got.VMs.Total != 13 || got.Types["b"] != 10 || got.Next[1].VMs != 13 {
 		t.Errorf("with a factor and a limit: %+v %v %+v", got.VMs, got.Types, got.Next)
 	}
 	if got, _ := currentOf(p).scalingAt(noon, p, ScalingOptions{}); got.VMs.Total != 5 || got.Next != nil || got.Types["a"] != 4 {
 		t.Errorf("without a lead: %+v %v", got.VMs, got.Types)
+	}
+}
+
+// Whatever acts on the total, the kinds add up to it: VMs beyond the plan's are on demand, and spot VMs go first.
+func TestScalingCountsSpotVMs(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		o    ScalingOptions
+		want ScalingVMs
+	}{
+		"the plan":             {ScalingOptions{}, ScalingVMs{12, ScalingKinds{2, 5, 5}, 12, false, false}},
+		"more":                 {ScalingOptions{Headroom: 1.5}, ScalingVMs{18, ScalingKinds{2, 11, 5}, 12, false, false}},
+		"at least":             {ScalingOptions{Min: 13}, ScalingVMs{13, ScalingKinds{2, 6, 5}, 12, false, false}},
+		"less":                 {ScalingOptions{Max: 9}, ScalingVMs{9, ScalingKinds{2, 5, 2}, 12, false, false}},
+		"few":                  {ScalingOptions{Max: 6}, ScalingVMs{6, ScalingKinds{2, 4, 0}, 12, false, false}},
+		"fewer than contracts": {ScalingOptions{Max: 1}, ScalingVMs{1, ScalingKinds{1, 0, 0}, 12, false, false}},
+	} {
+		p := threeClasses(12, 4, 4, 4)
+		p.VMs.Reserved, p.VMs.OnDemand, p.VMs.Spot = 2, 5, 5
+		p.VMs.Types = []capacity.TypeVMs{{Name: "a", Total: 7, Reserved: 2, OnDemand: 5}, {Name: "b", Total: 5, Spot: 5}}
+		got, _ := currentOf(p).scalingAt(noon, p, c.o)
+		if got.VMs != c.want {
+			t.Errorf("%s: got %+v, want %+v", name, got.VMs, c.want)
+		}
+		if diff := cmp.Diff(map[string]int64{"b": 5}, got.SpotTypes); diff != "" {
+			t.Errorf("%s: the spot VMs of each type differ (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+// Held back are the VMs of each kind and type, so that whoever follows one of them keeps it. A past plan whose kinds are
+// not known counts as on demand.
+func TestScalingHoldsEachKindAndType(t *testing.T) {
+	t.Parallel()
+	p := threeClasses(20, 10, 5, 5)
+	p.VMs.Reserved, p.VMs.OnDemand, p.VMs.Spot = 13, 0, 7
+	p.VMs.Types = []capacity.TypeVMs{{Name: "a", Total: 13, Reserved: 13}, {Name: "b", Total: 7, Spot: 7}}
+	c := currentOf(p)
+	c.HoldSeconds = 600
+	c.Past = []PastVMs{{Total: 41, Reserved: 26, Spot: 4, Until: noon.Add(-time.Minute), Types: []capacity.TypeVMs{
+		{Name: "a", Total: 26, Reserved: 26}, {Name: "b", Total: 4, Spot: 4}, {Name: "c", Total: 11, OnDemand: 11}}}}
+	for _, o := range []ScalingOptions{{}, {Lead: time.Minute, Ahead: Outlook{Until: noon.Add(time.Hour)}}} {
+		got, _ := c.scalingAt(noon, p, o)
+		if want := (ScalingVMs{41, ScalingKinds{26, 11, 7}, 20, true, false}); got.VMs != want {
+			t.Errorf("got %+v, want %+v", got.VMs, want)
+		}
+		if diff := cmp.Diff(ScalingTypes{map[string]int64{"a": 26, "b": 7, "c": 11}, map[string]int64{"b": 7}}, got.ScalingTypes); diff != "" {
+			t.Errorf("the types differ (-want +got):\n%s", diff)
+		}
+	}
+	c.Past = []PastVMs{{Total: 41, Until: noon}}
+	if got, _ := c.scalingAt(noon, p, ScalingOptions{}); got.VMs != (ScalingVMs{41, ScalingKinds{13, 41, 7}, 20, true, false}) {
+		t.Errorf("of unknown kinds: got %+v", got.VMs)
+	}
+}
+
+// An empty list of moments ahead means that nothing comes only when the day is planned.
+func TestScalingTellsWhetherTheDayIsPlanned(t *testing.T) {
+	t.Parallel()
+	p := threeClasses(3, 1, 1, 1)
+	for ahead, want := range map[time.Duration]bool{12 * time.Minute: false, LongestLead - 1: false, LongestLead: true} {
+		got, _ := currentOf(p).scalingAt(noon, p, ScalingOptions{Lead: time.Minute, Ahead: Outlook{Until: noon.Add(ahead)}})
+		if got.NextComplete == nil || *got.NextComplete != want {
+			t.Errorf("%s ahead are planned: next_complete is %v, want %t", ahead, got.NextComplete, want)
+		}
 	}
 }

@@ -20,6 +20,8 @@ type Plan struct {
 	Total  float64            // VMs of all classes
 	VMs    map[string]int64   // by type, of those whose nodes follow the plan: how many run now, or must be asked for by now
 	Unsure error              // why what comes is not known; then no node is given back
+
+	Later map[string]time.Time // by class without places: when VMs are planned for it next, where that is known
 }
 
 // State holds what an engine was seen to do.
@@ -120,7 +122,7 @@ func Compare(p Plan, s State) (steps []Step, lacks []string) {
 	for _, j := range s.Jobs {
 		sentence := ""
 		if n, planned := places[j.Class]; planned && j.Waits > 0 {
-			sentence = waiting(j, s.Running[j.Class], n, p.Number)
+			sentence = waiting(j, s.Running[j.Class], n, p)
 		}
 		if sentence != j.Told && told < most {
 			steps = append(steps, Step{Class: j.Class, Job: j.ID, Sentence: sentence})
@@ -155,8 +157,11 @@ func power(p Plan, s State) (steps []Step, lacks []string) {
 }
 
 // waiting says why a job waits for places of its class; "" is that it need not.
-func waiting(j Job, taken, places, plan int64) string {
-	switch {
+func waiting(j Job, taken, places int64, p Plan) string {
+	plan := p.Number
+	switch later, known := p.Later[j.Class]; {
+	case places == 0 && known:
+		return fmt.Sprintf("plan %d has no place for %s jobs; VMs for them are planned from %s on.", plan, j.Class, later.UTC().Format("2006-01-02 15:04 UTC"))
 	case places == 0:
 		return fmt.Sprintf("plan %d has no place for %s jobs.", plan, j.Class)
 	case taken > places:

@@ -122,3 +122,17 @@ func TestTroubleIsSaidOnce(t *testing.T) {
 		t.Errorf("it says %q", said)
 	}
 }
+
+// A job of a class without places is told when VMs are planned for it, where that is known.
+func TestJobsAreToldWhenTheirTimeComes(t *testing.T) {
+	t.Parallel()
+	p := Plan{Number: 3, Later: map[string]time.Time{"d": time.Date(2026, 11, 29, 5, 0, 0, 0, time.UTC)}}
+	for class, want := range map[string]string{
+		"d": "plan 3 has no place for d jobs; VMs for them are planned from 2026-11-29 05:00 UTC on.",
+		"e": "plan 3 has no place for e jobs.",
+	} {
+		if got := waiting(Job{Class: class, Waits: 1}, 0, 0, p); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}

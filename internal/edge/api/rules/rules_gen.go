@@ -503,7 +503,7 @@ var Operations = []Operation{
 		{Name: "headroom", In: "query", About: "A factor from 0.1 to 10 for vms.total, which is rounded up.", Shape: &Shape{Kind: Text, Rules: `matches=^[0-9]{10x2C2}(\.[0-9]{10x2C9})?$`, About: "A factor from 0.1 to 10 for vms.total, which is rounded up."}},
 		{Name: "min", In: "query", About: "The least vms.total may be.", Shape: &Shape{Kind: Whole, Rules: "whole,int64,gte=0,lte=1e+09"}},
 		{Name: "max", In: "query", About: "The most vms.total may be.", Shape: &Shape{Kind: Whole, Rules: "whole,int64,gte=1,lte=1e+09"}},
-		{Name: "lead", In: "query", About: "The seconds that a VM takes until it can work. Every count of VMs is then the most of any moment up to then, by itself, and `next` lists the moments of a day ahead.", Shape: &Shape{Kind: Whole, Rules: "whole,int64,gte=1,lte=86400"}},
+		{Name: "lead", In: "query", About: "The seconds that a VM takes until it can work. Every count of VMs is then the most of any moment up to then, by itself, and `next` lists the moments of a day ahead. 0 is no lead.", Shape: &Shape{Kind: Whole, Rules: "whole,int64,gte=0,lte=86400"}},
 		{Name: "If-None-Match", In: "header", About: "The ETag last seen; where nothing has changed the answer is 304.", Shape: &Shape{Kind: Text, Rules: "min=1,max=4000"}},
 	}},
 	{ID: "diffPlans", Method: "GET", Path: "/v1/clusters/{cluster}/plans/diff", Role: "viewer", Parameters: []Parameter{

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"strconv"
 	"time"
 
@@ -68,14 +70,41 @@ func (a *planned) plan(ctx context.Context) (drive.Plan, error) {
 		p.Shares[class.Class] = class.VMsShare
 		p.Total += class.VMsShare
 	}
-	if len(a.types) == 0 {
-		return p, nil
+	if p.Later, err = a.later(ctx, now, p.Places); err != nil || len(a.types) == 0 {
+		return p, err
 	}
 	if p.VMs, err = a.count(now); err != nil {
 		return p, err
 	}
 	p.Unsure = a.unsure(now, time.Now())
 	return p, nil
+}
+
+// later tells when VMs are planned next for classes without places. What comes is asked for only where there is such a class.
+func (a *planned) later(ctx context.Context, now plans.Scaling, places map[string]int64) (map[string]time.Time, error) {
+	if now.NextUntil == nil && slices.Contains(slices.Collect(maps.Values(places)), 0) {
+		answer, err := a.s.Call(ctx, openapi.GetScaling(a.cluster, &openapi.GetScalingQuery{Lead: "1"}))
+		if err != nil {
+			return nil, err
+		}
+		if err := answer.Into(&now); err != nil {
+			return nil, err
+		}
+	}
+	return nextVMs(places, now.Next), nil
+}
+
+// nextVMs returns the first moment at which each class without places has VMs.
+func nextVMs(places map[string]int64, next []plans.ScalingNext) map[string]time.Time {
+	later := map[string]time.Time{}
+	for _, moment := range next {
+		for class, vms := range moment.Classes {
+			if _, known := later[class]; !known && places[class] == 0 && vms > 0 {
+				later[class] = moment.At
+			}
+		}
+	}
+	return later
 }
 
 // unsure says why it is not known how many VMs are needed next.

@@ -1,6 +1,9 @@
 package inputs
 
 import (
+	"context"
+	"encoding/json"
+	"fmt"
 	"reflect"
 
 	"github.com/spf13/cobra"
@@ -8,6 +11,7 @@ import (
 	"example.org/headroom/internal/data/inputs"
 	"example.org/headroom/internal/edge/cli/document"
 	"example.org/headroom/internal/edge/cli/remote"
+	"example.org/headroom/internal/service/plans"
 	"example.org/headroom/openapi"
 )
 
@@ -28,10 +32,42 @@ var clusters = remote.Resource{
 	},
 	Example: "  headroom cluster create --name shop --currency EUR\n  headroom cluster create shop.yaml",
 	List:    func(string) openapi.List { return openapi.ListClusters() },
+	Beside:  &remote.Beside{Title: "Plan", Of: standings},
 	Create:  func(string) openapi.Request { return openapi.CreateCluster() },
 	Get:     func(_, name string) openapi.Request { return openapi.GetCluster(name) },
 	Replace: func(_, name string) openapi.Request { return openapi.ReplaceCluster(name) },
 	Delete:  func(_, name string) openapi.Request { return openapi.DeleteCluster(name) },
+}
+
+// standings says of each cluster whether its plan is that of its inputs.
+func standings(ctx context.Context, s *remote.Service) (map[string]string, error) {
+	lines, err := s.Items(ctx, 0, openapi.GetOverview())
+	if err != nil {
+		return nil, err
+	}
+	of := make(map[string]string, len(lines))
+	for _, text := range lines {
+		var line plans.Overview
+		if err := json.Unmarshal(text, &line); err != nil {
+			return nil, fmt.Errorf("the server's answer cannot be read (%w); is it of another version?", err)
+		}
+		of[line.Cluster] = standing(line)
+	}
+	return of, nil
+}
+
+func standing(line plans.Overview) string {
+	switch {
+	case line.Failure != nil && line.Plan == nil:
+		return "none: " + *line.Failure
+	case line.Failure != nil:
+		return fmt.Sprintf("%d, not planned anew: %s", line.Plan.Number, *line.Failure)
+	case line.Plan == nil:
+		return "none yet"
+	case line.Stale:
+		return fmt.Sprintf("%d, stale", line.Plan.Number)
+	}
+	return fmt.Sprint(line.Plan.Number)
 }
 
 // ClusterCommand returns the commands about clusters.

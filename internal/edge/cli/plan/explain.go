@@ -62,6 +62,9 @@ worth, where the money goes, and what the proof rests on.`,
 		} else {
 			said = explainPlan(p, r)
 		}
+		if trouble := r.trouble(); trouble != "" {
+			said = slices.Insert(said, 0, explanation{"trouble", "", trouble})
+		}
 		return out.Write(c, map[string]shell.Form{
 			"table": func(w io.Writer) error { return explained(w, said) },
 			"json":  shell.AsJSON(map[string]any{"plan": r.Number, "items": said}),
@@ -78,7 +81,7 @@ worth, where the money goes, and what the proof rests on.`,
 
 // explanation is some sentences about one thing.
 type explanation struct {
-	About string `json:"about"` // plan, class, capacity, money, proof or warning
+	About string `json:"about"` // trouble, plan, class, capacity, money, proof or warning
 	Name  string `json:"name"`  // of a class
 	Text  string `json:"text"`
 }

@@ -54,7 +54,8 @@ func planRef(args []string, position int) (string, error) {
 type record struct {
 	text json.RawMessage
 	plans.PlanSummary
-	Plan capacity.Plan `json:"plan"`
+	Plan      capacity.Plan   `json:"plan"`
+	Freshness plans.Freshness `json:"freshness"` // of the current plan
 }
 
 // readRecord takes a record from an answer.
@@ -89,6 +90,9 @@ func (r record) headline() string {
 		r.Number, r.Cluster, r.At.UTC().Format(time.RFC3339), r.CreatedAt.UTC().Format(time.RFC3339), r.CreatedBy, r.InputsVersion, r.Why)))
 }
 
+// trouble says why an older plan stays in force, "" where none does.
+func (r record) trouble() string { return r.Freshness.Trouble(r.Number) }
+
 // writePlan prints a plan as solve does. The problem is asked for only where it is needed.
 func writePlan(c *cobra.Command, s *remote.Service, out shell.Output, r record) error {
 	if out.Format == "json" {
@@ -100,6 +104,11 @@ func writePlan(c *cobra.Command, s *remote.Service, out shell.Output, r record) 
 	}
 	return out.Write(c, map[string]shell.Form{
 		"table": func(w io.Writer) error {
+			if said := r.trouble(); said != "" {
+				if _, err := fmt.Fprint(w, shell.Shown(said), "\n\n"); err != nil {
+					return err
+				}
+			}
 			if _, err := fmt.Fprintln(w, r.headline()); err != nil {
 				return err
 			}

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"example.org/headroom/internal/edge/cli/shell"
+	tables "example.org/headroom/internal/service/report"
 	"example.org/headroom/openapi"
 )
 
@@ -19,6 +20,26 @@ type List struct {
 	Columns []string     // for people, by the names of leaves
 	Most    int          // how many items, 0 for all; less is refused
 	None    string       // the sentence where there are none
+	Beside  *Beside      // nil: nothing
+}
+
+// Beside is a last column for people, of what the items themselves do not hold.
+type Beside struct {
+	Title string
+	Of    func(ctx context.Context, s *Service) (byName map[string]string, err error)
+}
+
+// addTo adds the column to a table whose first column holds names.
+func (b *Beside) addTo(table *tables.Table, ctx context.Context, s *Service) error {
+	of, err := b.Of(ctx, s)
+	if err != nil {
+		return err
+	}
+	table.Columns = append(table.Columns, b.Title)
+	for i, row := range table.Rows {
+		table.Rows[i] = append(row, tables.Cell{Text: of[row[0].Text]})
+	}
+	return nil
 }
 
 // LargestPage is the largest number of items in one answer of the server.
@@ -50,6 +71,11 @@ func WriteList(c *cobra.Command, s *Service, out shell.Output, l List, request o
 			table, err := Rows(l.As, items, l.Columns)
 			if err != nil {
 				return err
+			}
+			if l.Beside != nil {
+				if err := l.Beside.addTo(&table, c.Context(), s); err != nil {
+					return err
+				}
 			}
 			return table.Text(w)
 		},

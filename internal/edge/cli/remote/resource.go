@@ -30,6 +30,7 @@ type Resource struct {
 
 	// What the server is asked. For clusters themselves the name is the cluster's and cluster is "".
 	List                 func(cluster string) openapi.List
+	Beside               *Beside // nil for most
 	Create               func(cluster string) openapi.Request
 	Get, Replace, Delete func(cluster, name string) openapi.Request
 	Version              func(cluster, name string, version int64) openapi.Request // nil where the number is the ETag
@@ -102,7 +103,7 @@ func (k *Resource) listCommand(to *Connection) *cobra.Command {
 	out.AddFlags(c, "table", "json", "csv")
 	return to.Command(c, func(c *cobra.Command, s *Service, args []string) error {
 		cluster, _ := k.arguments(args)
-		return WriteList(c, s, out, List{As: k.As, Columns: k.Columns, None: "There are no " + k.Words + "."},
+		return WriteList(c, s, out, List{As: k.As, Columns: k.Columns, None: "There are no " + k.Words + ".", Beside: k.Beside},
 			k.List(cluster))
 	})
 }

@@ -29,12 +29,13 @@ func healthCommand() *cobra.Command {
 It needs no key. The exit code is 0 where it can and 1 where it cannot or nobody answers.
 
 The server is the one of --server; or with --data-dir the one that "headroom serve" runs on this machine for
-that directory; or that of HEADROOM_URL; without any the one that listens on this machine as HEADROOM_LISTEN says.`,
+that directory; or that of HEADROOM_URL; or the one that listens on this machine as HEADROOM_LISTEN says; or the one
+that runs for HEADROOM_DATA_DIR; without any the one at 127.0.0.1:8080.`,
 		Example: "  headroom server health\n  headroom server health --live --server http://127.0.0.1:8080",
 		Args:    cobra.NoArgs,
 	}
 	c.Flags().StringVar(&server, "server", "", "the server's `address`, such as https://headroom.example.com (default HEADROOM_URL)")
-	c.Flags().StringVar(&dataDir, "data-dir", "", "the data `directory` of a server on this machine")
+	c.Flags().StringVar(&dataDir, "data-dir", "", "the data `directory` of a server on this machine (default HEADROOM_DATA_DIR)")
 	c.MarkFlagsMutuallyExclusive("server", "data-dir")
 	c.Flags().BoolVar(&live, "live", false, "ask only whether it runs")
 	c.Flags().DurationVar(&timeout, "timeout", timeout, "how long to wait for the answer")
@@ -53,17 +54,22 @@ that directory; or that of HEADROOM_URL; without any the one that listens on thi
 		defer cancel()
 		var err error
 		address := server
+		local := remote.Connection{DataDir: dataDir}
 		switch {
 		case server != "":
 		case dataDir != "":
-			local, _, err := (&remote.Connection{DataDir: dataDir}).Local()
+			found, _, err := local.Local()
 			if err != nil {
 				return errors.New(err.Error()) // the exit code is 1 for every reason
 			}
-			address = local.URL
+			address = found.URL
 		case os.Getenv("HEADROOM_URL") != "":
 			address = os.Getenv("HEADROOM_URL")
 		default:
+			if found, _, err := local.Local(); err == nil && os.Getenv("HEADROOM_LISTEN") == "" && os.Getenv("HEADROOM_DATA_DIR") != "" {
+				address = found.URL
+				break
+			}
 			if address, err = listeningHere(os.Getenv("HEADROOM_LISTEN")); err != nil {
 				return err
 			}

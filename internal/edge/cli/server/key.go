@@ -26,9 +26,9 @@ import (
 func keyCommand() *cobra.Command {
 	c := shell.Group("key", "Make, list and revoke keys", `
 
-With --server these verbs ask a server, with the key of an admin. Else they work on the database itself, which is how
-the first key is made: the one that --database-url or DATABASE_URL names, or the private one in the data directory,
-whether its server runs or not. Where there is none and HEADROOM_URL names a server, that one is asked.`)
+With --server or --context, or with HEADROOM_URL, these verbs ask a server, with the key of an admin. Else they work on
+the database itself, which is how the first key is made: the private one in the data directory, whether its server runs
+or not. A database that --database-url or DATABASE_URL names comes before HEADROOM_URL, and so does --data-dir.`)
 	var at keyPlace
 	c.PersistentFlags().StringVar(&at.url, "database-url", "", "the database's `URL` without a password, which belongs into DATABASE_URL")
 	at.server.AddFlags(c)
@@ -105,15 +105,10 @@ func (s serverKeys) RevokeKey(ctx context.Context, id string) error {
 
 // asksServer reports whether a server is asked rather than a database.
 func (d *keyPlace) asksServer() bool {
-	if d.server.Server != "" {
+	if d.server.Server != "" || d.server.Context != "" {
 		return true
 	}
-	if d.url != "" || os.Getenv("DATABASE_URL") != "" || d.server.DataDir != "" || os.Getenv("HEADROOM_DATA_DIR") != "" || os.Getenv("HEADROOM_URL") == "" {
-		return false
-	}
-	dir := remote.DefaultDataDir()
-	entries, err := os.ReadDir(dir)
-	return dir == "" || errors.Is(err, os.ErrNotExist) || err == nil && len(entries) == 0
+	return d.url == "" && os.Getenv("DATABASE_URL") == "" && d.server.DataDir == "" && os.Getenv("HEADROOM_URL") != ""
 }
 
 // use opens the database, or a server, for as long as do takes. Only who makes something new may find a database without

@@ -3352,10 +3352,12 @@ export type Scaling = {
   generated_at: string;
   items: Array<ScalingItem>;
   next?: Array<ScalingNext>;
+  next_complete?: boolean;
   next_problem?: string;
   next_until?: string;
   number: number;
   plan_id: string;
+  spot_types?: Record<string, number>;
   stale: boolean;
   status: Status;
   types?: Record<string, number>;
@@ -3379,6 +3381,10 @@ export type ScalingItem = ({
 export type ScalingNext = {
   at: string;
   classes: Record<string, number>;
+  on_demand: number;
+  reserved: number;
+  spot: number;
+  spot_types?: Record<string, number>;
   types?: Record<string, number>;
   vms: number;
 };
@@ -3389,6 +3395,7 @@ export type ScalingVMs = {
   on_demand: number;
   planned: number;
   reserved: number;
+  spot: number;
   total: number;
 };
 

@@ -40,7 +40,7 @@ export function before(plans: PlanSummary[], at: number): PlanSummary | undefine
 
 /** aheadOf are the hours to come, those that follow each other alike together. */
 export function aheadOf(h: Horizon): Stretch[] {
-  return h.periods.map((p) => {
+  return h.periods.filter((p) => p.status !== "infeasible").map((p) => {
     const from = Date.parse(p.start);
     return { from, until: from + p.hours * 3_600_000, reserved: p.vms.reserved, demand: p.vms.on_demand, spot: p.vms.spot ?? 0, bill: perPeriod(p.cost.bill, Math.round(p.hours * 3600), "hour"), refused: p.refused, plan: null };
   });

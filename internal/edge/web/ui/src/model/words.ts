@@ -40,6 +40,7 @@ function dearness(refused: ClassPlan[], one: boolean): string | false {
 export function proof(p: CurrentPlan): { tone: Tone; text: string } {
   if (p.status === "infeasible") return { tone: "bad", text: "No plan possible" };
   if (p.freshness.stale) return { tone: "warning", text: "Old" };
+  if (p.freshness.last_attempt?.failed) return { tone: "warning", text: "Of older inputs" };
   if (p.gap === 0) return { tone: "good", text: "Proved optimal" };
   return { tone: "warning", text: `Within ${percentAtMost(p.gap)}` };
 }

@@ -152,7 +152,7 @@ interface Drawing {
 
 function Drawn({ a, seen, days, currency, from, until, at, prices, cursor }: Drawing) {
   const kind = (low: (s: Stretch) => number, high: (s: Stretch) => number) => seen.map((s) => ({ from: s.from, until: s.until, low: low(s), high: high(s) }));
-  const most = Math.max(...seen.map((s) => s.reserved + s.demand + s.spot));
+  const most = Math.max(0, ...seen.map((s) => s.reserved + s.demand + s.spot));
   const unknown = days.ahead ? guessed(days.ahead).filter((g) => g.until > from && g.from < until) : [];
   const hovered = cursor.value && seen[cursor.value.point];
   return (

@@ -215,7 +215,7 @@ function Forecast({ cluster, version }: { cluster: string; version: number }) {
   const name = new Intl.DateTimeFormat("en-US", { month: "long", timeZone: "UTC" }).format(new Date());
   return (
     <span class="small muted">
-      Forecast for the rest of {name}: {headline(units(month.cost.bill), rest.currency)} (<a href={`${addressOf(cluster, "contracts")}?tab=months`}>Months</a>)
+      Forecast for the rest of {name}: {month.infeasible_hours ? "not known, as hours without a plan are among it" : headline(units(month.cost.bill), rest.currency)} (<a href={`${addressOf(cluster, "contracts")}?tab=months`}>Months</a>)
     </span>
   );
 }

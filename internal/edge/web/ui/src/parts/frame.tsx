@@ -100,7 +100,8 @@ function PlanLine() {
   return (
     <>
       <p class="small muted">
-        Plan {number(p.number)} · computed {age(now.value - Date.parse(p.freshness.confirmed_at))} · holds until {clock(new Date(p.freshness.valid_until), zone, new Date(now.value))}
+        Plan {number(p.number)} · computed {age(now.value - Date.parse(p.freshness.confirmed_at))} ·{" "}
+        {p.freshness.last_attempt?.failed ? "holds until it can be planned anew" : `holds until ${clock(new Date(p.freshness.valid_until), zone, new Date(now.value))}`}
       </p>
       <a class="plain" href="#proof">
         <Chip {...proof(p)} />
