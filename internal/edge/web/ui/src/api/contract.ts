@@ -677,7 +677,7 @@ export type Contract = {
   price: Money;
   until: string;
   updated_at?: string;
-  upfront?: Money;
+  upfront?: (Money);
   version?: number;
   vm_type: Name;
   vms: number;
@@ -980,6 +980,7 @@ export type EndPoint = {
   ends: string;
   factor: number;
   gap: number;
+  obligation: (Amount);
   regret: MaybeAmount;
   today_bill: (MaybeAmount);
   today_cost: MaybeAmount;
@@ -1402,7 +1403,7 @@ export type ImportedOffer = {
   name: string;
   price: Money;
   term_years: number;
-  upfront: Money;
+  upfront: (Money);
 };
 
 export type ImportedSheet = {
@@ -3000,6 +3001,7 @@ export type Proof = {
 
 export type Purchase = {
   answer: string;
+  as_it_is: (PurchaseAsItIs) | null;
   assume?: "last_week_repeats" | "last_month_repeats" | "flat" | "ends";
   assumptions: Array<AssumedAnswer>;
   bill_break_even_month: string | null;
@@ -3011,6 +3013,7 @@ export type Purchase = {
   currency: string;
   curves: Array<SavingCurve>;
   demand_ends: Array<EndPoint>;
+  demand_needed_until: string | null;
   explanation: string;
   facts: Array<Fact>;
   forecast_until: string;
@@ -3032,6 +3035,14 @@ export type Purchase = {
   warnings: Array<Warning>;
 };
 
+export type PurchaseAsItIs = {
+  bought: (PurchaseCost);
+  dearer: boolean;
+  left_out: Array<"spot" | "budget">;
+  today: (PurchaseCost);
+  vms: Array<number>;
+};
+
 export type PurchaseCost = {
   bill: (Amount);
   cost: SpanCost;
@@ -3048,7 +3059,7 @@ export type PurchaseOffer = {
   price?: Money;
   term_hours?: number;
   term_years?: number;
-  upfront?: Money;
+  upfront?: (Money);
 };
 
 export type PurchaseProof = {
@@ -3064,6 +3075,7 @@ export type PurchaseRequest = {
   detail?: "summary" | "periods" | "classes";
   earlier?: Array<HorizonPeriod>;
   factors?: Array<number>;
+  leave_out?: Array<"spot" | "budget">;
   offers: Array<PurchaseOffer>;
   periods: Array<HorizonPeriod>;
   problem: Problem;
@@ -3878,7 +3890,7 @@ export type StandingOffer = {
   term_hours?: number;
   term_years?: number;
   updated_at?: string;
-  upfront?: Money;
+  upfront?: (Money);
   version?: number;
   vm_type: Name;
 };
@@ -4098,7 +4110,7 @@ export type TermContract = {
   name: Name;
   price: Money;
   until: string;
-  upfront?: Money;
+  upfront?: (Money);
   vm_type?: string;
   vms: number;
 };
