@@ -102,7 +102,7 @@ type SavingCurve struct {
 	Offer  string        `json:"offer"`
 	Bought int64         `json:"bought"`
 	Means  string        `json:"means"` // one sentence
-	Exact  bool          `json:"exact"` // false: of the convex program, which is a little lower
+	Exact  bool          `json:"exact"` // false: all but the recommended number are of the convex program, which is a little lower
 	Points []SavingPoint `json:"points"`
 }
 
@@ -262,8 +262,12 @@ func (a *PurchaseAnswer) settle(bought []int64) {
 		c := &a.Curves[i]
 		for k := range c.Points {
 			p := &c.Points[k]
-			if c.Exact && p.VMs == c.Bought && p.Cost != nil {
-				p.Cost, p.Bill = new(a.Recommended.Total), new(a.Recommended.Bill)
+			if p.VMs == c.Bought && p.Cost != nil {
+				if p.Cost = new(a.Recommended.Total); c.Exact {
+					p.Bill = new(a.Recommended.Bill)
+				} else if p.Saving != nil && a.Today.Status != capacity.InfeasibleStatus {
+					p.Saving = &money.Amount{Decimal: a.Today.Total.Sub(p.Cost.Decimal)}
+				}
 			}
 			if c.Exact && p.Saving != nil && a.Today.Status != capacity.InfeasibleStatus {
 				p.Saving = &money.Amount{Decimal: a.Today.Total.Sub(p.Cost.Decimal)}

@@ -318,13 +318,20 @@ func (a *PurchaseAnswer) flatness(c *SavingCurve) *capacity.Fact {
 		case none.Cost == nil:
 			said += "; without any of it promised jobs are not served"
 		case none.Cost.Float() > best:
-			said += fmt.Sprintf("; without any of it bill and value refused together come to %s more", words.Cents(none.Cost.Float()-best))
+			near := ""
+			if !c.Exact {
+				near = "about "
+			}
+			said += fmt.Sprintf("; without any of it bill and value refused together come to %s%s more", near, words.Cents(none.Cost.Float()-best))
 		}
 	}
 	for i := range a.Offers {
 		if o := &a.Offers[i]; o.Name == c.Offer && o.VMs > 0 && o.VMs == o.Most {
 			said += "; it is all that is on offer"
 		}
+	}
+	if !c.Exact {
+		said += "; other numbers were weighed in parts of VMs and jobs, and only come near"
 	}
 	return &capacity.Fact{Kind: "nearly_as_good", Subject: c.Offer, Claim: said + ".", Figures: []capacity.Figure{
 		words.Count("bought", float64(c.Bought), "VMs"), words.Count("low", float64(c.Points[low].VMs), "VMs"), words.Count("high", float64(c.Points[high].VMs), "VMs"),

@@ -66,7 +66,7 @@ func (b *buying) asItIs(left []horizon.LeftOut) {
 	}
 }
 
-// beyond is what a purchase commits to beside its share of the horizon, where that counts.
+// beyond returns the amount that a purchase commits to beside its share of the horizon, where that counts.
 func (b *buying) beyond(bought []int64) *big.Rat {
 	sum := new(big.Rat)
 	if !b.allOwed {
@@ -86,7 +86,7 @@ func (b *buying) beyond(bought []int64) *big.Rat {
 	return sum
 }
 
-// neededUntil is the month until whose end demand must last for the bills to fall by all that the purchase commits to.
+// neededUntil returns the month until whose end demand must last for the bills to fall by all that the purchase commits to.
 func (b *buying) neededUntil() any {
 	if slices.Max(append(b.bought, 0)) == 0 || len(b.a.Months) == 0 {
 		return nil

@@ -411,6 +411,10 @@ func (b *buying) curves() {
 				b.saved(at, "saving", p.Saving, p.Cost, a.Today.Total)
 				b.saved(at, "bill_saving", p.BillSaving, p.Bill, a.Today.Bill)
 				b.dearer(at+"/bill", p.Bill, p.Cost)
+			} else if p.VMs == b.bought[i] {
+				if p.Cost != nil && !p.Cost.Equal(a.Recommended.Total.Decimal) {
+					b.wrong(at+"/cost", "is %s, and the recommendation's %s", p.Cost, a.Recommended.Total)
+				}
 			} else if l, looked := b.purchased(b.hours, other); looked && p.Cost != nil && l.High != nil {
 				if p.Cost.Rat().Cmp(add(l.High, l.Slack)) > 0 {
 					b.wrong(at+"/cost", "is %s, and there are plans for %s", p.Cost, trimmed(l.High))

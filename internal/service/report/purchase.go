@@ -43,7 +43,7 @@ func purchaseCurve(a horizon.PurchaseAnswer) Table {
 	t := Table{Columns: []string{"offer", "vms", billColumn + in, "bill_saving" + in, valueColumn + in, togetherColumn + in, "recommended", "exact"}}
 	for k, c := range a.Curves {
 		for _, p := range c.Points {
-			t.Rows = append(t.Rows, []Cell{text(c.Offer), whole(p.VMs), amount(p.Bill), amount(p.BillSaving), amount(valued(p.Cost, p.Bill)), amount(p.Cost), flag(p.VMs == a.Offers[k].VMs), flag(c.Exact)})
+			t.Rows = append(t.Rows, []Cell{text(c.Offer), whole(p.VMs), amount(p.Bill), amount(p.BillSaving), amount(valued(p.Cost, p.Bill)), amount(p.Cost), flag(p.VMs == a.Offers[k].VMs), flag(c.Exact || p.VMs == a.Offers[k].VMs)})
 		}
 	}
 	return t
@@ -194,7 +194,7 @@ func curveBrief(a horizon.PurchaseAnswer) Table {
 	t := Table{Columns: []string{"Offer", "VMs", "VM bill " + a.Currency, "Bill falls by " + a.Currency, "Value refused " + a.Currency, "Together " + a.Currency, ""}}
 	for k, c := range a.Curves {
 		for _, p := range c.Points {
-			t.Rows = append(t.Rows, []Cell{text(c.Offer), whole(p.VMs), billCents(p, p.Bill), billCents(p, p.BillSaving), billCents(p, valued(p.Cost, p.Bill)), maybeCents(p.Cost), text(pick(p.VMs == a.Offers[k].VMs, "recommended", ""))})
+			t.Rows = append(t.Rows, []Cell{text(c.Offer), whole(p.VMs), billCents(p, p.Bill), billCents(p, p.BillSaving), billCents(p, valued(p.Cost, p.Bill)), maybeCents(p.Cost), text(pick(p.VMs == a.Offers[k].VMs, "recommended", pick(c.Exact, "", "near")))})
 		}
 	}
 	return t
