@@ -549,8 +549,8 @@ func (a *PurchaseAnswer) after(q *PurchaseQuestion) money.Amount {
 	return left
 }
 
-// neededUntil returns the month until whose end demand must last for the purchase to pay: the balance of the bills so far,
-// which has upfront payments in full, is then as much as what is still owed. After the horizon it is assumed to save as in
+// neededUntil returns the month until whose end demand must last for the purchase to pay. The balance of the bills so
+// far, which has upfront payments in full, is then as much as the debt that is left. After the horizon it is assumed to save as in
 // the mean of the horizon. It is nil where the terms end before.
 func (a *PurchaseAnswer) neededUntil(q *PurchaseQuestion) (month *time.Time) {
 	if len(a.Months) == 0 || !slices.ContainsFunc(a.Offers, func(o OfferAnswer) bool { return o.VMs > 0 }) {
