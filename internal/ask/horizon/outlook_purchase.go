@@ -21,7 +21,7 @@ func (o Outlook) Purchase(q ClusterPurchaseQuestion) (PurchaseQuestion, []capaci
 		return PurchaseQuestion{}, nil, err
 	}
 	var left []capacity.Warning
-	if o, left, err = o.without(q.LeaveOut, vmType); err != nil {
+	if left, err = o.leftOut(q.LeaveOut, vmType); err != nil {
 		return PurchaseQuestion{}, nil, err
 	}
 	if o.Scenario.Changes, err = o.weighable(q.LeaveOut, vmType.Name); err != nil {
@@ -38,7 +38,14 @@ func (o Outlook) Purchase(q ClusterPurchaseQuestion) (PurchaseQuestion, []capaci
 	if q.Gap != nil {
 		h.Problem.Options.Gap = *q.Gap
 	}
-	return PurchaseQuestion{Horizon: h, Offers: q.Offers, Assume: q.Assume, Factors: q.Factors, Detail: q.Detail}, append(left, warnings...), nil
+	var out []LeftOut
+	if h.Problem.Supply.Spot != nil {
+		out = append(out, WithoutSpot)
+	}
+	if h.Problem.Budget != nil {
+		out = append(out, WithoutBudget)
+	}
+	return PurchaseQuestion{Horizon: h, Offers: q.Offers, Assume: q.Assume, Factors: q.Factors, LeaveOut: out, Detail: q.Detail}, append(left, warnings...), nil
 }
 
 // TypeToBuy returns the name of the VM type that a question is about: the named one, or the only one in use.
@@ -119,36 +126,29 @@ func (o *Outlook) Standing(all []inputs.StandingOffer, q ClusterPurchaseQuestion
 	return offers, nil
 }
 
-// without removes the parts that purchases do not consider. It refuses those that the question did not exclude.
-func (o Outlook) without(out []LeftOut, vmType inputs.VMType) (Outlook, []capacity.Warning, error) {
+// leftOut warns of the parts that purchases do not consider. It refuses those that the question did not exclude.
+func (o *Outlook) leftOut(out []LeftOut, vmType inputs.VMType) ([]capacity.Warning, error) {
 	var has []LeftOut
 	var said []string
 	warnings := []capacity.Warning{}
 	if vmType.Spot != nil {
 		has = append(has, WithoutSpot)
 		said = append(said, fmt.Sprintf("the spot VMs of %q", fault.Clip(vmType.Name)))
-		warnings = append(warnings, capacity.Warning{Code: "spot_left_out", Detail: fmt.Sprintf("Spot VMs of %q are left out: everything is weighed against VMs on demand.", fault.Clip(vmType.Name))})
+		warnings = append(warnings, capacity.Warning{Code: "spot_left_out", Detail: fmt.Sprintf("Spot VMs of %q are left out: offers are weighed against VMs on demand. What is best then is planned with spot VMs as well, and dropped where it costs more.", fault.Clip(vmType.Name))})
 	}
 	if b := o.Cluster.Budget; b != nil && (b.VMCost != nil || b.Total != nil) {
 		has = append(has, WithoutBudget)
 		said = append(said, "the cluster's budget")
-		warnings = append(warnings, capacity.Warning{Code: "budget_left_out", Detail: "The cluster's budget is left out: see what the recommendation costs."})
+		warnings = append(warnings, capacity.Warning{Code: "budget_left_out", Detail: "The cluster's budget is left out: see what the recommendation costs. It is planned within the budget as well, and dropped where it costs more."})
 	}
 	for _, what := range has {
 		if !slices.Contains(out, what) {
-			return o, nil, &fault.InputError{Findings: []fault.Finding{{Pointer: "/leave_out", Code: "not_taken",
+			return nil, &fault.InputError{Findings: []fault.Finding{{Pointer: "/leave_out", Code: "not_taken",
 				Detail: fmt.Sprintf("Offers are weighed for VMs on demand and contracts without a limit of money, so not with %s.", strings.Join(said, " and ")),
 				Hint:   &fault.Hint{Detail: "Leave that out of the question, or ask for the horizon, which counts it.", Pointer: "/leave_out", Value: has}}}}
 		}
 	}
-	o.Cluster.Budget = nil
-	o.VMTypes = slices.Clone(o.VMTypes)
-	for i := range o.VMTypes {
-		if o.VMTypes[i].Name == vmType.Name {
-			o.VMTypes[i].Spot = nil
-		}
-	}
-	return o, warnings, nil
+	return warnings, nil
 }
 
 // weighable returns the changes of the scenario without those of what is left out: other VM types, their classes
@@ -163,7 +163,7 @@ func (o *Outlook) weighable(out []LeftOut, vmType string) (changes []whatif.Scen
 			k.Refuse("what", "not_taken", "Offers are weighed for one VM type; leave this change out, or ask for the horizon.")
 		case budget && !slices.Contains(out, WithoutBudget):
 			k.Refuse("what", "not_taken", "Offers are weighed without a budget; leave this change out, or ask for the horizon.")
-		case !budget && !o.elsewhere(&ch, vmType):
+		case !o.elsewhere(&ch, vmType):
 			if ch.VMType == vmType { // the only one that is left
 				ch.VMType = ""
 			}

@@ -248,6 +248,7 @@ func TestAPurchaseIsAboutOneType(t *testing.T) {
 	for _, v := range []string{"slow", "fast"} {
 		o.Prices = append(o.Prices, inputs.PricePeriod{VMType: v, Price: cash(20), From: at(-1)})
 	}
+	o.Prices = append(o.Prices, inputs.PricePeriod{VMType: "fast", Purchase: capacity.PurchaseSpot, Price: cash(6), From: at(-1)})
 	o.Classes = []inputs.PlannedClass{
 		{Name: "both", VMsPerJob: &gamma, Speed: capacity.Speed{"fast": 2}, Jobs: capacity.JobRange{Max: 4}, Penalty: cash(500)},
 		{Name: "slow only", VMsPerJob: &gamma, Speed: capacity.Speed{"fast": 0}, Jobs: capacity.JobRange{Max: 4}, Penalty: cash(500)},
@@ -283,7 +284,7 @@ func TestAPurchaseIsAboutOneType(t *testing.T) {
 	if err := q.Check(); err != nil {
 		t.Fatal(err)
 	}
-	if p := &q.Problem; len(p.Classes) != 1 || p.Classes[0].VMsPerJob.String() != "1.5" || len(p.Supply.VMTypes) != 0 || p.Supply.Spot != nil || p.Budget != nil || p.Options.Gap != DefaultPurchaseGap || len(q.Periods) != 1 || q.Detail != DetailPeriods {
+	if p := &q.Problem; len(p.Classes) != 1 || p.Classes[0].VMsPerJob.String() != "1.5" || len(p.Supply.VMTypes) != 0 || p.Supply.Spot == nil || p.Budget == nil || len(q.LeaveOut) != 2 || p.Options.Gap != DefaultPurchaseGap || len(q.Periods) != 1 || q.Detail != DetailPeriods {
 		t.Errorf("got %+v", q)
 	}
 	if len(warnings) < 4 || !strings.Contains(fmt.Sprint(warnings), `"slow only"`) {

@@ -40,9 +40,11 @@ type PurchaseAnswer struct {
 	ServedMore    *float64           `json:"served_more_job_hours"` // than today; null where today is infeasible
 	Coverage      *float64           `json:"coverage"`              // VM-hours on contracts and offers, of all
 	Utilisation   *float64           `json:"utilisation"`           // VM-hours used of those bought; null where nothing is
+	AsItIs        *AsItIs            `json:"as_it_is"`              // null where nothing is left out
 	Months        []SavingMonth      `json:"months"`
 	BillEven      *time.Time         `json:"bill_break_even_month"` // from the end of which on the bill's balance is never negative; null: not in the horizon
 	BreakEven     *time.Time         `json:"break_even_month"`      // the same of the balance that counts penalties
+	NeededUntil   *time.Time         `json:"demand_needed_until"`   // the month until whose end demand must last for the purchase to pay; null: not in its terms
 	Curves        []SavingCurve      `json:"curves"`
 	Regret        []RegretPoint      `json:"regret"`
 	Proof         PurchaseProof      `json:"proof"`
@@ -100,7 +102,7 @@ type SavingCurve struct {
 	Offer  string        `json:"offer"`
 	Bought int64         `json:"bought"`
 	Means  string        `json:"means"` // one sentence
-	Exact  bool          `json:"exact"` // false: of the convex program, which is a little lower
+	Exact  bool          `json:"exact"` // false: all but the recommended number are of the convex program, which is a little lower
 	Points []SavingPoint `json:"points"`
 }
 
@@ -153,12 +155,14 @@ func Weigh(ctx context.Context, q PurchaseQuestion, solve plan.Planner, crew Cre
 		q.Problem.Options.Engine = capacity.EngineExact
 		solve = plan.NewSeries(q.Problem, nil).Solve
 	}
+	asked := q
+	q.Horizon = q.without()
 	known, shares := q.Horizon, make([]float64, len(q.Offers))
 	for k := range q.Offers {
 		shares[k] = q.forecastShare(&q.Offers[k])
 	}
 	q.Horizon = q.Weighed()
-	steps := newSteps(&q, progress)
+	steps := newSteps(&asked, progress)
 	w, err := newWeighing(ctx, &q, crew)
 	if err != nil {
 		return PurchaseAnswer{}, err
@@ -170,6 +174,14 @@ func Weigh(ctx context.Context, q PurchaseQuestion, solve plan.Planner, crew Cre
 	}
 	a := PurchaseAnswer{Currency: q.Problem.Currency, Offers: []OfferAnswer{}, Months: []SavingMonth{}, Curves: []SavingCurve{},
 		Assume: q.Assume, ForecastUntil: known.End(), Assumptions: []AssumedAnswer{}, Ends: []EndPoint{}, Regret: []RegretPoint{}, Facts: words.Facts{}, Warnings: []capacity.Warning{}}
+	if asked.leavesOut() && slices.Max(found.bought) > 0 && !math.IsInf(found.cost, 1) {
+		if a.AsItIs, err = asked.asItIs(ctx, found.bought, solve, crew, steps); err != nil {
+			return PurchaseAnswer{}, err
+		}
+		if a.AsItIs.Dearer {
+			clear(found.bought)
+		}
+	}
 	bought := found.bought
 	var today, alone Answer
 	for _, part := range [...]struct {
@@ -197,8 +209,11 @@ func Weigh(ctx context.Context, q PurchaseQuestion, solve plan.Planner, crew Cre
 		a.ServedMore = new(a.Horizon.Total.AdmittedHours - today.Total.AdmittedHours)
 	}
 	a.follow(&q, &today)
-	err = a.compare(ctx, w, known, &found, steps)
-	a.settle(bought)
+	a.NeededUntil = a.neededUntil(&q)
+	if a.AsItIs == nil || !a.AsItIs.Dearer { // otherwise other numbers and demands would be those of a cluster that is not there
+		err = a.compare(ctx, w, known, &found, steps)
+		a.settle(bought)
+	}
 	a.Complete = err == nil
 	a.tell(&q)
 	if err == nil {
@@ -247,8 +262,12 @@ func (a *PurchaseAnswer) settle(bought []int64) {
 		c := &a.Curves[i]
 		for k := range c.Points {
 			p := &c.Points[k]
-			if c.Exact && p.VMs == c.Bought && p.Cost != nil {
-				p.Cost, p.Bill = new(a.Recommended.Total), new(a.Recommended.Bill)
+			if p.VMs == c.Bought && p.Cost != nil {
+				if p.Cost = new(a.Recommended.Total); c.Exact {
+					p.Bill = new(a.Recommended.Bill)
+				} else if p.Saving != nil && a.Today.Status != capacity.InfeasibleStatus {
+					p.Saving = &money.Amount{Decimal: a.Today.Total.Sub(p.Cost.Decimal)}
+				}
 			}
 			if c.Exact && p.Saving != nil && a.Today.Status != capacity.InfeasibleStatus {
 				p.Saving = &money.Amount{Decimal: a.Today.Total.Sub(p.Cost.Decimal)}
@@ -299,6 +318,9 @@ type steps struct {
 
 func newSteps(q *PurchaseQuestion, tell func(done, total int)) *steps {
 	s := &steps{tell: tell, done: -1, total: searchSteps + 3*horizonSteps + curveSteps*len(q.Offers) + regretSteps*(len(q.Factors)+1+min(1, len(q.Factors)))}
+	if q.leavesOut() {
+		s.total += 2 * horizonSteps
+	}
 	s.show(0)
 	return s
 }
@@ -515,7 +537,7 @@ func (w *weighing) regret(ctx context.Context, factor float64, recommended *choi
 		q := *w.question
 		q.Horizon = q.Scaled(factor)
 		var err error
-		if there, best, err = w.elsewhere(ctx, &q, recommended); err != nil {
+		if there, best, err = w.elsewhere(ctx, &q, false, recommended); err != nil {
 			return point, err
 		}
 	}

@@ -52,9 +52,11 @@ type AssumedAnswer struct {
 	Gap             float64       `json:"gap"`
 }
 
-// EndPoint is the recommendation where demand ends early, beside the best purchase there.
+// EndPoint is the recommendation where demand ends early, beside the best purchase there. Without demand the rest of the
+// terms is of no use and owed nevertheless, so that bills have all that the offers commit to.
 type EndPoint struct {
-	Ends time.Time `json:"ends"`
+	Ends       time.Time    `json:"ends"`
+	Obligation money.Amount `json:"obligation"` // of the best
 	RegretPoint
 }
 
@@ -72,12 +74,12 @@ func (q *PurchaseQuestion) wholeTerm() time.Time {
 	return end
 }
 
-// Weighed is the horizon that is weighed: the question's, extended by what it assumes.
+// Weighed is the horizon that is weighed: the question's without what it leaves out, extended by what it assumes.
 func (q *PurchaseQuestion) Weighed() Horizon {
 	if q.Assume == "" {
-		return q.Horizon
+		return q.without()
 	}
-	return q.Horizon.extended(q.wholeTerm(), q.Assume)
+	return q.without().extended(q.wholeTerm(), q.Assume)
 }
 
 // extended is the horizon with an assumed demand after it.
@@ -323,7 +325,7 @@ func (w *weighing) assumed(ctx context.Context, known Horizon, recommended *choi
 		if q.Horizon = known.extended(until, a); len(q.Periods) > MaxPeriods {
 			continue
 		}
-		there, best, err := w.elsewhere(ctx, &q, recommended)
+		there, best, err := w.elsewhere(ctx, &q, false, recommended)
 		if err != nil {
 			return all, err
 		}
@@ -350,9 +352,9 @@ func (w *weighing) assumed(ctx context.Context, known Horizon, recommended *choi
 	return all, nil
 }
 
-// elsewhere weighs the same offers for another horizon.
-func (w *weighing) elsewhere(ctx context.Context, q *PurchaseQuestion, recommended *choiceOfOffers) (*weighing, choiceOfOffers, error) {
-	there, err := newWeighing(ctx, q, w.crew)
+// elsewhere weighs the same offers for another horizon, by all that they commit to or by their share of it.
+func (w *weighing) elsewhere(ctx context.Context, q *PurchaseQuestion, allOwed bool, recommended *choiceOfOffers) (*weighing, choiceOfOffers, error) {
+	there, err := weighingOf(ctx, q, w.crew, allOwed)
 	if err != nil {
 		return nil, choiceOfOffers{}, err
 	}
@@ -395,11 +397,14 @@ func (w *weighing) ended(ctx context.Context, recommended *choiceOfOffers) ([]En
 	for _, end := range endings(&w.question.Horizon) {
 		q := *w.question
 		q.Horizon = q.endedAt(end)
-		there, best, err := w.elsewhere(ctx, &q, recommended)
+		there, best, err := w.elsewhere(ctx, &q, true, recommended)
 		if err != nil {
 			return all, err
 		}
 		point := EndPoint{Ends: end, RegretPoint: RegretPoint{Factor: 1}}
+		if !math.IsInf(best.cost, 1) {
+			point.Obligation = q.obligations(best.bought)
+		}
 		if err := point.fill(ctx, there, &best, recommended); err != nil {
 			return all, err
 		}
@@ -519,13 +524,10 @@ func (a *PurchaseAnswer) numbers(bought []int64) string {
 
 // tellEndings says what it costs where demand ends early.
 func (a *PurchaseAnswer) tellEndings(q *PurchaseQuestion) {
-	left := q.owed(a.Offers, q.End())
-	for i := range a.Offers { // the bill counts upfront payments by their share
-		left.Decimal = left.Add(a.Offers[i].Paid.Sub(a.Offers[i].Upfront.Decimal))
-	}
+	left := a.after(q)
 	after := ""
 	if left.IsPositive() {
-		after = fmt.Sprintf(", and %s of what the purchase commits to, upfront payments by their share of the time, falls after %s, used or not", words.CentsOf(left), moment(q.End()))
+		after = fmt.Sprintf(", with %s of what the purchase commits to after %s", words.CentsOf(left), moment(q.End()))
 	}
 	for i := range a.Ends {
 		p := &a.Ends[i]
@@ -535,4 +537,45 @@ func (a *PurchaseAnswer) tellEndings(q *PurchaseQuestion) {
 		a.Facts.Say("demand_ends", p.Ends.Format(time.DateOnly), fmt.Sprintf("If demand ends on %s, the VM bill is %s%s; bill and value refused together would be lowest if one bought %s, with a VM bill of %s.", moment(p.Ends), words.CentsOf(*p.Bill), after, a.numbers(p.Best), words.CentsOf(*p.BestBill)),
 			words.Money("bill", *p.Bill, a.Currency), words.Money("best_bill", *p.BestBill, a.Currency), words.Money("regret", *p.Regret, a.Currency), words.Money("left", left, a.Currency))
 	}
+}
+
+// after returns the part of what the purchase commits to that the bill of the horizon does not have: what is paid by the
+// hour after it, and the rest of upfront payments.
+func (a *PurchaseAnswer) after(q *PurchaseQuestion) money.Amount {
+	left := q.owed(a.Offers, q.End())
+	for i := range a.Offers {
+		left.Decimal = left.Add(a.Offers[i].Paid.Sub(a.Offers[i].Upfront.Decimal))
+	}
+	return left
+}
+
+// neededUntil returns the month until whose end demand must last for the purchase to pay. The balance of the bills so
+// far, which has upfront payments in full, is then as much as the debt that is left. After the horizon it is assumed to save as in
+// the mean of the horizon. It is nil where the terms end before.
+func (a *PurchaseAnswer) neededUntil(q *PurchaseQuestion) (month *time.Time) {
+	if len(a.Months) == 0 || !slices.ContainsFunc(a.Offers, func(o OfferAnswer) bool { return o.VMs > 0 }) {
+		return nil
+	}
+	var short decimal.Decimal
+	for i := range a.Months {
+		m := &a.Months[i]
+		short = q.owed(a.Offers, minTime(m.Month.AddDate(0, 1, 0), q.End())).Sub(m.BillBalance.Decimal)
+		month = evenSince(month, short.Neg(), m.Month)
+	}
+	covered := a.Obligation.Sub(short) // by what the horizon saves
+	if month != nil || !covered.IsPositive() {
+		return month
+	}
+	last := q.Start()
+	for k := range q.Offers {
+		if _, until := q.Offers[k].Term(q.Start()); a.Offers[k].VMs > 0 {
+			last = maxTime(last, until)
+		}
+	}
+	more := short.Mul(decimal.NewFromInt(q.End().Unix() - q.Start().Unix())).Div(covered).Ceil()
+	if more.GreaterThan(decimal.NewFromInt(last.Unix() - q.End().Unix())) {
+		return nil
+	}
+	end := time.Unix(q.End().Unix()+more.IntPart()-1, 0).UTC()
+	return new(time.Date(end.Year(), end.Month(), 1, 0, 0, 0, 0, time.UTC))
 }

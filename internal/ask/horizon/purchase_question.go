@@ -13,13 +13,38 @@ import (
 //	"offers": [{"name": "one-year", "price": "0.04", "upfront": "400.00", "term_years": 1, "billing": "always", "max": 200}],
 //	"factors": [0.7, 0.8, 0.9, 1, 1.1, 1.2, 1.3]
 //
+// Offers are weighed without spot VMs and a budget, which the question must leave out by name. What is recommended then is
+// planned with them as well, and holds only where it costs no more there.
 // The problem's options.gap is the relative gap at which a recommendation is good enough.
 type PurchaseQuestion struct {
 	Horizon
-	Offers  []capacity.Offer `json:"offers"`
-	Assume  Assumption       `json:"assume,omitempty"` // the demand after the periods, until the longest offer ends
-	Factors []float64        `json:"factors,omitzero"` // demands at which the recommendation is tried; null is −30 to +30 %, empty is none
-	Detail  Detail           `json:"detail,omitempty"`
+	Offers   []capacity.Offer `json:"offers"`
+	Assume   Assumption       `json:"assume,omitempty"`    // the demand after the periods, until the longest offer ends
+	Factors  []float64        `json:"factors,omitzero"`    // demands at which the recommendation is tried; null is −30 to +30 %, empty is none
+	LeaveOut []LeftOut        `json:"leave_out,omitempty"` // what offers are not weighed with, though the problem has it
+	Detail   Detail           `json:"detail,omitempty"`
+}
+
+// leavesOut reports whether the question leaves something out that its problem has.
+func (q *PurchaseQuestion) leavesOut() bool {
+	p := &q.Problem
+	return p.Supply.Spot != nil && slices.Contains(q.LeaveOut, WithoutSpot) || p.Budget != nil && slices.Contains(q.LeaveOut, WithoutBudget)
+}
+
+// without returns the horizon without what the question leaves out.
+func (q *PurchaseQuestion) without() Horizon {
+	h := q.Horizon
+	if slices.Contains(q.LeaveOut, WithoutBudget) {
+		h.Problem.Budget = nil
+	}
+	if slices.Contains(q.LeaveOut, WithoutSpot) && h.Problem.Supply.Spot != nil {
+		h.Problem.Supply.Spot = nil
+		h.Periods = slices.Clone(h.Periods)
+		for i := range h.Periods {
+			h.Periods[i].SpotPrice = nil
+		}
+	}
+	return h
 }
 
 // DefaultFactors is the demands at which a recommendation is tried where the question names none.
@@ -42,11 +67,14 @@ func (q *PurchaseQuestion) check(c *strict.Checker) {
 	q.Horizon.check(c)
 	p := &q.Problem
 	c.Enter("problem")
-	if len(p.Supply.VMTypes) > 0 || p.Supply.Spot != nil {
-		c.Refuse("supply", "not_taken", "Offers are weighed for one kind of VM without spot VMs; ask for each VM type by itself, with the classes that run on it.")
+	if len(p.Supply.VMTypes) > 0 {
+		c.Refuse("supply", "not_taken", "Offers are weighed for one kind of VM; ask for each VM type by itself, with the classes that run on it.")
 	}
-	if p.Budget != nil {
-		c.Refuse("budget", "not_taken", "Offers are weighed without a budget; leave it out, and see what the recommendation costs.")
+	if p.Supply.Spot != nil && !slices.Contains(q.LeaveOut, WithoutSpot) {
+		c.Refuse("supply", "not_taken", "Offers are weighed without spot VMs; say so with \"leave_out\": [\"spot\"]. What is recommended is planned with them as well.")
+	}
+	if p.Budget != nil && !slices.Contains(q.LeaveOut, WithoutBudget) {
+		c.Refuse("budget", "not_taken", "Offers are weighed without a budget; say so with \"leave_out\": [\"budget\"]. What is recommended is planned with it as well.")
 	}
 	c.Leave()
 	taken := make(map[string]bool)
@@ -58,6 +86,19 @@ func (q *PurchaseQuestion) check(c *strict.Checker) {
 	}
 	checkOffers(c, q.Offers, taken)
 	checkFactors(c, q.Factors)
+	checkLeftOut(c, q.LeaveOut)
+}
+
+func checkLeftOut(c *strict.Checker, out []LeftOut) {
+	c.Enter("leave_out")
+	for i, l := range out {
+		c.Element(i)
+		if strict.OneOf(c, "", l, leftOuts); slices.Contains(out[:i], l) {
+			c.Refuse("", "duplicate_name", "%q stands here twice; keep one.", l)
+		}
+		c.Leave()
+	}
+	c.Leave()
 }
 
 func checkOffers(c *strict.Checker, offers []capacity.Offer, taken map[string]bool) {

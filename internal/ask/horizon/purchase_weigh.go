@@ -15,6 +15,12 @@ import (
 
 // newWeighing makes a valid question ready; the offers' terms follow those of the contracts.
 func newWeighing(ctx context.Context, q *PurchaseQuestion, crew Crew) (*weighing, error) {
+	return weighingOf(ctx, q, crew, false)
+}
+
+// weighingOf is newWeighing. Where all is owed, offers cost what they commit to over their whole terms, and not the share
+// of it that lies in the horizon.
+func weighingOf(ctx context.Context, q *PurchaseQuestion, crew Crew, allOwed bool) (*weighing, error) {
 	h := &q.Horizon
 	whole := term{h.Start(), h.End()}
 	w := &weighing{question: q, crew: crew}
@@ -48,6 +54,9 @@ func newWeighing(ctx context.Context, q *PurchaseQuestion, crew Crew) (*weighing
 		if o.Billing == capacity.BilledAlways {
 			x.price = 0
 			x.certain += o.Price.Float() * float64(inside) / 3600
+		}
+		if allOwed {
+			x.certain = obligation(&o, whole.from, 1).Float()
 		}
 		w.offers = append(w.offers, x)
 		w.byPrice = append(w.byPrice, k)

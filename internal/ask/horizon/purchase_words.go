@@ -33,8 +33,12 @@ func (a *PurchaseAnswer) tell(q *PurchaseQuestion) {
 		a.Explanation = a.Facts.Text()
 		return
 	}
-	a.advise(span)
+	a.advise(q, span)
 	a.Answer = a.Facts[0].Claim
+	if a.AsItIs != nil && a.AsItIs.Dearer { // what follows would be of a cluster that is not there
+		a.Explanation = a.Facts.Text()
+		return
+	}
 	a.tellTerms(q)
 	a.tellCosts()
 	a.tellUse(q)
@@ -67,7 +71,7 @@ func (a *PurchaseAnswer) tell(q *PurchaseQuestion) {
 }
 
 // advise says what to buy, and the effect on the VM bill. The value of refused jobs is on no bill and stands beside it.
-func (a *PurchaseAnswer) advise(span string) {
+func (a *PurchaseAnswer) advise(q *PurchaseQuestion, span string) {
 	var buy []string
 	figures := []capacity.Figure{words.Money("bill", a.Recommended.Bill, a.Currency)}
 	for i := range a.Offers {
@@ -79,6 +83,10 @@ func (a *PurchaseAnswer) advise(span string) {
 	if a.BillSaving != nil && a.Avoided != nil && a.ServedMore != nil {
 		figures = append(figures, words.Money("bill_today", a.Today.Bill, a.Currency), words.Money("bill_saving", a.BillSaving.Amount, a.Currency),
 			words.Money("value_refused_less", *a.Avoided, a.Currency), words.Count("served_more", *a.ServedMore, "job-hours"))
+	}
+	if a.AsItIs != nil && a.AsItIs.Dearer {
+		a.adviseAgainst(span)
+		return
 	}
 	if len(buy) == 0 {
 		a.Facts.Say("buy_nothing", "", fmt.Sprintf("Buy none of the offers: %s the VM bill stays at %s %s; no number of them lowers bill and value refused together.", span, words.CentsOf(a.Recommended.Bill), a.Currency), figures...)
@@ -92,14 +100,39 @@ func (a *PurchaseAnswer) advise(span string) {
 	case a.Saving == nil:
 		sentence += ", without which today's contracts do not serve all promised jobs; " + bill
 	default:
-		sentence += ": " + span + " that " + a.billSentence() + a.servedSentence()
+		sentence += ": " + span + " that " + billSentence(&a.Today, &a.Recommended, a.Currency) + a.servedSentence()
 		if a.Saving.Amount.IsNegative() {
 			sentence += fmt.Sprintf("; together that is %s more than today, which is within the gap", words.CentsOf(a.Saving.Amount.Opposite()))
 		}
 	}
+	if as := a.AsItIs; as != nil {
+		sentence += ", which is without " + as.words()
+		if as.Today.Status != capacity.InfeasibleStatus {
+			sentence += "; with " + as.words() + " as the cluster has it, it " + billSentence(&as.Today, &as.Bought, a.Currency)
+			figures = append(figures, words.Money("bill_today_as_it_is", as.Today.Bill, a.Currency), words.Money("bill_as_it_is", as.Bought.Bill, a.Currency))
+		}
+	}
 	committed, share := a.committed()
-	figures = append(figures, words.Money("obligation", a.Obligation, a.Currency), words.Count("forecast_share", share, "share of the term"))
-	a.Facts.Say("buy", "", sentence+"; "+committed+".", figures...)
+	left := a.after(q)
+	figures = append(figures, words.Money("obligation", a.Obligation, a.Currency), words.Count("forecast_share", share, "share of the term"), words.Money("left", left, a.Currency))
+	if left.IsPositive() {
+		committed += fmt.Sprintf("; %s of that is for the time after %s", words.CentsOf(left), moment(q.End()))
+	}
+	a.Facts.Say("buy", "", sentence+"; "+committed+a.lasting(q)+".", figures...)
+}
+
+// lasting says until when demand must last for the purchase to pay. It is silent where the bill of the cluster as it is was
+// not followed by month, and of a purchase that is worth it by the jobs it serves.
+func (a *PurchaseAnswer) lasting(q *PurchaseQuestion) string {
+	switch {
+	case a.BillSaving == nil || !a.BillSaving.Amount.IsPositive() || a.AsItIs != nil || !a.Obligation.IsPositive():
+		return ""
+	case a.NeededUntil == nil:
+		return "; going on like this, the bills save less than that by the end of the term"
+	case a.NeededUntil.Before(q.End()):
+		return fmt.Sprintf("; demand must last until the end of %s for it to pay", a.NeededUntil.Format("January 2006"))
+	}
+	return fmt.Sprintf("; going on like this, demand must last until the end of %s for it to pay", a.NeededUntil.Format("January 2006"))
 }
 
 // committed says what a purchase commits to, and how much of that time is forecast: the least share of a term.
@@ -123,17 +156,18 @@ func (a *PurchaseAnswer) committed() (said string, share float64) {
 }
 
 // billSentence says what a purchase does to the VM bill, against today.
-func (a *PurchaseAnswer) billSentence() string {
-	was, is, by := closing(a.Today.Bill, a.Recommended.Bill)
-	switch fall := a.BillSaving.Amount.Float(); {
-	case fall < 0 && a.Today.Bill.Sign() <= 0:
-		return fmt.Sprintf("raises the VM bill by %s %s, from %s to %s", by, a.Currency, was, is)
+func billSentence(today, bought *PurchaseCost, currency string) string {
+	was, is, by := closing(today.Bill, bought.Bill)
+	saved := saving(today.Bill, bought.Bill)
+	switch fall := saved.Amount.Float(); {
+	case fall < 0 && today.Bill.Sign() <= 0:
+		return fmt.Sprintf("raises the VM bill by %s %s, from %s to %s", by, currency, was, is)
 	case fall < 0:
-		return fmt.Sprintf("raises the VM bill by %s %s (%s), from %s to %s", by, a.Currency, words.Percent(-a.BillSaving.Share), was, is)
+		return fmt.Sprintf("raises the VM bill by %s %s (%s), from %s to %s", by, currency, words.Percent(-saved.Share), was, is)
 	case fall == 0:
-		return fmt.Sprintf("leaves the VM bill at %s %s", is, a.Currency)
+		return fmt.Sprintf("leaves the VM bill at %s %s", is, currency)
 	}
-	return fmt.Sprintf("cuts the VM bill by %s %s (%s), from %s to %s", by, a.Currency, words.Percent(a.BillSaving.Share), was, is)
+	return fmt.Sprintf("cuts the VM bill by %s %s (%s), from %s to %s", by, currency, words.Percent(saved.Share), was, is)
 }
 
 // servedSentence says what a purchase serves more or less than today, and at what the user values it.
@@ -219,11 +253,11 @@ func (a *PurchaseAnswer) tellUse(q *PurchaseQuestion) {
 	}
 	lower := a.BillSaving != nil && a.BillSaving.Amount.IsPositive()
 	switch {
-	case !bought || a.BillSaving == nil:
+	case !bought || a.BillSaving == nil || a.AsItIs != nil: // the months are without what was left out
 	case a.BillEven != nil && (paid.IsPositive() || lower):
 		kind, said := "bills_so_far_from", fmt.Sprintf("At the end of %s, and of each month after it, the bills so far come to no more than with today's contracts", a.BillEven.Format("January 2006"))
 		if paid.IsPositive() {
-			kind, said = "paid_for_itself", fmt.Sprintf("By the end of %s that has paid for itself, by the bill alone", a.BillEven.Format("January 2006"))
+			kind, said = "paid_for_itself", fmt.Sprintf("By the end of %s the bills have fallen by what was paid until then", a.BillEven.Format("January 2006"))
 		}
 		owed := q.owed(a.Offers, a.BillEven.AddDate(0, 1, 0))
 		if owed.IsPositive() {
@@ -231,7 +265,7 @@ func (a *PurchaseAnswer) tellUse(q *PurchaseQuestion) {
 		}
 		a.Facts.Say(kind, "", said+".", capacity.Figure{Name: "month", Value: a.BillEven.Format("2006-01"), Unit: "month"}, words.Money("owed", owed, a.Currency))
 	case lower:
-		a.Facts.Say("not_paid_for_itself", "", "In this time it does not pay for itself: what is paid upfront is for a longer term.")
+		a.Facts.Say("not_paid_for_itself", "", "In this time the bills do not fall by what is paid upfront, which is for a longer term.")
 	case a.Avoided.IsPositive():
 		a.Facts.Say("bill_is_not_lower", "", "It does not lower the bill; it is worth it by the value of the jobs that it serves.")
 	}
@@ -284,13 +318,20 @@ func (a *PurchaseAnswer) flatness(c *SavingCurve) *capacity.Fact {
 		case none.Cost == nil:
 			said += "; without any of it promised jobs are not served"
 		case none.Cost.Float() > best:
-			said += fmt.Sprintf("; without any of it bill and value refused together come to %s more", words.Cents(none.Cost.Float()-best))
+			near := ""
+			if !c.Exact {
+				near = "about "
+			}
+			said += fmt.Sprintf("; without any of it bill and value refused together come to %s%s more", near, words.Cents(none.Cost.Float()-best))
 		}
 	}
 	for i := range a.Offers {
 		if o := &a.Offers[i]; o.Name == c.Offer && o.VMs > 0 && o.VMs == o.Most {
 			said += "; it is all that is on offer"
 		}
+	}
+	if !c.Exact {
+		said += "; other numbers were weighed in parts of VMs and jobs, and only come near"
 	}
 	return &capacity.Fact{Kind: "nearly_as_good", Subject: c.Offer, Claim: said + ".", Figures: []capacity.Figure{
 		words.Count("bought", float64(c.Bought), "VMs"), words.Count("low", float64(c.Points[low].VMs), "VMs"), words.Count("high", float64(c.Points[high].VMs), "VMs"),

@@ -120,7 +120,7 @@ func (s Span) check(c *strict.Checker) {
 
 var (
 	horizonShape         = strict.NewShape("a horizon", []string{"problem", "periods"}, "contracts", "earlier", "detail")
-	purchaseShape        = strict.NewShape("a question about offers", []string{"problem", "periods", "offers"}, "contracts", "earlier", "assume", "factors", "detail")
+	purchaseShape        = strict.NewShape("a question about offers", []string{"problem", "periods", "offers"}, "contracts", "earlier", "assume", "factors", "leave_out", "detail")
 	clusterHorizonShape  = strict.NewShape("a horizon", nil, "from", "until", "scenario", "detail")
 	clusterPurchaseShape = strict.NewShape("a question about offers", nil, "from", "until", "scenario", "vm_type", "offers", "named", "assume", "factors", "gap", "leave_out", "detail")
 	termContractShape    = strict.NewShape("a contract", []string{"name", "vms", "price", "from", "until"}, "billing", "vm_type", "upfront")
@@ -178,6 +178,8 @@ func ReadPurchase(data []byte, limits capacity.Limits, overrides ...func(*capaci
 			strict.Word(r, &q.Assume, assumptions)
 		case "factors":
 			q.Factors = readFactors(r)
+		case "leave_out":
+			q.LeaveOut = readLeftOut(r)
 		default:
 			readHorizonMember(r, name, &q.Horizon, limits)
 		}
@@ -259,7 +261,7 @@ func ReadClusterPurchase(data []byte) (ClusterPurchaseQuestion, error) {
 			q.Gap = new(float64)
 			r.Float(q.Gap)
 		case "leave_out":
-			q.LeaveOut = strict.List(r, "of what is left out", len(leftOuts), func(r *strict.Reader, l *LeftOut) { strict.Word(r, l, leftOuts) })
+			q.LeaveOut = readLeftOut(r)
 		case "detail":
 			strict.Word(r, &q.Detail, horizonDetails)
 		default:
@@ -300,15 +302,7 @@ func (q *ClusterPurchaseQuestion) check(c *strict.Checker) {
 	if q.Gap != nil {
 		c.Number("gap", "The gap", "", *q.Gap, capacity.MaxGap)
 	}
-	c.Enter("leave_out")
-	for i, l := range q.LeaveOut {
-		c.Element(i)
-		if strict.OneOf(c, "", l, leftOuts); slices.Contains(q.LeaveOut[:i], l) {
-			c.Refuse("", "duplicate_name", "%q stands here twice; keep one.", l)
-		}
-		c.Leave()
-	}
-	c.Leave()
+	checkLeftOut(c, q.LeaveOut)
 	checkHorizonDetail(c, q.Detail)
 }
 
@@ -505,6 +499,10 @@ func readOffer(r *strict.Reader, o *capacity.Offer) {
 			r.Whole(&o.Max)
 		}
 	})
+}
+
+func readLeftOut(r *strict.Reader) []LeftOut {
+	return strict.List(r, "of what is left out", len(leftOuts), func(r *strict.Reader, l *LeftOut) { strict.Word(r, l, leftOuts) })
 }
 
 func readFactors(r *strict.Reader) []float64 {

@@ -219,7 +219,7 @@ func (b *buying) owing() figures {
 			}
 		}
 	}
-	f := figures{"buy/obligation": all, "buy/forecast_share": share, "demand_ends/left": left}
+	f := figures{"buy/obligation": all, "buy/forecast_share": share, "demand_ends/left": left, "buy/left": left}
 	if b.a.BillEven != nil {
 		f["paid_for_itself/owed"] = b.owed(b.a.BillEven.UTC().AddDate(0, 1, 0))
 		f["bills_so_far_from/owed"] = f["paid_for_itself/owed"]
@@ -280,7 +280,18 @@ func (b *buying) endings() {
 		if p.Factor != 1 {
 			b.wrong(at+"/factor", "is %v", p.Factor)
 		}
+		b.allOwed = true
 		b.regret(at, b.inJobs(ended(b.q.Horizon, end.Unix()), 1), &p.RegretPoint)
+		b.allOwed = false
+		committed := new(big.Rat)
+		for k, n := range p.Best {
+			if k < len(b.q.Offers) {
+				committed.Add(committed, mul(b.committed(k), whole(n)))
+			}
+		}
+		if committed.Cmp(p.Obligation.Rat()) != 0 {
+			b.wrong(at+"/obligation", "is %s, and the best purchase commits to %s", p.Obligation, trimmed(committed))
+		}
 	}
 	b.end(EndingsCheck, "Where demand ends early the recommendation and the best purchase cost what is said.")
 }

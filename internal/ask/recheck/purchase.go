@@ -22,6 +22,7 @@ var purchaseNotChecked = append([]string{
 	"whether a curve could be exact",
 	"bills at other numbers of VMs and at other demands, but for being no higher than the costs",
 	"which ends of demand are tried",
+	"what the cluster as it is costs, but for its sums and what follows from them",
 	"how many more job-hours are served than today, but for what the value refused allows",
 }, monthsNotChecked...)
 
@@ -33,6 +34,7 @@ func (c *checking) purchase(q horizon.PurchaseQuestion, a horizon.PurchaseAnswer
 	}
 	members, _ := got.(map[string]any)
 	_, forecast := ends(&q.Horizon)
+	left := leftOut(&q)
 	asked := q.Horizon
 	carrying := newCarrying(&asked, q.Offers)
 	c.carried = carrying
@@ -51,6 +53,7 @@ func (c *checking) purchase(q horizon.PurchaseQuestion, a horizon.PurchaseAnswer
 		}
 	}
 	b.hours = b.inJobs(q.Horizon, 1)
+	b.asItIs(left)
 	h, hours := b.with(q.Horizon, b.bought), b.with(b.hours, b.bought)
 	b.calendar = cut(&hours)
 	if b.carrying != nil {
@@ -90,6 +93,7 @@ type buying struct {
 	bought    []int64
 	calendar  *calendar // with the recommendation
 	lp        map[string][3]*big.Rat
+	allOwed   bool // purchases count by all that they commit to
 }
 
 // with is a horizon with so many VMs of each offer among its contracts.
@@ -223,6 +227,7 @@ func (b *buying) savings() {
 		"bill_saving": saving(&a.Today, &a.Recommended, bill), "bill_saving_against_on_demand": saving(&a.OnDemandOnly, &a.Recommended, bill),
 		"saving": saving(&a.Today, &a.Recommended, all), "saving_against_on_demand": saving(&a.OnDemandOnly, &a.Recommended, all),
 		"coverage": nil, "utilisation": nil, "penalties_avoided": nil, "bill_break_even_month": nil, "break_even_month": nil,
+		"demand_needed_until": nil,
 	}
 	if total.VMHours > 0 {
 		want["coverage"] = about(quo(number(total.ReservedHours), number(total.VMHours)))
@@ -335,6 +340,7 @@ func (b *buying) months(want map[string]any) {
 		since = [2]any{}
 	}
 	want["months"], want["bill_break_even_month"], want["break_even_month"] = months, since[0], since[1]
+	want["demand_needed_until"] = b.neededUntil()
 	t, r := &a.Today, &a.Recommended
 	if all := sub(t.Total.Rat(), r.Total.Rat()); saved.Cmp(all) != 0 {
 		b.wrong("/months", "save %s together, and the costs differ by %s", trimmed(saved), trimmed(all))
@@ -360,6 +366,7 @@ func (b *buying) purchased(h horizon.Horizon, bought []int64) (l proof.Least, lo
 	for i := range k.contracts {
 		upfront.Add(upfront, k.share(i, k.seconds(len(k.cells))))
 	}
+	upfront.Add(upfront, b.beyond(bought))
 	l.Add(proof.Least{Low: upfront, High: upfront, Slack: new(big.Rat)}, whole(1))
 	l.Slack = add(l.Slack, mul(big.NewRat(1, 1e9), add(whole(1), upfront))) // the search adds up in floats
 	return l, true
@@ -381,7 +388,11 @@ func (b *buying) priced(at string, h horizon.Horizon, bought []int64, said *mone
 // curves checks other numbers of one offer.
 func (b *buying) curves() {
 	a := &b.a
-	if there := len(a.Curves) == len(b.q.Offers) && len(a.Regret) == len(b.q.Factors); a.Complete != there {
+	if there := len(a.Curves) == len(b.q.Offers) && len(a.Regret) == len(b.q.Factors); a.AsItIs != nil && a.AsItIs.Dearer {
+		if !a.Complete || len(a.Curves)+len(a.Regret)+len(a.Ends)+len(a.Assumptions) > 0 {
+			b.wrong("/curves", "stand there, and a purchase that is dearer in the cluster as it is has none")
+		}
+	} else if a.Complete != there {
 		b.wrong("/complete", "is %t, with %d curves and %d demands", a.Complete, len(a.Curves), len(a.Regret))
 	}
 	for i := range min(len(a.Curves), len(b.q.Offers)) {
@@ -400,6 +411,10 @@ func (b *buying) curves() {
 				b.saved(at, "saving", p.Saving, p.Cost, a.Today.Total)
 				b.saved(at, "bill_saving", p.BillSaving, p.Bill, a.Today.Bill)
 				b.dearer(at+"/bill", p.Bill, p.Cost)
+			} else if p.VMs == b.bought[i] {
+				if p.Cost != nil && !p.Cost.Equal(a.Recommended.Total.Decimal) {
+					b.wrong(at+"/cost", "is %s, and the recommendation's %s", p.Cost, a.Recommended.Total)
+				}
 			} else if l, looked := b.purchased(b.hours, other); looked && p.Cost != nil && l.High != nil {
 				if p.Cost.Rat().Cmp(add(l.High, l.Slack)) > 0 {
 					b.wrong(at+"/cost", "is %s, and there are plans for %s", p.Cost, trimmed(l.High))

@@ -511,7 +511,7 @@ func TestAYearWithOffers(t *testing.T) {
 	}
 	var a horizon.PurchaseAnswer
 	s.ask(s.admin, "POST", "/v1/purchases", text).want(t, 200).into(t, &a)
-	if a.Status != capacity.Optimal || a.BreakEven == nil || len(a.Curves) != 3 || len(a.Horizon.Months) != 12 || a.Curves[1].Means == "" || !strings.Contains(a.Explanation, "paid for itself") {
+	if a.Status != capacity.Optimal || a.BreakEven == nil || len(a.Curves) != 3 || len(a.Horizon.Months) != 12 || a.Curves[1].Means == "" || !strings.Contains(a.Explanation, "demand must last until") {
 		t.Errorf("got %+v", a)
 	}
 }

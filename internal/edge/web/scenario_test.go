@@ -90,14 +90,16 @@ func TestTablesStartNoFormula(t *testing.T) {
 // nothing a saving that is on no bill.
 func TestPurchasesLeadWithTheBill(t *testing.T) {
 	purchases, want := "", []string{}
-	for _, c := range []struct{ saved, share, avoided, month, want string }{
-		{"13768.00", "0.105", "59305.00", `"2026-02-01T00:00:00Z"`, `Buy 3 VMs of "year". The VM bill falls by $13,768 a month (11 %), which pays back in month 2. It serves 20 job-hours more, which you value at $59,305 a month.`},
-		{"200.00", "0.01", "0.00", "null", `Buy 3 VMs of "year". The VM bill falls by $200.00 a month (1.0 %), which does not pay back in this time.`},
-		{"-300.00", "-0.03", "700.00", "null", `Buy 3 VMs of "year". The VM bill rises by $300.00 a month (3.0 %). It serves 20 job-hours more, which you value at $700.00 a month.`},
-		{"0.00", "0", "700.00", `"2026-01-01T00:00:00Z"`, `Buy 3 VMs of "year". The VM bill stays the same. It serves 20 job-hours more, which you value at $700.00 a month.`},
+	for _, c := range []struct{ today, bought, avoided, needed, asItIs, want string }{
+		{"130768.00", "117000.00", "59305.00", `"2027-08-01T00:00:00Z"`, "null", `Buy 3 VMs of "year". The VM bill falls by $13,768 a month (11 %), if demand lasts until the end of August 2027. It serves 20 job-hours more, which you value at $59,305 a month.`},
+		{"20000.00", "19800.00", "0.00", "null", "null", `Buy 3 VMs of "year". The VM bill falls by $200.00 a month (1.0 %), but going on like this by less than the $900.00 owed.`},
+		{"10000.00", "10300.00", "700.00", "null", "null", `Buy 3 VMs of "year". The VM bill rises by $300.00 a month (3.0 %). It serves 20 job-hours more, which you value at $700.00 a month.`},
+		{"10000.00", "8000.00", "0.00", "null", `{"left_out":["spot"],"vms":[3],"dearer":false,"today":{"bill":"5000.00"},"bought":{"bill":"4900.00"}}`, `Buy 3 VMs of "year". The VM bill falls by $100.00 a month (2.0 %).`},
+		{"10000.00", "10000.00", "0.00", "null", `{"left_out":["spot"],"vms":[3],"dearer":true,"today":{"bill":"5000.00"},"bought":{"bill":"5500.00"}}`, `Buy nothing. 3 VMs of "year" would be best without spot VMs, but with spot VMs the VM bill would rise by $500.00 a month.`},
+		{"10000.00", "10000.00", "700.00", `"2026-01-01T00:00:00Z"`, "null", `Buy 3 VMs of "year". The VM bill stays the same. It serves 20 job-hours more, which you value at $700.00 a month.`},
 	} {
-		purchases += fmt.Sprintf(`,{"status":"optimal","currency":"USD","offers":[{"name":"year","vms":3}],"bill_saving":{"amount":%q,"share":%s},"penalties_avoided":%q,"served_more_job_hours":20,"saving":{"amount":"73073.00","share":0.383},
-			"months":[{"month":"2026-01-01T00:00:00Z"},{"month":"2026-02-01T00:00:00Z"}],"bill_break_even_month":%s,"break_even_month":"2026-01-01T00:00:00Z","horizon":{"total":{"hours":730}}}`, c.saved, c.share, c.avoided, c.month)
+		purchases += fmt.Sprintf(`,{"status":"optimal","currency":"USD","offers":[{"name":"year","vms":3}],"obligation":"900.00","today":{"bill":%q},"recommended":{"bill":%q},"bill_saving":{"amount":"1.00","share":0.1},"penalties_avoided":%q,"served_more_job_hours":20,"saving":{"amount":"73073.00","share":0.383},
+			"months":[{"month":"2026-01-01T00:00:00Z"},{"month":"2026-02-01T00:00:00Z"}],"demand_needed_until":%s,"as_it_is":%s,"break_even_month":"2026-01-01T00:00:00Z","horizon":{"total":{"hours":730}}}`, c.today, c.bought, c.avoided, c.needed, c.asItIs)
 		want = append(want, c.want)
 	}
 	text, err := exec.Command("node", built(t, "purchases"), "["+purchases[1:]+"]").Output()

@@ -185,6 +185,15 @@ func PurchaseWorkbook(w io.Writer, q horizon.PurchaseQuestion, a horizon.Purchas
 		of   string
 		cost *horizon.PurchaseCost
 	}{{"today", &a.Today}, {"recommended", &a.Recommended}, {"on demand only", &a.OnDemandOnly}}
+	if as := a.AsItIs; as != nil {
+		costs = append(costs, struct {
+			of   string
+			cost *horizon.PurchaseCost
+		}{"today, as it is", &as.Today}, struct {
+			of   string
+			cost *horizon.PurchaseCost
+		}{"bought, as it is", &as.Bought})
+	}
 	for _, line := range costs {
 		f.add("VM bill, upfront payments by their share", line.of, amount(&line.cost.Bill), a.Currency)
 	}
@@ -205,7 +214,8 @@ func PurchaseWorkbook(w io.Writer, q horizon.PurchaseQuestion, a horizon.Purchas
 	}
 	f.add("share of VM hours on contracts", "recommended", optional(a.Coverage), "")
 	f.add("utilisation of what is bought", "recommended", optional(a.Utilisation), "")
-	f.add("paid for itself by the end of the month of", "recommended", MaybeTime(a.BillEven), "UTC")
+	f.add("bills have fallen by what was paid by the end of the month of", "recommended", MaybeTime(a.BillEven), "UTC")
+	f.add("demand must last until the end of the month of", "recommended", MaybeTime(a.NeededUntil), "UTC")
 	f.add("no purchase brings bill and value refused together below", "", amount(&a.Proof.Bound), a.Currency)
 	f.add("gap", "", number(a.Proof.Gap), "of bill and value refused")
 	f.warnings(a.Warnings)

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -42,7 +43,7 @@ func purchaseCurve(a horizon.PurchaseAnswer) Table {
 	t := Table{Columns: []string{"offer", "vms", billColumn + in, "bill_saving" + in, valueColumn + in, togetherColumn + in, "recommended", "exact"}}
 	for k, c := range a.Curves {
 		for _, p := range c.Points {
-			t.Rows = append(t.Rows, []Cell{text(c.Offer), whole(p.VMs), amount(p.Bill), amount(p.BillSaving), amount(valued(p.Cost, p.Bill)), amount(p.Cost), flag(p.VMs == a.Offers[k].VMs), flag(c.Exact)})
+			t.Rows = append(t.Rows, []Cell{text(c.Offer), whole(p.VMs), amount(p.Bill), amount(p.BillSaving), amount(valued(p.Cost, p.Bill)), amount(p.Cost), flag(p.VMs == a.Offers[k].VMs), flag(c.Exact || p.VMs == a.Offers[k].VMs)})
 		}
 	}
 	return t
@@ -74,7 +75,7 @@ func purchaseAssumptions(a horizon.PurchaseAnswer) Table {
 	}
 	for i := range a.Ends {
 		p := &a.Ends[i]
-		add("ends "+p.Ends.UTC().Format(time.DateOnly), p.Bill, p.BestBill, valued(p.BestCost, p.BestBill), nil, p.Best)
+		add("ends "+p.Ends.UTC().Format(time.DateOnly), p.Bill, p.BestBill, valued(p.BestCost, p.BestBill), &p.Obligation, p.Best)
 	}
 	return t
 }
@@ -161,14 +162,24 @@ func offersBrief(a horizon.PurchaseAnswer) Table {
 
 // costsBrief returns the recommendation beside today and on-demand alone.
 func costsBrief(a horizon.PurchaseAnswer) Table {
-	t := Table{Columns: []string{"In " + a.Currency, "On demand", "Contracts", "Idle", "Upfront", "VM bill", "Value refused", "Together"}}
-	for _, line := range []struct {
+	t := Table{Columns: []string{"In " + a.Currency, "On demand", "Spot", "Contracts", "Idle", "Upfront", "VM bill", "Value refused", "Together"}}
+	type line struct {
 		name string
 		cost *horizon.PurchaseCost
-	}{{"Recommended", &a.Recommended}, {"Today", &a.Today}, {"On demand only", &a.OnDemandOnly}} {
+	}
+	lines := []line{{"Recommended", &a.Recommended}, {"Today", &a.Today}, {"On demand only", &a.OnDemandOnly}}
+	if as := a.AsItIs; as != nil {
+		lines = append(lines, line{"Today, as it is", &as.Today}, line{bestBuy(a, as.VMs) + ", as it is", &as.Bought})
+	} else {
+		t.Columns = slices.Delete(t.Columns, 2, 3)
+	}
+	for _, line := range lines {
 		c := &line.cost.Cost
-		row := []Cell{text(line.name)}
-		for _, m := range []money.Amount{c.OnDemand, c.Reserved, c.ReservedIdle, line.cost.Upfront, line.cost.Bill, c.Penalties, line.cost.Total} {
+		row := []Cell{text(line.name), {cents(c.OnDemand), true}}
+		if a.AsItIs != nil {
+			row = append(row, Cell{cents(c.Spot), true})
+		}
+		for _, m := range []money.Amount{c.Reserved, c.ReservedIdle, line.cost.Upfront, line.cost.Bill, c.Penalties, line.cost.Total} {
 			row = append(row, Cell{cents(m), true})
 		}
 		if line.cost.Status == capacity.InfeasibleStatus {
@@ -183,7 +194,7 @@ func curveBrief(a horizon.PurchaseAnswer) Table {
 	t := Table{Columns: []string{"Offer", "VMs", "VM bill " + a.Currency, "Bill falls by " + a.Currency, "Value refused " + a.Currency, "Together " + a.Currency, ""}}
 	for k, c := range a.Curves {
 		for _, p := range c.Points {
-			t.Rows = append(t.Rows, []Cell{text(c.Offer), whole(p.VMs), billCents(p, p.Bill), billCents(p, p.BillSaving), billCents(p, valued(p.Cost, p.Bill)), maybeCents(p.Cost), text(pick(p.VMs == a.Offers[k].VMs, "recommended", ""))})
+			t.Rows = append(t.Rows, []Cell{text(c.Offer), whole(p.VMs), billCents(p, p.Bill), billCents(p, p.BillSaving), billCents(p, valued(p.Cost, p.Bill)), maybeCents(p.Cost), text(pick(p.VMs == a.Offers[k].VMs, "recommended", pick(c.Exact, "", "near")))})
 		}
 	}
 	return t
@@ -204,7 +215,7 @@ func assumedBrief(a horizon.PurchaseAnswer) Table {
 	}
 	for i := range a.Ends {
 		p := &a.Ends[i]
-		t.Rows = append(t.Rows, []Cell{text("ends " + p.Ends.UTC().Format(time.DateOnly)), maybeCents(p.Bill), maybeCents(p.BestBill), {"", true}, text(bestBuy(a, p.Best))})
+		t.Rows = append(t.Rows, []Cell{text("ends " + p.Ends.UTC().Format(time.DateOnly)), maybeCents(p.Bill), maybeCents(p.BestBill), {cents(p.Obligation), true}, text(bestBuy(a, p.Best))})
 	}
 	return t
 }

@@ -34,10 +34,13 @@ func purchaseCommand() *cobra.Command {
 		Short: "Say how many VMs of each offer to buy, and what that does to the bill",
 		Long: `Weighs contracts that may be bought (for a year, three years, paid upfront or by the hour) for a time, and says how
 many VMs of each to buy: what the VM bill falls or rises by against today, how many more jobs are served and what you
-value these at, what the contracts commit to over their whole terms, in which month it has paid for itself, how much of
+value these at, what the contracts commit to over their whole terms, until when demand must last for it to pay, how much of
 it is used, and what other numbers would come to. It looks at demand that is 30 % lower to 30 % higher, and at demand
 that ends early. Bill and value refused together are made as low as possible; the answer says how far they can be from
 the least.
+
+Offers are weighed without spot VMs and a budget, which the question must leave out. The best purchase is then planned
+with them as well, and dropped where it costs more there.
 
 Where the forecast covers less than a quarter of a contract's term, say with --assume what follows it: last_week_repeats,
 last_month_repeats, flat (its average) or ends. The answer is then shown under the other assumptions as well.

@@ -707,7 +707,7 @@ export type Contract = {
   price: Money;
   until: string;
   updated_at?: string;
-  upfront?: Money;
+  upfront?: (Money);
   version?: number;
   vm_type: Name;
   vms: number;
@@ -1010,6 +1010,7 @@ export type EndPoint = {
   ends: string;
   factor: number;
   gap: number;
+  obligation: (Amount);
   regret: MaybeAmount;
   today_bill: (MaybeAmount);
   today_cost: MaybeAmount;
@@ -1432,7 +1433,7 @@ export type ImportedOffer = {
   name: string;
   price: Money;
   term_years: number;
-  upfront: Money;
+  upfront: (Money);
 };
 
 export type ImportedSheet = {
@@ -3037,6 +3038,7 @@ export type Proof = {
 
 export type Purchase = {
   answer: string;
+  as_it_is: (PurchaseAsItIs) | null;
   assume?: "last_week_repeats" | "last_month_repeats" | "flat" | "ends";
   assumptions: Array<AssumedAnswer>;
   bill_break_even_month: string | null;
@@ -3048,6 +3050,7 @@ export type Purchase = {
   currency: string;
   curves: Array<SavingCurve>;
   demand_ends: Array<EndPoint>;
+  demand_needed_until: string | null;
   explanation: string;
   facts: Array<Fact>;
   forecast_until: string;
@@ -3069,6 +3072,14 @@ export type Purchase = {
   warnings: Array<Warning>;
 };
 
+export type PurchaseAsItIs = {
+  bought: (PurchaseCost);
+  dearer: boolean;
+  left_out: Array<"spot" | "budget">;
+  today: (PurchaseCost);
+  vms: Array<number>;
+};
+
 export type PurchaseCost = {
   bill: (Amount);
   cost: SpanCost;
@@ -3085,7 +3096,7 @@ export type PurchaseOffer = {
   price?: Money;
   term_hours?: number;
   term_years?: number;
-  upfront?: Money;
+  upfront?: (Money);
 };
 
 export type PurchaseProof = {
@@ -3101,6 +3112,7 @@ export type PurchaseRequest = {
   detail?: "summary" | "periods" | "classes";
   earlier?: Array<HorizonPeriod>;
   factors?: Array<number>;
+  leave_out?: Array<"spot" | "budget">;
   offers: Array<PurchaseOffer>;
   periods: Array<HorizonPeriod>;
   problem: Problem;
@@ -3922,7 +3934,7 @@ export type StandingOffer = {
   term_hours?: number;
   term_years?: number;
   updated_at?: string;
-  upfront?: Money;
+  upfront?: (Money);
   version?: number;
   vm_type: Name;
 };
@@ -4142,7 +4154,7 @@ export type TermContract = {
   name: Name;
   price: Money;
   until: string;
-  upfront?: Money;
+  upfront?: (Money);
   vm_type?: string;
   vms: number;
 };

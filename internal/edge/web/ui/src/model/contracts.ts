@@ -93,7 +93,15 @@ function dearestSaid(h: Horizon): string {
   return alike === 1 ? ` The dearest month is ${monthName(dearest.start)}, with a bill of ${bill}.` : ` The dearest months are ${monthName(dearest.start)} and ${count(alike - 1, "other", "others")}, each with a bill of ${bill}.`;
 }
 
-/** paysBack is in which month from now the bill has fallen by what was paid; null is not in this time. */
+/** Bills are those that a purchase changes: of the cluster as it is, also where offers were weighed without a part of it. */
+export function bills(p: Purchase): { today: Units; bought: Units; fall: Units; share: number } | null {
+  if (p.as_it_is ? p.as_it_is.today.status === "infeasible" : !p.bill_saving) return null;
+  const today = units((p.as_it_is?.today ?? p.today).bill);
+  const bought = p.as_it_is?.dearer ? today : units((p.as_it_is?.bought ?? p.recommended).bill);
+  return { today, bought, fall: today - bought, share: today > 0n ? Number(today - bought) / Number(today) : 0 };
+}
+
+/** paysBack is in which month from now the bill has fallen by what was paid upfront; null is not in this time. */
 export function paysBack(p: Purchase): number | null {
   const i = p.months.findIndex((m) => m.month === p.bill_break_even_month);
   return i < 0 ? null : i + 1;
@@ -102,22 +110,35 @@ export function paysBack(p: Purchase): number | null {
 /** buy is the sentence that answers what to buy. */
 export function buy(p: Purchase): string {
   if (p.status === "infeasible") return "No purchase keeps every promise.";
+  const as = p.as_it_is;
+  if (as?.dearer) return `Buy nothing. ${p.offers.map((o, i) => ({ n: as.vms[i] ?? 0, name: o.name })).filter((x) => x.n > 0).map((x) => `${count(x.n, "VM", "VMs")} of "${inText(x.name)}"`).join(" and ")} would be best without ${leftOut(as.left_out)}, but with ${as.left_out.length > 1 ? "them" : leftOut(as.left_out)} ${raised(p)}.`;
   const bought = p.offers.filter((o) => o.vms > 0);
   if (bought.length === 0) return "Buy nothing. No offer lowers bill and value refused together.";
   const what = `Buy ${bought.map((o) => `${count(o.vms, "VM", "VMs")} of "${inText(o.name)}"`).join(" and ")}.`;
-  if (!p.bill_saving || !p.penalties_avoided) return what;
+  const bill0 = bills(p);
+  if (!bill0 || !p.penalties_avoided) return what;
   const monthly = (amount: Units) => headline(perMonth(amount, p.horizon.total.hours), p.currency);
-  const fall = units(p.bill_saving.amount);
-  const by = `by ${monthly(fall < 0n ? -fall : fall)} a month (${share(Math.abs(p.bill_saving.share))})`;
+  const fall = bill0.fall;
+  const by = `by ${monthly(fall < 0n ? -fall : fall)} a month (${share(Math.abs(bill0.share))})`;
   const bill = fall === 0n ? "The VM bill stays the same" : `The VM bill ${fall > 0n ? "falls" : "rises"} ${by}`;
-  const month = paysBack(p);
-  const back = fall <= 0n ? "" : month === null ? ", which does not pay back in this time" : `, which pays back in month ${month}`;
+  const back = fall <= 0n || as ? "" : p.demand_needed_until ? `, if demand lasts until the end of ${monthName(p.demand_needed_until)}` : `, but going on like this by less than the ${headline(units(p.obligation), p.currency)} owed`;
   const avoided = units(p.penalties_avoided);
   const served = p.served_more_job_hours ?? 0;
   const value = `${monthly(avoided < 0n ? -avoided : avoided)} a month`;
   const hours = count(Math.round(Math.abs(served)), "job-hour", "job-hours");
   const refused = avoided === 0n ? "" : served !== 0 && served > 0 === avoided > 0n ? ` It serves ${hours} ${served > 0 ? "more" : "fewer"}, which you value at ${value}.` : ` The value refused ${avoided > 0n ? "falls" : "rises"} by ${value}.`;
   return `${what} ${bill}${back}.${refused}`;
+}
+
+const leftOut = (what: string[]) => what.map((l) => (l === "spot" ? "spot VMs" : "the budget")).join(" and ");
+
+/** raised says what a purchase does to the cluster as it is, where it is dearer there. */
+function raised(p: Purchase): string {
+  const { today, bought } = p.as_it_is!;
+  if (bought.status === "infeasible") return "promises would be broken";
+  const more = (was: string, is: string) => headline(perMonth(units(is) - units(was), p.horizon.total.hours), p.currency);
+  if (units(bought.bill) > units(today.bill)) return `the VM bill would rise by ${more(today.bill, bought.bill)} a month`;
+  return `bill and value refused together would rise by ${more(today.total, bought.total)} a month`;
 }
 
 export const share = (x: number | null): string => (x === null ? "–" : x === 0 ? "0 %" : percent(x));

@@ -7,7 +7,7 @@ import { type Cursor, Figure } from "../charts/figure.tsx";
 import { difference } from "../charts/bridge.tsx";
 import { Dots, Level, Line, Mark, Plot, type Point } from "../charts/plot.tsx";
 import { number } from "../charts/scale.ts";
-import { type Assumption, assumptionTexts, buy, date, monthName, paysBack, perMonth, share } from "../model/contracts.ts";
+import { type Assumption, assumptionTexts, bills, buy, date, monthName, paysBack, perMonth, share } from "../model/contracts.ts";
 import { headline, price, short, units } from "../model/money.ts";
 import { fileName, save } from "../model/files.ts";
 import type { Column } from "../model/table.ts";
@@ -184,16 +184,19 @@ function Answer({ p }: { p: Purchase }) {
   const month = paysBack(p);
   const bought = p.offers.some((o) => o.vms > 0);
   const hoursAhead = p.horizon.total.hours;
-  const size = (amount: string) => (units(amount) < 0n ? -units(amount) : units(amount));
+  const bill = bills(p);
+  const size = (amount: bigint) => (amount < 0n ? -amount : amount);
+  const upfront = p.offers.some((o) => units(o.paid) > 0n);
   const curve = p.curves.find((c) => c.offer === at.value) ?? [...p.curves].sort((a, b) => b.bought - a.bought)[0];
   return (
     <>
       <section class="card" aria-label="Answer">
         <div class="figures">
-          <Fact name={p.bill_saving && units(p.bill_saving.amount) < 0n ? "The VM bill rises by" : "The VM bill falls by"} value={p.bill_saving ? headline(perMonth(size(p.bill_saving.amount), hoursAhead), p.currency) : "–"} more={p.bill_saving ? `a month, ${share(Math.abs(p.bill_saving.share))}; ${headline(size(p.bill_saving.amount), p.currency)} in all, from ${headline(units(p.today.bill), p.currency)} to ${headline(units(p.recommended.bill), p.currency)}` : "today has no plan"} />
+          <Fact name={bill && bill.fall < 0n ? "The VM bill rises by" : "The VM bill falls by"} value={bill ? headline(perMonth(size(bill.fall), hoursAhead), p.currency) : "–"} more={bill ? `a month, ${share(Math.abs(bill.share))}; ${headline(size(bill.fall), p.currency)} in all, from ${headline(bill.today, p.currency)} to ${headline(bill.bought, p.currency)}` : "today has no plan"} />
           <Fact name="Commits to" value={bought ? headline(units(p.obligation), p.currency) : "–"} more="over the whole terms, used or not" />
           <Fact name="Value refused" value={headline(perMonth(units(p.recommended.cost.penalties), hoursAhead), p.currency)} more={`a month, on no bill${p.penalties_avoided ? `; today ${headline(perMonth(units(p.today.cost.penalties), hoursAhead), p.currency)}` : ""}`} />
-          <Fact name="Pays back" value={!bought ? "–" : month === null ? "not in this time" : `month ${month}`} more={p.bill_break_even_month && bought ? monthName(p.bill_break_even_month) : "by the bill alone"} />
+          {bought && !p.as_it_is && <Fact name="Demand must last until" value={p.demand_needed_until ? monthName(p.demand_needed_until) : "–"} more={p.demand_needed_until ? "its end, for the bills to fall by all that is owed" : "the bills do not fall by all that is owed"} />}
+          {bought && upfront && !p.as_it_is && <Fact name="Upfront comes back" value={month === null ? "not in this time" : `month ${month}`} more={p.bill_break_even_month ? monthName(p.bill_break_even_month) : "by the bill alone"} />}
           <Fact name="Coverage" value={share(p.coverage)} more="of all VM-hours are on contracts" />
           <Fact name="Utilisation" value={share(p.utilisation)} more="of the VM-hours bought are used" />
         </div>
@@ -204,7 +207,7 @@ function Answer({ p }: { p: Purchase }) {
         </details>
         {p.warnings.map((w) => (
           <p key={w.code + w.detail} class="small muted">
-            {warned(w, p.horizon.total)}
+            {warned(w, p.horizon.total, p.forecast_until, p.assume !== undefined)}
           </p>
         ))}
       </section>
@@ -251,7 +254,7 @@ function Otherwise({ p }: { p: Purchase }) {
   const numbers = (best: number[] | null) => (best === null ? "nothing fits" : best.map((n, i) => ({ n, offer: p.offers[i]?.name ?? "" })).filter((x) => x.n > 0).map((x) => `${x.n} of ${x.offer}`).join(", ") || "nothing");
   const rows = [
     ...p.assumptions.map((a) => ({ what: `After ${date(p.forecast_until)} ${assumptionTexts[a.assume as Assumption]}`, bill: a.recommended_bill, best: a.best, bestBill: a.best_bill, obligation: a.obligation as string | null })),
-    ...p.demand_ends.map((e) => ({ what: `Demand ends on ${date(e.ends)}`, bill: e.bill, best: e.best, bestBill: e.best_bill, obligation: null as string | null })),
+    ...p.demand_ends.map((e) => ({ what: `Demand ends on ${date(e.ends)}`, bill: e.bill, best: e.best, bestBill: e.best_bill, obligation: e.obligation as string | null })),
   ];
   return (
     <div class="wide" role="region" aria-label="If demand goes on or ends otherwise" tabIndex={0}>

@@ -12,10 +12,10 @@ import { choose, chosen } from "../state/route.ts";
 const texts: Record<Span, string> = { "": "as forecast, up to a year", "6": "6 months", "12": "12 months", "24": "2 years", "36": "3 years" };
 
 /** warned is a warning of the service in the page's words: what to change stands here under another name. */
-export function warned(w: Warning, looked: SpanTotal): string {
+export function warned(w: Warning, looked: SpanTotal, forecastUntil?: string, assumed?: boolean): string {
   if (w.code !== "ends_with_forecasts") return w.detail;
-  const end = new Date(Date.parse(looked.start) + looked.hours * 3_600_000);
-  return `This looks until ${clock(end, cluster.value?.time_zone ?? "UTC", new Date(now.value))}, where the forecasts end. Choose a longer time under Ahead to look further.`;
+  const end = forecastUntil ? new Date(forecastUntil) : new Date(Date.parse(looked.start) + looked.hours * 3_600_000);
+  return `The forecasts end on ${clock(end, cluster.value?.time_zone ?? "UTC", new Date(now.value))}${assumed ? "; what follows is assumed, until the last term on offer ends" : ", and this looks no further. Choose a longer time under Ahead to look further"}.`;
 }
 
 /** Ahead chooses how far one looks. */
@@ -50,17 +50,20 @@ export function Assumed() {
   );
 }
 
+const decimal = (x: number) => new Intl.NumberFormat("en-GB", { maximumFractionDigits: 2 }).format(x);
+
 /** hourColumns are those of hours, alike ones that follow each other being one row. */
 export function hourColumns(currency: string, rows: PeriodAnswer[]): Column<PeriodAnswer>[] {
   const ok = <T,>(p: PeriodAnswer, x: T) => (p.status === "infeasible" ? null : x);
   const money = (key: string, title: string, of: (p: PeriodAnswer) => string): Column<PeriodAnswer> => ({ key, title, number: true, value: (p) => ok(p, of(p)), show: (p) => (p.status === "infeasible" ? "–" : headline(units(of(p)), currency)) });
-  const number = (key: string, title: string, of: (p: PeriodAnswer) => number): Column<PeriodAnswer> => ({ key, title, number: true, value: (p) => ok(p, of(p)) });
+  const number = (key: string, title: string, of: (p: PeriodAnswer) => number): Column<PeriodAnswer> => ({ key, title, number: true, value: (p) => ok(p, of(p)), show: (p) => (p.status === "infeasible" ? "–" : decimal(of(p))) });
   return [
     { key: "start", title: "From", value: (p) => p.start, show: (p) => clock(new Date(p.start), cluster.value?.time_zone ?? "UTC", new Date(now.value)) },
-    { key: "hours", title: "Hours", number: true, value: (p) => p.hours },
+    { key: "hours", title: "Hours", number: true, value: (p) => p.hours, show: (p) => decimal(p.hours) },
     number("vms", "VMs", (p) => p.vms.total),
     number("reserved_vms", "Reserved", (p) => p.vms.reserved),
     number("on_demand_vms", "On demand", (p) => p.vms.on_demand),
+    ...(rows.some((p) => p.vms.spot > 0) ? [number("spot_vms", "Spot", (p) => p.vms.spot)] : []),
     number("admitted_jobs", "Jobs served", (p) => p.admitted),
     number("refused_jobs", "Refused", (p) => p.refused),
     money("bill", "VM bill", (p) => p.cost.bill),

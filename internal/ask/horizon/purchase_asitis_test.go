@@ -1,0 +1,68 @@
+package horizon
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/test/plantest"
+)
+
+// One class of ten jobs of a VM each, on demand for 0.20 and half of them spot for 0.06: 1.30 an hour. Ten VMs of an offer
+// for 0.14 are best without spot, and cost 1.40 an hour. For 0.05 they cost 0.50, and are dearer nowhere.
+func TestAPurchaseIsComparedWithTheClusterAsItIs(t *testing.T) {
+	for _, c := range []struct {
+		price  string
+		vms    int64
+		dearer bool
+		want   string
+	}{
+		{"0.14", 0, true, `10 of "year" would raise the VM bill by 2.40 USD, from 31.20 to 33.60; only without spot VMs`},
+		{"0.05", 10, false, `from 48.00 to 12.00, which is without spot VMs; with spot VMs as the cluster has it, it cuts the VM bill by 19.20 USD (61.5 %), from 31.20 to 12.00;`},
+	} {
+		p := oneClass(t, "0.20")
+		p.Classes[0].Jobs, p.Classes[0].Penalty = capacity.JobRange{Min: 10, Max: 10}, plantest.AmountIn(t, "1")
+		p.Supply.Spot = &capacity.Spot{Price: plantest.AmountIn(t, "0.06"), MaxShare: 0.5}
+		q := PurchaseQuestion{Horizon: Horizon{Problem: p, Periods: []HorizonPeriod{{Start: firstHour, Hours: 24, Jobs: []float64{10}}}}, Factors: []float64{1}, LeaveOut: []LeftOut{WithoutSpot}}
+		q.Offers = []capacity.Offer{{Name: "year", Price: plantest.AmountIn(t, c.price), Billing: capacity.BilledAlways, TermHours: 24, Max: 40}}
+		a := recommended(t, q)
+		if a.Offers[0].VMs != c.vms || a.AsItIs == nil || a.AsItIs.Dearer != c.dearer || a.AsItIs.VMs[0] != 10 || !strings.Contains(a.Answer, c.want) || strings.Contains(a.Answer, "cuts") == c.dearer {
+			t.Errorf("for %s: %+v, %q, want %q", c.price, a.AsItIs, a.Answer, c.want)
+		}
+		if !c.dearer && len(a.Curves) != 1 || c.dearer && len(a.Curves)+len(a.Regret)+len(a.Ends) > 0 {
+			t.Errorf("for %s: %d curves and %d other demands", c.price, len(a.Curves), len(a.Regret))
+		}
+		q.LeaveOut = nil
+		if err := q.Check(); err == nil {
+			t.Error("spot VMs are passed over without a word")
+		}
+	}
+}
+
+// Where demand ends, the rest of a term is owed without any use: 300 for a VM here.
+// On demand it costs 0.40 an hour, so that it pays after 750 hours. 28 days have fewer.
+func TestWhereDemandEndsAllIsOwed(t *testing.T) {
+	p := oneClass(t, "0.40")
+	p.Classes[0].Jobs.Max, p.Classes[0].Penalty = 5, plantest.AmountIn(t, "50")
+	start := time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC)
+	q := PurchaseQuestion{Horizon: Horizon{Problem: p, Periods: []HorizonPeriod{{Start: start, Hours: 1000, Jobs: []float64{5}}}}, Factors: []float64{1}}
+	q.Offers = []capacity.Offer{{Name: "long", Price: plantest.AmountIn(t, "0.10"), Billing: capacity.BilledAlways, TermHours: 3000, Max: 50}}
+	a := recommended(t, q)
+	n := a.Offers[0].VMs
+	if n == 0 || len(a.Ends) != 1 {
+		t.Fatalf("got %d VMs, %d ends", n, len(a.Ends))
+	}
+	end := a.Ends[0]
+	if end.Best[0] != 0 || !end.Obligation.IsZero() || end.Bill.Float() != 300*float64(n) || end.BestBill.Float() != 28*24*0.40*float64(n) {
+		t.Errorf("got %+v, want a bill of all 3,000 hours, and at best nothing bought", end)
+	}
+	// By the end of March (at hour 1,000) 0.40 for 1,000 hours is more than 300: demand must last until March.
+	if want := "2026-03"; a.NeededUntil == nil || a.NeededUntil.Format("2006-01") != want {
+		t.Errorf("demand is needed until %v, want %s", a.NeededUntil, want)
+	}
+	q.Periods[0].Hours = 500 // the 250 hours that are lacking end on 4 March
+	if a = recommended(t, q); a.NeededUntil == nil || !a.NeededUntil.Equal(time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)) || !strings.Contains(a.Answer, "going on like this, demand must last until the end of March 2026") {
+		t.Errorf("demand is needed until %v: %q", a.NeededUntil, a.Answer)
+	}
+}

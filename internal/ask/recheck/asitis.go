@@ -1,0 +1,125 @@
+package recheck
+
+import (
+	"math/big"
+	"slices"
+	"time"
+
+	"example.org/headroom/internal/ask/horizon"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/money"
+)
+
+// leftOut takes what a question leaves out from its horizon, and names it.
+func leftOut(q *horizon.PurchaseQuestion) (names []horizon.LeftOut) {
+	p := &q.Problem
+	if slices.Contains(q.LeaveOut, horizon.WithoutSpot) && p.Supply.Spot != nil {
+		names, p.Supply.Spot = append(names, horizon.WithoutSpot), nil
+		q.Periods = slices.Clone(q.Periods)
+		for i := range q.Periods {
+			q.Periods[i].SpotPrice = nil
+		}
+	}
+	if slices.Contains(q.LeaveOut, horizon.WithoutBudget) && p.Budget != nil {
+		names, p.Budget = append(names, horizon.WithoutBudget), nil
+	}
+	return names
+}
+
+// asItIs checks what follows from the costs of the cluster as it is. They are those of months, which have a check of their own.
+func (b *buying) asItIs(left []horizon.LeftOut) {
+	as := b.a.AsItIs
+	if as == nil {
+		if len(left) > 0 && slices.Max(append(b.bought, 0)) > 0 {
+			b.wrong("/as_it_is", "is missing, and %v is left out", left)
+		}
+		return
+	}
+	if !slices.Equal(as.LeftOut, left) {
+		b.wrong("/as_it_is/left_out", "is %v, and %v is left out", as.LeftOut, left)
+	}
+	for _, of := range []struct {
+		at   string
+		said *horizon.PurchaseCost
+	}{{"today", &as.Today}, {"bought", &as.Bought}} {
+		c := &of.said.Cost
+		bill := new(big.Rat)
+		for _, x := range []money.Amount{c.OnDemand, c.Spot, c.Reserved, c.ReservedIdle, c.Upfront} {
+			bill.Add(bill, x.Rat())
+		}
+		total := add(bill, c.Penalties.Rat())
+		if bill.Cmp(of.said.Bill.Rat()) != 0 || total.Cmp(of.said.Total.Rat()) != 0 || bill.Cmp(c.Bill.Rat()) != 0 || total.Cmp(c.Total.Rat()) != 0 ||
+			of.said.Upfront.Rat().Cmp(c.Upfront.Rat()) != 0 {
+			b.wrong("/as_it_is/"+of.at, "does not add up: its lines come to a bill of %s, and to %s with the value refused", trimmed(bill), trimmed(total))
+		}
+	}
+	dearer := as.Today.Status != capacity.InfeasibleStatus && (as.Bought.Status == capacity.InfeasibleStatus || as.Bought.Total.GreaterThan(as.Today.Total.Decimal))
+	if as.Dearer != dearer {
+		b.wrong("/as_it_is/dearer", "is %t, and %t follows from the costs", as.Dearer, dearer)
+	}
+	want := as.VMs
+	if dearer {
+		want = make([]int64, len(b.bought))
+	}
+	if !slices.Equal(b.bought, want) {
+		b.wrong("/offers", "buy %v, and %v follows from the cluster as it is", b.bought, want)
+	}
+}
+
+// beyond returns the amount that a purchase commits to beside its share of the horizon, where that counts.
+func (b *buying) beyond(bought []int64) *big.Rat {
+	sum := new(big.Rat)
+	if !b.allOwed {
+		return sum
+	}
+	start, end := ends(&b.q.Horizon)
+	for i, n := range bought {
+		from, until := b.term(i)
+		o := &b.q.Offers[i]
+		inside := max(0, min(until.Unix(), end.Unix())-max(from.Unix(), start.Unix()))
+		each := sub(b.committed(i), mul(o.Upfront.Rat(), big.NewRat(inside, until.Unix()-from.Unix())))
+		if o.Billing == capacity.BilledAlways {
+			each = sub(each, mul(o.Price.Rat(), big.NewRat(inside, 3600)))
+		}
+		sum.Add(sum, mul(each, whole(n)))
+	}
+	return sum
+}
+
+// neededUntil returns the month until whose end demand must last for the bills to fall by all that the purchase commits to.
+func (b *buying) neededUntil() any {
+	if slices.Max(append(b.bought, 0)) == 0 || len(b.a.Months) == 0 {
+		return nil
+	}
+	start, end := ends(&b.q.Horizon)
+	all, last := new(big.Rat), start
+	for i, n := range b.bought {
+		all.Add(all, mul(b.committed(i), whole(n)))
+		if _, until := b.term(i); n > 0 && until.After(last) {
+			last = until
+		}
+	}
+	var since any
+	open := new(big.Rat)
+	for _, m := range b.a.Months {
+		at := m.Month.AddDate(0, 1, 0)
+		if at.After(end) {
+			at = end
+		}
+		if open = sub(b.owed(at), m.BillBalance.Rat()); open.Sign() > 0 {
+			since = nil
+		} else if since == nil {
+			since = m.Month
+		}
+	}
+	saved := sub(all, open)
+	if since != nil || saved.Sign() <= 0 {
+		return since
+	}
+	more := roundedUp(quo(mul(open, whole(end.Unix()-start.Unix())), saved))
+	if more > last.Unix()-end.Unix() {
+		return nil
+	}
+	month := time.Unix(end.Unix()+more-1, 0).UTC()
+	return time.Date(month.Year(), month.Month(), 1, 0, 0, 0, 0, time.UTC)
+}
