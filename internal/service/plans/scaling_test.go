@@ -201,11 +201,11 @@ func TestScalingRaisesEachKindOfVMs(t *testing.T) {
 		want  ScalingVMs
 		types map[string]int64
 	}{
-		{"more on demand, fewer in all", []capacity.Plan{of(2, 7, 1, 8)}, ScalingVMs{Total: 10, Reserved: 6, OnDemand: 7, Planned: 10}, map[string]int64{"a": 7, "b": 8}},
-		{"more reserved, fewer in all", []capacity.Plan{of(8, 0, 8, 0)}, ScalingVMs{Total: 10, Reserved: 8, OnDemand: 4, Planned: 10}, map[string]int64{"a": 8, "b": 3}},
-		{"more reserved in all", []capacity.Plan{of(12, 1, 2, 11)}, ScalingVMs{Total: 13, Reserved: 12, OnDemand: 4, Planned: 10, Ahead: true}, map[string]int64{"a": 7, "b": 11}},
-		{"one of each", []capacity.Plan{of(9, 0, 9, 0), of(0, 9, 0, 9)}, ScalingVMs{Total: 10, Reserved: 9, OnDemand: 9, Planned: 10}, map[string]int64{"a": 9, "b": 9}},
-		{"nothing more", []capacity.Plan{of(5, 3, 5, 3)}, ScalingVMs{Total: 10, Reserved: 6, OnDemand: 4, Planned: 10}, map[string]int64{"a": 7, "b": 3}},
+		{"more on demand, fewer in all", []capacity.Plan{of(2, 7, 1, 8)}, ScalingVMs{Total: 10, ScalingKinds: ScalingKinds{Reserved: 6, OnDemand: 7}, Planned: 10}, map[string]int64{"a": 7, "b": 8}},
+		{"more reserved, fewer in all", []capacity.Plan{of(8, 0, 8, 0)}, ScalingVMs{Total: 10, ScalingKinds: ScalingKinds{Reserved: 8, OnDemand: 4}, Planned: 10}, map[string]int64{"a": 8, "b": 3}},
+		{"more reserved in all", []capacity.Plan{of(12, 1, 2, 11)}, ScalingVMs{Total: 13, ScalingKinds: ScalingKinds{Reserved: 12, OnDemand: 4}, Planned: 10, Ahead: true}, map[string]int64{"a": 7, "b": 11}},
+		{"one of each", []capacity.Plan{of(9, 0, 9, 0), of(0, 9, 0, 9)}, ScalingVMs{Total: 10, ScalingKinds: ScalingKinds{Reserved: 9, OnDemand: 9}, Planned: 10}, map[string]int64{"a": 9, "b": 9}},
+		{"nothing more", []capacity.Plan{of(5, 3, 5, 3)}, ScalingVMs{Total: 10, ScalingKinds: ScalingKinds{Reserved: 6, OnDemand: 4}, Planned: 10}, map[string]int64{"a": 7, "b": 3}},
 	} {
 		o := ScalingOptions{Lead: 10 * time.Minute, Ahead: Outlook{Until: noon.Add(time.Hour)}}
 		for i, p := range c.ahead {
