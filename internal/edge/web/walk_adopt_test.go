@@ -46,7 +46,7 @@ func walkAdopt(t *testing.T, s *server, browser context.Context) {
 	// Text typed meanwhile stays, and can be saved afterwards.
 	write(t, ctx, "#field-class-jobs-max", "7")
 	press(t, ctx, "Use it")
-	until(t, ctx, `document.querySelector('[aria-label="Measured runs"]').textContent.includes("It is in use.") && !document.querySelector('[aria-label="Measured runs"] [role=alert]')`)
+	until(t, ctx, `document.querySelector('[aria-label="Measured runs"]').textContent.includes("It is adopted, for plans with calibrated times.") && !document.querySelector('[aria-label="Measured runs"] [role=alert]')`)
 	press(t, ctx, "Save")
 	until(t, ctx, `document.querySelector("form [role=status]").textContent === "Saved."`)
 	if !value[bool](t, ctx, `window.same === true`) {
