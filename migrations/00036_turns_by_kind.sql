@@ -28,5 +28,14 @@ END
 $$;
 -- +goose StatementEnd
 
+-- Tables in pg_temp come last for it, as for all functions that run as the owner.
+-- +goose StatementBegin
+DO $$
+BEGIN
+    EXECUTE format('ALTER FUNCTION plan_turned() SET search_path = %I, pg_temp', current_schema());
+END
+$$;
+-- +goose StatementEnd
+
 UPDATE plan_turns t SET kinds = jsonb_build_object('reserved', p.vms_reserved, 'spot', p.vms_spot, 'types', types_of(p.plan))
 FROM plans p WHERE p.cluster_id = t.cluster_id AND p.number = t.number;

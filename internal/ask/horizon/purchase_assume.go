@@ -13,6 +13,7 @@ import (
 	"example.org/headroom/internal/core/capacity"
 	"example.org/headroom/internal/core/fault"
 	"example.org/headroom/internal/core/money"
+	"example.org/headroom/internal/core/perf"
 	"example.org/headroom/internal/core/plan"
 	"example.org/headroom/internal/core/strict"
 	"example.org/headroom/internal/core/words"
@@ -152,9 +153,9 @@ func (h *Horizon) told(period, class int) float64 {
 	return h.Problem.Classes[class].Jobs.Max
 }
 
-// flat is the average demand of each class that is told as jobs at once, from one moment until another. Of whole jobs one
-// more runs in the first part of each month, long enough for the job-hours of the average. Where that would make a horizon
-// too large, jobs are rounded up.
+// flat is the average demand of each class from one moment until another, of those that arrive as of those told as jobs at
+// once. Of whole jobs one more runs in the first part of each month, long enough for the job-hours of the average. Where
+// that would make a horizon too large, jobs are rounded up.
 func (h *Horizon) flat(p HorizonPeriod, from, until time.Time) (periods []HorizonPeriod) {
 	from, until = from.UTC(), until.UTC()
 	n, all := len(h.Problem.Classes), h.End().Unix()-h.Start().Unix()
@@ -173,7 +174,12 @@ func (h *Horizon) flat(p HorizonPeriod, from, until time.Time) (periods []Horizo
 			rest[k] += int64(capacity.WholeJobs(h.told(i, k))) * h.Periods[i].length()
 		}
 	}
-	parted := h.keepsJobHours(from, until)
+	parted, flows := h.keepsJobHours(from, until), make([]flow, n)
+	for k := range n {
+		if len(p.Arrivals) > 0 && p.Arrivals[k] > 0 {
+			flows[k] = h.flowOf(k, p.Arrivals[k]/float64(p.length()))
+		}
+	}
 	for k := range n {
 		jobs[k], rest[k] = float64(rest[k]/all), rest[k]%all
 		if rest[k] > 0 && !parted {
@@ -190,6 +196,10 @@ func (h *Horizon) flat(p HorizonPeriod, from, until time.Time) (periods []Horizo
 			high, low := bits.Mul64(uint64(rest[k]), uint64(cuts[1]))
 			whole, part := bits.Div64(high, low, uint64(all))
 			more[k] = int64(whole + min(part, 1))
+			if parted {
+				flows[k].until = flows[k].more(cuts[1])
+				cuts = append(cuts, flows[k].until)
+			}
 		}
 		cuts = append(cuts, more...)
 		slices.Sort(cuts)
@@ -201,11 +211,56 @@ func (h *Horizon) flat(p HorizonPeriod, from, until time.Time) (periods []Horizo
 					p.Jobs[k]++
 				}
 			}
-			periods = append(periods, p.part(from.Add(time.Duration(cuts[i])*time.Second), from.Add(time.Duration(cut)*time.Second)))
+			piece := p.part(from.Add(time.Duration(cuts[i])*time.Second), from.Add(time.Duration(cut)*time.Second))
+			for k := range piece.Arrivals {
+				if parted {
+					piece.Arrivals[k] = flows[k].arrivals(cuts[i], cut, month.Unix()-from.Unix())
+				}
+			}
+			periods = append(periods, piece)
 		}
 		from = month
 	}
 	return periods
+}
+
+// flow is the jobs of a class that arrive after a forecast: those that keep whole jobs running all the time, and the rest,
+// which comes in the first part of a month, so that it keeps one more running then.
+type flow struct {
+	always, rest float64 // a second, on average
+	share        float64 // of a month in which the rest comes
+	until        int64   // seconds from the start of a month
+}
+
+// flowOf parts the arrivals of a class, which are so many a second.
+func (h *Horizon) flowOf(class int, rate float64) flow {
+	of := &h.Problem.Classes[class]
+	if h.parts != nil {
+		of = &h.asked[class]
+	}
+	atOnce := rate * perf.HeldSeconds(*of, h.Problem.Supply, h.Problem.Options)
+	whole := math.Floor(atOnce + wholeNoise)
+	if atOnce <= 0 || atOnce-whole <= wholeNoise {
+		return flow{always: rate}
+	}
+	return flow{always: rate * whole / atOnce, rest: rate * (atOnce - whole) / atOnce, share: atOnce - whole}
+}
+
+// wholeNoise is how far jobs at once, or hours, may be beside a whole number by rounding errors.
+const wholeNoise = 1e-9
+
+// more returns the end of the whole hours at the start of a month of so many seconds in which the rest arrives.
+func (f *flow) more(month int64) int64 {
+	return min(month, 3600*int64(math.Ceil(f.share*float64(month)/3600-wholeNoise)))
+}
+
+// arrivals returns how many jobs arrive from one second of a month until another.
+func (f *flow) arrivals(from, until, month int64) float64 {
+	n := f.always * float64(until-from)
+	if f.rest > 0 && until <= f.until {
+		n += f.rest * float64(month) * float64(until-from) / float64(f.until)
+	}
+	return n
 }
 
 // keepsJobHours says whether months from one moment until another may be parted for each class.

@@ -346,3 +346,52 @@ func TestAssumedArrivalsHourByHour(t *testing.T) {
 		check("ended early", carried.Weighed().endedAt(firstHour.Add(500*time.Hour)))
 	}
 }
+
+// Flat arrivals of few short jobs take the VM-hours of their work, and not a VM day and night: in each month whole jobs run
+// in its first hours, and at most one more at once than the average.
+func TestFlatArrivalsKeepTheirWork(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(27, 6))
+	for range plantest.Trials(40, 400) {
+		known, longest := 700+r.IntN(100), 2000+r.IntN(1000)
+		q := PurchaseQuestion{Horizon: Horizon{Problem: oneClass(t, "0.20")}, Assume: FlatDemand}
+		q.Problem.Classes[0].Jobs = capacity.JobRange{All: true}.Of(10)
+		held := float64(60 + r.IntN(7000)) // seconds
+		q.Problem.Classes[0].DeadlineSeconds = held
+		every, sum := 1+r.IntN(30), 0.0
+		for hour := range known {
+			arrivals := 0.0
+			if hour%every == 0 {
+				arrivals = float64(r.IntN(4))
+			}
+			sum += arrivals
+			q.Periods = append(q.Periods, HorizonPeriod{Start: firstHour.Add(time.Duration(hour) * time.Hour), Hours: 1, Arrivals: []float64{arrivals}})
+		}
+		q.Offers = []capacity.Offer{{Name: "long", TermHours: int64(longest)}}
+		atOnce := sum / float64(known) * held / 3600
+		h := q.Weighed().Carried()
+		end := firstHour.Add(time.Duration(known) * time.Hour)
+		jobHours, arrived, months := 0.0, 0.0, float64(longest-known)/700+2
+		for p := range h.Periods {
+			from := maxTime(h.Periods[p].Start, end.Add(2*time.Hour)) // jobs of the forecast are over by then
+			if after := h.Periods[p].End().Sub(from).Hours(); after > 0 {
+				jobs := h.JobsIn(p, 0).Max / float64(h.parts[0])
+				if jobs > math.Floor(atOnce+1e-9)+1+1e-6 {
+					t.Fatalf("%g jobs run at once, and %g on average", jobs, atOnce)
+				}
+				jobHours += jobs * after
+			}
+			if !h.Periods[p].Start.Before(end) {
+				arrived += h.Periods[p].Arrivals[0]
+			}
+		}
+		work := sum / float64(known) * float64(longest-known) * held / 3600
+		if !plantest.Near(arrived, sum/float64(known)*float64(longest-known), 1e-6) {
+			t.Fatalf("%g jobs arrive, want %g", arrived, sum/float64(known)*float64(longest-known))
+		}
+		// Whole hours, and jobs that go on after the last of them, take at most 4 hours of a job more a month.
+		if spare := 4 * (1 + held/3600) * months; jobHours < work-3*(atOnce+1) || jobHours > work+spare+work*0.02 {
+			t.Fatalf("every %d hours, %g s each: %g job-hours for %g of work", every, held, jobHours, work)
+		}
+	}
+}

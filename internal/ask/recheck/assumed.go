@@ -10,6 +10,7 @@ import (
 	"example.org/headroom/internal/ask/horizon"
 	"example.org/headroom/internal/core/capacity"
 	"example.org/headroom/internal/core/money"
+	"example.org/headroom/internal/core/proof"
 )
 
 func lengthOf(p *horizon.HorizonPeriod) int64 { return 3600*p.Hours + p.Seconds }
@@ -70,7 +71,8 @@ func assumed(q *horizon.PurchaseQuestion, h horizon.Horizon, a horizon.Assumptio
 }
 
 // flat is the average demand after the forecast. Of whole jobs, each month begins with one more of a class, for the time
-// that the part of a job beyond whole ones takes. Of too many classes and months the average is rounded up.
+// that the part of a job beyond whole ones takes; where jobs arrive, with the arrivals that keep one more running for so many
+// whole hours. Of too many classes and months the average is rounded up.
 func flat(h *horizon.Horizon, known []horizon.HorizonPeriod, after horizon.HorizonPeriod) (periods []horizon.HorizonPeriod) {
 	n, from := len(h.Problem.Classes), after.Start.Unix()
 	until, forecast := from+lengthOf(&after), from-known[0].Start.Unix()
@@ -95,6 +97,13 @@ func flat(h *horizon.Horizon, known []horizon.HorizonPeriod, after horizon.Horiz
 	for i, end := range months[1:] {
 		begin := months[i]
 		full, cuts := make([]float64, n), []int64{begin, end}
+		rest := make([]int64, n) // until when more arrive
+		for class := range after.Arrivals {
+			if _, part := atOnce(h, &after, class); part > 1e-9 && !relaxed && !up {
+				rest[class] = min(end, begin+3600*int64(math.Ceil(part*float64(end-begin)/3600-1e-9)))
+				cuts = append(cuts, rest[class])
+			}
+		}
 		extra := make([]int64, n) // until when one more runs
 		for class, x := range means {
 			whole, part := floored(x)
@@ -118,10 +127,28 @@ func flat(h *horizon.Horizon, known []horizon.HorizonPeriod, after horizon.Horiz
 					p.Jobs[class]++
 				}
 			}
+			for class := range p.Arrivals {
+				if rest[class] == 0 {
+					continue
+				}
+				whole, part := atOnce(h, &after, class)
+				each := after.Arrivals[class] / float64(until-from) / (whole + part) // a second, which keep one job running
+				p.Arrivals[class] = each * whole * float64(cut-cuts[k])
+				if cut <= rest[class] {
+					p.Arrivals[class] += each * part * float64(end-begin) * float64(cut-cuts[k]) / float64(rest[class]-begin)
+				}
+			}
 			periods = append(periods, p)
 		}
 	}
 	return periods
+}
+
+// atOnce is the jobs of a class that run at once on average where they arrive: whole ones, and the rest.
+func atOnce(h *horizon.Horizon, after *horizon.HorizonPeriod, class int) (whole, part float64) {
+	jobs := after.Arrivals[class] / float64(lengthOf(after)) * proof.HeldSeconds(&h.Problem, class)
+	whole = math.Floor(jobs + 1e-9)
+	return whole, max(0, jobs-whole)
 }
 
 // floored splits a number into a whole one and the rest; roundedUp is the next whole one.

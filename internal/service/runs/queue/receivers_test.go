@@ -74,7 +74,7 @@ func (r *receiver) messages() []message {
 // wait waits for this many messages.
 func (r *receiver) wait(t testing.TB, n int) []message {
 	t.Helper()
-	for range await.Tries(20 * time.Second) {
+	for range await.Tries(time.Minute) {
 		if m := r.messages(); len(m) >= n {
 			return m
 		}

@@ -440,7 +440,7 @@ func TestOldRunsAreForgotten(t *testing.T) {
 	if _, err := raw(t, url).Exec(t.Context(), "UPDATE runs SET finished_at = finished_at - interval '31 days' WHERE id = $1", old); err != nil {
 		t.Fatal(err)
 	}
-	if n, err := s.Stores.Runs.ForgetRuns(t.Context(), 30*24*time.Hour); n != 1 || err != nil {
+	if n, err := s.Stores.Runs.ForgetRuns(t.Context(), 30*24*time.Hour); n > 1 || err != nil { // none, where the server was faster
 		t.Errorf("forgot %d: %v", n, err)
 	}
 	if _, err := s.Runs.Run(somebody(t), old); !errors.Is(err, fault.NotFound) {
