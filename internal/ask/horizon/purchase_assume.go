@@ -224,8 +224,8 @@ func (h *Horizon) flat(p HorizonPeriod, from, until time.Time) (periods []Horizo
 	return periods
 }
 
-// flow is the jobs of a class that arrive after a forecast: those that keep whole jobs running all the time, and the rest,
-// which comes in the first part of a month, so that it keeps one more running then.
+// flow has the arrivals of a class after a forecast. Some keep whole jobs running all the time. The rest comes in the first
+// part of a month, and keeps one more running then.
 type flow struct {
 	always, rest float64 // a second, on average
 	share        float64 // of a month in which the rest comes
@@ -246,7 +246,7 @@ func (h *Horizon) flowOf(class int, rate float64) flow {
 	return flow{always: rate * whole / atOnce, rest: rate * (atOnce - whole) / atOnce, share: atOnce - whole}
 }
 
-// wholeNoise is how far jobs at once, or hours, may be beside a whole number by rounding errors.
+// wholeNoise bounds the rounding errors of jobs at once and of hours.
 const wholeNoise = 1e-9
 
 // more returns the end of the whole hours at the start of a month of so many seconds in which the rest arrives.

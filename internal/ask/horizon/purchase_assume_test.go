@@ -347,8 +347,8 @@ func TestAssumedArrivalsHourByHour(t *testing.T) {
 	}
 }
 
-// Flat arrivals of few short jobs take the VM-hours of their work, and not a VM day and night: in each month whole jobs run
-// in its first hours, and at most one more at once than the average.
+// Flat arrivals of few short jobs take the VM-hours of their work, and not a VM day and night. In the first hours of each
+// month one job more runs than on average, at most.
 func TestFlatArrivalsKeepTheirWork(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(27, 6))

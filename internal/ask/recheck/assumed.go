@@ -71,8 +71,8 @@ func assumed(q *horizon.PurchaseQuestion, h horizon.Horizon, a horizon.Assumptio
 }
 
 // flat is the average demand after the forecast. Of whole jobs, each month begins with one more of a class, for the time
-// that the part of a job beyond whole ones takes; where jobs arrive, with the arrivals that keep one more running for so many
-// whole hours. Of too many classes and months the average is rounded up.
+// that the part of a job beyond whole ones takes. Where jobs arrive, more arrive then, for whole hours. Of too many classes
+// and months the average is rounded up.
 func flat(h *horizon.Horizon, known []horizon.HorizonPeriod, after horizon.HorizonPeriod) (periods []horizon.HorizonPeriod) {
 	n, from := len(h.Problem.Classes), after.Start.Unix()
 	until, forecast := from+lengthOf(&after), from-known[0].Start.Unix()
