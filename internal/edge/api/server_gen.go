@@ -345,7 +345,7 @@ type ClusterReportList = list[reporting.Report]
 // Completable The number of tasks that slots complete until a deadline.
 type Completable = live.Completable
 
-// Contract Reserved VMs with their term [from, until). Plans count the price of the VM-hours; the upfront payment is kept beside it and stands in no plan's cost. If plans should weigh it, add its share of an hour to the price.
+// Contract Reserved VMs with their term [from, until). Plans count the price of the VM-hours; the upfront payment is kept beside it and stands in no plan's cost. If plans should weigh it, add its share of an hour to the price. `upfront` is paid once, for all VMs of the contract together.
 type Contract = inputs.SignedContract
 
 // ContractEnd The next end of a contract that runs now; null if none runs.

@@ -1106,7 +1106,7 @@ var (
 		{"price", &shapeMoney},
 		{"until", &Shape{Kind: Time, Rules: "moment"}},
 		{"updated_at", &Shape{Kind: Time, Rules: "moment"}},
-		{"upfront", &Shape{AllOf: []*Shape{&shapeMoney}}},
+		{"upfront", &shapeMoney},
 		{"version", &Shape{Kind: Whole, Rules: "whole,int64"}},
 		{"vm_type", &shapeName},
 		{"vms", &Shape{Kind: Whole, Rules: "whole,int64,gte=0,lte=1e+09"}},
@@ -1638,7 +1638,7 @@ var (
 		{"term_hours", &Shape{Kind: Whole, Rules: "whole,int64,gte=1,lte=87840"}},
 		{"term_years", &Shape{Kind: Whole, Rules: "whole,int64,gte=1,lte=10"}},
 		{"updated_at", &Shape{Kind: Time, Rules: "moment"}},
-		{"upfront", &Shape{AllOf: []*Shape{&shapeMoney}}},
+		{"upfront", &shapeMoney},
 		{"version", &Shape{Kind: Whole, Rules: "whole,int64"}},
 		{"vm_type", &shapeName},
 	}, Required: []string{"name", "vm_type", "price"}, Closed: true}

@@ -707,7 +707,7 @@ export type Contract = {
   price: Money;
   until: string;
   updated_at?: string;
-  upfront?: (Money);
+  upfront?: Money;
   version?: number;
   vm_type: Name;
   vms: number;
@@ -1433,7 +1433,7 @@ export type ImportedOffer = {
   name: string;
   price: Money;
   term_years: number;
-  upfront: (Money);
+  upfront: Money;
 };
 
 export type ImportedSheet = {
@@ -3096,7 +3096,7 @@ export type PurchaseOffer = {
   price?: Money;
   term_hours?: number;
   term_years?: number;
-  upfront?: (Money);
+  upfront?: Money;
 };
 
 export type PurchaseProof = {
@@ -3934,7 +3934,7 @@ export type StandingOffer = {
   term_hours?: number;
   term_years?: number;
   updated_at?: string;
-  upfront?: (Money);
+  upfront?: Money;
   version?: number;
   vm_type: Name;
 };
@@ -4154,7 +4154,7 @@ export type TermContract = {
   name: Name;
   price: Money;
   until: string;
-  upfront?: (Money);
+  upfront?: Money;
   vm_type?: string;
   vms: number;
 };
