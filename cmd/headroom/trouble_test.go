@@ -42,6 +42,7 @@ func TestCommandsTellThatPlanningFails(t *testing.T) {
 	}
 	headroom("supply", "vm-type", "edit", "mine", "m5", "--quota", "0")
 	await.Until(t, 20*time.Second, "planning fails", func() bool { return strings.Contains(headroom("cluster", "list"), "not planned anew: ") })
+	await.Until(t, 20*time.Second, "the plan in memory says so", func() bool { return !strings.HasPrefix(headroom("plan", "get", "mine"), "Plan ") })
 	for _, args := range [][]string{{"plan", "get", "mine"}, {"plan", "get", "mine", "current"}, {"plan", "explain", "mine"}, {"plan", "explain", "mine", "etl"}} {
 		first, _, _ := strings.Cut(headroom(args...), "\n")
 		for _, want := range []string{"The change of 20", " could not be planned: ", "quota", "Raise the quota to 4", ", of older inputs, stays in force."} {
