@@ -38,7 +38,7 @@ func (c *checking) targets(q trial.TargetQuestion, a trial.TargetAnswer, got any
 		if jobs := rows[0].Jobs; jobs != math.Trunc(jobs) && q.Problem.Options.Integrality != capacity.Relaxed {
 			c.wrong(at+"/jobs", "are %v, and no part of a job runs", jobs)
 		}
-		c.promiseOf(at, class, &a, &rows[0])
+		c.promiseOf(at, class, &q.Options, &a, &rows[0])
 		if class.Promise = rows[0].Promise; rows[0].Certain {
 			certain++
 		}
@@ -162,7 +162,7 @@ func (c *checking) withJobs(p *capacity.Problem, a *trial.TargetAnswer) {
 }
 
 // promiseOf checks what is said of a class.
-func (c *checking) promiseOf(at string, class *capacity.Class, a *trial.TargetAnswer, row *trial.PromisedClass) {
+func (c *checking) promiseOf(at string, class *capacity.Class, asked *trial.TargetOptions, a *trial.TargetAnswer, row *trial.PromisedClass) {
 	if row.Jobs < class.Jobs.Min-1e-6 || row.Jobs > class.Jobs.Max+1e-6 {
 		c.wrong(at+"/jobs", "are %v, and may be from %v to %v", row.Jobs, class.Jobs.Min, class.Jobs.Max)
 	}
@@ -186,8 +186,11 @@ func (c *checking) promiseOf(at string, class *capacity.Class, a *trial.TargetAn
 	case !(p.Factor > 0) || p.Executions <= 0 || p.Missed < 0 || p.Missed > p.Executions:
 		c.wrong(at, "speaks of no executions")
 		return
-	case p.Replications < 2 || p.Replications > a.Options.Replications:
-		c.wrong(at+"/replications", "are %d, and at most %d were asked for", p.Replications, a.Options.Replications)
+	case p.Executions > asked.MaxEvents: // each takes some
+		c.wrong(at+"/executions", "are %d, and at most %d events were asked for", p.Executions, asked.MaxEvents)
+		return
+	case p.Replications < 2 || p.Replications > asked.Replications:
+		c.wrong(at+"/replications", "are %d, and at most %d were asked for", p.Replications, asked.Replications)
 	case p.Seed == a.Seed:
 		c.wrong(at+"/seed", "is that of the executions that the search saw")
 	case !(p.JobsFrom > 0) || p.JobsFrom > class.Jobs.Max:
@@ -204,8 +207,8 @@ func (c *checking) promiseOf(at string, class *capacity.Class, a *trial.TargetAn
 	}
 }
 
-// atLeast is the probability of k or more of n independent events that happen with probability p each, from the binomial's
-// terms downwards from their highest.
+// atLeast is the probability of k or more of n independent events that happen with probability p each. k is no less than
+// their mean, from which on the binomial's terms get smaller.
 func atLeast(k, n int64, p float64) float64 {
 	if p >= 1 {
 		return 1
@@ -214,7 +217,7 @@ func atLeast(k, n int64, p float64) float64 {
 	sum := 0.0
 	for i := k; i <= n; i++ {
 		term := math.Exp(logFactorial(n) - logFactorial(i) - logFactorial(n-i) + float64(i)*math.Log(p) + float64(n-i)*math.Log1p(-p))
-		if sum += term; float64(i) > p*float64(n) && term < 1e-15 {
+		if sum += term; term < 1e-15 {
 			break
 		}
 	}
