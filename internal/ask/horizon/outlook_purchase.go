@@ -38,14 +38,9 @@ func (o Outlook) Purchase(q ClusterPurchaseQuestion) (PurchaseQuestion, []capaci
 	if q.Gap != nil {
 		h.Problem.Options.Gap = *q.Gap
 	}
-	var out []LeftOut
-	if h.Problem.Supply.Spot != nil {
-		out = append(out, WithoutSpot)
-	}
-	if h.Problem.Budget != nil {
-		out = append(out, WithoutBudget)
-	}
-	return PurchaseQuestion{Horizon: h, Offers: q.Offers, Assume: q.Assume, Factors: q.Factors, LeaveOut: out, Detail: q.Detail}, append(left, warnings...), nil
+	asked := PurchaseQuestion{Horizon: h, Offers: q.Offers, Assume: q.Assume, Factors: q.Factors, LeaveOut: q.LeaveOut, Detail: q.Detail}
+	asked.LeaveOut = asked.leftOut()
+	return asked, append(left, warnings...), nil
 }
 
 // TypeToBuy returns the name of the VM type that a question is about: the named one, or the only one in use.

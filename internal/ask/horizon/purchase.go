@@ -174,7 +174,7 @@ func Weigh(ctx context.Context, q PurchaseQuestion, solve plan.Planner, crew Cre
 	}
 	a := PurchaseAnswer{Currency: q.Problem.Currency, Offers: []OfferAnswer{}, Months: []SavingMonth{}, Curves: []SavingCurve{},
 		Assume: q.Assume, ForecastUntil: known.End(), Assumptions: []AssumedAnswer{}, Ends: []EndPoint{}, Regret: []RegretPoint{}, Facts: words.Facts{}, Warnings: []capacity.Warning{}}
-	if asked.leavesOut() && slices.Max(found.bought) > 0 && !math.IsInf(found.cost, 1) {
+	if len(asked.leftOut()) > 0 && slices.Max(found.bought) > 0 && !math.IsInf(found.cost, 1) {
 		if a.AsItIs, err = asked.asItIs(ctx, found.bought, solve, crew, steps); err != nil {
 			return PurchaseAnswer{}, err
 		}
@@ -318,7 +318,7 @@ type steps struct {
 
 func newSteps(q *PurchaseQuestion, tell func(done, total int)) *steps {
 	s := &steps{tell: tell, done: -1, total: searchSteps + 3*horizonSteps + curveSteps*len(q.Offers) + regretSteps*(len(q.Factors)+1+min(1, len(q.Factors)))}
-	if q.leavesOut() {
+	if len(q.leftOut()) > 0 {
 		s.total += 2 * horizonSteps
 	}
 	s.show(0)

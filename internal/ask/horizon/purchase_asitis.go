@@ -26,13 +26,7 @@ func (q *PurchaseQuestion) asItIs(ctx context.Context, bought []int64, solve pla
 	if whole.LeaveOut = nil; q.Assume != "" {
 		whole.Horizon = whole.Weighed()
 	}
-	a := &AsItIs{LeftOut: []LeftOut{}, VMs: slices.Clone(bought)}
-	if q.Problem.Supply.Spot != nil {
-		a.LeftOut = append(a.LeftOut, WithoutSpot)
-	}
-	if q.Problem.Budget != nil {
-		a.LeftOut = append(a.LeftOut, WithoutBudget)
-	}
+	a := &AsItIs{LeftOut: q.leftOut(), VMs: slices.Clone(bought)}
 	for _, part := range [...]struct {
 		to   *PurchaseCost
 		with Horizon

@@ -25,10 +25,16 @@ type PurchaseQuestion struct {
 	Detail   Detail           `json:"detail,omitempty"`
 }
 
-// leavesOut reports whether the question leaves something out that its problem has.
-func (q *PurchaseQuestion) leavesOut() bool {
-	p := &q.Problem
-	return p.Supply.Spot != nil && slices.Contains(q.LeaveOut, WithoutSpot) || p.Budget != nil && slices.Contains(q.LeaveOut, WithoutBudget)
+// leftOut lists what the question leaves out and its problem has.
+func (q *PurchaseQuestion) leftOut() []LeftOut {
+	out := []LeftOut{}
+	if q.Problem.Supply.Spot != nil && slices.Contains(q.LeaveOut, WithoutSpot) {
+		out = append(out, WithoutSpot)
+	}
+	if q.Problem.Budget != nil && slices.Contains(q.LeaveOut, WithoutBudget) {
+		out = append(out, WithoutBudget)
+	}
+	return out
 }
 
 // without returns the horizon without what the question leaves out.

@@ -26,7 +26,6 @@ type outcome struct {
 // outcome checks a plan in few figures: what follows from the counts, and that such a plan is there.
 func (c *checking) outcome(p *capacity.Problem, o outcome) {
 	total := o.cost.Total.Rat()
-	hours := big.NewRat(p.PeriodSeconds, 3600)
 	if o.status == capacity.InfeasibleStatus {
 		c.differ(o.at, o.got, map[string]any{"admitted": nothing(), "refused": nothing(), "gap": nothing(),
 			"cost": map[string]any{"total": nothing(), "bill": nothing(), "on_demand": nothing(), "reserved": nothing(), "reserved_idle": nothing(),
@@ -39,30 +38,12 @@ func (c *checking) outcome(p *capacity.Problem, o outcome) {
 	if o.status != capacity.Optimal && o.status != capacity.Feasible {
 		c.wrong(o.at+"/status", "is %q", o.status)
 	}
-	most, refusing := new(big.Rat), new(big.Rat)
+	most := new(big.Rat)
 	for i := range p.Classes {
-		jobs := number(p.Classes[i].Jobs.Max)
-		most.Add(most, jobs)
-		refusing.Add(refusing, mul(jobs, p.Classes[i].Penalty.Rat()))
+		most.Add(most, number(p.Classes[i].Jobs.Max))
 	}
-	perHour := quo(total, hours)
-	near := func(x *big.Rat, units int64) figure {
-		off := big.NewRat(units, 1e9)
-		if p.Options.Integrality == capacity.Relaxed {
-			off = add(off, add(mul(big.NewRat(5, 1e9), abs(x)), mul(big.NewRat(units, 1e9), refusing)))
-		}
-		return figure{x, off}
-	}
-	sum := new(big.Rat)
-	for i, x := range costOf(&o.cost) {
-		if i > 0 {
-			sum.Add(sum, x)
-		}
-	}
+	cost, sum, refusing, near := billed(p, &o.cost)
 	onDemand, vms := c.rent(p, o)
-	units := 5*3600/min(3600, p.PeriodSeconds) + 1
-	cost := map[string]any{"total": near(sum, 5), "bill": near(sub(sum, o.cost.Penalties.Rat()), 4), "per_hour": near(perHour, units), "per_month": near(mul(perHour, whole(730)), 730*units),
-		"currency": p.Currency, "period_s": exact(whole(p.PeriodSeconds))}
 	if onDemand != nil {
 		cost["on_demand"] = near(onDemand, 1)
 		c.differ(o.at+"/cost of its VMs", sub(sum, o.cost.Penalties.Rat()).FloatString(12), near(vms, 4))
@@ -73,6 +54,31 @@ func (c *checking) outcome(p *capacity.Problem, o outcome) {
 	yardstick, gap := spread(o.gap, total, refusing, sub(total, o.cost.Penalties.Rat()))
 	c.allowed(o.at, p, o.status, o.gap, gap, yardstick)
 	c.holds(o.at+"/cost/total", p, total, gap, near(total, 5).off)
+}
+
+// billed returns the members of a cost that follow from its parts, their sum, and the value of refusing all jobs. near
+// allows for the rounding of so many parts.
+func billed(p *capacity.Problem, cost *capacity.Cost) (want map[string]any, sum, refusing *big.Rat, near func(x *big.Rat, units int64) figure) {
+	sum, refusing = new(big.Rat), new(big.Rat)
+	for i, x := range costOf(cost) {
+		if i > 0 {
+			sum.Add(sum, x)
+		}
+	}
+	for i := range p.Classes {
+		refusing.Add(refusing, mul(number(p.Classes[i].Jobs.Max), p.Classes[i].Penalty.Rat()))
+	}
+	near = func(x *big.Rat, units int64) figure {
+		off := big.NewRat(units, 1e9)
+		if p.Options.Integrality == capacity.Relaxed {
+			off = add(off, add(mul(big.NewRat(5, 1e9), abs(x)), mul(big.NewRat(units, 1e9), refusing)))
+		}
+		return figure{x, off}
+	}
+	perHour, units := quo(cost.Total.Rat(), big.NewRat(p.PeriodSeconds, 3600)), 5*3600/min(3600, p.PeriodSeconds)+1
+	want = map[string]any{"total": near(sum, 5), "bill": near(sub(sum, cost.Penalties.Rat()), 4), "per_hour": near(perHour, units),
+		"per_month": near(mul(perHour, whole(capacity.HoursPerMonth)), capacity.HoursPerMonth*units), "currency": p.Currency, "period_s": exact(whole(p.PeriodSeconds))}
+	return want, sum, refusing, near
 }
 
 // rent returns the cost of an outcome's VMs on demand and in all. It is nil but for one kind of machine without spot.

@@ -110,27 +110,10 @@ func toldTargets(a *trial.TargetAnswer, certain int) string {
 
 // targetPlan checks a plan of which the cost and the VMs are known.
 func (c *checking) targetPlan(at string, p *capacity.Problem, cost *capacity.Cost, vms float64) {
-	hours, total, costs := big.NewRat(p.PeriodSeconds, 3600), cost.Total.Rat(), costOf(cost)
-	parts, refusing := new(big.Rat), new(big.Rat)
-	for _, x := range costs[1:] {
-		parts.Add(parts, x)
-	}
-	for i := range p.Classes {
-		refusing.Add(refusing, mul(number(p.Classes[i].Jobs.Max), p.Classes[i].Penalty.Rat()))
-	}
-	units := 5*3600/min(3600, p.PeriodSeconds) + 1
-	near := func(x *big.Rat, units int64) figure {
-		off := big.NewRat(units, 1e9)
-		if p.Options.Integrality == capacity.Relaxed {
-			off = add(off, mul(big.NewRat(5, 1e9), add(abs(x), refusing)))
-		}
-		return figure{x, off}
-	}
-	perHour := quo(total, hours)
-	want := map[string]any{"total": near(parts, 5), "bill": near(sub(parts, cost.Penalties.Rat()), 4), "per_hour": near(perHour, units),
-		"per_month": near(mul(perHour, whole(capacity.HoursPerMonth)), capacity.HoursPerMonth*units), "currency": p.Currency, "period_s": exact(whole(p.PeriodSeconds))}
+	want, _, refusing, near := billed(p, cost)
+	total := cost.Total.Rat()
 	if s := &p.Supply; len(s.VMTypes) == 0 && len(s.Contracts) == 0 && s.Spot == nil {
-		want["on_demand"] = near(mul(mul(s.OnDemand.Price.Rat(), number(vms)), hours), 1)
+		want["on_demand"] = near(mul(mul(s.OnDemand.Price.Rat(), number(vms)), big.NewRat(p.PeriodSeconds, 3600)), 1)
 	}
 	c.differ(at+"/cost", tree(marshalled(cost)), want)
 	_, gap := spread(p.Options.Gap, total, refusing, cost.Bill.Rat())
