@@ -16,7 +16,7 @@ const (
 	// maxAnew bounds the plans that are made from nothing, where no search beside the plan's own decides.
 	maxAnew = 30
 	// maxStates bounds the states of all searches together.
-	maxStates = 400_000
+	maxStates = 800_000
 )
 
 // besideOne finds plans beside one for VMs of one type.
@@ -54,7 +54,7 @@ func (d *decision) lookBeside(ctx context.Context) {
 	}
 	d.beside = k // when the time is up, what was found until then is told
 	defer k.rest()
-	if d.best.Gap > d.complete() && (len(d.classes) > allClasses || !b.proves(k.variant(0))) {
+	if d.best.Gap > d.complete() && !b.proves(k.variant(0)) {
 		k.gap = d.best.Gap
 		return
 	}

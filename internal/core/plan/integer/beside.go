@@ -6,14 +6,37 @@ import (
 	"slices"
 )
 
-// Beside finds the best plans of problems that differ from a solved one in a single class. The other classes keep the
-// Lagrangian point of the solved problem, so that a search looks only at what the change moves.
+// Beside finds the best plans of problems that differ from a solved one in a single class. A search begins at a
+// Lagrangian point and looks only at what the change moves.
 type Beside struct {
+	first    *point // of the solved problem
+	points   map[float64]*point
+	supply   Supply
+	ratios   []worth // of the classes, the highest first
+	jobs     []int64 // the best plan of the solved problem
+	load     int64   // of the best plan
+	enough   float64 // the gap that is none: floats cannot tell
+	lowest   []int64 // the promised jobs
+	least    int64   // their load
+	promised float64 // the same, in VMs
+	work     int     // states that searches may still look at
+	listWork int     // states that lists may still hold
+	room     Search  // of the latest search: the next one takes it
+	done     func() bool
+}
+
+// worth is a class's penalty per VM, and the VMs that its jobs may take beside the promised ones.
+type worth struct {
+	class      int
+	perVM, vms float64
+}
+
+// point is a price of capacity at which every class has its cheapest number of jobs.
+type point struct {
+	*Beside
 	front  Terrain
 	kink   kink
-	jobs   []int64 // the best plan of the solved problem
 	base   int64   // load of the point
-	load   int64   // of the best plan
 	extra  float64 // what the best plan's jobs cost above the point
 	slack  float64
 	moved  []int  // classes with other jobs in the best plan than at the point
@@ -21,12 +44,8 @@ type Beside struct {
 	all    bool   // leads are all of them
 	reach  float64
 	target float64 // the gap at which a search ends
-	enough float64 // the gap that is none: floats cannot tell
-	lowest []int64 // the promised jobs
-	least  int64   // their load
-	work   int     // states that searches may still look at
-	room   Search  // of the latest search: the next one takes it
-	done   func() bool
+	others *others
+	full   bool // lists of a higher limit are too long
 }
 
 // Own holds what one class is in the problem beside: its limits, its penalty, and the load of its jobs.
@@ -56,29 +75,97 @@ type Moved struct {
 // supply has the VMs that a job more might need too; a gap that is small enough counts as none. All searches together
 // may look at so many states.
 func NewBeside(f Terrain, supply Supply, jobs []int64, enough float64, work int, done func() bool) *Beside {
-	s := f.begin()
-	b := &Beside{
-		front: f, kink: supply.at(s.kink.nu, s.kink.grid), jobs: jobs, base: s.base, load: f.Load(jobs), slack: s.slack,
-		done: done, enough: enough, work: work, reach: 2 * s.kink.nu,
-	}
-	b.lowest, _ = f.limits()
-	b.least = f.Load(b.lowest)
-	for i, h := range jobs {
-		if h != f.standing()[i] {
-			b.moved = append(b.moved, i)
-			b.extra += f.extra(i, h)
+	b := &Beside{supply: supply, jobs: jobs, load: f.Load(jobs), done: done, enough: enough, work: work, listWork: listsWork, points: map[float64]*point{}}
+	lowest, highest := f.limits()
+	b.lowest, b.least = lowest, f.Load(lowest)
+	penalties := f.fork().penalties()
+	for i, low := range lowest {
+		if gamma := f.PerJob(i); gamma > 0 {
+			b.promised += gamma * float64(low)
+			b.ratios = append(b.ratios, worth{i, penalties[i] / gamma, gamma * float64(highest[i]-low)})
 		}
 	}
-	b.leads, b.all = s.front.leads(b.reach, len(jobs), nil)
-	slices.SortFunc(b.leads, byExtra)
-	b.target = min(enough, complete(f.Objective(jobs, CeilDiv(b.load, f.PerVM())), f.wanted())/10)
+	slices.SortFunc(b.ratios, func(x, y worth) int { return cmp.Or(cmp.Compare(y.perVM, x.perVM), cmp.Compare(x.class, y.class)) })
+	b.first = b.pointOf(f)
 	return b
 }
 
-// ownWork is what a search costs at least, counted in states.
+// pointOf is a terrain's point.
+func (b *Beside) pointOf(f Terrain) *point {
+	s := f.begin()
+	p := &point{Beside: b, front: f, kink: b.supply.at(s.kink.nu, s.kink.grid), base: s.base, slack: s.slack, reach: 2 * s.kink.nu}
+	for i, h := range b.jobs {
+		if h != f.standing()[i] {
+			p.moved = append(p.moved, i)
+			p.extra += f.extra(i, h)
+		}
+	}
+	p.target = min(b.enough, complete(f.Objective(b.jobs, CeilDiv(b.load, f.PerVM())), f.wanted())/10)
+	b.points[p.kink.nu] = p
+	return p
+}
+
+// at is the point where a change of a class moves the price of capacity.
+func (b *Beside) at(own *Own) *point {
+	nu := b.crossing(own)
+	if p, known := b.points[nu]; known {
+		return p
+	}
+	if len(b.points) >= mostPoints {
+		return b.first
+	}
+	return b.pointOf(b.first.front.at(nu, b.supply))
+}
+
+// mostPoints bounds the points that are kept, each of which knows all classes.
+const mostPoints = 64
+
+// crossing is about the price at which demand meets supply with a class as given.
+func (b *Beside) crossing(own *Own) float64 {
+	mine := worth{own.Class, own.Penalty / own.PerJob, own.PerJob * float64(own.High-own.Low)}
+	load := b.promised + own.PerJob*float64(own.Low) - b.first.front.PerJob(own.Class)*float64(b.lowest[own.Class])
+	s, tier := &b.supply, 0
+	for tier+1 < len(s.Price) && load > float64(s.Total[tier]) {
+		tier++
+	}
+	nu, found := 0.0, false
+	take := func(w *worth) bool {
+		if w.perVM <= s.Price[tier] {
+			return true
+		}
+		for load += w.vms; load > float64(s.Total[tier]); tier++ {
+			if tier+1 == len(s.Price) || s.Price[tier+1] >= w.perVM {
+				nu, found = w.perVM, true
+				return true
+			}
+		}
+		return false
+	}
+	pending := own.PerJob > 0
+	for i := range b.ratios {
+		w := &b.ratios[i]
+		if pending && mine.perVM >= w.perVM {
+			if pending = false; take(&mine) {
+				break
+			}
+		}
+		if w.class != own.Class && take(w) {
+			break
+		}
+	}
+	if !found && pending {
+		take(&mine)
+	}
+	if !found {
+		nu = s.Price[tier]
+	}
+	return nu
+}
+
+// ownWork is the least cost of a search, counted in states.
 const ownWork = 50
 
-// looked is how many states the latest pass has made.
+// looked counts the states that the latest pass has made.
 func (s *Search) looked() int {
 	return s.nodes.count + len(s.halves[0].items) + len(s.halves[1].items)
 }
@@ -88,7 +175,7 @@ func byExtra(a, b lead) int {
 }
 
 // PerJob is the VMs that a job of the class takes at least.
-func (b *Beside) PerJob(class int) float64 { return b.front.PerJob(class) }
+func (b *Beside) PerJob(class int) float64 { return b.first.front.PerJob(class) }
 
 // Best finds the best plan where the class is as given. The search begins at the solved problem's plan or at another one
 // that is known, whichever is better once the class's jobs are within its limits.
@@ -99,7 +186,30 @@ func (b *Beside) Best(own Own, known Found) Found {
 	if b.work <= 0 {
 		return Found{}
 	}
-	v := varied{Terrain: b.front, beside: b, own: &own}
+	f := b.first.best(&own, known, false)
+	if f.Proved {
+		return f
+	}
+	p := b.first
+	if len(b.supply.Price) > 0 {
+		if p = b.at(&own); p != b.first {
+			if f.Feasible {
+				known = f
+			}
+			if f = p.best(&own, known, false); f.Proved {
+				return f
+			}
+		}
+	}
+	if f.Feasible {
+		known = f
+	}
+	return p.best(&own, known, true)
+}
+
+// best finds it from a point: by the lists, or by a search besides.
+func (b *point) best(own *Own, known Found, search bool) Found {
+	v := varied{Terrain: b.front, beside: b, own: own}
 	if !v.stand() {
 		return Found{}
 	}
@@ -118,6 +228,7 @@ func (b *Beside) Best(own Own, known Found) Found {
 	if kept {
 		s.gap = gap
 	}
+	proved := b.tryLists(&v)
 	if math.IsInf(s.gap, 1) {
 		if need := CeilDiv(b.least-b.front.Units(at, b.lowest[at])+own.Units(own.Low), b.kink.grid); need > b.kink.Most() {
 			return Found{Proved: true, VMs: need - b.kink.Most()}
@@ -126,14 +237,10 @@ func (b *Beside) Best(own Own, known Found) Found {
 			return Found{}
 		}
 	}
-	for _, e := range [2]effort{lightEffort, middleEffort} {
-		s.run(b.target, e)
-		b.work -= s.looked() + len(b.leads) + ownWork
-		if s.bestGap() <= b.enough || s.done() || b.work <= 0 {
-			break
-		}
+	if !proved && search {
+		proved = b.search()
 	}
-	found := Found{Feasible: true, Proved: s.bestGap() <= b.enough, Jobs: v.jobs}
+	found := Found{Feasible: true, Proved: proved, Jobs: v.jobs}
 	if kept && len(s.moves) == 0 {
 		found.Jobs, found.Others, found.VMs = first.Jobs, first.Others, CeilDiv(load, b.kink.grid)
 		return found
@@ -160,8 +267,66 @@ func (b *Beside) Best(own Own, known Found) Found {
 	return found
 }
 
+// search looks for better plans until none is, or until that takes too long.
+func (b *point) search() (proved bool) {
+	s := &b.room
+	for _, e := range [2]effort{lightEffort, middleEffort} {
+		s.run(b.target, e)
+		b.work -= s.looked() + len(b.leads) + ownWork
+		if s.bestGap() <= b.enough || s.done() || b.work <= 0 {
+			break
+		}
+	}
+	return s.bestGap() <= b.enough
+}
+
+// tryLists looks for a better plan in the lists of what the other classes can do; true where it is proved.
+func (b *point) tryLists(v *varied) bool {
+	s := &b.room
+	if b.others == nil && !b.full {
+		b.raise(max(2*(b.first.extra+b.first.kink.excess(b.load)), b.kink.nu/256))
+	}
+	if b.others == nil {
+		return false
+	}
+	for {
+		margin := 0.0
+		if !math.IsInf(s.gap, 1) {
+			margin = max(b.target*marginShare, s.gap*floatNoise)
+		}
+		moves, proven := b.others.best(v, s.gap-margin)
+		if len(moves) > 0 {
+			s.accept(moves)
+		}
+		if max(0, s.gap-proven)+s.slack <= b.enough {
+			return true
+		}
+		if s.gap <= b.others.limit || b.full || proven == 0 {
+			return false
+		}
+		b.raise(min(s.gap*1.01, 4*b.others.limit))
+	}
+}
+
+// raise makes lists up to a higher limit, or notes that they would be too long. The first ones may have a lower one.
+func (b *point) raise(limit float64) {
+	for range limitSteps {
+		o := newOthers(b, limit)
+		if b.full = b.full || o == nil; o != nil {
+			b.others = o
+		}
+		if b.others != nil {
+			return
+		}
+		limit /= 4
+	}
+}
+
+// limitSteps bounds how often the limit of the first lists is lowered until they are short enough.
+const limitSteps = 4
+
 // started is the load and the gap of a plan, whose jobs of the class are moved within its limits.
-func (b *Beside) started(v *varied, f *Found) (load int64, gap float64) {
+func (b *point) started(v *varied, f *Found) (load int64, gap float64) {
 	at := v.own.Class
 	f.Jobs = min(max(f.Jobs, v.own.Low), v.own.High)
 	load = b.load - b.front.Units(at, b.jobs[at]) + v.own.Units(f.Jobs)
@@ -185,8 +350,10 @@ func (b *Beside) started(v *varied, f *Found) (load int64, gap float64) {
 // Between bounds the cost of the best plan, where the class is as given, above that of the solved problem's. The least is
 // the bound at the Lagrangian point. The most is the cost of the solved problem's plan with as few changes to the class
 // as may be; it is infinite where that does not fit.
-func (b *Beside) Between(own Own) (least, most float64) {
-	v := varied{Terrain: b.front, beside: b, own: &own}
+func (b *Beside) Between(own Own) (least, most float64) { return b.first.between(&own) }
+
+func (b *point) between(own *Own) (least, most float64) {
+	v := varied{Terrain: b.front, beside: b, own: own}
 	if own.Low > own.High || !v.stand() {
 		return math.Inf(-1), math.Inf(1)
 	}
@@ -231,19 +398,19 @@ func (s *Search) shed() {
 // varied is the front of a problem beside: the class has choices of its own.
 type varied struct {
 	Terrain
-	beside *Beside
+	beside *point
 	own    *Own
 	jobs   int64 // cheapest at the price of capacity
 	units  int64
 	least  float64
 }
 
-// worth is what so many jobs of the class cost at the price of capacity.
+// worth returns the cost of so many jobs of the class at the price of capacity.
 func (v *varied) worth(jobs int64) float64 {
 	return v.beside.kink.perUnit*float64(v.own.Units(jobs)) - v.own.Penalty*float64(jobs)
 }
 
-// line is what one more job costs at least, and where the cheapest number of jobs is looked for first.
+// line returns the least cost of one more job, and where the cheapest number of jobs is looked for first.
 func (v *varied) line() (slope float64, from, step int64) {
 	slope = v.beside.kink.nu*v.own.PerJob*(1-LineNoise) - v.own.Penalty
 	if slope < 0 {
@@ -300,6 +467,10 @@ func (v *varied) tried(below float64, dst []choice) (found []choice, all bool) {
 
 func (v *varied) leads(below float64, most int, dst []lead) ([]lead, bool) {
 	b := v.beside
+	if b.leads == nil {
+		b.leads, b.all = b.front.leads(b.reach, len(b.jobs), []lead{})
+		slices.SortFunc(b.leads, byExtra)
+	}
 	known, all := b.leads, b.all
 	if below > b.reach {
 		known, all = v.Terrain.leads(below, most, nil)

@@ -134,6 +134,12 @@ func (l *Linear) relax() bool {
 		return false
 	}
 	l.nu = l.crossing(floor)
+	l.settle(floor)
+	return true
+}
+
+// settle finds each class's cheapest jobs at the price of capacity.
+func (l *Linear) settle(floor int64) {
 	l.slack, l.tie, l.breaks = 0, 0, -1
 	l.base = append(l.base[:0], l.Low...)
 	l.baseLoad = floor
@@ -165,7 +171,6 @@ func (l *Linear) relax() bool {
 			l.breaks, l.part = i, float64(room)/float64(l.weight[i])
 		}
 	}
-	return true
 }
 
 // crossing finds where demand, by falling ratio of penalty to VMs, meets supply by rising price,

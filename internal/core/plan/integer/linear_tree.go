@@ -20,6 +20,13 @@ func (l *Linear) fork() Terrain {
 	return &f
 }
 
+func (l *Linear) at(nu float64, supply Supply) Terrain {
+	f := *l
+	f.supply, f.nu, f.base = supply, nu, nil
+	f.settle(f.Load(f.Low))
+	return &f
+}
+
 func (l *Linear) limits() (low, high []int64) { return l.Low, l.High }
 func (l *Linear) rent(least, most int64)      { l.supply = l.all.within(least, most) }
 func (l *Linear) standing() []int64           { return l.base }

@@ -130,14 +130,19 @@ func (o *Options) relax() bool {
 		o.base, o.value = make([]int64, n), make([]float64, n)
 	}
 	o.nu = o.price()
+	o.settle()
+	return true
+}
+
+// settle finds each class's cheapest jobs at the price of capacity.
+func (o *Options) settle() {
 	o.baseLoad, o.slack = -o.Grid.Tolerance, 0
-	for i := range n {
+	for i := range o.base {
 		jobs, load, value := o.cheapest(i, o.nu)
 		o.base[i], o.value[i] = jobs, value
 		o.baseLoad += load
 		o.slack += o.worth(i, o.nu, jobs) - value
 	}
-	return true
 }
 
 // price finds where demand, which falls with the price of capacity, meets supply.

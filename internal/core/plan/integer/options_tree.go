@@ -20,6 +20,14 @@ func (o *Options) fork() Terrain {
 	return &f
 }
 
+func (o *Options) at(nu float64, supply Supply) Terrain {
+	f := *o
+	f.supply, f.nu = supply, nu
+	f.base, f.value = make([]int64, len(o.base)), make([]float64, len(o.value))
+	f.settle()
+	return &f
+}
+
 func (o *Options) limits() (low, high []int64) { return o.low, o.high }
 func (o *Options) standing() []int64           { return o.base }
 func (o *Options) penalties() []float64        { return o.plain }

@@ -24,6 +24,8 @@ type Terrain interface {
 	begin() *Search
 	// fork is a copy that the tree may change.
 	fork() Terrain
+	// at is the same classes at another price of capacity, with another supply.
+	at(nu float64, supply Supply) Terrain
 	// limits are the jobs that classes may have.
 	limits() (low, high []int64)
 	// rent limits the VMs.
