@@ -145,9 +145,9 @@ func (d *demands) of(period int) int {
 	}
 	d.text = d.text[:0]
 	for i := range h.Problem.Classes {
-		d.text = binary.LittleEndian.AppendUint64(d.text, math.Float64bits(h.JobsIn(period, i).Max))
+		d.text = binary.LittleEndian.AppendUint64(d.text, significant(h.JobsIn(period, i).Max))
 		if h.parts != nil {
-			d.text = binary.LittleEndian.AppendUint64(d.text, math.Float64bits(h.filled(period, i)))
+			d.text = binary.LittleEndian.AppendUint64(d.text, significant(h.filled(period, i)))
 		}
 	}
 	demand, seen := d.byValue[string(d.text)]
@@ -170,6 +170,12 @@ func (d *demands) of(period int) int {
 	}
 	d.byPlace[place] = demand
 	return demand
+}
+
+// significant returns the bits of a number that count: sums of the same jobs at once in another order differ in the last ones.
+func significant(x float64) uint64 {
+	const noise = 12
+	return (math.Float64bits(x) + 1<<(noise-1)) >> noise
 }
 
 // problem is a situation as a problem of its own. The terms are those of the contracts.
