@@ -57,7 +57,7 @@ func TestInitOfPastRuns(t *testing.T) {
 		}
 	}
 	said := h.verb(t, "init", "shop", "--from-history", logs, "--instance", "m5.xlarge", "--price", "0.192")
-	for _, want := range []string{"Made the cluster shop with 2 classes.", "m5.xlarge runs 4 tasks at once", "Proved optimal", "left out 5, such as ", "It failed", "times its", "2 files are no logs of past runs: manifest.csv and notes.txt"} {
+	for _, want := range []string{"Made the cluster shop with 2 classes.", "m5.xlarge runs 4 tasks at once", "Proved optimal", "left out 12, such as ", "It failed", "times its", "2 files are no logs of past runs: manifest.csv and notes.txt"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("it does not say %q:\n%s", want, said)
 		}
@@ -393,7 +393,20 @@ func TestInitOfASheet(t *testing.T) {
 	if said := h.verb(t, "whatif", "purchase", "--cluster", "bought", "--assume", "flat"); !strings.Contains(said, "1yr Partial Upfront") {
 		t.Errorf("the offer is not weighed:\n%s", said)
 	}
+	// The sheet may say how many processors a type has whose name does not.
+	named := filepath.Join(t.TempDir(), "named.csv")
+	if err := os.WriteFile(named, []byte("vm_type,price_per_hour,vcpu\nbig,0.5,6\nother,0.5,\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	own := []string{"--takes", "45m", "--on", "10", "--a-day", "20", "--prices", named}
+	if said = h.verb(t, append([]string{"init", "named", "--instance", "big"}, own...)...); !strings.Contains(said, "big runs 6 tasks at once, one for each processor (--slots)") || !strings.Contains(said, "Rent 10 VMs") {
+		t.Errorf("it says\n%s", said)
+	}
+	if said = h.verb(t, "init", "small", "--takes", "45m", "--on", "10", "--a-day", "20", "--instance", "t3.medium", "--price", "0.05"); !strings.Contains(said, "t3.medium runs 2 tasks at once, one for each processor, and never lacks CPU credits (--slots)") {
+		t.Errorf("it says\n%s", said)
+	}
 	for why, flags := range map[string][]string{
+		"neither the name other nor": append(own, "--instance", "other"),
 		"There is no such file":      append(guess, "--prices", "nowhere.csv"),
 		`Did you mean "eu-central-1`: append(guess, "--prices", sheet, "--region", "eu-cental-1"),
 		"give one of both":           append(guess, "--prices", sheet, "--price", "1"),

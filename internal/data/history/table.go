@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"example.org/headroom/internal/core/fault"
 )
 
 // tableColumns lists the columns of a table of durations, in any order. A row is an attempt at a task; those of one
@@ -313,6 +315,6 @@ func (e *tabled) failedTask() {
 		}
 	}
 	if bad > 0 {
-		e.Outcome, e.Diagnosis = Failed, fmt.Sprintf("%d of its %d tasks have no attempt that succeeded", bad, len(good))
+		e.Outcome, e.Diagnosis = Failed, fmt.Sprintf("of its %s %d had no attempt that succeeded", fault.Plural(int64(len(good)), "task"), bad)
 	}
 }

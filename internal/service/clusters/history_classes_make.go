@@ -78,12 +78,21 @@ func (m *classMaker) settleSlots(asked int64) error {
 			return fault.At("/slots", "missing", fmt.Sprintf("It is not on record how many processors a VM of the type %q has; give the type its vcpu, or say how many tasks run on one at once.", fault.Clip(v.Name)))
 		}
 		by[v.Name] = capacity.SlotsPerVM{Map: n, Reduce: n}
-		m.guessed = append(m.guessed, Assumption{AboutSlots, fmt.Sprintf("%s runs %s at once, one for each processor", v.Name, fault.Plural(n, "task"))})
+		m.guessed = append(m.guessed, Assumption{AboutSlots, OneEach(v.Name, n)})
 	}
 	if m.slots = (capacity.SlotsPerVM{ByType: by}); len(m.used) == 1 {
 		m.slots = by[m.used[0].Name]
 	}
 	return nil
+}
+
+// OneEach says what slots of a VM type take for granted that are as many as its processors.
+func OneEach(vmType string, processors int64) string {
+	said := fmt.Sprintf("%s runs %s at once, one for each processor", vmType, fault.Plural(processors, "task"))
+	if inputs.Burstable(vmType) {
+		said += ", and never lacks CPU credits"
+	}
+	return said
 }
 
 func processors(v inputs.VMType) int64 {

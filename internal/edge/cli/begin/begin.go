@@ -86,7 +86,7 @@ All jobs are promised to run. The cluster is there whole, or not at all.` + remo
 	f.StringVar(&b.sheet, "prices", "", "a price sheet that says so, with its offers: a `file` as for \"headroom supply price import\"")
 	f.StringVar(&b.region, "region", "", "of the price sheet: the `region`, such as eu-central-1")
 	f.StringVar(&b.currency, "currency", "USD", "the `currency` of the price")
-	f.Int64Var(&b.slots, "slots", 0, "how many tasks at once run on one VM, as a `number` (default one for each processor, from the type's name)")
+	f.Int64Var(&b.slots, "slots", 0, "how many tasks at once run on one VM, as a `number` (default one for each processor, from the type's name or the price sheet)")
 	f.StringVar(&b.zone, "time-zone", "UTC", "the `zone` that the week is in, such as Europe/Berlin")
 	f.StringSliceVar(&b.history, "from-history", nil, "past runs: a `path` of a file or directory; again for others")
 	b.zoned.Add(c)
@@ -217,11 +217,19 @@ func (b *beginning) check() error {
 	if b.slots > 0 {
 		return nil
 	}
-	if b.slots = stored.Processors(b.instance); b.slots == 0 {
+	switch n := stored.Processors(b.instance); {
+	case n > 0:
+		b.oneEach(n)
+	case b.sheet == "": // which may say it
 		return fmt.Errorf("the name %s does not say how many processors it has; say how many tasks run on one at once: --slots 4", b.instance)
 	}
-	b.assume("--slots", "%s runs %s at once, one for each processor", b.instance, shell.Counted(b.slots, "task"))
 	return nil
+}
+
+// oneEach takes a slot for each processor for granted.
+func (b *beginning) oneEach(processors int64) {
+	b.slots = processors
+	b.assume("--slots", "%s", clusters.OneEach(b.instance, processors))
 }
 
 const (
@@ -239,10 +247,14 @@ var origins = remote.Origins{
 // make makes the cluster. Where that fails nothing is left of it.
 func (b *beginning) make(c *cobra.Command) error {
 	since := b.now.UTC().Truncate(time.Hour)
+	vmType := object{"name": b.instance, "in_use": true}
+	if n := stored.Processors(b.instance); n > 0 {
+		vmType["vcpu"] = n
+	}
 	document := object{
 		"cluster": object{"name": b.cluster, "currency": b.currency, "period_s": 3600, "time_zone": b.zone,
 			"options": object{"bound": "calibrated"}},
-		"vm_types": []object{{"name": b.instance, "in_use": true, "vcpu": b.slots}},
+		"vm_types": []object{vmType},
 	}
 	if b.sheet == "" {
 		document["prices"] = []object{{"vm_type": b.instance, "price": b.price, "from": since, "until": nil}}
@@ -293,6 +305,21 @@ func (b *beginning) fromSheet(c *cobra.Command) error {
 		return fmt.Errorf("%s has no on-demand price of %s; give one: --price 0.192", b.sheet, b.instance)
 	}
 	b.price, b.offers = made.Items[0].OnDemand.String(), len(made.Items[0].Offers)
+	if b.slots > 0 {
+		return nil
+	}
+	a, err := b.s.Call(c.Context(), openapi.GetVMType(b.cluster, b.instance))
+	if err != nil {
+		return err
+	}
+	var of stored.VMType
+	if err := a.Into(&of); err != nil {
+		return err
+	}
+	if of.VCPU == nil || *of.VCPU < 1 {
+		return fmt.Errorf("neither the name %s nor %s says how many processors it has; say how many tasks run on one at once: --slots 4", b.instance, b.sheet)
+	}
+	b.oneEach(int64(*of.VCPU))
 	return nil
 }
 
