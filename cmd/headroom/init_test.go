@@ -323,7 +323,19 @@ func TestInitOfAGuess(t *testing.T) {
 	with := func(flags ...string) []string {
 		return append([]string{"--instance", "m5.xlarge", "--price", "0.2"}, flags...)
 	}
+	half := t.TempDir()
+	cut := historytest.Apps(5, 1, 5)[0].EventLog()
+	if err := os.WriteFile(filepath.Join(half, "cut"), []byte(cut[:len(cut)/2]), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	bare := filepath.Join(t.TempDir(), "bare.csv")
+	if err := os.WriteFile(bare, []byte("vm_type,price_per_hour\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for why, flags := range map[string][]string{
+		"or the history was cut off. Import it again when it has ended.\nheadroom: ":                          with("--from-history", half),
+		"\nheadroom:   headroom init other --takes 45m --on 10 --a-day 20 --instance m5.xlarge --price 0.2\n": with("--from-history", half),
+		"It has no price at all; is it the whole sheet?":                                                      append(guess, "--instance", "m5.xlarge", "--prices", bare),
 		"There is no history in it":        with("--from-history", t.TempDir()),
 		"no past run there tells how long": with("--from-history", failed),
 		"headroom init other --takes 45m --on 10 --a-day 20 --instance m5.xlarge --price 0.2": with("--from-history", failed, "--slots", "4"),

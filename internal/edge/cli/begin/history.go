@@ -90,6 +90,9 @@ func (b *beginning) leaveOut(all ...clusters.Refusals) {
 				continue
 			}
 			reason := past.Brief(r.Detail)
+			if reason == past.Nameless {
+				reason += " \"headroom history import\" takes it with --job NAME."
+			}
 			if alike[reason]++; alike[reason] == 1 {
 				reasons, first[reason] = append(reasons, reason), r.Where
 			}
@@ -130,15 +133,18 @@ func (b *beginning) nothingMade(ran bool, left []past.Refusal) error {
 	if ran {
 		why = "no past run there tells how long its tasks take."
 	}
-	if len(left) > 0 {
-		why += " " + left[0].Error()
+	for _, r := range left[:min(len(left), 3)] {
+		why += "\n  " + r.Where + ": " + past.Brief(r.Detail)
+	}
+	if more := len(left) - 3; more > 0 {
+		why += fmt.Sprintf("\n  and %d more", more)
 	}
 	price := "--price " + b.price
 	if b.sheet != "" {
 		price = "--prices " + shell.QuotedText(b.sheet)
 	}
-	return fmt.Errorf("%s Name files or directories with runs that succeeded, or guess: "+
-		"headroom init %s --takes 45m --on 10 --a-day 20 --instance %s %s", why, b.cluster, b.instance, price)
+	return fmt.Errorf("%s\nName files or directories with runs that succeeded, or guess:\n"+
+		"  headroom init %s --takes 45m --on 10 --a-day 20 --instance %s %s", why, b.cluster, b.instance, price)
 }
 
 // changes names the flag or the command that changes what was assumed, of a class or of all.
