@@ -55,7 +55,9 @@ func rolledLogs(t *testing.T) (dir string) {
 		}
 	}
 	apps := historytest.Apps(5, 2, 12)
-	log := func(i int) string { return strings.ReplaceAll(apps[i].EventLog(), "application_177", "application_178") } // whose ids are new
+	log := func(i int) string {
+		return strings.ReplaceAll(apps[i].EventLog(), "application_177", "application_178")
+	} // whose ids are new
 	lines := slices.Collect(strings.Lines(log(0)))
 	for i := range 10 {
 		var part bytes.Buffer
