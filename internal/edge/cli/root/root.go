@@ -43,7 +43,7 @@ var groups = []struct {
 	}},
 	{"Inputs", []command{
 		{"cluster", "Show and edit clusters", inputs.ClusterCommand},
-		{"apply", "Make clusters like a file says, after showing the difference", inputs.ApplyCommand},
+		{"apply", "Make clusters as a file describes them, after showing the difference", inputs.ApplyCommand},
 		{"class", "Show and edit the classes of jobs of a cluster, their profiles and forecasts", classCommand},
 		{"supply", "Show and edit what a cluster may rent: VM types, prices, contracts and offers", inputs.SupplyCommand},
 	}},
