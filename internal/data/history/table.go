@@ -10,8 +10,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"example.org/headroom/internal/core/fault"
 )
 
 // tableColumns lists the columns of a table of durations, in any order. A row is an attempt at a task; those of one
@@ -315,6 +313,6 @@ func (e *tabled) failedTask() {
 		}
 	}
 	if bad > 0 {
-		e.Outcome, e.Diagnosis = Failed, fmt.Sprintf("of its %s %d had no attempt that succeeded", fault.Plural(int64(len(good)), "task"), bad)
+		e.Outcome, e.Diagnosis = Failed, fmt.Sprintf("tasks without an attempt that succeeded: %d of %d", bad, len(good))
 	}
 }

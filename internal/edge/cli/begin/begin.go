@@ -170,7 +170,7 @@ func (b *beginning) readUntil() error {
 	return nil
 }
 
-// fortnight is how far ahead an hour with jobs is looked for.
+// fortnight bounds the time ahead in which an hour with jobs is looked for.
 const fortnight = 14 * 24 * time.Hour
 
 // bill is an answer about the time ahead.
