@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -131,8 +132,12 @@ func TestExamplesRun(t *testing.T) {
 			for line := range strings.Lines(c.Example) {
 				script += strings.ReplaceAll(tried(c, strings.TrimSpace(line)), "127.0.0.1:8080", h.address) + "\n"
 			}
-			if said, err := try(script); err != nil {
+			said, err := try(script)
+			if err != nil {
 				t.Errorf("%v\n%s", err, said)
+			}
+			if found := onePlural.FindString(said); found != "" {
+				t.Errorf("it says %q:\n%s", found, said)
 			}
 		})
 	}
@@ -145,6 +150,10 @@ func TestExamplesRun(t *testing.T) {
 		t.Errorf("the examples of %d commands were run", len(known))
 	}
 }
+
+// onePlural finds a plural after the number one. A run that "1 runs on general" tells is a verb.
+var onePlural = regexp.MustCompile(`(?m)(^|[^0-9A-Za-z.,:%/*=-])1 (more )?(attempts|changes|classes|clusters|contracts|days|events|executions|files|hours|jobs|` +
+	`machines|months|nodes|offers|places|plans|points|rows|slots|stages|tasks|types|VMs|warnings|weeks)\b.*`)
 
 // nights writes three weeks of runs up to today: tables of their tasks, and a list of Slurm's.
 func nights(t *testing.T, dir string) {

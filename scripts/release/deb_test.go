@@ -142,7 +142,7 @@ func TestMinimalDebian(t *testing.T) {
 			t.Errorf("the %s does not solve", part)
 		}
 	}
-	for _, want := range []string{"archive without its solver: Rent 99 VMs", "init: Rent 10 VMs", "plan: optimal", "page: served", "docs: served", "stopped", "purged"} {
+	for _, want := range []string{"archive without its solver: Rent 99 VMs", "init: Rent 10 VMs", "key: made", "plan: optimal", "restored: Rent 10 VMs", "verify: ", "page: served", "docs: served", "stopped", "purged"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("it does not say %q", want)
 		}

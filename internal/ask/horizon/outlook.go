@@ -18,7 +18,9 @@ import (
 type Outlook struct {
 	inputs.Snapshot // with the prices and contracts that touch the hours; without forecasts and a previous plan
 	From, Until     time.Time
-	Series          []ForecastSeries     // of the hours
+	Series          []ForecastSeries // of the hours
+	Assume          Assumption       // the demand after the forecasts, with whose last hour the outlook then ends
+	AssumeUntil     time.Time
 	Scenario        whatif.AskedScenario // laid over the horizon; with the changes of a saved one
 }
 
@@ -39,16 +41,24 @@ const (
 // EndWithForecasts ends the outlook with the last hour that has a forecast, if that is earlier. An hour without one
 // counts with its classes' own jobs.max, which tells little about next year. Without any forecast nothing changes.
 func (o *Outlook) EndWithForecasts() {
+	if end := o.forecastEnd(); end.After(o.From) && end.Before(o.Until) {
+		o.Until = end
+	}
+}
+
+// forecastEnd is the end of the last hour that has a forecast; without any it lies in 1970.
+func (o *Outlook) forecastEnd() time.Time {
 	last := int64(-1)
 	for _, s := range o.Series {
 		if n := len(s.Hours); n > 0 {
 			last = max(last, s.Hours[n-1])
 		}
 	}
-	if end := time.Unix(3600*(last+1), 0).UTC(); last >= 0 && end.After(o.From) && end.Before(o.Until) {
-		o.Until = end
-	}
+	return time.Unix(3600*(last+1), 0).UTC()
 }
+
+// SayWhatFollows ends a sentence about a time that is longer than the forecasts.
+const SayWhatFollows = `say what follows the forecasts ("assume": "last_week_repeats", for instance), or give longer ones.`
 
 // Horizon returns the cluster's problem in every hour of the outlook. Adjacent hours with the same demand and prices
 // are one period; contracts keep their terms. Forecasts are rounded up to whole jobs unless the cluster is planned
@@ -57,7 +67,7 @@ func (o *Outlook) EndWithForecasts() {
 func (o Outlook) Horizon() (Horizon, []capacity.Warning, error) {
 	used := slices.DeleteFunc(slices.Clone(o.VMTypes), func(v inputs.VMType) bool { return !v.InUse })
 	lists := o.priceLists(used)
-	if err := o.priceGaps(lists); err != nil {
+	if err := o.priceGaps(lists, maxTime(o.Until, o.AssumeUntil)); err != nil {
 		return Horizon{}, nil, err
 	}
 	base := o.Snapshot
@@ -85,21 +95,32 @@ func (o Outlook) Horizon() (Horizon, []capacity.Warning, error) {
 		return Horizon{}, nil, err
 	}
 	warnings := demand.warnings(&o, &p)
+	if o.Assume != "" && o.Until.Before(o.AssumeUntil) {
+		if h, err = o.assumed(h, lists, typed); err != nil {
+			return Horizon{}, nil, err
+		}
+		warnings = append(warnings, o.tellAssumed())
+	}
 	if h, err = h.Under(o.Scenario.Scenario()); o.Scenario.Saved != "" {
 		warnings = append(warnings, capacity.Warning{Code: "under_scenario", Detail: fmt.Sprintf("All figures hold under the saved scenario %q.", fault.Clip(o.Scenario.Saved))})
 	}
 	return h, warnings, o.Scenario.Place(err)
 }
 
-// addPeriods walks through the hours, cut where a price changes.
-func (o *Outlook) addPeriods(h *Horizon, lists []priceList, demand *demandReader, typed bool) error {
-	var cuts []time.Time
+// priceCuts returns the moments at which prices change, in their order.
+func priceCuts(lists []priceList) (cuts []time.Time) {
 	for i := range lists {
 		for _, p := range lists[i].periods {
 			cuts = append(cuts, p.from)
 		}
 	}
 	slices.SortFunc(cuts, time.Time.Compare)
+	return cuts
+}
+
+// addPeriods walks through the hours, cut where a price changes.
+func (o *Outlook) addPeriods(h *Horizon, lists []priceList, demand *demandReader, typed bool) error {
+	cuts := priceCuts(lists)
 	var last HorizonPeriod // but for its length, and with the arrivals of an hour
 	seconds := int64(0)
 	flush := func() {
@@ -286,6 +307,10 @@ func (d *demandReader) warnings(o *Outlook, p *capacity.Problem) []capacity.Warn
 	if holes > holesReported {
 		warnings = append(warnings, capacity.Warning{Code: "forecast_holes", Detail: fmt.Sprintf("Further classes without a forecast in some hours: %d.", holes-holesReported)})
 	}
+	if end := o.forecastEnd(); holes > 0 && end.After(o.From) && end.Before(o.Until) {
+		warnings = append(warnings, capacity.Warning{Code: "forecasts_end", Pointer: "/assume", Detail: fmt.Sprintf(
+			"The forecasts end at %s, before the horizon does: %s", end.Format(time.RFC3339), SayWhatFollows)})
+	}
 	if len(without) > 0 {
 		warnings = append(warnings, capacity.Warning{Code: "no_forecast", Detail: fmt.Sprintf("Classes without any forecast count all the time with the most jobs they may have at once: %s.", firstOf(without))})
 	}
@@ -330,8 +355,8 @@ func (o *Outlook) priceLists(used []inputs.VMType) (lists []priceList) {
 	return lists
 }
 
-// priceGaps returns an error about every time without a price.
-func (o *Outlook) priceGaps(lists []priceList) error {
+// priceGaps returns an error about every time without a price until a moment.
+func (o *Outlook) priceGaps(lists []priceList, until time.Time) error {
 	var findings []fault.Finding
 	for _, l := range lists {
 		covered := o.From
@@ -345,13 +370,13 @@ func (o *Outlook) priceGaps(lists []priceList) error {
 		}
 		for _, p := range l.periods {
 			if p.from.After(covered) {
-				gap(minTime(p.from, o.Until))
+				gap(minTime(p.from, until))
 			}
 			if covered = maxTime(covered, p.until); p.until.IsZero() {
-				covered = o.Until
+				covered = until
 			}
 		}
-		gap(o.Until)
+		gap(until)
 	}
 	return fault.Refusal(findings, 0)
 }

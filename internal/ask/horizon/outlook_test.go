@@ -168,7 +168,7 @@ func TestAnOutlookNamesWhatIsMissing(t *testing.T) {
 	o.Prices = []inputs.PricePeriod{{VMType: "t0", Price: cash(1), From: at(-5)}}
 	o.Series = []ForecastSeries{{Class: "c1", Hours: []int64{at(0).Unix() / 3600, at(2).Unix() / 3600}, Jobs: []float64{1, 1}}}
 	_, warnings, err := o.Horizon()
-	if err != nil || len(warnings) != 2 || !strings.Contains(warnings[0].Detail, `"c1" has no forecast in 4 of 6 hours, the first of them 2026-03-28T21:00:00Z`) || !strings.Contains(warnings[1].Detail, `"c0", "c2"`) {
+	if err != nil || len(warnings) != 3 || !strings.Contains(warnings[0].Detail, `"c1" has no forecast in 4 of 6 hours, the first of them 2026-03-28T21:00:00Z`) || warnings[1].Code != "forecasts_end" || !strings.Contains(warnings[2].Detail, `"c0", "c2"`) {
 		t.Errorf("warned of %+v, %v", warnings, err)
 	}
 	if o.EndWithForecasts(); !o.Until.Equal(at(3)) {

@@ -218,8 +218,8 @@ func (q *PurchaseQuestion) checkAssumption(c *strict.Checker) {
 		if strict.OneOf(c, "assume", q.Assume, assumptions); !c.Sound() {
 			return
 		}
-		if cycle := q.Assume.cycle(); q.End().Sub(q.Start()) < cycle {
-			c.Found("assume", "range", fmt.Sprintf("The forecast lasts %s, and %q needs %s of it.", hourCount(q.End().Sub(q.Start()).Hours()), q.Assume, hourCount(cycle.Hours())),
+		if q.Assume.tooLong(&q.Horizon) {
+			c.Found("assume", "range", fmt.Sprintf("The forecast lasts %s, and %q needs %s of it.", hourCount(q.End().Sub(q.Start()).Hours()), q.Assume, hourCount(q.Assume.cycle().Hours())),
 				c.Hint("assume", FlatDemand, "Give a longer forecast, or assume %q.", FlatDemand))
 			return
 		}

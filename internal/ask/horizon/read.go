@@ -45,6 +45,7 @@ type HorizonQuestion struct {
 type ClusterHorizonQuestion struct {
 	Span
 	Scenario *whatif.AskedScenario `json:"scenario,omitempty"` // laid over all of the time
+	Assume   Assumption            `json:"assume,omitempty"`   // the demand after the forecasts, until the end
 	Detail   Detail                `json:"detail,omitempty"`
 }
 
@@ -121,7 +122,7 @@ func (s Span) check(c *strict.Checker) {
 var (
 	horizonShape         = strict.NewShape("a horizon", []string{"problem", "periods"}, "contracts", "earlier", "detail")
 	purchaseShape        = strict.NewShape("a question about offers", []string{"problem", "periods", "offers"}, "contracts", "earlier", "assume", "factors", "leave_out", "detail")
-	clusterHorizonShape  = strict.NewShape("a horizon", nil, "from", "until", "scenario", "detail")
+	clusterHorizonShape  = strict.NewShape("a horizon", nil, "from", "until", "scenario", "assume", "detail")
 	clusterPurchaseShape = strict.NewShape("a question about offers", nil, "from", "until", "scenario", "vm_type", "offers", "named", "assume", "factors", "gap", "leave_out", "detail")
 	termContractShape    = strict.NewShape("a contract", []string{"name", "vms", "price", "from", "until"}, "billing", "vm_type", "upfront")
 	periodShape          = strict.NewShape("a period", []string{"start"}, "hours", "seconds", "jobs", "arrivals", "on_demand_price", "spot_price", "prices", "without_forecast")
@@ -218,6 +219,8 @@ func ReadClusterHorizon(data []byte) (ClusterHorizonQuestion, error) {
 		switch name {
 		case "scenario":
 			q.Scenario = readAskedScenario(r)
+		case "assume":
+			strict.Word(r, &q.Assume, assumptions)
 		case "detail":
 			strict.Word(r, &q.Detail, horizonDetails)
 		default:

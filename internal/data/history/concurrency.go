@@ -50,7 +50,7 @@ func Concurrency(spans []Span) ([]Hour, error) {
 	var changes []change
 	for _, s := range spans {
 		if s.Until <= s.From {
-			return nil, Refusal{"an execution", fmt.Sprintf("It ends at %s, not after its start at %s.", at(s.Until), at(s.From))}
+			return nil, Refusal{Where: "an execution", Detail: fmt.Sprintf("It ends at %s, not after its start at %s.", at(s.Until), at(s.From))}
 		}
 		changes = append(changes, change{s.From, 1}, change{s.Until, -1})
 	}
@@ -61,7 +61,7 @@ func Concurrency(spans []Span) ([]Hour, error) {
 	slices.SortFunc(changes, func(a, b change) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.by, b.by)) })
 	first, last := changes[0].at/hourMillis, (changes[len(changes)-1].at-1)/hourMillis
 	if last-first >= MaxHours {
-		return nil, Refusal{"the executions", fmt.Sprintf("They are from %s to %s, more than %d hours; leave out those whose dates are wrong.", at(changes[0].at), at(changes[len(changes)-1].at), MaxHours)}
+		return nil, Refusal{Where: "the executions", Detail: fmt.Sprintf("They are from %s to %s, more than %d hours; leave out those whose dates are wrong.", at(changes[0].at), at(changes[len(changes)-1].at), MaxHours)}
 	}
 	hours := make([]Hour, 0, last-first+1)
 	now, next := int64(0), 0

@@ -113,6 +113,8 @@ func (e *Execution) Seconds() (s float64, ok bool) {
 type Refusal struct {
 	Where  string `json:"where"`  // a line, an execution, a file
 	Detail string `json:"detail"` // the fault, and a cure if there is one
+
+	Foreign bool `json:"-"` // it is a file that does not look like a history at all
 }
 
 func (r Refusal) Error() string { return r.Where + ": " + r.Detail }
@@ -125,7 +127,7 @@ type Sink struct {
 }
 
 func (s Sink) refuse(where, format string, args ...any) error {
-	return s.Refused(Refusal{where, fmt.Sprintf(format, args...)})
+	return s.Refused(Refusal{Where: where, Detail: fmt.Sprintf(format, args...)})
 }
 
 // Limits of histories, against input that is none.

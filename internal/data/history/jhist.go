@@ -174,10 +174,10 @@ func (h *jhist) attempt(where, kind string, r *jhistRecord) (*Attempt, error) {
 	a := h.open[r.AttemptID]
 	if a == nil {
 		if h.Attempts.Len()+len(h.open) == maxAttempts {
-			return nil, Refusal{where, fmt.Sprintf("The execution has more than %d attempts.", maxAttempts)}
+			return nil, Refusal{Where: where, Detail: fmt.Sprintf("The execution has more than %d attempts.", maxAttempts)}
 		}
 		if h.held > maxHeld {
-			return nil, Refusal{where, tooMuch}
+			return nil, Refusal{Where: where, Detail: tooMuch}
 		}
 		h.opened++
 		a = &openAttempt{Attempt{Task: h.task(r.TaskID), Host: -1, Kind: kindOf(r.TaskType)}, h.opened}

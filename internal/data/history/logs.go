@@ -23,7 +23,7 @@ func Logs(files fs.FS, refused func(Refusal)) (all []Log, err error) {
 		case err != nil && name == ".":
 			return err
 		case err != nil:
-			refused(Refusal{name, fmt.Sprintf("It cannot be opened: %v.", err)})
+			refused(Refusal{Where: name, Detail: fmt.Sprintf("It cannot be opened: %v.", err)})
 		case entry.IsDir():
 			if log, is := rolledLog(files, name); is {
 				all = append(all, log)

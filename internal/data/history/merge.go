@@ -108,7 +108,7 @@ func Merge(samples []Sample) (Merged, error) {
 	}
 	p.OverheadSeconds = m.overhead(overheads, warn)
 	if findings := p.Findings(""); len(findings) > 0 {
-		return m, Refusal{"the merge", "Its figures are no profile: " + findings[0].Detail}
+		return m, Refusal{Where: "the merge", Detail: "Its figures are no profile: " + findings[0].Detail}
 	}
 	return m, nil
 }
@@ -120,7 +120,7 @@ func distinct(samples []Sample) ([]*Sample, error) {
 	for i := range samples {
 		s := &samples[i]
 		if s.Name != samples[0].Name {
-			return nil, Refusal{s.ID, fmt.Sprintf("It is of the job %q and others are of %q; merge those of one job.", s.Name, samples[0].Name)}
+			return nil, Refusal{Where: s.ID, Detail: fmt.Sprintf("It is of the job %q and others are of %q; merge those of one job.", s.Name, samples[0].Name)}
 		}
 		if s.ID != "" && seen[s.ID] {
 			continue
@@ -129,10 +129,10 @@ func distinct(samples []Sample) ([]*Sample, error) {
 		all = append(all, s)
 	}
 	if len(all) == 0 {
-		return nil, Refusal{"the merge", "There is no execution that can be merged."}
+		return nil, Refusal{Where: "the merge", Detail: "There is no execution that can be merged."}
 	}
 	if all[0].Name == "" && len(all) > 1 {
-		return nil, Refusal{"the merge", "The history does not name the jobs, so that nothing says which executions belong together; name the job of those that do."}
+		return nil, Refusal{Where: "the merge", Detail: "The history does not name the jobs, so that nothing says which executions belong together; name the job of those that do."}
 	}
 	return all, nil
 }

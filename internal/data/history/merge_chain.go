@@ -35,7 +35,7 @@ func mergeChains(chains []Chain) (Merged, error) {
 	for i := range chains {
 		c := &chains[i]
 		if c.Name != chains[0].Name {
-			return m, Refusal{c.ID, fmt.Sprintf("It is of the job %q and others are of %q; merge those of one job.", c.Name, chains[0].Name)}
+			return m, Refusal{Where: c.ID, Detail: fmt.Sprintf("It is of the job %q and others are of %q; merge those of one job.", c.Name, chains[0].Name)}
 		}
 		if c.ID != "" && seen[c.ID] {
 			continue
@@ -45,10 +45,10 @@ func mergeChains(chains []Chain) (Merged, error) {
 		structures[c.structure()]++
 	}
 	if len(all) == 0 {
-		return m, Refusal{"the merge", "There is no execution that can be merged."}
+		return m, Refusal{Where: "the merge", Detail: "There is no execution that can be merged."}
 	}
 	if all[0].Name == "" && len(all) > 1 {
-		return m, Refusal{"the merge", "The history does not name the jobs, so that nothing says which executions belong together; name the job of those that do."}
+		return m, Refusal{Where: "the merge", Detail: "The history does not name the jobs, so that nothing says which executions belong together; name the job of those that do."}
 	}
 	usual := slices.MaxFunc(all, func(a, b *Chain) int { return cmp.Compare(structures[a.structure()], structures[b.structure()]) })
 	shape := usual.structure()
@@ -59,7 +59,7 @@ func mergeChains(chains []Chain) (Merged, error) {
 		if c.structure() == shape {
 			return false
 		}
-		m.Refused = append(m.Refused, Refusal{c.ID, fmt.Sprintf("Its %d stages are not those of most executions, which have %d like %s. Perhaps the job has changed; take executions from then on, or until then.", len(c.Phases), len(usual.Phases), usual.ID)})
+		m.Refused = append(m.Refused, Refusal{Where: c.ID, Detail: fmt.Sprintf("Its %d stages are not those of most executions, which have %d like %s. Perhaps the job has changed; take executions from then on, or until then.", len(c.Phases), len(usual.Phases), usual.ID)})
 		return true
 	})
 	if n := len(m.Refused); n > 0 {
@@ -89,7 +89,7 @@ func mergeChains(chains []Chain) (Merged, error) {
 	}
 	m.Profile.OverheadSeconds = m.overhead(overheads, m.warn)
 	if findings := m.Profile.Findings(""); len(findings) > 0 {
-		return m, Refusal{"the merge", "Its figures are no profile: " + findings[0].Detail}
+		return m, Refusal{Where: "the merge", Detail: "Its figures are no profile: " + findings[0].Detail}
 	}
 	return m, nil
 }
@@ -145,7 +145,7 @@ func MergeRecords(records []Record) (Merged, error) {
 	}
 	others := []Refusal{}
 	refuse := func(id, form, limit string) {
-		others = append(others, Refusal{id, fmt.Sprintf("It is of %s, and most executions of the job are of %s.", form, limit)})
+		others = append(others, Refusal{Where: id, Detail: fmt.Sprintf("It is of %s, and most executions of the job are of %s.", form, limit)})
 	}
 	var m Merged
 	var err error

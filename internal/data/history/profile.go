@@ -165,7 +165,7 @@ func (e *Execution) taskTimes(chosen *choice) (*taskTimes, error) {
 }
 
 func (e *Execution) refusal(format string, args ...any) error {
-	return Refusal{cmp.Or(e.ID, "an execution"), fmt.Sprintf(format, args...)}
+	return Refusal{Where: cmp.Or(e.ID, "an execution"), Detail: fmt.Sprintf(format, args...)}
 }
 
 // endedWell refuses executions that nothing can be learned from.

@@ -71,19 +71,19 @@ func read(text io.Reader, zone *time.Location, to Sink) error {
 	if err != nil && !errors.Is(err, io.EOF) && len(head) == 0 {
 		return broken(err, to)
 	}
-	reader, why := recognize(head, zone)
+	reader, why, foreign := recognize(head, zone)
 	if bytes.HasPrefix(head, []byte(byteOrderMark)) {
 		_, _ = in.Discard(len(byteOrderMark)) // it was peeked at
 	}
 	if reader == nil {
-		return to.refuse("the file", "%s", why)
+		return to.Refused(Refusal{Where: "the file", Detail: why, Foreign: foreign})
 	}
 	refused, tell := 0, to.Refused
 	to.Refused = func(r Refusal) error {
 		if refused++; refused <= maxRefusals {
 			return tell(r)
 		}
-		return cmp.Or(tell(Refusal{r.Where, fmt.Sprintf("More than %d things in this file cannot be taken; the rest of it is not read. Perhaps it is damaged, or something else.", maxRefusals)}), errEnough)
+		return cmp.Or(tell(Refusal{Where: r.Where, Detail: fmt.Sprintf("More than %d things in this file cannot be taken; the rest of it is not read. Perhaps it is damaged, or something else.", maxRefusals)}), errEnough)
 	}
 	err = reader(in, to)
 	var tooLarge Refusal
@@ -131,10 +131,11 @@ var byMember = map[string]struct {
 // byteOrderMark is written before UTF-8 by some editors.
 const byteOrderMark = "\uFEFF"
 
-// recognize returns the reader for a text with this beginning, or the reason why there is none.
-func recognize(head []byte, zone *time.Location) (r reader, why string) {
+// recognize returns the reader for a text with this beginning, or the reason why there is none, and whether the text looks
+// like no history at all.
+func recognize(head []byte, zone *time.Location) (r reader, why string, foreign bool) {
 	if bytes.HasPrefix(head, []byte("\xff\xfe")) || bytes.HasPrefix(head, []byte("\xfe\xff")) {
-		return nil, "It is written in UTF-16. Save it as UTF-8."
+		return nil, "It is written in UTF-16. Save it as UTF-8.", false
 	}
 	head = bytes.TrimPrefix(head, []byte(byteOrderMark))
 	text := bytes.TrimLeft(head, " \t\r\n")
@@ -142,33 +143,33 @@ func recognize(head []byte, zone *time.Location) (r reader, why string) {
 	first = bytes.TrimSpace(first)
 	switch {
 	case len(text) == 0:
-		return nil, "It is empty."
+		return nil, "It is empty.", true
 	case string(first) == jhistFormat:
-		return readJobHistory, ""
+		return readJobHistory, "", false
 	case string(first) == "Avro-Binary":
-		return nil, "This job history is written in binary Avro, which is not read here. Hadoop writes the form that is where mapreduce.jobhistory.jhist.format is json; Rumen's TraceBuilder makes a trace of this one."
+		return nil, "This job history is written in binary Avro, which is not read here. Hadoop writes the form that is where mapreduce.jobhistory.jhist.format is json; Rumen's TraceBuilder makes a trace of this one.", false
 	case bytes.HasPrefix(text, []byte("Obj\x01")):
-		return nil, "It is a container of binary Avro. Hadoop writes job histories that are read here where mapreduce.jobhistory.jhist.format is json."
+		return nil, "It is a container of binary Avro. Hadoop writes job histories that are read here where mapreduce.jobhistory.jhist.format is json.", false
 	case bytes.HasPrefix(text, []byte("Meta VERSION=")):
-		return nil, "It is a job history of Hadoop 1. Rumen's TraceBuilder makes a trace of it, which is read here."
+		return nil, "It is a job history of Hadoop 1. Rumen's TraceBuilder makes a trace of it, which is read here.", false
 	case text[0] == '{':
 		return recognizeObject(text)
 	case text[0] == '[':
-		return nil, "It is a list in JSON. Traces are read whose objects stand one after the other, without a list around them; answers of a history server are read from the server itself."
+		return nil, "It is a list in JSON. Traces are read whose objects stand one after the other, without a list around them; answers of a history server are read from the server itself.", true
 	case text[0] == '<':
-		return nil, "It is a page for a browser, or XML, and no history. Fetch the file itself."
+		return nil, "It is a page for a browser, or XML, and no history. Fetch the file itself.", true
 	case isSacctHeader(first):
-		return readSacct, ""
+		return readSacct, "", false
 	case bytes.HasPrefix(text, []byte("JobId=")) && zone != nil:
-		return readJobcomp(zone), ""
+		return readJobcomp(zone), "", false
 	case bytes.HasPrefix(text, []byte("JobId=")):
-		return nil, "It is a list of ended jobs as Slurm's jobcomp/filetxt writes it, whose times have no zone. Say it to headroom history import, with --zone. Or, with accounting, make a file with: " + sacctCommand
+		return nil, "It is a list of ended jobs as Slurm's jobcomp/filetxt writes it, whose times have no zone. Say it to headroom history import, with --zone. Or, with accounting, make a file with: " + sacctCommand, false
 	case isTableHeader(first):
-		return readTable, ""
+		return readTable, "", false
 	case isTableHeader(bytes.Map(commaFor, first)):
-		return nil, "It is a table whose columns are divided by semicolons or tabs. Divide them by commas, and write numbers with a point."
+		return nil, "It is a table whose columns are divided by semicolons or tabs. Divide them by commas, and write numbers with a point.", false
 	}
-	return nil, fmt.Sprintf("It begins with %q, which no history that is read here does. Those begin as .jhist, a trace of Rumen or of the scheduler load simulator, an event log of Spark, a list of Slurm's sacct, or CSV with the columns %s.", clip(string(first[:min(len(first), 60)])), strings.Join(tableColumns, ", "))
+	return nil, fmt.Sprintf("It begins with %q, which no history that is read here does. Those begin as .jhist, a trace of Rumen or of the scheduler load simulator, an event log of Spark, a list of Slurm's sacct, or CSV with the columns %s.", clip(string(first[:min(len(first), 60)])), strings.Join(tableColumns, ", ")), true
 }
 
 // commaFor returns a comma for other separators of columns.
@@ -179,15 +180,13 @@ func commaFor(r rune) rune {
 	return r
 }
 
-func recognizeObject(text []byte) (reader, string) {
+func recognizeObject(text []byte) (r reader, why string, foreign bool) {
 	t := newTokens(bytes.NewReader(text))
 	var seen []string
-	var found reader
-	var why string
 	errFound := errors.New("found")
 	err := t.object(func(name string) error {
 		if known, is := byMember[name]; is {
-			found, why = known.read, known.why
+			r, why = known.read, known.why
 			return errFound
 		}
 		if len(seen) < 5 {
@@ -197,13 +196,13 @@ func recognizeObject(text []byte) (reader, string) {
 	})
 	switch {
 	case errors.Is(err, errFound):
-		return found, why
+		return r, why, false
 	case len(seen) == 0 && json.Valid(text):
-		return nil, "It is an empty object in JSON."
+		return nil, "It is an empty object in JSON.", true
 	case len(seen) == 0:
-		return nil, "It begins like JSON and is none; it is damaged, or was cut off. Copy it again."
+		return nil, "It begins like JSON and is none; it is damaged, or was cut off. Copy it again.", false
 	}
-	return nil, fmt.Sprintf("It is JSON that begins with the members %s, which no history that is read here does.", strings.Join(seen, ", "))
+	return nil, fmt.Sprintf("It is JSON that begins with the members %s, which no history that is read here does.", strings.Join(seen, ", ")), true
 }
 
 // ReadFS reads all histories below the root of a file system, in the order of their names. A directory with a rolled
@@ -217,7 +216,7 @@ func ReadFS(files fs.FS, o Options, to Sink) error {
 	to.Execution = func(e *Execution) error { found = true; return take(e) }
 	err := fs.WalkDir(files, ".", func(name string, entry fs.DirEntry, err error) error {
 		named := to
-		named.Refused = func(r Refusal) error { return to.Refused(Refusal{name + ", " + r.Where, r.Detail}) }
+		named.Refused = func(r Refusal) error { r.Where = name + ", " + r.Where; return to.Refused(r) }
 		switch {
 		case err != nil:
 			return unopened(err, to, name)

@@ -164,7 +164,7 @@ func TestTablesInAnyOrder(t *testing.T) {
 	if p := s.Profile; p.MapTasks != 2 || p.MapAvgSeconds != 15 || p.MapMaxSeconds != 20 || p.ShuffleMaxSeconds != 10 || p.FirstShuffleMaxSeconds != 10 || p.ReduceMaxSeconds != 20 || p.OverheadSeconds != 0 || s.Left.Failed != 1 || s.Seconds != nil {
 		t.Errorf("%+v", s)
 	}
-	refusedFor(t, k.executions[1], "1 of its 2 tasks have no attempt that succeeded")
+	refusedFor(t, k.executions[1], "tasks without an attempt that succeeded: 1 of 2")
 
 	k = readText(t, "job,execution,task,kind,start,finish\n"+
 		"sort,e1,1,map,2026-03-01T10:00:00Z,2026-03-01T12:00:30+02:00\n"+

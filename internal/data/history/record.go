@@ -176,7 +176,7 @@ const maxPhases = 10_000
 func (r *Record) Check() error {
 	r.Outcome, r.Form = cmp.Or(r.Outcome, Succeeded.String()), cmp.Or(r.Form, MapReduce)
 	wrong := func(format string, args ...any) error {
-		return Refusal{cmp.Or(r.Execution, "an execution"), fmt.Sprintf(format, args...)}
+		return Refusal{Where: cmp.Or(r.Execution, "an execution"), Detail: fmt.Sprintf(format, args...)}
 	}
 	for _, t := range []struct{ what, text string }{{"job", r.Job}, {"execution", r.Execution}, {"user", r.User}, {"queue", r.Queue}} {
 		if len(t.text) > maxText || !utf8.ValidString(t.text) || strings.ContainsRune(t.text, 0) {

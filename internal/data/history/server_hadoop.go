@@ -36,9 +36,9 @@ func answer(r io.Reader, what string, to any) error {
 	case source.err != nil:
 		return source.err
 	case limited.N <= 0:
-		return Refusal{what, fmt.Sprintf("The answer is larger than %d MiB; ask for less at a time.", maxAnswer>>20)}
+		return Refusal{Where: what, Detail: fmt.Sprintf("The answer is larger than %d MiB; ask for less at a time.", maxAnswer>>20)}
 	case err != nil:
-		return Refusal{what, "The server's answer is not what it should be: " + jsonFault(err) + ". Perhaps the address is not a history server's, or the answer was cut off."}
+		return Refusal{Where: what, Detail: "The server's answer is not what it should be: " + jsonFault(err) + ". Perhaps the address is not a history server's, or the answer was cut off."}
 	}
 	return nil
 }
@@ -59,7 +59,7 @@ type serverJob struct {
 
 func (j *serverJob) execution() (*Execution, error) {
 	if j.ID == "" {
-		return nil, Refusal{"a job", "The server names a job without an id."}
+		return nil, Refusal{Where: "a job", Detail: "The server names a job without an id."}
 	}
 	e := &newBuilder().Execution
 	e.ID, e.Name, e.User, e.Queue = clip(j.ID), clip(j.Name), clip(j.User), clip(j.Queue)
@@ -99,9 +99,9 @@ func Jobs(r io.Reader) (all []Listed, refused []Refusal, err error) {
 		e, err := j.execution()
 		switch {
 		case err != nil:
-			refused = append(refused, Refusal{fmt.Sprintf("job %d of the list", i+1), "It has no id."})
+			refused = append(refused, Refusal{Where: fmt.Sprintf("job %d of the list", i+1), Detail: "It has no id."})
 		case seen[j.ID]:
-			refused = append(refused, Refusal{e.ID, "It is in the list twice; it counts once."})
+			refused = append(refused, Refusal{Where: e.ID, Detail: "It is in the list twice; it counts once."})
 		default:
 			seen[j.ID] = true
 			all = append(all, Listed{Execution: e, Started: moment(j.Started)})
@@ -135,7 +135,7 @@ func Tasks(r io.Reader) (ids []string, err error) {
 	}
 	for i, t := range doc.Tasks.Task {
 		if t.ID == "" {
-			return nil, Refusal{"the list of tasks", fmt.Sprintf("Task %d of it has no id.", i+1)}
+			return nil, Refusal{Where: "the list of tasks", Detail: fmt.Sprintf("Task %d of it has no id.", i+1)}
 		}
 		ids = append(ids, t.ID)
 	}

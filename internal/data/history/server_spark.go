@@ -53,9 +53,9 @@ func Applications(r io.Reader) (all []Listed, refused []Refusal, err error) {
 			}
 			switch {
 			case app.ID == "":
-				refused = append(refused, Refusal{fmt.Sprintf("application %d of the list", i+1), "It has no id."})
+				refused = append(refused, Refusal{Where: fmt.Sprintf("application %d of the list", i+1), Detail: "It has no id."})
 			case seen[e.ID]:
-				refused = append(refused, Refusal{e.ID, "It is in the list twice; it counts once."})
+				refused = append(refused, Refusal{Where: e.ID, Detail: "It is in the list twice; it counts once."})
 			default:
 				seen[e.ID] = true
 				all = append(all, Listed{Execution: e, Started: e.Submitted, App: app.ID, Try: try.ID})
@@ -163,7 +163,7 @@ func (e *Execution) AddStages(r io.Reader) (tries []StageTry, err error) {
 		return nil, err
 	}
 	if len(doc) > maxStages {
-		return nil, Refusal{e.ID, fmt.Sprintf("The application has more than %d stages.", maxStages)}
+		return nil, Refusal{Where: e.ID, Detail: fmt.Sprintf("The application has more than %d stages.", maxStages)}
 	}
 	known := map[int64]int{}
 	for _, s := range doc { // a retried stage appears once for each try
@@ -195,7 +195,7 @@ func (e *Execution) TaskPage(r io.Reader, stage, try int64) (page []Attempt, err
 	}
 	where := fmt.Sprintf("%s, stage %d", e.ID, stage)
 	if at < 0 {
-		return nil, Refusal{where, "The application has no such stage."}
+		return nil, Refusal{Where: where, Detail: "The application has no such stage."}
 	}
 	var doc []struct {
 		Index       int64  `json:"index"`
@@ -220,7 +220,7 @@ func (e *Execution) TaskPage(r io.Reader, stage, try int64) (page []Attempt, err
 			a.Again = try > 0
 		}
 		if task < 0 || task > math.MaxInt32 {
-			return nil, Refusal{where, fmt.Sprintf("A task has the number %d, which none can have.", task)}
+			return nil, Refusal{Where: where, Detail: fmt.Sprintf("A task has the number %d, which none can have.", task)}
 		}
 		a.Task = int32(task)
 		switch t.Status {

@@ -124,7 +124,7 @@ type spark struct {
 
 func (s *spark) line(where string, line []byte) error {
 	if s.held > maxHeld {
-		return Refusal{where, tooMuch}
+		return Refusal{Where: where, Detail: tooMuch}
 	}
 	var e sparkEvent
 	if err := json.Unmarshal(line, &e); err != nil {
@@ -210,7 +210,7 @@ func (s *spark) stage(where string, id int64) (int32, error) {
 	n, known := s.stages[id]
 	if !known {
 		if len(s.Stages) == maxStages {
-			return 0, Refusal{where, fmt.Sprintf("The application has more than %d stages.", maxStages)}
+			return 0, Refusal{Where: where, Detail: fmt.Sprintf("The application has more than %d stages.", maxStages)}
 		}
 		n = int32(len(s.Stages))
 		s.stages[id] = n
@@ -225,7 +225,7 @@ func (s *spark) task(where string, e *sparkEvent) error {
 		return s.to.refuse(where, "A task that ended names no stage, or tells nothing about itself.")
 	}
 	if s.Attempts.Len() == maxAttempts {
-		return Refusal{where, fmt.Sprintf("The application has more than %d attempts at tasks.", maxAttempts)}
+		return Refusal{Where: where, Detail: fmt.Sprintf("The application has more than %d attempts at tasks.", maxAttempts)}
 	}
 	n, err := s.stage(where, *e.StageID)
 	if err != nil {

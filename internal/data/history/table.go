@@ -22,13 +22,14 @@ const maxRow = 256 << 10
 
 func isTableHeader(line []byte) bool {
 	names := strings.Split(strings.ToLower(string(line)), ",")
-	known := 0
+	known, tells := 0, false
 	for _, n := range names {
-		if slices.Contains(tableColumns, strings.Trim(n, " \t\r\"")) {
+		if at := slices.Index(tableColumns, strings.Trim(n, " \t\r\"")); at >= 0 {
 			known++
+			tells = tells || at < 3 // the job, the execution or the task
 		}
 	}
-	return known >= 2
+	return known >= 2 && tells
 }
 
 // readTable reads CSV. It delivers executions when all of it is read.
@@ -312,6 +313,6 @@ func (e *tabled) failedTask() {
 		}
 	}
 	if bad > 0 {
-		e.Outcome, e.Diagnosis = Failed, fmt.Sprintf("%d of its %d tasks have no attempt that succeeded", bad, len(good))
+		e.Outcome, e.Diagnosis = Failed, fmt.Sprintf("tasks without an attempt that succeeded: %d of %d", bad, len(good))
 	}
 }

@@ -94,13 +94,16 @@ func (f *filter) unmet(found *faults) {
 			return
 		}
 		hint := didYouMean(pattern, known.list)
-		if hint == nil && len(known.list) > 0 {
-			hint = &fault.Hint{Detail: fmt.Sprintf("There is %s.", some(known.list))}
-		} else if hint != nil {
+		switch {
+		case hint != nil:
 			hint.Pointer = pointer
+		case len(known.list) == 0:
+			hint = &fault.Hint{Detail: "It has no price at all; is it the whole sheet?"}
+		default:
+			hint = &fault.Hint{Detail: fmt.Sprintf("There is %s.", some(known.list))}
 		}
 		found.first = append(found.first, fault.Finding{Pointer: pointer, Code: "unknown_name",
-			Detail: fmt.Sprintf("Nothing in the sheet is taken for %q.", clip(pattern)), Hint: hint})
+			Detail: fmt.Sprintf("The sheet has no price for %q.", clip(pattern)), Hint: hint})
 	}
 	for i, pattern := range f.Regions {
 		if !f.took[i] && len(found.first) < fault.MaxFindings-1 {

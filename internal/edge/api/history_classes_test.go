@@ -105,9 +105,33 @@ func TestClassesOfManyHistories(t *testing.T) {
 		all.Executions = append(all.Executions, one)
 	}
 	s.ask(s.admin, "POST", "/v1/clusters/mine/executions", all).want(t, 200)
-	if made := s.makeClasses(t, `{"slots":2,"dry_run":true}`); len(made.Classes) != 100 || made.MoreJobs != 3 || made.LeftOut.Count != 0 {
-		t.Errorf("of 103 jobs it makes %d, %d wait, %d are left out", len(made.Classes), made.MoreJobs, made.LeftOut.Count)
+	made := s.makeClasses(t, `{"slots":2,"dry_run":true}`)
+	if len(made.Classes) != 100 || made.MoreJobs != 3 || made.LeftOut.Count != 0 || made.Next == "" {
+		t.Errorf("of 103 jobs it makes %d, %d wait after %q, %d are left out", len(made.Classes), made.MoreJobs, made.Next, made.LeftOut.Count)
 	}
+
+	// Requests that follow each other make each class once, and tell each run that is left out once.
+	for job := range 60 {
+		s.ask(s.admin, "POST", "/v1/clusters/mine/executions", fmt.Sprintf(`{"executions":[{"job":"job %d failed","execution":"f%[1]d","outcome":"failed","refused":"It failed."},
+			{"job":"job %[1]d failed","execution":"g%[1]d","outcome":"failed","refused":"It failed."}]}`, job)).want(t, 200)
+	}
+	classes, left := map[string]int{}, int64(0)
+	for _, dry := range []string{"true", "false"} {
+		for after, requests := "", 0; requests == 0 || after != ""; requests++ {
+			made = s.makeClasses(t, fmt.Sprintf(`{"slots":2,"after":%q,"dry_run":%s}`, after, dry))
+			for _, c := range made.Classes {
+				classes[c.Class.Name]++
+			}
+			left, after = left+made.LeftOut.Count, made.Next
+			if requests > 3 {
+				t.Fatal("the requests do not end")
+			}
+		}
+	}
+	if left != 2*120 || len(classes) != 103 || slices.ContainsFunc(slices.Collect(maps.Values(classes)), func(n int) bool { return n != 2 }) {
+		t.Errorf("%d runs are left out, want 240; %d classes are made: %v", left, len(classes), classes)
+	}
+	s.ask(s.admin, "POST", classesOfRuns, `{"after":"a","jobs":[{"job":"job 1"}]}`).want(t, 422)
 }
 
 // A request that cannot be kept is refused as a whole, with the place of what is wrong, and nothing is made.

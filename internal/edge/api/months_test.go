@@ -67,7 +67,7 @@ func TestMonthsOfACluster(t *testing.T) {
 		a.Classes[0].AdmittedHours != 12 || *a.Contracts[0].Utilisation != 1 || len(a.Situations) != 0 || !strings.Contains(a.Explanation, "22.50 USD") {
 		t.Errorf("got %+v", a)
 	}
-	if len(a.Warnings) != 1 || a.Warnings[0].Code != "forecast_holes" || !strings.Contains(a.Warnings[0].Detail, "in 3 of 6 hours, the first of them 2026-01-31T23:00:00Z") {
+	if len(a.Warnings) != 2 || a.Warnings[1].Code != "forecasts_end" || a.Warnings[0].Code != "forecast_holes" || !strings.Contains(a.Warnings[0].Detail, "in 3 of 6 hours, the first of them 2026-01-31T23:00:00Z") {
 		t.Errorf("warned of %+v", a.Warnings)
 	}
 

@@ -1,13 +1,21 @@
 package web_test
 
 import (
+	"bytes"
+	"compress/gzip"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/chromedp"
 
 	"example.org/headroom/internal/test/historytest"
 	"example.org/headroom/internal/test/pgtest"
@@ -32,6 +40,54 @@ func eventLogs(t *testing.T, runs int, failed bool) (files []string) {
 		}
 	}
 	return append(files, file(t, "manifest.csv", "file,kind\na,b\n"))
+}
+
+// rolledLogs writes rolled event logs of Spark in folders: one whole, of ten packed parts, and one without its first part; and
+// a log that is one file.
+func rolledLogs(t *testing.T) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	put := func(name string, text []byte) {
+		t.Helper()
+		path := filepath.Join(dir, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, text, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	apps := historytest.Apps(5, 2, 12)
+	log := func(i int) string {
+		return strings.ReplaceAll(apps[i].EventLog(), "application_177", "application_178")
+	} // whose ids are new
+	lines := slices.Collect(strings.Lines(log(0)))
+	for i := range 10 {
+		var part bytes.Buffer
+		w := gzip.NewWriter(&part)
+		_, err := w.Write([]byte(strings.Join(lines[i*len(lines)/10:(i+1)*len(lines)/10], "")))
+		if err = errors.Join(err, w.Close()); err != nil {
+			t.Fatal(err)
+		}
+		put(fmt.Sprintf("eventlog_v2_whole/events_%d_whole.gz", i+1), part.Bytes())
+	}
+	put("eventlog_v2_whole/appstatus_whole", nil)
+	put("eventlog_v2_torn/events_2_torn", []byte(strings.Join(lines, "")))
+	put("single", []byte(log(1)))
+	return dir
+}
+
+// drop drops a file or a folder where files are asked for.
+func drop(t *testing.T, ctx context.Context, path string) {
+	t.Helper()
+	until(t, ctx, `document.querySelector("label.drop")`)
+	at := value[[]float64](t, ctx, `(() => { const r = document.querySelector("label.drop").getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2]; })()`)
+	data := &input.DragData{Items: []*input.DragDataItem{}, Files: []string{path}, DragOperationsMask: 1}
+	do(t, ctx, chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
+		for _, kind := range []input.DispatchDragEventType{input.DispatchDragEventTypeDragEnter, input.DispatchDragEventTypeDragOver, input.DispatchDragEventTypeDrop} {
+			if _, err := cdp.Call(ctx, target, input.DispatchDragEvent, input.DispatchDragEventParams{Type: kind, X: at[0], Y: at[1], Data: data}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
 }
 
 // walkRuns leads from logs of past runs to a plan, and from those that are of no use back to where it began.
@@ -122,4 +178,27 @@ func walkRuns(t *testing.T, _ *server, b context.Context) {
 	if s.get(t, "/v1/clusters/first/classes", &all); !strings.Contains(fmt.Sprint(all.Items), "hourly") {
 		t.Errorf("the classes are %v", all.Items)
 	}
+
+	// A rolled log is put together of its parts, chosen by themselves or as a folder; one that lacks a part is told.
+	s.open(t, ctx, "/c/first/classes/import")
+	rolled := rolledLogs(t)
+	give(t, ctx, filepath.Join(rolled, "eventlog_v2_torn", "events_2_torn"))
+	press(t, ctx, "Import")
+	says("Part 1 of the log is missing. Choose all parts, or the whole folder.")
+	var parts []string
+	for _, name := range []string{"events_10_whole.gz", "events_2_whole.gz", "events_1_whole.gz", "events_3_whole.gz", "events_4_whole.gz", "events_5_whole.gz", "events_6_whole.gz", "events_7_whole.gz", "events_8_whole.gz", "events_9_whole.gz", "appstatus_whole"} {
+		parts = append(parts, filepath.Join(rolled, "eventlog_v2_whole", name))
+	}
+	give(t, ctx, parts...)
+	says("whole.gz, ")
+	press(t, ctx, "Import")
+	says("1 run of 1 job")
+	do(t, ctx, chromedp.SetUploadFiles(chromedp.CSS("input[type=file][webkitdirectory]"), []string{rolled}))
+	says("3 files")
+	press(t, ctx, "Import")
+	says("2 runs of 2 jobs")
+	says("torn, the log")
+	s.open(t, ctx, "/c/first/classes/import")
+	drop(t, ctx, rolled)
+	says("3 files")
 }

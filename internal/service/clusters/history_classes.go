@@ -25,7 +25,8 @@ const (
 
 // ClassesFromHistory selects the recorded jobs of which classes are made, and what is known of them besides.
 type ClassesFromHistory struct {
-	Jobs   []JobToPlan `json:"jobs,omitempty"`  // none: all that have runs to plan by
+	Jobs   []JobToPlan `json:"jobs,omitempty"`  // none: all that have runs to plan by,
+	After  string      `json:"after,omitempty"` // and in the order of names come after this one
 	Slots  int64       `json:"slots,omitempty"` // tasks at once on one VM; 0: one for each of its processors
 	Until  *time.Time  `json:"until,omitempty"` // of the forecasts; null: Ahead from this hour on
 	DryRun bool        `json:"dry_run,omitempty"`
@@ -44,6 +45,7 @@ type ClassesMade struct {
 	Until    time.Time    `json:"until"` // of the forecasts
 	Classes  []ClassMade  `json:"classes"`
 	MoreJobs int64        `json:"more_jobs"` // that wait for a further request
+	Next     string       `json:"next"`      // After of that request; "" where no job waits
 	LeftOut  Refusals     `json:"left_out"`  // runs and jobs
 	Assumed  []Assumption `json:"assumed"`   // of all classes
 }
@@ -104,7 +106,7 @@ func (d *Desk) ClassesFromHistory(ctx context.Context, cluster string, q Classes
 	if err != nil {
 		return ClassesMade{}, err
 	}
-	jobs, err := m.choose(ctx, q.Jobs)
+	jobs, err := m.choose(ctx, q)
 	if err != nil || len(jobs) == 0 {
 		return m.made, err
 	}

@@ -78,12 +78,21 @@ func (m *classMaker) settleSlots(asked int64) error {
 			return fault.At("/slots", "missing", fmt.Sprintf("It is not on record how many processors a VM of the type %q has; give the type its vcpu, or say how many tasks run on one at once.", fault.Clip(v.Name)))
 		}
 		by[v.Name] = capacity.SlotsPerVM{Map: n, Reduce: n}
-		m.guessed = append(m.guessed, Assumption{AboutSlots, fmt.Sprintf("%s runs %s at once, one for each processor", v.Name, fault.Plural(n, "task"))})
+		m.guessed = append(m.guessed, Assumption{AboutSlots, OneEach(v.Name, n)})
 	}
 	if m.slots = (capacity.SlotsPerVM{ByType: by}); len(m.used) == 1 {
 		m.slots = by[m.used[0].Name]
 	}
 	return nil
+}
+
+// OneEach says what slots of a VM type take for granted that are as many as its processors.
+func OneEach(vmType string, processors int64) string {
+	said := fmt.Sprintf("%s runs %s at once, one for each processor", vmType, fault.Plural(processors, "task"))
+	if inputs.Burstable(vmType) {
+		said += ", and never lacks CPU credits"
+	}
+	return said
 }
 
 func processors(v inputs.VMType) int64 {
@@ -122,45 +131,63 @@ type chosenJob struct {
 	deadline float64 // 0: of its runs
 }
 
-// choose finds the jobs that are asked for, or all that have runs to plan by.
-func (m *classMaker) choose(ctx context.Context, asked []JobToPlan) ([]chosenJob, error) {
+// choose finds the jobs that are asked for, or all that have runs to plan by. Jobs that wait for a further request are
+// counted, and told of by that.
+func (m *classMaker) choose(ctx context.Context, q ClassesFromHistory) ([]chosenJob, error) {
 	jobs, err := m.recorded(ctx)
 	if err != nil {
 		return nil, err
 	}
 	m.record = recordOf(jobs)
-	if len(asked) > 0 {
-		return m.chosen(jobs, asked)
+	switch {
+	case len(q.Jobs) > 0 && q.After != "":
+		return nil, fault.At("/after", "one_of", "Here are jobs, and a job after which all others are meant; give one of the two.")
+	case len(q.Jobs) > 0:
+		return m.chosen(jobs, q.Jobs)
 	}
 	var chosen []chosenJob
-	used, reasons := map[string]bool{}, 0
+	used, reasons, last := map[string]bool{}, 0, ""
 	for _, job := range jobs {
-		if job.Usable == 0 {
+		name := ""
+		if job.Usable > 0 {
+			name = unused(used, slug(job.Job))
+		}
+		switch {
+		case job.Job <= q.After:
+			continue
+		case m.made.Next != "" || job.Usable > 0 && !m.taken[name] && len(chosen) == maxClassesMade:
+			if m.made.Next = last; job.Usable > 0 && !m.taken[name] {
+				m.made.MoreJobs++
+			}
+			continue
+		case job.Usable == 0:
 			if reasons++; reasons <= fewReasons {
 				err = m.tellRuns(ctx, job.Job)
 			} else {
 				m.made.LeftOut.add(history.Refusal{Where: job.Job, Detail: "None of its runs tells how long its tasks take."})
+				m.made.LeftOut.Count += job.Executions - 1 // all its runs
 			}
 			if err != nil {
 				return nil, err
 			}
-			continue
-		}
-		name := slug(job.Job)
-		for n := 2; used[name]; n++ {
-			name = fmt.Sprintf("%s-%d", slug(job.Job), n)
-		}
-		used[name] = true
-		switch {
 		case m.taken[name]:
 			m.made.LeftOut.add(history.Refusal{Where: job.Job, Detail: fmt.Sprintf("There is a class %q already, which stays as it is. Delete it first, or ask for a class of this job under another name.", name)})
-		case len(chosen) == maxClassesMade:
-			m.made.MoreJobs++
 		default:
 			chosen = append(chosen, chosenJob{RecordedJob: job, name: name})
 		}
+		last = job.Job
 	}
 	return chosen, nil
+}
+
+// unused returns a name that was not used, and notes it.
+func unused(used map[string]bool, name string) string {
+	free := name
+	for n := 2; used[free]; n++ {
+		free = fmt.Sprintf("%s-%d", name, n)
+	}
+	used[free] = true
+	return free
 }
 
 // chosen finds the jobs that are asked for by name.

@@ -102,7 +102,7 @@ func (s span) words(runs pastRuns) string {
 		}
 	}
 	if n < weeks {
-		return fmt.Sprintf("%d in %d weeks on record, at the same hour of the week", n, weeks)
+		return fmt.Sprintf("%d in %s on record, at the same hour of the week", n, fault.Plural(weeks, "week"))
 	}
 	last := "week"
 	if weeks > 1 {

@@ -115,7 +115,7 @@ func (m *importing) take(x prices.Instance) {
 	}
 	m.takePrices(m.periods(x.Spot, item.VMType, capacity.PurchaseSpot))
 	if item.OnDemand == nil && len(x.OnDemand) > 0 {
-		m.refuse("/from", "over", "All on-demand prices of %q in the sheet end before %s, when the prices of this import begin; take a newer sheet, or give an earlier \"from\".", x.Name, m.From.UTC().Format(time.RFC3339))
+		m.refuse("/from", "over", "All on-demand prices of %q in the sheet end before %s, when the prices of this import begin; take a newer sheet, or let them begin earlier.", x.Name, m.From.UTC().Format(time.RFC3339))
 	}
 	for _, r := range x.Reserved {
 		if m.OnDemandOnly {

@@ -58,9 +58,14 @@ var Months = known(&Kind[AskedMonths, horizon.Answer]{
 
 // ClusterMonths returns the question about the horizon of a cluster.
 func (d *Desk) ClusterMonths(ctx context.Context, cluster string, q horizon.ClusterHorizonQuestion) (AskedMonths, error) {
-	o, notes, err := d.outlook(ctx, cluster, q.Span)
+	o, notes, err := d.outlook(ctx, cluster, q.Span, q.Assume != "")
 	if err != nil {
 		return AskedMonths{}, err
+	}
+	if q.Assume != "" {
+		if err := o.EndAssuming(q.Assume); err != nil {
+			return AskedMonths{}, err
+		}
 	}
 	if o.Scenario, err = d.askedScenario(ctx, cluster, q.Scenario); err != nil {
 		return AskedMonths{}, err
@@ -82,8 +87,8 @@ func compared(p *capacity.Problem) {
 }
 
 // outlook reads the outlook over a span of a cluster. One without an end ends with the forecasts, after a year at the
-// latest, with a warning.
-func (d *Desk) outlook(ctx context.Context, cluster string, span horizon.Span) (horizon.Outlook, []capacity.Warning, error) {
+// latest, with a warning, unless a demand is assumed after them.
+func (d *Desk) outlook(ctx context.Context, cluster string, span horizon.Span, assumed bool) (horizon.Outlook, []capacity.Warning, error) {
 	const minute = "2006-01-02T15:04Z"
 	from, until, open := span.Ends(d.Now())
 	if !until.After(from) {
@@ -93,10 +98,10 @@ func (d *Desk) outlook(ctx context.Context, cluster string, span horizon.Span) (
 	}
 	o, err := d.Inputs.Outlook(ctx, cluster, from, until)
 	notes := []capacity.Warning{}
-	if err == nil && open {
+	if err == nil && open && !assumed {
 		if o.EndWithForecasts(); o.Until.Before(until) {
-			notes = append(notes, capacity.Warning{Code: "ends_with_forecasts", Pointer: "/until",
-				Detail: fmt.Sprintf("The horizon ends at %s, where the forecasts end; give another end to look further.", o.Until.Format(minute))})
+			notes = append(notes, capacity.Warning{Code: "ends_with_forecasts", Pointer: "/assume",
+				Detail: fmt.Sprintf("The horizon ends at %s, where the forecasts end. To look further, %s", o.Until.Format(minute), horizon.SayWhatFollows)})
 		}
 	}
 	return o, notes, err

@@ -2,7 +2,9 @@ package question
 
 import (
 	"context"
+	"fmt"
 	"io"
+	"time"
 
 	"example.org/headroom/internal/ask/horizon"
 	"example.org/headroom/internal/core/capacity"
@@ -57,7 +59,7 @@ var Purchase = known(&Kind[AskedPurchase, horizon.PurchaseAnswer]{
 
 // clusterPurchase returns the question about purchases for a cluster.
 func (d *Desk) clusterPurchase(ctx context.Context, cluster string, q horizon.ClusterPurchaseQuestion) (AskedPurchase, error) {
-	o, notes, err := d.outlook(ctx, cluster, q.Span)
+	o, notes, err := d.outlook(ctx, cluster, q.Span, q.Assume != "")
 	if err != nil {
 		return AskedPurchase{}, err
 	}
@@ -79,7 +81,13 @@ func (d *Desk) clusterPurchase(ctx context.Context, cluster string, q horizon.Cl
 	if err != nil {
 		return AskedPurchase{}, err
 	}
-	if weighed := question.Weighed(); weighed.End().After(question.End()) {
+	weighed := question.Weighed()
+	if q.Assume != "" && !q.Until.IsZero() && !q.Until.Equal(weighed.End()) {
+		notes = append(notes, capacity.Warning{Code: "ends_with_terms", Pointer: "/until", Detail: fmt.Sprintf(
+			"Offers are weighed until %s, when the longest term on offer ends, and not until %s: where demand is assumed after the forecasts, the end only leaves out what is forecast after it.",
+			weighed.End().Format(time.RFC3339), q.Until.UTC().Format(time.RFC3339))})
+	}
+	if weighed.End().After(question.End()) {
 		later, err := d.Inputs.Outlook(ctx, cluster, question.Start(), weighed.End())
 		if err != nil {
 			return AskedPurchase{}, err

@@ -44,7 +44,7 @@ var Schedule = known(&Kind[AskedSchedule, horizon.ScheduleAnswer]{
 func (d *Desk) ClusterSchedule(ctx context.Context, cluster string, q horizon.ClusterScheduleQuestion) (asked AskedSchedule, err error) {
 	from, until, open := q.Ends(d.Now())
 	q.Span = horizon.Span{From: from, Until: until}
-	o, notes, err := d.outlook(ctx, cluster, q.Span)
+	o, notes, err := d.outlook(ctx, cluster, q.Span, false)
 	if err != nil {
 		return asked, err
 	}

@@ -50,14 +50,14 @@ type charge struct {
 
 // charges turns a horizon's answer into rows. Every amount of the answer is divided without a remainder:
 //
-//   - Usage is divided among the classes by their VMs, if byClass asks for it.
+//   - Usage is divided among the classes by their VMs.
 //   - An upfront payment counts with the share that the answer counts, that of the seconds of the term within the
 //     horizon. Its charge is this share, so that charges add up to the answer's cost. It is spread over the
 //     contract's VM-hours, including idle ones.
 //   - A contract that is billed always is charged once a month; one that is billed by use, with its VM-hours.
 //
 // Hours without a plan would look like hours without cost, so they are refused.
-func charges(h *horizon.Horizon, a *horizon.Answer, byClass bool, emit func(*charge) error) error {
+func charges(h *horizon.Horizon, a *horizon.Answer, emit func(*charge) error) error {
 	if a.Status == capacity.InfeasibleStatus {
 		at := slices.IndexFunc(a.Periods, func(p horizon.PeriodAnswer) bool { return p.Status == capacity.InfeasibleStatus })
 		if at < 0 {
@@ -66,7 +66,7 @@ func charges(h *horizon.Horizon, a *horizon.Answer, byClass bool, emit func(*cha
 		return fmt.Errorf("the promised jobs do not fit in %s of the horizon, first at %s, and hours without a plan would count as free; raise the quota or lower jobs.min, plan again, and export that: %w",
 			count(a.Total.InfeasibleHours, "hour", "hours"), a.Periods[at].Start.Format(time.RFC3339), fault.Infeasible)
 	}
-	l := ledger{horizon: h, answer: a, byClass: byClass, emit: emit, contracts: make([]contractLedger, len(a.Contracts))}
+	l := ledger{horizon: h, answer: a, emit: emit, contracts: make([]contractLedger, len(a.Contracts))}
 	if err := horizon.Charges(h, a, l.stint); err != nil {
 		return err
 	}
@@ -76,7 +76,6 @@ func charges(h *horizon.Horizon, a *horizon.Answer, byClass bool, emit func(*cha
 type ledger struct {
 	horizon   *horizon.Horizon
 	answer    *horizon.Answer
-	byClass   bool
 	emit      func(*charge) error
 	contracts []contractLedger
 	month     time.Time
@@ -234,7 +233,7 @@ func (l *ledger) weigh(s *horizon.Stint, weight func(c *horizon.ClassShare, i in
 // eachShare divides whole among the classes by their weights; the parts add up to it.
 func (l *ledger) eachShare(whole int64, give func(class string, upTo int64) error) error {
 	n := len(l.weights)
-	if !l.byClass || n == 0 || !(l.weights[n-1] > 0) || whole == 0 {
+	if n == 0 || !(l.weights[n-1] > 0) || whole == 0 {
 		return give("", whole)
 	}
 	before := int64(0)

@@ -29,15 +29,14 @@ type FocusNames struct {
 	PlanID             string
 	Scenario           string
 	Tags               map[string]string
-	ByClass            bool // rows for each job class, instead of one for all
 }
 
 // Focus writes a horizon's answer as CSV in the form of FOCUS 1.2's cost and usage rows, one at a time. It is a
 // forecast: x_IsForecast is true in each. The horizon and the answer belong together. For a purchase, Bought returns
 // the horizon, and the answer's Horizon is the answer.
 //
-// Rows cover stints of at most a day and an hour's period at most. On-demand and spot VMs are Usage, VMs of contracts
-// are Usage, Committed, Used and Unused. Rows of category Adjustment have no cost and carry x_RejectionPenalty. Fees
+// Rows cover stints of at most a day and an hour's period at most, a row for each job class. On-demand and spot VMs are
+// Usage, VMs of contracts are Usage, Committed, Used and Unused. Rows of category Adjustment have no cost and carry x_RejectionPenalty. Fees
 // are Purchase rows without effective cost: one One-Time row for the share of an upfront payment within the horizon,
 // a Recurring one each month for a contract that is billed always.
 //
@@ -49,7 +48,7 @@ func Focus(w io.Writer, h horizon.Horizon, a horizon.Answer, names FocusNames) e
 	if err != nil {
 		return err
 	}
-	if err := charges(&h, &a, names.ByClass, f.row); err != nil {
+	if err := charges(&h, &a, f.row); err != nil {
 		return fmt.Errorf("export: %w", err)
 	}
 	f.out.Flush()

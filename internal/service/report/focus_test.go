@@ -362,7 +362,7 @@ func drawHorizon(t *rapid.T) horizon.Horizon {
 	return h
 }
 
-// TestFocusRowsCloseWithTheAnswer exports random horizons, with classes and without, and adds them up.
+// TestFocusRowsCloseWithTheAnswer exports random horizons and adds them up.
 func TestFocusRowsCloseWithTheAnswer(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		h := drawHorizon(rt)
@@ -373,9 +373,9 @@ func TestFocusRowsCloseWithTheAnswer(t *testing.T) {
 		if err != nil {
 			rt.Fatal(err)
 		}
-		names := FocusNames{ByClass: rapid.Bool().Draw(rt, "by class")}
+		names := FocusNames{}
 		if rapid.Bool().Draw(rt, "named") {
-			names = FocusNames{ByClass: names.ByClass, BillingAccountID: "=1", BillingAccountName: "+x", Provider: "@y", RegionID: "-eu", SubAccountID: "＝z", PlanID: "\t4", Scenario: "=s\n", Tags: map[string]string{"=a": "\"", "b": "\u202e"}}
+			names = FocusNames{BillingAccountID: "=1", BillingAccountName: "+x", Provider: "@y", RegionID: "-eu", SubAccountID: "＝z", PlanID: "\t4", Scenario: "=s\n", Tags: map[string]string{"=a": "\"", "b": "\u202e"}}
 		}
 		var b bytes.Buffer
 		if err := Focus(&b, h, a, names); err != nil {
@@ -383,7 +383,7 @@ func TestFocusRowsCloseWithTheAnswer(t *testing.T) {
 		}
 		rows := focusRows(rt, &b)
 		checkFocusSums(rt, &h, &a, rows)
-		checkFocusClasses(rt, &h, &a, rows, names.ByClass)
+		checkFocusClasses(rt, &h, &a, rows)
 	})
 }
 
@@ -402,28 +402,22 @@ func TestFocusOfTheLargestNumbers(t *testing.T) {
 	}
 	a := plannedHorizon(t, q.Horizon)
 	var b bytes.Buffer
-	if err := Focus(&b, q.Horizon, a, FocusNames{ByClass: true}); err != nil {
+	if err := Focus(&b, q.Horizon, a, FocusNames{}); err != nil {
 		t.Fatal(err)
 	}
 	checkFocusSums(t, &q.Horizon, &a, focusRows(t, &b))
 }
 
 // checkFocusClasses compares the part of each class with its share of the used VMs.
-func checkFocusClasses(t rapid.TB, h *horizon.Horizon, a *horizon.Answer, rows []focusRow, byClass bool) {
+func checkFocusClasses(t rapid.TB, h *horizon.Horizon, a *horizon.Answer, rows []focusRow) {
 	t.Helper()
 	got, want := make(map[string]float64), make(map[string]float64)
 	for _, r := range rows {
 		if q := r.number(t, "ConsumedQuantity"); r["x_JobClass"] != "" {
 			got[r["x_JobClass"]] += q.InexactFloat64()
-		} else if byClass && !q.IsZero() {
+		} else if !q.IsZero() {
 			t.Fatalf("VMs that are used have no class in %v", r)
 		}
-	}
-	if !byClass {
-		if len(got) > 0 {
-			t.Fatalf("there are classes, unasked: %v", got)
-		}
-		return
 	}
 	for i := range a.Periods {
 		p := &a.Periods[i]

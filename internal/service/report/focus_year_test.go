@@ -84,7 +84,7 @@ func TestFocusWritesInFlatMemory(t *testing.T) {
 	start := heap()
 	runtime.ReadMemStats(&before)
 	w, began := flatWriter{}, time.Now()
-	if err := Focus(&w, h, a, FocusNames{ByClass: true}); err != nil {
+	if err := Focus(&w, h, a, FocusNames{}); err != nil {
 		t.Fatal(err)
 	}
 	took := time.Since(began)
@@ -102,7 +102,7 @@ func BenchmarkFocus(b *testing.B) {
 	for b.Loop() {
 		var w flatWriter
 		w.next = 1 << 60
-		if err := Focus(&w, h, a, FocusNames{ByClass: true}); err != nil {
+		if err := Focus(&w, h, a, FocusNames{}); err != nil {
 			b.Fatal(err)
 		}
 		b.SetBytes(w.bytes)

@@ -81,7 +81,7 @@ func TestFocusStartsNoFormula(t *testing.T) {
 		}
 		var b bytes.Buffer
 		names := FocusNames{BillingAccountID: s, BillingAccountName: s, Provider: s, Publisher: s, InvoiceIssuer: s, Service: s, RegionID: s, RegionName: s,
-			SubAccountID: s, SubAccountName: s, PlanID: s, Scenario: s, Tags: map[string]string{s: s}, ByClass: true}
+			SubAccountID: s, SubAccountName: s, PlanID: s, Scenario: s, Tags: map[string]string{s: s}}
 		if err := Focus(&b, a.Bought(&q), a.Horizon, names); err != nil {
 			t.Fatal(err)
 		}

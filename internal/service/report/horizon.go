@@ -130,7 +130,7 @@ func horizonClasses(h horizon.Horizon, a horizon.Answer) (Table, error) {
 	}
 	complete := a.Status != capacity.InfeasibleStatus
 	if complete {
-		err := charges(&h, &a, true, func(c *charge) error {
+		err := charges(&h, &a, func(c *charge) error {
 			s := byName[c.class]
 			if s == nil {
 				s = idle

@@ -352,7 +352,7 @@ func reasons(b *strings.Builder, pl capacity.Plan) {
 		}
 	}
 	if told > maxReasons {
-		fmt.Fprintf(b, "… and %d more reasons; -o json and -o csv give all of them.\n", told-maxReasons)
+		fmt.Fprintf(b, "… and %s; -o json and -o csv give all of them.\n", fault.Plural(int64(told-maxReasons), "more reason"))
 	}
 }
 

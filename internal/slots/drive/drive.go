@@ -181,6 +181,7 @@ type Driver struct {
 	DryRun bool                             // says what would be done, and does nothing
 	Did    func(s Step, dry bool)           // is told of each step
 	Warn   func(sentence string, err error) // is told of what goes wrong, once while it lasts
+	Tell   func(sentence string)            // is told which driver acts, when that changes
 
 	Ended    func(ctx context.Context, list string) error             // keeps past jobs
 	Observed func(ctx context.Context, nodes, processors int64) error // keeps what runs now
@@ -316,8 +317,12 @@ func (d *Driver) acts(other string, err error) bool {
 	case other != "":
 		now = fmt.Sprintf("Another driver acts, %s, and this one waits", other)
 	}
-	if now != d.leads && (err != nil || other != "" || d.leads != "") {
+	switch {
+	case now == d.leads:
+	case err != nil:
 		d.Warn(now, err)
+	case other != "" || d.leads != "":
+		d.Tell(now)
 	}
 	d.leads = now
 	return err == nil && other == ""

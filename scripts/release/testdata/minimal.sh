@@ -30,17 +30,41 @@ test -z "$(find /etc/headroom -type f)"
 test -s /usr/share/man/man1/headroom-solve.1.gz
 plans package headroom /usr/share/doc/headroom
 
-headroom serve --listen 127.0.0.1:18473 --data-dir /var/lib/headroom >/root/serve.log 2>&1 &
-server=$!
-tries=0
-until headroom server health --data-dir /var/lib/headroom >/root/health.log 2>&1; do
-	tries=$((tries + 1))
-	[ $tries -lt 120 ] || { cat /root/serve.log /root/health.log; exit 1; }
-	sleep 1
-done
+# starts and stops: as the unit does, by the user and with the state directory that systemd would make.
+getent passwd headroom >/root/user || useradd --system --no-create-home headroom # there is no systemd here to make it
+install -d -o headroom -g headroom -m 0700 /var/lib/headroom
+starts() {
+	setpriv --reuid=headroom --regid=headroom --clear-groups env HEADROOM_DATA_DIR=/var/lib/headroom HEADROOM_LISTEN=127.0.0.1:18473 \
+		headroom serve >>/root/serve.log 2>&1 &
+	server=$!
+	tries=0
+	until headroom server health --data-dir /var/lib/headroom >/root/health.log 2>&1; do
+		tries=$((tries + 1))
+		[ $tries -lt 120 ] || { cat /root/serve.log /root/health.log; exit 1; }
+		sleep 1
+	done
+}
+stops() {
+	kill $server
+	wait $server
+}
+starts
+headroom server key create me --role admin --data-dir /var/lib/headroom | grep -q . && echo 'key: made'
 headroom init night --takes 45m --on 10 --a-day 20 --instance m5.xlarge --price 0.192 --data-dir /var/lib/headroom >/root/init.log 2>&1 || { cat /root/init.log; exit 1; }
 sed -n 's/^ *Rent/init: Rent/p' /root/init.log
 headroom plan get night -o json --data-dir /var/lib/headroom | sed -n 's/.*"status": "\(optimal\)".*/plan: \1/p' | head -n 1
+# shown SENTENCE: the commands that docs/how-to/operate.md shows after a sentence.
+shown() {
+	sed -n "/^$1/,/^\`\`\`\$/p" /usr/share/doc/headroom/docs/how-to/operate.md | sed '1,/^```sh$/d; /^```$/d'
+}
+cd /root
+shown 'The private database listens' >backup.sh && test -s backup.sh && sh -eu backup.sh
+headroom cluster delete night --yes --data-dir /var/lib/headroom >/root/deleted.log
+shown 'Into a private database' >restore.sh && test -s restore.sh && sh -eu restore.sh
+stops || echo 'stopped after a restore: background work did not end, as its tables were replaced'
+starts
+headroom plan get night --data-dir /var/lib/headroom | sed -n 's/^Rent/restored: Rent/p'
+headroom plan verify night --data-dir /var/lib/headroom | sed -n '1s/^/verify: /p'
 # Perl came with postgresql; curl did not.
 perl -MIO::Socket::INET -e '
 	for (["/", "page"], ["/docs/tutorials/first-plan", "docs"]) {
@@ -48,7 +72,6 @@ perl -MIO::Socket::INET -e '
 		print $s "GET $_->[0] HTTP/1.0\r\nHost: 127.0.0.1:18473\r\n\r\n";
 		print "$_->[1]: served\n" if <$s> =~ m{^HTTP/1\.[01] [23]0};
 	}'
-kill $server
-wait $server && echo stopped
+stops && echo stopped
 apt-get -q -y purge headroom >>/root/apt.log 2>&1 || { cat /root/apt.log; exit 1; }
 test ! -e /usr/bin/headroom && test ! -e /usr/lib/systemd/system/headroom.service && echo purged

@@ -1079,6 +1079,7 @@ var (
 		{"warnings", &Shape{Kind: Array, Items: &shapeWarning}},
 	}, Required: []string{"name", "jobs", "penalty"}, Closed: true}
 	shapeClassesFromHistory = Shape{Kind: Object, Members: []Member{
+		{"after", &Shape{Kind: Text, Rules: "max=1000"}},
 		{"dry_run", &Shape{Kind: Bool}},
 		{"jobs", &Shape{Kind: Array, Rules: "min=1,max=100", Items: &shapeJobToPlan}},
 		{"slots", &Shape{Kind: Whole, Rules: "whole,int64,gte=1,lte=1e+06"}},

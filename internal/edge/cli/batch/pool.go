@@ -25,7 +25,7 @@ says how far from it it is at most.
    "jobs": [{"name": "nightly", "work": 90, "deadline_hours": 3}],
    "storage": {"data_gb": 4250, "replication": 1}}
 
-The verbs with --cluster are about the pool of a cluster, which a server plans by itself, round after round: "set" says
+The commands with --cluster are about the pool of a cluster, which a server plans by itself, round after round: "edit" says
 by what, "running" which machines run, "sample" how much data there is. "current" says what to rent and to give back.`,
 	}
 	c.AddCommand(poolPlanCommand(), poolEvaluateCommand(), poolRoundsCommand(), poolShareCommand(), poolTypesCommand(), poolVMTypesCommand())

@@ -41,7 +41,7 @@ Instances are drawn from seeds: the same seed gives the same figures everywhere,
 Every optimum behind a figure is proved.
 
 Exit codes: 0 every verdict is the recorded one and every figure inside its band, 5 one is not;
-the others are as of any verb.`,
+the others are as of any command.`,
 		Example: "  headroom lab reproduce\n  headroom lab reproduce sharing\n  headroom lab reproduce deadlines --seed 7 -o csv\n" +
 			"  headroom lab reproduce all --quick -o json",
 		Args: func(c *cobra.Command, args []string) error {

@@ -27,7 +27,7 @@ func (b *beginning) ask(c *cobra.Command) error {
 		read     func(answer string) error
 	}{
 		{func() bool { return b.instance == "" }, "Which type of VM do you rent, such as m5.xlarge?", word(&b.instance)},
-		{func() bool { return b.slots == 0 && inputs.Processors(b.instance) == 0 }, "How many tasks run on one of them at once?", whole(&b.slots)},
+		{func() bool { return b.slots == 0 && b.sheet == "" && inputs.Processors(b.instance) == 0 }, "How many tasks run on one of them at once?", whole(&b.slots)},
 		{func() bool { return b.price == "" && b.sheet == "" }, "What does one cost an hour, in " + b.currency + "?", word(&b.price)},
 		{func() bool { return len(b.history) == 0 && !guessed },
 			"Where are logs of past runs, a file or a folder? Enter alone means none, and then a guess does.", b.readPlace},

@@ -41,6 +41,8 @@ type beginning struct {
 	takes   time.Duration
 	on      int64
 	aDay    float64
+	until   string    // of the forecasts
+	end     time.Time // which until says; zero for what is usual
 
 	s       *remote.Service
 	now     time.Time
@@ -84,16 +86,17 @@ All jobs are promised to run. The cluster is there whole, or not at all.` + remo
 	f.StringVar(&b.sheet, "prices", "", "a price sheet that says so, with its offers: a `file` as for \"headroom supply price import\"")
 	f.StringVar(&b.region, "region", "", "of the price sheet: the `region`, such as eu-central-1")
 	f.StringVar(&b.currency, "currency", "USD", "the `currency` of the price")
-	f.Int64Var(&b.slots, "slots", 0, "how many tasks at once run on one VM, as a `number` (default one for each processor, from the type's name)")
+	f.Int64Var(&b.slots, "slots", 0, "how many tasks at once run on one VM, as a `number` (default one for each processor, from the type's name or the price sheet)")
 	f.StringVar(&b.zone, "time-zone", "UTC", "the `zone` that the week is in, such as Europe/Berlin")
 	f.StringSliceVar(&b.history, "from-history", nil, "past runs: a `path` of a file or directory; again for others")
 	b.zoned.Add(c)
 	f.DurationVar(&b.takes, "takes", 0, "of a guess: how long a job takes, such as 45m")
 	f.Int64Var(&b.on, "on", 0, "of a guess: on so many machines, a `number`")
 	f.Float64Var(&b.aDay, "a-day", 0, "of a guess: how many such jobs there are a day, a `number`")
+	f.StringVar(&b.until, "until", "", "until when runs go on to arrive like that, as a `time` such as 2027-12-31 (default 92 days ahead)")
 	asks := false // for what is missing
 	c.PreRunE = func(c *cobra.Command, _ []string) error {
-		if err := b.zoned.Check(); err != nil {
+		if err := errors.Join(b.zoned.Check(), b.readUntil()); err != nil {
 			return err
 		}
 		if asks = b.missing() && shell.IsTerminal(c.InOrStdin()); asks {
@@ -120,22 +123,16 @@ All jobs are promised to run. The cluster is there whole, or not at all.` + remo
 
 // plan makes the first plan, tells the bill until the forecasts end, and what to ask next.
 func (b *beginning) plan(c *cobra.Command) error {
-	a, err := b.send(c.Context(), openapi.ClusterHorizon(b.cluster, nil), object{})
+	soon, err := b.months(c.Context(), object{"until": b.now.UTC().Truncate(time.Hour).Add(fortnight), "detail": "periods"})
 	if err != nil {
 		return err
 	}
-	var months struct {
-		Explanation string `json:"explanation"`
-		Periods     []struct {
-			Start    time.Time `json:"start"`
-			Admitted float64   `json:"admitted"`
-		} `json:"periods"`
-	}
-	if err := a.Into(&months); err != nil {
+	months, err := b.months(c.Context(), object{"detail": "summary"})
+	if err != nil {
 		return err
 	}
 	var busy time.Time
-	for _, p := range months.Periods {
+	for _, p := range soon.Periods {
 		if p.Admitted > 0 {
 			busy = p.Start
 			break
@@ -149,7 +146,7 @@ func (b *beginning) plan(c *cobra.Command) error {
 		fmt.Fprintf(c.OutOrStdout(), "\n%s\n", shell.Shown(first))
 	}
 	cluster := shell.Shown(b.cluster)
-	text := fmt.Sprintf("\nGo on: headroom whatif months --cluster %s tells the bill by month, "+
+	text := fmt.Sprintf("\nGo on: headroom whatif months --cluster %s tells the bill by month (with --until and --assume also beyond the forecast), "+
 		"headroom plan explain %[1]s --plan %d what would change the plan.\n", cluster, number)
 	if b.offers > 0 {
 		text += fmt.Sprintf("The price sheet has %s: headroom whatif purchase --cluster %s tells which to buy.\n",
@@ -157,6 +154,41 @@ func (b *beginning) plan(c *cobra.Command) error {
 	}
 	_, err = io.WriteString(c.OutOrStdout(), text)
 	return err
+}
+
+// readUntil reads the end of the forecasts.
+func (b *beginning) readUntil() error {
+	if b.until == "" {
+		return nil
+	}
+	if text, ok := shell.MomentOf(b.until); !ok || b.end.UnmarshalText([]byte(text)) != nil {
+		return fmt.Errorf("--until is %q; give a time such as 2027-12-31", b.until)
+	}
+	if !b.end.After(time.Now()) {
+		return fmt.Errorf("--until is %s, which is past; give a later one", b.until)
+	}
+	return nil
+}
+
+// fortnight bounds the time ahead in which an hour with jobs is looked for.
+const fortnight = 14 * 24 * time.Hour
+
+// bill is an answer about the time ahead.
+type bill struct {
+	Explanation string `json:"explanation"`
+	Periods     []struct {
+		Start    time.Time `json:"start"`
+		Admitted float64   `json:"admitted"`
+	} `json:"periods"`
+}
+
+// months asks what the time ahead comes to.
+func (b *beginning) months(ctx context.Context, question object) (all bill, err error) {
+	a, err := b.send(ctx, openapi.ClusterHorizon(b.cluster, nil), question)
+	if err == nil {
+		err = a.Into(&all)
+	}
+	return all, err
 }
 
 // check refuses flags that make no beginning.
@@ -185,11 +217,19 @@ func (b *beginning) check() error {
 	if b.slots > 0 {
 		return nil
 	}
-	if b.slots = stored.Processors(b.instance); b.slots == 0 {
+	switch n := stored.Processors(b.instance); {
+	case n > 0:
+		b.oneEach(n)
+	case b.sheet == "": // which may say it
 		return fmt.Errorf("the name %s does not say how many processors it has; say how many tasks run on one at once: --slots 4", b.instance)
 	}
-	b.assume("--slots", "%s runs %s at once, one for each processor", b.instance, shell.Counted(b.slots, "task"))
 	return nil
+}
+
+// oneEach takes a slot for each processor for granted.
+func (b *beginning) oneEach(processors int64) {
+	b.slots = processors
+	b.assume("--slots", "%s", clusters.OneEach(b.instance, processors))
 }
 
 const (
@@ -201,15 +241,20 @@ const (
 var origins = remote.Origins{
 	{Pointer: "/prices/0/price", Flag: "--price"}, {Pointer: "/vm_types/0/name", Flag: "--instance"}, {Pointer: "/cluster/name", Flag: "the cluster's name"},
 	{Pointer: "/cluster/currency", Flag: "--currency"}, {Pointer: "/cluster/time_zone", Flag: "--time-zone"},
+	{Pointer: "/until", Flag: "--until"},
 }
 
 // make makes the cluster. Where that fails nothing is left of it.
 func (b *beginning) make(c *cobra.Command) error {
 	since := b.now.UTC().Truncate(time.Hour)
+	vmType := object{"name": b.instance, "in_use": true}
+	if n := stored.Processors(b.instance); n > 0 {
+		vmType["vcpu"] = n
+	}
 	document := object{
 		"cluster": object{"name": b.cluster, "currency": b.currency, "period_s": 3600, "time_zone": b.zone,
 			"options": object{"bound": "calibrated"}},
-		"vm_types": []object{{"name": b.instance, "in_use": true, "vcpu": b.slots}},
+		"vm_types": []object{vmType},
 	}
 	if b.sheet == "" {
 		document["prices"] = []object{{"vm_type": b.instance, "price": b.price, "from": since, "until": nil}}
@@ -260,6 +305,21 @@ func (b *beginning) fromSheet(c *cobra.Command) error {
 		return fmt.Errorf("%s has no on-demand price of %s; give one: --price 0.192", b.sheet, b.instance)
 	}
 	b.price, b.offers = made.Items[0].OnDemand.String(), len(made.Items[0].Offers)
+	if b.slots > 0 {
+		return nil
+	}
+	a, err := b.s.Call(c.Context(), openapi.GetVMType(b.cluster, b.instance))
+	if err != nil {
+		return err
+	}
+	var of stored.VMType
+	if err := a.Into(&of); err != nil {
+		return err
+	}
+	if of.VCPU == nil || *of.VCPU < 1 {
+		return fmt.Errorf("neither the name %s nor %s says how many processors it has; say how many tasks run on one at once: --slots 4", b.instance, b.sheet)
+	}
+	b.oneEach(int64(*of.VCPU))
 	return nil
 }
 
@@ -292,10 +352,13 @@ func (b *beginning) fromGuess(c *cobra.Command) error {
 		return err
 	}
 	from := b.now.UTC().Truncate(time.Hour)
-	until := from.Add(clusters.Ahead)
+	until := b.end
+	if until.IsZero() {
+		until = from.Add(clusters.Ahead)
+	}
 	if _, err := b.send(ctx, openapi.PutWeeklyForecast(b.cluster), object{"class": name, "from": from, "until": until,
 		"week": fmt.Sprintf("else %.6f", math.Max(b.aDay/24, 1e-6)), "counts": "arrivals"}); err != nil {
-		return err
+		return origins.Say(err)
 	}
 	b.classes = append(b.classes, made{name, fmt.Sprintf("%s on %s each; %g a day, at any hour alike", words.Seconds(took), shell.Counted(b.on, "machine"), b.aDay)})
 	b.assume("headroom class profile", "a job is %s of %g s, which may run side by side", shell.Counted(tasks, "task"), each)
@@ -317,7 +380,7 @@ func (b *beginning) say(w io.Writer) error {
 		fmt.Fprintf(&text, "  %s: %s\n", shell.Shown(c.name), c.about)
 	}
 	for _, l := range b.left {
-		fmt.Fprintf(&text, "  Left out: %s\n", shell.Shown(l))
+		fmt.Fprintf(&text, "  %s\n", shell.Shown(l))
 	}
 	text.WriteString("\nIt takes for granted that\n")
 	for _, a := range b.assumed {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -26,10 +27,10 @@ func (b *beginning) fromHistory(c *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	b.leaveOut(imported.Refused, of.LeftOut)
 	if len(of.Classes) == 0 {
-		return b.nothingMade(imported.Executions > 0)
+		return b.nothingMade(imported.Executions > 0, append(imported.Refused.First, of.LeftOut.First...))
 	}
+	b.leaveOut(imported.Refused, of.LeftOut)
 	for _, class := range of.Classes {
 		b.classes = append(b.classes, made{class.Class.Name, aboutRuns(class)})
 		for _, said := range class.Assumed {
@@ -44,29 +45,25 @@ func (b *beginning) fromHistory(c *cobra.Command) error {
 
 // makeClasses has the server make classes until no job waits for one.
 func (b *beginning) makeClasses(ctx context.Context) (all clusters.ClassesMade, err error) {
-	known := map[string]bool{} // jobs and runs that were told of
+	q := clusters.ClassesFromHistory{Slots: b.slots}
+	if !b.end.IsZero() {
+		q.Until = &b.end
+	}
 	for {
-		a, err := b.send(ctx, openapi.ClassesFromHistory(b.cluster), clusters.ClassesFromHistory{Slots: b.slots})
+		a, err := b.send(ctx, openapi.ClassesFromHistory(b.cluster), q)
 		if err != nil {
-			return all, err
+			return all, origins.Say(err)
 		}
 		var made clusters.ClassesMade
 		if err := a.Into(&made); err != nil {
 			return all, err
 		}
-		if len(known) > 0 { // what was made before is left out now
-			made.LeftOut.First = slices.DeleteFunc(made.LeftOut.First, func(r past.Refusal) bool { return known[r.Where] })
-			made.LeftOut.Count = int64(len(made.LeftOut.First))
+		if len(made.Classes) > 0 {
+			all.Assumed = made.Assumed
 		}
-		for _, class := range made.Classes {
-			known[class.Job] = true
-		}
-		for _, r := range made.LeftOut.First {
-			known[r.Where] = true
-		}
-		all.Classes, all.Assumed = append(all.Classes, made.Classes...), made.Assumed
+		all.Classes = append(all.Classes, made.Classes...)
 		all.LeftOut.Count, all.LeftOut.First = all.LeftOut.Count+made.LeftOut.Count, append(all.LeftOut.First, made.LeftOut.First...)
-		if made.MoreJobs == 0 || len(made.Classes) == 0 {
+		if q.After = made.Next; q.After == "" {
 			return all, nil
 		}
 	}
@@ -75,35 +72,79 @@ func (b *beginning) makeClasses(ctx context.Context) (all clusters.ClassesMade, 
 // So many lines tell what was left out.
 const mostLeft = 5
 
-// leaveOut notes what was left out.
+// leaveOut notes what was left out: files that are no histories in one line, and of runs that were left out for the same
+// reason the first.
 func (b *beginning) leaveOut(all ...clusters.Refusals) {
-	count := int64(0)
+	var foreign, reasons []string
+	first, alike := map[string]string{}, map[string]int{}
+	told, count := 0, int64(0)
 	for _, some := range all {
 		count += some.Count
 		for _, r := range some.First {
-			b.left = append(b.left, r.Where+": "+r.Detail)
+			for _, dir := range b.history {
+				r.Where = strings.TrimPrefix(r.Where, strings.TrimSuffix(dir, "/")+"/")
+			}
+			if r.Foreign {
+				foreign = append(foreign, strings.TrimSuffix(r.Where, ", the file"))
+				count--
+				continue
+			}
+			reason := past.Brief(r.Detail)
+			if reason == past.Nameless {
+				reason += " \"headroom history import\" takes it with --job NAME."
+			}
+			if alike[reason]++; alike[reason] == 1 {
+				reasons, first[reason] = append(reasons, reason), r.Where
+			}
 		}
 	}
-	if count > mostLeft {
-		b.left = append(b.left[:mostLeft-1], fmt.Sprintf("%d more; headroom history list %s tells them", count-mostLeft+1, b.cluster))
+	if n := int64(len(foreign)); n > 0 {
+		are := "is no log of past runs"
+		if n > 1 {
+			are = "are no logs of past runs"
+		}
+		b.left = append(b.left, fmt.Sprintf("%s %s: %s", shell.Counted(n, "file"), are, firstOf(foreign)))
+	}
+	for _, reason := range reasons[:min(len(reasons), mostLeft)] {
+		told += alike[reason]
+		if alike[reason] == 1 {
+			b.left = append(b.left, fmt.Sprintf("left out: %s: %s", first[reason], reason))
+		} else {
+			b.left = append(b.left, fmt.Sprintf("left out %d, such as %s: %s", alike[reason], first[reason], reason))
+		}
+	}
+	if more := count - int64(told); more > 0 {
+		b.left = append(b.left, fmt.Sprintf("left out %d more; headroom history list %s tells them", more, b.cluster))
 	}
 }
 
+// firstOf lists the first of some names.
+func firstOf(names []string) string {
+	const few = 5
+	if more := len(names) - few; more > 0 {
+		names = append(slices.Clone(names[:few]), fmt.Sprintf("%d more", more))
+	}
+	return words.List(names)
+}
+
 // nothingMade says why there is no class, and what to do.
-func (b *beginning) nothingMade(ran bool) error {
+func (b *beginning) nothingMade(ran bool, left []past.Refusal) error {
 	why := "there is no past run in " + shell.Listed(b.history) + "."
 	if ran {
 		why = "no past run there tells how long its tasks take."
 	}
-	if len(b.left) > 0 {
-		why += " " + b.left[0]
+	for _, r := range left[:min(len(left), 3)] {
+		why += "\n  " + r.Where + ": " + past.Brief(r.Detail)
+	}
+	if more := len(left) - 3; more > 0 {
+		why += fmt.Sprintf("\n  and %d more", more)
 	}
 	price := "--price " + b.price
 	if b.sheet != "" {
 		price = "--prices " + shell.QuotedText(b.sheet)
 	}
-	return fmt.Errorf("%s Name files or directories with runs that succeeded, or guess: "+
-		"headroom init %s --takes 45m --on 10 --a-day 20 --instance %s %s", why, b.cluster, b.instance, price)
+	return fmt.Errorf("%s\nName files or directories with runs that succeeded, or guess:\n"+
+		"  headroom init %s --takes 45m --on 10 --a-day 20 --instance %s %s", why, b.cluster, b.instance, price)
 }
 
 // changes names the flag or the command that changes what was assumed, of a class or of all.
@@ -122,7 +163,7 @@ func (b *beginning) changes(about, class string) string {
 	case clusters.AboutJobs:
 		return "headroom class edit --jobs-all"
 	}
-	return "headroom class forecast"
+	return "--until, or headroom class forecast"
 }
 
 // aboutRuns tells how many runs a class was made of, how long they took, and how they came.

@@ -123,6 +123,7 @@ func (f *driveFlags) run(c *cobra.Command, s *remote.Service, cluster, name stri
 			}
 		},
 	}
+	d.Tell = func(sentence string) { log.Info(shell.Shown(sentence)) }
 	d.Ended = func(ctx context.Context, list string) error {
 		return keepEnded(ctx, c.OutOrStdout(), log, s, cluster, list)
 	}
@@ -168,7 +169,7 @@ func tell(w io.Writer, step drive.Step, dry bool) {
 	case dry:
 		fmt.Fprintf(w, "%s: %s now, %d%s by the plan\n", shell.Shown(step.Class), before(step), step.To, with(step.Room))
 	default:
-		fmt.Fprintf(w, "%s: %d places%s, %s before\n", shell.Shown(step.Class), step.To, with(step.Room), before(step))
+		fmt.Fprintf(w, "%s: %s%s, %s before\n", shell.Shown(step.Class), shell.Counted(step.To, "place"), with(step.Room), before(step))
 	}
 }
 

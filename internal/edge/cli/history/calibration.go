@@ -64,8 +64,8 @@ func calibrationShowCommand(to *remote.Connection) *cobra.Command {
 	c := &cobra.Command{
 		Use: "get CLUSTER CLASS", Short: "Show how well the bounds fit what executions took",
 		Long: `Shows how many executions lay between the bounds of the class's profile on the slots that each had, and with
-which factor each bound holds for the part asked for (--coverage). As CSV it is a row for each execution. With
-the question "headroom verify" checks the report in JSON.`,
+which factor each bound holds for the part asked for (--coverage). As CSV it is a row for each execution.
+"headroom verify" checks the report in JSON against its question, which --question writes.`,
 		Example: "  headroom history calibration get shop nightly-etl\n  headroom history calibration get shop nightly-etl --from 2026-01-01 -o csv\n" +
 			"  headroom history calibration get shop nightly-etl --question -f question.json",
 		Args: cobra.ExactArgs(2),

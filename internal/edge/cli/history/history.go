@@ -150,7 +150,7 @@ func executionText(w io.Writer, e history.SampledExecution) error {
 			row(fmt.Sprintf("%d %s", i+1, p.Name), p.Tasks, p.Task)
 		}
 		left, notes, overhead = c.Left, c.Notes, c.OverheadSeconds
-		slots = fmt.Sprintf("%d attempts", c.MapSlots)
+		slots = shell.Counted(int64(c.MapSlots), "attempt")
 	}
 	if err := t.Text(w); err != nil {
 		return err

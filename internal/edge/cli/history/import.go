@@ -393,7 +393,8 @@ func readPath(c *cobra.Command, path string, o history.Options, to history.Sink)
 	refused := to.Refused
 	if info, err := os.Stat(path); path != "-" && err == nil && info.IsDir() {
 		to.Refused = func(r history.Refusal) error {
-			return refused(history.Refusal{Where: filepath.Join(path, r.Where), Detail: r.Detail})
+			r.Where = filepath.Join(path, r.Where)
+			return refused(r)
 		}
 		return history.ReadFS(os.DirFS(path), o, to)
 	}
@@ -403,7 +404,8 @@ func readPath(c *cobra.Command, path string, o history.Options, to history.Sink)
 	}
 	defer in.Close()
 	to.Refused = func(r history.Refusal) error {
-		return refused(history.Refusal{Where: label + ", " + r.Where, Detail: r.Detail})
+		r.Where = label + ", " + r.Where
+		return refused(r)
 	}
 	return history.Read(in, o, to)
 }

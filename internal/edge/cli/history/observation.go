@@ -22,7 +22,7 @@ import (
 func observationCommand() *cobra.Command {
 	c := remote.Group("observation", "Say what really runs, and see how far that is from the plan", `
 
-Whoever knows what runs, such as a job of cron on the cluster, says so with "add"; the answer holds it
+Whoever knows what runs, such as a job of cron on the cluster, says so with "create"; the answer holds it
 against the plan that was current then. Prometheus is shown the latest, and Headroom's rules warn when
 it is more than 10 % away from the plan.`)
 	var to remote.Connection

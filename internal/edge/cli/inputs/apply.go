@@ -23,7 +23,7 @@ import (
 
 var documentType = reflect.TypeFor[inputs.Document]()
 
-// ApplyCommand returns the command that makes clusters like a file says.
+// ApplyCommand returns the command that makes clusters as a file describes them.
 func ApplyCommand() *cobra.Command {
 	var to remote.Connection
 	var out shell.Output
@@ -31,8 +31,8 @@ func ApplyCommand() *cobra.Command {
 	var yes, dryRun bool
 	c := &cobra.Command{
 		Use:   "apply -f FILE|-",
-		Short: "Make clusters like a file says, after showing the difference",
-		Long: `Makes clusters like a file says (JSON or YAML; several YAML documents are several clusters, applied in
+		Short: "Make clusters as a file describes them, after showing the difference",
+		Long: `Makes clusters as a file describes them (JSON or YAML; several YAML documents are several clusters, applied in
 their order). The difference is shown first, then asked about. A list that the file leaves out is left
 alone; one that is there is what the cluster has afterwards. "headroom cluster export" writes such a file.` + remote.ConnectionHelp,
 		Example: "  headroom cluster export shop -f shop.yaml\n  headroom apply -f shop.yaml --dry-run\n  headroom apply -f shop.yaml --yes",

@@ -70,7 +70,7 @@ func livePolicySetCommand(to *remote.Connection) *cobra.Command {
 	c := &cobra.Command{
 		Use: "edit CLUSTER KIND", Short: "Hand out tasks by another policy, or ask what that would have decided",
 		Long: `Hands out tasks by another policy from the next heartbeat on: fifo, edf, fair, capacity, progress-share, max-progress
-or learned. With --dry-run nothing changes: the heartbeats of the last while are gone through again, and the policy is
+or learned. With --dry-run nothing changes: the heartbeats of the last hour (--window) are gone through again, and the policy is
 asked what it would do with each slot, in the state that the cluster was truly in.`,
 		Example: "  headroom live policy edit shop max-progress --dry-run\n" +
 			"  headroom live policy edit shop max-progress --options '{\"io_cap_mb_s\": 80}' --admission strict",

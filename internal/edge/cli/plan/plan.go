@@ -127,7 +127,7 @@ func planCreateCommand(to *remote.Connection) *cobra.Command {
 		Use: "create CLUSTER", Short: "Plan a cluster and keep the plan",
 		Long: `Plans a cluster and keeps the plan. A plan for now becomes the current one; a plan for a time given with
 --at never does. The server makes plans by itself when inputs change and when a price, a contract or a
-forecast begins or ends; this verb only does it at once.
+forecast begins or ends; this command only does it at once.
 
 With --async the server plans in the background, and the run that does it is printed.`,
 		Example: "  headroom plan create shop --at 2026-03-01T22:00:00Z\n  headroom server run watch $(headroom plan create shop --async -q)",

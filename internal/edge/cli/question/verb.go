@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"regexp"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/spf13/cobra"
@@ -178,13 +180,23 @@ func write[Ask, Answer any](c *cobra.Command, out shell.Output, k *kinds.Kind[As
 	err := out.Write(c, all)
 	if k.Warned != nil {
 		for _, w := range k.Warned(answer) {
-			fmt.Fprintln(c.ErrOrStderr(), "headroom: "+shell.Shown(w.Detail))
+			fmt.Fprintln(c.ErrOrStderr(), "headroom: "+shell.Shown(inFlags(c, w)))
 		}
 	}
 	if err == nil && k.Status != nil && k.Status(answer) == capacity.InfeasibleStatus {
 		return shell.Fail(shell.ExitInfeasible, nil) // the answer says why
 	}
 	return err
+}
+
+// inFlags is a warning that names a flag of the command in place of the member of a request.
+func inFlags(c *cobra.Command, w capacity.Warning) string {
+	name := strings.TrimPrefix(w.Pointer, "/")
+	flag := strings.ReplaceAll(name, "_", "-")
+	if c.Flags().Lookup(flag) == nil {
+		return w.Detail
+	}
+	return regexp.MustCompile(`"`+regexp.QuoteMeta(name)+`": "?([^"\s]+)"?`).ReplaceAllString(w.Detail, "--"+flag+" $1")
 }
 
 var _ kinds.Solver = (*Planner)(nil)

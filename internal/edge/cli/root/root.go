@@ -30,22 +30,45 @@ var groups = []struct {
 	title    string
 	commands []command
 }{
-	{"Plan", []command{{"init", begin.Command}, {"solve", plan.SolveCommand}, {"plan", plan.Command}, {"batch", batch.Command},
-		{"verify", plan.VerifyCommand}}},
-	{"Ask", []command{{"whatif", whatif.Command}, {"bounds", plan.BoundsCommand}}},
-	{"Inputs", []command{{"cluster", inputs.ClusterCommand}, {"apply", inputs.ApplyCommand}, {"class", classCommand},
-		{"supply", inputs.SupplyCommand}}},
-	{"Data", []command{{"history", history.Command}}},
-	{"Operate", []command{{"serve", server.ServeCommand}, {"server", server.Command}, {"live", live.Command}, {"drive", drive.Command},
-		{"context", server.ContextCommand}}},
-	{"Lab", []command{{"lab", labCommand}}},
-	{"", []command{{"version", server.VersionCommand}}},
+	{"Plan", []command{
+		{"init", "Make a first cluster of past runs or of a guess, and plan it", begin.Command},
+		{"solve", "Say what to rent and which jobs to admit, for a problem in a file", plan.SolveCommand},
+		{"plan", "Make, show and compare the plans of a cluster", plan.Command},
+		{"batch", "Plan a batch on machines that are there (pack), or a pool of machines to rent (pool)", batch.Command},
+		{"verify", "Check a plan, an answer or every stored plan, exactly and independently", plan.VerifyCommand},
+	}},
+	{"Ask", []command{
+		{"whatif", "Say what other deadlines, demand, prices or limits would come to", whatif.Command},
+		{"bounds", "Say how long a phase or a job takes on given slots", plan.BoundsCommand},
+	}},
+	{"Inputs", []command{
+		{"cluster", "Show and edit clusters", inputs.ClusterCommand},
+		{"apply", "Make clusters as a file describes them, after showing the difference", inputs.ApplyCommand},
+		{"class", "Show and edit the classes of jobs of a cluster, their profiles and forecasts", classCommand},
+		{"supply", "Show and edit what a cluster may rent: VM types, prices, contracts and offers", inputs.SupplyCommand},
+	}},
+	{"Data", []command{
+		{"history", "Import past executions and measurements of jobs; see how well bounds and plans fit them", history.Command},
+	}},
+	{"Operate", []command{
+		{"serve", "Serve the HTTP interface, with a database of its own unless DATABASE_URL names one", server.ServeCommand},
+		{"server", "Look after a server: keys, settings, database, runs, reports and webhooks", server.Command},
+		{"live", "Hand tasks to the nodes of a live cluster, and places to jobs", live.Command},
+		{"drive", "Carry a cluster's plan out in the engine that runs its jobs", drive.Command},
+		{"context", "Give servers names, and say which one commands ask", server.ContextCommand},
+	}},
+	{"Lab", []command{
+		{"lab", "Run the experiments of the papers, draw problems, and try a rule on a case of your own", labCommand},
+	}},
+	{"", []command{
+		{"version", "", server.VersionCommand},
+	}},
 }
 
-// command makes the command of a name.
+// command makes the command of a name. The first screen says about it what its own help says, without making it.
 type command struct {
-	name string
-	make func() *cobra.Command
+	name, short string
+	make        func() *cobra.Command
 }
 
 func classCommand() *cobra.Command {
@@ -71,7 +94,7 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 }
 
 // Command returns the command line. Where arguments begin with the name of a command only that one is made, so that a
-// program that starts does not make the others; help needs all of them.
+// program that starts does not make the others. The first screen of help needs none.
 func Command(args ...string) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "headroom",
@@ -82,6 +105,9 @@ It reads problems as JSON and answers with plans that are explained and proved.`
 		RunE: func(*cobra.Command, []string) error { return errors.New("say what to do, such as solve") },
 	}
 	root.SetHelpFunc(help(root.HelpFunc()))
+	if len(args) == 1 && (args[0] == "--help" || args[0] == "-h") {
+		return root
+	}
 	for _, g := range groups {
 		for _, one := range g.commands {
 			if len(args) == 0 || args[0] == one.name || !known(args[0]) {
@@ -122,7 +148,7 @@ func help(standard func(*cobra.Command, []string)) func(*cobra.Command, []string
 				if i == 0 {
 					title = g.title
 				}
-				fmt.Fprintf(&s, "%-8s %-12s %s\n", title, one.name, one.make().Short)
+				fmt.Fprintf(&s, "%-8s %-12s %s\n", title, one.name, one.short)
 			}
 		}
 		s.WriteString(`

@@ -26,7 +26,7 @@ import (
 func keyCommand() *cobra.Command {
 	c := shell.Group("key", "Make, list and revoke keys", `
 
-With --server or --context, or with HEADROOM_URL, these verbs ask a server, with the key of an admin. Else they work on
+With --server or --context, or with HEADROOM_URL, these commands ask a server, with the key of an admin. Else they work on
 the database itself, which is how the first key is made: the private one in the data directory, whether its server runs
 or not. A database that --database-url or DATABASE_URL names comes before HEADROOM_URL, and so does --data-dir.`)
 	var at keyPlace

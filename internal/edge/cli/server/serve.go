@@ -39,7 +39,7 @@ func ServeCommand() *cobra.Command {
 		Short: "Serve the HTTP interface, with a database of its own unless DATABASE_URL names one",
 		Long: `Starts the server. Without DATABASE_URL it keeps its data in a private Postgres in the data
 directory, started from the installed binaries, and prints a link with which a browser on this machine
-signs in. The other verbs on this machine find the server by themselves.
+signs in. The other commands on this machine find the server by themselves.
 
 A copy of the current plans and of the keys' hashes is kept on disk (HEADROOM_COPY): a server that is
 started while the database is away answers polls from it, and refuses what needs the database. Whoever

@@ -27,7 +27,7 @@ func (b build) String() string {
 // VersionCommand returns the command that tells the version.
 func VersionCommand() *cobra.Command {
 	var wantJSON bool
-	c := &cobra.Command{Use: "version", Short: "Say which headroom this is", Args: cobra.NoArgs}
+	c := &cobra.Command{Use: "version", Short: "Say which version of Headroom this is", Args: cobra.NoArgs}
 	c.Flags().BoolVar(&wantJSON, "json", false, "write it as JSON")
 	return shell.Command(c, func(c *cobra.Command, args []string) error {
 		out := shell.Output{Format: "table"}

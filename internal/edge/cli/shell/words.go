@@ -55,9 +55,9 @@ func ShownLines(s string) string {
 	return strings.Join(lines, "\n")
 }
 
-// Sentence ends a message as one.
+// Sentence ends a message as one. What is indented is a part of one, or a command to paste.
 func Sentence(s string) string {
-	if s == "" || strings.ContainsAny(s[len(s)-1:], ".!?") {
+	if s == "" || s[0] == ' ' || s[len(s)-1] == ':' || strings.ContainsAny(s[len(s)-1:], ".!?") {
 		return s
 	}
 	return s + "."

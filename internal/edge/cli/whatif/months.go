@@ -39,6 +39,11 @@ func (f *monthsFlags) addTime(c *cobra.Command) {
 	c.Flags().StringVar(&f.saved, "saved", "", "with --cluster: under its saved scenario of this `name`")
 }
 
+// addAssume adds the flag that says what follows forecasts.
+func addAssume(c *cobra.Command, assume *horizon.Assumption, usage string) {
+	shell.AddChoice(c, assume, "assume", "", usage, horizon.LastWeekRepeats, horizon.LastMonthRepeats, horizon.FlatDemand, horizon.DemandEnds)
+}
+
 // scenario returns the saved scenario that the flags name, or nil.
 func (f *monthsFlags) scenario() *whatif.AskedScenario {
 	if f.saved == "" {
@@ -140,6 +145,7 @@ var _ = verb(monthsCommand)
 func monthsCommand() *cobra.Command {
 	var f monthsFlags
 	var change changeFlags
+	var assume horizon.Assumption
 	c := &cobra.Command{
 		Use:   "months [FILE|-]",
 		Short: "Say what the bill of the coming months is, by month, day and contract",
@@ -149,12 +155,13 @@ what of it is used and idle, by class of jobs.
 FILE has a problem, its periods (how many jobs of each class there are, and when) and its contracts with their terms;
 offers in it, which "headroom whatif purchase" weighs, are left out. A file with a problem alone is planned as it stands from
 --from until --until. With --cluster a server plans one of its clusters by its forecasts, prices and contracts: the
-coming year, or as far as the forecasts go, unless --from and --until say otherwise. Flags such as --demand are a
+coming year, or as far as the forecasts go, unless --from and --until say otherwise. To look further, --assume says what
+follows the forecasts: last_week_repeats, last_month_repeats, flat (their average) or ends. Flags such as --demand are a
 scenario that is laid over all of it, and so is --saved, one of the cluster's. Long work is then a run that is waited for.
 
 As a table it is for people; csv has a row for each period, day or month (--per), xlsx is a workbook for the books,
 and focus has rows in the shape of FOCUS 1.2 for cost tools.` + remote.ConnectionHelp,
-		Example: "  headroom whatif months year.json\n  headroom whatif months cluster.json --from 2026-01-01 --until 2027-01-01 -o csv --per month\n  headroom whatif months year.json --demand 'nightly-etl=x1.2'\n  headroom whatif months --cluster shop -o xlsx -f months.xlsx",
+		Example: "  headroom whatif months year.json\n  headroom whatif months cluster.json --from 2026-01-01 --until 2027-01-01 -o csv --per month\n  headroom whatif months year.json --demand 'nightly-etl=x1.2'\n  headroom whatif months --cluster shop --until 2028-01-01 --assume last_week_repeats\n  headroom whatif months --cluster shop -o xlsx -f months.xlsx",
 		Args:    cobra.MaximumNArgs(1),
 	}
 	f.add(c)
@@ -164,15 +171,19 @@ and focus has rows in the shape of FOCUS 1.2 for cost tools.` + remote.Connectio
 		_, said, _ := change.changes() // looked at by Check
 		return append(remote.Origins{{Pointer: "/changes", Each: said}, {Pointer: "/scenario/changes", Each: said}}, monthsOrigins...).Say(err)
 	}
+	addAssume(c, &assume, "with --cluster: what follows the forecasts, until the end")
 	shell.AddChoice(c, &v.Per, "per", "", "what a row of csv stands for", tables.PerPeriod, tables.PerDay, tables.PerMonth)
 	v.Check = func(*cobra.Command, []string) error {
+		if v.Here() && assume != "" {
+			return errors.New("--assume follows the forecasts of a --cluster; a file says itself how many jobs there are")
+		}
 		if changes, _, err := change.changes(); err != nil || f.saved == "" || len(changes) == 0 {
 			return errors.Join(err, f.check(v.Here()))
 		}
 		return errors.New("changes are a scenario of their own; leave them out, or --saved")
 	}
 	v.Send = func(_ *cobra.Command, cluster, format string) (openapi.Request, any, error) {
-		q := horizon.ClusterHorizonQuestion{Span: horizon.Span{From: f.start, Until: f.end}, Scenario: f.scenario(), Detail: f.detail}
+		q := horizon.ClusterHorizonQuestion{Span: horizon.Span{From: f.start, Until: f.end}, Scenario: f.scenario(), Assume: assume, Detail: f.detail}
 		if changes, _, _ := change.changes(); len(changes) > 0 {
 			q.Scenario = &whatif.AskedScenario{Changes: changes}
 		}

@@ -59,8 +59,7 @@ scenario.` + remote.ConnectionHelp,
 	c.Flags().StringArrayVar(&named, "named", nil, "with --cluster: weigh the cluster's offer of this `name`; give it again for each")
 	c.Flags().Float64SliceVar(&factors, "factors", nil, "demands at which the recommendation is tried, as `numbers` such as 0.7,1.3")
 	c.Flags().StringVar(&vmType, "vm-type", "", "with --cluster: which VM `type` the offers are of, where several are in use")
-	shell.AddChoice(c, &assume, "assume", "", "what follows the forecast", horizon.LastWeekRepeats, horizon.LastMonthRepeats,
-		horizon.FlatDemand, horizon.DemandEnds)
+	addAssume(c, &assume, "what follows the forecast until the longest term on offer ends")
 	c.Flags().StringSliceVar(&leaveOut, "leave-out", nil,
 		"with --cluster: leave out what purchases are not weighed with, as a `word`: spot, budget")
 	var offers []capacity.Offer

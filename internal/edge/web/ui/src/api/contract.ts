@@ -523,6 +523,7 @@ export type ClassTotal = {
 };
 
 export type ClassesFromHistory = {
+  after?: string;
   dry_run?: boolean;
   jobs?: Array<JobToPlan>;
   slots?: number;
@@ -535,6 +536,7 @@ export type ClassesMade = {
   dry_run: boolean;
   left_out: Refusals;
   more_jobs: number;
+  next: string;
   until: string;
 };
 
@@ -573,6 +575,7 @@ export type Cluster = {
 };
 
 export type ClusterHorizonRequest = {
+  assume?: "last_week_repeats" | "last_month_repeats" | "flat" | "ends";
   detail?: "summary" | "periods" | "classes";
   from?: string;
   scenario?: (AskedScenario);

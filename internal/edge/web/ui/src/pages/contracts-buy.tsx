@@ -207,7 +207,7 @@ function Answer({ p }: { p: Purchase }) {
         </details>
         {p.warnings.map((w) => (
           <p key={w.code + w.detail} class="small muted">
-            {warned(w, p.horizon.total, p.forecast_until, p.assume !== undefined)}
+            {warned(w, p.horizon.total, p.forecast_until)}
           </p>
         ))}
       </section>

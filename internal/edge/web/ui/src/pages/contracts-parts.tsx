@@ -12,10 +12,11 @@ import { choose, chosen } from "../state/route.ts";
 const texts: Record<Span, string> = { "": "as forecast, up to a year", "6": "6 months", "12": "12 months", "24": "2 years", "36": "3 years" };
 
 /** warned is a warning of the service in the page's words: what to change stands here under another name. */
-export function warned(w: Warning, looked: SpanTotal, forecastUntil?: string, assumed?: boolean): string {
+export function warned(w: Warning, looked: SpanTotal, forecastUntil?: string): string {
+  if (w.code === "forecasts_end") return "The forecasts end before this time does: longer ones would tell more of it.";
   if (w.code !== "ends_with_forecasts") return w.detail;
   const end = forecastUntil ? new Date(forecastUntil) : new Date(Date.parse(looked.start) + looked.hours * 3_600_000);
-  return `The forecasts end on ${clock(end, cluster.value?.time_zone ?? "UTC", new Date(now.value))}${assumed ? "; what follows is assumed, until the last term on offer ends" : ", and this looks no further. Choose a longer time under Ahead to look further"}.`;
+  return `The forecasts end on ${clock(end, cluster.value?.time_zone ?? "UTC", new Date(now.value))}, and this looks no further. Choose a longer time under Ahead to look further.`;
 }
 
 /** Ahead chooses how far one looks. */

@@ -4,6 +4,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { ask, faultsOf, Problem, upload } from "../api/client.ts";
 import type { Applied, Class, Document, HistoryImport, PriceImport } from "../api/contract.ts";
 import { classesOf, type Wrong, wrongOf } from "../model/classtable.ts";
+import { chosen, dropped, type Found, type Log, logsOf } from "../model/logs.ts";
 import { begin, type Beginning, type Brought, broughtTexts } from "../model/recognise.ts";
 import { rowsOf } from "../model/rows.ts";
 import { brief, count } from "../model/words.ts";
@@ -36,7 +37,7 @@ interface Props {
 
 export function Importer({ cluster, only, before, done }: Props) {
   const file = useSignal<File | null>(null);
-  const others = useSignal<File[]>([]); // of past runs, besides the first
+  const logs = useSignal<Log[]>([]); // of past runs; the file is the first
   const beginning = useSignal<Beginning | null>(null);
   const kind = useSignal<Brought | null>(null);
   const checked = useSignal<Checked | null>(null);
@@ -45,31 +46,37 @@ export function Importer({ cluster, only, before, done }: Props) {
   const region = useSignal("");
   const instance = useSignal("");
   const input = useRef<HTMLInputElement>(null);
+  const folder = useRef<HTMLInputElement | null>(null);
   const over = useSignal(false);
   useEffect(() => () => sending.peek()?.stop.abort(), []);
   const step = result.value ? 3 : beginning.value ? 2 : 0;
 
-  const choose = async (chosen: FileList | null | undefined) => {
-    const [f, ...rest] = chosen ?? [];
+  const choose = async (found: Found[]) => {
+    const all = logsOf(found);
+    const f = all[0]?.file;
     if (!f) return;
     sending.value?.stop.abort();
     checked.value = result.value = beginning.value = null;
     file.value = f;
-    others.value = rest;
+    logs.value = all;
     const b = await begin(f);
     if (file.value !== f) return;
     beginning.value = b;
-    kind.value = rest.length > 0 ? "history" : (b.kind ?? null);
+    kind.value = found.length > 1 ? "history" : (b.kind ?? null);
     if (kind.value && kind.value !== "history" && kind.value !== "prices") await check();
   };
 
   /** sendRuns uploads files of past runs one after the other. One that is refused does not keep back the others. */
   const sendRuns = async (dry: boolean, stop: AbortController): Promise<Result> => {
-    const all = [file.value!, ...others.value];
+    const all = logs.value;
     const answers: HistoryImport[] = [];
     let gone = 0;
-    for (const f of all) {
+    for (const { file: f, wrong } of all) {
       try {
+        if (wrong) {
+          answers.push(within(f, all.length, { ...nothing, refused: { count: 1, first: [{ where: "the log", detail: wrong }] } }));
+          continue;
+        }
         answers.push(within(f, all.length, await upload("POST /v1/clusters/{cluster}/history-imports", { path: { cluster }, query: dry ? { dry_run: true } : {}, file: f, kind: "application/octet-stream", signal: stop.signal, sent: (n: number) => (sending.value = { sent: gone + n, stop }) })));
       } catch (e) {
         if (!(e instanceof Problem) || ![400, 413, 422].includes(e.status)) throw e;
@@ -120,7 +127,8 @@ export function Importer({ cluster, only, before, done }: Props) {
   };
   const fits = kind.value !== null && (!only || kind.value === only) && kind.value !== "problem";
   const busy = sending.value;
-  const size = [file.value, ...others.value].reduce((n, f) => n + (f?.size ?? 0), 0);
+  const size = logs.value.reduce((n, l) => n + l.file.size, 0);
+  const many = logs.value.length > 1;
   return (
     <div class="stack">
       <ol class="steps" aria-label="Steps">
@@ -140,24 +148,39 @@ export function Importer({ cluster, only, before, done }: Props) {
         onDrop={(e) => {
           e.preventDefault();
           over.value = false;
-          void choose(e.dataTransfer?.files);
+          if (e.dataTransfer) void dropped(e.dataTransfer).then(choose);
         }}
       >
-        <span>{file.value ? `${others.value.length > 0 ? count(others.value.length + 1, "file", "files") : file.value.name}, ${bytes(size)}` : asksFor(only)}</span>
+        <span>{file.value ? `${many ? count(logs.value.length, "file", "files") : file.value.name}, ${bytes(size)}` : asksFor(only)}</span>
         <input
           ref={input}
           type="file"
           multiple={only !== "prices"}
           disabled={!may("operator")}
           onClick={(e) => (e.currentTarget.value = "")} // the same file may be chosen again, mended
-          onChange={(e) => void choose(e.currentTarget.files)}
+          onChange={(e) => void choose(chosen(e.currentTarget.files))}
         />
       </label>
+      {only !== "prices" && (
+        <p class="links">
+          <button class="quiet" disabled={!may("operator")} onClick={() => folder.current?.click()}>Choose a folder of logs</button>
+          <input
+            ref={(e) => {
+              folder.current = e;
+              if (e) e.webkitdirectory = true;
+            }}
+            type="file"
+            hidden
+            onClick={(e) => (e.currentTarget.value = "")}
+            onChange={(e) => void choose(chosen(e.currentTarget.files))}
+          />
+        </p>
+      )}
       {beginning.value && (
         <>
           <p>
-            {others.value.length > 0 ? "These are read as past runs of jobs." : kind.value ? `This is ${broughtTexts[kind.value]}.` : "This file is not known."}{" "}
-            <span class="muted">{others.value.length > 0 ? "A file that is something else is left out, and told." : beginning.value.by}</span>
+            {many ? "These are read as past runs of jobs." : kind.value ? `This is ${broughtTexts[kind.value]}.` : "This file is not known."}{" "}
+            <span class="muted">{many ? "A file that is something else is left out, and told." : beginning.value.by}</span>
             {kind.value && !fits && (
               <>
                 {" "}
@@ -201,7 +224,7 @@ export function Importer({ cluster, only, before, done }: Props) {
               )}
             </>
           )}
-          {result.value ? <Told result={result.value} /> : others.value.length === 0 && <Preview of={beginning.value} />}
+          {result.value ? <Told result={result.value} /> : !many && <Preview of={beginning.value} />}
         </>
       )}
     </div>
