@@ -1,10 +1,10 @@
 // Plan: what it costs and by how much that changed, the days behind and ahead, and what is decided about each class.
 import { useSignal } from "@preact/signals";
 import { ask, list, Problem as Trouble } from "../api/client.ts";
-import type { CurrentPlan, PlanSummary, Problem, ProblemClass } from "../api/contract.ts";
+import type { CurrentPlan, Problem, ProblemClass } from "../api/contract.ts";
 import { Figure } from "../charts/figure.tsx";
 import { parts, VMBar } from "../charts/vmbar.tsx";
-import { before, difference } from "../model/days.ts";
+import { difference, type Held, heldAt } from "../model/days.ts";
 import { fileName } from "../model/files.ts";
 import { atRate, cent, decimal, each, headline, type Period, periods, periodTexts, perPeriod, price, rounded, scaled, shares, shownPeriods, text, units, type Units } from "../model/money.ts";
 import { contractsOf, typesOf } from "../model/supply.ts";
@@ -46,7 +46,7 @@ function Planned({ plan, problem }: { plan: CurrentPlan; problem: Problem }) {
         </span>
       </div>
       <div class="cards">
-        <Money plan={plan} problem={problem} plans={days.value.value?.plans ?? null} />
+        <Money plan={plan} problem={problem} held={days.value.value?.held ?? null} />
         <section class="card span-7 days" aria-labelledby="days">
           {days.value.value ? (
             <Picture plan={plan} days={days.value.value}>
@@ -66,15 +66,16 @@ function Planned({ plan, problem }: { plan: CurrentPlan; problem: Problem }) {
 }
 
 /** Changed says by how much the bill differs from that of a day ago, and why there is another plan. */
-function Changed({ plan, plans, period }: { plan: CurrentPlan; plans: PlanSummary[] | null; period: Period }) {
-  const was = plans && before(plans, now.value - day);
+function Changed({ plan, held, period }: { plan: CurrentPlan; held: Held[] | null; period: Period }) {
+  const then = held && heldAt(held, now.value - day);
+  const was = then?.plan;
   const change = was && difference(plan, was, period);
-  const than = was && Date.parse(was.created_at) > now.value - day ? `plan ${was.number}, ${age(now.value - Date.parse(was.created_at))}` : "a day ago";
+  const than = then && then.since > now.value - day ? `plan ${then.plan.number}, ${age(now.value - then.since)}` : "a day ago";
   return (
     <p class="small changed">
-      {was && change !== null && was.number !== plan.number && (
+      {was && change != null && was.number !== plan.number && (
         <>
-          <span class="strong">{change === 0n ? "No change" : `${headline(change! < 0n ? -change! : change!, plan.currency)} ${change! < 0n ? "less" : "more"}`}</span> {change === 0n ? "since" : "than"} {than}.{" "}
+          <span class="strong">{change === 0n ? "No change" : `${headline(change < 0n ? -change : change, plan.currency)} ${change < 0n ? "less" : "more"}`}</span> {change === 0n ? "since" : "than"} {than}.{" "}
           <a href={addressOf(plan.cluster, "history", `${was.number}..${plan.number}`)}>What is different</a>{" "}
         </>
       )}
@@ -143,7 +144,7 @@ function Proof({ plan }: { plan: CurrentPlan }) {
   );
 }
 
-function Money({ plan, problem, plans }: { plan: CurrentPlan; problem: Problem; plans: PlanSummary[] | null }) {
+function Money({ plan, problem, held }: { plan: CurrentPlan; problem: Problem; held: Held[] | null }) {
   const period = chosen<Period>("per", periods);
   const { cost, vms } = plan.plan;
   const per = (amount: string) => perPeriod(amount, cost.period_s, period);
@@ -166,7 +167,7 @@ function Money({ plan, problem, plans }: { plan: CurrentPlan; problem: Problem; 
           <span class="small muted">{period === "month" ? `730 hours${atRate.month}` : period === "day" ? `24 hours${atRate.day}` : "at this hour's prices and contracts"}</span>
         </span>
       </p>
-      <Changed plan={plan} plans={plans} period={period} />
+      <Changed plan={plan} held={held} period={period} />
       <dl class="sums">
         {bill.map((b, i) => (
           <div key={b.name}>
