@@ -41,3 +41,14 @@ export function clock(moment: Date, zone: string, now: Date): string {
 export function second(moment: Date, zone: string): string {
   return new Intl.DateTimeFormat("en-GB", { timeZone: zone, hour: "2-digit", minute: "2-digit", second: "2-digit" }).format(moment);
 }
+
+/** monthOf is the month of a moment, in UTC as the service counts. */
+export function monthOf(at: number): string {
+  return new Intl.DateTimeFormat("en-US", { timeZone: "UTC", month: "long" }).format(new Date(at));
+}
+
+/** sinceInMonth says since when a part of a month counts, where that is not the month's beginning. */
+export function sinceInMonth(from: number, now: number): string {
+  const at = new Date(from);
+  return from > Date.UTC(at.getUTCFullYear(), at.getUTCMonth(), 1) ? ` since ${clock(at, "UTC", new Date(now))}` : "";
+}

@@ -1,6 +1,5 @@
 // The days behind and ahead of a plan as one picture: VMs by kind of supply, and what begins or ends on the way.
 import type { Signal } from "@preact/signals";
-import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
 import type { CurrentPlan } from "../api/contract.ts";
 import { type Cursor, Figure } from "../charts/figure.tsx";
@@ -31,7 +30,7 @@ const zoom = (from: number, until: number) => choose("days", `${minute(from)}..$
 const minute = (at: number) => new Date(at).toISOString().slice(0, 16) + "Z";
 
 /** Picture is the time axis of a plan; the address holds which part of it is seen. */
-export function Picture({ plan, days, children }: { plan: CurrentPlan; days: Read; children: ComponentChildren }) {
+export function Picture({ plan, days }: { plan: CurrentPlan; days: Read }) {
   const at = Math.floor(now.value / step) * step;
   const chosen = zoomed();
   const whole: [number, number] = [Math.max(at - span * day, Math.min(days.held.at(-1)?.since ?? Date.parse(plan.created_at), at - day)), days.ahead ? at + span * day : at];
@@ -53,7 +52,6 @@ export function Picture({ plan, days, children }: { plan: CurrentPlan; days: Rea
     <>
       <header>
         <h2 id="days">Behind and ahead</h2>
-        {!chosen && children}
         <span class="tools small">
           <button class="quiet" onClick={() => zoom(middle - wide / 4, middle + wide / 4)}>Zoom in</button>
           {chosen && <button class="quiet" onClick={() => choose("days", null)}>Show all</button>}
