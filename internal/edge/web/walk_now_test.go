@@ -238,7 +238,7 @@ func (s *server) readNow(t *testing.T, ctx context.Context, cluster string) *cur
 	bill, refused := c.lines(t)
 	for _, period := range []struct {
 		text, key, of string
-		hours           int64
+		hours         int64
 	}{{"Hour", "", "of this hour", 1}, {"Day", "day", "a day at this hour's rate", 24}, {"Month", "month", "a month at this hour's rate", 730}} {
 		value[bool](t, ctx, fmt.Sprintf(`[...document.querySelectorAll(".segments label")].find((l) => l.textContent === %q).querySelector("input").click(), true`, period.text))
 		until(t, ctx, fmt.Sprintf(`(new URLSearchParams(location.search).get("per") ?? "") === %q && document.querySelector(".sums .total dt").textContent === %q`, period.key, "VM bill "+period.of))
@@ -330,10 +330,11 @@ func (c *current) readVMs(t *testing.T, ctx context.Context, cluster string) {
 	t.Helper()
 	v, bought := c.Plan.VMs, int64(0)
 	var rows []string
-	price := map[string]*big.Rat{}
+	price, always := map[string]*big.Rat{}, map[string]bool{}
 	for _, k := range c.problem.Supply.Contracts {
-		price[k.Name] = amount(t, k.Price)
+		price[k.Name], always[k.Name] = amount(t, k.Price), k.Billing == "always"
 	}
+	paid, free := int64(0), int64(0)
 	cheapest := slices.Clone(v.Contracts)
 	slices.SortFunc(cheapest, func(a, b contractUse) int { return price[a.Name].Cmp(price[b.Name]) })
 	for _, k := range cheapest {
@@ -341,8 +342,13 @@ func (c *current) readVMs(t *testing.T, ctx context.Context, cluster string) {
 		if k.Used > 0 {
 			rows = append(rows, fmt.Sprintf("%s %d", k.Name, k.Used))
 		}
-		if k.VMs > k.Used {
+		switch {
+		case k.VMs > k.Used && always[k.Name]:
+			paid += k.VMs - k.Used
 			rows = append(rows, fmt.Sprintf("%s, idle %d", k.Name, k.VMs-k.Used))
+		case k.VMs > k.Used:
+			free += k.VMs - k.Used
+			rows = append(rows, fmt.Sprintf("%s, idle and free of charge %d", k.Name, k.VMs-k.Used))
 		}
 	}
 	if v.OnDemand > 0 {
@@ -353,10 +359,13 @@ func (c *current) readVMs(t *testing.T, ctx context.Context, cluster string) {
 		t.Errorf("%s: its VMs are %q, want %q", cluster, got, want)
 	}
 	idle := "none"
-	if n := bought - int64(v.Reserved); n > 0 {
-		idle = fmt.Sprint(n)
+	if paid > 0 {
+		idle = fmt.Sprint(paid)
 	}
 	want := fmt.Sprintf("Reserved, %g of %d used|On demand, %g of a quota of %d|Reserved but idle: %s", v.Reserved, bought, v.OnDemand, *c.problem.Supply.OnDemand.Quota, idle)
+	if free > 0 {
+		want += fmt.Sprintf("|Reserved and free of charge while idle: %d", free)
+	}
 	if got := value[string](t, ctx, `[...`+section+`.querySelectorAll(".figure > .legend > span")].map((e) => e.textContent).join("|")`); got != want {
 		t.Errorf("%s: the legend is %q, want %q", cluster, got, want)
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/shopspring/decimal"
 
 	"example.org/headroom/internal/test/await"
 	"example.org/headroom/internal/test/chromium"
@@ -27,7 +28,11 @@ type overviewLine struct {
 		Period          int64 `json:"period_s"`
 	}
 	Failure *string
-	Days    []*string
+	Month   *struct {
+		Until time.Time
+		Bill  decimal.Decimal
+	}
+	Days []*string
 }
 
 func (s *server) overview(t *testing.T) []overviewLine {

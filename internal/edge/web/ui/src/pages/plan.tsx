@@ -144,12 +144,17 @@ function Proof({ plan }: { plan: CurrentPlan }) {
 /** rate is what the lines of the addition are of. */
 const rate: Record<Period, string> = { hour: "of this hour", day: eachAtRate.day, month: eachAtRate.month };
 
+/** idleOf counts VMs that are paid and idle: of contracts that are billed always. */
+function idleOf(contracts: CurrentPlan["plan"]["vms"]["contracts"], problem: Problem): number {
+  const paid = new Set(contractsOf(problem).filter((c) => c.billing === "always").map((c) => c.name));
+  return contracts.reduce((n, c) => n + (paid.has(c.name) ? c.vms - c.used : 0), 0);
+}
+
 function Money({ plan, problem, held }: { plan: CurrentPlan; problem: Problem; held: Held[] | null }) {
   const period = chosen<Period>("per", shownPeriods);
   const { cost, vms } = plan.plan;
   const per = (amount: string) => perPeriod(amount, cost.period_s, period);
-  const paid = new Set(contractsOf(problem).filter((c) => c.billing === "always").map((c) => c.name));
-  const idle = vms.contracts.reduce((n, c) => n + (paid.has(c.name) ? c.vms - c.used : 0), 0);
+  const idle = idleOf(vms.contracts, problem);
   const bill: { patch: string; name: string; amount: Units }[] = [{ patch: "reserved", name: `Reserved, ${count(vms.reserved, "VM", "VMs")}`, amount: per(cost.reserved) }];
   if (units(cost.reserved_idle) > 0n) bill.push({ patch: "idle", name: `Reserved but idle, ${count(idle, "VM", "VMs")}`, amount: per(cost.reserved_idle) });
   bill.push({ patch: "demand", name: `On demand, ${count(vms.on_demand, "VM", "VMs")}`, amount: per(cost.on_demand) });
@@ -224,6 +229,8 @@ function basis({ bill, unforeseen }: Ahead, money: (u: Units) => string): string
 function VMs({ plan, problem }: { plan: CurrentPlan; problem: Problem }) {
   const { vms } = plan.plan;
   const bought = vms.contracts.reduce((n, c) => n + c.vms, 0);
+  const idle = idleOf(vms.contracts, problem);
+  const free = bought - vms.reserved - idle; // billed by use
   const quota = problem.supply.on_demand?.quota ?? null;
   const unlimited = typesOf(problem).every((t) => t.on_demand?.quota == null);
   const all = parts(plan, problem);
@@ -241,8 +248,14 @@ function VMs({ plan, problem }: { plan: CurrentPlan; problem: Problem }) {
       </span>
       <span>
         <span class="patch idle" />
-        Reserved but idle: {bought > vms.reserved ? bought - vms.reserved : "none"}
+        Reserved but idle: {idle > 0 ? idle : "none"}
       </span>
+      {free > 0 && (
+        <span>
+          <span class="patch none" />
+          Reserved and free of charge while idle: {free}
+        </span>
+      )}
     </p>
   );
   return (
