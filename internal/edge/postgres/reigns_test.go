@@ -90,8 +90,8 @@ func TestPlansInForce(t *testing.T) {
 	same(t, one, must(s.Plan(ctx, night, plans.PlanRef{Number: 1}))(t).PlanSummary)
 }
 
-// The bill of this month is what the plans in force cost, microsecond by microsecond in fractions: of drawn plans, with other
-// currencies and periods, the sums made by the step of the schema as well as those made with each new plan.
+// The bill of this month equals a sum over the plans in force in fractions, for drawn plans, periods and currencies. It holds
+// for the sums made by the step of the schema, and for those that go on with each new plan.
 func TestBillOfTheMonth(t *testing.T) {
 	t.Parallel()
 	url := pgtest.Database(t)

@@ -7,7 +7,7 @@ import { type Cursor, Figure } from "../charts/figure.tsx";
 import { Dots, Line, Plot, type Point } from "../charts/plot.tsx";
 import { moments, number } from "../charts/scale.ts";
 import type { Held } from "../model/days.ts";
-import { decimal, eachAtRate, headline, type Period, perPeriod, short, text, type Units } from "../model/money.ts";
+import { decimal, eachAtRate, headline, type Period, periodTexts, perPeriod, short, text, type Units } from "../model/money.ts";
 import type { Column } from "../model/table.ts";
 import { age } from "../model/time.ts";
 import { count, percent } from "../model/words.ts";
@@ -20,7 +20,7 @@ import { cluster, current } from "../state/cluster.ts";
 import { inForce } from "../state/days.ts";
 import { useFetched } from "../state/fetched.ts";
 import { addressOf, chooseAll, query, route } from "../state/route.ts";
-import { bill, each, made, moment, numbered, period, Periods, periodTexts, why } from "./history-words.tsx";
+import { bill, each, made, moment, numbered, period, Periods, why } from "./history-words.tsx";
 import { Chosen, PinLine } from "./history-plan.tsx";
 
 const most = 1000;
