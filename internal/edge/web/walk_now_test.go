@@ -197,6 +197,19 @@ func walkNow(t *testing.T, s *server, browser context.Context) {
 	}
 	looks(t, ctx, "now-idle")
 
+	// A forecast of some hours: the page says how much of what is to come rests on none.
+	s.odd(t, "odd-hours")
+	from := time.Now().UTC().Truncate(time.Hour).Add(time.Hour)
+	for _, class := range s.current(t, "odd-hours").problem.Classes {
+		s.send(t, http.MethodPost, "/v1/clusters/odd-hours/forecasts/weekly", map[string]any{"class": class.Name, "from": from, "until": from.Add(5 * time.Hour), "week": "else 3"}, nil)
+	}
+	s.open(t, ctx, "/c/odd-hours/plan")
+	s.readMonth(t, ctx, "odd-hours")
+	reader := s.viewer(t)
+	readerTab := reader.tab(t, browser)
+	reader.open(t, readerTab, "/c/odd-hours/plan") // a viewer may not ask for months
+	until(t, readerTab, fmt.Sprintf(`document.querySelector(".month")?.textContent.includes("VM bill of %s so far") && document.querySelector(".month").textContent.includes("The months to come are not known here.")`, time.Now().UTC().Month()))
+
 	// The relaxation's price of a VM is shown where fractions of VMs are planned: its cost on demand is not the value of room for one more.
 	var nearly map[string]any
 	s.get(t, "/v1/clusters/demo/document", &nearly)
@@ -275,6 +288,7 @@ func (s *server) readMonth(t *testing.T, ctx context.Context, cluster string) {
 				Total struct {
 					Hours      float64
 					Unforeseen float64 `json:"hours_without_forecast"`
+					Resting    string  `json:"bill_without_forecast"`
 					Cost       struct{ Bill string }
 				}
 			}
@@ -282,6 +296,8 @@ func (s *server) readMonth(t *testing.T, ctx context.Context, cluster string) {
 			total.Add(total, amount(t, ahead.Total.Cost.Bill))
 			if ahead.Total.Unforeseen == ahead.Total.Hours {
 				basis = "to come if every hour is like this one: no forecast."
+			} else if ahead.Total.Unforeseen > 0 {
+				basis = fmt.Sprintf("to come by the forecast; %s of it (", amountOf(t, ahead.Total.Resting, big.NewRat(1, 1), false))
 			}
 		}
 		want = fmt.Sprintf("%s VM bill of %s|%s", amountOf(t, total.FloatString(9), big.NewRat(1, 1), false), now.Month(), basis)
