@@ -388,7 +388,16 @@ type GetPackingQuery struct {
 func GetPacking(cluster, packing string, query *GetPackingQuery) Request {
 	return to("GET", "/v1/clusters/{cluster}/packings/{packing}", cluster, packing).with(query)
 }
-func ListPlans(cluster string) List     { return List{to("GET", "/v1/clusters/{cluster}/plans", cluster)} }
+
+type ListPlansQuery struct {
+	InForce bool   `query:"in_force"`
+	From    string `query:"from"`
+	Until   string `query:"until"`
+}
+
+func ListPlans(cluster string, query *ListPlansQuery) List {
+	return List{to("GET", "/v1/clusters/{cluster}/plans", cluster).with(query)}
+}
 func CreatePlan(cluster string) Request { return to("POST", "/v1/clusters/{cluster}/plans", cluster) }
 
 type GetCurrentPlanQuery struct {
@@ -699,7 +708,12 @@ func ListKeys() List                      { return List{to("GET", "/v1/keys")} }
 func CreateKey() Request                  { return to("POST", "/v1/keys") }
 func RevokeKey(id string) Request         { return to("DELETE", "/v1/keys/{id}", id) }
 func LearnLessons() Request               { return to("POST", "/v1/learn") }
-func GetOverview() List                   { return List{to("GET", "/v1/overview")} }
+
+type GetOverviewQuery struct {
+	Cluster string `query:"cluster"`
+}
+
+func GetOverview(query *GetOverviewQuery) List { return List{to("GET", "/v1/overview").with(query)} }
 
 type PackQuery struct {
 	Compare bool   `query:"compare"`

@@ -107,6 +107,7 @@ func soakVisits(k *load, receiver string) []visit {
 		})
 	}
 	add(2, "figures as JSON numbers", func(c *caller) { c.get(soakDemo + "/plans?numbers=float") })
+	add(2, "plans in force", func(c *caller) { c.get(soakDemo + "/plans?in_force=true&limit=20") })
 	add(2, "a long poll", func(c *caller) {
 		c.get(soakDemo+"/plans/current", "If-None-Match", c.get(soakDemo+"/plans/current").etag(), "Prefer", "wait=1")
 	})

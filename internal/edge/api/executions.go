@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"time"
 
@@ -40,17 +39,8 @@ func executionFilter(job, user, queue *string, from, until *time.Time) (of clust
 			*p.to = *p.from
 		}
 	}
-	if from != nil {
-		of.From = *from
-	}
-	if until != nil {
-		of.Until = *until
-	}
-	if from != nil && until != nil && from.After(*until) {
-		return of, refusal{aboutParameter("from", "range", fmt.Sprintf("from is %s and until is %s; from must not be after until.",
-			of.From.UTC().Format(time.RFC3339), of.Until.UTC().Format(time.RFC3339)), nil)}
-	}
-	return of, nil
+	of.From, of.Until, err = span(from, until)
+	return of, err
 }
 
 func (s *server) ImportExecutions(ctx context.Context, r ImportExecutionsRequest) (reply[HistoryImport], error) {

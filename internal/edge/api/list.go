@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"time"
 
 	"example.org/headroom/internal/core/fault"
 	"example.org/headroom/internal/data/storage"
@@ -28,6 +30,21 @@ const (
 	usualPage   = 100
 	longestPage = 1000
 )
+
+// span reads the parameters from and until; a time that is left out is zero.
+func span(from, until *time.Time) (begin, end time.Time, err error) {
+	if from != nil {
+		begin = *from
+	}
+	if until != nil {
+		end = *until
+	}
+	if from != nil && until != nil && from.After(*until) {
+		err = refusal{aboutParameter("from", "range", fmt.Sprintf("from is %s and until is %s; from must not be after until.",
+			begin.UTC().Format(time.RFC3339), end.UTC().Format(time.RFC3339)), nil)}
+	}
+	return begin, end, err
+}
 
 // listed answers a page of a list, or a table: of that page if a limit is given, otherwise of every row. A
 // spreadsheet is made as a whole and so has one page. name is that of the file.

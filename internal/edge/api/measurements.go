@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"time"
 
@@ -53,17 +52,8 @@ func measurementFilter(job, kind *string, from, until *time.Time) (of clusters.M
 	if kind != nil {
 		of.Kind = perf.FitKind(*kind)
 	}
-	if from != nil {
-		of.From = *from
-	}
-	if until != nil {
-		of.Until = *until
-	}
-	if from != nil && until != nil && from.After(*until) {
-		return of, refusal{aboutParameter("from", "range", fmt.Sprintf("from is %s and until is %s; from must not be after until.",
-			of.From.UTC().Format(time.RFC3339), of.Until.UTC().Format(time.RFC3339)), nil)}
-	}
-	return of, nil
+	of.From, of.Until, err = span(from, until)
+	return of, err
 }
 
 func (s *server) ListFits(ctx context.Context, r ListFitsRequest) (reply[JobFitList], error) {

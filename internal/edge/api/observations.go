@@ -2,8 +2,6 @@ package api
 
 import (
 	"context"
-	"fmt"
-	"time"
 
 	"example.org/headroom/internal/data/storage"
 	"example.org/headroom/internal/service/plans"
@@ -12,15 +10,9 @@ import (
 
 func (s *server) ListObservations(ctx context.Context, r ListObservationsRequest) (reply[ObservationList], error) {
 	var of plans.ObservationFilter
-	if r.Params.From != nil {
-		of.From = *r.Params.From
-	}
-	if r.Params.Until != nil {
-		of.Until = *r.Params.Until
-	}
-	if !of.From.IsZero() && !of.Until.IsZero() && of.From.After(of.Until) {
-		return reply[ObservationList]{}, refusal{aboutParameter("from", "range", fmt.Sprintf("from is %s and until is %s; from must not be after until.",
-			of.From.UTC().Format(time.RFC3339), of.Until.UTC().Format(time.RFC3339)), nil)}
+	var err error
+	if of.From, of.Until, err = span(r.Params.From, r.Params.Until); err != nil {
+		return reply[ObservationList]{}, err
 	}
 	page := paging{r.Params.Limit, r.Params.Cursor, r.Params.Format}
 	return listed(ctx, s, page, r.Cluster+"-observations", report.Observations, func(ctx context.Context, p storage.Page) (storage.Listed[plans.Observation], error) {

@@ -33,15 +33,35 @@ func (s *server) GetProblem(ctx context.Context, r GetProblemRequest) (reply[Pro
 }
 
 func (s *server) ListPlans(ctx context.Context, r ListPlansRequest) (reply[PlanList], error) {
-	page := paging{r.Params.Limit, r.Params.Cursor, r.Params.Format}
-	l, err := listed(ctx, s, page, r.Cluster+"-plans", report.Plans, func(ctx context.Context, p storage.Page) (storage.Listed[plans.PlanSummary], error) {
+	from, until, err := span(r.Params.From, r.Params.Until)
+	if err != nil {
+		return reply[PlanList]{}, err
+	}
+	name, table := r.Cluster+"-plans", report.Plans
+	read := func(ctx context.Context, p storage.Page) (storage.Listed[plans.PlanSummary], error) {
 		return s.app.Stores.Plans.Plans(ctx, r.Cluster, p)
-	})
+	}
+	if r.Params.InForce != nil && *r.Params.InForce {
+		name, table = name+"-in-force", report.PlansInForce
+		read = func(ctx context.Context, p storage.Page) (storage.Listed[plans.PlanSummary], error) {
+			return s.app.Stores.Plans.PlansInForce(ctx, r.Cluster, from, until, p)
+		}
+	} else if !from.IsZero() || !until.IsZero() {
+		return reply[PlanList]{}, refusal{aboutParameter("in_force", "required", "from and until are about plans in force; add in_force=true, or leave them out.", nil)}
+	}
+	l, err := listed(ctx, s, paging{r.Params.Limit, r.Params.Cursor, r.Params.Format}, name, table, read)
 	return withNumbers(r.Params.Numbers, l, err)
 }
 
 func (s *server) GetOverview(ctx context.Context, r GetOverviewRequest) (reply[OverviewList], error) {
-	return listed(ctx, s, paging(r.Params), "overview", report.Overview, s.app.Plans.Overview)
+	cluster := ""
+	if r.Params.Cluster != nil {
+		cluster = *r.Params.Cluster
+	}
+	page := paging{r.Params.Limit, r.Params.Cursor, r.Params.Format}
+	return listed(ctx, s, page, "overview", report.Overview, func(ctx context.Context, p storage.Page) (storage.Listed[plans.Overview], error) {
+		return s.app.Plans.Overview(ctx, cluster, p)
+	})
 }
 
 func (s *server) CreatePlan(ctx context.Context, r CreatePlanRequest) (reply[PlanRecord], error) {

@@ -684,6 +684,9 @@ type MoneyRange = capacity.MoneyRange
 // MoneySplit One line of both plans' money. `bill` is on invoices, `penalties` is the value of refused jobs, and `total` is both together.
 type MoneySplit = whatif.MoneySplit
 
+// MonthSoFar The VM bill of this month until now, by the plans that were in force, in the currency of the current plan; null without a plan. Upfront payments are not in it.
+type MonthSoFar = plans.MonthSoFar
+
 // Name One to 200 characters without control characters and without spaces at its ends; not "." and not "..".
 type Name = string
 
@@ -1286,6 +1289,15 @@ type IfMatch = string
 // IfNoneMatch defines model for IfNoneMatch.
 type IfNoneMatch = string
 
+// InForce defines model for InForce.
+type InForce = bool
+
+// InForceFrom Example: 2026-03-01T00:00:00Z
+type InForceFrom = time.Time
+
+// InForceUntil Example: 2026-04-01T00:00:00Z
+type InForceUntil = time.Time
+
 // JobsInState defines model for JobsInState.
 type JobsInState string
 
@@ -1336,6 +1348,9 @@ type ObservedUntil = time.Time
 
 // OfferName defines model for OfferName.
 type OfferName = string
+
+// OneCluster Example: shop
+type OneCluster = string
 
 // PackingID defines model for PackingID.
 type PackingID = string
@@ -1945,6 +1960,15 @@ type GetPackingParamsFormat string
 
 // ListPlansParams defines parameters for ListPlans.
 type ListPlansParams struct {
+	// InForce A row for each time in which a plan was in force, instead of one for each plan.
+	InForce *InForce `form:"in_force,omitempty" json:"in_force,omitempty"`
+
+	// From With `in_force`: only plans that were in force after this moment.
+	From *InForceFrom `form:"from,omitempty" json:"from,omitempty"`
+
+	// Until With `in_force`: only plans that were in force before this moment.
+	Until *InForceUntil `form:"until,omitempty" json:"until,omitempty"`
+
 	// Limit The maximum number of rows on a page.
 	Limit *RowLimit `form:"limit,omitempty" json:"limit,omitempty"`
 
@@ -2218,6 +2242,9 @@ type ListKeysParams struct {
 
 // GetOverviewParams defines parameters for GetOverview.
 type GetOverviewParams struct {
+	// Cluster Only the line of this cluster.
+	Cluster *OneCluster `form:"cluster,omitempty" json:"cluster,omitempty"`
+
 	// Limit The maximum number of items on a page.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
@@ -3637,6 +3664,9 @@ func (siw *ServerInterfaceWrapper) ListPlans(w http.ResponseWriter, r *http.Requ
 	var cluster ClusterName
 	p.path("cluster", "string", "", &cluster)
 	var params ListPlansParams
+	p.query("in_force", "boolean", "", false, &params.InForce)
+	p.query("from", "string", "date-time", false, &params.From)
+	p.query("until", "string", "date-time", false, &params.Until)
 	p.query("limit", "integer", "int64", false, &params.Limit)
 	p.query("cursor", "string", "", false, &params.Cursor)
 	p.query("format", "string", "", false, &params.Format)
@@ -4418,6 +4448,7 @@ func (siw *ServerInterfaceWrapper) RevokeKey(w http.ResponseWriter, r *http.Requ
 func (siw *ServerInterfaceWrapper) GetOverview(w http.ResponseWriter, r *http.Request) {
 	p := parameters{r: r}
 	var params GetOverviewParams
+	p.query("cluster", "string", "", false, &params.Cluster)
 	p.query("limit", "integer", "int64", false, &params.Limit)
 	p.query("cursor", "string", "", false, &params.Cursor)
 	p.query("format", "string", "", false, &params.Format)

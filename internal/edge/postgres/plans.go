@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -93,6 +94,43 @@ func (s *Store) Plans(ctx context.Context, cluster string, page storage.Page) (l
 			ORDER BY p.number DESC LIMIT @limit`,
 			pgx.NamedArgs{"cluster": id, "before": before, "limit": limitOf(page) + 1})
 		list = listed(found, page, func(p plans.PlanSummary) []any { return []any{p.Number} })
+		return err
+	})
+	return list, err
+}
+
+// PlansInForce lists the times in which plans were in force, the latest first.
+func (s *Store) PlansInForce(ctx context.Context, cluster string, from, until time.Time, page storage.Page) (list storage.Listed[plans.PlanSummary], err error) {
+	before := time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
+	if !until.IsZero() {
+		before = until
+	}
+	if err := readCursor(page.After, &before); err != nil {
+		return list, err
+	}
+	type row struct {
+		plans.PlanSummary
+		Began time.Time
+		Ended *time.Time
+	}
+	err = s.read(ctx, func(ctx context.Context, q querier) error {
+		id, err := clusterID(ctx, q, cluster)
+		if err != nil {
+			return err
+		}
+		found, err := collectAs(ctx, q, `
+			SELECT `+planColumns+`, t.since AS began,
+			       (SELECT n.since FROM plan_reigns n WHERE n.cluster_id = @cluster AND n.since > t.since ORDER BY n.since LIMIT 1) AS ended
+			FROM plan_reigns t JOIN plans p ON p.cluster_id = t.cluster_id AND p.number = t.number JOIN clusters c ON c.id = p.cluster_id
+			WHERE t.cluster_id = @cluster AND t.since < @before
+			  AND t.since >= coalesce((SELECT max(b.since) FROM plan_reigns b WHERE b.cluster_id = @cluster AND b.since <= @from), @from)
+			ORDER BY t.since DESC LIMIT @limit`,
+			pgx.NamedArgs{"cluster": id, "before": before, "from": from, "limit": limitOf(page) + 1},
+			func(r row) (plans.PlanSummary, error) {
+				r.Since, r.Until = &r.Began, r.Ended
+				return r.PlanSummary, nil
+			})
+		list = listed(found, page, func(p plans.PlanSummary) []any { return []any{*p.Since} })
 		return err
 	})
 	return list, err

@@ -2,10 +2,12 @@ package web_test
 
 import (
 	"context"
+	"encoding/csv"
 	"encoding/json"
 	"fmt"
 	"math/big"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -166,6 +168,40 @@ func walkContracts(t *testing.T, s *server, browser context.Context) {
 	if total, _ := new(big.Rat).SetString(second.Cost.Bill); len(rows) != len(of.Periods)+1 || sum.Cmp(total) != 0 {
 		t.Errorf("%d rows of hours come to %s, the service has %d and %s", len(rows)-1, sum.FloatString(9), len(of.Periods), second.Cost.Bill)
 	}
+	// The files of Export come to the months: a row each month, and the rows of FOCUS, of which each is a charge.
+	export := func(text string) [][]string {
+		t.Helper()
+		value[bool](t, ctx, saved)
+		press(t, ctx, "Export ▾")
+		press(t, ctx, text)
+		until(t, ctx, `window.saved !== ""`)
+		rows, err := csv.NewReader(strings.NewReader(value[string](t, ctx, `window.saved`))).ReadAll()
+		if err != nil {
+			t.Fatalf("%s is no table: %v", text, err)
+		}
+		return rows
+	}
+	comesTo := func(rows [][]string, column string) *big.Rat {
+		t.Helper()
+		i, sum := slices.Index(rows[0], column), new(big.Rat)
+		if i < 0 {
+			t.Fatalf("there is no column %s in %q", column, rows[0])
+		}
+		for _, row := range rows[1:] {
+			sum.Add(sum, amount(t, row[i]))
+		}
+		return sum
+	}
+	whole := amount(t, h.Total.Cost.Bill)
+	if rows := export("CSV of months"); len(rows) != len(h.Months)+1 || comesTo(rows, "bill_USD").Cmp(whole) != 0 {
+		t.Errorf("%d months come to %s in the file, want %s", len(rows)-1, comesTo(rows, "bill_USD").FloatString(9), h.Total.Cost.Bill)
+	}
+	if rows := export("CSV of hours"); comesTo(rows, "bill_USD").Cmp(whole) != 0 {
+		t.Errorf("%d rows of hours come to %s in the file, want %s", len(rows)-1, comesTo(rows, "bill_USD").FloatString(9), h.Total.Cost.Bill)
+	}
+	if rows := export("FOCUS"); comesTo(rows, "BilledCost").Cmp(whole) != 0 {
+		t.Errorf("%d charges come to %s, want %s", len(rows)-1, comesTo(rows, "BilledCost").FloatString(9), h.Total.Cost.Bill)
+	}
 	calm(t, ctx, "contracts-months")
 	looks(t, ctx, "contracts-months")
 
@@ -191,8 +227,22 @@ func walkContracts(t *testing.T, s *server, browser context.Context) {
 		t.Errorf("the bill falls by %q, want %q", got, falls)
 	}
 	until(t, ctx, `document.querySelector(".axes path.line")`)
+	if rows := export("CSV"); len(rows) < 2 {
+		t.Errorf("the purchase is the table %q", rows)
+	}
+	if rows := export("FOCUS"); !slices.Contains(rows[0], "BilledCost") || len(rows) < 2 {
+		t.Errorf("the purchase has %d charges of %q", len(rows)-1, rows[0])
+	}
 	calm(t, ctx, "contracts-buy")
 	looks(t, ctx, "contracts-buy")
+
+	// Between two dates: the months of the address, and the answer is about them.
+	begin := time.Date(start.Year(), start.Month(), 1, 0, 0, 0, 0, time.UTC)
+	span := fmt.Sprintf("from=%s&until=%s", begin.Format(time.DateOnly), begin.AddDate(0, 1, 0).Format(time.DateOnly))
+	s.open(t, ctx, "/c/"+name+"/contracts?tab=months&horizon=dates&"+span)
+	until(t, ctx, fmt.Sprintf(`document.querySelector("h1").textContent.includes(%q) && document.querySelector("input[type=date]").value === %q`, amountOf(t, second.Cost.Bill, big.NewRat(1, 1), false), begin.Format(time.DateOnly)))
+	calm(t, ctx, "contracts-dates")
+	looks(t, ctx, "contracts-dates")
 
 	// A viewer's page says that it may only read.
 	var key struct{ Token string }

@@ -48,7 +48,7 @@ func walkCurves(t *testing.T, s *server, browser context.Context) {
 
 	// The keys read the points.
 	do(t, ctx, chromedp.Focus(chromedp.CSS(".plot")), chromedp.KeyEvent(kb.Home))
-	until(t, ctx, `document.querySelector(".readout").textContent.startsWith("50 % · VM bill $24,656 a month, value refused $14,272 · 119 VMs · 40 jobs served")`)
+	until(t, ctx, `document.querySelector(".readout").textContent.startsWith("50 % · VM bill $24,656 a month at this hour's rate, value refused $14,272 · 119 VMs · 40 jobs served")`)
 	do(t, ctx, chromedp.KeyEvent(kb.ArrowRight), chromedp.KeyEvent(kb.ArrowRight))
 	until(t, ctx, `document.querySelector(".readout").textContent.startsWith("55 % · ")`)
 	do(t, ctx, chromedp.KeyEvent(kb.ArrowDown))
@@ -90,7 +90,7 @@ func walkCurves(t *testing.T, s *server, browser context.Context) {
 	until(t, ctx, `document.querySelector(".legend .diamond") && document.querySelector(".axes path.line")`)
 	do(t, ctx, chromedp.Focus(chromedp.CSS(".plot")), chromedp.KeyEvent(kb.ArrowRight), chromedp.KeyEvent(kb.ArrowDown), chromedp.KeyEvent(kb.Home), chromedp.KeyEvent(kb.ArrowRight))
 	if margin := corners.Curve.Points[1].Margin; margin != "" {
-		until(t, ctx, fmt.Sprintf(`document.querySelector(".readout").textContent.endsWith("a month · from here on " + (%[1]q === "on_demand" ? "VMs on demand" : %[1]q))`, margin))
+		until(t, ctx, fmt.Sprintf(`document.querySelector(".readout").textContent.endsWith("a month at this hour's rate · from here on " + (%[1]q === "on_demand" ? "VMs on demand" : %[1]q))`, margin))
 	}
 	picture(t, ctx, "curves-corners")
 

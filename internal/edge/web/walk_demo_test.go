@@ -20,7 +20,7 @@ func walkDemo(t *testing.T, _ *server, browser context.Context) {
 	s.planned(t, "demo-spot", 1)
 	ctx := s.tab(t, browser)
 	for _, page := range []struct{ name, path, shown string }{
-		{"now", "/c/demo/plan", `document.querySelector("h1").textContent.startsWith("55 jobs run at once on 64 VMs.") && document.body.innerText.includes("Forecast for ")`},
+		{"now", "/c/demo/plan", `document.querySelector("h1").textContent.startsWith("55 jobs run at once on 64 VMs.") && document.body.innerText.includes("to come by the forecast.")`},
 		{"what-if", "/c/demo/explore", `document.querySelectorAll(".knob").length >= 3`},
 		{"explore", "/c/demo/explore?ch=deadline:ad-hoc-queries:%3D480", `document.querySelector("main h1").textContent.includes(" the VM bill by ") && document.querySelector("main figure svg")`},
 		{"curves", "/c/demo/explore/curves", `document.querySelector(".axes path.line")`},

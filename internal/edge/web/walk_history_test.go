@@ -155,13 +155,23 @@ func walkHistory(t *testing.T, s *server, browser context.Context) {
 		Penalties    string
 		VMs, Refused float64
 	}
+	// A fourth plan, for another moment, is never in force.
+	s.send(t, "POST", "/v1/clusters/past/plans", map[string]any{"at": time.Now().UTC().Add(7 * 24 * time.Hour).Truncate(time.Hour)}, nil)
 	var list struct{ Items []plan }
 	s.get(t, "/v1/clusters/past/plans", &list)
+	list.Items = list.Items[1:]
 	ctx := s.tab(t, browser)
 	s.open(t, ctx, "/c/past/history?per=hour")
-	until(t, ctx, `document.querySelectorAll("table.data tbody tr").length === 3 && document.querySelector(".axes svg") &&
-		document.querySelector("table.data tbody tr td").textContent.includes("now")`) // the current plan comes by itself
+	until(t, ctx, `document.querySelectorAll("table.data tbody tr").length === 4 && document.querySelector(".axes svg") &&
+		document.querySelectorAll("table.data tbody tr")[1].textContent.includes("now")`) // the current plan comes by itself
 	cells := value[[][]string](t, ctx, `[...document.querySelectorAll("table.data tbody tr")].map((r) => [...r.cells].map((c) => { const x = c.cloneNode(true); x.querySelector(".narrow")?.remove(); return x.textContent.trim(); }))`)
+	if got := cells[0]; got[0] != "4" || got[2] != "never" || !strings.Contains(got[1], ", for ") || got[7] != "–" {
+		t.Errorf("the plan for another moment reads %q", got)
+	}
+	if said := value[string](t, ctx, `document.querySelector(".card p").textContent`); strings.Contains(said, "plan 4") {
+		t.Errorf("a plan for another moment is among the bills: %q", said)
+	}
+	cells = cells[1:]
 	for i, p := range list.Items {
 		bill := new(big.Rat).Sub(amount(t, p.TotalCost), amount(t, p.Penalties))
 		change := "–"
@@ -184,7 +194,10 @@ func walkHistory(t *testing.T, s *server, browser context.Context) {
 			number += " now"
 		}
 		want := []string{number, p.Why, dollars(bill), fmt.Sprint(p.VMs), fmt.Sprint(p.Refused), change}
-		got := append([]string{cells[i][0]}, cells[i][2:]...)
+		if since := cells[i][2]; strings.HasPrefix(since, "since ") != (i == 0) || strings.HasPrefix(since, "until ") != (i > 0) {
+			t.Errorf("plan %d was in force %q", p.Number, since)
+		}
+		got := append([]string{cells[i][0]}, cells[i][3:]...)
 		if fmt.Sprint(got) != fmt.Sprint(want) {
 			t.Errorf("plan %d reads %q, want %q", p.Number, got, want)
 		}
@@ -200,7 +213,7 @@ func walkHistory(t *testing.T, s *server, browser context.Context) {
 	looks(t, ctx, "history")
 
 	// Two ticks by keys lead to the differences.
-	for _, row := range []string{"3", "1"} {
+	for _, row := range []string{"4", "2"} {
 		do(t, ctx, chromedp.Focus(chromedp.CSS("table.data tbody tr:nth-child("+row+") input")), chromedp.KeyEvent(" "))
 	}
 	press(t, ctx, "Compare plan 1 with plan 3")

@@ -127,6 +127,9 @@ func walkLive(t *testing.T, s *server, browser context.Context) {
 	if said := value[string](t, ctx, `document.querySelector("#trial").textContent`); trial.Other == 0 || !strings.Contains(said, fmt.Sprintf("would have decided %d of %d decisions alike", trial.Same, trial.Decisions)) {
 		t.Errorf("the page says %q, the service %+v", said, trial)
 	}
+	if raw := value[bool](t, ctx, `/\d{4}-\d\d-\d\dT/.test(document.querySelector("#trial").closest("section").innerText)`); raw {
+		t.Errorf("the trial has moments as programs write them: %q", value[string](t, ctx, `document.querySelector("#trial").closest("section").innerText`))
+	}
 	picture(t, ctx, "live-trial")
 	press(t, ctx, "Switch to it")
 	until(t, ctx, `document.querySelector("#policy").closest("section").querySelector("strong").textContent === "Nearest deadline first"`)

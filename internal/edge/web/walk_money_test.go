@@ -125,6 +125,7 @@ func judgeMoney(t *testing.T, ctx context.Context, b *moneytest.Book, place stri
 		}
 	}
 	b.Differences(plans)
+	holdMonths(t, b, value[[]string](t, ctx, `window.answers`))
 	var shown struct {
 		Tables [][][]string
 		Lines  [][2]string
@@ -151,6 +152,47 @@ func judgeMoney(t *testing.T, ctx context.Context, b *moneytest.Book, place stri
 		judge(line[0], line[1])
 	}
 	return wrong, seen
+}
+
+// holdMonths adds the bills of this month that answers come to: what the overview has so far, the rest of this hour as its
+// plan has it, and the hours to come.
+func holdMonths(t *testing.T, b *moneytest.Book, answers []string) {
+	t.Helper()
+	var lines []overviewLine
+	var ahead []decimal.Decimal
+	for _, text := range answers {
+		var answer struct {
+			Items  []json.RawMessage
+			Detail string
+			Total  struct {
+				Cost struct{ Bill, Upfront decimal.Decimal }
+			}
+		}
+		if json.Unmarshal([]byte(text), &answer) != nil {
+			continue
+		}
+		if answer.Detail == "summary" {
+			ahead = append(ahead, answer.Total.Cost.Bill.Sub(answer.Total.Cost.Upfront)) // which no plan counts
+		}
+		for _, item := range answer.Items {
+			var line overviewLine
+			if json.Unmarshal(item, &line) == nil && line.Month != nil {
+				lines = append(lines, line)
+			}
+		}
+	}
+	for _, l := range lines {
+		bill, err := decimal.NewFromString(l.Plan.Bill)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rest := l.Month.Until.Truncate(time.Hour).Add(time.Hour).Sub(l.Month.Until)
+		rate := bill.Mul(decimal.NewFromInt(rest.Microseconds())).DivRound(decimal.NewFromInt(l.Plan.Period*1e6), 9)
+		for _, bill := range ahead {
+			moneytest.Hold(b.Bill, bill.Add(rate))
+			moneytest.Hold(b.Bill, bill.Add(rate).Add(l.Month.Bill))
+		}
+	}
 }
 
 // secondsOf returns the time that the amounts of an answer are of: the hours of a horizon, or a period of planning.

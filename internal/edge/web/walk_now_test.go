@@ -5,10 +5,14 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"net/http"
 	"net/url"
 	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	"example.org/headroom/internal/test/await"
 )
 
 // current holds the data that Now is compared with: the plan, and its problem.
@@ -193,6 +197,19 @@ func walkNow(t *testing.T, s *server, browser context.Context) {
 	}
 	looks(t, ctx, "now-idle")
 
+	// A forecast of some hours: the page says how much of what is to come rests on none.
+	s.odd(t, "odd-hours")
+	from := time.Now().UTC().Truncate(time.Hour).Add(time.Hour)
+	for _, class := range s.current(t, "odd-hours").problem.Classes {
+		s.send(t, http.MethodPost, "/v1/clusters/odd-hours/forecasts/weekly", map[string]any{"class": class.Name, "from": from, "until": from.Add(5 * time.Hour), "week": "else 3"}, nil)
+	}
+	s.open(t, ctx, "/c/odd-hours/plan")
+	s.readMonth(t, ctx, "odd-hours")
+	reader := s.viewer(t)
+	readerTab := reader.tab(t, browser)
+	reader.open(t, readerTab, "/c/odd-hours/plan") // a viewer may not ask for months
+	until(t, readerTab, fmt.Sprintf(`document.querySelector(".month")?.textContent.includes("VM bill of %s so far") && document.querySelector(".month").textContent.includes("The months to come are not known here.")`, time.Now().UTC().Month()))
+
 	// The relaxation's price of a VM is shown where fractions of VMs are planned: its cost on demand is not the value of room for one more.
 	var nearly map[string]any
 	s.get(t, "/v1/clusters/demo/document", &nearly)
@@ -230,14 +247,15 @@ func (s *server) readNow(t *testing.T, ctx context.Context, cluster string) *cur
 	if got := value[string](t, ctx, `document.querySelector("header.top").textContent`); !strings.Contains(got, fmt.Sprintf("Plan %d · computed ", c.Number)) || !strings.Contains(got, "Proved optimal") {
 		t.Errorf("%s: the header says %q", cluster, got)
 	}
+	s.readMonth(t, ctx, cluster)
 	bill, refused := c.lines(t)
 	for _, period := range []struct {
-		text, key, each string
-		hours           int64
-	}{{"Hour", "hour", "an hour", 1}, {"Day", "day", "a day", 24}, {"Month", "", "a month", 730}} {
+		text, key, of string
+		hours         int64
+	}{{"Hour", "", "of this hour", 1}, {"Day", "day", "a day at this hour's rate", 24}, {"Month", "month", "a month at this hour's rate", 730}} {
 		value[bool](t, ctx, fmt.Sprintf(`[...document.querySelectorAll(".segments label")].find((l) => l.textContent === %q).querySelector("input").click(), true`, period.text))
-		until(t, ctx, fmt.Sprintf(`(new URLSearchParams(location.search).get("per") ?? "") === %q && document.querySelector("#money").closest("section").textContent.includes("%s on VMs")`, period.key, period.each))
-		c.readSums(t, ctx, cluster+", "+period.text, bill, refused, period.hours)
+		until(t, ctx, fmt.Sprintf(`(new URLSearchParams(location.search).get("per") ?? "") === %q && document.querySelector(".sums .total dt").textContent === %q`, period.key, "VM bill "+period.of))
+		c.readSums(t, ctx, cluster+", "+period.text, bill, refused, period.of, period.hours)
 	}
 	c.readVMs(t, ctx, cluster)
 	s.readFacts(t, ctx, cluster, c)
@@ -253,8 +271,49 @@ func (s *server) readNow(t *testing.T, ctx context.Context, cluster string) *cur
 	return c
 }
 
+// readMonth reckons the bill of this month from the lists of plans in force and of months, and compares it with the page's.
+func (s *server) readMonth(t *testing.T, ctx context.Context, cluster string) {
+	t.Helper()
+	section := `document.querySelector("#money").closest("section").querySelector(".month")`
+	until(t, ctx, section+`?.querySelector(".big")`)
+	want := ""
+	for last := range await.Tries(10 * time.Second) { // an hour may begin meanwhile
+		now := time.Now().UTC()
+		begins := now.Truncate(time.Hour).Add(time.Hour)
+		ends := time.Date(now.Year(), now.Month()+1, 1, 0, 0, 0, 0, time.UTC)
+		total := s.monthsUntil(t, []overviewLine{{Cluster: cluster}}, begins) // this hour goes on as it is
+		basis := "to come by the forecast."
+		if begins.Before(ends) {
+			var ahead struct {
+				Total struct {
+					Hours      float64
+					Unforeseen float64 `json:"hours_without_forecast"`
+					Resting    string  `json:"bill_without_forecast"`
+					Cost       struct{ Bill string }
+				}
+			}
+			s.send(t, http.MethodPost, "/v1/clusters/"+cluster+"/horizons", map[string]any{"from": begins, "until": ends, "detail": "summary"}, &ahead)
+			total.Add(total, amount(t, ahead.Total.Cost.Bill))
+			if ahead.Total.Unforeseen == ahead.Total.Hours {
+				basis = "to come if every hour is like this one: no forecast."
+			} else if ahead.Total.Unforeseen > 0 {
+				basis = fmt.Sprintf("to come by the forecast; %s of it (", amountOf(t, ahead.Total.Resting, big.NewRat(1, 1), false))
+			}
+		}
+		want = fmt.Sprintf("%s VM bill of %s|%s", amountOf(t, total.FloatString(9), big.NewRat(1, 1), false), now.Month(), basis)
+		said := value[string](t, ctx, section+`.textContent`)
+		lead, rest, _ := strings.Cut(want, "|")
+		if strings.HasPrefix(said, lead) && strings.Contains(said, rest) {
+			return
+		}
+		if last {
+			t.Errorf("%s: the month reads %q, want %q", cluster, said, want)
+		}
+	}
+}
+
 // readSums reads the addition: each line is the true amount to a cent, and the shown amounts add up exactly.
-func (c *current) readSums(t *testing.T, ctx context.Context, of string, bill []line, refused line, hours int64) {
+func (c *current) readSums(t *testing.T, ctx context.Context, of string, bill []line, refused line, per string, hours int64) {
 	t.Helper()
 	shown := value[[][]string](t, ctx, `[...document.querySelectorAll(".sums > div")].map((d) => [d.querySelector("dt").textContent, d.querySelector("dd").textContent])`)
 	if len(shown) != len(bill)+3 {
@@ -274,11 +333,8 @@ func (c *current) readSums(t *testing.T, ctx context.Context, of string, bill []
 		sum.Add(sum, read(i, l))
 	}
 	n := len(bill)
-	if want := []string{"VM bill", dollars(sum)}; !slices.Equal(shown[n], want) {
+	if want := []string{"VM bill " + per, dollars(sum)}; !slices.Equal(shown[n], want) {
 		t.Errorf("%s: it says %q, its parts come to %q", of, shown[n], want)
-	}
-	if got, want := value[string](t, ctx, `document.querySelector("#money").closest("section").querySelector(".big").textContent`), amountOf(t, sum.FloatString(2), big.NewRat(1, 1), false); got != want {
-		t.Errorf("%s: the bill is led by %q, want %q", of, got, want)
 	}
 	sum.Add(sum, read(n+1, refused))
 	if want := []string{"Bill and value refused", dollars(sum)}; !slices.Equal(shown[n+2], want) || dollars(sum) != dollars(total) {
@@ -290,10 +346,11 @@ func (c *current) readVMs(t *testing.T, ctx context.Context, cluster string) {
 	t.Helper()
 	v, bought := c.Plan.VMs, int64(0)
 	var rows []string
-	price := map[string]*big.Rat{}
+	price, always := map[string]*big.Rat{}, map[string]bool{}
 	for _, k := range c.problem.Supply.Contracts {
-		price[k.Name] = amount(t, k.Price)
+		price[k.Name], always[k.Name] = amount(t, k.Price), k.Billing == "always"
 	}
+	paid, free := int64(0), int64(0)
 	cheapest := slices.Clone(v.Contracts)
 	slices.SortFunc(cheapest, func(a, b contractUse) int { return price[a.Name].Cmp(price[b.Name]) })
 	for _, k := range cheapest {
@@ -301,8 +358,13 @@ func (c *current) readVMs(t *testing.T, ctx context.Context, cluster string) {
 		if k.Used > 0 {
 			rows = append(rows, fmt.Sprintf("%s %d", k.Name, k.Used))
 		}
-		if k.VMs > k.Used {
+		switch {
+		case k.VMs > k.Used && always[k.Name]:
+			paid += k.VMs - k.Used
 			rows = append(rows, fmt.Sprintf("%s, idle %d", k.Name, k.VMs-k.Used))
+		case k.VMs > k.Used:
+			free += k.VMs - k.Used
+			rows = append(rows, fmt.Sprintf("%s, idle and free of charge %d", k.Name, k.VMs-k.Used))
 		}
 	}
 	if v.OnDemand > 0 {
@@ -313,10 +375,13 @@ func (c *current) readVMs(t *testing.T, ctx context.Context, cluster string) {
 		t.Errorf("%s: its VMs are %q, want %q", cluster, got, want)
 	}
 	idle := "none"
-	if n := bought - int64(v.Reserved); n > 0 {
-		idle = fmt.Sprint(n)
+	if paid > 0 {
+		idle = fmt.Sprint(paid)
 	}
 	want := fmt.Sprintf("Reserved, %g of %d used|On demand, %g of a quota of %d|Reserved but idle: %s", v.Reserved, bought, v.OnDemand, *c.problem.Supply.OnDemand.Quota, idle)
+	if free > 0 {
+		want += fmt.Sprintf("|Reserved and free of charge while idle: %d", free)
+	}
 	if got := value[string](t, ctx, `[...`+section+`.querySelectorAll(".figure > .legend > span")].map((e) => e.textContent).join("|")`); got != want {
 		t.Errorf("%s: the legend is %q, want %q", cluster, got, want)
 	}

@@ -216,7 +216,7 @@ func walkStates(t *testing.T, s *server, browser context.Context) {
 	value[bool](t, ctx, `window.row = document.querySelector("table.classes tbody tr"), true`)
 	s.put(t, "/v1/clusters/empty/classes/etl", map[string]any{"name": "etl", "vms_per_job": "1", "jobs": map[string]any{"min": 0, "max": 5}, "penalty": "1"}, s.etag(t, "/v1/clusters/empty/classes/etl"))
 	until(t, ctx, `document.querySelector("h1").textContent.startsWith("5 jobs run at once on 5 VMs.")`)
-	until(t, ctx, `/^Plan \d+: \$1,825 a month, 2 more jobs served$/.test(document.querySelector("#spoken").textContent)`)
+	until(t, ctx, `/^Plan \d+: \$1,825 a month at this hour's rate, 2 more jobs served$/.test(document.querySelector("#spoken").textContent)`)
 	if !value[bool](t, ctx, `window.row === document.querySelector("table.classes tbody tr")`) {
 		t.Error("the row is another element after the change")
 	}

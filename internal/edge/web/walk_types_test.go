@@ -31,7 +31,7 @@ func walkTypes(t *testing.T, s *server, browser context.Context) {
 		t.Errorf("the page leads with %q", said)
 	}
 	money := value[string](t, ctx, `document.querySelector("#money").closest("section").textContent`)
-	if !strings.Contains(money, "$2.50 an hour on VMs") || !strings.Contains(money, "Reserved but idle, 1 VM$0.50") {
+	if !strings.Contains(money, "VM bill of this hour$2.50") || !strings.Contains(money, "Reserved but idle, 1 VM$0.50") {
 		t.Errorf("the money reads %q", money)
 	}
 	if said := value[string](t, ctx, `document.querySelector("#vms").closest("section").textContent`); strings.Contains(said, "no quota") {

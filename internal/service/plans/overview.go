@@ -2,6 +2,7 @@ package plans
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"example.org/headroom/internal/core/money"
@@ -18,8 +19,17 @@ type Overview struct {
 	Plan        *PlanSummary    `json:"plan"` // the current one; nil without any
 	Stale       bool            `json:"stale"`
 	Failure     *string         `json:"failure"`      // why the last try to make a newer plan failed; nil if it did not
+	Month       *MonthSoFar     `json:"month"`        // nil without a plan
 	Days        []*money.Amount `json:"days"`         // the bills of the last days, per period of the plan, the newest last; nil where no plan held
 	ContractEnd *ContractEnd    `json:"contract_end"` // the next one; nil if no contract runs
+}
+
+// MonthSoFar is the VM bill of the plans that were in force in this month, in UTC, until now. It begins later where the
+// first plan in the currency of the current one does.
+type MonthSoFar struct {
+	From  time.Time    `json:"from"`
+	Until time.Time    `json:"until"`
+	Bill  money.Amount `json:"bill"` // without upfront payments, as bills of plans are
 }
 
 // ContractEnd is the end of a contract that runs now.
@@ -29,7 +39,13 @@ type ContractEnd struct {
 	Ends time.Time `json:"ends"`
 }
 
-// Overview sums up the clusters that the caller may see, by name.
-func (d *Desk) Overview(ctx context.Context, page storage.Page) (storage.Listed[Overview], error) {
-	return d.store.Overview(ctx, auth.From(ctx).Clusters, d.now(), page)
+// Overview sums up the clusters that the caller may see, by name; only one of them, unless its name is "".
+func (d *Desk) Overview(ctx context.Context, cluster string, page storage.Page) (storage.Listed[Overview], error) {
+	only := auth.From(ctx).Clusters
+	if cluster != "" && only != nil && !slices.Contains(only, cluster) {
+		only = []string{}
+	} else if cluster != "" {
+		only = []string{cluster}
+	}
+	return d.store.Overview(ctx, only, d.now(), page)
 }

@@ -16,6 +16,9 @@ type Store interface {
 	SavePlan(ctx context.Context, r PlanRecord) (PlanRecord, error)
 	// Plans lists the newest first.
 	Plans(ctx context.Context, cluster string, page storage.Page) (storage.Listed[PlanSummary], error)
+	// PlansInForce lists the times in which a plan was in force, the latest first, with Since and Until; only those that
+	// touch [from, until), whose zero values limit nothing.
+	PlansInForce(ctx context.Context, cluster string, from, until time.Time, page storage.Page) (storage.Listed[PlanSummary], error)
 	// Plan returns a plan by number or by id, or the current one.
 	Plan(ctx context.Context, cluster string, ref PlanRef) (PlanRecord, error)
 	// HeldBefore returns the number of the plan that was current before a plan was, or was made.

@@ -35,8 +35,10 @@ type PlanSummary struct {
 	Admitted      float64         `json:"admitted"`
 	Refused       float64         `json:"refused"`
 	Gap           float64         `json:"gap"`
-	Why           string          `json:"why"` // it was made, as a sentence; "" is not on record
-	ForNow        bool            `json:"-"`   // made for the moment of its making; others are never current, unless somebody pins them
+	Why           string          `json:"why"`                    // it was made, as a sentence; "" is not on record
+	Since         *time.Time      `json:"since,omitempty" db:"-"` // it came into force; only in lists of plans in force, as Until
+	Until         *time.Time      `json:"until,omitempty" db:"-"` // another came into force; nil is still in force
+	ForNow        bool            `json:"-"`                      // made for the moment of its making; others are never current, unless somebody pins them
 }
 
 // Summarize fills the columns of a summary that come from the plan itself.

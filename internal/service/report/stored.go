@@ -240,6 +240,16 @@ func Weekdays(w inputs.WeekDays, places int) Table {
 	return t
 }
 
+// PlansInForce returns a row for each time in which a plan was in force: since when, until when, and the plan.
+func PlansInForce(items []plans.PlanSummary) Table {
+	t := Plans(items)
+	t.Columns = append([]string{"since", "until"}, t.Columns...)
+	for i, p := range items {
+		t.Rows[i] = append([]Cell{MaybeTime(p.Since), MaybeTime(p.Until)}, t.Rows[i]...)
+	}
+	return t
+}
+
 // Plans returns a row for each plan.
 func Plans(items []plans.PlanSummary) Table {
 	names := []string{"id", "number", "cluster", "at", "created_at", "created_by", "inputs_version", "status", "objective", billColumn, "on_demand_cost",

@@ -480,6 +480,9 @@ var Operations = []Operation{
 	}},
 	{ID: "listPlans", Method: "GET", Path: "/v1/clusters/{cluster}/plans", Role: "viewer", Parameters: []Parameter{
 		{Name: "cluster", In: "path", Required: true, About: "The cluster's name.", Shape: &Shape{Kind: Text, Rules: "min=1,max=63,matches=^[a-z0-9]([a-z0-9-]*[a-z0-9])?$", About: "The cluster's name."}},
+		{Name: "in_force", In: "query", About: "A row for each time in which a plan was in force, instead of one for each plan.", Shape: &Shape{Kind: Bool}},
+		{Name: "from", In: "query", About: "With `in_force`: only plans that were in force after this moment.", Shape: &Shape{Kind: Time, Rules: "moment"}},
+		{Name: "until", In: "query", About: "With `in_force`: only plans that were in force before this moment.", Shape: &Shape{Kind: Time, Rules: "moment"}},
 		{Name: "limit", In: "query", About: "The maximum number of rows on a page.", Shape: &Shape{Kind: Whole, Rules: "whole,int64,gte=1,lte=5000"}},
 		{Name: "cursor", In: "query", About: "The `next_cursor` of the page before.", Shape: &Shape{Kind: Text, Rules: "min=1,max=1000"}},
 		{Name: "format", In: "query", About: "The form of the list: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.", Shape: &Shape{Kind: Text, Rules: "oneof=json csv xlsx"}},
@@ -874,6 +877,7 @@ var Operations = []Operation{
 	}},
 	{ID: "learnLessons", Method: "POST", Path: "/v1/learn", Role: "planner", Bulk: true, Sends: true, Needs: true},
 	{ID: "getOverview", Method: "GET", Path: "/v1/overview", Role: "viewer", Parameters: []Parameter{
+		{Name: "cluster", In: "query", About: "Only the line of this cluster.", Shape: &Shape{Kind: Text, Rules: "min=1,max=63"}},
 		{Name: "limit", In: "query", About: "The maximum number of items on a page.", Shape: &Shape{Kind: Whole, Rules: "whole,int64,gte=1,lte=1000"}},
 		{Name: "cursor", In: "query", About: "The `next_cursor` of the page before.", Shape: &Shape{Kind: Text, Rules: "min=1,max=1000"}},
 		{Name: "format", In: "query", About: "The form of the list: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.", Shape: &Shape{Kind: Text, Rules: "oneof=json csv xlsx"}},

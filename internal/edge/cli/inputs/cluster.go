@@ -41,7 +41,7 @@ var clusters = remote.Resource{
 
 // standings says of each cluster whether its plan is that of its inputs.
 func standings(ctx context.Context, s *remote.Service) (map[string]string, error) {
-	lines, err := s.Items(ctx, 0, openapi.GetOverview())
+	lines, err := s.Items(ctx, 0, openapi.GetOverview(nil))
 	if err != nil {
 		return nil, err
 	}

@@ -360,7 +360,7 @@ const mostPenalties = 5
 
 // moneyLines says what is on the bill, whose amounts add up to it, and what refused jobs are valued at.
 func moneyLines(p capacity.Problem, pl capacity.Plan) (lines []string) {
-	lines = append(lines, fmt.Sprintf("The VM bill is %s %s %s, which is %s a month of %d hours:", pl.Cost.Bill, p.Currency,
+	lines = append(lines, fmt.Sprintf("The VM bill is %s %s %s, at that rate %s in a month of %d hours:", pl.Cost.Bill, p.Currency,
 		words.PerPeriod(p.PeriodSeconds), pl.Cost.Bill.Over(3600*capacity.HoursPerMonth, p.PeriodSeconds), capacity.HoursPerMonth))
 	line := func(amount money.Amount, format string, values ...any) {
 		if !amount.IsZero() {

@@ -227,10 +227,31 @@ func addAt(c *cobra.Command, at *string, usage string) {
 func planListCommand(to *remote.Connection) *cobra.Command {
 	var out shell.Output
 	var most int
-	c := &cobra.Command{Use: "list CLUSTER", Short: "List the plans, the newest first", Args: cobra.ExactArgs(1)}
+	var query openapi.ListPlansQuery
+	c := &cobra.Command{
+		Use: "list CLUSTER", Short: "List the plans, the newest first",
+		Long: `Lists the plans that were made, the newest first.
+
+With --in-force it lists when each plan was in force, the latest first: what the cluster rented, and for which bill.
+A plan for another moment never was. With --from and --until the last row is the plan that was in force at --from.
+The last 100 days are on record.`,
+		Example: "  headroom plan list shop\n  headroom plan list shop --in-force --from 2026-03-01 --until 2026-04-01",
+		Args:    cobra.ExactArgs(1),
+	}
 	out.AddFlags(c, "table", "json", "csv")
 	c.Flags().IntVar(&most, "limit", 20, "how many; 0 is all of them")
+	c.Flags().BoolVar(&query.InForce, "in-force", false, "list when each plan was in force")
+	c.Flags().StringVar(&query.From, "from", "", "with --in-force: after this `time`, such as 2026-03-01")
+	c.Flags().StringVar(&query.Until, "until", "", "with --in-force: before this `time`")
 	c.PreRunE = func(*cobra.Command, []string) error {
+		if !query.InForce && query.From+query.Until != "" {
+			return errors.New("--from and --until are about plans in force; add --in-force")
+		}
+		span := remote.ForecastFilter{From: query.From, Until: query.Until}
+		if err := span.Check(); err != nil {
+			return err
+		}
+		query.From, query.Until = span.From, span.Until
 		if most < 0 {
 			return fmt.Errorf("--limit is %d; give 1 or more, or 0 for all", most)
 		}
@@ -240,12 +261,17 @@ func planListCommand(to *remote.Connection) *cobra.Command {
 		return nil
 	}
 	return to.Command(c, func(c *cobra.Command, s *remote.Service, args []string) error {
-		return remote.WriteList(c, s, out, remote.List{
+		l := remote.List{
 			As: reflect.TypeFor[plans.PlanSummary](), Columns: []string{"number", "at", "status", "bill", "penalties", "currency", "vms", "admitted",
 				"refused", "created_by", "why"},
 			Most: most, None: fmt.Sprintf("Cluster %s has no plan yet; \"headroom plan create %s\" makes one.", shell.Shown(args[0]),
 				shell.Shown(args[0])),
-		}, openapi.ListPlans(args[0]))
+		}
+		if query.InForce {
+			l.Columns = []string{"since", "until", "number", "bill", "currency", "period_s", "vms", "admitted", "refused", "why"}
+			l.None = fmt.Sprintf("No plan of cluster %s was in force then.", shell.Shown(args[0]))
+		}
+		return remote.WriteList(c, s, out, l, openapi.ListPlans(args[0], &query))
 	})
 }
 

@@ -119,7 +119,7 @@ func allClusters(s *remote.Service, ctx context.Context) ([]string, error) {
 
 func verifyCluster(s *remote.Service, ctx context.Context, cluster string) (proved, error) {
 	p := proved{Cluster: cluster, WrongOnes: []wrongProof{}}
-	items, err := s.Items(ctx, 0, openapi.ListPlans(cluster))
+	items, err := s.Items(ctx, 0, openapi.ListPlans(cluster, nil))
 	if err != nil {
 		return p, err
 	}
@@ -159,7 +159,7 @@ func verifyCluster(s *remote.Service, ctx context.Context, cluster string) (prov
 		return p, nil
 	}
 	// What retention has removed meanwhile is no longer listed either.
-	if items, err = s.Items(ctx, 0, openapi.ListPlans(cluster)); err != nil {
+	if items, err = s.Items(ctx, 0, openapi.ListPlans(cluster, nil)); err != nil {
 		return p, err
 	}
 	for _, item := range items {

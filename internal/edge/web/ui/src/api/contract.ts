@@ -1994,6 +1994,12 @@ export type MoneySplit = {
   values: Amount;
 };
 
+export type MonthSoFar = {
+  bill: Amount;
+  from: string;
+  until: string;
+} | null;
+
 export type MoreOffered = {
   bill_saving: (Amount);
   obligation: (Amount);
@@ -2157,6 +2163,7 @@ export type Overview = {
   contract_end: ContractEnd;
   days: Array<string | null>;
   failure: string | null;
+  month: MonthSoFar;
   plan: (PlanSummary) | null;
   stale: boolean;
 };
@@ -2434,9 +2441,11 @@ export type PlanSummary = {
   period_s: number;
   refused: number;
   reserved_cost: Amount;
+  since?: string;
   spot_cost: Amount;
   status: Status;
   total_cost: Amount;
+  until?: string;
   vms: number;
   vms_on_demand: number;
   vms_reserved: number;
@@ -4702,7 +4711,7 @@ export interface Operations {
   "POST /v1/clusters/{cluster}/packings": { path: { cluster: string; }; query: { }; body: Batch; answer: KeptPacking | Run };
   "DELETE /v1/clusters/{cluster}/packings/{packing}": { path: { cluster: string; packing: string; }; query: { }; body: never; answer: never };
   "GET /v1/clusters/{cluster}/packings/{packing}": { path: { cluster: string; packing: string; }; query: { format?: "json" | "csv"; }; body: never; answer: KeptPacking };
-  "GET /v1/clusters/{cluster}/plans": { path: { cluster: string; }; query: { limit?: number; cursor?: string; format?: "json" | "csv" | "xlsx"; numbers?: "decimal" | "float"; }; body: never; answer: PlanList };
+  "GET /v1/clusters/{cluster}/plans": { path: { cluster: string; }; query: { in_force?: boolean; from?: string; until?: string; limit?: number; cursor?: string; format?: "json" | "csv" | "xlsx"; numbers?: "decimal" | "float"; }; body: never; answer: PlanList };
   "POST /v1/clusters/{cluster}/plans": { path: { cluster: string; }; query: { }; body: PlanRequest; answer: PlanRecord | Run };
   "GET /v1/clusters/{cluster}/plans/current": { path: { cluster: string; }; query: { format?: "json" | "csv" | "xlsx"; }; body: never; answer: CurrentPlan };
   "GET /v1/clusters/{cluster}/plans/current/scaling": { path: { cluster: string; }; query: { class?: string; headroom?: string; min?: number; max?: number; lead?: number; }; body: never; answer: Scaling };
@@ -4783,7 +4792,7 @@ export interface Operations {
   "POST /v1/keys": { path: { }; query: { }; body: NewKey; answer: CreatedKey };
   "DELETE /v1/keys/{id}": { path: { id: string; }; query: { }; body: never; answer: never };
   "POST /v1/learn": { path: { }; query: { }; body: LearnRequest; answer: LearnAnswer };
-  "GET /v1/overview": { path: { }; query: { limit?: number; cursor?: string; format?: "json" | "csv" | "xlsx"; }; body: never; answer: OverviewList };
+  "GET /v1/overview": { path: { }; query: { cluster?: string; limit?: number; cursor?: string; format?: "json" | "csv" | "xlsx"; }; body: never; answer: OverviewList };
   "POST /v1/packings": { path: { }; query: { compare?: boolean; one_more?: boolean; by_hours?: number; format?: "json" | "csv"; }; body: Batch; answer: PackingAnswer | Run };
   "POST /v1/pools": { path: { }; query: { }; body: PoolProblem; answer: PoolPlan | Run };
   "POST /v1/pools/evaluate": { path: { }; query: { }; body: PoolProblem; answer: PoolEvaluation };

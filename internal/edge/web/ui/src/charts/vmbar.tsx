@@ -15,11 +15,12 @@ export interface Part {
 /** parts are the VMs of a plan as they stand in the bar: contracts by price, what of them is idle, on demand. */
 export function parts(p: CurrentPlan, problem: Problem): Part[] {
   const price = new Map(contractsOf(problem).map((c) => [c.name, units(c.price)]));
+  const free = new Set(contractsOf(problem).filter((c) => c.billing !== "always").map((c) => c.name));
   const dear = (name: string) => price.get(name) ?? 0n;
   const out: Part[] = [];
   for (const c of [...p.plan.vms.contracts].sort((a, b) => (dear(a.name) < dear(b.name) ? -1 : dear(a.name) > dear(b.name) ? 1 : a.name < b.name ? -1 : 1))) {
     if (c.used > 0) out.push({ name: c.name, vms: c.used, kind: "reserved" });
-    if (c.vms > c.used) out.push({ name: `${c.name}, idle`, vms: c.vms - c.used, kind: "idle" });
+    if (c.vms > c.used) out.push({ name: `${c.name}, idle${free.has(c.name) ? " and free of charge" : ""}`, vms: c.vms - c.used, kind: "idle" });
   }
   if (p.plan.vms.on_demand > 0) out.push({ name: "on demand", vms: p.plan.vms.on_demand, kind: "demand" });
   if (p.plan.vms.spot) out.push({ name: "spot", vms: p.plan.vms.spot, kind: "demand" });

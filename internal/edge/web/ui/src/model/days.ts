@@ -12,30 +12,33 @@ export interface Stretch {
   /** The bill of an hour. */
   bill: Units;
   refused: number;
-  /** The plan that held; null is ahead. */
+  /** The plan that was in force; null is ahead. */
   plan: PlanSummary | null;
 }
 
-/** wasForItsPresent is whether a plan was made for its own present; one for another moment never held. */
-export const wasForItsPresent = (p: PlanSummary) => Math.abs(Date.parse(p.at) - Date.parse(p.created_at)) <= 300_000;
-
-/** behind are the plans that held until now, the oldest first. */
-export function behind(plans: PlanSummary[], since: number, now: number): Stretch[] {
-  const out: Stretch[] = [];
-  let until = now;
-  for (const p of plans.filter(wasForItsPresent)) {
-    const from = Date.parse(p.created_at);
-    if (from < until) out.push({ from, until, reserved: p.vms_reserved, demand: p.vms_on_demand, spot: p.vms_spot, bill: perPeriod(p.bill, p.period_s, "hour"), refused: p.refused, plan: p });
-    until = Math.min(from, until);
-    if (from <= since) break;
-  }
-  return out.reverse();
+/** Held is a plan with the time in which it was in force; one that is in force now has no end. */
+export interface Held {
+  plan: PlanSummary;
+  since: number;
+  until: number | null;
 }
 
-/** before is the plan that held at a moment; the oldest known where that is earlier. */
-export function before(plans: PlanSummary[], at: number): PlanSummary | undefined {
-  const those = plans.filter(wasForItsPresent);
-  return those.find((p) => Date.parse(p.created_at) <= at) ?? those.at(-1);
+/** heldOf reads a list of plans in force. */
+export function heldOf(plans: PlanSummary[]): Held[] {
+  return plans.map((p) => ({ plan: p, since: Date.parse(p.since!), until: p.until ? Date.parse(p.until) : null }));
+}
+
+/** behind are the stretches of the plans that were in force until now, the oldest first. */
+export function behind(held: Held[], now: number): Stretch[] {
+  return held
+    .map(({ plan: p, since, until }) => ({ from: since, until: Math.min(until ?? now, now), reserved: p.vms_reserved, demand: p.vms_on_demand, spot: p.vms_spot, bill: perPeriod(p.bill, p.period_s, "hour"), refused: p.refused, plan: p }))
+    .filter((s) => s.from < s.until)
+    .reverse();
+}
+
+/** heldAt is the plan that was in force at a moment; the oldest known where that is later. */
+export function heldAt(held: Held[], at: number): Held | undefined {
+  return held.find((h) => h.since <= at) ?? held.at(-1);
 }
 
 /** aheadOf are the hours to come, those that follow each other alike together. */

@@ -40,9 +40,9 @@ export function scaled(u: Units, times: bigint, by: bigint): Units {
 /** Periods are what people see costs for. */
 export type Period = "hour" | "day" | "month";
 
-/** periods as the address has them, the first where it has none; and as people choose among them. */
+/** periods of a change, and of a bill; the first is meant where the address has none. */
 export const periods = ["month", "hour", "day"] as const;
-export const shownPeriods: readonly Period[] = ["hour", "day", "month"];
+export const shownPeriods = ["hour", "day", "month"] as const;
 export const periodTexts: Record<Period, string> = { hour: "Hour", day: "Day", month: "Month" };
 export const each: Record<Period, string> = { hour: "an hour", day: "a day", month: "a month" };
 

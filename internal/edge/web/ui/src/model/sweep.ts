@@ -1,6 +1,6 @@
 // What a curve can be drawn over, and how its points are read, written into files and tried in What if.
 import type { Problem, Sweep, SweepPoint, Vary } from "../api/contract.ts";
-import { decimal, headline, one, plain, price, scaled, units, type Units } from "./money.ts";
+import { eachAtRate, decimal, headline, one, plain, price, scaled, units, type Units } from "./money.ts";
 import { type Edit, keyOf, valueText } from "./scenario.ts";
 import type { Column } from "./table.ts";
 import { duration } from "./time.ts";
@@ -149,7 +149,7 @@ export function readPoint(of: Parameter[], s: Sweep, p: SweepPoint): string {
   const where = p.parameters.map((x, i) => place(of[i]!, shownOf(of[i]!, x, s.period_s), s.currency)).join(", ");
   if (!possible(p)) return `${where} · no plan: ${p.conflict}`;
   const gap = p.gap > 0 ? ` · within ${percentAtMost(p.gap)}` : "";
-  return `${where} · VM bill ${headline(monthly(p.cost.bill, s.period_s), s.currency)} a month${units(p.cost.penalties) > 0n ? `, value refused ${headline(monthly(p.cost.penalties, s.period_s), s.currency)}` : ""} · ${p.vms.total} VMs · ${p.admitted} jobs served${gap}`;
+  return `${where} · VM bill ${headline(monthly(p.cost.bill, s.period_s), s.currency)} ${eachAtRate.month}${units(p.cost.penalties) > 0n ? `, value refused ${headline(monthly(p.cost.penalties, s.period_s), s.currency)}` : ""} · ${p.vms.total} VMs · ${p.admitted} jobs served${gap}`;
 }
 
 /** cheapest is the first of the points where bill and value refused together are least. */
@@ -187,8 +187,8 @@ export function said(of: Parameter[], s: Sweep, today: Units | null): string {
   const value = units(best.cost.penalties);
   const lead =
     value === 0n
-      ? `Best at ${where}: a VM bill of ${headline(monthly(best.cost.bill, s.period_s), s.currency)} a month, and ${best.refused === 0 ? "nothing refused" : `${count(best.refused, "job", "jobs")} refused that you value at nothing`}.`
-      : `Best at ${where}: a VM bill of ${headline(monthly(best.cost.bill, s.period_s), s.currency)} a month, and jobs refused that are valued at ${headline(monthly(best.cost.penalties, s.period_s), s.currency)}${against}.`;
+      ? `Best at ${where}: a VM bill of ${headline(monthly(best.cost.bill, s.period_s), s.currency)} ${eachAtRate.month}, and ${best.refused === 0 ? "nothing refused" : `${count(best.refused, "job", "jobs")} refused that you value at nothing`}.`
+      : `Best at ${where}: a VM bill of ${headline(monthly(best.cost.bill, s.period_s), s.currency)} ${eachAtRate.month}, and jobs refused that are valued at ${headline(monthly(best.cost.penalties, s.period_s), s.currency)}${against}.`;
   if (of.length > 1) {
     const none = s.points.filter((p) => !possible(p)).length;
     return none === 0 ? lead : `${lead} At ${none} of ${s.points.length} points no plan keeps every promise.`;
@@ -216,12 +216,12 @@ export function columnsOf(of: Parameter[], s: Sweep): Column<SweepPoint>[] {
     ...of.map((o, i): Column<SweepPoint> => ({ key: nameOf(s.vary[i]!), title: o.label, number: true, value: (p) => p.parameters[i]!, show: (p) => place(o, shownOf(o, p.parameters[i]!, s.period_s), s.currency) })),
     { key: "status", title: "Plan", value: (p) => p.status, show: (p) => (!possible(p) ? "none" : p.gap > 0 ? `within ${percentAtMost(p.gap)}` : "proved") },
     { key: "currency", title: "Currency", value: () => s.currency, inFilesOnly: true },
-    { key: "bill", title: "VM bill a month", number: true, value: ok((p) => p.cost.bill), show: (p) => (possible(p) ? headline(monthly(p.cost.bill, s.period_s), s.currency) : "no") },
+    { key: "bill", title: `VM bill ${eachAtRate.month}`, number: true, value: ok((p) => p.cost.bill), show: (p) => (possible(p) ? headline(monthly(p.cost.bill, s.period_s), s.currency) : "no") },
     file("on_demand", ok((p) => p.cost.on_demand)),
     file("spot", ok((p) => none(p.cost.spot))),
     file("reserved", ok((p) => p.cost.reserved)),
     file("reserved_idle", ok((p) => p.cost.reserved_idle)),
-    { key: "value_refused", title: "Value refused a month", number: true, value: ok((p) => p.cost.penalties), show: (p) => (possible(p) ? headline(monthly(p.cost.penalties, s.period_s), s.currency) : "no") },
+    { key: "value_refused", title: `Value refused ${eachAtRate.month}`, number: true, value: ok((p) => p.cost.penalties), show: (p) => (possible(p) ? headline(monthly(p.cost.penalties, s.period_s), s.currency) : "no") },
     file("bill_and_value_refused", ok((p) => p.cost.total)),
     { key: "vms", title: "VMs", number: true, value: ok((p) => p.vms.total) },
     file("vms_on_demand", ok((p) => p.vms.on_demand)),

@@ -41,3 +41,19 @@ export function clock(moment: Date, zone: string, now: Date): string {
 export function second(moment: Date, zone: string): string {
   return new Intl.DateTimeFormat("en-GB", { timeZone: zone, hour: "2-digit", minute: "2-digit", second: "2-digit" }).format(moment);
 }
+
+/** inClock writes the moments of a sentence of the service as the page writes its own. */
+export function inClock(text: string, zone: string, now: Date): string {
+  return text.replace(/\b\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[-+]\d\d:\d\d)/g, (moment) => clock(new Date(moment), zone, now));
+}
+
+/** monthOf is the month of a moment, in UTC as the service counts. */
+export function monthOf(at: number): string {
+  return new Intl.DateTimeFormat("en-US", { timeZone: "UTC", month: "long" }).format(new Date(at));
+}
+
+/** sinceInMonth says since when a part of a month counts, where that is not the month's beginning. */
+export function sinceInMonth(from: number, now: number): string {
+  const at = new Date(from);
+  return from > Date.UTC(at.getUTCFullYear(), at.getUTCMonth(), 1) ? ` since ${clock(at, "UTC", new Date(now))}` : "";
+}

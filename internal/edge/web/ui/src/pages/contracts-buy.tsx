@@ -73,8 +73,12 @@ export function Buy() {
 function kept(p: Purchase, offers: StandingOffer[]): Kept[] {
   const words = [route.value.cluster, "purchase"];
   const body = question(offers);
+  const kept = (text: string, name: string[], format: "csv" | "xlsx" | "focus") => ({
+    text,
+    press: async () => save(fileName(format === "xlsx" ? "xlsx" : "csv", ...name), await fileOf("POST /v1/clusters/{cluster}/purchases", { cluster: route.value.cluster }, { ...body!, detail: "classes" }, { format })),
+  });
   return [
-    ...(body ? [{ text: "XLSX", press: () => void fileOf("POST /v1/clusters/{cluster}/purchases", { cluster: route.value.cluster }, { ...body, detail: "classes" }, "xlsx").then((b) => save(fileName("xlsx", ...words), b)) }] : []),
+    ...(body ? [kept("CSV", words, "csv"), kept("XLSX", words, "xlsx"), kept("FOCUS", [...words, "focus"], "focus")] : []),
     { text: "JSON", press: () => save(fileName("json", ...words), new Blob([JSON.stringify(p, null, 2)], { type: "application/json" })) },
   ];
 }

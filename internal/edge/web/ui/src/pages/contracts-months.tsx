@@ -57,9 +57,17 @@ export function Months() {
 
 function kept(h: Horizon): Kept[] {
   const words = [route.value.cluster, "months"];
-  const body = { ...time(query.value.get("horizon") ?? ""), detail: "classes" as const };
+  const path = { cluster: route.value.cluster };
+  const asked = time();
+  const kept = (text: string, name: string[], detail: "summary" | "periods" | "classes", form: Parameters<typeof fileOf>[3]) => ({
+    text,
+    press: async () => save(fileName(form.format === "xlsx" ? "xlsx" : "csv", ...name), await fileOf("POST /v1/clusters/{cluster}/horizons", path, { ...asked, detail }, form)),
+  });
   return [
-    { text: "XLSX", press: () => void fileOf("POST /v1/clusters/{cluster}/horizons", { cluster: route.value.cluster }, body, "xlsx").then((b) => save(fileName("xlsx", ...words), b)) },
+    kept("CSV of months", words, "summary", { format: "csv", per: "month" }),
+    kept("CSV of hours", [...words, "hours"], "periods", { format: "csv" }),
+    kept("XLSX", words, "classes", { format: "xlsx" }),
+    kept("FOCUS", [...words, "focus"], "classes", { format: "focus" }),
     { text: "JSON", press: () => save(fileName("json", ...words), new Blob([JSON.stringify(h, null, 2)], { type: "application/json" })) },
   ];
 }

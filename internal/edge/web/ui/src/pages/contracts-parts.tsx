@@ -6,10 +6,10 @@ import type { Column } from "../model/table.ts";
 import { clock } from "../model/time.ts";
 import { now } from "../state/clock.ts";
 import { cluster } from "../state/cluster.ts";
-import { type Span, spans } from "../state/contracts.ts";
+import { dates, type Span, spans } from "../state/contracts.ts";
 import { choose, chosen } from "../state/route.ts";
 
-const texts: Record<Span, string> = { "": "as forecast, up to a year", "6": "6 months", "12": "12 months", "24": "2 years", "36": "3 years" };
+const texts: Record<Span, string> = { "": "as forecast, up to a year", "6": "6 months", "12": "12 months", "24": "2 years", "36": "3 years", dates: "between two dates" };
 
 /** warned is a warning of the service in the page's words: what to change stands here under another name. */
 export function warned(w: Warning, looked: SpanTotal, forecastUntil?: string): string {
@@ -21,17 +21,31 @@ export function warned(w: Warning, looked: SpanTotal, forecastUntil?: string): s
 
 /** Ahead chooses how far one looks. */
 export function Ahead() {
-  return (
+  const span = chosen<Span>("horizon", spans);
+  const put = (end: "from" | "until") => (
     <label class="small">
-      Ahead:{" "}
-      <select value={chosen<Span>("horizon", spans)} onChange={(e) => choose("horizon", e.currentTarget.value || null)}>
-        {spans.map((s) => (
-          <option key={s} value={s}>
-            {texts[s]}
-          </option>
-        ))}
-      </select>
+      {end === "from" ? "From" : "until"}: <input type="date" value={dates()[end]} onChange={(e) => choose(end, e.currentTarget.value || null)} />
     </label>
+  );
+  return (
+    <>
+      <label class="small">
+        Ahead:{" "}
+        <select value={span} onChange={(e) => choose("horizon", e.currentTarget.value || null)}>
+          {spans.map((s) => (
+            <option key={s} value={s}>
+              {texts[s]}
+            </option>
+          ))}
+        </select>
+      </label>
+      {span === "dates" && (
+        <>
+          {" "}
+          {put("from")} {put("until")}
+        </>
+      )}
+    </>
   );
 }
 

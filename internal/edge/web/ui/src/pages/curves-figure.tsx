@@ -5,7 +5,7 @@ import type { Sweep, SweepPoint } from "../api/contract.ts";
 import { type Cursor, Figure } from "../charts/figure.tsx";
 import { Dots, Line, Mark, Plot, type Point } from "../charts/plot.tsx";
 import { number } from "../charts/scale.ts";
-import { headline, short } from "../model/money.ts";
+import { eachAtRate, headline, short } from "../model/money.ts";
 import { cheapest, columnsOf, edit, height, impossible, type Metric, metrics, metricTexts, monthly, type Parameter, place, possible, readPoint, shownOf, withEdits } from "../model/sweep.ts";
 import { lower } from "../model/words.ts";
 import { write } from "../model/scenario.ts";
@@ -46,7 +46,7 @@ export function CurveFigure({ sweep: s, of }: { sweep: Sweep; of: Parameter[] })
       <Segments label="What is shown" name="show" words={metrics} texts={metricTexts} value={metric} choose={(w) => choose("show", w === "cost" ? null : w)} />
       <Figure
         title={`${metricTexts[metric]} by ${lower(p.label)}`}
-        said={`${metric === "cost" ? "What the plan keeps lowest in a month: the VM bill and the value refused together." : metric === "worth" ? "What one more VM would be worth for an hour if fractions of VMs could be rented." : metric === "vms" ? "VMs that the plan rents." : "Jobs that the plan serves at once."}${best ? ` Best at ${place(p, shownOf(p, best.parameters[0]!, s.period_s), s.currency)}.` : ""}`}
+        said={`${metric === "cost" ? `What the plan keeps lowest in ${eachAtRate.month}: the VM bill and the value refused together.` : metric === "worth" ? "What one more VM would be worth for an hour if fractions of VMs could be rented." : metric === "vms" ? "VMs that the plan rents." : "Jobs that the plan serves at once."}${best ? ` Best at ${place(p, shownOf(p, best.parameters[0]!, s.period_s), s.currency)}.` : ""}`}
         columns={columnsOf(of, s)}
         rows={points}
         name={(x) => x.parameters.join()}
@@ -83,7 +83,7 @@ function relaxedOf(s: Sweep, p: Parameter): Relaxed[] {
     const breaks = c.exact && i > 0 && i < c.points.length - 1;
     const cost = monthly(q.cost, s.period_s);
     const changes = breaks && q.margin ? ` · from here on ${q.margin === "on_demand" ? "VMs on demand" : q.margin}` : "";
-    return { x, y: Number(cost) / 1e9, breaks, said: `${place(p, x, s.currency)} · relaxed ${headline(cost, s.currency)} a month${changes}` };
+    return { x, y: Number(cost) / 1e9, breaks, said: `${place(p, x, s.currency)} · relaxed ${headline(cost, s.currency)} ${eachAtRate.month}${changes}` };
   });
 }
 

@@ -72,7 +72,7 @@ function sheet(): Promise<Blob> {
   const s = sweep.value!;
   const problem = current.value!.problem;
   const changes = edits.value.edits.map((e) => change(e, problem));
-  return fileOf("POST /v1/clusters/{cluster}/sweeps", { cluster: route.value.cluster }, { vary: s.vary, curve: s.curve !== null, ...(changes.length ? { changes } : {}) }, "xlsx");
+  return fileOf("POST /v1/clusters/{cluster}/sweeps", { cluster: route.value.cluster }, { vary: s.vary, curve: s.curve !== null, ...(changes.length ? { changes } : {}) }, { format: "xlsx" });
 }
 
 function Scenario() {

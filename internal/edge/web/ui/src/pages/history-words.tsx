@@ -1,15 +1,11 @@
 // What the pages of the history have in common: the period that costs are shown for, and how plans are told of.
 import type { PlanSummary } from "../api/contract.ts";
-import { type Period, perPeriod, type Units } from "../model/money.ts";
+import { type Period, periodTexts, perPeriod, shownPeriods, type Units } from "../model/money.ts";
 import { clock } from "../model/time.ts";
 import { Segments } from "../parts/segments.tsx";
 import { now } from "../state/clock.ts";
 import { cluster } from "../state/cluster.ts";
 import { choose, chosen } from "../state/route.ts";
-
-const periods = ["month", "hour", "day"] as const;
-const shown: readonly Period[] = ["hour", "day", "month"];
-export const periodTexts: Record<Period, string> = { hour: "Hour", day: "Day", month: "Month" };
 
 /** each says that a bill of a plan goes on as in the hour that it was made for. */
 export const each: Record<Period, string> = { hour: "an hour", day: "a day at its hour's rate", month: "a month at its hour's rate" };
@@ -22,11 +18,11 @@ export function moment(at: string): string {
 }
 
 export function period(): Period {
-  return chosen<Period>("per", periods);
+  return chosen<Period>("per", shownPeriods);
 }
 
 export function Periods() {
-  return <Segments label="Amounts for each" name="per" words={shown} texts={periodTexts} value={period()} choose={(w) => choose("per", w === "month" ? null : w)} />;
+  return <Segments label="Amounts for each" name="per" words={shownPeriods} texts={periodTexts} value={period()} choose={(w) => choose("per", w === "hour" ? null : w)} />;
 }
 
 /** bill is what a plan pays for VMs; what refused jobs are valued at is on no bill. */

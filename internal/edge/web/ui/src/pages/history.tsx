@@ -1,4 +1,4 @@
-// History: the plans that were made, what each cost and why it came, and how any two of them differ.
+// History: the plans that were in force and what each cost, those that were made and why, and how any two of them differ.
 import { type Signal, useSignal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
 import { list, type Problem } from "../api/client.ts";
@@ -6,8 +6,10 @@ import type { PlanSummary } from "../api/contract.ts";
 import { type Cursor, Figure } from "../charts/figure.tsx";
 import { Dots, Line, Plot, type Point } from "../charts/plot.tsx";
 import { moments, number } from "../charts/scale.ts";
-import { eachAtRate, headline, type Period, perPeriod, short, text, type Units } from "../model/money.ts";
+import type { Held } from "../model/days.ts";
+import { decimal, eachAtRate, headline, type Period, periodTexts, perPeriod, short, text, type Units } from "../model/money.ts";
 import type { Column } from "../model/table.ts";
+import { age } from "../model/time.ts";
 import { count, percent } from "../model/words.ts";
 import { Export } from "../parts/export.tsx";
 import { Shown } from "../parts/fetched.tsx";
@@ -15,9 +17,10 @@ import { lazy } from "../parts/lazy.tsx";
 import { DataTable } from "../parts/table.tsx";
 import { now } from "../state/clock.ts";
 import { cluster, current } from "../state/cluster.ts";
+import { inForce } from "../state/days.ts";
 import { useFetched } from "../state/fetched.ts";
 import { addressOf, chooseAll, query, route } from "../state/route.ts";
-import { bill, each, made, moment, numbered, period, Periods, periodTexts, why } from "./history-words.tsx";
+import { bill, each, made, moment, numbered, period, Periods, why } from "./history-words.tsx";
 import { Chosen, PinLine } from "./history-plan.tsx";
 
 const most = 1000;
@@ -31,9 +34,12 @@ export function History() {
 function Plans() {
   const name = route.value.cluster;
   const newest = current.value?.plan.number ?? 0;
-  const plans = useFetched(() => list("GET /v1/clusters/{cluster}/plans", { cluster: name }, { limit: 500 }, most), name);
+  const plans = useFetched(async () => {
+    const [made, held] = await Promise.all([list("GET /v1/clusters/{cluster}/plans", { cluster: name }, { limit: 500 }, most), inForce(name)]);
+    return { made, held };
+  }, name);
   useEffect(() => {
-    if ((plans.value.value?.[0]?.number ?? newest) < newest) plans.again(); // what is here stays meanwhile
+    if ((plans.value.value?.held[0]?.plan.number ?? newest) !== newest) plans.again(); // what is here stays meanwhile
   }, [newest]);
   const base = `/v1/clusters/${encodeURIComponent(name)}/plans`;
   return (
@@ -46,6 +52,7 @@ function Plans() {
             kept={[
               { text: "CSV", href: `${base}?format=csv`, file: `${name}-plans.csv` },
               { text: "XLSX", href: `${base}?format=xlsx`, file: `${name}-plans.xlsx` },
+              { text: "In force, CSV", href: `${base}?in_force=true&format=csv`, file: `${name}-plans-in-force.csv` },
               { text: "JSON", href: `${base}?limit=5000`, file: `${name}-plans.json` },
             ]}
           />
@@ -54,10 +61,10 @@ function Plans() {
       <PinLine />
       <Shown of={plans} what="plans" height={500}>
         {(all) =>
-          all.length > 0 && (
+          all.made.length > 0 && (
             <>
-              <Costs plans={all} />
-              <List plans={all} />
+              <Costs all={all.held} />
+              <List {...all} />
             </>
           )
         }
@@ -66,38 +73,67 @@ function Plans() {
   );
 }
 
-function Lead({ plans, wrong }: { plans: PlanSummary[] | null; wrong: Problem | null }) {
+/** Read are the plans that were made, and those that were in force, each the newest first. */
+interface Read {
+  made: PlanSummary[];
+  held: Held[];
+}
+
+function Lead({ plans, wrong }: { plans: Read | null; wrong: Problem | null }) {
   if (!plans) return <h1 class="muted">{wrong ? "History" : "Reading plans …"}</h1>;
-  const last = plans.find((p) => p.number === current.value?.plan.number) ?? plans[0];
+  const last = plans.held.find((h) => h.plan.number === current.value?.plan.number)?.plan ?? plans.held[0]?.plan;
   if (!last) return <h1>There is no plan yet. Plans are made whenever inputs change, and stand here then.</h1>;
-  const first = plans.at(-1)!;
+  const first = plans.held.at(-1)!;
   const per = period();
   const is = bill(last, per);
   const lead = `Plan ${numbered(last.number)} rents VMs for ${headline(is, last.currency)} ${eachAtRate[per]}`;
-  if (first.number === last.number || first.currency !== last.currency) return <h1>{lead}.</h1>;
-  const was = bill(first, per);
+  if (first.plan.number === last.number || first.plan.currency !== last.currency) return <h1>{lead}.</h1>;
+  const was = bill(first.plan, per);
   const change = is - was;
   const part = was === 0n ? "" : ` (${percent(Math.abs(Number(change)) / Number(was))})`;
   return (
     <h1>
       {lead}
-      {change === 0n ? `, as plan ${numbered(first.number)} did` : `: ${headline(change < 0n ? -change : change, last.currency)}${part} ${change < 0n ? "less" : "more"} than plan ${numbered(first.number)}`}, {count(last.number - first.number, "plan", "plans")} ago.
+      {change === 0n ? `, as plan ${numbered(first.plan.number)} did` : `: ${headline(change < 0n ? -change : change, last.currency)}${part} ${change < 0n ? "less" : "more"} than plan ${numbered(first.plan.number)}`}, which came into force {age(now.value - first.since)}.
     </h1>
   );
 }
 
-/** before is the plan that was made before each. */
-function before(plans: PlanSummary[]): Map<number, PlanSummary> {
-  return new Map(plans.slice(0, -1).map((p, i) => [p.number, plans[i + 1]!]));
+/** Times are when a plan was last in force, and the plan before; a plan that never was comes after the one of when it was made. */
+interface Times {
+  held: Held | null;
+  before: PlanSummary | null;
 }
 
-function columns(plans: PlanSummary[], per: Period): Column<PlanSummary>[] {
-  const previous = before(plans);
+function timesOf({ made, held }: Read): Map<number, Times> {
+  const place = new Map(held.map((h, i) => [h.plan.number, i] as const).reverse()); // of several times the last one counts
+  return new Map(
+    made.map((p): [number, Times] => {
+      const at = place.get(p.number);
+      if (at !== undefined) return [p.number, { held: held[at]!, before: held[at + 1]?.plan ?? null }];
+      return [p.number, { held: null, before: held.find((h) => h.since <= Date.parse(p.created_at))?.plan ?? null }];
+    }),
+  );
+}
+
+const at = (milliseconds: number) => moment(new Date(milliseconds).toISOString());
+
+const inFile = (h: Held | null) => h && new Date(h.since).toISOString();
+
+/** Span is when a plan was in force. */
+function Span({ of: h }: { of: Held | null }) {
+  if (!h) return <span class="muted">never</span>;
+  const [since, until] = [at(h.since), h.until === null ? "now" : at(h.until)];
+  return <time dateTime={new Date(h.since).toISOString()} title={`${since} to ${until}`}>{h.until === null ? `since ${since}` : `until ${until}`}</time>;
+}
+
+function columns(plans: Read, per: Period): Column<PlanSummary>[] {
+  const times = timesOf(plans);
   const picked = query.value.getAll("pick");
   const pick = (n: number, on: boolean) => chooseAll("pick", on ? [...picked, String(n)].slice(-2) : picked.filter((x) => x !== String(n)));
   const change = (p: PlanSummary): Units | null => {
-    const b = previous.get(p.number);
-    return b && b.currency === p.currency ? bill(p, per) - bill(b, per) : null;
+    const { held, before: b } = times.get(p.number)!;
+    return held && b && b.currency === p.currency ? bill(p, per) - bill(b, per) : null;
   };
   const exact = (u: Units | null, currency: string) => (u === null ? null : text(u, currency, 9).replace(/[^\d.−-]/g, "").replace("−", "-").replace(/\.?0+$/, "") || "0");
   return [
@@ -112,13 +148,14 @@ function columns(plans: PlanSummary[], per: Period): Column<PlanSummary>[] {
         </label>
       ),
     },
-    { key: "created_at", title: "When", value: (p) => p.created_at, show: (p) => <time dateTime={p.created_at}>{made(p)}</time> },
+    { key: "created_at", title: "Made", value: (p) => p.created_at, show: (p) => <time dateTime={p.created_at}>{made(p)}</time> },
+    { key: "in_force", title: "In force", value: (p) => inFile(times.get(p.number)!.held), show: (p) => <Span of={times.get(p.number)!.held} /> },
     {
       key: "why",
       title: "Why it was computed",
       value: why,
       show: (p) => {
-        const b = previous.get(p.number);
+        const b = times.get(p.number)!.before;
         const said = <bdi>{why(p)}</bdi>;
         return b ? <a class="even" href={addressOf(p.cluster, "history", `${b.number}..${p.number}`)}>{said}</a> : said;
       },
@@ -144,7 +181,8 @@ function columns(plans: PlanSummary[], per: Period): Column<PlanSummary>[] {
   ];
 }
 
-function List({ plans }: { plans: PlanSummary[] }) {
+function List(read: Read) {
+  const { made: plans } = read;
   const per = period();
   const picked = query.value.getAll("pick").map(Number).filter((n) => plans.some((p) => p.number === n)).sort((a, b) => a - b);
   const one = picked.length === 1 ? plans.find((p) => p.number === picked[0]) : undefined;
@@ -152,7 +190,7 @@ function List({ plans }: { plans: PlanSummary[] }) {
   return (
     <section class="card" aria-labelledby="plans">
       <h2 id="plans">Plans</h2>
-      <p class="small muted">Tick a plan to pin or verify it, two to compare them. Why a plan was computed leads to what is different since the plan before.</p>
+      <p class="small muted">Tick a plan to pin or verify it, two to compare them. Why a plan was computed leads to what is different since the plan that was in force before.</p>
       <div class="picked" aria-live="polite">
         {picked.length === 2 && (
           <p>
@@ -163,32 +201,32 @@ function List({ plans }: { plans: PlanSummary[] }) {
         )}
         {one && <Chosen key={one.number} plan={one} />}
       </div>
-      <DataTable caption="Plans" columns={columns(plans, per)} rows={plans} name={(p) => String(p.number)} file={[name, "plans"]} filter one="plan" many="plans" />
+      <DataTable caption="Plans" columns={columns(read, per)} rows={plans} name={(p) => String(p.number)} file={[name, "plans"]} filter one="plan" many="plans" />
       {plans.length >= most && <p class="small muted">These are the newest {numbered(most)}. The file under Export has all.</p>}
     </section>
   );
 }
 
-/** Costs draws what each plan came to; a plan holds until the next one, so the line has steps. */
-function Costs({ plans }: { plans: PlanSummary[] }) {
+/** Costs draws the bill of the plans that were in force. */
+function Costs({ all: times }: { all: Held[] }) {
   const per = period();
   const big = useSignal(500);
-  const held = useMemo(() => plans.slice(0, big.value).filter((p) => p.currency === plans[0]!.currency).reverse(), [plans, big.value]);
+  const held = useMemo(() => times.slice(0, big.value).filter((h) => h.plan.currency === times[0]!.plan.currency).reverse(), [times, big.value]);
   const points = useMemo(
-    () => held.map((p) => `Plan ${numbered(p.number)}, ${moment(p.created_at)}: ${headline(bill(p, per), p.currency)} ${each[per]} on ${count(p.vms, "VM", "VMs")}, ${headline(all(p, per), p.currency)} with the value of ${count(p.refused, "refused job", "refused jobs")}`),
+    () => held.map(({ plan: p, since }) => `Plan ${numbered(p.number)}, from ${at(since)}: ${headline(bill(p, per), p.currency)} ${each[per]} on ${count(p.vms, "VM", "VMs")}, ${headline(all(p, per), p.currency)} with the value of ${count(p.refused, "refused job", "refused jobs")}`),
     [held, per],
   );
   if (held.length === 0) return null;
-  const low = held.reduce((a, b) => (bill(b, per) < bill(a, per) ? b : a));
-  const high = held.reduce((a, b) => (bill(b, per) > bill(a, per) ? b : a));
+  const plans = held.map((h) => h.plan);
+  const low = plans.reduce((a, b) => (bill(b, per) < bill(a, per) ? b : a));
+  const high = plans.reduce((a, b) => (bill(b, per) > bill(a, per) ? b : a));
   const said =
     bill(low, per) === bill(high, per)
-      ? `The VM bill of ${count(held.length, "plan", "plans")} was ${headline(bill(low, per), low.currency)} ${each[per]} throughout.`
+      ? `The VM bill was ${headline(bill(low, per), low.currency)} ${each[per]} throughout.`
       : `The VM bill lay between ${headline(bill(low, per), low.currency)} (plan ${numbered(low.number)}) and ${headline(bill(high, per), high.currency)} ${each[per]} (plan ${numbered(high.number)}).`;
-  const columnsOf = columns(plans, per);
   return (
     <section class="card">
-      <Figure title="What each plan came to" said={said} columns={columnsOf} rows={[...held].reverse()} name={(p) => String(p.number)} points={[points]} file="costs" open={(at) => chooseAll("pick", [String(held[at.point]!.number)])}>
+      <Figure title="What was in force" said={said} columns={heldColumns(per)} rows={[...held].reverse()} name={(h) => String(h.since)} points={[points]} file="costs" open={(at) => chooseAll("pick", [String(held[at.point]!.plan.number)])}>
         {(cursor) => <Steps held={held} per={per} cursor={cursor} />}
       </Figure>
       <p class="legend">
@@ -199,27 +237,38 @@ function Costs({ plans }: { plans: PlanSummary[] }) {
   );
 }
 
+function heldColumns(per: Period): Column<Held>[] {
+  return [
+    { key: "since", title: "From", value: (h) => new Date(h.since).toISOString(), show: (h) => at(h.since) },
+    { key: "until", title: "Until", value: (h) => (h.until === null ? null : new Date(h.until).toISOString()), show: (h) => (h.until === null ? "now" : at(h.until)) },
+    { key: "number", title: "Plan", number: true, value: (h) => h.plan.number },
+    { key: "vm_bill", title: `VM bill, ${periodTexts[per].toLowerCase()}`, number: true, value: (h) => decimal(bill(h.plan, per)), show: (h) => text(bill(h.plan, per), h.plan.currency, 2) },
+    { key: "with_value_refused", title: "With the value refused", number: true, value: (h) => decimal(all(h.plan, per)), show: (h) => text(all(h.plan, per), h.plan.currency, 2) },
+    { key: "currency", title: "Currency", value: (h) => h.plan.currency, inFilesOnly: true },
+    { key: "vms", title: "VMs", number: true, value: (h) => h.plan.vms },
+    { key: "refused", title: "Refused", number: true, value: (h) => h.plan.refused },
+  ];
+}
+
 function all(p: PlanSummary, per: Period): Units {
   return perPeriod(p.total_cost, p.period_s, per);
 }
 
-function Steps({ held, per, cursor }: { held: PlanSummary[]; per: Period; cursor: Signal<Cursor> }) {
-  const at = (p: PlanSummary) => Date.parse(p.created_at);
+function Steps({ held, per, cursor }: { held: Held[]; per: Period; cursor: Signal<Cursor> }) {
   // A chart shows shape; the exact figures stand in the table.
-  const line = (of: (p: PlanSummary, per: Period) => Units) => held.map((p): Point => [at(p), Number(of(p, per)) / 1e9]);
+  const line = (of: (p: PlanSummary, per: Period) => Units) => held.map(({ plan, since }): Point => [since, Number(of(plan, per)) / 1e9]);
   const [bills, alls] = [line(bill), line(all)];
   const end = held.at(-1)!;
-  // Only the plan that holds goes on until now; one that was made while another is pinned does not.
-  const last = Math.max(current.value?.plan.number === end.number ? now.value : 0, at(end));
+  const last = Math.max(end.until ?? now.value, end.since);
   const still = (points: Point[]): Point[] => [...points, [last, points.at(-1)![1]]];
   const dots = held.length > 100 ? 1.5 : 3.5;
   const read = cursor.value && bills[cursor.value.point];
   return (
     <Plot
-      x={moments(at(held[0]!), last, cluster.value?.time_zone ?? "UTC")}
-      y={number([...bills, ...alls].map(([, y]) => y), short(held[0]!.currency), { about: 4 })}
+      x={moments(held[0]!.since, last, cluster.value?.time_zone ?? "UTC")}
+      y={number([...bills, ...alls].map(([, y]) => y), short(end.plan.currency), { about: 4 })}
       height={240}
-      at={(x) => (cursor.value = x === null ? null : { series: 0, point: Math.max(0, held.findLastIndex((p) => at(p) <= x)) })}
+      at={(x) => (cursor.value = x === null ? null : { series: 0, point: Math.max(0, held.findLastIndex((h) => h.since <= x)) })}
     >
       {(a) => (
         <>

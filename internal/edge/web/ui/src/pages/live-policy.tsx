@@ -2,7 +2,7 @@
 import { useSignal } from "@preact/signals";
 import { ask, Problem } from "../api/client.ts";
 import type { Policy, PolicyTrial, PolicyTrialChoice } from "../api/contract.ts";
-import { clock } from "../model/time.ts";
+import { clock, inClock } from "../model/time.ts";
 import { isolated, isolating } from "../model/words.ts";
 import { DataTable } from "../parts/table.tsx";
 import { now } from "../state/clock.ts";
@@ -108,13 +108,14 @@ export function PolicyCard() {
 function Trial({ of: t }: { of: PolicyTrial }) {
   const zone = cluster.value?.time_zone ?? "UTC";
   const when = (at: string | null) => (at === null ? "–" : clock(new Date(at), zone, new Date(now.value)));
+  const said = (text: string) => inClock(text, zone, new Date(now.value));
   const job = (c: PolicyTrialChoice | null) => (c === null ? "stays idle" : `${isolated(c.job_name)}, ${c.kind}`);
   const names = [...new Set([...t.deadlines.map((d) => d.name), ...t.differences.flatMap((d) => [d.was?.job_name ?? "", d.would?.job_name ?? ""])])].filter(Boolean);
   return (
     <div class="stack" role="status">
-      <p class="strong" id="trial">{isolating(t.sentence, names)}</p>
+      <p class="strong" id="trial">{isolating(said(t.sentence), names)}</p>
       {t.warnings.map((w) => (
-        <p key={w.detail} class="small">{w.detail}</p>
+        <p key={w.detail} class="small">{said(w.detail)}</p>
       ))}
       {t.deadlines.length > 0 && (
         <DataTable
@@ -140,7 +141,7 @@ function Trial({ of: t }: { of: PolicyTrial }) {
             { key: "node", title: "Slot on", value: (d) => d.node },
             { key: "was", title: "Was", value: (d) => job(d.was) },
             { key: "would", title: "Would have been", value: (d) => job(d.would) },
-            { key: "why", title: "Why", value: (d) => d.would?.reason ?? d.why },
+            { key: "why", title: "Why", value: (d) => said(d.would?.reason ?? d.why) },
           ]}
           rows={t.differences}
           name={(d) => `${d.at} ${d.node} ${d.was?.job} ${d.was?.kind} ${d.would?.job}`}

@@ -3,9 +3,9 @@ import { useEffect } from "preact/hooks";
 import { list } from "../api/client.ts";
 import type { Overview as Line } from "../api/contract.ts";
 import { Spark } from "../charts/spark.tsx";
-import { atRate, decimal, each, headline, perPeriod, type Period, periods, periodTexts, shownPeriods, type Units, units } from "../model/money.ts";
+import { decimal, eachAtRate, headline, perPeriod, type Period, periodTexts, shownPeriods, type Units, units } from "../model/money.ts";
 import type { Column } from "../model/table.ts";
-import { clock, day } from "../model/time.ts";
+import { clock, day, monthOf, sinceInMonth } from "../model/time.ts";
 import { brief, count, percentAtMost, type Tone } from "../model/words.ts";
 import { Export } from "../parts/export.tsx";
 import { Shown } from "../parts/fetched.tsx";
@@ -26,14 +26,14 @@ export function Overview() {
     const timer = setInterval(() => !document.hidden && lines.again(), every);
     return () => clearInterval(timer);
   }, []);
-  const period = chosen<Period>("per", periods);
+  const period = chosen<Period>("per", shownPeriods);
   const all = lines.value.value;
   return (
     <>
       <div class="headed">
         <h1 class={all ? undefined : "muted"}>{all ? lead(all, period) : lines.problem.value ? "Overview" : "Reading clusters …"}</h1>
         <span class="actions">
-          <Segments label="Amounts for each" name="per" words={shownPeriods} texts={periodTexts} value={period} choose={(w) => choose("per", w === "month" ? null : w)} />
+          <Segments label="Amounts for each" name="per" words={shownPeriods} texts={periodTexts} value={period} choose={(w) => choose("per", w === "hour" ? null : w)} />
           <Export
             kept={[
               { text: "CSV", href: "/v1/overview?format=csv", file: "headroom-overview.csv" },
@@ -78,28 +78,34 @@ function change(l: Line, per: Period): Units | null {
   return l.plan && before != null ? bill(l, per)! - perPeriod(before, l.plan.period_s, per) : null;
 }
 
+/** soFar is the bill of this month until now; null without a plan. */
+function soFar(l: Line): Units | null {
+  return l.plan && units(l.month?.bill ?? "0");
+}
+
 /** lead says what all clusters cost together, currency by currency, how that changed of those that had a bill a day ago, and
  *  how many need attention. */
 function lead(all: Line[], per: Period): string {
   if (all.length === 0) return "There is no cluster yet.";
-  const sums = new Map<string, { bill: Units; change: Units }>();
+  const sums = new Map<string, { bill: Units; change: Units; month: Units }>();
   for (const l of all) {
     if (!l.plan) continue;
-    const sum = sums.get(l.plan.currency) ?? { bill: 0n, change: 0n };
-    sums.set(l.plan.currency, { bill: sum.bill + bill(l, per)!, change: sum.change + (change(l, per) ?? 0n) });
+    const sum = sums.get(l.plan.currency) ?? { bill: 0n, change: 0n, month: 0n };
+    sums.set(l.plan.currency, { bill: sum.bill + bill(l, per)!, change: sum.change + (change(l, per) ?? 0n), month: sum.month + soFar(l)! });
   }
   const planned = all.filter((l) => l.plan);
   const since = planned.filter((l) => change(l, per) !== null).length;
   const costs = [...sums].map(([currency, s]) => headline(s.bill, currency)).join(" and ");
   const differs = [...sums].filter(([, s]) => s.change !== 0n).map(([currency, s]) => `${headline(s.change < 0n ? -s.change : s.change, currency)} ${s.change < 0n ? "less" : "more"}`);
   const calls = all.filter((l) => state(l).tone === "bad").length;
-  const rented = `${count(all.length, "cluster rents", "clusters rent")} VMs for ${costs || "nothing yet"}${costs ? ` ${each[per]}${atRate[per]}` : ""}`;
+  const rented = `${count(all.length, "cluster rents", "clusters rent")} VMs for ${costs || "nothing yet"}${costs ? ` ${eachAtRate[per]}` : ""}`;
   const changed = differs.length > 0 ? `${differs.join(" and ")} than a day ago` : "as much as a day ago";
   const said =
     since === planned.length || since === 0
       ? `${rented}${since > 0 && differs.length > 0 ? `, ${changed}` : ""}`
       : `${rented}. ${count(planned.length - since, "has", "have")} no bill of a day ago; ${since === 1 ? "the other one costs" : "the others cost"} ${changed}`;
-  return `${said}. ${calls === 0 ? "None needs attention." : `${count(calls, "needs", "need")} attention.`}`;
+  const months = [...sums].map(([currency, s]) => headline(s.month, currency)).join(" and ");
+  return `${said}. ${months ? `${monthOf(now.value)} so far: ${months}. ` : ""}${calls === 0 ? "None needs attention." : `${count(calls, "needs", "need")} attention.`}`;
 }
 
 /** state is how far a cluster's plan can be trusted; what is bad needs somebody. */
@@ -114,7 +120,7 @@ function state(l: Line): { tone: Tone; text: string; order: number } {
 /** exact is an amount as files have it. */
 const exact = (u: Units | null) => (u === null ? null : decimal(u));
 
-function columns(per: Period): Column<Line>[] {
+function columns(per: Period, month: string): Column<Line>[] {
   const money = (u: Units | null, l: Line, sign = "") => (u === null ? "–" : `${u > 0n ? sign : ""}${headline(u, l.plan!.currency)}`);
   return [
     {
@@ -130,7 +136,8 @@ function columns(per: Period): Column<Line>[] {
         </>
       ),
     },
-    { key: "bill", title: `Bill ${each[per]}`, number: true, value: (l) => exact(bill(l, per)), show: (l) => <span class="strong">{money(bill(l, per), l)}</span> },
+    { key: "month_bill", title: `${month} so far`, number: true, value: (l) => exact(soFar(l)), show: (l) => <Month of={l} /> },
+    { key: "bill", title: `Bill ${eachAtRate[per]}`, number: true, value: (l) => exact(bill(l, per)), show: (l) => <>{money(bill(l, per), l)}</> },
     {
       key: "change",
       title: "Since a day ago",
@@ -165,7 +172,13 @@ function Days({ of: l, per }: { of: Line; per: Period }) {
   const high = known.reduce((a, b) => (b > a ? b : a));
   const said = low === high ? headline(low, currency) : `between ${headline(low, currency)} and ${headline(high, currency)}`;
   const when = known.length === 1 ? "now, without one on the days before" : `at this time of ${known.length} days`;
-  return <Spark values={bills.map((b) => (b == null ? null : Number(units(b)) / 1e9))} said={`The bill ${each[per]} ${when}: ${said}`} />;
+  return <Spark values={bills.map((b) => (b == null ? null : Number(units(b)) / 1e9))} said={`The bill ${eachAtRate[per]} ${when}: ${said}`} />;
+}
+
+/** Month is the bill of the month until now, and since when where that is not its beginning. */
+function Month({ of: l }: { of: Line }) {
+  if (!l.plan || !l.month) return <>–</>;
+  return <span class="strong" title={sinceInMonth(Date.parse(l.month.from), now.value).trim()}>{headline(units(l.month.bill), l.plan.currency)}</span>;
 }
 
 function End({ of: l }: { of: Line }) {
@@ -190,7 +203,7 @@ function attention(a: Line, b: Line): number {
 function Table({ lines, period }: { lines: Line[]; period: Period }) {
   return (
     <div class="card overview">
-      <DataTable caption="Clusters" columns={columns(period)} rows={[...lines].sort(attention)} name={(l) => l.cluster} filter={lines.length > 7} one="cluster" many="clusters" onPage={most} />
+      <DataTable caption="Clusters" columns={columns(period, monthOf(now.value))} rows={[...lines].sort(attention)} name={(l) => l.cluster} filter={lines.length > 7} one="cluster" many="clusters" onPage={most} />
     </div>
   );
 }

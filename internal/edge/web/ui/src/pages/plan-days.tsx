@@ -1,12 +1,11 @@
 // The days behind and ahead of a plan as one picture: VMs by kind of supply, and what begins or ends on the way.
 import type { Signal } from "@preact/signals";
-import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
 import type { CurrentPlan } from "../api/contract.ts";
 import { type Cursor, Figure } from "../charts/figure.tsx";
 import { type Area, Blocks, Mark, Plot } from "../charts/plot.tsx";
 import { moments, number } from "../charts/scale.ts";
-import { aheadOf, behind, endsIn, guessed, pricesIn, type Stretch, wasForItsPresent } from "../model/days.ts";
+import { aheadOf, behind, endsIn, guessed, pricesIn, type Stretch } from "../model/days.ts";
 import { decimal, price, text, units } from "../model/money.ts";
 import type { Column } from "../model/table.ts";
 import { clock, day } from "../model/time.ts";
@@ -31,20 +30,19 @@ const zoom = (from: number, until: number) => choose("days", `${minute(from)}..$
 const minute = (at: number) => new Date(at).toISOString().slice(0, 16) + "Z";
 
 /** Picture is the time axis of a plan; the address holds which part of it is seen. */
-export function Picture({ plan, days, children }: { plan: CurrentPlan; days: Read; children: ComponentChildren }) {
+export function Picture({ plan, days }: { plan: CurrentPlan; days: Read }) {
   const at = Math.floor(now.value / step) * step;
   const chosen = zoomed();
-  const whole: [number, number] = [Math.max(at - span * day, Math.min(Date.parse(days.plans.at(-1)?.created_at ?? plan.created_at), at - day)), days.ahead ? at + span * day : at];
+  const whole: [number, number] = [Math.max(at - span * day, Math.min(days.held.at(-1)?.since ?? Date.parse(plan.created_at), at - day)), days.ahead ? at + span * day : at];
   const [from, until] = chosen ?? whole;
-  const all = useMemo(() => [...behind(days.plans, whole[0], days.ahead?.periods[0] ? Date.parse(days.ahead.periods[0].start) : at), ...(days.ahead ? aheadOf(days.ahead) : [])], [days, at]);
+  const all = useMemo(() => [...behind(days.held, days.ahead?.periods[0] ? Date.parse(days.ahead.periods[0].start) : at), ...(days.ahead ? aheadOf(days.ahead) : [])], [days, at]);
   const seen = all.filter((s) => s.until > from && s.from < until).map((s) => ({ ...s, from: Math.max(s.from, from), until: Math.min(s.until, until) }));
   const { currency } = plan.plan.cost;
   const prices = pricesIn(days.prices, from, until);
   const points = seen.map((s) => read(s, currency, prices));
   const open = (i: number) => {
     const p = seen[i]?.plan;
-    const held = days.plans.filter(wasForItsPresent);
-    const was = p && held[held.indexOf(p) + 1];
+    const was = p && days.held[days.held.findIndex((h) => h.plan === p) + 1]?.plan;
     if (p && was) go(addressOf(plan.cluster, "history", `${was.number}..${p.number}`));
   };
   const next = days.contracts.filter((c) => Date.parse(c.until) > at && Date.parse(c.from) <= at).sort((a, b) => Date.parse(a.until) - Date.parse(b.until))[0];
@@ -54,7 +52,6 @@ export function Picture({ plan, days, children }: { plan: CurrentPlan; days: Rea
     <>
       <header>
         <h2 id="days">Behind and ahead</h2>
-        {!chosen && children}
         <span class="tools small">
           <button class="quiet" onClick={() => zoom(middle - wide / 4, middle + wide / 4)}>Zoom in</button>
           {chosen && <button class="quiet" onClick={() => choose("days", null)}>Show all</button>}

@@ -1,14 +1,14 @@
 // Plan: what it costs and by how much that changed, the days behind and ahead, and what is decided about each class.
 import { useSignal } from "@preact/signals";
-import { ask, list, Problem as Trouble } from "../api/client.ts";
-import type { CurrentPlan, PlanSummary, Problem, ProblemClass } from "../api/contract.ts";
+import { ask, Problem as Trouble } from "../api/client.ts";
+import type { CurrentPlan, Problem, ProblemClass } from "../api/contract.ts";
 import { Figure } from "../charts/figure.tsx";
 import { parts, VMBar } from "../charts/vmbar.tsx";
-import { before, difference } from "../model/days.ts";
+import { difference, type Held, heldAt } from "../model/days.ts";
 import { fileName } from "../model/files.ts";
-import { atRate, cent, decimal, each, headline, type Period, periods, periodTexts, perPeriod, price, rounded, scaled, shares, shownPeriods, text, units, type Units } from "../model/money.ts";
+import { cent, decimal, eachAtRate, headline, type Period, periodTexts, perPeriod, price, rounded, scaled, shares, shownPeriods, text, units, type Units } from "../model/money.ts";
 import { contractsOf, typesOf } from "../model/supply.ts";
-import { age, day } from "../model/time.ts";
+import { age, day, monthOf, sinceInMonth } from "../model/time.ts";
 import { about, count, inText, lead, percent, percentAtMost, proved } from "../model/words.ts";
 import { Export } from "../parts/export.tsx";
 import { Waiting } from "../parts/fetched.tsx";
@@ -18,9 +18,8 @@ import { Segments } from "../parts/segments.tsx";
 import { now } from "../state/clock.ts";
 import { current, refresh } from "../state/cluster.ts";
 import { useDays } from "../state/days.ts";
-import { useFetched } from "../state/fetched.ts";
+import { type Ahead, useMonth } from "../state/month.ts";
 import { addressOf, choose, chosen } from "../state/route.ts";
-import { atOnce } from "../state/runs.ts";
 import { byName, Classes, tried } from "./plan-classes.tsx";
 import { refusal } from "../state/rights.ts";
 
@@ -35,23 +34,21 @@ export function Plan() {
 
 function Planned({ plan, problem }: { plan: CurrentPlan; problem: Problem }) {
   const days = useDays(plan.cluster);
-  const period = chosen<Period>("per", periods);
+  const period = chosen<Period>("per", shownPeriods);
   return (
     <>
       <div class="headed">
         <h1 class="lead">{lead(plan)}</h1>
         <span class="actions">
-          <Segments label="Amounts for each" name="per" words={shownPeriods} texts={periodTexts} value={period} choose={(w) => choose("per", w === "month" ? null : w)} />
+          <Segments label="Amounts for each" name="per" words={shownPeriods} texts={periodTexts} value={period} choose={(w) => choose("per", w === "hour" ? null : w)} />
           <Export kept={files(plan)} />
         </span>
       </div>
       <div class="cards">
-        <Money plan={plan} problem={problem} plans={days.value.value?.plans ?? null} />
+        <Money plan={plan} problem={problem} held={days.value.value?.held ?? null} />
         <section class="card span-7 days" aria-labelledby="days">
           {days.value.value ? (
-            <Picture plan={plan} days={days.value.value}>
-              <Forecast cluster={plan.cluster} version={plan.freshness.inputs_version} />
-            </Picture>
+            <Picture plan={plan} days={days.value.value} />
           ) : (
             <Waiting what="days" height={picture} />
           )}
@@ -66,15 +63,16 @@ function Planned({ plan, problem }: { plan: CurrentPlan; problem: Problem }) {
 }
 
 /** Changed says by how much the bill differs from that of a day ago, and why there is another plan. */
-function Changed({ plan, plans, period }: { plan: CurrentPlan; plans: PlanSummary[] | null; period: Period }) {
-  const was = plans && before(plans, now.value - day);
+function Changed({ plan, held, period }: { plan: CurrentPlan; held: Held[] | null; period: Period }) {
+  const then = held && heldAt(held, now.value - day);
+  const was = then?.plan;
   const change = was && difference(plan, was, period);
-  const than = was && Date.parse(was.created_at) > now.value - day ? `plan ${was.number}, ${age(now.value - Date.parse(was.created_at))}` : "a day ago";
+  const than = then && then.since > now.value - day ? `plan ${then.plan.number}, ${age(now.value - then.since)}` : "a day ago";
   return (
     <p class="small changed">
-      {was && change !== null && was.number !== plan.number && (
+      {was && change != null && was.number !== plan.number && (
         <>
-          <span class="strong">{change === 0n ? "No change" : `${headline(change! < 0n ? -change! : change!, plan.currency)} ${change! < 0n ? "less" : "more"}`}</span> {change === 0n ? "since" : "than"} {than}.{" "}
+          <span class="strong">{change === 0n ? "No change" : `${headline(change < 0n ? -change : change, plan.currency)} ${eachAtRate[period]} ${change < 0n ? "less" : "more"}`}</span> {change === 0n ? "since" : "than"} {than}.{" "}
           <a href={addressOf(plan.cluster, "history", `${was.number}..${plan.number}`)}>What is different</a>{" "}
         </>
       )}
@@ -143,12 +141,20 @@ function Proof({ plan }: { plan: CurrentPlan }) {
   );
 }
 
-function Money({ plan, problem, plans }: { plan: CurrentPlan; problem: Problem; plans: PlanSummary[] | null }) {
-  const period = chosen<Period>("per", periods);
+/** rate is what the lines of the addition are of. */
+const rate: Record<Period, string> = { hour: "of this hour", day: eachAtRate.day, month: eachAtRate.month };
+
+/** idleOf counts VMs that are paid and idle: of contracts that are billed always. */
+function idleOf(contracts: CurrentPlan["plan"]["vms"]["contracts"], problem: Problem): number {
+  const paid = new Set(contractsOf(problem).filter((c) => c.billing === "always").map((c) => c.name));
+  return contracts.reduce((n, c) => n + (paid.has(c.name) ? c.vms - c.used : 0), 0);
+}
+
+function Money({ plan, problem, held }: { plan: CurrentPlan; problem: Problem; held: Held[] | null }) {
+  const period = chosen<Period>("per", shownPeriods);
   const { cost, vms } = plan.plan;
   const per = (amount: string) => perPeriod(amount, cost.period_s, period);
-  const paid = new Set(contractsOf(problem).filter((c) => c.billing === "always").map((c) => c.name));
-  const idle = vms.contracts.reduce((n, c) => n + (paid.has(c.name) ? c.vms - c.used : 0), 0);
+  const idle = idleOf(vms.contracts, problem);
   const bill: { patch: string; name: string; amount: Units }[] = [{ patch: "reserved", name: `Reserved, ${count(vms.reserved, "VM", "VMs")}`, amount: per(cost.reserved) }];
   if (units(cost.reserved_idle) > 0n) bill.push({ patch: "idle", name: `Reserved but idle, ${count(idle, "VM", "VMs")}`, amount: per(cost.reserved_idle) });
   bill.push({ patch: "demand", name: `On demand, ${count(vms.on_demand, "VM", "VMs")}`, amount: per(cost.on_demand) });
@@ -160,13 +166,8 @@ function Money({ plan, problem, plans }: { plan: CurrentPlan; problem: Problem; 
   return (
     <section class="card span-5 money" aria-labelledby="money">
       <h2 class="hidden" id="money">Money</h2>
-      <p>
-        <span class="big">{headline(sum, cost.currency)}</span> <span class="unit">
-          {each[period]} on VMs
-          <span class="small muted">{period === "month" ? `730 hours${atRate.month}` : period === "day" ? `24 hours${atRate.day}` : "at this hour's prices and contracts"}</span>
-        </span>
-      </p>
-      <Changed plan={plan} plans={plans} period={period} />
+      <ThisMonth cluster={plan.cluster} />
+      <Changed plan={plan} held={held} period={period} />
       <dl class="sums">
         {bill.map((b, i) => (
           <div key={b.name}>
@@ -178,7 +179,7 @@ function Money({ plan, problem, plans }: { plan: CurrentPlan; problem: Problem; 
           </div>
         ))}
         <div class="total">
-          <dt>VM bill</dt>
+          <dt>VM bill {rate[period]}</dt>
           <dd>{money(sum)}</dd>
         </div>
         <div>
@@ -197,32 +198,39 @@ function Money({ plan, problem, plans }: { plan: CurrentPlan; problem: Problem; 
   );
 }
 
-/** Forecast is what the rest of the month comes to, where somebody has forecast it. */
-function Forecast({ cluster, version }: { cluster: string; version: number }) {
-  const rest = useFetched(
-    async () => {
-      const path = { cluster };
-      if ((await list("GET /v1/clusters/{cluster}/forecasts", path, { limit: 1 }, 1)).length === 0) return null;
-      const now = new Date();
-      const until = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1)).toISOString();
-      return atOnce((await ask("POST /v1/clusters/{cluster}/horizons", { path, body: { until, detail: "summary" } }))!.value);
-    },
-    cluster,
-    version,
-  ).value.value;
-  const month = rest?.months[0];
-  if (!rest || !month) return null;
-  const name = new Intl.DateTimeFormat("en-US", { month: "long", timeZone: "UTC" }).format(new Date());
+/** ThisMonth is the month's own bill: what it has come to, and what is to come. */
+function ThisMonth({ cluster }: { cluster: string }) {
+  const m = useMonth(cluster).value.value;
+  if (!m) return null;
+  const name = monthOf(m.until);
+  const money = (u: Units) => headline(u, m.currency);
+  const since = sinceInMonth(m.from, m.until);
   return (
-    <span class="small muted">
-      Forecast for the rest of {name}: {month.infeasible_hours ? "not known, as hours without a plan are among it" : headline(units(month.cost.bill), rest.currency)} (<a href={`${addressOf(cluster, "contracts")}?tab=months`}>Months</a>)
-    </span>
+    <p class="month">
+      <span class="big">{money(m.soFar + (m.ahead?.bill ?? 0n))}</span> <span class="unit">
+        {m.ahead ? `VM bill of ${name}` : `VM bill of ${name} so far`}
+        <span class="small muted">{m.ahead ? `${money(m.soFar)} so far${since}` : `by the plans in force${since}`}</span>
+      </span>
+      <span class="small muted rest">
+        <a href={`${addressOf(cluster, "contracts")}?tab=months`}>{m.ahead ? `${money(m.ahead.bill)} to come` : "The months to come"}</a> {m.ahead ? basis(m.ahead, money) : "are not known here."}
+        {m.ahead?.upfront && " Upfront payments are not in it."}
+      </span>
+    </p>
   );
+}
+
+/** basis is what the bill to come rests on. */
+function basis({ bill, unforeseen }: Ahead, money: (u: Units) => string): string {
+  if (unforeseen === 0n) return "by the forecast.";
+  if (unforeseen === "all") return "if every hour is like this one: no forecast.";
+  return `by the forecast; ${money(unforeseen)} of it (${percent(Number(unforeseen) / Number(bill))}) rests on none.`;
 }
 
 function VMs({ plan, problem }: { plan: CurrentPlan; problem: Problem }) {
   const { vms } = plan.plan;
   const bought = vms.contracts.reduce((n, c) => n + c.vms, 0);
+  const idle = idleOf(vms.contracts, problem);
+  const free = bought - vms.reserved - idle; // billed by use
   const quota = problem.supply.on_demand?.quota ?? null;
   const unlimited = typesOf(problem).every((t) => t.on_demand?.quota == null);
   const all = parts(plan, problem);
@@ -240,8 +248,14 @@ function VMs({ plan, problem }: { plan: CurrentPlan; problem: Problem }) {
       </span>
       <span>
         <span class="patch idle" />
-        Reserved but idle: {bought > vms.reserved ? bought - vms.reserved : "none"}
+        Reserved but idle: {idle > 0 ? idle : "none"}
       </span>
+      {free > 0 && (
+        <span>
+          <span class="patch none" />
+          Reserved and free of charge while idle: {free}
+        </span>
+      )}
     </p>
   );
   return (

@@ -3,7 +3,7 @@ import { useSignal, useSignalEffect } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import type { CurrentPlan } from "../api/contract.ts";
-import { headline, perPeriod } from "../model/money.ts";
+import { eachAtRate, headline, perPeriod } from "../model/money.ts";
 import { age, clock } from "../model/time.ts";
 import { count, proof } from "../model/words.ts";
 import { now } from "../state/clock.ts";
@@ -216,7 +216,7 @@ function spoken(was: CurrentPlan, is: CurrentPlan): string {
   const bill = perPeriod(cost.bill, cost.period_s, "month");
   const served = is.admitted - was.admitted;
   const jobs = served === 0 ? "as many jobs served" : `${count(Math.abs(served), served > 0 ? "more job" : "job fewer", served > 0 ? "more jobs" : "jobs fewer")} served`;
-  return `Plan ${number(is.number)}: ${headline(bill, cost.currency)} a month, ${jobs}`;
+  return `Plan ${number(is.number)}: ${headline(bill, cost.currency)} ${eachAtRate.month}, ${jobs}`;
 }
 
 /** Heading leads the focus to what a page begins with when another page is opened, for those who would not

@@ -151,11 +151,14 @@ export function stopped(r: Run | null): string | null {
   return r.state === "cancelled" ? "it was cancelled" : (r.error?.detail.replace(/\.$/, "") ?? "it failed");
 }
 
+/** Form is what a file is to be, and what a row of a table stands for. */
+type Form = { format: "csv" | "xlsx" | "focus"; per?: "period" | "day" | "month" };
+
 /** fileOf is the answer to a long question as a file, however long that takes. */
-export async function fileOf<N extends Long>(name: N, path: Operations[N]["path"], body: Operations[N]["body"], format: "csv" | "xlsx"): Promise<Blob> {
-  const answer = await file(name, { path, query: { format } as Operations[N]["query"], body });
+export async function fileOf<N extends Long>(name: N, path: Operations[N]["path"], body: Operations[N]["body"], query: Form): Promise<Blob> {
+  const answer = await file(name, { path, query: query as Operations[N]["query"], body });
   if (!answer.type.includes("json")) return answer;
   const run = JSON.parse(await answer.text()) as Run;
   await new Promise<void>((then) => followRun(run, (r) => ended(r) && then()));
-  return file("GET /v1/runs/{id}/result", { path: { id: run.id }, query: { format } });
+  return file("GET /v1/runs/{id}/result", { path: { id: run.id }, query });
 }

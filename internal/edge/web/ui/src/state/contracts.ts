@@ -11,25 +11,33 @@ export const purchase = new Asked<Purchase>("purchase");
 /** hours are those of one month. */
 export const hours = new Asked<Horizon>("horizon", false);
 
-export const spans = ["", "6", "12", "24", "36"] as const;
+export const spans = ["", "6", "12", "24", "36", "dates"] as const;
 export type Span = (typeof spans)[number];
 
-/** time is from the next hour for so many months, or as far as the service looks by itself. */
-export function time(months: string): { from?: string; until?: string } {
+const span = () => inAddress<Span>("horizon", spans);
+
+/** dates are the first day and the one after the last, where the address has them. */
+export const dates = () => ({ from: query.value.get("from") ?? "", until: query.value.get("until") ?? "" });
+
+/** time is from the next hour for so many months, between two dates, or as far as the service looks by itself. */
+export function time(): { from?: string; until?: string } {
+  const months = span();
   if (!months) return {};
+  if (months === "dates") return Object.fromEntries(Object.entries(dates()).flatMap(([end, day]) => (day ? [[end, `${day}T00:00:00Z`]] : [])));
   const from = new Date(Math.ceil((Date.now() + 1) / 3_600_000) * 3_600_000);
   const until = new Date(from);
   until.setUTCMonth(until.getUTCMonth() + Number(months));
   return { from: from.toISOString(), until: until.toISOString() };
 }
 
-const span = () => query.value.get("horizon") ?? "";
+/** about names the time that is asked about. */
+const about = () => (span() === "dates" ? `${dates().from}..${dates().until}` : span());
 
 /** askOnce asks when a tab comes, unless there is an answer about the same already, and when what it is about
  *  changes; the run of the address comes first. What another cluster had is forgotten. */
-function askOnce<T>(of: Asked<T>, about: () => string, start: () => void): () => void {
+function askOnce<T>(of: Asked<T>, what: () => string, start: () => void): () => void {
   let first = true;
-  const key = computed(() => (current.value?.plan.cluster === route.value.cluster ? about() : ""));
+  const key = computed(() => (current.value?.plan.cluster === route.value.cluster ? what() : ""));
   const stop = effect(() => {
     const now = key.value;
     if (!now) return;
@@ -56,7 +64,7 @@ function askOnce<T>(of: Asked<T>, about: () => string, start: () => void): () =>
 
 /** lookAhead keeps the months ahead as the current plan's inputs have them. */
 export const lookAhead = (): (() => void) =>
-  askOnce(ahead, () => `${route.value.cluster} ${span()} ${current.value?.plan.number}`, () => void ahead.start("POST /v1/clusters/{cluster}/horizons", { cluster: route.value.cluster }, { ...time(span()), detail: "summary" }));
+  askOnce(ahead, () => `${route.value.cluster} ${about()} ${current.value?.plan.number}`, () => void ahead.start("POST /v1/clusters/{cluster}/horizons", { cluster: route.value.cluster }, { ...time(), detail: "summary" }));
 
 /** question is which of these offers to buy, of one VM type and those alone that were chosen; null is none. */
 export function question(offers: StandingOffer[]): ClusterPurchaseRequest | null {
@@ -68,7 +76,7 @@ export function question(offers: StandingOffer[]): ClusterPurchaseRequest | null
   const leave: NonNullable<ClusterPurchaseRequest["leave_out"]> = [];
   if (p.supply.spot || p.supply.vm_types?.some((t) => t.spot)) leave.push("spot");
   if (p.budget) leave.push("budget");
-  const body: ClusterPurchaseRequest = { ...time(span()), named: chosen.filter((o) => o.vm_type === type).slice(0, 8).map((o) => o.name), detail: "periods" };
+  const body: ClusterPurchaseRequest = { ...time(), named: chosen.filter((o) => o.vm_type === type).slice(0, 8).map((o) => o.name), detail: "periods" };
   const assume = inAddress<Assumption>("assume", assumptions);
   if (assume) body.assume = assume;
   if (p.supply.vm_types) body.vm_type = type;
@@ -83,4 +91,4 @@ export function weigh(offers: StandingOffer[]): void {
 }
 
 /** weighOnce answers which to buy once the offers are known. */
-export const weighOnce = (offers: () => StandingOffer[]): (() => void) => askOnce(purchase, () => (offers().length > 0 ? `${route.value.cluster} ${span()} ${query.value.get("assume") ?? ""}` : ""), () => weigh(offers()));
+export const weighOnce = (offers: () => StandingOffer[]): (() => void) => askOnce(purchase, () => (offers().length > 0 ? `${route.value.cluster} ${about()} ${query.value.get("assume") ?? ""}` : ""), () => weigh(offers()));

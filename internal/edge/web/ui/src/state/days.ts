@@ -1,7 +1,8 @@
-// The days behind and ahead of the open cluster: the plans that held, and what its forecasts come to.
+// The days behind and ahead of the open cluster: the plans that were in force, and what its forecasts come to.
 import { useEffect } from "preact/hooks";
 import { ask, list } from "../api/client.ts";
-import type { Contract, Horizon, PlanSummary, Price } from "../api/contract.ts";
+import type { Contract, Horizon, Price } from "../api/contract.ts";
+import { type Held, heldOf } from "../model/days.ts";
 import { day } from "../model/time.ts";
 import { current, session } from "./cluster.ts";
 import { type Fetched, useFetched } from "./fetched.ts";
@@ -9,7 +10,7 @@ import { atOnce } from "./runs.ts";
 
 export interface Days {
   /** The newest first. */
-  plans: PlanSummary[];
+  held: Held[];
   prices: Price[];
   contracts: Contract[];
   /** Null where this key may not ask for it, or it takes too long. */
@@ -19,8 +20,14 @@ export interface Days {
 /** span is how many days are seen each way. */
 export const span = 7;
 const most = 1000; // prices and contracts that a picture can show
-const mostPlans = 300; // one each hour, and some that follow changes
+/** mostHeld is how many plans in force are read. */
+export const mostHeld = 1000;
 const hour = 3_600_000;
+
+/** inForce reads the plans that were in force, the newest first; from a moment on, or the newest of all. */
+export async function inForce(cluster: string, from?: number): Promise<Held[]> {
+  return heldOf(await list("GET /v1/clusters/{cluster}/plans", { cluster }, { in_force: true, limit: 500, ...(from ? { from: new Date(from).toISOString() } : {}) }, mostHeld));
+}
 
 /** useDays reads them anew whenever there is another plan. */
 export function useDays(cluster: string): Fetched<Days> {
@@ -32,18 +39,18 @@ export function useDays(cluster: string): Fetched<Days> {
       const until = new Date(from.getTime() + span * day);
       const asks = session.value !== null && session.value.role !== "viewer";
       const look = async () => (asks ? atOnce((await ask("POST /v1/clusters/{cluster}/horizons", { path, body: { from: from.toISOString(), until: until.toISOString(), detail: "periods" } }))!.value) : null);
-      const [plans, prices, contracts, ahead] = await Promise.all([
-        list("GET /v1/clusters/{cluster}/plans", path, { limit: mostPlans }, mostPlans),
+      const [held, prices, contracts, ahead] = await Promise.all([
+        inForce(cluster, Date.now() - span * day),
         list("GET /v1/clusters/{cluster}/prices", path, { limit: most }, most),
         list("GET /v1/clusters/{cluster}/contracts", path, { limit: most }, most),
         look().catch(() => null), // what is behind is seen even so
       ]);
-      return { plans, prices, contracts, ahead };
+      return { held, prices, contracts, ahead };
     },
     cluster,
   );
   useEffect(() => {
-    if ((days.value.value?.plans[0]?.number ?? newest) < newest) days.again(); // what is here stays meanwhile
+    if ((days.value.value?.held[0]?.plan.number ?? newest) !== newest) days.again(); // what is here stays meanwhile
   }, [newest]);
   return days;
 }
