@@ -11,6 +11,7 @@ import (
 	"example.org/headroom/internal/core/capacity"
 	"example.org/headroom/internal/core/fault"
 	"example.org/headroom/internal/core/money"
+	"example.org/headroom/internal/core/perf"
 	"example.org/headroom/internal/data/inputs"
 )
 
@@ -94,7 +95,7 @@ func (o Outlook) Horizon() (Horizon, []capacity.Warning, error) {
 	if err := o.addPeriods(&h, lists, demand, typed); err != nil {
 		return Horizon{}, nil, err
 	}
-	warnings := demand.warnings(&o, &p)
+	warnings := append(demand.warnings(&o, &p), demand.spread(&p)...)
 	if o.Assume != "" && o.Until.Before(o.AssumeUntil) {
 		if h, err = o.assumed(h, lists, typed); err != nil {
 			return Horizon{}, nil, err
@@ -315,6 +316,28 @@ func (d *demandReader) warnings(o *Outlook, p *capacity.Problem) []capacity.Warn
 		warnings = append(warnings, capacity.Warning{Code: "no_forecast", Detail: fmt.Sprintf("Classes without any forecast count all the time with the most jobs they may have at once: %s.", firstOf(without))})
 	}
 	return warnings
+}
+
+// soon is the longest time, in seconds, that jobs take whose starts within an hour decide how many VMs they need.
+const soon = 900
+
+// spread tells that jobs which take little of an hour count as if their starts were spread over it.
+func (d *demandReader) spread(p *capacity.Problem) []capacity.Warning {
+	var short []string
+	for i := range d.arriving {
+		if d.arriving[i].of == nil {
+			continue
+		}
+		if held := perf.HeldSeconds(p.Classes[i], p.Supply, p.Options); held > 0 && held < soon {
+			short = append(short, fmt.Sprintf("%q", fault.Clip(p.Classes[i].Name)))
+		}
+	}
+	if len(short) == 0 {
+		return nil
+	}
+	return []capacity.Warning{{Code: "spread_over_hours", Detail: fmt.Sprintf(
+		"The jobs of an hour count as starting evenly over it, and VMs as held for whole hours. Jobs of %s take less than %d minutes: where they start together, they need more VMs at once.",
+		firstOf(short), soon/60)}}
 }
 
 // priceList holds the prices of a VM type and purchase over time.

@@ -73,10 +73,11 @@ func (m *classMaker) forecast(ctx context.Context, job chosenJob, c *madeClass, 
 	own := spanOf(*job.FirstAt, *job.LastAt)
 	if in := own.weeks(m.record); in.days() >= 7 {
 		q := ForecastFromHistory{Class: job.name, Job: job.Job, MeasuredFrom: &in.from, MeasuredUntil: &in.until, Counts: inputs.CountsArrivals, Statistic: StatisticAverage}
-		if weekly.Week, err = m.desk.measuredWeek(ctx, m.of.Name, q, m.zone, new(ForecastMade)); err != nil {
+		if about = in.words(runs); in.seldom(runs) {
+			about += ": too seldom to be expected again, so none is forecast"
+		} else if weekly.Week, err = m.desk.measuredWeek(ctx, m.of.Name, q, m.zone, new(ForecastMade)); err != nil {
 			return "", fault.Move(err, func(string) string { return "/job" })
 		}
-		about = in.words(runs)
 	} else {
 		why, record := "less than a week is on record", m.record
 		if own.new(record) && record.days() >= 7 {
@@ -93,13 +94,29 @@ func (m *classMaker) forecast(ctx context.Context, job chosenJob, c *madeClass, 
 	return about, fault.Move(err, func(string) string { return "/job" })
 }
 
-// words tells how often the runs came in these weeks.
-func (s span) words(runs pastRuns) string {
-	n, weeks := int64(0), int64(s.days()/7)
+// count returns how many runs came in these weeks.
+func (s span) count(runs pastRuns) (n, weeks int64) {
 	for _, at := range runs.arrived {
 		if at >= s.from.UnixMilli() && at < s.until.UnixMilli() {
 			n++
 		}
+	}
+	return n, int64(s.days() / 7)
+}
+
+// seldomWeeks: fewer runs than one in so many weeks show no week that repeats.
+const seldomWeeks = 8
+
+func (s span) seldom(runs pastRuns) bool {
+	n, weeks := s.count(runs)
+	return n*seldomWeeks < weeks
+}
+
+// words tells how often the runs came in these weeks.
+func (s span) words(runs pastRuns) string {
+	n, weeks := s.count(runs)
+	if s.seldom(runs) {
+		return fmt.Sprintf("%d in %s on record", n, fault.Plural(weeks, "week"))
 	}
 	if n < weeks {
 		return fmt.Sprintf("%d in %s on record, at the same hour of the week", n, fault.Plural(weeks, "week"))

@@ -26,3 +26,15 @@ func TestJobsAreCountedInWholeWeeks(t *testing.T) {
 		}
 	}
 }
+
+// Jobs that ran less than once in eight weeks show no week that repeats.
+func TestSeldomJobsAreNotForecast(t *testing.T) {
+	start := time.Date(2020, 3, 2, 0, 0, 0, 0, time.UTC)
+	for weeks, seldom := range map[int]bool{2: false, 8: false, 9: true, 264: true} {
+		in := span{start, start.Add(time.Duration(weeks) * week)}
+		runs := pastRuns{arrived: []int64{start.UnixMilli() - 1, start.UnixMilli() + 1, in.until.UnixMilli()}}
+		if n, of := in.count(runs); n != 1 || of != int64(weeks) || in.seldom(runs) != seldom {
+			t.Errorf("%d weeks: %d runs in %d, seldom %t", weeks, n, of, in.seldom(runs))
+		}
+	}
+}

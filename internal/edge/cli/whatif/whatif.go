@@ -265,6 +265,12 @@ func answeredWhatIf(c *cobra.Command, out shell.Output, s *remote.Service, reque
 	return writeWhatIf(c, out, w, a.Body)
 }
 
+// noJobs says how to ask about an hour that has jobs.
+const noJobs = `No jobs are wanted at this time. To ask about another hour, plan it and take its problem:
+  headroom plan create NAME --at 2027-01-04T02:00:00Z
+  headroom plan problem NAME NUMBER -f hour.json
+  headroom whatif hour.json --demand '*=x1.3'`
+
 func writeWhatIf(c *cobra.Command, out shell.Output, w whatif.Comparison, text []byte) error {
 	return out.Write(c, map[string]shell.Form{
 		"table": func(to io.Writer) error {
@@ -281,6 +287,9 @@ func writeWhatIf(c *cobra.Command, out shell.Output, w whatif.Comparison, text [
 						fmt.Fprintln(to, shell.Shown("  Not all could stay as it was: "+why))
 					}
 				}
+			}
+			if w.Base.Admitted+w.Base.Refused == 0 {
+				fmt.Fprintln(to, noJobs)
 			}
 			fmt.Fprintln(to)
 			if len(w.Scenarios) <= whatif.MaxFullScenarios {
