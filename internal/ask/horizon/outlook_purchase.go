@@ -24,6 +24,7 @@ func (o Outlook) Purchase(q ClusterPurchaseQuestion) (PurchaseQuestion, []capaci
 	if left, err = o.leftOut(q.LeaveOut, vmType); err != nil {
 		return PurchaseQuestion{}, nil, err
 	}
+	asItIs := o
 	if o.Scenario.Changes, err = o.weighable(q.LeaveOut, vmType.Name); err != nil {
 		return PurchaseQuestion{}, nil, o.Scenario.Place(err)
 	}
@@ -40,6 +41,13 @@ func (o Outlook) Purchase(q ClusterPurchaseQuestion) (PurchaseQuestion, []capaci
 	}
 	asked := PurchaseQuestion{Horizon: h, Offers: q.Offers, Assume: q.Assume, Factors: q.Factors, LeaveOut: q.LeaveOut, Detail: q.Detail}
 	asked.LeaveOut = asked.leftOut()
+	if slices.ContainsFunc(asItIs.VMTypes, func(v inputs.VMType) bool { return v.InUse && v.Name != vmType.Name }) {
+		whole, _, err := asItIs.Horizon()
+		if err != nil {
+			return PurchaseQuestion{}, nil, err
+		}
+		asked.cluster, asked.vmType = &whole, vmType.Name
+	}
 	return asked, append(left, warnings...), nil
 }
 

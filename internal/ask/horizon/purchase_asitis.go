@@ -22,15 +22,22 @@ type AsItIs struct {
 
 // asItIs plans the horizon with all that the question leaves out, today and with a purchase.
 func (q *PurchaseQuestion) asItIs(ctx context.Context, bought []int64, solve plan.Planner, crew Crew, steps *steps) (*AsItIs, error) {
-	whole := *q
+	whole, vmType := *q, ""
+	if q.cluster != nil {
+		whole.Horizon, vmType = *q.cluster, q.vmType
+	}
 	if whole.LeaveOut = nil; q.Assume != "" {
 		whole.Horizon = whole.Weighed()
+	}
+	with := withOffers(&whole, bought)
+	for i := len(whole.Contracts); i < len(with.Contracts); i++ {
+		with.Contracts[i].VMType = vmType
 	}
 	a := &AsItIs{LeftOut: q.leftOut(), VMs: slices.Clone(bought)}
 	for _, part := range [...]struct {
 		to   *PurchaseCost
 		with Horizon
-	}{{&a.Today, whole.Horizon}, {&a.Bought, withOffers(&whole, bought)}} {
+	}{{&a.Today, whole.Horizon}, {&a.Bought, with}} {
 		told := steps.begin(horizonSteps)
 		found, err := planWith(ctx, part.with, solve, crew, func(done, total int) { told(float64(done) / float64(total)) })
 		if err != nil {
@@ -48,7 +55,7 @@ func (q *PurchaseQuestion) asItIs(ctx context.Context, bought []int64, solve pla
 func (a *AsItIs) words() string {
 	var said []string
 	for _, l := range a.LeftOut {
-		said = append(said, map[LeftOut]string{WithoutSpot: "spot VMs", WithoutBudget: "the budget"}[l])
+		said = append(said, map[LeftOut]string{WithoutTypes: "the other types of VMs", WithoutSpot: "spot VMs", WithoutBudget: "the budget"}[l])
 	}
 	return words.List(said)
 }
@@ -59,7 +66,11 @@ func (a *PurchaseAnswer) adviseAgainst(span string) {
 	figures := []capacity.Figure{words.Money("bill_today", as.Today.Bill, a.Currency)}
 	said := fmt.Sprintf("Buy none of the offers: %s, with %s as the cluster has it, %s would", span, as.words(), a.numbers(as.VMs))
 	if as.Bought.Status == capacity.InfeasibleStatus {
-		a.Facts.Say("buy_nothing_as_it_is", "", said+" leave promised jobs without a place.", figures...)
+		why := " leave promised jobs without a place."
+		if slices.Contains(as.LeftOut, WithoutBudget) {
+			why = " leave hours without a plan: the budget does not pay for the contracts and all promised jobs."
+		}
+		a.Facts.Say("buy_nothing_as_it_is", "", said+why, figures...)
 		return
 	}
 	said += " " + raise(&as.Today, &as.Bought, a.Currency)

@@ -23,11 +23,17 @@ type PurchaseQuestion struct {
 	Factors  []float64        `json:"factors,omitzero"`    // demands at which the recommendation is tried; null is −30 to +30 %, empty is none
 	LeaveOut []LeftOut        `json:"leave_out,omitempty"` // what offers are not weighed with, though the problem has it
 	Detail   Detail           `json:"detail,omitempty"`
+
+	cluster *Horizon // the cluster as it is, where it has other types of VMs than the one that is bought
+	vmType  string   // that one
 }
 
 // leftOut lists what the question leaves out and its problem has.
 func (q *PurchaseQuestion) leftOut() []LeftOut {
 	out := []LeftOut{}
+	if q.cluster != nil {
+		out = append(out, WithoutTypes)
+	}
 	if q.Problem.Supply.Spot != nil && slices.Contains(q.LeaveOut, WithoutSpot) {
 		out = append(out, WithoutSpot)
 	}

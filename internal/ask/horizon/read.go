@@ -69,6 +69,7 @@ type LeftOut string
 const (
 	WithoutSpot   LeftOut = "spot"
 	WithoutBudget LeftOut = "budget"
+	WithoutTypes  LeftOut = "other_types" // no question asks for it: a cluster's offers are weighed for one type alone
 )
 
 var leftOuts = []LeftOut{WithoutSpot, WithoutBudget}

@@ -121,15 +121,16 @@ func (d Difference) sentence(a, b capacity.Cost) string {
 	}
 	var parts []string
 	comparable := a.Currency == b.Currency && a.PeriodSeconds == b.PeriodSeconds
+	unit := b.Currency + " " + words.PerPeriod(b.PeriodSeconds)
 	switch change := b.Bill.Sub(a.Bill.Decimal); {
 	case !comparable:
 		parts = append(parts, fmt.Sprintf("The bill was %s %s %s and is %s %s %s", a.Bill, a.Currency, words.PerPeriod(a.PeriodSeconds), b.Bill, b.Currency, words.PerPeriod(b.PeriodSeconds)))
 	case change.IsZero():
-		parts = append(parts, fmt.Sprintf("The bill stays %s %s", b.Bill, b.Currency))
+		parts = append(parts, fmt.Sprintf("The bill stays %s %s", b.Bill, unit))
 	case change.IsPositive():
-		parts = append(parts, fmt.Sprintf("The bill rises by %s to %s %s", money.Amount{Decimal: change}, b.Bill, b.Currency))
+		parts = append(parts, fmt.Sprintf("The bill rises by %s to %s %s", money.Amount{Decimal: change}, b.Bill, unit))
 	default:
-		parts = append(parts, fmt.Sprintf("The bill falls by %s to %s %s", money.Amount{Decimal: change.Neg()}, b.Bill, b.Currency))
+		parts = append(parts, fmt.Sprintf("The bill falls by %s to %s %s", money.Amount{Decimal: change.Neg()}, b.Bill, unit))
 	}
 	if comparable && !a.Penalties.Equal(b.Penalties.Decimal) {
 		parts = append(parts, valueSentence(a.Penalties, b.Penalties))

@@ -55,7 +55,7 @@ func TestCompareSaysWhatChangedAndWhy(t *testing.T) {
 	if got := strings.Join(inputs, " "); got != "/classes/a/jobs/max /supply/on_demand/price" {
 		t.Errorf("inputs: got %s", got)
 	}
-	if want := "The bill rises by 1.10 to 2.40 USD, the value refused rises by 0.45 to 0.45, 12 VMs are rented, 1 fewer, 1 job more admitted, 3 jobs fewer admitted."; d.Sentence != want {
+	if want := "The bill rises by 1.10 to 2.40 USD an hour, the value refused rises by 0.45 to 0.45, 12 VMs are rented, 1 fewer, 1 job more admitted, 3 jobs fewer admitted."; d.Sentence != want {
 		t.Errorf("got %q, want %q", d.Sentence, want)
 	}
 	for i, line := range Compare(after, before).Cost {

@@ -253,6 +253,18 @@ func TestPurchasesForACluster(t *testing.T) {
 	if both.Total.Cost.Spot.IsZero() || len(both.Situations[0].Types) != 2 {
 		t.Errorf("the horizon of both types comes to %+v", both.Total)
 	}
+
+	// The cluster as it is has both types, with the purchase and without.
+	s.ask(s.admin, "POST", at+"/purchases", `{`+when+`,"vm_type":"small","factors":[],"named":["cheap day"]}`).want(t, 200).into(t, &own)
+	as := own.AsItIs
+	if as == nil || fmt.Sprint(as.LeftOut) != "[other_types]" || as.VMs[0] == 0 || !as.Today.Bill.Equal(both.Total.Cost.Bill.Decimal) || !strings.Contains(own.Answer, "the other types of VMs") {
+		t.Fatalf("as it is: %+v; the months of both types come to %s\n%s", as, both.Total.Cost.Bill, own.Answer)
+	}
+	s.ask(s.admin, "POST", at+"/contracts", fmt.Sprintf(`{"name":"bought","vm_type":"small","vms":%d,"price":"0.01","billing":"always",%s}`, as.VMs[0], when)).want(t, 201)
+	s.ask(s.admin, "POST", at+"/horizons", `{`+when+`}`).want(t, 200).into(t, &both)
+	if !as.Bought.Bill.Equal(both.Total.Cost.Bill.Decimal) || !as.Bought.Total.Equal(both.Total.Cost.Total.Decimal) {
+		t.Errorf("with the purchase as it is: %+v; its months come to %+v", as.Bought, both.Total.Cost)
+	}
 }
 
 // hoursOf returns a question about many hours, all of them different, with too few VMs for all jobs.

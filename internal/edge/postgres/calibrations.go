@@ -33,7 +33,7 @@ func (s *Store) Measurements(ctx context.Context, cluster string, of clusters.Me
 		args["form"] = of.Form
 		return q.QueryRow(ctx, `
 			SELECT count(*) FROM executions e
-			WHERE e.cluster_id = @cluster AND e.job = @job AND NOT (`+measurable+`)
+			WHERE e.cluster_id = @cluster AND e.job = @job AND (`+measurable+`) IS NOT TRUE
 			      AND (@from::timestamptz IS NULL OR e.submitted_at >= @from OR e.submitted_at IS NULL) AND (@until::timestamptz IS NULL OR e.submitted_at < @until OR e.submitted_at IS NULL)`, args).Scan(&m.Unfit)
 	})
 	return m, err

@@ -3087,7 +3087,7 @@ export type Purchase = {
 export type PurchaseAsItIs = {
   bought: (PurchaseCost);
   dearer: boolean;
-  left_out: Array<"spot" | "budget">;
+  left_out: Array<"other_types" | "spot" | "budget">;
   today: (PurchaseCost);
   vms: Array<number>;
 };

@@ -130,7 +130,7 @@ export function buy(p: Purchase): string {
   return `${what} ${bill}${back}.${refused}`;
 }
 
-const leftOut = (what: string[]) => what.map((l) => (l === "spot" ? "spot VMs" : "the budget")).join(" and ");
+const leftOut = (what: string[]) => what.map((l) => (l === "spot" ? "spot VMs" : l === "other_types" ? "the other types of VMs" : "the budget")).join(" and ");
 
 /** raised says what a purchase does to the cluster as it is, where it is dearer there. */
 function raised(p: Purchase): string {
