@@ -3,6 +3,7 @@ package whatif
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -48,6 +49,9 @@ func Tell(s Scenario, base plan.Outcome, a *ScenarioAnswer) capacity.Fact {
 	switch {
 	case change.IsZero() && value.IsZero() && a.VMs == base.VMs && a.Admitted == base.Admitted && a.Refused == base.Refused:
 		kind, text = "scenario_changes_nothing", subject+" "+verb("changes", "change")+" nothing"
+		if base.Admitted+base.Refused > 0 && slices.ContainsFunc(s.Changes, scalesDemand) { // neither more jobs nor fewer
+			text += ": in whole jobs the demand stays as it is"
+		}
 	case change.IsZero():
 		text = subject + " " + verb("leaves", "leave") + " the VM bill as it is"
 	case change.IsNegative():
@@ -64,6 +68,10 @@ func Tell(s Scenario, base plan.Outcome, a *ScenarioAnswer) capacity.Fact {
 	}
 	f.Say(kind, s.Name, text, compared(base, a)...)
 	return f[0]
+}
+
+func scalesDemand(ch ScenarioChange) bool {
+	return ch.What == ChangeDemand && ch.Factor != nil && *ch.Factor != 1
 }
 
 // compared returns the figures of both outcomes.
