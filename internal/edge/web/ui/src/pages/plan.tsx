@@ -14,6 +14,7 @@ import { Export } from "../parts/export.tsx";
 import { Waiting } from "../parts/fetched.tsx";
 import { lazy } from "../parts/lazy.tsx";
 import { Unplanned } from "../parts/noplan.tsx";
+import { PinLine } from "../parts/pinned.tsx";
 import { Segments } from "../parts/segments.tsx";
 import { now } from "../state/clock.ts";
 import { current, refresh } from "../state/cluster.ts";
@@ -44,6 +45,7 @@ function Planned({ plan, problem }: { plan: CurrentPlan; problem: Problem }) {
           <Export kept={files(plan)} />
         </span>
       </div>
+      <PinLine />
       <div class="cards">
         <Money plan={plan} problem={problem} held={days.value.value?.held ?? null} />
         <section class="card span-7 days" aria-labelledby="days">
