@@ -224,7 +224,7 @@ function ThisMonth({ cluster }: { cluster: string }) {
 /** basis is what the bill to come rests on. */
 function basis({ bill, unforeseen }: Ahead, money: (u: Units) => string): string {
   if (unforeseen === 0n) return "by the forecast.";
-  if (unforeseen === "all") return "if every hour is like this one: no forecast.";
+  if (unforeseen === "all") return "if demand stays as it is: no forecast.";
   return `by the forecast; ${money(unforeseen)} of it (${percent(Number(unforeseen) / Number(bill))}) rests on none.`;
 }
 
