@@ -410,6 +410,24 @@ func TestNoneFollowsAtTheSameMoment(t *testing.T) {
 	}
 }
 
+// Who did not wait is not said to have waited 0 s.
+func TestNoWaitingIsTold(t *testing.T) {
+	t.Parallel()
+	for want, waits := range map[string]func(i int) float64{
+		"Half of the executions did not wait for slots, nor did 9 of 10.":                func(int) float64 { return 0 },
+		"Half of the executions did not wait for slots, and 9 of 10 waited 7 s or less.": func(i int) float64 { return []float64{0, 7}[i/15] },
+		"Half of the executions waited 3 s or less for slots, 9 of 10 7 s or less.":      func(i int) float64 { return []float64{3, 7}[i/15] },
+	} {
+		executions := drawn(seeded(15), 20, firstDay, 1, 0.2)
+		for i := range executions {
+			executions[i].IdleSeconds = new(waits(i))
+		}
+		if text := calibrate(t, executions, 0).Facts.Text(); !strings.Contains(text, want) {
+			t.Errorf("got %s, want %s", text, want)
+		}
+	}
+}
+
 // Waiting that is known of one execution alone is not told of all.
 func TestWaitingSaysOfHowMany(t *testing.T) {
 	executions := drawn(seeded(15), 20, firstDay, 1, 0.2)

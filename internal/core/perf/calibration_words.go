@@ -41,11 +41,21 @@ func (c *Calibration) Retold() words.Facts {
 			words.Count("followed", float64(t.Executions), "executions"), words.Count("coverage", t.Coverage, "share"))
 	}
 	if w := c.Waiting; w != nil {
-		told.Say(WaitedForSlots, "", fmt.Sprintf("%s waited %.3g s or less for slots, 9 of 10 %.3g s or less.", words.HalfThatWaited(w.Executions, f.Executions),
-			w.MedianSeconds, w.P90Seconds), words.Count("median", w.MedianSeconds, "s"), words.Count("p90", w.P90Seconds, "s"),
+		told.Say(WaitedForSlots, "", words.HalfThatWaited(w.Executions, f.Executions)+waited(w.MedianSeconds, w.P90Seconds), words.Count("median", w.MedianSeconds, "s"), words.Count("p90", w.P90Seconds, "s"),
 			words.Count("known", float64(w.Executions), "executions"))
 	}
 	return told
+}
+
+// waited says how long half of the executions waited for slots, and 9 of 10 of them.
+func waited(median, p90 float64) string {
+	switch {
+	case p90 == 0:
+		return " did not wait for slots, nor did 9 of 10."
+	case median == 0:
+		return fmt.Sprintf(" did not wait for slots, and 9 of 10 waited %.3g s or less.", p90)
+	}
+	return fmt.Sprintf(" waited %.3g s or less for slots, 9 of 10 %.3g s or less.", median, p90)
 }
 
 func moment(name string, t time.Time) capacity.Figure {

@@ -777,6 +777,9 @@ type PastExecutionList = list[history.StoredExecution]
 // PhaseJob One job in its phase.
 type PhaseJob = pack.PhaseJob
 
+// Pin An operator's word that a plan stays until a moment; null is none.
+type Pin = plans.Pin
+
 // PinRequest Which plan to pin, by exactly one of its number and its id.
 type PinRequest = pinRequest
 

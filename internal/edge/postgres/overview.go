@@ -110,7 +110,7 @@ func addCurrents(ctx context.Context, q querier, lines []plans.Overview, now tim
 	}
 	for _, c := range found {
 		line := &lines[place[c.Record.Cluster]]
-		line.Plan, line.Stale = &c.Record.PlanSummary, c.Stale(now)
+		line.Plan, line.Stale, line.Pin, line.Waiting = &c.Record.PlanSummary, c.Stale(now), c.Pin, c.Waiting
 	}
 	return nil
 }

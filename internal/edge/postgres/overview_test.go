@@ -51,6 +51,9 @@ func TestOverview(t *testing.T) {
 
 	all := overview(ctx, nil, now)
 	o := all[night]
+	if o.Pin == nil || o.Pin.Number != 1 || o.Waiting == nil || *o.Waiting != third.Number {
+		t.Errorf("plan %d waits for the end of a pin, and the line is %+v", third.Number, o)
+	}
 	if len(all) != 2 || o.Plan == nil || o.Plan.Number != 1 || o.Failure != nil || len(o.Days) != plans.OverviewDays {
 		t.Fatalf("got %d lines, among them %+v", len(all), o)
 	}

@@ -28,7 +28,8 @@ const past = `
 // selectCurrent reads current plans; g is the row of planning.
 const selectCurrent = `
 	SELECT ` + planColumns + `, p.plan::text AS plan, g.confirmed_at, coalesce(g.confirmed_version, 0) AS confirmed_version, least(g.boundary, g.pin_until) AS boundary,
-	       c.inputs_version AS cluster_inputs_version, g.inputs_changed_at, g.pin_number, g.pin_until, g.pin_by, g.last_attempt::text AS last_attempt, c.hold_seconds, ` + past + ` AS past
+	       c.inputs_version AS cluster_inputs_version, g.inputs_changed_at, g.pin_number, g.pin_until, g.pin_by, g.last_attempt::text AS last_attempt, c.hold_seconds, ` + past + ` AS past,
+	       CASE WHEN g.pin_number IS NOT NULL AND g.newest_number <> g.current_number THEN g.newest_number END AS waiting
 	FROM planning g JOIN clusters c ON c.id = g.cluster_id JOIN plans p ON p.cluster_id = g.cluster_id AND p.number = g.current_number`
 
 // Current returns the current plan.
@@ -95,6 +96,7 @@ func currentOf(row pgx.CollectableRow) (plans.Current, error) {
 		LastAttempt          *string
 		HoldSeconds          int64
 		Past                 *string
+		Waiting              *int64
 	}
 	r, err := pgx.RowToStructByName[columns](row)
 	if err != nil {
@@ -102,7 +104,7 @@ func currentOf(row pgx.CollectableRow) (plans.Current, error) {
 	}
 	c := plans.Current{
 		Record: plans.PlanRecord{PlanSummary: r.PlanSummary, Plan: r.Plan}, ConfirmedAt: r.CreatedAt, ConfirmedVersion: r.ConfirmedVersion,
-		Boundary: r.Boundary, InputsVersion: r.ClusterInputsVersion, InputsChangedAt: r.InputsChangedAt, HoldSeconds: r.HoldSeconds,
+		Boundary: r.Boundary, InputsVersion: r.ClusterInputsVersion, InputsChangedAt: r.InputsChangedAt, HoldSeconds: r.HoldSeconds, Waiting: r.Waiting,
 	}
 	if r.ConfirmedAt != nil { // not of a plan for another moment that was pinned before there was any other
 		c.ConfirmedAt = *r.ConfirmedAt

@@ -99,7 +99,7 @@ func (s *Store) Plans(ctx context.Context, cluster string, page storage.Page) (l
 	return list, err
 }
 
-// PlansInForce lists the times in which plans were in force, the latest first.
+// PlansInForce lists the times in which plans were in force, the latest first. None was yet after now.
 func (s *Store) PlansInForce(ctx context.Context, cluster string, from, until time.Time, page storage.Page) (list storage.Listed[plans.PlanSummary], err error) {
 	before := time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
 	if !until.IsZero() {
@@ -122,7 +122,7 @@ func (s *Store) PlansInForce(ctx context.Context, cluster string, from, until ti
 			SELECT `+planColumns+`, t.since AS began,
 			       (SELECT n.since FROM plan_reigns n WHERE n.cluster_id = @cluster AND n.since > t.since ORDER BY n.since LIMIT 1) AS ended
 			FROM plan_reigns t JOIN plans p ON p.cluster_id = t.cluster_id AND p.number = t.number JOIN clusters c ON c.id = p.cluster_id
-			WHERE t.cluster_id = @cluster AND t.since < @before
+			WHERE t.cluster_id = @cluster AND t.since < @before AND @from::timestamptz <= clock_timestamp()
 			  AND t.since >= coalesce((SELECT max(b.since) FROM plan_reigns b WHERE b.cluster_id = @cluster AND b.since <= @from), @from)
 			ORDER BY t.since DESC LIMIT @limit`,
 			pgx.NamedArgs{"cluster": id, "before": before, "from": from, "limit": limitOf(page) + 1},

@@ -74,6 +74,7 @@ func TestPlansInForce(t *testing.T) {
 		{at(40), at(41), []string{third}},
 		{never, at(25), []string{second, first}},
 		{never, at(10), nil},
+		{time.Now().Add(time.Hour), never, nil},
 		{at(1), at(2), nil},
 	} {
 		for _, size := range []int{1, 2, 100} {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -40,6 +41,22 @@ func TestScenarioAddresses(t *testing.T) {
 			t.Fatalf("with the seed %d: %v\n%.2000s", seed, err, said)
 		}
 		t.Logf("seed %d: %s", seed, said)
+	}
+}
+
+// TestMomentsTellTheYear runs ui/test/moments.ts. A moment tells the date where that is not today's, and the year where that is
+// not this one.
+func TestMomentsTellTheYear(t *testing.T) {
+	t.Parallel()
+	const moments = `["2026-12-24T10:00:00Z", "2026-12-24T18:30:00Z", "2026-12-25T10:00:00Z", "2027-12-24T10:00:00Z", "2025-12-24T10:00:00Z", "2026-12-31T23:30:00Z"]`
+	want := []string{"19:30 CET", "25 Dec, 11:00 CET", "24 Dec 2027, 11:00 CET", "24 Dec 2025, 11:00 CET", "1 Jan 2027, 00:30 CET"}
+	text, err := exec.Command("node", built(t, "moments"), moments).Output()
+	var said []string
+	if err == nil {
+		err = json.Unmarshal(text, &said)
+	}
+	if err != nil || !slices.Equal(said, want) {
+		t.Errorf("got %q, want %q (%v)", said, want, err)
 	}
 }
 

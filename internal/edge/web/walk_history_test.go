@@ -259,8 +259,15 @@ func walkHistory(t *testing.T, s *server, browser context.Context) {
 	press(t, ctx, "Pin")
 	until(t, ctx, `document.querySelector("main").textContent.includes("Plan 2 is pinned until ") && document.querySelector("h1").textContent.startsWith("Plan 2 ")`)
 	picture(t, ctx, "history-pinned")
+	until(t, ctx, `document.querySelector("main").textContent.includes(". Plan 3 waits until then.")`)
+	until(t, ctx, `document.querySelector("header.top").textContent.includes("Plan 2 · pinned · made ")`)
+	s.open(t, ctx, "/c/past/plan")
+	looks(t, ctx, "plan-pinned")
+	until(t, ctx, `/Plan 2 is pinned until .*\. Plan 3 waits until then\./.test(document.querySelector("main").textContent)`)
 	press(t, ctx, "End the pin")
-	until(t, ctx, `!document.querySelector("main").textContent.includes("is pinned until") && document.querySelector("h1").textContent.startsWith("Plan 3 ")`)
+	until(t, ctx, `!document.querySelector("main").textContent.includes("is pinned until") && document.querySelector("header.top").textContent.includes("Plan 3 · computed ")`)
+	s.open(t, ctx, "/c/past/history")
+	until(t, ctx, `document.querySelector("h1").textContent.startsWith("Plan 3 ")`)
 
 	// A cluster without any history yet.
 	s.send(t, "POST", "/v1/clusters", map[string]any{"name": "unplanned"}, nil)

@@ -282,7 +282,7 @@ func (s *server) readMonth(t *testing.T, ctx context.Context, cluster string) {
 		begins := now.Truncate(time.Hour).Add(time.Hour)
 		ends := time.Date(now.Year(), now.Month()+1, 1, 0, 0, 0, 0, time.UTC)
 		total := s.monthsUntil(t, []overviewLine{{Cluster: cluster}}, begins) // this hour goes on as it is
-		basis := "to come by the forecast."
+		basis := "to come if demand stays as it is: no forecast."
 		if begins.Before(ends) {
 			var ahead struct {
 				Total struct {
@@ -294,9 +294,9 @@ func (s *server) readMonth(t *testing.T, ctx context.Context, cluster string) {
 			}
 			s.send(t, http.MethodPost, "/v1/clusters/"+cluster+"/horizons", map[string]any{"from": begins, "until": ends, "detail": "summary"}, &ahead)
 			total.Add(total, amount(t, ahead.Total.Cost.Bill))
-			if ahead.Total.Unforeseen == ahead.Total.Hours {
-				basis = "to come if every hour is like this one: no forecast."
-			} else if ahead.Total.Unforeseen > 0 {
+			if ahead.Total.Unforeseen == 0 {
+				basis = "to come by the forecast."
+			} else if ahead.Total.Unforeseen < ahead.Total.Hours {
 				basis = fmt.Sprintf("to come by the forecast; %s of it (", amountOf(t, ahead.Total.Resting, big.NewRat(1, 1), false))
 			}
 		}

@@ -155,11 +155,12 @@ func TestOverview(t *testing.T) {
 	s.open(t, ctx, "/")
 	until(t, ctx, fmt.Sprintf(`location.pathname === "/overview" && document.querySelectorAll(".overview tbody tr").length === %d`, clusters))
 
-	bill, change := new(big.Rat), new(big.Rat)
+	bill, change, planned := new(big.Rat), new(big.Rat), 0
 	for _, l := range lines {
 		if l.Plan != nil {
 			is := new(big.Rat).Mul(amount(t, l.Plan.Bill), big.NewRat(3600, l.Plan.Period))
 			bill.Add(bill, is)
+			planned++
 			if was := l.Days[len(l.Days)-2]; was != nil {
 				change.Add(change, is.Sub(is, new(big.Rat).Mul(amount(t, *was), big.NewRat(3600, l.Plan.Period))))
 			}
@@ -167,7 +168,7 @@ func TestOverview(t *testing.T) {
 	}
 	one := big.NewRat(1, 1)
 	said := value[string](t, ctx, `document.querySelector("main h1").textContent`)
-	begin := fmt.Sprintf("%d clusters rent VMs for %s an hour, %s less than a day ago. %s so far: $", clusters, amountOf(t, bill.FloatString(9), one, false), amountOf(t, change.Neg(change).FloatString(9), one, false), asked.UTC().Month())
+	begin := fmt.Sprintf("%d of %d clusters rent VMs for %s an hour, %s less than a day ago. %s so far: $", planned, clusters, amountOf(t, bill.FloatString(9), one, false), amountOf(t, change.Neg(change).FloatString(9), one, false), asked.UTC().Month())
 	shown, found := strings.CutPrefix(strings.TrimSuffix(said, ". 1 needs attention."), begin)
 	if !found {
 		t.Fatalf("the page says %q, want %q", said, begin)

@@ -17,6 +17,7 @@ type Current struct {
 	InputsVersion    int64      // the cluster's, now
 	InputsChangedAt  time.Time  // when they became that
 	Pin              *Pin       // an operator's word that this plan stays
+	Waiting          *int64     // the newest plan, while it waits for the pin's end
 	LastAttempt      *Attempt   // the last try to make a newer plan, if it failed or changed nothing
 	HoldSeconds      int64      // time for which a decrease of VMs is held back from autoscalers
 	Past             []PastVMs  // earlier plans within that time

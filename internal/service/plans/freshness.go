@@ -19,17 +19,35 @@ type Freshness struct {
 	InputsVersion   int64     `json:"inputs_version"`
 	InputsChangedAt time.Time `json:"inputs_changed_at"`
 	Pin             *Pin      `json:"pin"`
+	Waiting         *int64    `json:"waiting"`
 	LastAttempt     *Attempt  `json:"last_attempt"`
 }
 
 // Freshness returns the plan's freshness at a moment.
 func (c Current) Freshness(now time.Time) Freshness {
 	return Freshness{ConfirmedAt: c.ConfirmedAt.UTC(), ValidUntil: c.ValidUntil().UTC(), Stale: c.Stale(now),
-		InputsVersion: c.InputsVersion, InputsChangedAt: c.InputsChangedAt.UTC(), Pin: c.Pin, LastAttempt: c.LastAttempt}
+		InputsVersion: c.InputsVersion, InputsChangedAt: c.InputsChangedAt.UTC(), Pin: c.Pin, Waiting: c.Waiting, LastAttempt: c.LastAttempt}
+}
+
+// Held says that a plan is pinned, and which waits; "" where it is not.
+func (f Freshness) Held() string {
+	if f.Pin == nil {
+		return ""
+	}
+	said := fmt.Sprintf("Plan %d is pinned until %s by %s.", f.Pin.Number, f.Pin.Until.UTC().Format(time.RFC3339), f.Pin.By)
+	if f.Waiting != nil {
+		said += fmt.Sprintf(" Plan %d waits until then.", *f.Waiting)
+	}
+	return said
 }
 
 // Trouble says why an older plan stays in force, and what to do; "" where none does. number is the plan's.
 func (f Freshness) Trouble(number int64) string {
+	return strings.TrimSpace(f.Held() + " " + f.unplanned(number))
+}
+
+// unplanned says why there is no newer plan, and what to do; "" where none is needed.
+func (f Freshness) unplanned(number int64) string {
 	switch a := f.LastAttempt; {
 	case a != nil && a.Failed:
 		what := "The attempt of " + a.At.UTC().Format(time.RFC3339) + " to plan anew failed"

@@ -48,6 +48,9 @@ func TestTroubleIsTold(t *testing.T) {
 		want string
 	}{
 		{Freshness{LastAttempt: &Attempt{Detail: "nothing changed"}}, ""},
+		{Freshness{Pin: &Pin{Number: 7, Until: noon, By: "ada"}}, "Plan 7 is pinned until 2026-11-21T12:00:00Z by ada."},
+		{Freshness{Pin: &Pin{Number: 7, Until: noon, By: "ada"}, Waiting: new(int64(9)), LastAttempt: boundary},
+			"Plan 7 is pinned until 2026-11-21T12:00:00Z by ada. Plan 9 waits until then. The attempt of 2026-11-21T12:00:00Z to plan anew failed: vm has no price. Plan 7, of older inputs, stays in force."},
 		{Freshness{InputsChangedAt: noon, LastAttempt: failed},
 			"The change of 2026-11-21T12:00:00Z could not be planned: The quota of vm is 0. A quota of 2 is enough. Plan 7, of older inputs, stays in force."},
 		{Freshness{LastAttempt: boundary, Stale: true}, "The attempt of 2026-11-21T12:00:00Z to plan anew failed: vm has no price. Plan 7, of older inputs, stays in force."},

@@ -18,6 +18,8 @@ type Overview struct {
 	Cluster     string          `json:"cluster"`
 	Plan        *PlanSummary    `json:"plan"` // the current one; nil without any
 	Stale       bool            `json:"stale"`
+	Pin         *Pin            `json:"pin"`          // nil where the plan is not pinned
+	Waiting     *int64          `json:"waiting"`      // the newer plan that waits for the pin's end; nil where none does
 	Failure     *string         `json:"failure"`      // why the last try to make a newer plan failed; nil if it did not
 	Month       *MonthSoFar     `json:"month"`        // nil without a plan
 	Days        []*money.Amount `json:"days"`         // the bills of the last days, per period of the plan, the newest last; nil where no plan held

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -57,17 +58,26 @@ func standings(ctx context.Context, s *remote.Service) (map[string]string, error
 }
 
 func standing(line plans.Overview) string {
-	switch {
-	case line.Failure != nil && line.Plan == nil:
-		return "none: " + *line.Failure
-	case line.Failure != nil:
-		return fmt.Sprintf("%d, not planned anew: %s", line.Plan.Number, *line.Failure)
-	case line.Plan == nil:
+	if line.Plan == nil {
+		if line.Failure != nil {
+			return "none: " + *line.Failure
+		}
 		return "none yet"
-	case line.Stale:
-		return fmt.Sprintf("%d, stale", line.Plan.Number)
 	}
-	return fmt.Sprint(line.Plan.Number)
+	said := fmt.Sprint(line.Plan.Number)
+	if line.Pin != nil {
+		said += ", pinned until " + line.Pin.Until.UTC().Format(time.RFC3339)
+	}
+	if line.Waiting != nil {
+		said += fmt.Sprintf("; plan %d waits", *line.Waiting)
+	}
+	switch {
+	case line.Failure != nil:
+		said += ", not planned anew: " + *line.Failure
+	case line.Stale:
+		said += ", stale"
+	}
+	return said
 }
 
 // ClusterCommand returns the commands about clusters.

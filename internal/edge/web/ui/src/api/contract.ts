@@ -1237,6 +1237,7 @@ export type Freshness = {
   pin: Pin;
   stale: boolean;
   valid_until: string;
+  waiting: number | null;
 };
 
 export type GroupSetting = {
@@ -2164,8 +2165,10 @@ export type Overview = {
   days: Array<string | null>;
   failure: string | null;
   month: MonthSoFar;
+  pin: Pin;
   plan: (PlanSummary) | null;
   stale: boolean;
+  waiting: number | null;
 };
 
 export type OverviewList = {

@@ -29,12 +29,13 @@ export function age(milliseconds: number): string {
   return `${duration(Math.max(0, Math.floor(milliseconds / 1000)))} ago`;
 }
 
-/** clock is a moment's time of day in a zone, with its date where that is not today's. */
+/** clock is a moment's time of day in a zone, with its date where that is not today's, and the year where that is not this one. */
 export function clock(moment: Date, zone: string, now: Date): string {
-  const day = new Intl.DateTimeFormat("en-GB", { timeZone: zone, day: "numeric", month: "short" });
-  const time = new Intl.DateTimeFormat("en-GB", { timeZone: zone, hour: "2-digit", minute: "2-digit", timeZoneName: "short" });
-  const today = day.format(moment) === day.format(now);
-  return today ? time.format(moment) : `${day.format(moment)}, ${time.format(moment)}`;
+  const of = (at: Date, parts: Intl.DateTimeFormatOptions) => new Intl.DateTimeFormat("en-GB", { timeZone: zone, ...parts }).format(at);
+  const year = of(moment, { year: "numeric" }) === of(now, { year: "numeric" }) ? undefined : "numeric";
+  const date = (at: Date) => of(at, { day: "numeric", month: "short", year });
+  const time = of(moment, { hour: "2-digit", minute: "2-digit", timeZoneName: "short" });
+  return date(moment) === date(now) ? time : `${date(moment)}, ${time}`;
 }
 
 /** second is a moment's time of day in a zone, to the second. */

@@ -6,36 +6,9 @@ import { headline, perPeriod } from "../model/money.ts";
 import { count } from "../model/words.ts";
 import { Chip } from "../parts/chip.tsx";
 import { DataTable } from "../parts/table.tsx";
-import { current, refresh } from "../state/cluster.ts";
-import { route } from "../state/route.ts";
+import { refresh } from "../state/cluster.ts";
 import { each, moment, numbered, period } from "./history-words.tsx";
 import { refusal } from "../state/rights.ts";
-
-/** PinLine says which plan is held, and lets it go. */
-export function PinLine() {
-  const wrong = useSignal("");
-  const pin = current.value?.plan.freshness.pin;
-  const name = route.value.cluster;
-  if (!pin) return null;
-  const unpin = async () => {
-    try {
-      await ask("DELETE /v1/clusters/{cluster}/plans/pin", { path: { cluster: name } });
-      await refresh(name);
-    } catch (e) {
-      if (!(e instanceof Problem)) throw e;
-      wrong.value = refusal(e);
-    }
-  };
-  return (
-    <div class="banner" role="status">
-      <span>
-        Plan {numbered(pin.number)} is pinned until {moment(pin.until)} by <bdi>{pin.by}</bdi>. Plans go on being made; none of them becomes current until then.
-      </span>
-      <button class="quiet" onClick={() => void unpin()}>End the pin</button>
-      {wrong.value && <span role="alert">{wrong.value}</span>}
-    </div>
-  );
-}
 
 const hours = ["1", "4", "12", "24", "168"] as const;
 const hourTexts: Record<string, string> = { "1": "1 hour", "4": "4 hours", "12": "12 hours", "24": "1 day", "168": "7 days" };

@@ -14,6 +14,7 @@ import { count, percent } from "../model/words.ts";
 import { Export } from "../parts/export.tsx";
 import { Shown } from "../parts/fetched.tsx";
 import { lazy } from "../parts/lazy.tsx";
+import { PinLine } from "../parts/pinned.tsx";
 import { DataTable } from "../parts/table.tsx";
 import { now } from "../state/clock.ts";
 import { cluster, current } from "../state/cluster.ts";
@@ -21,7 +22,7 @@ import { inForce } from "../state/days.ts";
 import { useFetched } from "../state/fetched.ts";
 import { addressOf, chooseAll, query, route } from "../state/route.ts";
 import { bill, each, made, moment, numbered, period, Periods, why } from "./history-words.tsx";
-import { Chosen, PinLine } from "./history-plan.tsx";
+import { Chosen } from "./history-plan.tsx";
 
 const most = 1000;
 

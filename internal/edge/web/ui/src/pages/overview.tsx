@@ -98,7 +98,8 @@ function lead(all: Line[], per: Period): string {
   const costs = [...sums].map(([currency, s]) => headline(s.bill, currency)).join(" and ");
   const differs = [...sums].filter(([, s]) => s.change !== 0n).map(([currency, s]) => `${headline(s.change < 0n ? -s.change : s.change, currency)} ${s.change < 0n ? "less" : "more"}`);
   const calls = all.filter((l) => state(l).tone === "bad").length;
-  const rented = `${count(all.length, "cluster rents", "clusters rent")} VMs for ${costs || "nothing yet"}${costs ? ` ${eachAtRate[per]}` : ""}`;
+  const some = planned.length < all.length ? `${planned.length} of ${count(all.length, "cluster", "clusters")} ${planned.length === 1 ? "rents" : "rent"}` : count(all.length, "cluster rents", "clusters rent");
+  const rented = planned.length > 0 ? `${some} VMs for ${costs} ${eachAtRate[per]}` : `${count(all.length, "cluster has", "clusters have")} no plan yet`;
   const changed = differs.length > 0 ? `${differs.join(" and ")} than a day ago` : "as much as a day ago";
   const said =
     since === planned.length || since === 0

@@ -45,7 +45,7 @@ export function Picture({ plan, days }: { plan: CurrentPlan; days: Read }) {
     const was = p && days.held[days.held.findIndex((h) => h.plan === p) + 1]?.plan;
     if (p && was) go(addressOf(plan.cluster, "history", `${was.number}..${p.number}`));
   };
-  const next = days.contracts.filter((c) => Date.parse(c.until) > at && Date.parse(c.from) <= at).sort((a, b) => Date.parse(a.until) - Date.parse(b.until))[0];
+  const next = days.contracts.filter((c) => Date.parse(c.until) > now.value && Date.parse(c.from) <= now.value).sort((a, b) => Date.parse(a.until) - Date.parse(b.until))[0];
   const middle = (from + until) / 2;
   const wide = until - from;
   return (

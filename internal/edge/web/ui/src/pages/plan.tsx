@@ -14,6 +14,7 @@ import { Export } from "../parts/export.tsx";
 import { Waiting } from "../parts/fetched.tsx";
 import { lazy } from "../parts/lazy.tsx";
 import { Unplanned } from "../parts/noplan.tsx";
+import { PinLine } from "../parts/pinned.tsx";
 import { Segments } from "../parts/segments.tsx";
 import { now } from "../state/clock.ts";
 import { current, refresh } from "../state/cluster.ts";
@@ -44,6 +45,7 @@ function Planned({ plan, problem }: { plan: CurrentPlan; problem: Problem }) {
           <Export kept={files(plan)} />
         </span>
       </div>
+      <PinLine />
       <div class="cards">
         <Money plan={plan} problem={problem} held={days.value.value?.held ?? null} />
         <section class="card span-7 days" aria-labelledby="days">
@@ -222,7 +224,7 @@ function ThisMonth({ cluster }: { cluster: string }) {
 /** basis is what the bill to come rests on. */
 function basis({ bill, unforeseen }: Ahead, money: (u: Units) => string): string {
   if (unforeseen === 0n) return "by the forecast.";
-  if (unforeseen === "all") return "if every hour is like this one: no forecast.";
+  if (unforeseen === "all") return "if demand stays as it is: no forecast.";
   return `by the forecast; ${money(unforeseen)} of it (${percent(Number(unforeseen) / Number(bill))}) rests on none.`;
 }
 

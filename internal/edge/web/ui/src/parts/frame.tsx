@@ -96,12 +96,13 @@ function Top() {
 function PlanLine() {
   const p = current.value?.plan;
   if (!p) return null;
-  const zone = cluster.value?.time_zone ?? "UTC";
+  const at = (moment: string) => clock(new Date(moment), cluster.value?.time_zone ?? "UTC", new Date(now.value));
+  const { freshness: f } = p;
+  const computed = `computed ${age(now.value - Date.parse(f.confirmed_at))} · holds until ${f.last_attempt?.failed ? "it can be planned anew" : at(f.valid_until)}`;
   return (
     <>
       <p class="small muted">
-        Plan {number(p.number)} · computed {age(now.value - Date.parse(p.freshness.confirmed_at))} ·{" "}
-        {p.freshness.last_attempt?.failed ? "holds until it can be planned anew" : `holds until ${clock(new Date(p.freshness.valid_until), zone, new Date(now.value))}`}
+        Plan {number(p.number)} · {f.pin ? `pinned · made ${at(p.created_at)}` : computed}
       </p>
       <a class="plain" href="#proof">
         <Chip {...proof(p)} />

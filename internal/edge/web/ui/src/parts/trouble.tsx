@@ -161,7 +161,7 @@ function Kept({ plan }: { plan: CurrentPlan }) {
     );
   if (!f.stale) return null;
   return (
-    <Banner said={`This plan is ${old(now.value - Date.parse(f.confirmed_at))} old. It was due to be renewed at ${at(f.valid_until)}; the last good plan stays in force.`}>
+    <Banner said={`This plan is ${old(now.value - Date.parse(f.pin ? plan.created_at : f.confirmed_at))} old. It was due to be renewed at ${at(f.valid_until)}; the last good plan stays in force.`}>
       <button class="quiet" aria-expanded={why.value} onClick={() => (why.value = !why.value)}>Why?</button>
       <button class="quiet" onClick={() => void compute()}>Compute now</button>
       {why.value && <p class="small">{attempt ? attempt.detail : "No one has tried to renew it since: Headroom was not running, or could not reach its database."}</p>}

@@ -19,7 +19,7 @@ export interface Month {
 
 export interface Ahead {
   bill: Units;
-  /** How much of it rests on no forecast; or all that is after this hour. */
+  /** How much of it rests on no forecast; all, where that is all after this hour, or nothing is after it. */
   unforeseen: Units | "all";
   /** Whether upfront payments fall into it, which are in no plan's bill and not in this one. */
   upfront: boolean;
@@ -48,7 +48,7 @@ async function readMonth(cluster: string): Promise<Month | null> {
   const ends = Date.UTC(day.getUTCFullYear(), day.getUTCMonth() + 1, 1);
   const asks = session.value !== null && session.value.role !== "viewer";
   let ahead: Ahead | null = null;
-  if (begins >= ends) ahead = { bill: rest, unforeseen: 0n, upfront: false };
+  if (begins >= ends) ahead = { bill: rest, unforeseen: "all", upfront: false };
   else if (asks) {
     const body = { from: new Date(begins).toISOString(), until: new Date(ends).toISOString(), detail: "summary" } as const;
     const h = await ask("POST /v1/clusters/{cluster}/horizons", { path: { cluster }, body }).then((a) => atOnce(a!.value), () => null); // what is behind is seen even so
