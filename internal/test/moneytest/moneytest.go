@@ -77,6 +77,10 @@ func (b *Book) Read(t testing.TB, place string, x any, under string) {
 			Hold(b.Bill, sum)
 		}
 		b.differences(x)
+		if today, bought := billOf(x["today"]), billOf(x["bought"]); x["dearer"] != nil { // a purchase in the cluster as it is
+			Hold(b.Bill, bought.Sub(today))
+			Hold(b.Bill, bought.Round(2).Sub(today.Round(2))) // as sentences show both, so that a reader's sum is the same
+		}
 		for name, value := range x {
 			if nested, is := value.(map[string]any); is && nested["amount"] != nil {
 				b.Read(t, place, nested["amount"], name)
@@ -97,6 +101,13 @@ func (b *Book) Read(t testing.TB, place string, x any, under string) {
 			Hold(b.Tainted, d)
 		}
 	}
+}
+
+func billOf(x any) decimal.Decimal {
+	cost, _ := x.(map[string]any)
+	text, _ := cost["bill"].(string)
+	d, _ := decimal.NewFromString(text)
+	return d
 }
 
 // differences adds what the bills of one object differ by.
