@@ -82,6 +82,14 @@ func TestMoneyIsTheBill(t *testing.T) {
 			switch {
 			case a.StatusCode == http.StatusTooManyRequests:
 				continue // a key may ask so often
+			case a.StatusCode == http.StatusAccepted: // longer work
+				method, path, body = http.MethodGet, a.Header.Get("Location")+"/result", ""
+				if form != "" {
+					path += "?format=" + form
+				}
+				continue
+			case a.StatusCode == http.StatusConflict && strings.HasSuffix(strings.Split(path, "?")[0], "/result"):
+				continue // it is not done yet
 			case err != nil || a.StatusCode >= 300:
 				t.Fatalf("%s %s %s: %d %s (%v)", method, path, form, a.StatusCode, text, err)
 			}
