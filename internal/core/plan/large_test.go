@@ -22,8 +22,8 @@ const (
 	mostGiven = 4500
 	// Plans of up to maxClasses tell of each class what one job more costs and one less saves: amounts and their bounds.
 	mostChanges = 1000
-	// The searches for them take about so much room, however many classes there are.
-	roomOfChanges = 6 << 20
+	// The searches for them may look at so many states, however many classes there are, of which each keeps a node.
+	roomOfChanges = 12 * maxStates
 )
 
 // TestLargeProblemsGrowAsTheirText: what reading, solving and writing take of memory grows with the number of
