@@ -73,10 +73,10 @@ func (m *classMaker) forecast(ctx context.Context, job chosenJob, c *madeClass, 
 	own := spanOf(*job.FirstAt, *job.LastAt)
 	if in := own.weeks(m.record); in.days() >= 7 {
 		q := ForecastFromHistory{Class: job.name, Job: job.Job, MeasuredFrom: &in.from, MeasuredUntil: &in.until, Counts: inputs.CountsArrivals, Statistic: StatisticAverage}
-		if about = in.words(runs); in.seldom(runs) {
-			about += ": too seldom to be expected again, so none is forecast"
-		} else if weekly.Week, err = m.desk.measuredWeek(ctx, m.of.Name, q, m.zone, new(ForecastMade)); err != nil {
-			return "", fault.Move(err, func(string) string { return "/job" })
+		if about = in.words(runs); !in.seldom(runs) {
+			if weekly.Week, err = m.desk.measuredWeek(ctx, m.of.Name, q, m.zone, new(ForecastMade)); err != nil {
+				return "", fault.Move(err, func(string) string { return "/job" })
+			}
 		}
 	} else {
 		why, record := "less than a week is on record", m.record
@@ -116,7 +116,7 @@ func (s span) seldom(runs pastRuns) bool {
 func (s span) words(runs pastRuns) string {
 	n, weeks := s.count(runs)
 	if s.seldom(runs) {
-		return fmt.Sprintf("%d in %s on record", n, fault.Plural(weeks, "week"))
+		return fmt.Sprintf("%d in %s on record: too seldom to be expected again, so none is forecast", n, fault.Plural(weeks, "week"))
 	}
 	if n < weeks {
 		return fmt.Sprintf("%d in %s on record, at the same hour of the week", n, fault.Plural(weeks, "week"))

@@ -1,6 +1,9 @@
 package integer
 
-import "math"
+import (
+	"math"
+	"sort"
+)
 
 // others lists, for each class, what all the other classes can do together at little cost: the sets of moves whose extras
 // stay below a limit, less those that another set beats. Two lists differ in few classes. So a class is added to half of
@@ -9,7 +12,7 @@ import "math"
 // Where VMs more and fewer cost the same, only the rest of the last VM counts. Loads are folded there: those that differ
 // by whole VMs are as good as each other. That is a bound at least, and a plan that reaches it is the best.
 type others struct {
-	beside *point
+	point  *point
 	folded bool
 	limit  float64     // every set of moves that is not listed costs at least this
 	leads  []lead      // the classes that can move for less
@@ -41,7 +44,7 @@ const (
 
 // newOthers makes the list of all classes up to a limit; nil where it is too long.
 func newOthers(b *point, limit float64) *others {
-	o := &others{beside: b, limit: limit, folded: b.kink.high-b.kink.low >= foldedFrom, place: map[int]int{}}
+	o := &others{point: b, limit: limit, folded: b.kink.high-b.kink.low >= foldedFrom, place: map[int]int{}}
 	all := true
 	if o.leads, all = b.front.leads(limit, longestList, nil); !all {
 		return nil
@@ -65,7 +68,7 @@ func newOthers(b *point, limit float64) *others {
 
 // add makes the list with more classes, which is a new one; false where it is too long.
 func (o *others) add(list []apart, from, to int) (longer []apart, made bool) {
-	b := o.beside
+	b := o.point
 	for g := from; g < to; g++ {
 		if len(o.moves[g]) == 0 {
 			continue
@@ -75,7 +78,7 @@ func (o *others) add(list []apart, from, to int) (longer []apart, made bool) {
 			o.shift(list, m, node{class: int32(g), choice: int32(c)})
 			b.listWork -= len(o.made)
 			merged := &o.layers[c%2]
-			*merged = o.merge(emptied(*merged, len(next)+len(o.made)), next)
+			*merged = o.merge(room(*merged, len(next)+len(o.made)), next)
 			next = *merged
 		}
 		if len(next) > longestList || b.listWork <= 0 || b.done() {
@@ -88,20 +91,14 @@ func (o *others) add(list []apart, from, to int) (longer []apart, made bool) {
 
 // shift makes a move after each set of a list.
 func (o *others) shift(list []apart, m choice, at node) {
-	grid := o.beside.kink.grid
+	grid := o.point.kink.grid
 	load, vms, wraps := m.load, int32(0), len(list)
 	if o.folded {
 		load = mod(m.load, grid)
 		vms = int32((m.load - load) / grid)
-		for low := 0; low < wraps; { // the first one that the move brings to a whole VM
-			if middle := (low + wraps) / 2; list[middle].load+load < grid {
-				low = middle + 1
-			} else {
-				wraps = middle
-			}
-		}
+		wraps = sort.Search(len(list), func(i int) bool { return list[i].load+load >= grid }) // a VM more from there on
 	}
-	o.made = emptied(o.made, len(list))
+	o.made = room(o.made, len(list))
 	part := func(list []apart, load int64, vms int32) {
 		for i := range list {
 			st := &list[i]
@@ -117,14 +114,14 @@ func (o *others) shift(list []apart, m choice, at node) {
 
 // merge merges a list and what was made, and drops what is beaten.
 func (o *others) merge(dst, list []apart) []apart {
-	least, perUnit, made := math.Inf(1), o.beside.kink.perUnit, o.made
+	least, perUnit, made := math.Inf(1), o.point.kink.perUnit, o.made
 	if o.folded { // the best of all loads beats some of those below it, a VM on
 		for _, l := range [2][]apart{list, made} {
 			for i := range l {
 				least = min(least, l[i].cost-perUnit*float64(l[i].load))
 			}
 		}
-		least += o.beside.kink.nu
+		least += o.point.kink.nu
 	}
 	i, j := 0, 0
 	for i < len(list) || j < len(made) {
@@ -142,14 +139,6 @@ func (o *others) merge(dst, list []apart) []apart {
 		}
 	}
 	return dst
-}
-
-// grown empties a list and sees to it that it holds n states.
-func emptied(list []apart, n int) []apart {
-	if cap(list) < n {
-		return make([]apart, 0, max(n, 2*cap(list)))
-	}
-	return list[:0]
 }
 
 // without is the list of what the classes but one can do; false where it is too long.
@@ -182,7 +171,7 @@ func (o *others) without(class int) (list []apart, made bool) {
 // best finds moves of the list and of the class that make the cheapest plan, if its gap is below another one. No plan has
 // a gap below proven.
 func (o *others) best(v *varied, gap float64) (moves []move, proven float64) {
-	b := o.beside
+	b := o.point
 	list, made := o.without(v.own.Class)
 	if !made {
 		return nil, 0
@@ -230,15 +219,7 @@ type trial struct {
 
 // until counts the sets of the list that add so much load at most.
 func (t *trial) until(load int64) int {
-	low, high := 0, len(t.list)
-	for low < high {
-		if middle := (low + high) / 2; t.list[middle].load <= load {
-			low = middle + 1
-		} else {
-			high = middle
-		}
-	}
-	return low
+	return sort.Search(len(t.list), func(i int) bool { return t.list[i].load > load })
 }
 
 // plain tries the jobs with each number of VMs.

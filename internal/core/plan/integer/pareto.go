@@ -49,9 +49,9 @@ type layers struct {
 }
 
 // room empties a list and sees to it that it holds n states.
-func room(list []state, n int) []state {
+func room[T any](list []T, n int) []T {
 	if cap(list) < n {
-		return make([]state, 0, max(n, 2*cap(list)))
+		return make([]T, 0, max(n, 2*cap(list)))
 	}
 	return list[:0]
 }
