@@ -11,7 +11,10 @@ tool (
 	honnef.co/go/tools/cmd/staticcheck
 )
 
-require github.com/securego/gosec/v2 v2.30.0
+require (
+	github.com/securego/gosec/v2 v2.30.0
+	golang.org/x/tools v0.52.0
+)
 
 require (
 	github.com/BurntSushi/toml v1.6.0 // indirect
@@ -37,7 +40,6 @@ require (
 	golang.org/x/sys v0.49.0 // indirect
 	golang.org/x/telemetry v0.0.0-20261010193011-f71dc92da45e // indirect
 	golang.org/x/text v0.43.0 // indirect
-	golang.org/x/tools v0.52.0 // indirect
 	golang.org/x/vuln v1.9.0 // indirect
 	gopkg.in/yaml.v3 v3.0.1 // indirect
 	honnef.co/go/tools v0.8.2 // indirect
