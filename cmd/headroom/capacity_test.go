@@ -78,7 +78,7 @@ func connectTo(t *testing.T, database string) *pgx.Conn {
 // A server starts soon with many clusters, and its memory does not grow while all plans are read again.
 func TestManyClusters(t *testing.T) {
 	besideOthers(t)
-	sizes, minutes := []int{1, 1200}, 0
+	sizes, minutes := []int{1, 400}, 0
 	if wholeSamples {
 		sizes, minutes = []int{1, 100, 1000, 10_000}, 3
 	}

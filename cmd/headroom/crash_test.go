@@ -38,7 +38,7 @@ func allOnDatabase(t *testing.T, dirs []string, url string) (all []*served) {
 func TestKilledServersLoseNoWrite(t *testing.T) {
 	t.Parallel()
 	const servers = 3
-	sieges, kills := 1, 15
+	sieges, kills := 1, 6
 	if wholeSamples {
 		sieges, kills = 2, 1000
 	}
@@ -142,7 +142,7 @@ func (g *siege) othersGoOn(hit int) {
 // by itself (R2, R3).
 func TestCrashedDatabasesLoseNoWrite(t *testing.T) {
 	t.Parallel()
-	sieges, crashes := 1, 8
+	sieges, crashes := 1, 4
 	if wholeSamples {
 		sieges, crashes = 2, 200
 	}

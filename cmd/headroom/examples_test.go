@@ -70,7 +70,7 @@ var ofTest = strings.NewReplacer(
 	"plan get shop 3", "plan get shop $OLD", "plan pin shop 3", "plan pin shop $OLD", "plan problem shop 3", "plan problem shop $OLD")
 
 // The examples of every command run, in their order, in a folder with the files that they name, and do what they should.
-// The short form tries one command in four.
+// The short form tries one command in ten.
 func TestExamplesRun(t *testing.T) {
 	t.Parallel()
 	h := startHomed(t)
@@ -80,7 +80,7 @@ func TestExamplesRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	database, needs := pgtest.Database(t), exampleNeeds(t)
-	every := 4
+	every := 10
 	if wholeSamples {
 		every = 1
 	}

@@ -67,7 +67,7 @@ func (s *served) planned(t *testing.T, times int) (took []time.Duration) {
 // without.
 func TestPlansBesideLongWork(t *testing.T) {
 	besideOthers(t)
-	times := 10
+	times := 4
 	if wholeSamples {
 		times = 40
 	}

@@ -46,7 +46,7 @@ func TestOneOfAThingIsSingular(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	file := filepath.Join(t.TempDir(), "problem.json")
 	said, infeasible := 0, 0
-	trials := 30
+	trials := 10
 	if os.Getenv("HEADROOM_LONG") == "1" {
 		trials = 600
 	}

@@ -223,9 +223,9 @@ func tellStops(t *testing.T, stops []time.Duration, kinds map[string]int) string
 // SIGTERM under load loses no accepted request (R20), with a private database.
 func TestStopsUnderLoad(t *testing.T) {
 	besideOthers(t)
-	rounds := 1
+	rounds, load := 1, int64(60)
 	if wholeSamples {
-		rounds = 100
+		rounds, load = 100, 200
 	}
 	dir := dataDirectory(t)
 	variables := []string{"HEADROOM_SOLVES_PER_SECOND=100000", "HEADROOM_REQUESTS_PER_SECOND=100000"}
@@ -246,7 +246,7 @@ func TestStopsUnderLoad(t *testing.T) {
 			break
 		}
 		b := startBusyClients(t, s, keys, fmt.Sprintf("r%d", round))
-		waits(t, "load", 20*time.Second, func() bool { return b.began.Load() > 200+int64(round%10)*20 })
+		waits(t, "load", 20*time.Second, func() bool { return b.began.Load() > load+int64(round%10)*20 })
 		stops = append(stops, b.stopBusy(t, s))
 		if left, _ := filepath.Glob(filepath.Join(dir, "*", "postmaster.pid")); len(left) > 0 {
 			t.Errorf("round %d: the private database was not stopped cleanly: %s is left", round, left)
@@ -262,9 +262,9 @@ func TestStopsUnderLoad(t *testing.T) {
 // Of three servers on one database one after the other is stopped under load and started again (R20).
 func TestStopsOfReplicas(t *testing.T) {
 	besideOthers(t)
-	rounds := 1
+	rounds, load := 1, int64(60)
 	if wholeSamples {
-		rounds = 10
+		rounds, load = 10, 150
 	}
 	const admin = "hrk_replicasreplicasreplicasreplicasreplicas"
 	variables := []string{"HEADROOM_SOLVES_PER_SECOND=100000", "HEADROOM_REQUESTS_PER_SECOND=100000",
@@ -292,7 +292,7 @@ func TestStopsOfReplicas(t *testing.T) {
 			loads[i] = startBusyClients(t, s, keys, fmt.Sprintf("r%d-%d", round, i))
 		}
 		for i, s := range servers {
-			waits(t, "load", 20*time.Second, func() bool { return loads[i].began.Load() > 150 })
+			waits(t, "load", 20*time.Second, func() bool { return loads[i].began.Load() > load })
 			stops = append(stops, loads[i].stopBusy(t, s))
 			for kind, n := range loads[i].kinds {
 				kinds[kind] += n
