@@ -333,7 +333,7 @@ func (a *anew) exactly(name string, i int, said *capacity.JobChange, one float64
 func TestChangesAgreeWithPlansMadeAnew(t *testing.T) {
 	r := rand.New(rand.NewPCG(27, 11))
 	count := map[string]int{}
-	for trial := range plantest.Trials(120, 10_000) {
+	for trial := range plantest.Trials(40, 10_000) {
 		integrality := []capacity.Integrality{capacity.Integer, capacity.Executable}[trial%2]
 		p := plantest.DrawProblem(t, r, 1+r.IntN(6), integrality)
 		if r.IntN(4) == 0 {

@@ -235,7 +235,7 @@ func TestDirtyRatiosEqualEnumeration(t *testing.T) {
 	defer pool.Close()
 	r := rand.New(rand.NewPCG(41, 7))
 	count := map[string]int{}
-	for trial := range plantest.Trials(200, 60_000) {
+	for trial := range plantest.Trials(80, 60_000) {
 		p := dirty(r)
 		if trial%4 == 0 {
 			p.Options.Engine, p.Options.MaxSolveMs = capacity.EngineCBC, 60_000
@@ -269,7 +269,7 @@ func TestDirtyRatiosEqualEnumeration(t *testing.T) {
 		}
 	}
 	t.Log(count)
-	if count["integer optimal"] < plantest.Trials(40, 10_000) || count["executable optimal"] < plantest.Trials(40, 10_000) || count["relaxed optimal"] < plantest.Trials(20, 5_000) ||
+	if count["integer optimal"] < plantest.Trials(16, 10_000) || count["executable optimal"] < plantest.Trials(16, 10_000) || count["relaxed optimal"] < plantest.Trials(8, 5_000) ||
 		count["integer infeasible"] == 0 || count["relaxed infeasible"] == 0 || count["cbc says nothing"] > plantest.Trials(200, 60_000)/100 {
 		t.Errorf("of the plans %v", count)
 	}
@@ -281,7 +281,7 @@ func TestDirtyRatiosOnFleets(t *testing.T) {
 	defer pool.Close()
 	r := rand.New(rand.NewPCG(43, 7))
 	count := map[capacity.Status]int{}
-	for trial := range plantest.Trials(50, 20_000) {
+	for trial := range plantest.Trials(20, 20_000) {
 		p := dirty(r)
 		other := capacity.OnDemand{Price: plantest.Hundredths(1 + r.IntN(250))}
 		p.Supply = capacity.Supply{VMTypes: []capacity.VMTypeSupply{
@@ -307,7 +307,7 @@ func TestDirtyRatiosOnFleets(t *testing.T) {
 		count[pl.Status]++
 	}
 	t.Log(count)
-	if count[capacity.Optimal] < plantest.Trials(25, 10_000) {
+	if count[capacity.Optimal] < plantest.Trials(10, 10_000) {
 		t.Errorf("of the plans %v", count)
 	}
 }
