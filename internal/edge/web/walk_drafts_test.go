@@ -65,8 +65,8 @@ func walkDrafts(t *testing.T, _ *server, browser context.Context) {
 	s.open(t, ctx, "/c/demo/operate")
 	until(t, ctx, `document.querySelector("h1").textContent.includes("alive")`)
 	saved, all := 0, drafts(prices.Items[0].ID)
-	if !long() { // those with versions, and one of each further kind of field
-		all = slices.Concat(all[:4], all[5:6], all[14:15], all[18:19])
+	if !long() { // two with versions, of which one is behind a button, one that is ticked, and one that the address keeps
+		all = slices.Concat(all[:1], all[2:3], all[5:6], all[18:19])
 	}
 	for _, d := range all {
 		if t.Run(d.form, func(t *testing.T) { isKept(t, ctx, s, d) }) {

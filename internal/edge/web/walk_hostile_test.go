@@ -10,6 +10,7 @@ import (
 	"math"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -76,7 +77,7 @@ func (s *server) named(t *testing.T, cluster string) {
 }
 
 // walkHostile visits every page that shows names. They are shown unchanged, stay in their place at every width, and
-// start nothing in files.
+// start nothing in files. The short form judges the colours of three of them.
 func walkHostile(t *testing.T, s *server, browser context.Context) {
 	s.named(t, "named")
 	ctx := s.tab(t, browser)
@@ -119,7 +120,9 @@ func walkHostile(t *testing.T, s *server, browser context.Context) {
 		for _, text := range value[[]string](t, ctx, fmt.Sprintf(turning, hostile[2])) {
 			t.Errorf("%s: a name turns around what stands after it: %q", at.name, text)
 		}
-		calmInTheDark(t, ctx, at.name+" with hostile names")
+		if long() || slices.Contains([]string{"now", "contracts", "live"}, at.name) {
+			calmInTheDark(t, ctx, at.name+" with hostile names")
+		}
 		looks(t, ctx, "hostile-"+at.name)
 	}
 

@@ -3,6 +3,8 @@ package web_test
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"testing"
 
 	"github.com/chromedp/cdproto/cdp"
@@ -20,7 +22,7 @@ func media(t *testing.T, ctx context.Context, name, forced string) {
 }
 
 // walkMedia looks at every page at a middle width, at 200 % (640 of 1280 pixels), in the reader's own colours, and on
-// paper.
+// paper. The short form looks at four pages of ten, one of each kind.
 func walkMedia(t *testing.T, s *server, browser context.Context) {
 	ctx := s.tab(t, browser)
 	fits := func(name string, width int64) {
@@ -32,10 +34,14 @@ func walkMedia(t *testing.T, s *server, browser context.Context) {
 		}
 		picture(t, ctx, fmt.Sprintf("%s-%d", name, width))
 	}
-	for name, path := range map[string]string{
+	pages := map[string]string{
 		"now": "/c/demo/now", "what-if": "/c/demo/what-if?ch=deadline:nightly-etl:%3D3600", "curves": "/c/demo/curves", "contracts": "/c/demo/contracts", "classes": "/c/demo/classes",
 		"class": "/c/demo/classes/nightly-etl", "batch": "/c/demo/batch", "live": "/c/demo/live", "history": "/c/demo/history", "settings": "/settings/keys",
-	} {
+	}
+	if !long() {
+		maps.DeleteFunc(pages, func(name, _ string) bool { return !slices.Contains([]string{"now", "curves", "class", "batch"}, name) })
+	}
+	for name, path := range pages {
 		media(t, ctx, "", "none")
 		do(t, ctx, chromedp.EmulateViewport(1280, 900))
 		s.open(t, ctx, path)

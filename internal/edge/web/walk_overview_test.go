@@ -135,7 +135,7 @@ func (s *server) monthsUntil(t *testing.T, lines []overviewLine, now time.Time) 
 
 // TestOverview sees 200 clusters at once, and a server that has none.
 func TestOverview(t *testing.T) {
-	clusters := 40
+	clusters := 20
 	if long() {
 		clusters = 200
 	}
