@@ -59,8 +59,8 @@ func (h *Horizon) arrivalsOf(class int) []perf.Arriving {
 }
 
 // Carried turns arrivals into jobs that run: each holds its VMs from its arrival for as long as its plan gives it (see
-// perf.HeldSeconds). Periods are cut where the number changes: at whole hours, and where a contract begins or ends. A number
-// of jobs is seldom whole, so that classes are planned in parts of jobs (see parts). Without arrivals the horizon stays as it is.
+// perf.HeldSeconds). Periods are cut where the number changes: at whole hours, where a contract begins or ends, and where the
+// last job of a class ends (see perf.Frees). A number of jobs is seldom whole, so that classes are planned in parts of jobs (see parts). Without arrivals the horizon stays as it is.
 func (h Horizon) Carried() Horizon {
 	if !h.arrives() || h.parts != nil {
 		return h
@@ -96,6 +96,12 @@ func (h Horizon) carry() Horizon {
 			seconds[k] = perf.HeldSeconds(classes[k], h.Problem.Supply, h.Problem.Options)
 		}
 	}
+	var ends []int64
+	for k := range classes {
+		ends = append(ends, flows[k].Ends(seconds[k])...)
+	}
+	turns := append(perf.Frees(ends), h.turns...)
+	slices.Sort(turns)
 	var cut []HorizonPeriod
 	for i := range h.Periods {
 		p := &h.Periods[i]
@@ -105,8 +111,8 @@ func (h Horizon) carry() Horizon {
 			if end.Before(until) {
 				until = end
 			}
-			if n, _ := slices.BinarySearch(h.turns, at.Unix()+1); n < len(h.turns) && h.turns[n] < until.Unix() {
-				until = time.Unix(h.turns[n], 0).UTC()
+			if n, _ := slices.BinarySearch(turns, at.Unix()+1); n < len(turns) && turns[n] < until.Unix() {
+				until = time.Unix(turns[n], 0).UTC()
 			}
 			running := make([]float64, len(classes))
 			for k := range classes {

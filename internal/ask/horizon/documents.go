@@ -147,7 +147,8 @@ func (p *HorizonPeriod) PriceKey() string {
 
 // Limits of horizons.
 const (
-	MaxPeriods      = 3 * 8784 // three years of hours
+	MaxPeriods      = 3 * 8784       // three years of hours
+	maxPieces       = 2 * MaxPeriods // where the work of classes ends within hours
 	MaxHorizonLoad  = 2_000_000
 	MaxOffers       = 8
 	MaxFactors      = 13

@@ -225,8 +225,8 @@ func (q *PurchaseQuestion) checkAssumption(c *strict.Checker) {
 		}
 		weighed := *q
 		weighed.Horizon = q.Weighed()
-		if n := len(weighed.Carried().Periods); n > MaxPeriods {
-			c.Found("assume", "too_many", fmt.Sprintf("With %q until %s there are more than %d periods; a horizon has %d at most.", q.Assume, moment(q.wholeTerm()), MaxPeriods, MaxPeriods),
+		if n := len(weighed.Carried().Periods); n > maxPieces {
+			c.Found("assume", "too_many", fmt.Sprintf("With %q until %s there are %d periods; there can be %d at most.", q.Assume, moment(q.wholeTerm()), n, maxPieces),
 				c.Hint("assume", FlatDemand, "Assume %q, or give offers of shorter terms.", FlatDemand))
 		}
 	}
