@@ -460,7 +460,7 @@ func (g *generator) answer(r *http.Request) (answered, error) {
 // caller wants worked out. HEADROOM_GENERATED says how many are sent.
 func TestGeneratedRequests(t *testing.T) {
 	t.Parallel()
-	total, limit := many(4_000, 100_000), 5*time.Second
+	total, limit := many(1_500, 100_000), 5*time.Second
 	if n, err := strconv.Atoi(os.Getenv("HEADROOM_GENERATED")); err == nil {
 		total, limit = n, time.Second // the machine has no other work
 	}
