@@ -35,7 +35,7 @@ ALONE   = ./cmd/headroom ./internal/edge/web
 # Of the others those that take longest start first; otherwise the last of them runs alone while a processor waits.
 LONGEST = ./internal/edge/api ./internal/core/plan ./internal/ask/reproduce
 
-test: build ## run the tests, which try what fuzzing has found
+test: build ## run the tests with small samples, and try what fuzzing has found
 	$(GOTEST) -p 1 $(ALONE)
 	$(GOTEST) $(LONGEST) $$(go list ./... | grep -v -e '/cmd/headroom$$' -e '/internal/edge/web$$')
 	$(CGO) $(GOTEST) $(SOLVER)
