@@ -485,7 +485,7 @@ func (c *calendar) keepWork(a *Answer, settled []settlement, stints []stint) {
 		}
 		t := &a.Classes[k]
 		if t.AdmittedHours > 0 {
-			of.LaterVMHours = of.LaterHours * t.VMHours / t.AdmittedHours
+			of.LaterVMHours = of.LaterHours * t.AskedVMHours / t.AdmittedHours
 		}
 		var short []proof.Shortage
 		of.WorkVMHours, short = proof.Work(&asked, k, arrived, h.heldBy(k, settled, stints))

@@ -516,10 +516,10 @@ export type ClassSplit = {
 export type ClassTotal = {
   admitted_job_hours: number;
   arrivals?: ClassArrivals;
+  asked_vm_hours: number;
   name: string;
   penalties: Amount;
   refused_job_hours: number;
-  vm_hours: number;
 };
 
 export type ClassesFromHistory = {
