@@ -34,7 +34,10 @@ func (a *PurchaseAnswer) tell(q *PurchaseQuestion) {
 		return
 	}
 	a.advise(q, span)
-	a.Answer = a.Facts[0].Claim
+	if a.AsItIs != nil && !a.AsItIs.Dearer {
+		a.tellWithout()
+	}
+	a.Answer = a.Facts.Text()
 	if a.AsItIs != nil && a.AsItIs.Dearer { // what follows would be of a cluster that is not there
 		a.Explanation = a.Facts.Text()
 		return

@@ -1408,6 +1408,13 @@ export type HourSource = {
   submissions: number;
 };
 
+export type HoursWithoutPlan = {
+  conflict: string;
+  cure: (Hint) | null;
+  first: string;
+  hours: number;
+};
+
 export type ImportCount = {
   created: number;
   unchanged: number;
@@ -3089,9 +3096,11 @@ export type Purchase = {
 
 export type PurchaseAsItIs = {
   bought: (PurchaseCost);
+  bought_without_plan: (HoursWithoutPlan) | null;
   dearer: boolean;
   left_out: Array<"other_types" | "spot" | "budget">;
   today: (PurchaseCost);
+  today_without_plan: (HoursWithoutPlan) | null;
   vms: Array<number>;
 };
 
