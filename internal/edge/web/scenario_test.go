@@ -134,6 +134,28 @@ func TestShortestPossibleTimes(t *testing.T) {
 	}
 }
 
+// TestTheDearestMonthIsWhole runs ui/test/dearest.ts. A month with hours without a plan is not compared, since its bill lacks them.
+func TestTheDearestMonthIsWhole(t *testing.T) {
+	const month = `{"start":"2026-0%d-01T00:00:00Z","cost":{"bill":"%d.00"}%s}`
+	const without = `,"infeasible_hours":44`
+	horizons, want := "", []string{"", " The dearest month is March 2026, with a bill of $700.00.", " The dearest month of those with a plan for every hour is January 2026, with a bill of $500.00.", ""}
+	for _, c := range [][2]string{{"", "[500,500,500]"}, {"", "[500,200,700]"}, {without, "[500,200,700]"}, {without, "[500,500,700]"}} {
+		var bills [3]int
+		if err := json.Unmarshal([]byte(c[1]), &bills); err != nil {
+			t.Fatal(err)
+		}
+		horizons += fmt.Sprintf(`,{"currency":"USD","months":[`+month+","+month+","+month+"]}", 1, bills[0], "", 2, bills[1], "", 3, bills[2], c[0])
+	}
+	text, err := exec.Command("node", built(t, "dearest"), "["+horizons[1:]+"]").Output()
+	var said []string
+	if err == nil {
+		err = json.Unmarshal(text, &said)
+	}
+	if diff := cmp.Diff(want, said); err != nil || diff != "" {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
+	}
+}
+
 // TestPurchasesLeadWithTheBill runs ui/test/purchases.ts. The page gives the change of the VM bill first, and calls
 // nothing a saving that is on no bill.
 func TestPurchasesLeadWithTheBill(t *testing.T) {

@@ -84,13 +84,16 @@ export function monthsSaid(h: Horizon): string {
   return `From ${date(h.total.start)} to ${date(end)} the VM bill is ${headline(units(h.total.cost.bill), h.currency)}${h.total.bill_without_forecast ? `, of which ${headline(units(h.total.bill_without_forecast), h.currency)} rest on hours without a forecast of some class` : ""}${units(h.total.cost.penalties) > 0n ? `; refused jobs, on no bill, are valued at ${headline(units(h.total.cost.penalties), h.currency)}` : ""}.${dearestSaid(h)}${none > 0 ? ` In ${count(none, "hour", "hours")} no plan keeps every promise.` : ""}`;
 }
 
-/** dearestSaid names the month with the highest bill, or the first of several; it is empty where all are alike. */
-function dearestSaid(h: Horizon): string {
-  const dearest = h.months.reduce<SpanTotal | null>((m, x) => (!m || units(x.cost.bill) > units(m.cost.bill) ? x : m), null);
-  const alike = h.months.filter((m) => units(m.cost.bill) === units(dearest!.cost.bill)).length;
-  if (!dearest || alike === h.months.length) return "";
+/** dearestSaid names the month with the highest bill, or the first of several, of those with a plan for every hour; it is empty
+ *  where all of these are alike. */
+export function dearestSaid(h: Horizon): string {
+  const whole = h.months.filter((m) => !m.infeasible_hours);
+  const dearest = whole.reduce<SpanTotal | null>((m, x) => (!m || units(x.cost.bill) > units(m.cost.bill) ? x : m), null);
+  const alike = whole.filter((m) => units(m.cost.bill) === units(dearest!.cost.bill)).length;
+  if (!dearest || alike === whole.length) return "";
   const bill = headline(units(dearest.cost.bill), h.currency);
-  return alike === 1 ? ` The dearest month is ${monthName(dearest.start)}, with a bill of ${bill}.` : ` The dearest months are ${monthName(dearest.start)} and ${count(alike - 1, "other", "others")}, each with a bill of ${bill}.`;
+  const of = whole.length < h.months.length ? " of those with a plan for every hour" : "";
+  return alike === 1 ? ` The dearest month${of} is ${monthName(dearest.start)}, with a bill of ${bill}.` : ` The dearest months${of} are ${monthName(dearest.start)} and ${count(alike - 1, "other", "others")}, each with a bill of ${bill}.`;
 }
 
 /** Bills are those that a purchase changes: of the cluster as it is, also where offers were weighed without a part of it. */
