@@ -59,8 +59,8 @@ func (h *Horizon) arrivalsOf(class int) []perf.Arriving {
 }
 
 // Carried turns arrivals into jobs that run: each holds its VMs from its arrival for as long as its plan gives it (see
-// perf.HeldSeconds). Periods are cut where the number changes: at whole hours, and where a contract begins or ends. A number
-// of jobs is seldom whole, so that classes are planned in parts of jobs (see parts). Without arrivals the horizon stays as it is.
+// perf.HeldSeconds). Periods are cut where the number changes: at whole hours, where a contract begins or ends, and where the
+// last job of a class ends (see perf.Frees). A number of jobs is seldom whole, so that classes are planned in parts of jobs (see parts). Without arrivals the horizon stays as it is.
 func (h Horizon) Carried() Horizon {
 	if !h.arrives() || h.parts != nil {
 		return h
@@ -96,6 +96,12 @@ func (h Horizon) carry() Horizon {
 			seconds[k] = perf.HeldSeconds(classes[k], h.Problem.Supply, h.Problem.Options)
 		}
 	}
+	var ends []int64
+	for k := range classes {
+		ends = append(ends, flows[k].Ends(seconds[k])...)
+	}
+	turns := append(perf.Frees(ends), h.turns...)
+	slices.Sort(turns)
 	var cut []HorizonPeriod
 	for i := range h.Periods {
 		p := &h.Periods[i]
@@ -105,8 +111,8 @@ func (h Horizon) carry() Horizon {
 			if end.Before(until) {
 				until = end
 			}
-			if n, _ := slices.BinarySearch(h.turns, at.Unix()+1); n < len(h.turns) && h.turns[n] < until.Unix() {
-				until = time.Unix(h.turns[n], 0).UTC()
+			if n, _ := slices.BinarySearch(turns, at.Unix()+1); n < len(turns) && turns[n] < until.Unix() {
+				until = time.Unix(turns[n], 0).UTC()
 			}
 			running := make([]float64, len(classes))
 			for k := range classes {
@@ -123,7 +129,7 @@ func (h Horizon) carry() Horizon {
 				last.SetLength(until.Unix() - last.Start.Unix())
 			} else {
 				piece := *p
-				piece.Start, piece.Running = at, running
+				piece.Start, piece.Running, piece.cutFrom = at, running, i+1
 				piece.SetLength(until.Unix() - at.Unix())
 				cut = append(cut, piece)
 			}
@@ -134,6 +140,29 @@ func (h Horizon) carry() Horizon {
 		}
 	}
 	h.Periods = h.apart(cut, seconds)
+	return h
+}
+
+// whole puts the pieces together that carry has cut. Other arrivals end at other moments.
+func (h Horizon) whole() Horizon {
+	if h.parts == nil {
+		return h
+	}
+	var periods []HorizonPeriod
+	for _, p := range h.Periods {
+		n := len(periods)
+		if n == 0 || periods[n-1].cutFrom != p.cutFrom {
+			p.Arrivals, p.Running = slices.Clone(p.Arrivals), nil
+			periods = append(periods, p)
+			continue
+		}
+		of := &periods[n-1]
+		of.SetLength(of.length() + p.length())
+		for k := range of.Arrivals {
+			of.Arrivals[k] += p.Arrivals[k]
+		}
+	}
+	h.Periods = periods
 	return h
 }
 
@@ -489,10 +518,14 @@ func (c *calendar) keepWork(a *Answer, settled []settlement, stints []stint) {
 		}
 		var short []proof.Shortage
 		of.WorkVMHours, short = proof.Work(&asked, k, arrived, h.heldBy(k, settled, stints))
+		cure := ""
+		if !asked.Options.OneSlotPerJob {
+			cure = ` A job has less than one slot here, for which no bound on its time holds; set "one_slot_per_job" to true.`
+		}
 		for _, s := range short {
 			a.infeasible(time.Unix(s.From, 0).UTC(), float64(s.Until-s.From)/3600, fmt.Sprintf(
-				"The class %q has VMs for %s of work, and what has arrived and was admitted takes %s at full use.",
-				fault.Clip(asked.Classes[k].Name), hoursOf("VM", s.Have), hoursOf("VM", s.Needed)))
+				"The class %q has VMs for %s of work, and what has arrived and was admitted takes %s at full use.%s",
+				fault.Clip(asked.Classes[k].Name), hoursOf("VM", s.Have), hoursOf("VM", s.Needed), cure))
 			a.Status = capacity.InfeasibleStatus
 		}
 		of.Below = h.belowPromise(k, settled, stints)

@@ -459,3 +459,60 @@ func simulated(h *Horizon, class int, from, until float64) float64 {
 	}
 	return total / (until - from)
 }
+
+// One job a night takes 40 s. Its VM is held for the hour in which it arrives and until it must have ended, and not for the
+// hour after that.
+func TestANightsJobHoldsNoVMForAnotherHour(t *testing.T) {
+	for _, c := range []struct {
+		seconds int
+		hours   float64 // held each night
+	}{{40, 1 + 40.0/3600}, {3600, 2}, {5400, 2.5}, {7201, 3 + 1.0/3600}} {
+		var periods []string
+		at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+		for range 31 {
+			periods = append(periods, fmt.Sprintf(`{"start": %q, "hours": 1, "arrivals": [0]}, {"start": %q, "hours": 1, "arrivals": [1]}, {"start": %q, "hours": 22, "arrivals": [0]}`,
+				at.Format(time.RFC3339), at.Add(time.Hour).Format(time.RFC3339), at.Add(2*time.Hour).Format(time.RFC3339)))
+			at = at.AddDate(0, 0, 1)
+		}
+		q, err := ReadHorizon([]byte(fmt.Sprintf(`{"problem": {"currency": "USD", "supply": {"on_demand": {"price": "0.50"}},
+			"classes": [{"name": "nightly", "demand": {"map_work_s": 20, "reduce_work_s": 0, "fixed_s": 10}, "deadline_s": %d,
+				"slots_per_vm": {"map": 4, "reduce": 4}, "jobs": {"min": 0, "max": 1}, "penalty": "50"}], "options": {"one_slot_per_job": false}}, "periods": [%s]}`, c.seconds, strings.Join(periods, ", "))), capacity.Limits{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		a := planned(t, q.Horizon)
+		if got, want := a.Total.Cost.Bill.Float(), 31*0.50*c.hours; math.Abs(got-want) > 1e-6 || a.Total.RefusedHours > 0 {
+			t.Errorf("%d s: the bill is %.4f, with %v refused; want %.4f", c.seconds, got, a.Total.RefusedHours, want)
+		}
+	}
+}
+
+// Many classes end in the hour after that in which their jobs arrive: VMs are held until the last of them ends, and the hour is
+// cut once.
+func TestManyClassesEndInAnHour(t *testing.T) {
+	for _, classes := range []int{4, 5} {
+		var of, none, one []string
+		for n := range classes {
+			of = append(of, fmt.Sprintf(`{"name": "c%d", "demand": {"map_work_s": 20, "reduce_work_s": 0, "fixed_s": 10}, "deadline_s": %d,
+				"slots_per_vm": {"map": 1, "reduce": 1}, "jobs": {"min": 0, "max": 1}, "penalty": "50"}`, n, 600*(n+1)))
+			none, one = append(none, "0"), append(one, "1")
+		}
+		q, err := ReadHorizon([]byte(fmt.Sprintf(`{"problem": {"currency": "USD", "supply": {"on_demand": {"price": "0.50"}}, "classes": [%s], "options": {"one_slot_per_job": false}},
+			"periods": [{"start": "2026-01-01T00:00:00Z", "hours": 1, "arrivals": [%s]}, {"start": "2026-01-01T01:00:00Z", "hours": 3, "arrivals": [%s]}]}`,
+			strings.Join(of, ", "), strings.Join(one, ", "), strings.Join(none, ", "))), capacity.Limits{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var lengths []float64
+		for _, p := range planned(t, q.Horizon).Periods {
+			lengths = append(lengths, math.Round(60*p.Hours))
+		}
+		want := []float64{60, 10, 10, 10, 10, 20, 60, 60}
+		if classes > 4 {
+			want = []float64{60, 50, 10, 60, 60}
+		}
+		if diff := cmp.Diff(want, lengths); diff != "" {
+			t.Errorf("%d classes: minutes of the periods (-want +got):\n%s", classes, diff)
+		}
+	}
+}

@@ -69,6 +69,7 @@ type HorizonPeriod struct {
 	Unforecast bool `json:"without_forecast,omitzero"`
 
 	Running []float64 `json:"-"` // where there are arrivals: the mean number of jobs of each class that run at once, not rounded
+	cutFrom int       // likewise: the period, counted from 1, that this is a piece of
 }
 
 // PeriodPrices is the prices of a VM type in a period; null is the problem's.
@@ -147,7 +148,8 @@ func (p *HorizonPeriod) PriceKey() string {
 
 // Limits of horizons.
 const (
-	MaxPeriods      = 3 * 8784 // three years of hours
+	MaxPeriods      = 3 * 8784       // three years of hours
+	maxPieces       = 2 * MaxPeriods // where the work of classes ends within hours
 	MaxHorizonLoad  = 2_000_000
 	MaxOffers       = 8
 	MaxFactors      = 13

@@ -336,7 +336,7 @@ func (d *demandReader) spread(p *capacity.Problem) []capacity.Warning {
 		return nil
 	}
 	return []capacity.Warning{{Code: "spread_over_hours", Detail: fmt.Sprintf(
-		"The jobs of an hour count as starting evenly over it, and VMs as held for whole hours. Jobs of %s take less than %d minutes: where they start together, they need more VMs at once.",
+		"The jobs of an hour count as starting evenly over it, and VMs are held from its start until the last of them ends. Jobs of %s take less than %d minutes: where they start together, they need more VMs at once.",
 		firstOf(short), soon/60)}}
 }
 

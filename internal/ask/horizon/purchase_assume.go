@@ -87,6 +87,7 @@ func (h Horizon) extended(until time.Time, a Assumption) Horizon {
 	if !end.Before(until) {
 		return h
 	}
+	h = h.whole()
 	h.Periods = slices.Clone(h.Periods)
 	add := func(p HorizonPeriod, from, to time.Time) { h.Periods = append(h.Periods, p.part(from, to)) }
 	cycle := a.cycle()
@@ -153,6 +154,7 @@ func (h *Horizon) told(period, class int) float64 {
 
 // endedAt is the horizon without demand from a moment on.
 func (h Horizon) endedAt(end time.Time) Horizon {
+	h = h.whole()
 	none, periods := make([]float64, len(h.Problem.Classes)), h.Periods
 	h.Periods = nil
 	for _, p := range periods {
@@ -225,8 +227,8 @@ func (q *PurchaseQuestion) checkAssumption(c *strict.Checker) {
 		}
 		weighed := *q
 		weighed.Horizon = q.Weighed()
-		if n := len(weighed.Carried().Periods); n > MaxPeriods {
-			c.Found("assume", "too_many", fmt.Sprintf("With %q until %s there are more than %d periods; a horizon has %d at most.", q.Assume, moment(q.wholeTerm()), MaxPeriods, MaxPeriods),
+		if n := len(weighed.Carried().Periods); n > maxPieces {
+			c.Found("assume", "too_many", fmt.Sprintf("With %q until %s there are %d periods; there can be %d at most.", q.Assume, moment(q.wholeTerm()), n, maxPieces),
 				c.Hint("assume", FlatDemand, "Assume %q, or give offers of shorter terms.", FlatDemand))
 		}
 	}

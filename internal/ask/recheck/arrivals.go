@@ -438,7 +438,7 @@ func tooFewVMs(a *horizon.Answer) bool {
 func (c *checking) rowsOf(at string, k *calendar, a *horizon.Answer, inOrder bool) *calendar {
 	rows := &calendar{h: k.h, contracts: k.contracts, own: k.own, most: k.most, rows: len(a.Periods)}
 	var of []int // the situation of the question's prices and contracts, by that of the answer
-	times, end, next := make([][2]int64, len(a.Periods)), k.cells[0].start, 0
+	times, end, next, edges := make([][2]int64, len(a.Periods)), k.cells[0].start, 0, k.edges()
 	for i := range a.Periods {
 		row, where := &a.Periods[i], fmt.Sprintf("%s/periods/%d", at, i)
 		from := row.Start.Unix()
@@ -468,7 +468,7 @@ func (c *checking) rowsOf(at string, k *calendar, a *horizon.Answer, inOrder boo
 				break
 			}
 		}
-		times[i] = k.around(&k.h.Periods[x.period], from)
+		times[i] = steadyAround(&k.h.Periods[x.period], from, edges)
 	}
 	if len(rows.cells) == 0 || a.Complete != (next == len(k.cells)) {
 		c.wrong(at+"/periods", "end at %s, and the horizon at %s", end.UTC().Format(time.RFC3339), k.h.End().UTC().Format(time.RFC3339))
@@ -478,19 +478,27 @@ func (c *checking) rowsOf(at string, k *calendar, a *horizon.Answer, inOrder boo
 	return rows
 }
 
-// around is the time around a moment for which the jobs at once are counted: of an hour what lies in the period, without that
-// before or after a contract begins or ends.
-func (k *calendar) around(p *horizon.HorizonPeriod, at int64) [2]int64 {
+// edges lists when contracts begin or end and the work of classes ends, in order.
+func (k *calendar) edges() []int64 {
+	edges := idleFrom(k.h)
+	for _, c := range k.contracts[k.own:] {
+		edges = append(edges, c.from.Unix(), c.until.Unix())
+	}
+	slices.Sort(edges)
+	return edges
+}
+
+// steadyAround is the time around a moment for which the jobs at once are counted: of an hour what lies in the period, between the
+// edges before and after the moment.
+func steadyAround(p *horizon.HorizonPeriod, at int64, edges []int64) [2]int64 {
 	hour := at - at%3600
 	from, until := max(p.Start.Unix(), hour), min(p.Start.Unix()+lengthOf(p), hour+3600)
-	for _, c := range k.contracts[k.own:] {
-		for _, edge := range []int64{c.from.Unix(), c.until.Unix()} {
-			if edge <= at {
-				from = max(from, edge)
-			} else {
-				until = min(until, edge)
-			}
-		}
+	n, _ := slices.BinarySearch(edges, at+1)
+	if n > 0 {
+		from = max(from, edges[n-1])
+	}
+	if n < len(edges) {
+		until = min(until, edges[n])
 	}
 	return [2]int64{from, until}
 }

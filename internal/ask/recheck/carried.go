@@ -53,6 +53,8 @@ func (x *carrying) inJobs(h horizon.Horizon, factor float64) horizon.Horizon {
 		return h
 	}
 	asked, of := h.Problem, h.Problem.Classes
+	edges := slices.Concat(x.edges, idleFrom(&h))
+	slices.Sort(edges)
 	var pieces []horizon.HorizonPeriod
 	var in []int // the period of each piece
 	var times [][2]int64
@@ -61,8 +63,8 @@ func (x *carrying) inJobs(h horizon.Horizon, factor float64) horizon.Horizon {
 		from, until := p.Start.Unix(), p.Start.Unix()+lengthOf(p)
 		for from < until {
 			to := min(until, from-from%3600+3600)
-			if n, _ := slices.BinarySearch(x.edges, from+1); n < len(x.edges) {
-				to = min(to, x.edges[n])
+			if n, _ := slices.BinarySearch(edges, from+1); n < len(edges) {
+				to = min(to, edges[n])
 			}
 			piece := *p
 			piece.Start, piece.Hours, piece.Seconds = time.Unix(from, 0).UTC(), 0, to-from
@@ -98,6 +100,30 @@ func (x *carrying) inJobs(h horizon.Horizon, factor float64) horizon.Horizon {
 	}
 	h.Periods, h.Earlier = pieces, nil
 	return h
+}
+
+// mostIdle is how many moments of an hour count at which the work of a class ends; of more the last counts alone.
+const mostIdle = 4
+
+// idleFrom lists when the work of a class ends that has arrived, before more arrives.
+func idleFrom(h *horizon.Horizon) (moments []int64) {
+	byHour := map[int64][]int64{}
+	for n := range h.Problem.Classes {
+		arrived, held := arrivedIn(h, n), int64(math.Ceil(proof.HeldSeconds(&h.Problem, n)-1e-6))
+		for i := range arrived {
+			end := arrived[i].Until + held
+			if more := i+1 < len(arrived) && arrived[i+1].From <= end; !more && !slices.Contains(byHour[end/3600], end) {
+				byHour[end/3600] = append(byHour[end/3600], end)
+			}
+		}
+	}
+	for _, of := range byHour {
+		if len(of) > mostIdle {
+			of = []int64{slices.Max(of)}
+		}
+		moments = append(moments, of...)
+	}
+	return moments
 }
 
 // filled returns the jobs that each job of a period stands for on average, since those of arrivals are rounded up.

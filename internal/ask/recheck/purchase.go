@@ -164,7 +164,7 @@ func (b *buying) costs() {
 		if !s.all {
 			continue
 		}
-		if none := slices.Contains(s.none, true); none != (of.said.Status == capacity.InfeasibleStatus) {
+		if none := slices.Contains(s.none, true) || tooFewVMs(&a.Horizon); none != (of.said.Status == capacity.InfeasibleStatus) {
 			b.wrong("/"+of.at+"/status", "is %s", of.said.Status)
 		}
 		b.judge("/"+of.at+"/cost/total", s.total, running(cost), new(big.Rat))
@@ -194,6 +194,10 @@ func marshalled(x any) []byte {
 
 // hopeless checks that not even all VMs of all offers serve the promised jobs.
 func (b *buying) hopeless() {
+	if tooFewVMs(&b.a.Horizon) { // there are plans, which do not do the work
+		b.end(BoundCheck, "")
+		return
+	}
 	most := make([]int64, len(b.q.Offers))
 	for i := range most {
 		most[i] = b.q.Offers[i].Max

@@ -1,6 +1,8 @@
 package perf
 
 import (
+	"math"
+	"slices"
 	"sort"
 
 	"example.org/headroom/internal/core/capacity"
@@ -50,7 +52,7 @@ type Arrivals struct {
 	sums  []float64 // of the jobs before each span
 }
 
-// NewArrivals takes spans in their order. They do not overlap; there may be gaps between them.
+// NewArrivals takes spans with jobs in their order. They do not overlap; there may be gaps between them.
 func NewArrivals(spans []Arriving) Arrivals {
 	a := Arrivals{spans: spans, sums: make([]float64, len(spans)+1)}
 	for i, s := range spans {
@@ -85,6 +87,43 @@ func (a *Arrivals) Running(seconds float64, from, until int64) float64 {
 		i++
 	}
 	return total / (e - s)
+}
+
+// endNoise is what a running time may be off through rounding, in seconds.
+const endNoise = 1e-6
+
+// Ends returns the moments at which nothing runs any more, where each execution runs for so many seconds. They are in order,
+// and rounded up to whole seconds.
+func (a *Arrivals) Ends(seconds float64) (ends []int64) {
+	held := int64(math.Ceil(seconds - endNoise))
+	for i, s := range a.spans {
+		if end := s.Until + held; i+1 == len(a.spans) || end < a.spans[i+1].From {
+			ends = append(ends, end)
+		}
+	}
+	return ends
+}
+
+// mostEnds bounds the moments within an hour at which VMs become free because a class has no more work.
+const mostEnds = 4
+
+// Frees returns the moments within hours at which VMs become free, for the ends of some classes in any order. An hour with
+// many of them has the last alone, so that there are not many times more plans than hours.
+func Frees(ends []int64) (moments []int64) {
+	slices.Sort(ends)
+	ends = slices.Compact(ends)
+	for len(ends) > 0 {
+		hour, n := ends[0]/3600, 1
+		for n < len(ends) && ends[n]/3600 == hour {
+			n++
+		}
+		of := ends[:n]
+		if n > mostEnds {
+			of = of[n-1:]
+		}
+		moments, ends = append(moments, of...), ends[n:]
+	}
+	return moments
 }
 
 // shared returns the area of the moments t in [from, until) and arrivals u in [begin, end) with u before t, in square

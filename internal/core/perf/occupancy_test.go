@@ -3,6 +3,7 @@ package perf
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -59,5 +60,38 @@ func TestRunningIsTheSumOverExecutions(t *testing.T) {
 		if want := a.Jobs() * seconds; math.Abs(work-want) > 1e-9*want {
 			t.Fatalf("seed %d: %v seconds run, %v arrived", seed, work, want)
 		}
+	}
+}
+
+// VMs become free when the last execution of a class ends before more arrive. An hour in which many classes end has the last
+// of these moments.
+func TestWhenVMsBecomeFree(t *testing.T) {
+	const hour = 3600
+	flow := NewArrivals([]Arriving{{From: 0, Until: hour, Jobs: 1}, {From: hour, Until: 2 * hour, Jobs: 2}, {From: 3 * hour, Until: 4 * hour, Jobs: 1}})
+	for _, c := range []struct {
+		seconds float64
+		want    []int64
+	}{
+		{40, []int64{2*hour + 40, 4*hour + 40}},
+		{39.2, []int64{2*hour + 40, 4*hour + 40}}, // rounded up
+		{40 + 1e-9, []int64{2*hour + 40, 4*hour + 40}},
+		{0, []int64{2 * hour, 4 * hour}},
+		{hour, []int64{5 * hour}}, // what arrives next does so as the last one ends
+		{5400, []int64{5*hour + 1800}},
+	} {
+		if got := flow.Ends(c.seconds); !slices.Equal(got, c.want) {
+			t.Errorf("%v s: got %v, want %v", c.seconds, got, c.want)
+		}
+		for _, end := range c.want {
+			if after := flow.Running(c.seconds, end, end+1); after != 0 && end != 5*hour && end != 2*hour {
+				t.Errorf("%v s: %v run after %d", c.seconds, after, end)
+			}
+		}
+	}
+	if got, want := Frees([]int64{10, 7200, 40, 10, 20, 30}), []int64{10, 20, 30, 40, 7200}; !slices.Equal(got, want) {
+		t.Errorf("of four in an hour: got %v, want %v", got, want)
+	}
+	if got, want := Frees([]int64{10, 7200, 40, 10, 20, 30, 3599}), []int64{3599, 7200}; !slices.Equal(got, want) {
+		t.Errorf("of five in an hour: got %v, want %v", got, want)
 	}
 }

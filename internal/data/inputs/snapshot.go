@@ -49,8 +49,8 @@ func (s Snapshot) Problem(at time.Time) (capacity.Problem, error) {
 		types[i] = s.supplyOf(&k, v, at)
 	}
 	p.Budget = s.Cluster.Budget
-	hour := at.UTC().Truncate(time.Hour)
-	forecast := s.expected(hour)
+	from, until := s.Steady(at)
+	forecast := s.expected(at.UTC().Truncate(time.Hour))
 	p.Classes = make([]capacity.Class, 0, len(s.Classes))
 	typed := len(used) > 1
 	for _, c := range s.Classes {
@@ -67,8 +67,8 @@ func (s Snapshot) Problem(at time.Time) (capacity.Problem, error) {
 		if f := forecast[c.Name]; f != nil {
 			if f.arrived.Jobs() > 0 {
 				seconds := perf.HeldSeconds(class, capacity.Supply{VMTypes: types}, p.Options)
-				f.jobs = max(f.jobs, f.arrived.Running(seconds, hour.Unix(), hour.Unix()+3600))
-				f.started = f.before.Running(seconds, hour.Unix(), hour.Unix()+3600)
+				f.jobs = max(f.jobs, f.arrived.Running(seconds, from.Unix(), until.Unix()))
+				f.started = f.before.Running(seconds, from.Unix(), until.Unix())
 			}
 			if f.arrives && c.DeadlineSeconds == 0 {
 				k.Refuse("classes", "no_deadline", "The class %q has arrivals and no deadline, which is how long its jobs hold their VMs; give it one, or forecast the jobs that run at once.", fault.Clip(c.Name))
@@ -97,6 +97,41 @@ func (s Snapshot) Problem(at time.Time) (capacity.Problem, error) {
 	return p, nil
 }
 
+// Steady returns the part of a moment's hour for which its problem holds as far as arrivals tell: an hour is cut where the
+// last job of a class ends (see perf.Frees).
+func (s Snapshot) Steady(at time.Time) (from, until time.Time) {
+	from = at.UTC().Truncate(time.Hour)
+	until = from.Add(time.Hour)
+	var supply capacity.Supply
+	used := slices.DeleteFunc(slices.Clone(s.VMTypes), func(v VMType) bool { return !v.InUse })
+	for _, v := range used {
+		supply.VMTypes = append(supply.VMTypes, capacity.VMTypeSupply{Name: v.Name})
+	}
+	forecast := s.expected(from)
+	var ends []int64
+	for _, c := range s.Classes {
+		f := forecast[c.Name]
+		if f == nil || f.arrived.Jobs() == 0 {
+			continue
+		}
+		class, err := s.Class(c)
+		if err != nil { // Problem tells
+			continue
+		}
+		keepTypes(&class, used)
+		ends = append(ends, f.arrived.Ends(perf.HeldSeconds(class, supply, s.Cluster.Options))...)
+	}
+	for _, moment := range perf.Frees(ends) {
+		switch moment := time.Unix(moment, 0).UTC(); {
+		case moment.After(at) && moment.Before(until):
+			until = moment
+		case !moment.After(at) && moment.After(from):
+			from = moment
+		}
+	}
+	return from, until
+}
+
 // expected is what is forecast of a class for an hour.
 type expected struct {
 	jobs          float64       // that run at once
@@ -118,6 +153,8 @@ func (s Snapshot) expected(hour time.Time) map[string]*expected {
 		}
 		if f.Arrivals != nil {
 			of.arrives = true
+		}
+		if f.Arrivals != nil && *f.Arrivals > 0 {
 			spans[f.Class] = append(spans[f.Class], perf.Arriving{From: f.Hour.Unix(), Until: f.Hour.Unix() + 3600, Jobs: *f.Arrivals})
 		}
 		if f.Hour.Equal(hour) {

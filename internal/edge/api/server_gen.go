@@ -491,7 +491,7 @@ type Finding = fault.Finding
 type Flips = capacity.Flips
 
 // Forecast The executions of a class that are expected to arrive in one hour, or the jobs that are expected to run at once; exactly one of the two.
-// Executions arrive evenly in their hour, and each holds its VMs from its arrival until its deadline, also in later hours. Jobs at once take the place of the class's `jobs.max`; `jobs.min` becomes the smaller of itself and theirs.
+// Executions arrive evenly in their hour, and each holds its VMs from its arrival until its deadline, also in later hours. An hour is cut where the last job of a class ends; of more than four such moments, at the last alone. Jobs at once take the place of the class's `jobs.max`; `jobs.min` becomes the smaller of itself and theirs.
 type Forecast = inputs.Forecast
 
 // ForecastFromHistory The settings for making a forecast from executions.

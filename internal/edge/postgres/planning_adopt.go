@@ -12,7 +12,7 @@ import (
 
 // nextBoundary selects the first moment after @at that changes a price, a contract or a forecast of the cluster.
 // Hours without forecasts do not count, nor do VM types that are not in use. Arrivals may change any hour until their jobs
-// have ended.
+// have ended; @ends is when the first class of the hour has no more of them, if the planner knows.
 const nextBoundary = `(SELECT min(moment) AS next FROM (
 	SELECT unnest(ARRAY[lower(p.during), upper(p.during)]) AS moment FROM prices p JOIN vm_types v ON v.id = coalesce(p.vm_type_id, p.spot_vm_type_id)
 	WHERE p.cluster_id = @cluster AND v.in_use AND (p.during @> @at::timestamptz OR lower(p.during) > @at)
@@ -29,6 +29,8 @@ const nextBoundary = `(SELECT min(moment) AS next FROM (
 	WHERE t.cluster_id = @cluster AND EXISTS (
 	    SELECT FROM forecasts f WHERE f.class_id = t.id AND f.arrivals > 0 AND f.hour <= @at
 	      AND f.hour > @at::timestamptz - interval '1 hour' - make_interval(secs => t.deadline_seconds))
+	UNION ALL
+	SELECT @ends::timestamptz
 ) moments WHERE moment > @at)`
 
 // NextChange returns the first moment after another at which something changes for a cluster.
@@ -38,7 +40,7 @@ func (s *Store) NextChange(ctx context.Context, cluster string, after time.Time)
 		if err != nil {
 			return err
 		}
-		if err := q.QueryRow(ctx, `SELECT next FROM `+nextBoundary+` b`, pgx.NamedArgs{"cluster": id, "at": after}).Scan(&next); err != nil {
+		if err := q.QueryRow(ctx, `SELECT next FROM `+nextBoundary+` b`, pgx.NamedArgs{"cluster": id, "at": after, "ends": nil}).Scan(&next); err != nil {
 			return fmt.Errorf("look for the next change of cluster %s: %w", cluster, err)
 		}
 		return nil
@@ -73,7 +75,7 @@ func (s *Store) adopt(ctx context.Context, q querier, cluster int64, r plans.Pla
 		    late = CASE WHEN b.next <= @ready THEN late + 1 ELSE 0 END, `+confirmed+`
 		FROM `+nextBoundary+` b
 		WHERE cluster_id = @cluster AND coalesce(confirmed_version, 0) <= @version`,
-		pgx.NamedArgs{"cluster": cluster, "number": r.Number, "at": r.At, "ready": r.Ready, "sum": r.Sum, "version": r.InputsVersion, "reason": reason})
+		pgx.NamedArgs{"cluster": cluster, "number": r.Number, "at": r.At, "ends": r.Ends, "ready": r.Ready, "sum": r.Sum, "version": r.InputsVersion, "reason": reason})
 	if err != nil {
 		return fmt.Errorf("make plan %d of cluster %s current: %w", r.Number, r.Cluster, err)
 	}
@@ -97,7 +99,7 @@ func overtaken(ctx context.Context, q querier, cluster int64, r plans.PlanRecord
 		SELECT coalesce(b.next <= @ready, false) AND g.late < @most
 		       AND EXISTS (SELECT FROM plans p WHERE p.cluster_id = g.cluster_id AND p.number = g.current_number)
 		FROM planning g CROSS JOIN `+nextBoundary+` b WHERE g.cluster_id = @cluster`,
-		pgx.NamedArgs{"cluster": cluster, "at": r.At, "ready": r.Ready, "most": maxLate}).Scan(&late)
+		pgx.NamedArgs{"cluster": cluster, "at": r.At, "ends": r.Ends, "ready": r.Ready, "most": maxLate}).Scan(&late)
 	if err != nil {
 		return false, fmt.Errorf("look whether a plan of cluster %s comes too late: %w", r.Cluster, err)
 	}
@@ -114,7 +116,7 @@ func (s *Store) putAside(ctx context.Context, q querier, cluster int64, r plans.
 		               @number::bigint, to_char(b.next AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'))),
 		    `+tried+`
 		FROM `+nextBoundary+` b WHERE cluster_id = @cluster`,
-		pgx.NamedArgs{"cluster": cluster, "at": r.At, "number": r.Number, "reason": reason})
+		pgx.NamedArgs{"cluster": cluster, "at": r.At, "ends": r.Ends, "number": r.Number, "reason": reason})
 	if err != nil {
 		return fmt.Errorf("put plan %d of cluster %s aside: %w", r.Number, r.Cluster, err)
 	}
@@ -163,7 +165,7 @@ func (s *Store) Settle(ctx context.Context, c plans.Claim, o plans.Outcome) (r p
 			settle += answered + `, failures = failures + 1, wake_at = least(b.next, CASE WHEN pin_until > @at THEN pin_until END)`
 		}
 		t, err := turned(ctx, q, `UPDATE planning SET `+settle+` FROM `+nextBoundary+` b WHERE cluster_id = @cluster`,
-			pgx.NamedArgs{"cluster": id, "at": o.At, "version": o.Version, "attempt": attempt, "retry": o.Retry.Seconds()})
+			pgx.NamedArgs{"cluster": id, "at": o.At, "ends": o.Ends, "version": o.Version, "attempt": attempt, "retry": o.Retry.Seconds()})
 		if err != nil {
 			return fmt.Errorf("settle a try to plan cluster %s: %w", c.Cluster, err)
 		}

@@ -206,7 +206,15 @@ func (d *Desk) nextChange(ctx context.Context, shown *Shown, after time.Time) (*
 	if pin := shown.Pin; pin != nil && after.Before(pin.Until) {
 		return &pin.Until, nil
 	}
-	return d.store.NextChange(ctx, shown.Record.Cluster, after)
+	next, err := d.store.NextChange(ctx, shown.Record.Cluster, after)
+	if err != nil {
+		return nil, err
+	}
+	snapshot, err := d.inputs.Snapshot(ctx, shown.Record.Cluster, after)
+	if of := ends(snapshot, after); err == nil && of != nil && (next == nil || of.Before(*next)) {
+		next = of
+	}
+	return next, err
 }
 
 // foresee plans a moment, unless its problem is that of the moment before.

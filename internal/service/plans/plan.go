@@ -75,8 +75,16 @@ func (d *Desk) answer(ctx context.Context, snapshot inputs.Snapshot, p capacity.
 	}
 	record := PlanRecord{PlanSummary: Summarize(answer)}
 	record.Cluster, record.At, record.InputsVersion = snapshot.Cluster.Name, at.UTC(), snapshot.Cluster.InputsVersion
-	record.Ready, record.Plan, record.Answer = d.now(), capacity.AppendPlan(nil, answer), answer
+	record.Ready, record.Plan, record.Answer, record.Ends = d.now(), capacity.AppendPlan(nil, answer), answer, ends(snapshot, at)
 	return record, nil
+}
+
+// ends returns when a class has no more work, if that is within the hour of a moment.
+func ends(s inputs.Snapshot, at time.Time) *time.Time {
+	if _, until := s.Steady(at); until.Before(at.Truncate(time.Hour).Add(time.Hour)) {
+		return &until
+	}
+	return nil
 }
 
 func (d *Desk) countPlan(r PlanRecord, err error) {

@@ -207,7 +207,7 @@ func (d *Desk) try(ctx context.Context, claim Claim) (Outcome, error) {
 	o := Outcome{At: d.now(), Attempt: Attempt{Reason: claim.Reason}}
 	o.Attempt.At = o.At
 	snapshot, p, err := d.problem(ctx, claim.Cluster, o.At)
-	o.Version = snapshot.Cluster.InputsVersion
+	o.Version, o.Ends = snapshot.Cluster.InputsVersion, ends(snapshot, o.At)
 	var text, sum []byte
 	if err == nil {
 		if text, sum, err = textOf(p); err == nil && bytes.Equal(sum, claim.Sum) {

@@ -36,7 +36,7 @@ type Store interface {
 	// CurrentsOf returns those of some clusters.
 	CurrentsOf(ctx context.Context, clusters, known []string) ([]Current, error)
 	// NextChange returns the first moment after another at which a price, a contract or a forecast of the cluster changes;
-	// nil if none is known.
+	// nil if none is known. When the work of a class ends within an hour, the inputs of the hour tell.
 	NextChange(ctx context.Context, cluster string, after time.Time) (*time.Time, error)
 	// KeepPlan is SavePlan for a plan that must not become current, because it is for another moment.
 	KeepPlan(ctx context.Context, r PlanRecord) (PlanRecord, error)
@@ -88,6 +88,7 @@ type Claim struct {
 type Outcome struct {
 	At      time.Time     // the moment that was planned for
 	Version int64         // the inputs that were read; 0 when that failed
+	Ends    *time.Time    // when a class has no more work, if that is within the hour
 	Plan    *PlanRecord   // a new plan
 	Same    bool          // the newest plan answers the same
 	Attempt Attempt       // the try, if it brought no new plan

@@ -67,6 +67,7 @@ type PlanRecord struct {
 	Problem json.RawMessage `json:"-"`
 	// Of plans that are being stored:
 	Sum    []byte        `json:"-" db:"-"` // of the problem (see textOf)
+	Ends   *time.Time    `json:"-" db:"-"` // when a class of its hour has no more work, if that is within the hour
 	Ready  time.Time     `json:"-" db:"-"` // when it was found, by the clock of At; the zero time is At
 	Answer capacity.Plan `json:"-" db:"-"` // what Plan is the text of
 }
