@@ -136,7 +136,7 @@ func (a *AsItIs) words() string {
 
 // said tells of the hours without a plan from the first on.
 func (w *WithoutPlan) said() string {
-	text := fmt.Sprintf("the first at %s: %s", moment(w.First), w.Conflict)
+	text := fmt.Sprintf("The first is at %s: %s", moment(w.First), w.Conflict)
 	if w.Cure != nil {
 		text += " " + strings.TrimSuffix(w.Cure.Detail, ".") + ", and every hour has a plan."
 	}
@@ -153,10 +153,10 @@ func (a *PurchaseAnswer) tellWithout() {
 	figures := []capacity.Figure{words.Count("hours_today", today.Hours, "hours")}
 	begin := fmt.Sprintf("With %s as the cluster has it, ", as.words())
 	if left == nil {
-		a.Facts.Say("today_without_plan", "", fmt.Sprintf("%stoday's contracts leave %s without a plan, %s This purchase leaves none.", begin, hourCount(today.Hours), today.said()), figures...)
+		a.Facts.Say("today_without_plan", "", fmt.Sprintf("%stoday's contracts leave %s without a plan. %s This purchase leaves none.", begin, hourCount(today.Hours), today.said()), figures...)
 		return
 	}
-	a.Facts.Say("bought_without_plan", "", fmt.Sprintf("%sthis purchase leaves %s without a plan, and today's contracts leave %s; with the purchase %s", begin, hourCount(left.Hours), hourCount(today.Hours), left.said()),
+	a.Facts.Say("bought_without_plan", "", fmt.Sprintf("%sthis purchase leaves %s without a plan; today's contracts leave %s. %s", begin, hourCount(left.Hours), hourCount(today.Hours), left.said()),
 		append(figures, words.Count("hours_bought", left.Hours, "hours"))...)
 }
 
@@ -170,7 +170,7 @@ func (a *PurchaseAnswer) adviseAgainst(span string) {
 		if as.TodayWithout != nil {
 			than = fmt.Sprintf(" where today's contracts leave %s", hourCount(as.TodayWithout.Hours))
 		}
-		a.Facts.Say("buy_nothing_as_it_is", "", fmt.Sprintf("%s leave %s without a plan%s, %s", said, hourCount(left.Hours), than, left.said()), append(figures, words.Count("hours_bought", left.Hours, "hours"))...)
+		a.Facts.Say("buy_nothing_as_it_is", "", fmt.Sprintf("%s leave %s without a plan%s. %s", said, hourCount(left.Hours), than, left.said()), append(figures, words.Count("hours_bought", left.Hours, "hours"))...)
 		return
 	}
 	said += " " + raise(&as.Today, &as.Bought, a.Currency)

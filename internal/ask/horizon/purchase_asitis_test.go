@@ -50,11 +50,11 @@ func TestAPurchaseSaysWhatTheBudgetDoesNotPayFor(t *testing.T) {
 		want                string
 	}{
 		{"paid for today", "2.00", "0.05", 10, false, ""},
-		{"paid for by the purchase alone", "1.00", "0.05", 10, false, "With the budget as the cluster has it, today's contracts leave 24 hours without a plan, the first at 2026-01-31 20:00 UTC: " +
+		{"paid for by the purchase alone", "1.00", "0.05", 10, false, "With the budget as the cluster has it, today's contracts leave 24 hours without a plan. The first is at 2026-01-31 20:00 UTC: " +
 			"The promised jobs need 10 VMs, and the budget of 1.00 pays for 5. Raise the budget to 2.00, and every hour has a plan. This purchase leaves none."},
-		{"paid for by neither", "0.40", "0.05", 10, false, "With the budget as the cluster has it, this purchase leaves 24 hours without a plan, and today's contracts leave 24 hours; with the purchase the first at 2026-01-31 20:00 UTC: " +
+		{"paid for by neither", "0.40", "0.05", 10, false, "With the budget as the cluster has it, this purchase leaves 24 hours without a plan; today's contracts leave 24 hours. The first is at 2026-01-31 20:00 UTC: " +
 			"The contracts that are paid in any case cost more than the budget of 0.40. Raise the budget to 0.50, and every hour has a plan."},
-		{"paid for today alone", "0.60", "0.15", 0, true, `10 of "year" would leave 24 hours without a plan, the first at 2026-01-31 20:00 UTC: ` +
+		{"paid for today alone", "0.60", "0.15", 0, true, `10 of "year" would leave 24 hours without a plan. The first is at 2026-01-31 20:00 UTC: ` +
 			"The contracts that are paid in any case cost more than the budget of 0.60. Raise the budget to 1.50, and every hour has a plan."},
 	} {
 		p := oneClass(t, "0.20")
