@@ -278,7 +278,7 @@ func (t *ClassTotal) add(of *ClassShare, hours float64) {
 	t.AdmittedHours += of.Admitted * hours
 	t.RefusedHours += of.Refused * hours
 	for _, vms := range of.VMs {
-		t.VMHours += vms * hours
+		t.AskedVMHours += vms * hours
 	}
 }
 

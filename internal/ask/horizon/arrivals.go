@@ -129,7 +129,7 @@ func (h Horizon) carry() Horizon {
 				last.SetLength(until.Unix() - last.Start.Unix())
 			} else {
 				piece := *p
-				piece.Start, piece.Running = at, running
+				piece.Start, piece.Running, piece.cutFrom = at, running, i+1
 				piece.SetLength(until.Unix() - at.Unix())
 				cut = append(cut, piece)
 			}
@@ -140,6 +140,29 @@ func (h Horizon) carry() Horizon {
 		}
 	}
 	h.Periods = h.apart(cut, seconds)
+	return h
+}
+
+// whole puts the pieces together that carry has cut. Other arrivals end at other moments.
+func (h Horizon) whole() Horizon {
+	if h.parts == nil {
+		return h
+	}
+	var periods []HorizonPeriod
+	for _, p := range h.Periods {
+		n := len(periods)
+		if n == 0 || periods[n-1].cutFrom != p.cutFrom {
+			p.Arrivals, p.Running = slices.Clone(p.Arrivals), nil
+			periods = append(periods, p)
+			continue
+		}
+		of := &periods[n-1]
+		of.SetLength(of.length() + p.length())
+		for k := range of.Arrivals {
+			of.Arrivals[k] += p.Arrivals[k]
+		}
+	}
+	h.Periods = periods
 	return h
 }
 
@@ -491,14 +514,18 @@ func (c *calendar) keepWork(a *Answer, settled []settlement, stints []stint) {
 		}
 		t := &a.Classes[k]
 		if t.AdmittedHours > 0 {
-			of.LaterVMHours = of.LaterHours * t.VMHours / t.AdmittedHours
+			of.LaterVMHours = of.LaterHours * t.AskedVMHours / t.AdmittedHours
 		}
 		var short []proof.Shortage
 		of.WorkVMHours, short = proof.Work(&asked, k, arrived, h.heldBy(k, settled, stints))
+		cure := ""
+		if !asked.Options.OneSlotPerJob {
+			cure = ` A job has less than one slot here, for which no bound on its time holds; set "one_slot_per_job" to true.`
+		}
 		for _, s := range short {
 			a.infeasible(time.Unix(s.From, 0).UTC(), float64(s.Until-s.From)/3600, fmt.Sprintf(
-				"The class %q has VMs for %s of work, and what has arrived and was admitted takes %s at full use.",
-				fault.Clip(asked.Classes[k].Name), hoursOf("VM", s.Have), hoursOf("VM", s.Needed)))
+				"The class %q has VMs for %s of work, and what has arrived and was admitted takes %s at full use.%s",
+				fault.Clip(asked.Classes[k].Name), hoursOf("VM", s.Have), hoursOf("VM", s.Needed), cure))
 			a.Status = capacity.InfeasibleStatus
 		}
 		of.Below = h.belowPromise(k, settled, stints)

@@ -69,6 +69,7 @@ type HorizonPeriod struct {
 	Unforecast bool `json:"without_forecast,omitzero"`
 
 	Running []float64 `json:"-"` // where there are arrivals: the mean number of jobs of each class that run at once, not rounded
+	cutFrom int       // likewise: the period, counted from 1, that this is a piece of
 }
 
 // PeriodPrices is the prices of a VM type in a period; null is the problem's.

@@ -55,7 +55,7 @@ type ClassTotal struct {
 	Name          string       `json:"name"`
 	AdmittedHours float64      `json:"admitted_job_hours"`
 	RefusedHours  float64      `json:"refused_job_hours"`
-	VMHours       float64      `json:"vm_hours"` // its share of the VMs
+	AskedVMHours  float64      `json:"asked_vm_hours"` // that its jobs take, before VMs are made whole
 	Penalties     money.Amount `json:"penalties"`
 
 	Arrivals *ClassArrivals `json:"arrivals,omitempty"` // where the horizon tells what arrives of the class

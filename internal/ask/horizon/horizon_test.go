@@ -231,4 +231,13 @@ func TestDearestMonth(t *testing.T) {
 	told("The dearest month is February 2026, with a bill of 5013.44.") // 672 hours of 2 VMs
 	h.Contracts, h.Periods[0].Jobs = nil, []float64{0}
 	told("")
+
+	// Hours without a plan are in no bill, so their month is not compared: ten VMs would be dearest, and are not to be had.
+	quota, march := int64(5), year.AddDate(0, 2, 0)
+	h.Problem.Supply.OnDemand.Quota, h.Problem.Classes[0].Jobs.Min = &quota, 10
+	h.Periods = []HorizonPeriod{{Start: year, Hours: 744, Jobs: []float64{5}}, {Start: year.AddDate(0, 1, 0), Hours: 672, Jobs: []float64{2}},
+		{Start: march, Hours: 700, Jobs: []float64{5}}, {Start: march.Add(700 * time.Hour), Hours: 44, Jobs: []float64{10}}}
+	told("The dearest month of those with a plan for every hour is January 2026, with a bill of 744.00.")
+	h.Periods[1].Jobs = []float64{10}
+	told("")
 }

@@ -40,6 +40,38 @@ func TestAPurchaseIsComparedWithTheClusterAsItIs(t *testing.T) {
 	}
 }
 
+// Ten promised jobs of a VM each cost 2.00 an hour on demand, or 0.50 under an offer. Budgets that do not pay for them in some
+// hours are told with these hours, what is short and the budget that would do, beside the advice.
+func TestAPurchaseSaysWhatTheBudgetDoesNotPayFor(t *testing.T) {
+	for _, c := range []struct {
+		name, budget, price string
+		vms                 int64
+		dearer              bool
+		want                string
+	}{
+		{"paid for today", "2.00", "0.05", 10, false, ""},
+		{"paid for by the purchase alone", "1.00", "0.05", 10, false, "With the budget as the cluster has it, today's contracts leave 24 hours without a plan. The first is at 2026-01-31 20:00 UTC: " +
+			"The promised jobs need 10 VMs, and the budget of 1.00 pays for 5. Raise the budget to 2.00, and every hour has a plan. This purchase leaves none."},
+		{"paid for by neither", "0.40", "0.05", 10, false, "With the budget as the cluster has it, this purchase leaves 24 hours without a plan; today's contracts leave 24 hours. The first is at 2026-01-31 20:00 UTC: " +
+			"The contracts that are paid in any case cost more than the budget of 0.40. Raise the budget to 0.50, and every hour has a plan."},
+		{"paid for today alone", "0.60", "0.15", 0, true, `10 of "year" would leave 24 hours without a plan. The first is at 2026-01-31 20:00 UTC: ` +
+			"The contracts that are paid in any case cost more than the budget of 0.60. Raise the budget to 1.50, and every hour has a plan."},
+	} {
+		p := oneClass(t, "0.20")
+		p.Classes[0].Jobs, p.Classes[0].Penalty = capacity.JobRange{Min: 10, Max: 10}, plantest.AmountIn(t, "1")
+		if c.dearer { // three jobs are promised, and three alone are paid for
+			p.Classes[0].Jobs.Min = 3
+		}
+		p.Budget = &capacity.Budget{VMCost: new(plantest.AmountIn(t, c.budget))}
+		q := PurchaseQuestion{Horizon: Horizon{Problem: p, Periods: []HorizonPeriod{{Start: firstHour, Hours: 24, Jobs: []float64{10}}}}, Factors: []float64{}, LeaveOut: []LeftOut{WithoutBudget}}
+		q.Offers = []capacity.Offer{{Name: "year", Price: plantest.AmountIn(t, c.price), Billing: capacity.BilledAlways, TermHours: 24, Max: 40}}
+		a := recommended(t, q)
+		if a.AsItIs == nil || a.Offers[0].VMs != c.vms || a.AsItIs.Dearer != c.dearer || !strings.Contains(a.Answer, c.want) || strings.Contains(a.Answer, "without a plan") != (c.want != "") {
+			t.Errorf("%s: %+v, %q, want %q", c.name, a.AsItIs, a.Answer, c.want)
+		}
+	}
+}
+
 // Where demand ends, the rest of a term is owed without any use: 300 for a VM here.
 // On demand it costs 0.40 an hour, so that it pays after 750 hours. 28 days have fewer.
 func TestWhereDemandEndsAllIsOwed(t *testing.T) {

@@ -87,6 +87,7 @@ func (h Horizon) extended(until time.Time, a Assumption) Horizon {
 	if !end.Before(until) {
 		return h
 	}
+	h = h.whole()
 	h.Periods = slices.Clone(h.Periods)
 	add := func(p HorizonPeriod, from, to time.Time) { h.Periods = append(h.Periods, p.part(from, to)) }
 	cycle := a.cycle()
@@ -153,6 +154,7 @@ func (h *Horizon) told(period, class int) float64 {
 
 // endedAt is the horizon without demand from a moment on.
 func (h Horizon) endedAt(end time.Time) Horizon {
+	h = h.whole()
 	none, periods := make([]float64, len(h.Problem.Classes)), h.Periods
 	h.Periods = nil
 	for _, p := range periods {

@@ -24,17 +24,24 @@ func (a PurchaseAnswer) Retold(q *PurchaseQuestion) PurchaseAnswer {
 func (a *PurchaseAnswer) tell(q *PurchaseQuestion) {
 	span := fmt.Sprintf("from %s until %s", moment(q.Start()), moment(q.End()))
 	if a.Status == capacity.InfeasibleStatus {
+		kind := "no_purchase_serves_the_promises"
 		a.Answer = fmt.Sprintf("Whatever is bought, %s not all promised jobs can be served.", span)
+		if a.Horizon.Total.InfeasibleHours == 0 {
+			kind, a.Answer = "too_few_vms", "No purchase can be weighed, because plans have fewer VMs than the work takes."
+		}
 		if len(a.Horizon.Infeasible) > 0 {
 			first := &a.Horizon.Infeasible[0]
 			a.Answer += fmt.Sprintf(" The first hour is %s: %s", moment(first.Start), first.Conflict)
 		}
-		a.Facts.Say("no_purchase_serves_the_promises", "", a.Answer)
+		a.Facts.Say(kind, "", a.Answer)
 		a.Explanation = a.Facts.Text()
 		return
 	}
 	a.advise(q, span)
-	a.Answer = a.Facts[0].Claim
+	if a.AsItIs != nil && !a.AsItIs.Dearer {
+		a.tellWithout()
+	}
+	a.Answer = a.Facts.Text()
 	if a.AsItIs != nil && a.AsItIs.Dearer { // what follows would be of a cluster that is not there
 		a.Explanation = a.Facts.Text()
 		return
@@ -375,7 +382,9 @@ func (a *PurchaseAnswer) tellRegret(q *PurchaseQuestion) {
 
 // differs says whether demand times a factor is other demand, in whole jobs unless the problem is relaxed.
 func (q *PurchaseQuestion) differs(factor float64) bool {
-	h := q.Weighed().Carried()
+	weighed := *q
+	weighed.Horizon = q.Weighed()
+	h := weighed.Carried()
 	scaled := h.Scaled(factor)
 	for i := range h.Periods {
 		for class := range h.Problem.Classes {

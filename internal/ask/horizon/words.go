@@ -96,15 +96,24 @@ func (a *Answer) explainParts() {
 	}
 	if len(a.Infeasible) > 0 {
 		first := &a.Infeasible[0]
+		if a.Total.InfeasibleHours == 0 {
+			say("too_few_vms", moment(first.Start), "From "+moment(first.Start)+" on the VMs do less than the work that has arrived. "+first.Conflict, words.Count("hours", a.Total.InfeasibleHours, "hours"))
+			return
+		}
 		say("no_plan", moment(first.Start), fmt.Sprintf("For %s there is no plan, and no figure counts that time; it begins at %s: %s", hourCount(a.Total.InfeasibleHours), moment(first.Start), first.Conflict), words.Count("hours", a.Total.InfeasibleHours, "hours"))
 	}
 }
 
-// tellDearest names the month with the highest bill, or the first of several; where all are alike there is nothing to tell.
+// tellDearest names the month with the highest bill, or the first of several, of those with a plan for every hour: the bills of
+// others lack hours. Where all are alike there is nothing to tell.
 func (a *Answer) tellDearest() {
 	var m *SpanTotal
-	alike := 0
+	alike, whole := 0, 0
 	for i := range a.Months {
+		if a.Months[i].InfeasibleHours > 0 {
+			continue
+		}
+		whole++
 		switch x := &a.Months[i]; {
 		case m == nil || x.Cost.Bill.GreaterThan(m.Cost.Bill.Decimal):
 			m, alike = x, 1
@@ -112,13 +121,17 @@ func (a *Answer) tellDearest() {
 			alike++
 		}
 	}
-	if alike == len(a.Months) {
+	if alike == whole {
 		return
 	}
+	of := ""
+	if whole < len(a.Months) {
+		of = " of those with a plan for every hour"
+	}
 	name, bill := m.Start.Format("January 2006"), words.CentsOf(m.Cost.Bill)
-	claim := fmt.Sprintf("The dearest month is %s, with a bill of %s.", name, bill)
+	claim := fmt.Sprintf("The dearest month%s is %s, with a bill of %s.", of, name, bill)
 	if alike > 1 {
-		claim = fmt.Sprintf("The dearest months are %s and %s, each with a bill of %s.", name, words.Counted(words.Number(float64(alike-1)), "other"), bill)
+		claim = fmt.Sprintf("The dearest months%s are %s and %s, each with a bill of %s.", of, name, words.Counted(words.Number(float64(alike-1)), "other"), bill)
 	}
 	a.Facts.Say("dearest_month", m.Start.Format("2006-01"), claim, words.Money("bill", m.Cost.Bill, a.Currency), words.Count("months", float64(alike), "months"))
 }

@@ -286,7 +286,7 @@ func (c *checking) enough(at string, h *horizon.Horizon, a *horizon.Answer) {
 	all, shares := 0.0, 0.0
 	for i := range a.Classes {
 		x := &a.Classes[i]
-		shares += x.VMHours
+		shares += x.AskedVMHours
 		arrived := []proof.Arrived{}
 		if i < len(h.Problem.Classes) {
 			arrived = arrivedIn(h, i)
@@ -307,8 +307,8 @@ func (c *checking) enough(at string, h *horizon.Horizon, a *horizon.Answer) {
 			if a.Complete {
 				c.differ(fmt.Sprintf("%s/classes/%d/arrivals", at, i), tree(marshalled(of)), c.carried.arrivalsOf(h, i, arrived, x))
 			}
-			if all += of.WorkVMHours; !tooFewVMs(a) && x.VMHours < of.WorkVMHours-workSlack*(1+of.WorkVMHours) {
-				c.wrong(fmt.Sprintf("%s/classes/%d/vm_hours", at, i), "is %v, and what has arrived takes %v", x.VMHours, of.WorkVMHours)
+			if all += of.WorkVMHours; !tooFewVMs(a) && x.AskedVMHours < of.WorkVMHours-workSlack*(1+of.WorkVMHours) {
+				c.wrong(fmt.Sprintf("%s/classes/%d/asked_vm_hours", at, i), "is %v, and what has arrived takes %v", x.AskedVMHours, of.WorkVMHours)
 			}
 		}
 	}
@@ -339,7 +339,7 @@ func (x *carrying) arrivalsOf(h *horizon.Horizon, class int, arrived []proof.Arr
 	before, after := over(earlier, from, until), over(arrived, until, until+int64(math.Ceil(seconds)))
 	vms := 0.0
 	if of.AdmittedHours > 0 {
-		vms = after * of.VMHours / of.AdmittedHours
+		vms = after * of.AskedVMHours / of.AdmittedHours
 	}
 	return map[string]any{"jobs": alikeTo(jobs), "run_s": alikeTo(seconds), "earlier_job_hours": nearTo(before, before+after), "later_job_hours": nearTo(after, before+after),
 		"later_vm_hours": nearTo(vms, vms)}

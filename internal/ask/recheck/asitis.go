@@ -8,6 +8,7 @@ import (
 	"example.org/headroom/internal/ask/horizon"
 	"example.org/headroom/internal/core/capacity"
 	"example.org/headroom/internal/core/money"
+	"example.org/headroom/internal/core/words"
 )
 
 // leftOut takes what a question leaves out from its horizon, and names it.
@@ -43,9 +44,11 @@ func (b *buying) asItIs(left []horizon.LeftOut) {
 		b.wrong("/as_it_is/left_out", "is %v, and %v is left out", as.LeftOut, left)
 	}
 	for _, of := range []struct {
-		at   string
-		said *horizon.PurchaseCost
-	}{{"today", &as.Today}, {"bought", &as.Bought}} {
+		at      string
+		said    *horizon.PurchaseCost
+		without *horizon.WithoutPlan
+	}{{"today", &as.Today, as.TodayWithout}, {"bought", &as.Bought, as.BoughtWithout}} {
+		b.withoutPlan("/as_it_is/"+of.at+"_without_plan", of.said, of.without)
 		c := &of.said.Cost
 		bill := new(big.Rat)
 		for _, x := range []money.Amount{c.OnDemand, c.Spot, c.Reserved, c.ReservedIdle, c.Upfront} {
@@ -57,7 +60,10 @@ func (b *buying) asItIs(left []horizon.LeftOut) {
 			b.wrong("/as_it_is/"+of.at, "does not add up: its lines come to a bill of %s, and to %s with the value refused", trimmed(bill), trimmed(total))
 		}
 	}
-	dearer := as.Today.Status != capacity.InfeasibleStatus && (as.Bought.Status == capacity.InfeasibleStatus || as.Bought.Total.GreaterThan(as.Today.Total.Decimal))
+	dearer := as.Today.Status != capacity.InfeasibleStatus && as.Bought.Total.GreaterThan(as.Today.Total.Decimal)
+	if left := as.BoughtWithout; left != nil && (as.TodayWithout == nil || left.Hours > as.TodayWithout.Hours) {
+		dearer = true
+	}
 	if as.Dearer != dearer {
 		b.wrong("/as_it_is/dearer", "is %t, and %t follows from the costs", as.Dearer, dearer)
 	}
@@ -67,6 +73,29 @@ func (b *buying) asItIs(left []horizon.LeftOut) {
 	}
 	if !slices.Equal(b.bought, want) {
 		b.wrong("/offers", "buy %v, and %v follows from the cluster as it is", b.bought, want)
+	}
+}
+
+// withoutPlan checks that hours without a plan stand where there are some, within the horizon, and that a cure is a larger budget.
+func (b *buying) withoutPlan(at string, cost *horizon.PurchaseCost, w *horizon.WithoutPlan) {
+	if (w != nil) != (cost.Status == capacity.InfeasibleStatus) {
+		b.wrong(at, "does not go with the status %s", cost.Status)
+	}
+	if w == nil {
+		return
+	}
+	start, end := ends(&b.q.Horizon)
+	if w.First.Before(start) || !w.First.Before(end) || !(w.Hours > 0) || w.Hours > end.Sub(w.First).Hours()*(1+1e-9) || w.Conflict == "" {
+		b.wrong(at, "has %v hours from %s on, which the horizon does not have, or no reason", w.Hours, w.First.Format(time.RFC3339))
+	}
+	if w.Cure == nil || b.budget == nil {
+		return
+	}
+	text, _ := w.Cure.Value.(string)
+	value, err := money.Parse(text)
+	was := map[string]*money.Amount{"/problem/budget/vm_cost": b.budget.VMCost, "/problem/budget/total": b.budget.Total}[w.Cure.Pointer]
+	if err != nil || was == nil || !value.GreaterThan(was.Decimal) || w.Cure.Detail != words.RaiseBudget(value) {
+		b.wrong(at+"/cure", "does not raise the budget: %q, %v", w.Cure.Detail, w.Cure.Value)
 	}
 }
 

@@ -49,8 +49,8 @@ func sound(t *testing.T, question, answer []byte) {
 
 // openMonths are places of months with arrivals at which changes may pass: a summary does not say which plans have a gap.
 var openMonths = map[horizon.Detail][]string{
-	horizon.DetailPeriods: {"/classes/0/vm_hours", "/classes/1/vm_hours"},
-	horizon.DetailSummary: {"/classes/0/vm_hours", "/classes/1/vm_hours"},
+	horizon.DetailPeriods: {"/classes/0/asked_vm_hours", "/classes/1/asked_vm_hours"},
+	horizon.DetailSummary: {"/classes/0/asked_vm_hours", "/classes/1/asked_vm_hours"},
 }
 
 func TestMonthsWithArrivals(t *testing.T) {

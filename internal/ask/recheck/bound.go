@@ -55,8 +55,8 @@ func (b *buying) bound() {
 		b.wrong("/proof/price_bound", "is %s, and the bound %s", p.PriceBound, p.Bound)
 	}
 	least, most := len(b.calendar.cases), len(b.calendar.cases)
-	if b.carrying != nil { // which numbers of jobs are alike is a matter of rounding
-		least, most = b.calendar.distinct(runningDigits-3), b.calendar.distinct(runningDigits+5)
+	if b.carrying != nil { // which numbers of jobs are alike is a matter of rounding, which may part what goes on
+		least, most = b.calendar.distinct(runningDigits-3), b.calendar.distinct(runningDigits+5)+1
 	}
 	if b.carrying != nil && b.q.Problem.Options.Integrality == capacity.Relaxed {
 		least, most = 1, len(b.calendar.cells)

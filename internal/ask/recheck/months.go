@@ -20,7 +20,7 @@ var monthsNotChecked = []string{
 // months checks the answer about a horizon.
 func (c *checking) months(q horizon.HorizonQuestion, a horizon.Answer, got any) {
 	if c.NotChecked = monthsNotChecked; a.Detail != horizon.DetailClasses {
-		c.NotChecked = append([]string{"the classes' VM hours"}, monthsNotChecked...)
+		c.NotChecked = append([]string{"the VM-hours that classes ask for"}, monthsNotChecked...)
 	}
 	if a.Detail == horizon.DetailSummary {
 		c.NotChecked = append([]string{

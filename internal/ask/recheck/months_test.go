@@ -134,8 +134,8 @@ func TestMonths(t *testing.T) {
 				t.Errorf("%s\n%s", r, a)
 			}
 			allMutationsFail(t, q, a, plantest.Trials(3, 1), map[horizon.Detail][]string{
-				horizon.DetailPeriods: {"/classes/0/vm_hours", "/classes/1/vm_hours"},
-				horizon.DetailSummary: {"/classes/0/vm_hours", "/classes/1/vm_hours", "/gap"},
+				horizon.DetailPeriods: {"/classes/0/asked_vm_hours", "/classes/1/asked_vm_hours"},
+				horizon.DetailSummary: {"/classes/0/asked_vm_hours", "/classes/1/asked_vm_hours", "/gap"},
 			}[detail]...)
 		})
 	}

@@ -34,6 +34,7 @@ func (c *checking) purchase(q horizon.PurchaseQuestion, a horizon.PurchaseAnswer
 	}
 	members, _ := got.(map[string]any)
 	_, forecast := ends(&q.Horizon)
+	budget := q.Problem.Budget
 	left := leftOut(&q)
 	asked := q.Horizon
 	carrying := newCarrying(&asked, q.Offers)
@@ -45,7 +46,7 @@ func (c *checking) purchase(q horizon.PurchaseQuestion, a horizon.PurchaseAnswer
 		c.end(SumsCheck, "")
 		return
 	}
-	b := &buying{checking: c, carrying: carrying, q: q, asked: asked, a: a, got: got, lp: map[string][3]*big.Rat{}}
+	b := &buying{checking: c, carrying: carrying, q: q, asked: asked, a: a, got: got, budget: budget, lp: map[string][3]*big.Rat{}}
 	for i := range q.Offers {
 		b.bought = append(b.bought, a.Horizon.Contracts[own+i].VMs)
 		if n := b.bought[i]; n < 0 || n > q.Offers[i].Max {
@@ -88,8 +89,9 @@ type buying struct {
 	q         horizon.PurchaseQuestion
 	a         horizon.PurchaseAnswer
 	got       any
-	asked     horizon.Horizon // without what is assumed after it
-	hours     horizon.Horizon // with it, and with jobs at once for arrivals
+	asked     horizon.Horizon  // without what is assumed after it
+	hours     horizon.Horizon  // with it, and with jobs at once for arrivals
+	budget    *capacity.Budget // that was left out, or nil
 	bought    []int64
 	calendar  *calendar // with the recommendation
 	lp        map[string][3]*big.Rat
@@ -162,7 +164,7 @@ func (b *buying) costs() {
 		if !s.all {
 			continue
 		}
-		if none := slices.Contains(s.none, true); none != (of.said.Status == capacity.InfeasibleStatus) {
+		if none := slices.Contains(s.none, true) || tooFewVMs(&a.Horizon); none != (of.said.Status == capacity.InfeasibleStatus) {
 			b.wrong("/"+of.at+"/status", "is %s", of.said.Status)
 		}
 		b.judge("/"+of.at+"/cost/total", s.total, running(cost), new(big.Rat))
@@ -192,6 +194,10 @@ func marshalled(x any) []byte {
 
 // hopeless checks that not even all VMs of all offers serve the promised jobs.
 func (b *buying) hopeless() {
+	if tooFewVMs(&b.a.Horizon) { // there are plans, which do not do the work
+		b.end(BoundCheck, "")
+		return
+	}
 	most := make([]int64, len(b.q.Offers))
 	for i := range most {
 		most[i] = b.q.Offers[i].Max

@@ -256,7 +256,7 @@ func (k *calendar) classesOf(spans []*span, detailed bool) []any {
 		one := map[string]any{"name": k.h.Problem.Classes[i].Name}
 		if detailed {
 			one["admitted_job_hours"], one["refused_job_hours"] = about(s.admitted.is), about(s.refused.is)
-			one["vm_hours"], one["penalties"] = about(s.vms.is), s.cost[penaltyLine]
+			one["asked_vm_hours"], one["penalties"] = about(s.vms.is), s.cost[penaltyLine]
 		}
 		all = append(all, one)
 	}

@@ -3,6 +3,7 @@ package words
 import (
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
 
 	"github.com/shopspring/decimal"
@@ -143,6 +144,20 @@ func (r *Reason) compares() bool {
 
 // NoneWanted is the reason of a class that asks for no jobs.
 const NoneWanted = "No jobs are wanted."
+
+// noneWantedNamed bounds the classes that are named as wanting no jobs.
+const noneWantedNamed = 8
+
+// NoneWantedOf says once that these classes, of so many, ask for no jobs.
+func NoneWantedOf(classes []string, of int) string {
+	if len(classes) == of {
+		return NoneWanted
+	}
+	if more := len(classes) - noneWantedNamed; more > 1 {
+		classes = append(classes[:noneWantedNamed:noneWantedNamed], strconv.Itoa(more)+" other classes")
+	}
+	return "No jobs are wanted of " + List(classes) + "."
+}
 
 // OnNoType is the reason of a class whose deadline no slots of any VM type meet.
 func OnNoType(deadline float64) string {

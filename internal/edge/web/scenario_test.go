@@ -103,6 +103,59 @@ func TestTablesStartNoFormula(t *testing.T) {
 	t.Attr("S3", fmt.Sprintf("the page: %d hostile names start no formula in what it saves and copies", len(hostile)))
 }
 
+// TestShortestPossibleTimes runs ui/test/planned.ts. The page's times of a class are those of plans: a calibration multiplies all of
+// the time, overhead included, where plans use it; a speed leaves the overhead; a promise counts with its target alone.
+func TestShortestPossibleTimes(t *testing.T) {
+	const bounds = `"bounds":{"lower":[52,0,4],"average":[36,8,20],"upper":[20,16,36]},"overhead":4`
+	const calibrated = `"calibration":{"bound":"average","factor":1.5}`
+	cases, want := "", [][3]float64{}
+	for _, c := range []struct {
+		of   string
+		want [3]float64
+	}{
+		{`"class":{},` + bounds + `,"bound":"average","speed":1`, [3]float64{36, 8, 20}},
+		{`"class":{` + calibrated + `},` + bounds + `,"bound":"average","speed":1`, [3]float64{36, 8, 20}},
+		{`"class":{` + calibrated + `},` + bounds + `,"bound":"calibrated","speed":1`, [3]float64{54, 12, 30}},
+		{`"class":{},` + bounds + `,"bound":"calibrated","speed":1`, [3]float64{36, 8, 20}},
+		{`"class":{` + calibrated + `},` + bounds + `,"bound":"calibrated","speed":2`, [3]float64{27, 6, 18}},
+		{`"class":{"target":0.99,"promise":{"factor":2}},` + bounds + `,"bound":"upper","speed":1`, [3]float64{40, 32, 72}},
+		{`"class":{"promise":{"factor":2}},` + bounds + `,"bound":"lower","speed":1`, [3]float64{52, 0, 4}},
+		{`"class":{"demand":{"map_work_s":10,"reduce_work_s":4,"fixed_s":6}},"bounds":null,"overhead":0,"bound":"calibrated","speed":2`, [3]float64{5, 2, 3}},
+	} {
+		cases, want = cases+",{"+c.of+"}", append(want, c.want)
+	}
+	text, err := exec.Command("node", built(t, "planned"), "["+cases[1:]+"]").Output()
+	var said [][3]float64
+	if err == nil {
+		err = json.Unmarshal(text, &said)
+	}
+	if diff := cmp.Diff(want, said); err != nil || diff != "" {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
+	}
+}
+
+// TestTheDearestMonthIsWhole runs ui/test/dearest.ts. A month with hours without a plan is not compared, since its bill lacks them.
+func TestTheDearestMonthIsWhole(t *testing.T) {
+	const month = `{"start":"2026-0%d-01T00:00:00Z","cost":{"bill":"%d.00"}%s}`
+	const without = `,"infeasible_hours":44`
+	horizons, want := "", []string{"", " The dearest month is March 2026, with a bill of $700.00.", " The dearest month of those with a plan for every hour is January 2026, with a bill of $500.00.", ""}
+	for _, c := range [][2]string{{"", "[500,500,500]"}, {"", "[500,200,700]"}, {without, "[500,200,700]"}, {without, "[500,500,700]"}} {
+		var bills [3]int
+		if err := json.Unmarshal([]byte(c[1]), &bills); err != nil {
+			t.Fatal(err)
+		}
+		horizons += fmt.Sprintf(`,{"currency":"USD","months":[`+month+","+month+","+month+"]}", 1, bills[0], "", 2, bills[1], "", 3, bills[2], c[0])
+	}
+	text, err := exec.Command("node", built(t, "dearest"), "["+horizons[1:]+"]").Output()
+	var said []string
+	if err == nil {
+		err = json.Unmarshal(text, &said)
+	}
+	if diff := cmp.Diff(want, said); err != nil || diff != "" {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
+	}
+}
+
 // TestPurchasesLeadWithTheBill runs ui/test/purchases.ts. The page gives the change of the VM bill first, and calls
 // nothing a saving that is on no bill.
 func TestPurchasesLeadWithTheBill(t *testing.T) {
@@ -113,6 +166,8 @@ func TestPurchasesLeadWithTheBill(t *testing.T) {
 		{"10000.00", "10300.00", "700.00", "null", "null", `Buy 3 VMs of "year". The VM bill rises by $300.00 a month (3.0 %). It serves 20 job-hours more, which you value at $700.00 a month.`},
 		{"10000.00", "8000.00", "0.00", "null", `{"left_out":["spot"],"vms":[3],"dearer":false,"today":{"bill":"5000.00"},"bought":{"bill":"4900.00"}}`, `Buy 3 VMs of "year". The VM bill falls by $100.00 a month (2.0 %).`},
 		{"10000.00", "10000.00", "0.00", "null", `{"left_out":["spot"],"vms":[3],"dearer":true,"today":{"bill":"5000.00"},"bought":{"bill":"5500.00"}}`, `Buy nothing. 3 VMs of "year" would be best without spot VMs, but with spot VMs the VM bill would rise by $500.00 a month.`},
+		{"10000.00", "8000.00", "0.00", "null", `{"left_out":["budget"],"vms":[3],"dearer":false,"today":{"status":"infeasible","bill":"5.00"},"bought":{"bill":"4900.00"},"today_without_plan":{"hours":24,"first":"2026-02-01T10:00:00Z","conflict":"The budget of 1.00 pays for 5.","cure":{"detail":"Raise the budget to 2.00."}},"bought_without_plan":null}`,
+			`Buy 3 VMs of "year". As the cluster is, 24 hours have no plan with today's contracts alone, the first on 1 Feb 2026: The budget of 1.00 pays for 5. Raise the budget to 2.00, and every hour has a plan.`},
 		{"10000.00", "10000.00", "700.00", `"2026-01-01T00:00:00Z"`, "null", `Buy 3 VMs of "year". The VM bill stays the same. It serves 20 job-hours more, which you value at $700.00 a month.`},
 	} {
 		purchases += fmt.Sprintf(`,{"status":"optimal","currency":"USD","offers":[{"name":"year","vms":3}],"obligation":"900.00","today":{"bill":%q},"recommended":{"bill":%q},"bill_saving":{"amount":"1.00","share":0.1},"penalties_avoided":%q,"served_more_job_hours":20,"saving":{"amount":"73073.00","share":0.383},

@@ -439,7 +439,7 @@ func (s *server) readFacts(t *testing.T, ctx context.Context, cluster string, c 
 	} else if at.Sign() == 0 {
 		word = "refused jobs valued at " // nothing is below
 	}
-	if got, want := value[string](t, ctx, `document.querySelector(".facts bdi.value").nextElementSibling.textContent`), word+unit(*c.Plan.Classes[nearest].Flips.Penalty); got != want {
+	if got, want := value[string](t, ctx, `document.querySelector(".facts bdi.value").nextElementSibling.textContent`), word+unit(*c.Plan.Classes[nearest].Flips.Penalty)+" an hour"; got != want {
 		t.Errorf("%s: the plan is said to change its mind %q, want %q", cluster, got, want)
 	}
 	link := value[string](t, ctx, `new URL([...document.querySelectorAll(".facts a")].find((a) => a.textContent === "Try it").href).searchParams.get("ch")`)

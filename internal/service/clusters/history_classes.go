@@ -36,7 +36,7 @@ type ClassesFromHistory struct {
 type JobToPlan struct {
 	Job             string  `json:"job"`
 	Name            string  `json:"name,omitempty"`       // of the class and its profile; "": one made of the job's
-	DeadlineSeconds float64 `json:"deadline_s,omitempty"` // 0: one that 95 of 100 runs met
+	DeadlineSeconds float64 `json:"deadline_s,omitempty"` // 0: one that 95 % of the runs met, all of fewer than 20
 }
 
 // ClassesMade tells the classes that were made, or would be.

@@ -38,3 +38,21 @@ func TestSeldomJobsAreNotForecast(t *testing.T) {
 		}
 	}
 }
+
+// A deadline covers 95 % of the runs: all of fewer than 20, and all but one of 20.
+func TestDeadlinesCoverRuns(t *testing.T) {
+	var took []float64
+	for n := 1; n <= 41; n++ {
+		took = append(took, float64(n)) // in order
+		want := n
+		switch {
+		case n >= 40:
+			want = n - 2
+		case n >= 20:
+			want = n - 1
+		}
+		if got := within(took, deadlineOf(took)); got != want {
+			t.Errorf("of %d runs %d meet the deadline, want %d", n, got, want)
+		}
+	}
+}

@@ -119,7 +119,8 @@ func horizonAssumptions(h horizon.Horizon, a horizon.Answer) *figureSheet {
 		"A bill includes upfront payments, each with the share of its term's seconds that lie in the horizon, where its contract begins or else at the begin.",
 		"Refused jobs have a value, their penalties, which nobody invoices.",
 		"Hours without a plan are in no sum.",
-		"A class's bill is its share of the VMs that run, and of the upfront payments for those that are used; what nobody uses stands by itself.",
+		"The VM-hours that a class asks for are those that its jobs take; VMs that run are whole ones, so these may be more.",
+		"The billed VM-hours of a class are its share of the VMs that run. Its bill is for these, with their part of upfront payments; what nobody uses stands by itself.",
 		"Spreadsheets keep 15 digits; the CSV and JSON forms have all of them.",
 	} {
 		f.add("rule", "", text(rule), "")

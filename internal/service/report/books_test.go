@@ -88,7 +88,7 @@ func checkHorizonSheets(t *testing.T, sheets map[string][][]string, a *horizon.A
 		{"months", columnSum(t, sheets["months"], "bill_and_value_refused_EUR"), whole}, {"days", columnSum(t, sheets["days"], "bill_and_value_refused_EUR"), whole}, {"periods", columnSum(t, sheets["periods"], "bill_and_value_refused_EUR"), whole},
 		{"contracts", columnSum(t, sheets["contracts"], "bill_EUR"), a.Total.Cost.Reserved.Add(a.Total.Cost.ReservedIdle.Decimal).Add(a.Upfront.Decimal).InexactFloat64()},
 		{"classes", columnSum(t, sheets["classes"], "bill_EUR") + columnSum(t, sheets["classes"], "value_refused_EUR"), whole},
-		{"VM hours of classes", columnSum(t, sheets["classes"], "vm_hours"), a.Total.VMHours},
+		{"billed VM-hours of classes", columnSum(t, sheets["classes"], "billed_vm_hours"), a.Total.VMHours},
 	} {
 		if math.Abs(line.got-line.want) > 1e-9*(1+line.want) {
 			t.Errorf("%s: the sheet adds up to %v, want %v", line.what, line.got, line.want)

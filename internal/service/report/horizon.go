@@ -108,17 +108,18 @@ func horizonContracts(a horizon.Answer) Table {
 }
 
 // horizonClasses returns a row for each class with its own costs, and one for unused VMs. The rows add up to the
-// answer. An answer without a plan for every hour has no costs by class.
+// answer. The VM-hours that a class asks for are those of its jobs, as the answer has them; the billed ones are its
+// share of the VMs that run, by which the bill is divided. An answer without a plan for every hour has nothing billed.
 func horizonClasses(h horizon.Horizon, a horizon.Answer) (Table, error) {
 	in := "_" + a.Currency
-	t := Table{Columns: []string{"class", "vm_hours", "admitted_job_hours", "refused_job_hours", billColumn + in, valueColumn + in}}
+	t := Table{Columns: []string{"class", "asked_vm_hours", "billed_vm_hours", "admitted_job_hours", "refused_job_hours", billColumn + in, valueColumn + in}}
 	type sums struct {
-		vms, admitted, refused float64
-		cost, penalties        decimal.Decimal
+		asked, billed, admitted, refused float64
+		cost, penalties                  decimal.Decimal
 	}
 	idle, byName := new(sums), make(map[string]*sums)
-	for _, c := range h.Problem.Classes {
-		byName[c.Name] = new(sums)
+	for i := range a.Classes {
+		byName[a.Classes[i].Name] = &sums{asked: a.Classes[i].AskedVMHours}
 	}
 	for i := range a.Periods {
 		p := &a.Periods[i]
@@ -137,7 +138,7 @@ func horizonClasses(h horizon.Horizon, a horizon.Answer) (Table, error) {
 			}
 			s.cost, s.penalties = s.cost.Add(c.effective), s.penalties.Add(c.penalty)
 			if c.kind == onDemandUse || c.kind == spotUse || c.kind == contractUse {
-				s.vms += c.hours.InexactFloat64()
+				s.billed += c.hours.InexactFloat64()
 			}
 			return nil
 		})
@@ -146,9 +147,9 @@ func horizonClasses(h horizon.Horizon, a horizon.Answer) (Table, error) {
 		}
 	}
 	row := func(name string, s *sums) {
-		cells := []Cell{text(name), {"", true}, number(s.admitted), number(s.refused), {"", true}, {"", true}}
+		cells := []Cell{text(name), {rounded(s.asked, 6), true}, {"", true}, number(s.admitted), number(s.refused), {"", true}, {"", true}}
 		if complete {
-			cells[1], cells[4], cells[5] = Cell{rounded(s.vms, 6), true}, amount(&money.Amount{Decimal: s.cost}), amount(&money.Amount{Decimal: s.penalties})
+			cells[2], cells[5], cells[6] = Cell{rounded(s.billed, 6), true}, amount(&money.Amount{Decimal: s.cost}), amount(&money.Amount{Decimal: s.penalties})
 		}
 		t.Rows = append(t.Rows, cells)
 	}

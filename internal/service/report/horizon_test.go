@@ -85,8 +85,8 @@ func TestHorizonInWordsWithoutAPlan(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	classes, err := horizonClasses(q.Horizon, a)
-	if err != nil || classes.Rows[0][2].Text == "" || classes.Rows[0][4].Text != "" {
-		t.Errorf("got %v (%v), want job hours and no costs", classes.Rows, err)
+	if err != nil || classes.Rows[0][3].Text == "" || classes.Rows[0][2].Text != "" || classes.Rows[0][5].Text != "" {
+		t.Errorf("got %v (%v), want job hours and nothing billed", classes.Rows, err)
 	}
 	if err := HorizonWorkbook(&b, q.Horizon, a); err != nil {
 		t.Error(err)
@@ -119,9 +119,9 @@ start,hours,status,vms,on_demand_vms,reserved_vms,spot_vms,admitted_jobs,refused
 2026-02-01T00:00:00Z,1,optimal,24,20,4,0,16,4,0,4.40,4.00,0.00,0.40,0.00,0.00,4.00,8.40,
 contract,vm_type,vms,hours_in_force,used_vm_hours,idle_vm_hours,utilisation,idle_share,reserved_EUR,reserved_idle_EUR,upfront_share_EUR,bill_EUR
 '+signed,,4,3,11,1,0.9166666666666666,0.08333333333333333,1.10,0.10,0.30,1.50
-class,vm_hours,admitted_job_hours,refused_job_hours,bill_EUR,value_refused_EUR
-'=etl,33,22,4,5.775,4.00
-(idle contracts),0,0,0,0.125,0.00
+class,asked_vm_hours,billed_vm_hours,admitted_job_hours,refused_job_hours,bill_EUR,value_refused_EUR
+'=etl,33,33,22,4,5.775,4.00
+(idle contracts),0,0,0,0,0.125,0.00
 `
 	if diff := cmp.Diff(want, b.String()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -260,6 +260,57 @@ func TestHorizonOfHostileNames(t *testing.T) {
 		b.Reset()
 		if err := PurchaseText(&b, a); err != nil || strings.ContainsAny(b.String(), "\u202e\t\r") {
 			t.Errorf("%q reaches the terminal (%v)", name, err)
+		}
+	}
+}
+
+// Half a VM and a quarter are asked for, and a whole one is billed: tables say both by their names, and the rows of FOCUS
+// have the billed one.
+func TestVMHoursOfClassesAreAskedForOrBilled(t *testing.T) {
+	half, quarter := decimal.New(5, -1), decimal.New(25, -2)
+	p := capacity.Problem{Currency: "EUR", PeriodSeconds: 3600, Options: capacity.DefaultOptions()}
+	p.Options.Integrality, p.Options.Engine = capacity.Integer, capacity.EngineExact
+	p.Supply.OnDemand = capacity.OnDemand{Price: amountIn(30)}
+	one := capacity.JobRange{Min: 1, Max: 1}
+	p.Classes = []capacity.Class{{Name: "half", VMsPerJob: &half, Jobs: one}, {Name: "quarter", VMsPerJob: &quarter, Jobs: one}}
+	h := horizon.Horizon{Problem: p, Periods: []horizon.HorizonPeriod{{Start: time.Date(2026, 1, 31, 22, 0, 0, 0, time.UTC), Hours: 3, Jobs: []float64{1, 1}}}}
+	if err := h.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	a := plannedHorizon(t, h)
+	classes, err := horizonClasses(h, a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := classes.CSV(&b); err != nil {
+		t.Fatal(err)
+	}
+	want := `class,asked_vm_hours,billed_vm_hours,admitted_job_hours,refused_job_hours,bill_EUR,value_refused_EUR
+half,1.5,2,3,0,0.60,0.00
+quarter,0.75,1,3,0,0.30,0.00
+(idle contracts),0,0,0,0,0.00,0.00
+`
+	if diff := cmp.Diff(want, b.String()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if got := []float64{a.Classes[0].AskedVMHours, a.Classes[1].AskedVMHours, a.Total.VMHours}; !cmp.Equal(got, []float64{1.5, 0.75, 3}) {
+		t.Errorf("the answer has %v VM-hours, want 1.5 and 0.75 asked for, of 3", got)
+	}
+	b.Reset()
+	if err := Focus(&b, h, a, FocusNames{}); err != nil {
+		t.Fatal(err)
+	}
+	rows := focusRows(t, &b)
+	for name, billed := range map[string]string{"half": "2", "quarter": "1"} {
+		hours, bill := decimal.Zero, decimal.Zero
+		for _, r := range rows {
+			if r["x_JobClass"] == name {
+				hours, bill = hours.Add(r.number(t, "ConsumedQuantity")), bill.Add(r.number(t, "EffectiveCost"))
+			}
+		}
+		if want := decimal.RequireFromString(billed); !hours.Equal(want) || !bill.Equal(want.Mul(decimal.New(30, -2))) {
+			t.Errorf("FOCUS has %v VM-hours and %v for class %s, want %s of them", hours, bill, name, billed)
 		}
 	}
 }

@@ -343,8 +343,12 @@ const maxReasons = 20
 func reasons(b *strings.Builder, pl capacity.Plan) {
 	b.WriteByte('\n')
 	told := 0
+	var idle []string
 	for _, c := range pl.Classes {
-		if c.Reason == "" {
+		if c.Reason == words.NoneWanted {
+			idle = append(idle, visible(c.Name, widest))
+		}
+		if c.Reason == "" || c.Reason == words.NoneWanted {
 			continue
 		}
 		if told++; told <= maxReasons {
@@ -353,6 +357,9 @@ func reasons(b *strings.Builder, pl capacity.Plan) {
 	}
 	if told > maxReasons {
 		fmt.Fprintf(b, "… and %s; -o json and -o csv give all of them.\n", fault.Plural(int64(told-maxReasons), "more reason"))
+	}
+	if len(idle) > 0 {
+		b.WriteString(words.NoneWantedOf(idle, len(pl.Classes)) + "\n")
 	}
 }
 

@@ -70,8 +70,9 @@ func Command() *cobra.Command {
 		Long: `Makes a cluster of what you have, plans it, and says what it took for granted and how to change each of it.
 
 With --from-history it reads past runs, as "headroom history import" does: each job becomes a class, with a profile,
-a deadline that 95 of 100 of its runs met, and a forecast of when it arrives. With --takes, --on and --a-day a guess
-does: "it takes 45 minutes on 10 machines, 20 times a day". On a terminal it asks for what is missing.
+a deadline that 95 % of its runs met (all of them, where they are fewer than 20), and a forecast of when it arrives.
+With --takes, --on and --a-day a guess does: "it takes 45 minutes on 10 machines, 20 times a day". On a terminal it
+asks for what is missing.
 
 All jobs are promised to run. The cluster is there whole, or not at all.` + remote.ConnectionHelp,
 		Example: "  headroom init shop --from-history /var/spark-events --instance m5.xlarge --price 0.192\n" +

@@ -2,21 +2,25 @@ package plan
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"io"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/shopspring/decimal"
 	"github.com/spf13/cobra"
 
+	"example.org/headroom/internal/ask/horizon"
 	"example.org/headroom/internal/core/capacity"
 	"example.org/headroom/internal/core/money"
 	"example.org/headroom/internal/core/words"
 	"example.org/headroom/internal/edge/cli/remote"
 	"example.org/headroom/internal/edge/cli/shell"
 	tables "example.org/headroom/internal/service/report"
+	"example.org/headroom/openapi"
 )
 
 func planExplainCommand(to *remote.Connection) *cobra.Command {
@@ -60,7 +64,7 @@ worth, where the money goes, and what the proof rests on.`,
 			}
 			said = []explanation{explainClass(p, r.Plan, i)}
 		} else {
-			said = explainPlan(p, r)
+			said = explainPlan(p, r, forecastBill(c.Context(), s, args[0], time.Now()))
 		}
 		if trouble := r.trouble(); trouble != "" {
 			said = slices.Insert(said, 0, explanation{"trouble", "", trouble})
@@ -86,10 +90,32 @@ type explanation struct {
 	Text  string `json:"text"`
 }
 
+// idleOnce says of all classes that ask for no jobs in one sentence, after the others.
+func idleOnce(said []explanation) []explanation {
+	var idle []string
+	classes, last := 0, -1
+	var all []explanation
+	for _, e := range said {
+		if e.About == "class" {
+			classes++
+			if last = len(all); e.Text == words.NoneWanted {
+				idle = append(idle, shell.Shown(e.Name))
+				continue
+			}
+			last++
+		}
+		all = append(all, e)
+	}
+	if len(idle) < 2 {
+		return said
+	}
+	return slices.Insert(all, last, explanation{"class", "", words.NoneWantedOf(idle, classes)})
+}
+
 func explained(w io.Writer, said []explanation) error {
 	var b strings.Builder
 	about := ""
-	for i, e := range said {
+	for i, e := range idleOnce(said) {
 		if i > 0 && e.About != about {
 			b.WriteByte('\n')
 		}
@@ -102,7 +128,36 @@ func explained(w io.Writer, said []explanation) error {
 	return err
 }
 
-func explainPlan(p capacity.Problem, r record) []explanation {
+// forecastBill says what this month and the next come to, as far as they are forecast. It is empty without a forecast, and where
+// the key may not ask or the answer takes a run.
+func forecastBill(ctx context.Context, s *remote.Service, cluster string, now time.Time) string {
+	now = now.UTC()
+	until := time.Date(now.Year(), now.Month()+2, 1, 0, 0, 0, 0, time.UTC)
+	a, err := s.Call(ctx, openapi.ClusterHorizon(cluster, nil), remote.JSONOf(map[string]any{"until": until, "detail": "summary"}))
+	var ahead horizon.Answer
+	if err != nil || a.Into(&ahead) != nil {
+		return ""
+	}
+	var months []string
+	for i := range ahead.Months {
+		m := &ahead.Months[i]
+		if m.UnforecastHours > 0 || m.InfeasibleHours > 0 {
+			break
+		}
+		of := m.Start.Format("January 2006")
+		if m.Start.Before(ahead.Total.Start) {
+			of = "the rest of " + of
+		}
+		months = append(months, fmt.Sprintf("%s %s for %s", words.CentsOf(m.Cost.Bill), ahead.Currency, of))
+	}
+	if len(months) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("By the forecast the VM bill is %s; \"headroom whatif months --cluster %s\" looks further.", shell.Listed(months), shell.Shown(cluster))
+}
+
+// explainPlan explains a plan, and tells the forecast's bill where there is one.
+func explainPlan(p capacity.Problem, r record, forecast string) []explanation {
 	pl := r.Plan
 	said := []explanation{{"plan", "", r.headline() + " " + tables.Headline(pl)}}
 	for i := range pl.Classes {
@@ -121,6 +176,9 @@ func explainPlan(p capacity.Problem, r record) []explanation {
 				said = append(said, explanation{"capacity", "", words})
 			}
 		}
+	}
+	if forecast != "" {
+		said = append(said, explanation{"money", "", forecast})
 	}
 	for _, line := range moneyLines(p, pl) {
 		said = append(said, explanation{"money", "", line})
@@ -360,8 +418,8 @@ const mostPenalties = 5
 
 // moneyLines says what is on the bill, whose amounts add up to it, and what refused jobs are valued at.
 func moneyLines(p capacity.Problem, pl capacity.Plan) (lines []string) {
-	lines = append(lines, fmt.Sprintf("The VM bill is %s %s %s, at that rate %s in a month of %d hours:", pl.Cost.Bill, p.Currency,
-		words.PerPeriod(p.PeriodSeconds), pl.Cost.Bill.Over(3600*capacity.HoursPerMonth, p.PeriodSeconds), capacity.HoursPerMonth))
+	lines = append(lines, fmt.Sprintf("The VM bill of this plan is %s %s %s; %d hours like its own would come to %s:", pl.Cost.Bill, p.Currency,
+		words.PerPeriod(p.PeriodSeconds), capacity.HoursPerMonth, pl.Cost.Bill.Over(3600*capacity.HoursPerMonth, p.PeriodSeconds)))
 	line := func(amount money.Amount, format string, values ...any) {
 		if !amount.IsZero() {
 			lines = append(lines, fmt.Sprintf("  %s for ", amount)+fmt.Sprintf(format, values...))

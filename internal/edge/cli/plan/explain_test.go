@@ -46,7 +46,7 @@ func explainedText(t *testing.T, p capacity.Problem, pl capacity.Plan) string {
 	r := record{PlanSummary: plans.PlanSummary{Number: 7, Cluster: "shop", At: at, CreatedAt: at, CreatedBy: "ops", InputsVersion: 12},
 		Plan: pl}
 	var b strings.Builder
-	if err := explained(&b, explainPlan(p, r)); err != nil {
+	if err := explained(&b, explainPlan(p, r, "")); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()
@@ -169,6 +169,22 @@ func TestEmptyHoursAreSaidOnce(t *testing.T) {
 		wanted, asked := strings.Count(text, "No jobs are wanted."), strings.Count(text, "No jobs are asked for.")
 		if wanted+asked != 1 || (wanted == 1) != (deadline == 0) {
 			t.Errorf("with a deadline of %v: %s", deadline, text)
+		}
+	}
+}
+
+// Several classes without jobs are said to want none in one sentence, with those that have jobs before it.
+func TestClassesWithoutJobsAreSaidOnce(t *testing.T) {
+	t.Parallel()
+	for some, want := range map[int]string{1: "nightly-etl: No jobs are wanted.\n", 2: "\nNo jobs are wanted of nightly-etl and fraud-scores.\n", 3: "\n\nNo jobs are wanted.\n"} {
+		text := explainedExample(t, "several-classes.json", func(p *capacity.Problem) {
+			p.Classes = p.Classes[:3]
+			for i := range some {
+				p.Classes[i].Jobs = capacity.JobRange{}
+			}
+		})
+		if strings.Count(text, "No jobs are wanted") != 1 || !strings.Contains(text, want) {
+			t.Errorf("with %d of 3 without jobs got\n%s\nwant %q", some, text, want)
 		}
 	}
 }

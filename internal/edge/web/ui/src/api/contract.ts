@@ -516,10 +516,10 @@ export type ClassSplit = {
 export type ClassTotal = {
   admitted_job_hours: number;
   arrivals?: ClassArrivals;
+  asked_vm_hours: number;
   name: string;
   penalties: Amount;
   refused_job_hours: number;
-  vm_hours: number;
 };
 
 export type ClassesFromHistory = {
@@ -1406,6 +1406,13 @@ export type HourSource = {
   pattern?: "hour_of_week" | "mean";
   recorded_as?: string;
   submissions: number;
+};
+
+export type HoursWithoutPlan = {
+  conflict: string;
+  cure: (Hint) | null;
+  first: string;
+  hours: number;
 };
 
 export type ImportCount = {
@@ -3089,9 +3096,11 @@ export type Purchase = {
 
 export type PurchaseAsItIs = {
   bought: (PurchaseCost);
+  bought_without_plan: (HoursWithoutPlan) | null;
   dearer: boolean;
   left_out: Array<"other_types" | "spot" | "budget">;
   today: (PurchaseCost);
+  today_without_plan: (HoursWithoutPlan) | null;
   vms: Array<number>;
 };
 

@@ -1,5 +1,5 @@
 // Contracts, what they come to over time and what is worth buying, in sentences and rows.
-import type { Contract, CurrentPlan, Horizon, Purchase, SpanTotal, WhatIf } from "../api/contract.ts";
+import type { Contract, CurrentPlan, Horizon, Purchase, PurchaseAsItIs, SpanTotal, WhatIf } from "../api/contract.ts";
 import { headline, scaled, units, type Units } from "./money.ts";
 import { count, inText, percent } from "./words.ts";
 
@@ -84,13 +84,16 @@ export function monthsSaid(h: Horizon): string {
   return `From ${date(h.total.start)} to ${date(end)} the VM bill is ${headline(units(h.total.cost.bill), h.currency)}${h.total.bill_without_forecast ? `, of which ${headline(units(h.total.bill_without_forecast), h.currency)} rest on hours without a forecast of some class` : ""}${units(h.total.cost.penalties) > 0n ? `; refused jobs, on no bill, are valued at ${headline(units(h.total.cost.penalties), h.currency)}` : ""}.${dearestSaid(h)}${none > 0 ? ` In ${count(none, "hour", "hours")} no plan keeps every promise.` : ""}`;
 }
 
-/** dearestSaid names the month with the highest bill, or the first of several; it is empty where all are alike. */
-function dearestSaid(h: Horizon): string {
-  const dearest = h.months.reduce<SpanTotal | null>((m, x) => (!m || units(x.cost.bill) > units(m.cost.bill) ? x : m), null);
-  const alike = h.months.filter((m) => units(m.cost.bill) === units(dearest!.cost.bill)).length;
-  if (!dearest || alike === h.months.length) return "";
+/** dearestSaid names the month with the highest bill, or the first of several, of those with a plan for every hour; it is empty
+ *  where all of these are alike. */
+export function dearestSaid(h: Horizon): string {
+  const whole = h.months.filter((m) => !m.infeasible_hours);
+  const dearest = whole.reduce<SpanTotal | null>((m, x) => (!m || units(x.cost.bill) > units(m.cost.bill) ? x : m), null);
+  const alike = whole.filter((m) => units(m.cost.bill) === units(dearest!.cost.bill)).length;
+  if (!dearest || alike === whole.length) return "";
   const bill = headline(units(dearest.cost.bill), h.currency);
-  return alike === 1 ? ` The dearest month is ${monthName(dearest.start)}, with a bill of ${bill}.` : ` The dearest months are ${monthName(dearest.start)} and ${count(alike - 1, "other", "others")}, each with a bill of ${bill}.`;
+  const of = whole.length < h.months.length ? " of those with a plan for every hour" : "";
+  return alike === 1 ? ` The dearest month${of} is ${monthName(dearest.start)}, with a bill of ${bill}.` : ` The dearest months${of} are ${monthName(dearest.start)} and ${count(alike - 1, "other", "others")}, each with a bill of ${bill}.`;
 }
 
 /** Bills are those that a purchase changes: of the cluster as it is, also where offers were weighed without a part of it. */
@@ -111,12 +114,12 @@ export function paysBack(p: Purchase): number | null {
 export function buy(p: Purchase): string {
   if (p.status === "infeasible") return "No purchase keeps every promise.";
   const as = p.as_it_is;
-  if (as?.dearer) return `Buy nothing. ${p.offers.map((o, i) => ({ n: as.vms[i] ?? 0, name: o.name })).filter((x) => x.n > 0).map((x) => `${count(x.n, "VM", "VMs")} of "${inText(x.name)}"`).join(" and ")} would be best without ${leftOut(as.left_out)}, but with ${as.left_out.length > 1 ? "them" : leftOut(as.left_out)} ${raised(p)}.`;
+  if (as?.dearer) return `Buy nothing. ${p.offers.map((o, i) => ({ n: as.vms[i] ?? 0, name: o.name })).filter((x) => x.n > 0).map((x) => `${count(x.n, "VM", "VMs")} of "${inText(x.name)}"`).join(" and ")} would be best without ${leftOut(as.left_out)}, but with ${as.left_out.length > 1 ? "them" : leftOut(as.left_out)} ${raised(p)}.${withoutPlan(as)}`;
   const bought = p.offers.filter((o) => o.vms > 0);
   if (bought.length === 0) return "Buy nothing. No offer lowers bill and value refused together.";
   const what = `Buy ${bought.map((o) => `${count(o.vms, "VM", "VMs")} of "${inText(o.name)}"`).join(" and ")}.`;
   const bill0 = bills(p);
-  if (!bill0 || !p.penalties_avoided) return what;
+  if (!bill0 || !p.penalties_avoided) return `${what}${as ? withoutPlan(as) : ""}`;
   const monthly = (amount: Units) => headline(perMonth(amount, p.horizon.total.hours), p.currency);
   const fall = bill0.fall;
   const by = `by ${monthly(fall < 0n ? -fall : fall)} a month (${share(Math.abs(bill0.share))})`;
@@ -130,12 +133,21 @@ export function buy(p: Purchase): string {
   return `${what} ${bill}${back}.${refused}`;
 }
 
+/** withoutPlan says in which hours promised jobs do not fit into the cluster as it is, and what would do. */
+function withoutPlan(as: PurchaseAsItIs): string {
+  const left = as.bought_without_plan ?? as.today_without_plan;
+  if (!left) return "";
+  const whose = as.bought_without_plan ? "with these VMs" : "with today's contracts alone";
+  const cure = left.cure ? ` ${left.cure.detail.replace(/\.$/, "")}, and every hour has a plan.` : "";
+  return ` As the cluster is, ${count(Math.ceil(left.hours), "hour has", "hours have")} no plan ${whose}, the first on ${date(left.first)}: ${inText(left.conflict)}${cure}`;
+}
+
 const leftOut = (what: string[]) => what.map((l) => (l === "spot" ? "spot VMs" : l === "other_types" ? "the other types of VMs" : "the budget")).join(" and ");
 
 /** raised says what a purchase does to the cluster as it is, where it is dearer there. */
 function raised(p: Purchase): string {
   const { today, bought } = p.as_it_is!;
-  if (bought.status === "infeasible") return "promises would be broken";
+  if (bought.status === "infeasible") return "more promises would be broken";
   const more = (was: string, is: string) => headline(perMonth(units(is) - units(was), p.horizon.total.hours), p.currency);
   if (units(bought.bill) > units(today.bill)) return `the VM bill would rise by ${more(today.bill, bought.bill)} a month`;
   return `bill and value refused together would rise by ${more(today.total, bought.total)} a month`;

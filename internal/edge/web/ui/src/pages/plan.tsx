@@ -353,11 +353,11 @@ function Facts({ plan, problem }: { plan: CurrentPlan; problem: Problem }) {
             <p>
               <bdi class="value">{change.name}</bdi>{" "}
               <span class="muted small">
-                refused jobs valued {units(change.at) === 0n ? "at" : `${change.up ? "above" : "below"} ${change.exact ? "" : near}`.trim()} {price(units(change.at), cost.currency)}
+                refused jobs valued {units(change.at) === 0n ? "at" : `${change.up ? "above" : "below"} ${change.exact ? "" : near}`.trim()} {price(perPeriod(change.at, cost.period_s, "hour"), cost.currency)} an hour
               </span>
             </p>
             <p class="small muted">
-              Around that value of a refused job, the plan decides otherwise. <a href={tryIt(plan, change)}>Try it</a>
+              Around that value of a job refused for an hour, the plan decides otherwise. <a href={tryIt(plan, change)}>Try it</a>
             </p>
           </div>
         )}

@@ -4,6 +4,7 @@ import { useLayoutEffect, useRef } from "preact/hooks";
 import type { ClassPlan, JobAnswer, ProblemClass } from "../api/contract.ts";
 import { ask } from "../api/client.ts";
 import { perPeriod } from "../model/money.ts";
+import { planned } from "../model/planned.ts";
 import { type Knob, type Known, keyOf, knobs } from "../model/scenario.ts";
 import { count } from "../model/words.ts";
 import { hint, KnobControl } from "../parts/knob.tsx";
@@ -84,13 +85,14 @@ function Timed({ knob, of }: { knob: Knob; of: ProblemClass | undefined }) {
   return fastest === null ? <KnobControl knob={knob} edit={edit} /> : <KnobControl knob={knob} edit={edit} fastest={fastest} />;
 }
 
+/** fastestOf is the shortest possible time of a class, on the type of VMs where that is least. */
 async function fastestOf(c: ProblemClass): Promise<number | null> {
-  if (c.demand) return c.demand.fixed_s > 0 ? c.demand.fixed_s : null;
-  if (!c.profile) return null;
-  const answer = (await ask("POST /v1/bounds", { path: {}, body: { kind: "job", jobs: 1, profile: c.profile, slots: { map: 1, reduce: 1 }, share: { map: 1, reduce: 1 } } }))!.value as JobAnswer;
+  if (!c.demand && !c.profile) return null;
+  const answer = c.profile ? ((await ask("POST /v1/bounds", { path: {}, body: { kind: "job", jobs: 1, profile: c.profile, slots: { map: 1, reduce: 1 }, share: { map: 1, reduce: 1 } } }))!.value as JobAnswer) : null;
+  const speeds = base.value?.problem.supply.vm_types?.map((v) => c.speed?.[v.name] ?? 1).filter((s) => s > 0) ?? [1];
   const bound = base.value?.problem.options?.bound ?? "average";
-  const fixed = answer.coefficients[bound === "calibrated" ? "average" : bound][2];
-  return fixed && fixed > 0 ? fixed : null;
+  const fixed = Math.min(...speeds.map((s) => planned(c, answer?.coefficients ?? null, c.profile?.overhead_s ?? 0, bound, s)[2]));
+  return fixed > 0 && fixed < Infinity ? fixed : null;
 }
 
 const groups: Knob["group"][] = ["Classes", "Prices", "Contracts", "Limits"];
