@@ -1,9 +1,14 @@
-// Package docs holds the documentation, so that a server shows it without files beside it.
+// Package docs holds the documentation: scripts/guide renders the pages, and servers show the pictures.
 package docs
 
 import "embed"
 
-// Files holds the pages in Markdown and their pictures.
+// Pages holds the pages in Markdown.
 //
-//go:embed *.md tutorials concepts how-to reference research decisions pictures
-var Files embed.FS
+//go:embed *.md */*.md
+var Pages embed.FS
+
+// Pictures holds the pictures of the pages.
+//
+//go:embed pictures
+var Pictures embed.FS

@@ -13,7 +13,7 @@ import (
 // same each time and on any machine. A library that reads schemas or compiles patterns takes more than a megabyte.
 func TestStartIsLean(t *testing.T) {
 	t.Parallel()
-	const most, mostTogether = 450_000, 1_800_000 // bytes; validator takes 431,680, goldmark 550,000 (0.9 ms), and all took 1,734,080
+	const most, mostTogether = 100_000, 680_000 // bytes; procfs takes 96,520, and all took 633,056
 	listed, err := exec.CommandContext(t.Context(), "go", "list", "-deps", ".").Output()
 	if err != nil {
 		t.Fatal(err)

@@ -47,6 +47,11 @@ fi
 	"postrm": `#!/bin/sh
 set -e
 if [ -d /run/systemd/system ]; then systemctl daemon-reload; fi
+if [ "$1" = purge ]; then
+	for place in /var/lib/headroom /etc/headroom; do
+		if [ -e "$place" ]; then echo "headroom: $place is kept, with what is in it; delete it when nobody needs it any more"; fi
+	done
+fi
 `,
 }
 

@@ -122,15 +122,18 @@ func TestMinimalDebian(t *testing.T) {
 	t.Chdir("../..")
 	tool(t, "scripts/setup", "release")
 	out := filepath.Join(t.TempDir(), "dist")
-	const version = "v1.2.3-test"
-	if err := release(version, out, []platform{{"linux", runtime.GOARCH}}); err != nil {
-		t.Fatal(err)
+	before := filepath.Join(t.TempDir(), "before")
+	for version, into := range map[string]string{"v1.2.2-test": before, "v1.2.3-test": out} {
+		if err := release(version, into, []platform{{"linux", runtime.GOARCH}}); err != nil {
+			t.Fatal(err)
+		}
 	}
 	root := filepath.Join(t.TempDir(), "debian")
 	began := time.Now()
 	tool(t, "debootstrap", "--variant=minbase", "bookworm", root)
 	t.Logf("debootstrap took %s", time.Since(began).Round(time.Second))
 	tool(t, "cp", "-r", out, filepath.Join(root, "root/dist"))
+	tool(t, "cp", "-r", before, filepath.Join(root, "root/dist/before"))
 	tool(t, "cp", script, filepath.Join(root, "root/minimal.sh"))
 	began = time.Now()
 	// Mounts and processes end with the namespaces, whatever happens in them.
@@ -142,7 +145,8 @@ func TestMinimalDebian(t *testing.T) {
 			t.Errorf("the %s does not solve", part)
 		}
 	}
-	for _, want := range []string{"archive without its solver: Rent 99 VMs", "init: Rent 10 VMs", "key: made", "plan: optimal", "restored: Rent 10 VMs", "verify: ", "page: served", "docs: served", "stopped", "purged"} {
+	for _, want := range []string{"archive without its solver: Rent 99 VMs", "init: Rent 10 VMs", "key: made", "plan: optimal", "restored: Rent 10 VMs", "verify: ", "page: served", "docs: served", "stopped",
+		"user: made", "upgraded: 1.2.3+test", "upgraded: headroom v1.2.3-test", "upgraded: user and settings are as before", "upgraded: Rent 10 VMs", "upgraded: stopped", "removed", "purged"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("it does not say %q", want)
 		}

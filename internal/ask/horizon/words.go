@@ -108,6 +108,7 @@ func (a *Answer) explainParts() {
 // others lack hours. Where all are alike there is nothing to tell.
 func (a *Answer) tellDearest() {
 	var m *SpanTotal
+	var last time.Time // of those alike
 	alike, whole := 0, 0
 	for i := range a.Months {
 		if a.Months[i].InfeasibleHours > 0 {
@@ -118,6 +119,7 @@ func (a *Answer) tellDearest() {
 		case m == nil || x.Cost.Bill.GreaterThan(m.Cost.Bill.Decimal):
 			m, alike = x, 1
 		case x.Cost.Bill.Equal(m.Cost.Bill.Decimal):
+			last = x.Start
 			alike++
 		}
 	}
@@ -131,7 +133,11 @@ func (a *Answer) tellDearest() {
 	name, bill := m.Start.Format("January 2006"), words.CentsOf(m.Cost.Bill)
 	claim := fmt.Sprintf("The dearest month%s is %s, with a bill of %s.", of, name, bill)
 	if alike > 1 {
-		claim = fmt.Sprintf("The dearest months%s are %s and %s, each with a bill of %s.", of, name, words.Counted(words.Number(float64(alike-1)), "other"), bill)
+		others := last.Format("January 2006")
+		if alike > 2 {
+			others = words.Counted(words.Number(float64(alike-1)), "other")
+		}
+		claim = fmt.Sprintf("The dearest months%s are %s and %s, each with a bill of %s.", of, name, others, bill)
 	}
 	a.Facts.Say("dearest_month", m.Start.Format("2006-01"), claim, words.Money("bill", m.Cost.Bill, a.Currency), words.Count("months", float64(alike), "months"))
 }

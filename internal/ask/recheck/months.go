@@ -179,11 +179,15 @@ func (c *checking) closed(at string, k *calendar, a *horizon.Answer, got any) {
 	}
 }
 
-// dearest checks which month is named as the dearest, and how many have its bill. Where all have the same, none is named.
+// dearest checks which month is named as the dearest of those with plans alone, and how many have its bill. Where all have the
+// same, none is named.
 func (c *checking) dearest(at string, a *horizon.Answer) {
 	bills := map[string][]string{} // the months of each bill
 	most := new(big.Rat)
 	for i := range a.Months {
+		if a.Months[i].InfeasibleHours > 0 { // its bill is of a part
+			continue
+		}
 		bill := a.Months[i].Cost.Bill.Rat()
 		bills[bill.RatString()] = append(bills[bill.RatString()], a.Months[i].Start.UTC().Format("2006-01"))
 		if bill.Cmp(most) > 0 {

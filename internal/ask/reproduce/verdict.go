@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"fmt"
 	"strings"
+	"sync"
 )
 
 // Claim is a statement of a paper with its protocol. The row of its figure has the verdict.
@@ -65,7 +66,7 @@ func (b *bench) judge(c *Check, p printed) {
 		ours = "the paper's"
 	}
 	c.Claim = &Claim{Name: p.name, Says: p.says, Least: finite(p.least), Most: finite(p.most), PaperProtocol: p.protocol, OurProtocol: ours,
-		Recorded: recorded[b.Name+" "+p.name]}
+		Recorded: recorded()[b.Name+" "+p.name]}
 	direction := [2]float64{p.least, p.most}
 	if p.direction != nil {
 		direction = *p.direction
@@ -92,7 +93,7 @@ func (b *bench) judge(c *Check, p printed) {
 var verdicts string
 
 // recorded holds the known verdicts by experiment and claim, with a space between.
-var recorded = readVerdicts(verdicts)
+var recorded = sync.OnceValue(func() map[string]Verdict { return readVerdicts(verdicts) })
 
 func readVerdicts(text string) map[string]Verdict {
 	known := map[string]Verdict{}

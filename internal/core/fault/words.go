@@ -38,7 +38,7 @@ func Plain(x float64) string {
 	if a := math.Abs(x); a != 0 && (a < 1e-6 || a >= 1e15) {
 		return strconv.FormatFloat(x, 'g', -1, 64)
 	}
-	return strconv.FormatFloat(x, 'f', -1, 64)
+	return strconv.FormatFloat(x+0, 'f', -1, 64) // -0 + 0 is 0
 }
 
 // Plural counts things: 1 job, 2 jobs.

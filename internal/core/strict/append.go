@@ -10,7 +10,7 @@ import (
 func AppendNumber(dst []byte, x float64) []byte {
 	size := math.Abs(x)
 	switch {
-	case x == math.Trunc(x) && size < 1e15 && (x != 0 || !math.Signbit(x)): // whole: the usual case
+	case x == math.Trunc(x) && size < 1e15: // whole: the usual case
 		return strconv.AppendInt(dst, int64(x), 10)
 	case !(size <= math.MaxFloat64):
 		return append(dst, "null"...)

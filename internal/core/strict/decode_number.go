@@ -158,7 +158,7 @@ func (n *Numeral) Float() float64 {
 		}
 		return x
 	}
-	if n.negative {
+	if n.negative && x != 0 { // -0 is 0
 		return -x
 	}
 	return x

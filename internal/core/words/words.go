@@ -83,7 +83,11 @@ func twoPlaces(x float64) string {
 
 // Number writes a figure for a sentence, with three decimals at most.
 func Number(x float64) string {
-	return strings.TrimSuffix(strings.TrimRight(strconv.FormatFloat(x, 'f', 3, 64), "0"), ".")
+	said := strings.TrimSuffix(strings.TrimRight(strconv.FormatFloat(x, 'f', 3, 64), "0"), ".")
+	if said == "-0" {
+		return "0"
+	}
+	return said
 }
 
 // More writes a figure that a sentence says to be more than another, with as many decimals as show that.

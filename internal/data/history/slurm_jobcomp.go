@@ -5,12 +5,15 @@ import (
 	"io"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 )
 
 // jobcompLine is a line of Slurm's jobcomp/filetxt. A name may have spaces in it.
-var jobcompLine = regexp.MustCompile(`^JobId=(\d+) UserId=(\S*)\(\d+\) GroupId=\S* Name=(.*) JobState=(\S+) Partition=(\S*) TimeLimit=\S* StartTime=(\S+) EndTime=(\S+) ` +
-	`NodeList=(\S*) NodeCnt=\d+ ProcCnt=(\d+) .* Cluster=(\S*) SubmitTime=(\S+) `)
+var jobcompLine = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^JobId=(\d+) UserId=(\S*)\(\d+\) GroupId=\S* Name=(.*) JobState=(\S+) Partition=(\S*) TimeLimit=\S* StartTime=(\S+) EndTime=(\S+) ` +
+		`NodeList=(\S*) NodeCnt=\d+ ProcCnt=(\d+) .* Cluster=(\S*) SubmitTime=(\S+) `)
+})
 
 // readJobcomp reads the jobs that Slurm's jobcomp/filetxt wrote down in the local time of a zone, as those of sacct.
 func readJobcomp(zone *time.Location) reader {
@@ -27,7 +30,7 @@ func readJobcomp(zone *time.Location) reader {
 			return fmt.Sprint(at.Unix())
 		}
 		return newLines(r).each(to, func([]byte) bool { return false }, func(where string, line []byte) error {
-			m := jobcompLine.FindStringSubmatch(string(line) + " ")
+			m := jobcompLine().FindStringSubmatch(string(line) + " ")
 			if m == nil {
 				return to.refuse(where, "It is no line of Slurm's jobcomp/filetxt: %q.", clip(string(line[:min(len(line), 100)])))
 			}

@@ -4,21 +4,26 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // ofSize finds family and size in names of AWS such as m5.xlarge, r6g.4xlarge and t3.medium. ofName finds the processors in
 // those of Google Cloud and Azure such as n2-standard-8 and Standard_D4s_v5.
 var (
-	ofSize = regexp.MustCompile(`^([a-z0-9-]+)\.(?:(nano|micro|small|medium|large)|(\d*)xlarge)$`)
-	ofName = regexp.MustCompile(`^(?:[a-z0-9]+-(?:standard|highmem|highcpu)-(\d+)|(?i:standard)_[A-Z]+(\d+)[a-z]*(?:_v\d+)?)$`)
+	ofSize = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^([a-z0-9-]+)\.(?:(nano|micro|small|medium|large)|(\d*)xlarge)$`)
+	})
+	ofName = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^(?:[a-z0-9]+-(?:standard|highmem|highcpu)-(\d+)|(?i:standard)_[A-Z]+(\d+)[a-z]*(?:_v\d+)?)$`)
+	})
 )
 
 // Processors tells the processors of a VM type by its name; 0 where that does not say.
 func Processors(instance string) int64 {
-	if m := ofSize.FindStringSubmatch(instance); m != nil {
+	if m := ofSize().FindStringSubmatch(instance); m != nil {
 		return bySize(m[1], m[2], m[3])
 	}
-	if m := ofName.FindStringSubmatch(instance); m != nil {
+	if m := ofName().FindStringSubmatch(instance); m != nil {
 		n, _ := strconv.ParseInt(m[1]+m[2], 10, 16)
 		return n
 	}

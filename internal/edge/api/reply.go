@@ -15,6 +15,7 @@ import (
 	"sync"
 
 	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/core/strict"
 )
 
 // reply is the answer of an operation whose body is a T.
@@ -128,7 +129,7 @@ func (a reply[T]) json(into *bytes.Buffer, body *T) ([]byte, error) {
 	if err := out.Encode(body); err != nil {
 		return nil, fmt.Errorf("write the answer: %w", err)
 	}
-	return into.Bytes(), nil
+	return strict.WithoutMinusZero(into.Bytes()), nil
 }
 
 var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}

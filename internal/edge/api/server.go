@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/go-chi/chi/v5"
-	"github.com/go-chi/chi/v5/middleware"
 
 	"example.org/headroom/internal/core/capacity"
 	"example.org/headroom/internal/edge/api/entrance"
@@ -100,10 +99,20 @@ func New(c Config) (http.Handler, error) {
 	return s.router, nil
 }
 
+// headAsGet leads HEAD to what answers GET. Go's server leaves the body out.
+func headAsGet(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodHead {
+			chi.RouteContext(r.Context()).RouteMethod = http.MethodGet
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
 // routes puts the layers around the operations. The outer ones see every request, also those without an operation;
 // the inner ones know the operation. Polled answers compress their texts themselves, once for all callers.
 func (s *server) routes(compress func(http.Handler) http.Handler) {
-	s.router.Use(codings, s.observe, s.recoverPanics, s.secureHeaders, s.checkHost, s.limitAddress, s.page, s.authenticate, s.limitRate, s.sameOrigin, middleware.GetHead)
+	s.router.Use(codings, s.observe, s.recoverPanics, s.secureHeaders, s.checkHost, s.limitAddress, s.page, s.authenticate, s.limitRate, s.sameOrigin, headAsGet)
 	s.router.NotFound(s.notFound)
 	s.router.MethodNotAllowed(s.methodNotAllowed)
 	known := s.router.With(compress, s.authorize, s.toOwner, s.validate, s.once)

@@ -6,6 +6,7 @@ import (
 	"math"
 	"regexp"
 	"slices"
+	"sync"
 
 	"example.org/headroom/internal/core/fault"
 	"example.org/headroom/internal/data/history"
@@ -19,7 +20,7 @@ type pastRuns struct {
 }
 
 // named finds the cluster in the id of a run: Slurm's name of it, or the moment at which a resource manager of Hadoop began.
-var named = regexp.MustCompile(`^(?:slurm (\S+) \S+$|(?:job|application)_(\d+)_)`)
+var named = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?:slurm (\S+) \S+$|(?:job|application)_(\d+)_)`) })
 
 // runs reads the runs of a job, and tells those that are of no use.
 func (m *classMaker) runs(ctx context.Context, job string) (runs pastRuns, err error) {
@@ -37,7 +38,7 @@ func (m *classMaker) runs(ctx context.Context, job string) (runs pastRuns, err e
 			if r.SubmittedAt != nil {
 				runs.arrived = append(runs.arrived, r.SubmittedAt.UnixMilli())
 			}
-			if found := named.FindStringSubmatch(r.Execution); found != nil {
+			if found := named().FindStringSubmatch(r.Execution); found != nil {
 				m.origins[found[1]+found[2]] = true
 			}
 		}

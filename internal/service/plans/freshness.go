@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/strict"
 )
 
 // Freshness describes how up to date a current plan is.
@@ -90,12 +91,14 @@ func textOf(p capacity.Problem) (text, sum []byte, err error) {
 	if text, err = json.Marshal(p); err != nil {
 		return nil, nil, err
 	}
+	text = strict.WithoutMinusZero(text)
 	hash := sha256.Sum256(text)
 	if near == nil {
 		return text, hash[:], nil
 	}
 	// The options are the last member, so that only they are written again.
 	old, err := json.Marshal(p.Options)
+	old = strict.WithoutMinusZero(old)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -88,7 +88,7 @@ func (d *Desk) savedScenario(ctx context.Context, cluster, name, pointer string)
 	saved, err := d.Inputs.Scenarios().Get(ctx, cluster, name)
 	if errors.Is(err, fault.NotFound) {
 		err = fault.At(pointer, "unknown_name",
-			fmt.Sprintf("The cluster %q has no scenario %.60q; save it first, or give its changes.", cluster, name))
+			fmt.Sprintf("The cluster %q has no scenario %.60q; save it first (headroom whatif scenario save), or give its changes.", cluster, name))
 	}
 	return saved, err
 }

@@ -31,7 +31,7 @@ type Cell struct {
 func text(s string) Cell { return Cell{Text: s} }
 
 // number formats a figure with all its digits; plain figures need no exponent.
-func number(x float64) Cell { return Cell{strconv.FormatFloat(x, 'f', -1, 64), true} }
+func number(x float64) Cell { return Cell{strconv.FormatFloat(x+0, 'f', -1, 64), true} } // -0 + 0 is 0
 
 // rounded formats a figure with at most that many decimal places.
 func rounded(x float64, places int) string {

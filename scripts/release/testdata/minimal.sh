@@ -1,4 +1,4 @@
-# Runs in a fresh minimal Debian, as root: archive and package to a plan. What it prints is compared by TestMinimalDebian.
+# Runs in a fresh minimal Debian, as root: archive and package to a plan, an upgrade of the package, and its removal. What it prints is compared by TestMinimalDebian.
 for tool in go node cc gcc c++ make; do
 	if command -v $tool >/dev/null; then
 		echo "$tool is here, so that this proves nothing"
@@ -25,13 +25,17 @@ mv /root/away "$folder/headroom-solver"
 printf '#!/bin/sh\nexit 101\n' >/usr/sbin/policy-rc.d && chmod +x /usr/sbin/policy-rc.d
 mkdir -p /etc/postgresql-common && echo 'create_main_cluster = false' >/etc/postgresql-common/createcluster.conf
 apt-get -q update >/root/apt.log 2>&1
-apt-get -q -y --no-install-recommends install /root/dist/headroom_*.deb postgresql >>/root/apt.log 2>&1 || { cat /root/apt.log; exit 1; }
+installs() {
+	apt-get -q -y --no-install-recommends install "$@" >>/root/apt.log 2>&1 || { cat /root/apt.log; exit 1; }
+}
+installs systemd-standalone-sysusers # which makes the user where there is no systemd
+installs /root/dist/before/headroom_*.deb postgresql
 test -z "$(find /etc/headroom -type f)"
 test -s /usr/share/man/man1/headroom-solve.1.gz
 plans package headroom /usr/share/doc/headroom
 
 # starts and stops: as the unit does, by the user and with the state directory that systemd would make.
-getent passwd headroom >/root/user || useradd --system --no-create-home headroom # there is no systemd here to make it
+getent passwd headroom >/root/user && echo 'user: made'
 install -d -o headroom -g headroom -m 0700 /var/lib/headroom
 starts() {
 	setpriv --reuid=headroom --regid=headroom --clear-groups env HEADROOM_DATA_DIR=/var/lib/headroom HEADROOM_LISTEN=127.0.0.1:18473 \
@@ -73,5 +77,24 @@ perl -MIO::Socket::INET -e '
 		print "$_->[1]: served\n" if <$s> =~ m{^HTTP/1\.[01] [23]0};
 	}'
 stops && echo stopped
-apt-get -q -y purge headroom >>/root/apt.log 2>&1 || { cat /root/apt.log; exit 1; }
-test ! -e /usr/bin/headroom && test ! -e /usr/lib/systemd/system/headroom.service && echo purged
+
+# An upgrade replaces programs and units. User, data and settings stay, and the next start carries the schema on.
+echo HEADROOM_LOG_LEVEL=info >/etc/headroom/headroom.env && chmod 600 /etc/headroom/headroom.env
+cp /etc/headroom/headroom.env /root/settings
+installs /root/dist/headroom_*.deb
+dpkg-query --show --showformat 'upgraded: ${Version}\n' headroom
+headroom version | sed 's/^/upgraded: /'
+getent passwd headroom | cmp - /root/user && cmp /etc/headroom/headroom.env /root/settings && echo 'upgraded: user and settings are as before'
+starts
+headroom plan get night --data-dir /var/lib/headroom | sed -n 's/^Rent/upgraded: Rent/p'
+stops && echo 'upgraded: stopped'
+
+# A removal leaves data and settings; a purge leaves them, too, and says so.
+removes() {
+	apt-get -q -y "$1" headroom >/root/removal.log 2>&1 || { cat /root/removal.log; exit 1; }
+	cat /root/removal.log >>/root/apt.log
+	test ! -e /usr/bin/headroom && test ! -e /usr/lib/systemd/system/headroom.service
+	test -s /var/lib/headroom/postgres/PG_VERSION && cmp /etc/headroom/headroom.env /root/settings
+}
+removes remove && echo removed
+removes purge && grep -q '^headroom: /var/lib/headroom is kept' /root/removal.log && grep -q '^headroom: /etc/headroom is kept' /root/removal.log && echo purged

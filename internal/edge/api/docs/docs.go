@@ -15,7 +15,7 @@ import (
 	"strings"
 	"sync"
 
-	guides "example.org/headroom/docs"
+	sources "example.org/headroom/docs"
 )
 
 // The reference at /docs is made from openapi.yaml on the first request, so that it describes this very server.
@@ -32,7 +32,7 @@ func Files() (map[string][]byte, error) {
 	for _, from := range []struct {
 		files  fs.FS
 		folder string
-	}{{Assets, "assets"}, {guides.Files, "pictures"}} {
+	}{{Assets, "assets"}, {sources.Pictures, "pictures"}} {
 		entries, err := fs.ReadDir(from.files, from.folder)
 		if err != nil {
 			return nil, err

@@ -3,78 +3,76 @@ package docs
 import (
 	"bytes"
 	"cmp"
+	"compress/gzip"
+	"embed"
+	"encoding/json"
 	"fmt"
 	"html/template"
-	"io/fs"
-	"path"
 	"slices"
 	"strings"
 	"sync"
-
-	"github.com/yuin/goldmark"
-	"github.com/yuin/goldmark/ast"
-	"github.com/yuin/goldmark/extension"
-	"github.com/yuin/goldmark/parser"
-	"github.com/yuin/goldmark/text"
-
-	guides "example.org/headroom/docs"
 )
 
 // GuideHome is the address of the first page of the documentation.
 const GuideHome = "/docs/about/readme"
 
-// markdown renders the pages of the documentation: GitHub's tables, ids for headings, and no HTML of their own.
-var markdown = sync.OnceValue(func() goldmark.Markdown {
-	return goldmark.New(goldmark.WithExtensions(extension.Table), goldmark.WithParserOptions(parser.WithAutoHeadingID()))
-})
+// rendered holds the documentation as scripts/guide renders it for make ui. It is not part of the repository.
+//
+//go:embed all:dist
+var rendered embed.FS
 
-// guide is one page of the documentation.
-type guide struct {
+// Page is a page of the documentation.
+type Page struct {
 	Address, Title string
-	name, chapter  string // of its file
-	source         []byte
-	parts          []guidePart
+	Chapter        string // the folder of its file
+	Body           string // HTML
+	Parts          []Part
 }
 
-// guidePart holds the text below one heading. A search finds parts.
-type guidePart struct{ id, title, text string }
+// Part is the text below one heading. A search finds parts.
+type Part struct{ ID, Title, Text string }
+
+// Pages returns all pages of the documentation, in the order of the contents.
+func Pages() (pages []Page, err error) {
+	file, err := rendered.Open("dist/guide.json.gz")
+	if err != nil {
+		return nil, fmt.Errorf("this program was built without its documentation, which make ui renders: %w", err)
+	}
+	defer file.Close() // cannot fail in memory
+	z, err := gzip.NewReader(file)
+	if err == nil {
+		err = json.NewDecoder(z).Decode(&pages)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the rendered documentation: %w", err)
+	}
+	return pages, nil
+}
 
 type guideChapter struct {
 	Title string
-	Pages []*guide
+	Pages []*Page
 }
 
 // library holds all pages, by address, and the chapters of the contents.
 type library struct {
-	pages    map[string]*guide
-	order    []*guide
+	pages    map[string]*Page
+	order    []*Page
 	Chapters []guideChapter
 }
 
 // books reads the documentation once, when it is first asked for.
 var books = sync.OnceValues(func() (*library, error) {
-	l := &library{pages: map[string]*guide{}}
-	err := fs.WalkDir(guides.Files, ".", func(name string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() || path.Ext(name) != ".md" {
-			return err
-		}
-		source, err := fs.ReadFile(guides.Files, name)
-		if err == nil {
-			p := readGuide(name, source)
-			l.pages[p.Address] = p
-			l.order = append(l.order, p)
-		}
-		return err
-	})
-	if home := l.pages[GuideHome]; home != nil { // its lists order the contents
-		slices.SortStableFunc(l.order, func(a, b *guide) int {
-			return cmp.Compare(bytes.Index(home.source, []byte("("+a.name)), bytes.Index(home.source, []byte("("+b.name)))
-		})
+	pages, err := Pages()
+	l := &library{pages: map[string]*Page{}}
+	for i := range pages {
+		l.pages[pages[i].Address] = &pages[i]
+		l.order = append(l.order, &pages[i])
 	}
 	for _, c := range []struct{ chapter, title string }{{"about", "About"}, {"tutorials", "Tutorials"}, {"concepts", "Concepts"}, {"how-to", "How to"}, {"reference", "Reference"}, {"research", "Research"}} {
 		chapter := guideChapter{Title: c.title}
 		for _, p := range l.order {
-			if p.chapter == c.chapter {
+			if p.Chapter == c.chapter {
 				chapter.Pages = append(chapter.Pages, p)
 			}
 		}
@@ -82,52 +80,6 @@ var books = sync.OnceValues(func() (*library, error) {
 	}
 	return l, err
 })
-
-// guideAddress returns where the page of a file is shown.
-func guideAddress(name string) string {
-	chapter, page := path.Split(strings.TrimSuffix(name, ".md"))
-	return "/docs/" + cmp.Or(strings.TrimSuffix(chapter, "/"), "about") + "/" + strings.ToLower(page)
-}
-
-func readGuide(name string, source []byte) *guide {
-	p := &guide{Address: guideAddress(name), name: name, source: source}
-	p.chapter = strings.Split(p.Address, "/")[2]
-	tree := markdown().Parser().Parse(text.NewReader(source))
-	for n := tree.FirstChild(); n != nil; n = n.NextSibling() {
-		if h, ok := n.(*ast.Heading); ok {
-			id, _ := h.AttributeString("id")
-			part := guidePart{id: string(id.([]byte)), title: plain(h, source)}
-			if len(p.parts) == 0 {
-				p.Title = part.title
-			}
-			p.parts = append(p.parts, part)
-		} else if len(p.parts) > 0 {
-			p.parts[len(p.parts)-1].text += plain(n, source) + " "
-		}
-	}
-	return p
-}
-
-// plain returns the words of a part of a page.
-func plain(n ast.Node, source []byte) string {
-	var b strings.Builder
-	_ = ast.Walk(n, func(n ast.Node, enter bool) (ast.WalkStatus, error) {
-		switch {
-		case !enter && n.Type() == ast.TypeBlock:
-			b.WriteByte(' ')
-		case !enter:
-		case n.Kind() == ast.KindText:
-			b.Write(n.(*ast.Text).Value(source))
-			if n.(*ast.Text).SoftLineBreak() {
-				b.WriteByte(' ')
-			}
-		case n.Type() == ast.TypeBlock && n.IsRaw():
-			b.Write(n.Lines().Value(source))
-		}
-		return ast.WalkContinue, nil
-	})
-	return strings.TrimSpace(b.String())
-}
 
 // guidePage holds all that the template shows.
 type guidePage struct {
@@ -158,70 +110,13 @@ func Guide(version, chapter, page, query string) ([]byte, bool, error) {
 			return nil, false, nil
 		}
 		shown.Here, shown.Title = p.Address, p.Title
-		if shown.Body, err = l.render(p); err != nil {
-			return nil, false, err
-		}
+		shown.Body = template.HTML(p.Body) // #nosec G203 -- the pages are ours, and scripts/guide leaves HTML in them out
 	}
 	var b bytes.Buffer
 	if err := Templates().ExecuteTemplate(&b, "guide.html", shown); err != nil {
 		return nil, false, fmt.Errorf("render the page %s: %w", page, err)
 	}
 	return b.Bytes(), true, nil
-}
-
-// render returns a page as HTML. Links to other pages lead there; those to files that are not shown become plain words.
-// Pictures come from this server.
-func (l *library) render(p *guide) (template.HTML, error) {
-	tree := markdown().Parser().Parse(text.NewReader(p.source))
-	var leaving []*ast.Link
-	_ = ast.Walk(tree, func(n ast.Node, enter bool) (ast.WalkStatus, error) {
-		switch n := n.(type) {
-		case *ast.Image:
-			n.Destination = []byte("/assets/" + path.Base(string(n.Destination)))
-		case *ast.Link:
-			if !enter {
-				break
-			}
-			if to := l.target(p, string(n.Destination)); to != "" {
-				n.Destination = []byte(to)
-			} else {
-				leaving = append(leaving, n)
-			}
-		}
-		return ast.WalkContinue, nil
-	})
-	for _, link := range leaving {
-		for child := link.FirstChild(); child != nil; child = link.FirstChild() {
-			link.Parent().InsertBefore(link.Parent(), link, child)
-		}
-		link.Parent().RemoveChild(link.Parent(), link)
-	}
-	var b bytes.Buffer
-	err := markdown().Renderer().Render(&b, p.source, tree)
-	return template.HTML(b.String()), err // #nosec G203 -- the pages are ours, and goldmark leaves HTML in them out
-}
-
-// target returns where a link of a page leads on this server, or "" where it leads to a file that is not shown.
-func (l *library) target(p *guide, link string) string {
-	to, anchor, _ := strings.Cut(link, "#")
-	switch {
-	case strings.Contains(link, "://"), to == "":
-		return link
-	case path.Base(to) == "openapi.yaml":
-		return "/openapi.yaml"
-	}
-	dir := p.chapter
-	if dir == "about" {
-		dir = "."
-	}
-	address := guideAddress(path.Join(dir, to))
-	if l.pages[address] == nil || path.Ext(to) != ".md" {
-		return ""
-	}
-	if anchor != "" {
-		address += "#" + anchor
-	}
-	return address
 }
 
 // maxHits is the maximum number of places that a search shows.
@@ -239,8 +134,8 @@ func (l *library) search(query string) (found []guideHit) {
 	}
 	var hits []scored
 	for _, p := range l.order {
-		for _, part := range p.parts {
-			title, body := strings.ToLower(p.Title+" "+part.title), strings.ToLower(part.text)
+		for _, part := range p.Parts {
+			title, body := strings.ToLower(p.Title+" "+part.Title), strings.ToLower(part.Text)
 			score := 0
 			for _, w := range words {
 				n := 10*strings.Count(title, w) + strings.Count(body, w)
@@ -253,10 +148,10 @@ func (l *library) search(query string) (found []guideHit) {
 			if score == 0 {
 				continue
 			}
-			if p.chapter == "decisions" {
+			if p.Chapter == "decisions" {
 				score = 1 // reasons of the past come after what holds now
 			}
-			hits = append(hits, scored{guideHit{p.Address + "#" + part.id, p.Title, part.title, excerpt(part.text, words[0])}, score})
+			hits = append(hits, scored{guideHit{p.Address + "#" + part.ID, p.Title, part.Title, excerpt(part.Text, words[0])}, score})
 		}
 	}
 	slices.SortStableFunc(hits, func(a, b scored) int { return cmp.Compare(b.score, a.score) })

@@ -27,6 +27,7 @@ type Resource struct {
 	Columns     []string              // of a list for people, by the names of leaves
 	Flags       []document.MemberFlag // members that can be given without a file
 	Example     string                // for create
+	First       string                // says how to make one, where a list has none
 
 	// What the server is asked. For clusters themselves the name is the cluster's and cluster is "".
 	List                 func(cluster string) openapi.List
@@ -103,7 +104,7 @@ func (k *Resource) listCommand(to *Connection) *cobra.Command {
 	out.AddFlags(c, "table", "json", "csv")
 	return to.Command(c, func(c *cobra.Command, s *Service, args []string) error {
 		cluster, _ := k.arguments(args)
-		return WriteList(c, s, out, List{As: k.As, Columns: k.Columns, None: "There are no " + k.Words + ".", Beside: k.Beside},
+		return WriteList(c, s, out, List{As: k.As, Columns: k.Columns, None: strings.TrimSpace("There are no " + k.Words + ". " + k.First), Beside: k.Beside},
 			k.List(cluster))
 	})
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"unicode"
 
+	"example.org/headroom/internal/core/strict"
 	"example.org/headroom/internal/data/inputs"
 	"example.org/headroom/internal/edge/cli/document"
 	"example.org/headroom/internal/edge/cli/shell"
@@ -146,7 +147,7 @@ func Indented(text json.RawMessage) shell.Form {
 			return err
 		}
 		b.WriteByte('\n')
-		_, err := w.Write(b.Bytes())
+		_, err := w.Write(strict.WithoutMinusZero(b.Bytes()))
 		return err
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/strict"
 )
 
 // choice is a flag that takes one of a few words.
@@ -162,10 +163,7 @@ func AsJSON(value any) Form {
 			indented.line = append(indented.line, '\n')
 			return indented.flush()
 		}
-		encoder := json.NewEncoder(w)
-		encoder.SetEscapeHTML(false)
-		encoder.SetIndent("", "  ")
-		return encoder.Encode(value)
+		return encode(w, value, "  ")
 	}
 }
 
@@ -176,10 +174,20 @@ func AsLine(value any) Form {
 			_, err := w.Write(append(capacity.AppendPlan(nil, plan), '\n'))
 			return err
 		}
-		encoder := json.NewEncoder(w)
-		encoder.SetEscapeHTML(false)
-		return encoder.Encode(value)
+		return encode(w, value, "")
 	}
+}
+
+func encode(w io.Writer, value any, indent string) error {
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", indent)
+	if err := encoder.Encode(value); err != nil {
+		return err
+	}
+	_, err := w.Write(strict.WithoutMinusZero(text.Bytes()))
+	return err
 }
 
 // CheckSheet keeps a spreadsheet off a terminal.

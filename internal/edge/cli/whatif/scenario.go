@@ -18,6 +18,7 @@ var scenarios = remote.Resource{
 	As:      reflect.TypeFor[whatif.Scenario](),
 	Columns: []string{"name", "note", "version", "updated_at"},
 	Example: "  headroom whatif scenario create shop black-friday.yaml",
+	First:   `"headroom whatif scenario save CLUSTER NAME --demand '*=x2'" makes one, and "headroom whatif scenario create CLUSTER FILE" takes it from a file.`,
 	List:    openapi.ListScenarios,
 	Create:  openapi.CreateScenario,
 	Get:     openapi.GetScenario,

@@ -141,7 +141,8 @@ func whatIfCommand() *cobra.Command {
 together are one scenario; each --scenario file is another. "values" is what the same decisions would
 cost more at the new figures, "decisions" what adapting to them adds.
 
-With --cluster a server is asked about one of its clusters, and --saved names scenarios it has.` + remote.ConnectionHelp,
+With --cluster a server is asked about one of its clusters, and --saved names scenarios it has. To make one,
+"headroom whatif scenario save CLUSTER NAME" takes the same flags, and "headroom whatif scenario create CLUSTER FILE" a file.` + remote.ConnectionHelp,
 		Example: "  headroom whatif cluster.json --deadline 'nightly-etl=x0.8'\n  headroom whatif cluster.json --demand '*=x1.1' --price on_demand=0.25 -o json\n  headroom whatif --cluster shop --saved black-friday --quota 200",
 		Args:    cobra.MaximumNArgs(1),
 	}

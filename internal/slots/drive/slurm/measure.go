@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 
 	"example.org/headroom/internal/slots/drive"
@@ -36,7 +37,7 @@ func (s *Slurm) Measure(ctx context.Context, classes []string, from, until time.
 		return m, err
 	}
 	of := s.byLicence(classes)
-	switch name := clusterName.FindStringSubmatch(config); {
+	switch name := clusterName().FindStringSubmatch(config); {
 	case name == nil:
 		return m, unread("scontrol show config", config)
 	case strings.Contains(config, "accounting_storage/slurmdbd"):
@@ -102,7 +103,7 @@ func remembered(ctx context.Context, of map[string]string, cluster string) ([]st
 }
 
 // clusterName finds the name of a Slurm in its settings.
-var clusterName = regexp.MustCompile(`(?m)^ClusterName\s*=\s*(\S+)`)
+var clusterName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^ClusterName\s*=\s*(\S+)`) })
 
 // listed makes lines of a list of what an engine's command told; licences finds a job's among its columns.
 func listed(text string, of map[string]string, licences func(columns []string) string) (lines []string, err error) {

@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"example.org/headroom/internal/slots/drive"
@@ -42,7 +43,7 @@ const (
 )
 
 // named is a name that Slurm takes for licences and reservations.
-var named = regexp.MustCompile(`^[A-Za-z0-9_.-]+$`)
+var named = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_.-]+$`) })
 
 // Licence returns the licence of a class.
 func (s *Slurm) Licence(class string) string {
@@ -70,7 +71,7 @@ func (s *Slurm) Observe(ctx context.Context, p drive.Plan) (drive.State, error) 
 	}
 	of := s.byLicence(slices.Sorted(maps.Keys(p.Places)))
 	for licence, class := range of {
-		if total, there := s.total[licence]; there && named.MatchString(licence) {
+		if total, there := s.total[licence]; there && named().MatchString(licence) {
 			state.Limits[class] = drive.Limit{Places: max(0, total-s.reserved[licence].licences), Most: total}
 		}
 	}
