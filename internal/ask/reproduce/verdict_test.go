@@ -73,15 +73,15 @@ func TestVerdictsAreRecordedForEveryClaim(t *testing.T) {
 			}
 		}
 	}
-	if len(claims) != len(recorded) {
-		t.Errorf("%d verdicts are recorded of %d claims", len(recorded), len(claims))
+	if len(claims) != len(recorded()) {
+		t.Errorf("%d verdicts are recorded of %d claims", len(recorded()), len(claims))
 	}
 }
 
 func TestChangedVerdictsAreSeen(t *testing.T) {
-	was := recorded["sharing saving"]
-	recorded["sharing saving"] = Confirmed
-	defer func() { recorded["sharing saving"] = was }()
+	was := recorded()["sharing saving"]
+	recorded()["sharing saving"] = Confirmed
+	defer func() { recorded()["sharing saving"] = was }()
 	if r := reproduce(t, "sharing", tools(), Setting{Quick: true, Instances: 2}); r.Holds || !strings.Contains(r.Verdict, "1 verdict not as recorded") {
 		t.Errorf("got %t, %q", r.Holds, r.Verdict)
 	}
