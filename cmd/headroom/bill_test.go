@@ -187,6 +187,15 @@ func TestMoneyIsTheBill(t *testing.T) {
 				}
 				(&moneytest.Book{Bill: b.Bill, Tainted: map[string]decimal.Decimal{}}).Read(t, place, given, "")
 			}
+			if q.path == "/plans/current" { // whose explanation begins with the bill of two months
+				now := time.Now().UTC()
+				end := time.Date(now.Year(), now.Month()+2, 1, 0, 0, 0, 0, time.UTC)
+				var ahead any
+				if err := json.Unmarshal([]byte(send(http.MethodPost, at+"/horizons", fmt.Sprintf(`{"until":%q,"detail":"summary"}`, end.Format(time.RFC3339)), "")), &ahead); err != nil {
+					t.Fatal(err)
+				}
+				b.Read(t, place, ahead, "")
+			}
 			b.Contracts(answer, problem.Supply.Contracts, problem.Period)
 			if strings.Contains(q.body, "most_for_budget") { // of which so much is left
 				for _, of := range []int64{3600, problem.Period} {
