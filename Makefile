@@ -45,6 +45,8 @@ REQUESTS = 1000000
 test-long: build ## run the tests with every large sample (up to two hours), also clients and requests made from openapi.yaml and proxies (installs npm, nginx, HAProxy, Caddy and Schemathesis)
 	@scripts/setup clients
 	@before=$$($(SUM)); $(MAKE) --no-print-directory generate && test "$$before" = "$$($(SUM))" || { echo "make test-long: the generated code was not what its generators write."; exit 1; }
+	go vet ./...
+	go tool -modfile=tools/go.mod staticcheck ./...
 	HEADROOM_LONG=1 $(GOTEST) -count=1 -timeout 60m ./...
 	HEADROOM_LONG=1 HEADROOM_GENERATED=$(REQUESTS) $(GOTEST) -count=1 -timeout 3h -run '^TestGeneratedRequests$$' ./internal/edge/api
 	HEADROOM_TEST_POOLER=1 $(GOTEST) -count=1 ./internal/edge/postgres ./internal/edge/api ./internal/service/...
@@ -102,13 +104,12 @@ check: ui ## format, vet, staticcheck, gosec, Biome, who imports whom, licences,
 	@test "$$($(SUM))" = "$$(cat openapi/generated.sum)" || \
 		{ echo "make check: openapi.yaml, a generator or generated code has changed; run make generate, and commit what it writes."; exit 1; }
 	@test -z "$$(gofmt -l $$(go list -f '{{.Dir}}' ./...))" || { gofmt -d $$(go list -f '{{.Dir}}' ./...); exit 1; }
-	go vet ./...
-	$(CGO) go vet $(SOLVER)
 	node internal/edge/web/ui/node_modules/typescript/bin/tsc -p internal/edge/web/ui
 	go run ./scripts/packages tools
 	cd internal/edge/web/ui && $(CURDIR)/tools/node_modules/@biomejs/cli-*/biome lint --error-on-warnings .
-	go tool -modfile=tools/go.mod staticcheck ./...
-	$(CGO) go tool -modfile=tools/go.mod staticcheck $(SOLVER)
+	go build -C tools -o ../bin/ ./lint
+	bin/lint ./...
+	$(CGO) bin/lint $(SOLVER)
 	go build -C tools -o ../bin/gosec ./gosec
 	bin/gosec $$(go list -f '{{.Dir}}' ./internal/... ./cmd/headroom/... | grep -v /internal/test/)
 	go test ./internal ./scripts/planjson
