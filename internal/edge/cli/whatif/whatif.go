@@ -132,7 +132,7 @@ func whatIfCommand() *cobra.Command {
 	var flags question.OptionFlags
 	var change changeFlags
 	about := question.Subject{Connection: &to}
-	var name string
+	var name, at string
 	var files, saved []string
 	c := &cobra.Command{
 		Use:   "whatif [FILE|-]",
@@ -141,7 +141,8 @@ func whatIfCommand() *cobra.Command {
 together are one scenario; each --scenario file is another. "values" is what the same decisions would
 cost more at the new figures, "decisions" what adapting to them adds.
 
-With --cluster a server is asked about one of its clusters, and --saved names scenarios it has. To make one,
+With --cluster a server is asked about one of its clusters as it is now, or at another time with --at, and --saved
+names scenarios it has. To make one,
 "headroom whatif scenario save CLUSTER NAME" takes the same flags, and "headroom whatif scenario create CLUSTER FILE" a file.` + remote.ConnectionHelp,
 		Example: "  headroom whatif cluster.json --deadline 'nightly-etl=x0.8'\n  headroom whatif cluster.json --demand '*=x1.1' --price on_demand=0.25 -o json\n  headroom whatif --cluster shop --saved black-friday --quota 200",
 		Args:    cobra.MaximumNArgs(1),
@@ -151,6 +152,7 @@ With --cluster a server is asked about one of its clusters, and --saved names sc
 	flags.Add(c)
 	change.add(c)
 	about.AddFlags(c)
+	c.Flags().StringVar(&at, "at", "", "of a cluster: ask about this `time`, such as 2026-03-01T22:00:00Z (default now)")
 	c.Flags().StringVar(&name, "name", "", "what the scenario of the flags is called, as a `name`")
 	c.Flags().StringArrayVar(&files, "scenario", nil, "a `file` with a scenario (JSON); may be given again")
 	c.Flags().StringArrayVar(&saved, "saved", nil, "a saved scenario of the cluster, by `name`; may be given again")
@@ -160,6 +162,9 @@ With --cluster a server is asked about one of its clusters, and --saved names sc
 		}
 		if about.Here() && len(saved) > 0 {
 			return errors.New("saved scenarios are a cluster's; say of which with --cluster")
+		}
+		if about.Here() && at != "" {
+			return errors.New("a file is of no time; say of which cluster with --cluster, or leave --at out")
 		}
 		if _, _, err := change.changes(); err != nil {
 			return err
@@ -200,12 +205,13 @@ With --cluster a server is asked about one of its clusters, and --saved names sc
 		if err != nil {
 			return err
 		}
-		body, err := json.Marshal(map[string]any{"scenarios": asked})
-		if err != nil {
-			return err
+		question := map[string]any{"scenarios": asked}
+		if at != "" {
+			question["at"] = at
 		}
-		err = answeredWhatIf(c, out, s, openapi.ClusterWhatIf(about.Cluster, nil), remote.JSONBody(body))
-		return byFlag(err, "/scenarios/0/changes", said) // the scenario of the flags comes first; without one nothing was said
+		err = answeredWhatIf(c, out, s, openapi.ClusterWhatIf(about.Cluster, nil), remote.JSONOf(question))
+		// the scenario of the flags comes first; without one nothing was said
+		return append(remote.FlagOrigins("at"), remote.Origin{Pointer: "/scenarios/0/changes", Each: said}).Say(err)
 	})
 }
 
@@ -266,11 +272,8 @@ func answeredWhatIf(c *cobra.Command, out shell.Output, s *remote.Service, reque
 	return writeWhatIf(c, out, w, a.Body)
 }
 
-// noJobs says how to ask about an hour that has jobs.
-const noJobs = `No jobs are wanted at this time. To ask about another hour, plan it and take its problem:
-  headroom plan create NAME --at 2027-01-04T02:00:00Z
-  headroom plan problem NAME NUMBER -f hour.json
-  headroom whatif hour.json --demand '*=x1.3'`
+// noJobs says how to ask about an hour of a cluster that has jobs.
+const noJobs = "No jobs are wanted at this time. Ask about another hour of the cluster with --at, such as --at 2027-01-04T02:00:00Z."
 
 func writeWhatIf(c *cobra.Command, out shell.Output, w whatif.Comparison, text []byte) error {
 	return out.Write(c, map[string]shell.Form{
@@ -289,7 +292,7 @@ func writeWhatIf(c *cobra.Command, out shell.Output, w whatif.Comparison, text [
 					}
 				}
 			}
-			if w.Base.Admitted+w.Base.Refused == 0 {
+			if w.Base.Admitted+w.Base.Refused == 0 && c.Flags().Changed("cluster") {
 				fmt.Fprintln(to, noJobs)
 			}
 			fmt.Fprintln(to)
