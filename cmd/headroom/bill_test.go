@@ -210,6 +210,9 @@ func TestMoneyIsTheBill(t *testing.T) {
 				for _, w := range wrong {
 					t.Errorf("%s as %s: %s", place, form, w)
 				}
+				if told, is := answer.(map[string]any); is && len(wrong) > 0 {
+					t.Logf("the answer is %v: %v", told["status"], told["explanation"])
+				}
 			}
 			var texts func(x any, under string)
 			texts = func(x any, under string) {
