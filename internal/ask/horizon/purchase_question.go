@@ -24,14 +24,14 @@ type PurchaseQuestion struct {
 	LeaveOut []LeftOut        `json:"leave_out,omitempty"` // what offers are not weighed with, though the problem has it
 	Detail   Detail           `json:"detail,omitempty"`
 
-	cluster *Horizon // the cluster as it is, where it has other types of VMs than the one that is bought
-	vmType  string   // that one
+	Cluster *Horizon `json:"-"` // the cluster as it is, where it has other types of VMs than the one that is bought
+	VMType  string   `json:"-"` // that one
 }
 
 // leftOut lists what the question leaves out and its problem has.
 func (q *PurchaseQuestion) leftOut() []LeftOut {
 	out := []LeftOut{}
-	if q.cluster != nil {
+	if q.Cluster != nil {
 		out = append(out, WithoutTypes)
 	}
 	if q.Problem.Supply.Spot != nil && slices.Contains(q.LeaveOut, WithoutSpot) {

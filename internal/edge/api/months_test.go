@@ -195,7 +195,7 @@ func TestPurchasesAreTheCheapest(t *testing.T) {
 // TestPurchasesForACluster weighs a cluster's own offers and others, by VM type.
 func TestPurchasesForACluster(t *testing.T) {
 	t.Parallel()
-	s := newService(t)
+	s := works(t)
 	s.cluster("mine")
 	at := "/v1/clusters/mine"
 	const when = `"from":"2026-03-01T00:00:00Z","until":"2026-03-02T00:00:00Z"`
@@ -255,10 +255,17 @@ func TestPurchasesForACluster(t *testing.T) {
 	}
 
 	// The cluster as it is has both types, with the purchase and without.
+	own = horizon.PurchaseAnswer{}
 	s.ask(s.admin, "POST", at+"/purchases", `{`+when+`,"vm_type":"small","factors":[],"named":["cheap day"]}`).want(t, 200).into(t, &own)
 	as := own.AsItIs
 	if as == nil || fmt.Sprint(as.LeftOut) != "[other_types]" || as.VMs[0] == 0 || !as.Today.Bill.Equal(both.Total.Cost.Bill.Decimal) || !strings.Contains(own.Answer, "the other types of VMs") {
 		t.Fatalf("as it is: %+v; the months of both types come to %s\n%s", as, both.Total.Cost.Bill, own.Answer)
+	}
+	var later horizon.PurchaseAnswer // as a run
+	run := s.over(s.ask(s.admin, "POST", at+"/purchases", `{`+when+`,"vm_type":"small","factors":[],"named":["cheap day"]}`, "Prefer", "respond-async").want(t, 202).Header.Get("Location"))
+	s.ask(s.admin, "GET", "/v1/runs/"+run.ID+"/result", nil).want(t, 200).into(t, &later)
+	if diff := cmp.Diff(own.AsItIs, later.AsItIs); diff != "" || later.Answer != own.Answer {
+		t.Errorf("a run says %q; it is as it is (-at once +run):\n%s", later.Answer, diff)
 	}
 	s.ask(s.admin, "POST", at+"/contracts", fmt.Sprintf(`{"name":"bought","vm_type":"small","vms":%d,"price":"0.01","billing":"always",%s}`, as.VMs[0], when)).want(t, 201)
 	s.ask(s.admin, "POST", at+"/horizons", `{`+when+`}`).want(t, 200).into(t, &both)

@@ -17,6 +17,9 @@ import (
 type AskedPurchase struct {
 	horizon.PurchaseQuestion
 	Warnings []capacity.Warning `json:"warnings"`
+	// The question's Cluster and VMType, which runs keep as well.
+	Whole   *horizon.Horizon `json:"whole,omitempty"`
+	OfWhole string           `json:"of_whole,omitempty"`
 }
 
 // Purchase asks how many VMs of each offer to buy for a horizon.
@@ -28,7 +31,7 @@ var Purchase = known(&Kind[AskedPurchase, horizon.PurchaseAnswer]{
 			if err == nil {
 				err = r.fitDetail(&q.Horizon, &q.Detail, purchaseDetail(r.View()))
 			}
-			return AskedPurchase{q, []capacity.Warning{}}, err
+			return AskedPurchase{PurchaseQuestion: q, Warnings: []capacity.Warning{}}, err
 		}),
 		"/v1/clusters/{cluster}/purchases": ofCluster(horizon.ReadClusterPurchase, func(ctx context.Context, d *Desk, r Request,
 			q horizon.ClusterPurchaseQuestion) (AskedPurchase, error) {
@@ -98,7 +101,7 @@ func (d *Desk) clusterPurchase(ctx context.Context, cluster string, q horizon.Cl
 		}
 	}
 	compared(&question.Problem)
-	asked := AskedPurchase{question, append(notes, warnings...)}
+	asked := AskedPurchase{question, append(notes, warnings...), question.Cluster, question.VMType}
 	return asked, asked.Check()
 }
 
@@ -124,7 +127,7 @@ func (d *Desk) standingOffers(ctx context.Context, o *horizon.Outlook, q horizon
 // workPurchase weighs offers. Of work that is ended before, a recommendation that is known and priced is worth
 // something.
 func workPurchase(ctx context.Context, b *Bench, asked AskedPurchase) (*horizon.PurchaseAnswer, error) {
-	asked.Horizon = asked.Carried()
+	asked.Horizon, asked.Cluster, asked.VMType = asked.Carried(), asked.Whole, asked.OfWhole
 	solve, err := b.PlanLike(asked.Problem)
 	if err != nil {
 		return nil, err

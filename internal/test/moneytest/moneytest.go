@@ -383,7 +383,7 @@ var Clusters = []string{
 	"contracts":[{"name":"old","vm_type":"m","vms":4,"price":"0.121","billing":"always","from":"2020-01-01T00:00:00Z","until":"2040-01-01T00:00:00Z"}],
 	"offers":[{"name":"year","vm_type":"m","price":"0.153","upfront":"37.00","billing":"always","term_years":1,"max":5}],
 	"classes":[{"name":"etl","vms_per_job":1.7,"jobs":{"min":1,"max":9},"penalty":"2.39"},{"name":"adhoc","vms_per_job":1,"jobs":{"min":0,"max":6},"penalty":"0.23"}]}`,
-	`{"cluster":{"name":"typed","currency":"USD","budget":{"vm_cost":"2.71"},"options":{"max_solve_ms":60000}},"vm_types":[{"name":"a","in_use":true,"spot":{"max_share":0.5}},{"name":"b","in_use":true,"quota":4}],
+	`{"cluster":{"name":"typed","currency":"USD","budget":{"vm_cost":"2.71"}},"vm_types":[{"name":"a","in_use":true,"spot":{"max_share":0.5}},{"name":"b","in_use":true,"quota":4}],
 	"prices":[{"vm_type":"a","price":"0.293","from":"2020-01-01T00:00:00Z"},{"vm_type":"a","purchase":"spot","price":"0.113","from":"2020-01-01T00:00:00Z"},{"vm_type":"b","price":"0.219","from":"2020-01-01T00:00:00Z"}],
 	"offers":[{"name":"year","vm_type":"b","price":"0.137","billing":"always","term_years":1,"max":3}],
 	"classes":[{"name":"etl","vms_per_job":1.3,"jobs":{"min":2,"max":9},"penalty":"1.87"},{"name":"adhoc","vms_per_job":1,"jobs":{"min":0,"max":7},"penalty":"0.31"}]}`,
