@@ -60,7 +60,8 @@ func (h *Horizon) arrivalsOf(class int) []perf.Arriving {
 
 // Carried turns arrivals into jobs that run: each holds its VMs from its arrival for as long as its plan gives it (see
 // perf.HeldSeconds). Periods are cut where the number changes: at whole hours, where a contract begins or ends, and where the
-// last job of a class ends (see perf.Frees). A number of jobs is seldom whole, so that classes are planned in parts of jobs (see parts). Without arrivals the horizon stays as it is.
+// last job of a class ends (see perf.Frees). A number of jobs is seldom whole, so that classes are planned in parts of jobs (see
+// parts). Without arrivals the horizon stays as it is.
 func (h Horizon) Carried() Horizon {
 	if !h.arrives() || h.parts != nil {
 		return h

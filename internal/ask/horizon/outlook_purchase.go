@@ -46,7 +46,7 @@ func (o Outlook) Purchase(q ClusterPurchaseQuestion) (PurchaseQuestion, []capaci
 		if err != nil {
 			return PurchaseQuestion{}, nil, err
 		}
-		asked.Cluster, asked.VMType = &whole, vmType.Name
+		asked.Whole = &WholeCluster{whole, vmType.Name}
 	}
 	return asked, append(left, warnings...), nil
 }

@@ -39,8 +39,8 @@ type WithoutPlan struct {
 // asItIs plans the horizon with all that the question leaves out, today and with a purchase.
 func (q *PurchaseQuestion) asItIs(ctx context.Context, bought []int64, solve plan.Planner, crew Crew, steps *steps) (*AsItIs, error) {
 	whole, vmType := *q, ""
-	if q.Cluster != nil {
-		whole.Horizon, vmType = *q.Cluster, q.VMType
+	if q.Whole != nil {
+		whole.Horizon, vmType = q.Whole.Horizon, q.Whole.VMType
 	}
 	if whole.LeaveOut = nil; q.Assume != "" {
 		whole.Horizon = whole.Weighed()

@@ -24,14 +24,19 @@ type PurchaseQuestion struct {
 	LeaveOut []LeftOut        `json:"leave_out,omitempty"` // what offers are not weighed with, though the problem has it
 	Detail   Detail           `json:"detail,omitempty"`
 
-	Cluster *Horizon `json:"-"` // the cluster as it is, where it has other types of VMs than the one that is bought
-	VMType  string   `json:"-"` // that one
+	Whole *WholeCluster `json:"-"` // where the cluster has other types of VMs than the one that is bought
+}
+
+// WholeCluster is the cluster as it is, with all types of VMs, and the type that is bought.
+type WholeCluster struct {
+	Horizon Horizon `json:"horizon"`
+	VMType  string  `json:"vm_type"`
 }
 
 // leftOut lists what the question leaves out and its problem has.
 func (q *PurchaseQuestion) leftOut() []LeftOut {
 	out := []LeftOut{}
-	if q.Cluster != nil {
+	if q.Whole != nil {
 		out = append(out, WithoutTypes)
 	}
 	if q.Problem.Supply.Spot != nil && slices.Contains(q.LeaveOut, WithoutSpot) {

@@ -96,8 +96,8 @@ func (a *Answer) explainParts() {
 	}
 	if len(a.Infeasible) > 0 {
 		first := &a.Infeasible[0]
-		if a.Total.InfeasibleHours == 0 {
-			say("too_few_vms", moment(first.Start), "From "+moment(first.Start)+" on the VMs do less than the work that has arrived. "+first.Conflict, words.Count("hours", a.Total.InfeasibleHours, "hours"))
+		if a.Total.InfeasibleHours == 0 { // every hour has a plan
+			say("too_few_vms", moment(first.Start), "From "+moment(first.Start)+" on the VMs do less than the work that has arrived. "+first.Conflict)
 			return
 		}
 		say("no_plan", moment(first.Start), fmt.Sprintf("For %s there is no plan, and no figure counts that time; it begins at %s: %s", hourCount(a.Total.InfeasibleHours), moment(first.Start), first.Conflict), words.Count("hours", a.Total.InfeasibleHours, "hours"))

@@ -478,31 +478,6 @@ func (c *checking) rowsOf(at string, k *calendar, a *horizon.Answer, inOrder boo
 	return rows
 }
 
-// edges lists when contracts begin or end and the work of classes ends, in order.
-func (k *calendar) edges() []int64 {
-	edges := idleFrom(k.h)
-	for _, c := range k.contracts[k.own:] {
-		edges = append(edges, c.from.Unix(), c.until.Unix())
-	}
-	slices.Sort(edges)
-	return edges
-}
-
-// steadyAround is the time around a moment for which the jobs at once are counted: of an hour what lies in the period, between the
-// edges before and after the moment.
-func steadyAround(p *horizon.HorizonPeriod, at int64, edges []int64) [2]int64 {
-	hour := at - at%3600
-	from, until := max(p.Start.Unix(), hour), min(p.Start.Unix()+lengthOf(p), hour+3600)
-	n, _ := slices.BinarySearch(edges, at+1)
-	if n > 0 {
-		from = max(from, edges[n-1])
-	}
-	if n < len(edges) {
-		until = min(until, edges[n])
-	}
-	return [2]int64{from, until}
-}
-
 // atOnce gives the situations the jobs that run at once on average, which follow from the arrivals. Promised ones are as large
 // a part of them as of the jobs that VMs are held for.
 func (c *checking) atOnce(at string, k *calendar, a *horizon.Answer, rows *calendar, times [][2]int64, inOrder bool) {

@@ -49,8 +49,8 @@ func (s Snapshot) Problem(at time.Time) (capacity.Problem, error) {
 		types[i] = s.supplyOf(&k, v, at)
 	}
 	p.Budget = s.Cluster.Budget
-	from, until := s.Steady(at)
 	forecast := s.expected(at.UTC().Truncate(time.Hour))
+	from, until := s.steady(at, forecast)
 	p.Classes = make([]capacity.Class, 0, len(s.Classes))
 	typed := len(used) > 1
 	for _, c := range s.Classes {
@@ -100,6 +100,10 @@ func (s Snapshot) Problem(at time.Time) (capacity.Problem, error) {
 // Steady returns the part of a moment's hour for which its problem holds as far as arrivals tell: an hour is cut where the
 // last job of a class ends (see perf.Frees).
 func (s Snapshot) Steady(at time.Time) (from, until time.Time) {
+	return s.steady(at, s.expected(at.UTC().Truncate(time.Hour)))
+}
+
+func (s Snapshot) steady(at time.Time, forecast map[string]*expected) (from, until time.Time) {
 	from = at.UTC().Truncate(time.Hour)
 	until = from.Add(time.Hour)
 	var supply capacity.Supply
@@ -107,7 +111,6 @@ func (s Snapshot) Steady(at time.Time) (from, until time.Time) {
 	for _, v := range used {
 		supply.VMTypes = append(supply.VMTypes, capacity.VMTypeSupply{Name: v.Name})
 	}
-	forecast := s.expected(from)
 	var ends []int64
 	for _, c := range s.Classes {
 		f := forecast[c.Name]

@@ -160,12 +160,12 @@ func (d *Desk) explore(shown *Shown, a *ahead) {
 		last = a.Moments[n-1].Plan
 	}
 	f.mu.Unlock()
-	var err error
 	var sum []byte
 	looks := 0
-	for ; looks < mostLooks; looks++ {
+	first, err := d.inputs.Snapshot(ctx, shown.Record.Cluster, at)
+	for turn := ends(first, at); err == nil && looks < mostLooks; looks++ {
 		var next *time.Time
-		if next, err = d.nextChange(ctx, shown, at); err != nil {
+		if next, err = d.nextChange(ctx, shown, at, turn); err != nil {
 			break
 		}
 		if next == nil || next.After(until) {
@@ -174,7 +174,7 @@ func (d *Desk) explore(shown *Shown, a *ahead) {
 		}
 		at = *next
 		before := last
-		if last, sum, err = d.foresee(ctx, shown, at, last, sum); err != nil {
+		if last, sum, turn, err = d.foresee(ctx, shown, at, last, sum); err != nil {
 			break
 		}
 		add(func() {
@@ -201,43 +201,42 @@ func (d *Desk) explore(shown *Shown, a *ahead) {
 // errMeanwhile says that the inputs changed while somebody looked; the next poll looks again.
 var errMeanwhile = errors.New("the inputs have changed meanwhile")
 
-// nextChange returns the next moment after another at which something changes. What is pinned stays until the pin ends.
-func (d *Desk) nextChange(ctx context.Context, shown *Shown, after time.Time) (*time.Time, error) {
+// nextChange returns the next moment after another at which something changes; a class has no more work at its turn, if there is
+// one. What is pinned stays until the pin ends.
+func (d *Desk) nextChange(ctx context.Context, shown *Shown, after time.Time, turn *time.Time) (*time.Time, error) {
 	if pin := shown.Pin; pin != nil && after.Before(pin.Until) {
 		return &pin.Until, nil
 	}
 	next, err := d.store.NextChange(ctx, shown.Record.Cluster, after)
-	if err != nil {
-		return nil, err
-	}
-	snapshot, err := d.inputs.Snapshot(ctx, shown.Record.Cluster, after)
-	if of := ends(snapshot, after); err == nil && of != nil && (next == nil || of.Before(*next)) {
-		next = of
+	if turn != nil && (next == nil || turn.Before(*next)) {
+		next = turn
 	}
 	return next, err
 }
 
-// foresee plans a moment, unless its problem is that of the moment before.
-func (d *Desk) foresee(ctx context.Context, shown *Shown, at time.Time, last capacity.Plan, sum []byte) (capacity.Plan, []byte, error) {
+// foresee plans a moment, unless its problem is that of the moment before. It also returns when a class has no more work, if
+// that is within the hour.
+func (d *Desk) foresee(ctx context.Context, shown *Shown, at time.Time, last capacity.Plan, sum []byte) (capacity.Plan, []byte, *time.Time, error) {
 	snapshot, p, err := d.problem(ctx, shown.Record.Cluster, at)
 	if err != nil {
-		return last, sum, err
+		return last, sum, nil, err
 	}
 	if snapshot.Cluster.InputsVersion != shown.InputsVersion {
-		return last, sum, errMeanwhile
+		return last, sum, nil, errMeanwhile
 	}
+	turn := ends(snapshot, at)
 	_, own, err := textOf(p)
 	if err != nil || bytes.Equal(own, sum) {
-		return last, sum, err
+		return last, sum, turn, err
 	}
 	in, leave, err := d.solver.Turn(ctx)
 	if err != nil {
-		return last, sum, err
+		return last, sum, turn, err
 	}
 	defer leave()
 	answer, err := d.solver.Plan(in, p)
 	if err == nil && answer.Status == capacity.InfeasibleStatus {
 		err = &fault.InfeasibleError{Conflicts: answer.Conflicts}
 	}
-	return figuresOf(answer), own, err
+	return figuresOf(answer), own, turn, err
 }

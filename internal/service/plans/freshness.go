@@ -98,10 +98,10 @@ func textOf(p capacity.Problem) (text, sum []byte, err error) {
 	}
 	// The options are the last member, so that only they are written again.
 	old, err := json.Marshal(p.Options)
-	old = strict.WithoutMinusZero(old)
 	if err != nil {
 		return nil, nil, err
 	}
+	old = strict.WithoutMinusZero(old)
 	p.Options.Near = near
 	whole, err := json.Marshal(p.Options)
 	return slices.Concat(text[:len(text)-len(old)-len("}")], whole, []byte("}")), hash[:], err

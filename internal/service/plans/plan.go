@@ -56,7 +56,7 @@ func (d *Desk) makePlan(ctx context.Context, cluster string, at time.Time) (reco
 	snapshot, p, err := d.problem(ctx, cluster, at)
 	if err == nil {
 		record, err = d.answer(ctx, snapshot, p, at)
-		record.Why = askedFor(ctx, another)
+		record.Why, record.Ends = askedFor(ctx, another), ends(snapshot, at)
 		if err == nil {
 			record.Problem, record.Sum, err = textOf(p)
 		}
@@ -75,7 +75,7 @@ func (d *Desk) answer(ctx context.Context, snapshot inputs.Snapshot, p capacity.
 	}
 	record := PlanRecord{PlanSummary: Summarize(answer)}
 	record.Cluster, record.At, record.InputsVersion = snapshot.Cluster.Name, at.UTC(), snapshot.Cluster.InputsVersion
-	record.Ready, record.Plan, record.Answer, record.Ends = d.now(), capacity.AppendPlan(nil, answer), answer, ends(snapshot, at)
+	record.Ready, record.Plan, record.Answer = d.now(), capacity.AppendPlan(nil, answer), answer
 	return record, nil
 }
 

@@ -219,7 +219,7 @@ func (d *Desk) try(ctx context.Context, claim Claim) (Outcome, error) {
 	if err == nil {
 		var record PlanRecord
 		if record, err = d.answer(ctx, snapshot, p, o.At); err == nil {
-			record.Problem, record.Sum, o.Plan = text, sum, &record
+			record.Problem, record.Sum, record.Ends, o.Plan = text, sum, o.Ends, &record
 			return o, nil
 		}
 	}

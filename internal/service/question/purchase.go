@@ -16,10 +16,8 @@ import (
 // AskedPurchase holds a question about offers, and notes on its source.
 type AskedPurchase struct {
 	horizon.PurchaseQuestion
-	Warnings []capacity.Warning `json:"warnings"`
-	// The question's Cluster and VMType, which runs keep as well.
-	Whole   *horizon.Horizon `json:"whole,omitempty"`
-	OfWhole string           `json:"of_whole,omitempty"`
+	Warnings []capacity.Warning    `json:"warnings"`
+	Whole    *horizon.WholeCluster `json:"whole,omitempty"` // the question's, which runs keep as well
 }
 
 // Purchase asks how many VMs of each offer to buy for a horizon.
@@ -101,7 +99,7 @@ func (d *Desk) clusterPurchase(ctx context.Context, cluster string, q horizon.Cl
 		}
 	}
 	compared(&question.Problem)
-	asked := AskedPurchase{question, append(notes, warnings...), question.Cluster, question.VMType}
+	asked := AskedPurchase{question, append(notes, warnings...), question.Whole}
 	return asked, asked.Check()
 }
 
@@ -127,7 +125,7 @@ func (d *Desk) standingOffers(ctx context.Context, o *horizon.Outlook, q horizon
 // workPurchase weighs offers. Of work that is ended before, a recommendation that is known and priced is worth
 // something.
 func workPurchase(ctx context.Context, b *Bench, asked AskedPurchase) (*horizon.PurchaseAnswer, error) {
-	asked.Horizon, asked.Cluster, asked.VMType = asked.Carried(), asked.Whole, asked.OfWhole
+	asked.Horizon, asked.PurchaseQuestion.Whole = asked.Carried(), asked.Whole
 	solve, err := b.PlanLike(asked.Problem)
 	if err != nil {
 		return nil, err

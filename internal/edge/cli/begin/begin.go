@@ -143,7 +143,7 @@ func (b *beginning) plan(c *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	if first, _, _ := strings.Cut(months.Explanation, "\n"); first != "" { // not of a run, which takes longer
+	if first, _, _ := strings.Cut(months.Explanation, "\n"); first != "" {
 		fmt.Fprintf(c.OutOrStdout(), "\n%s\n", shell.Shown(first))
 	}
 	cluster := shell.Shown(b.cluster)
@@ -183,12 +183,9 @@ type bill struct {
 	} `json:"periods"`
 }
 
-// months asks what the time ahead comes to.
+// months asks what the time ahead comes to. What takes long is left out.
 func (b *beginning) months(ctx context.Context, question object) (all bill, err error) {
-	a, err := b.send(ctx, openapi.ClusterHorizon(b.cluster, nil), question)
-	if err == nil {
-		err = a.Into(&all)
-	}
+	_, err = b.s.CallAtOnce(ctx, openapi.ClusterHorizon(b.cluster, nil), &all, remote.JSONOf(question))
 	return all, err
 }
 

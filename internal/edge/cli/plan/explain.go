@@ -129,13 +129,12 @@ func explained(w io.Writer, said []explanation) error {
 }
 
 // forecastBill says what this month and the next come to, as far as they are forecast. It is empty without a forecast, and where
-// the key may not ask or the answer takes a run.
+// the key may not ask or the answer takes long.
 func forecastBill(ctx context.Context, s *remote.Service, cluster string, now time.Time) string {
 	now = now.UTC()
 	until := time.Date(now.Year(), now.Month()+2, 1, 0, 0, 0, 0, time.UTC)
-	a, err := s.Call(ctx, openapi.ClusterHorizon(cluster, nil), remote.JSONOf(map[string]any{"until": until, "detail": "summary"}))
 	var ahead horizon.Answer
-	if err != nil || a.Into(&ahead) != nil {
+	if _, err := s.CallAtOnce(ctx, openapi.ClusterHorizon(cluster, nil), &ahead, remote.JSONOf(map[string]any{"until": until, "detail": "summary"})); err != nil {
 		return ""
 	}
 	var months []string

@@ -21,6 +21,27 @@ func (s *Service) Call(ctx context.Context, r openapi.Request, options ...Option
 	return s.ReadReply(s.Send(ctx, r, options...))
 }
 
+// CallAtOnce asks a question whose answer is wanted at once or not at all: a run that it became is cancelled, and there is none.
+func (s *Service) CallAtOnce(ctx context.Context, r openapi.Request, into any, options ...Option) (there bool, err error) {
+	response, err := s.Send(ctx, r, options...)
+	later := err == nil && response.StatusCode == http.StatusAccepted
+	a, err := s.ReadReply(response, err)
+	if err != nil || !later {
+		if err == nil {
+			err = a.Into(into)
+		}
+		return err == nil, err
+	}
+	var run struct {
+		ID string `json:"id"`
+	}
+	if err := a.Into(&run); err != nil {
+		return false, err
+	}
+	_, _ = s.Call(ctx, openapi.CancelRun(run.ID)) // it may have ended
+	return false, nil
+}
+
 // Send sends a request. The caller closes the response's body.
 func (s *Service) Send(ctx context.Context, r openapi.Request, options ...Option) (*http.Response, error) {
 	address, err := s.base.Parse("." + r.Path)
