@@ -1,5 +1,5 @@
 // Command rules writes the operations of openapi.yaml, and the rules for the bodies and parameters of their requests, as
-// Go. The rules of values are words, separated by commas:
+// Go. The rules of values are tags of validator/v10:
 //
 //	go run ./scripts/rules > internal/edge/api/rules/rules_gen.go
 package main
@@ -200,11 +200,11 @@ func (w *writer) literal(at string, s *openapi3.Schema) string {
 	return "{" + strings.Join(parts, ", ") + "}"
 }
 
-// rules returns the rules for the value itself. The first rule that it breaks is the one a refusal is about.
+// rules returns the tag for the value itself. The first rule that it breaks is the one a refusal is about.
 func (w *writer) rules(at string, s *openapi3.Schema) string {
 	var rules []string
 	rule := func(name, limit string) {
-		rules = append(rules, name+"="+strings.ReplaceAll(limit, ",", "0x2C"))
+		rules = append(rules, name+"="+strings.NewReplacer(",", "0x2C", "|", "0x7C").Replace(limit))
 	}
 	if len(s.Enum) > 0 {
 		words := make([]string, len(s.Enum))

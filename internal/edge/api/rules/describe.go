@@ -6,16 +6,35 @@ import (
 	"fmt"
 	"math"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
-	"unicode/utf8"
+
+	"github.com/go-playground/validator/v10"
 
 	"example.org/headroom/internal/core/fault"
 	"example.org/headroom/internal/core/money"
 )
+
+// validate applies the rules of values. Its own rules serve for numbers and lengths; these are for the rest.
+var validate = sync.OnceValue(func() *validator.Validate {
+	v := validator.New()
+	for name, rule := range map[string]validator.Func{
+		"whole": func(f validator.FieldLevel) bool { x := f.Field().Float(); return x == math.Trunc(x) },
+		"int64": func(f validator.FieldLevel) bool {
+			x := f.Field().Float()
+			return x >= math.MinInt64 && x <= math.MaxInt64
+		},
+		"moment":  func(f validator.FieldLevel) bool { return ReadableTime(f.Field().String()) == nil },
+		"matches": func(f validator.FieldLevel) bool { return pattern(f.Param()).MatchString(f.Field().String()) },
+	} {
+		if err := v.RegisterValidation(name, rule); err != nil {
+			panic(err) // a name that the package reserves
+		}
+	}
+	return v
+})
 
 // patterns holds the compiled patterns by their text.
 var patterns sync.Map
@@ -48,81 +67,22 @@ func ReadableTime(text string) error {
 // otherwise is the finding about what no other sentence describes.
 var otherwise = fault.Finding{Code: "type", Detail: "The value is not what can stand here; /docs describes it."}
 
-// rules applies the rules of a shape to a value of the right kind. The first that it breaks is told.
+// rules applies the rules of a shape to a value of the right kind.
 func (c *checker) rules(s *Shape, value any) {
 	if s.Rules == "" {
 		return
 	}
-	for rule := range strings.SplitSeq(s.Rules, ",") {
-		if name, limit, _ := strings.Cut(rule, "="); !keeps(value, name, limit) {
-			c.add(describe(s, name, value))
-			return
-		}
+	err := validate().Var(value, s.Rules)
+	if broken := (validator.ValidationErrors)(nil); errors.As(err, &broken) {
+		c.add(describe(s, broken[0].Tag(), value))
 	}
 }
-
-// keeps reports whether a value keeps a rule. A rule for values of another kind is kept.
-func keeps(value any, rule, limit string) bool {
-	switch x := value.(type) {
-	case float64:
-		return keepsNumber(x, rule, limit)
-	case string:
-		switch rule {
-		case "oneof":
-			return slices.Contains(strings.Fields(limit), x)
-		case "matches":
-			return pattern(unescaped(limit)).MatchString(x)
-		case "moment":
-			return ReadableTime(x) == nil
-		}
-		return keepsLength(utf8.RuneCountInString(x), rule, limit)
-	case []any:
-		return keepsLength(len(x), rule, limit)
-	case map[string]any:
-		return keepsLength(len(x), rule, limit)
-	}
-	return true
-}
-
-func keepsNumber(x float64, rule, limit string) bool {
-	switch rule {
-	case "whole":
-		return x == math.Trunc(x)
-	case "int64":
-		return x >= math.MinInt64 && x <= math.MaxInt64
-	}
-	bound, err := strconv.ParseFloat(limit, 64)
-	if err != nil {
-		panic(fmt.Sprintf("the rule %s=%s has no number", rule, limit)) // the generator wrote it
-	}
-	switch rule {
-	case "gt":
-		return x > bound
-	case "gte":
-		return x >= bound
-	}
-	return x <= bound
-}
-
-func keepsLength(n int, rule, limit string) bool {
-	bound, err := strconv.Atoi(limit)
-	if err != nil {
-		panic(fmt.Sprintf("the rule %s=%s has no whole number", rule, limit)) // the generator wrote it
-	}
-	if rule == "min" {
-		return n >= bound
-	}
-	return n <= bound
-}
-
-// unescaped returns a parameter, whose commas the generator wrote in another way: commas separate rules.
-func unescaped(limit string) string { return strings.ReplaceAll(limit, "0x2C", ",") }
 
 // param returns the parameter of a rule, or "" if the tag has no such rule.
 func param(rules, name string) string {
 	for rule := range strings.SplitSeq(rules, ",") {
 		if param, ok := strings.CutPrefix(rule, name+"="); ok {
-			return unescaped(param)
+			return strings.NewReplacer("0x2C", ",", "0x7C", "|").Replace(param)
 		}
 	}
 	return ""

@@ -111,7 +111,7 @@ var Operations = []Operation{
 		{Name: "compare", In: "query", About: "Pack by every algorithm: `compared` instead of `packing`.", Shape: &Shape{Kind: Bool}},
 		{Name: "one_more", In: "query", About: "Say as well what one more machine makes of it.", Shape: &Shape{Kind: Bool}},
 		{Name: "by_hours", In: "query", About: "Find the fewest machines on which the batch is done within so many hours: `machines` instead of `packing`. The batch needs no number of machines then.", Shape: &Shape{Kind: Number, Rules: "gt=0,lte=2777"}},
-		{Name: "by", In: "query", About: "Likewise, until the cluster's clocks show this time of day, the next after the start.", Shape: &Shape{Kind: Text, Rules: "matches=^([01][0-9]|2[0-3]):[0-5][0-9]$", About: "Likewise, until the cluster's clocks show this time of day, the next after the start."}},
+		{Name: "by", In: "query", About: "Likewise, until the cluster's clocks show this time of day, the next after the start.", Shape: &Shape{Kind: Text, Rules: "matches=^([01][0-9]0x7C2[0-3]):[0-5][0-9]$", About: "Likewise, until the cluster's clocks show this time of day, the next after the start."}},
 		{Name: "start", In: "query", About: "The start of the batch, for `by`; left out, now.", Shape: &Shape{Kind: Time, Rules: "moment"}},
 		{Name: "Idempotency-Key", In: "header", About: "Makes repeating the request harmless, for 24 hours.", Shape: &Shape{Kind: Text, Rules: "min=1,max=200,matches=^[!-~]+$", About: "Makes repeating the request harmless, for 24 hours."}},
 		{Name: "Prefer", In: "header", About: "respond-async: work in the background.", Shape: &Shape{Kind: Text, Rules: "max=200"}},
@@ -426,7 +426,7 @@ var Operations = []Operation{
 	}, Sends: true, Needs: true, Body: &shapeObservationRequest},
 	{ID: "getObservation", Method: "GET", Path: "/v1/clusters/{cluster}/observations/{observation}", Role: "viewer", Agent: true, Parameters: []Parameter{
 		{Name: "cluster", In: "path", Required: true, About: "The cluster's name.", Shape: &Shape{Kind: Text, Rules: "min=1,max=63,matches=^[a-z0-9]([a-z0-9-]*[a-z0-9])?$", About: "The cluster's name."}},
-		{Name: "observation", In: "path", Required: true, About: "The observation's id, or `latest`.", Shape: &Shape{Kind: Text, Rules: "max=36,matches=^(latest|[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})$", About: "The observation's id, or `latest`."}},
+		{Name: "observation", In: "path", Required: true, About: "The observation's id, or `latest`.", Shape: &Shape{Kind: Text, Rules: "max=36,matches=^(latest0x7C[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})$", About: "The observation's id, or `latest`."}},
 		{Name: "If-None-Match", In: "header", About: "The ETag last seen; where nothing has changed the answer is 304.", Shape: &Shape{Kind: Text, Rules: "min=1,max=4000"}},
 	}},
 	{ID: "listOffers", Method: "GET", Path: "/v1/clusters/{cluster}/offers", Role: "viewer", Parameters: []Parameter{
@@ -511,8 +511,8 @@ var Operations = []Operation{
 	}},
 	{ID: "diffPlans", Method: "GET", Path: "/v1/clusters/{cluster}/plans/diff", Role: "viewer", Parameters: []Parameter{
 		{Name: "cluster", In: "path", Required: true, About: "The cluster's name.", Shape: &Shape{Kind: Text, Rules: "min=1,max=63,matches=^[a-z0-9]([a-z0-9-]*[a-z0-9])?$", About: "The cluster's name."}},
-		{Name: "from", In: "query", About: "The plan to compare from, by number, id, or `current`; `before` is the one that held before the plan compared with.", Shape: &Shape{Kind: Text, Rules: "max=36,matches=^(current|before|[1-9][0-9]{00x2C17}|[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})$", About: "The plan to compare from, by number, id, or `current`; `before` is the one that held before the plan compared with."}},
-		{Name: "to", In: "query", About: "The plan to compare with, by number, id, or `current`.", Shape: &Shape{Kind: Text, Rules: "max=36,matches=^(current|[1-9][0-9]{00x2C17}|[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})$", About: "The plan to compare with, by number, id, or `current`."}},
+		{Name: "from", In: "query", About: "The plan to compare from, by number, id, or `current`; `before` is the one that held before the plan compared with.", Shape: &Shape{Kind: Text, Rules: "max=36,matches=^(current0x7Cbefore0x7C[1-9][0-9]{00x2C17}0x7C[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})$", About: "The plan to compare from, by number, id, or `current`; `before` is the one that held before the plan compared with."}},
+		{Name: "to", In: "query", About: "The plan to compare with, by number, id, or `current`.", Shape: &Shape{Kind: Text, Rules: "max=36,matches=^(current0x7C[1-9][0-9]{00x2C17}0x7C[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})$", About: "The plan to compare with, by number, id, or `current`."}},
 	}},
 	{ID: "watchPlans", Method: "GET", Path: "/v1/clusters/{cluster}/plans/events", Role: "viewer", Parameters: []Parameter{
 		{Name: "cluster", In: "path", Required: true, About: "The cluster's name.", Shape: &Shape{Kind: Text, Rules: "min=1,max=63,matches=^[a-z0-9]([a-z0-9-]*[a-z0-9])?$", About: "The cluster's name."}},
@@ -530,18 +530,18 @@ var Operations = []Operation{
 	}, Sends: true, Needs: true, Body: &shapePinRequest},
 	{ID: "getPlan", Method: "GET", Path: "/v1/clusters/{cluster}/plans/{plan}", Role: "viewer", Parameters: []Parameter{
 		{Name: "cluster", In: "path", Required: true, About: "The cluster's name.", Shape: &Shape{Kind: Text, Rules: "min=1,max=63,matches=^[a-z0-9]([a-z0-9-]*[a-z0-9])?$", About: "The cluster's name."}},
-		{Name: "plan", In: "path", Required: true, About: "The plan's number, its id, or `current`.", Shape: &Shape{Kind: Text, Rules: "max=36,matches=^(current|[1-9][0-9]{00x2C17}|[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})$", About: "The plan's number, its id, or `current`."}},
+		{Name: "plan", In: "path", Required: true, About: "The plan's number, its id, or `current`.", Shape: &Shape{Kind: Text, Rules: "max=36,matches=^(current0x7C[1-9][0-9]{00x2C17}0x7C[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})$", About: "The plan's number, its id, or `current`."}},
 		{Name: "format", In: "query", About: "The form of the answer: a document, a table, or a spreadsheet.", Shape: &Shape{Kind: Text, Rules: "oneof=json csv xlsx"}},
 		{Name: "If-None-Match", In: "header", About: "The ETag last seen; where nothing has changed the answer is 304.", Shape: &Shape{Kind: Text, Rules: "min=1,max=4000"}},
 	}},
 	{ID: "getPlanProblem", Method: "GET", Path: "/v1/clusters/{cluster}/plans/{plan}/problem", Role: "viewer", Parameters: []Parameter{
 		{Name: "cluster", In: "path", Required: true, About: "The cluster's name.", Shape: &Shape{Kind: Text, Rules: "min=1,max=63,matches=^[a-z0-9]([a-z0-9-]*[a-z0-9])?$", About: "The cluster's name."}},
-		{Name: "plan", In: "path", Required: true, About: "The plan's number, its id, or `current`.", Shape: &Shape{Kind: Text, Rules: "max=36,matches=^(current|[1-9][0-9]{00x2C17}|[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})$", About: "The plan's number, its id, or `current`."}},
+		{Name: "plan", In: "path", Required: true, About: "The plan's number, its id, or `current`.", Shape: &Shape{Kind: Text, Rules: "max=36,matches=^(current0x7C[1-9][0-9]{00x2C17}0x7C[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})$", About: "The plan's number, its id, or `current`."}},
 		{Name: "If-None-Match", In: "header", About: "The ETag last seen; where nothing has changed the answer is 304.", Shape: &Shape{Kind: Text, Rules: "min=1,max=4000"}},
 	}},
 	{ID: "verifyPlan", Method: "POST", Path: "/v1/clusters/{cluster}/plans/{plan}/verify", Role: "planner", Parameters: []Parameter{
 		{Name: "cluster", In: "path", Required: true, About: "The cluster's name.", Shape: &Shape{Kind: Text, Rules: "min=1,max=63,matches=^[a-z0-9]([a-z0-9-]*[a-z0-9])?$", About: "The cluster's name."}},
-		{Name: "plan", In: "path", Required: true, About: "The plan's number, its id, or `current`.", Shape: &Shape{Kind: Text, Rules: "max=36,matches=^(current|[1-9][0-9]{00x2C17}|[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})$", About: "The plan's number, its id, or `current`."}},
+		{Name: "plan", In: "path", Required: true, About: "The plan's number, its id, or `current`.", Shape: &Shape{Kind: Text, Rules: "max=36,matches=^(current0x7C[1-9][0-9]{00x2C17}0x7C[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})$", About: "The plan's number, its id, or `current`."}},
 	}},
 	{ID: "deletePoolSettings", Method: "DELETE", Path: "/v1/clusters/{cluster}/pool", Role: "operator", Parameters: []Parameter{
 		{Name: "cluster", In: "path", Required: true, About: "The cluster's name.", Shape: &Shape{Kind: Text, Rules: "min=1,max=63,matches=^[a-z0-9]([a-z0-9-]*[a-z0-9])?$", About: "The cluster's name."}},
@@ -1116,7 +1116,7 @@ var (
 		{"vm_type", &shapeName},
 		{"vms", &Shape{Kind: Whole, Rules: "whole,int64,gte=0,lte=1e+09"}},
 	}, Required: []string{"name", "vm_type", "vms", "price", "from", "until"}, Closed: true}
-	shapeDecimal = Shape{OneOf: []*Shape{&Shape{Kind: Text, Rules: `max=100,matches=^(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]{10x2C2})?$`}, &Shape{Kind: Number, Rules: "gte=0,lte=1e+09"}}}
+	shapeDecimal = Shape{OneOf: []*Shape{&Shape{Kind: Text, Rules: `max=100,matches=^(00x7C[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]{10x2C2})?$`}, &Shape{Kind: Number, Rules: "gte=0,lte=1e+09"}}}
 	shapeDemand  = Shape{Kind: Object, Members: []Member{
 		{"fixed_s", &Shape{Kind: Number, Rules: "gte=-1e+07,lte=1e+07"}},
 		{"map_work_s", &Shape{Kind: Number, Rules: "gte=0,lte=1e+14"}},
@@ -1331,11 +1331,11 @@ var (
 		{"nodes", &Shape{Kind: Array, Rules: "min=1,max=10", Items: &Shape{Kind: Text, Rules: "min=1,max=200"}}},
 		{"task", &Shape{Kind: Whole, Rules: "whole,int64,gte=0,lte=99999"}},
 	}, Required: []string{"task", "nodes"}, Closed: true}
-	shapeMaybeMoney       = Shape{OneOf: []*Shape{&Shape{Kind: Text, Nullable: true, Rules: `max=100,matches=^(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]{10x2C2})?$`}, &Shape{Kind: Number, Rules: "gte=0,lte=1e+09"}}}
+	shapeMaybeMoney       = Shape{OneOf: []*Shape{&Shape{Kind: Text, Nullable: true, Rules: `max=100,matches=^(00x7C[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]{10x2C2})?$`}, &Shape{Kind: Number, Rules: "gte=0,lte=1e+09"}}}
 	shapeMeasurementBatch = Shape{Kind: Object, Members: []Member{
 		{"measurements", &Shape{Kind: Array, Rules: "min=1,max=2000", Items: &shapeNewMeasurement}},
 	}, Required: []string{"measurements"}, Closed: true}
-	shapeMoney = Shape{OneOf: []*Shape{&Shape{Kind: Text, Rules: `max=100,matches=^(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]{10x2C2})?$`}, &Shape{Kind: Number, Rules: "gte=0,lte=1e+09"}}}
+	shapeMoney = Shape{OneOf: []*Shape{&Shape{Kind: Text, Rules: `max=100,matches=^(00x7C[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]{10x2C2})?$`}, &Shape{Kind: Number, Rules: "gte=0,lte=1e+09"}}}
 	shapeName  = Shape{Kind: Text, Rules: "min=1,max=200"}
 	shapeNear  = Shape{Kind: Object, Members: []Member{
 		{"jobs", &Shape{Kind: Object, Rest: &Shape{Kind: Number, Rules: "gte=0,lte=1e+06"}}},

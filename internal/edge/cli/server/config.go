@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"github.com/caarlos0/env/v11"
+	"github.com/go-playground/validator/v10"
 	"github.com/spf13/cobra"
 
 	"example.org/headroom/internal/edge/api/entrance"
@@ -36,14 +37,14 @@ type config struct {
 	Connections       int      `env:"HEADROOM_CONNECTIONS" envDefault:"20" validate:"min=4,max=1000" help:"connections to the database at most"`
 	AdminKey          string   `env:"HEADROOM_ADMIN_KEY" secret:"all" validate:"omitempty,startswith=hrk_,min=40,max=128" help:"a key with the role admin that exists while the server runs; make one with: headroom server key draw"`
 	Issuer            string   `env:"HEADROOM_OIDC_ISSUER" help:"an OpenID Connect issuer whose bearer tokens open the server besides keys: its address, exactly as it calls itself"`
-	Audience          string   `env:"HEADROOM_OIDC_AUDIENCE" help:"what the issuer's tokens must have in aud; needed with an issuer"`
+	Audience          string   `env:"HEADROOM_OIDC_AUDIENCE" validate:"required_with=Issuer" help:"what the issuer's tokens must have in aud; needed with an issuer"`
 	RolesClaim        string   `env:"HEADROOM_OIDC_ROLES_CLAIM" envDefault:"roles" help:"the claim with roles, written headroom:planner, or headroom:planner:CLUSTER for a cluster alone; the strongest counts; dots lead into claims, such as realm_access.roles"`
 	NameClaim         string   `env:"HEADROOM_OIDC_NAME_CLAIM" envDefault:"sub" help:"the claim with the name that the audit log shows; best one that people cannot choose themselves"`
 	ClientID          string   `env:"HEADROOM_OIDC_CLIENT_ID" help:"the issuer's name for this server, with which people sign in at the issuer's own page; the issuer must send them back to /sign-in/back"`
 	ClientSecret      string   `env:"HEADROOM_OIDC_CLIENT_SECRET" secret:"all" help:"the issuer's secret for that name, if it has given one"`
 	Scopes            string   `env:"HEADROOM_OIDC_SCOPES" envDefault:"openid" help:"what is asked for when people sign in, with spaces between; openid must be there"`
-	Hosts             []string `env:"HEADROOM_HOSTS" envSeparator:"," validate:"host" help:"names under which the server is reached, besides loopback and addresses"`
-	Proxies           []string `env:"HEADROOM_PROXIES" envSeparator:"," validate:"network" help:"addresses and networks of proxies, such as 10.0.0.0/8, whose X-Forwarded-For or Forwarded says for whom they ask; limits without a key then count for that address"`
+	Hosts             []string `env:"HEADROOM_HOSTS" envSeparator:"," validate:"dive,fqdn|hostname_rfc1123" help:"names under which the server is reached, besides loopback and addresses"`
+	Proxies           []string `env:"HEADROOM_PROXIES" envSeparator:"," validate:"dive,ip|cidr" help:"addresses and networks of proxies, such as 10.0.0.0/8, whose X-Forwarded-For or Forwarded says for whom they ask; limits without a key then count for that address"`
 	PeerAddress       string   `env:"HEADROOM_PEER_ADDRESS" help:"address and port under which the other servers of the database reach this one, such as 10.0.0.5:8080; with it each live cluster has one server that the others send its requests on to"`
 	SecureCookies     bool     `env:"HEADROOM_SECURE_COOKIES" help:"browsers send sign-in cookies over HTTPS only; true behind a proxy with TLS"`
 	MetricsListen     string   `env:"HEADROOM_METRICS_LISTEN" validate:"omitempty,hostport" help:"another address, on loopback, that serves /metrics without a key"`
@@ -59,7 +60,7 @@ type config struct {
 	SolverProcesses   int      `env:"HEADROOM_SOLVER_PROCESSES" envDefault:"0" validate:"min=0,max=1024" help:"solver processes; 0 is one a processor"`
 	Runs              int      `env:"HEADROOM_RUNS" envDefault:"0" validate:"min=0,max=1024" help:"background runs at once; 0 is one a processor"`
 	Copy              string   `env:"HEADROOM_COPY" help:"file with a copy of the last plans and the keys' hashes, for a start while the database is away. Protect it: anyone who can write it can authorise keys to read and solve in an outage. Default last-plans in the data directory, none keeps none"`
-	TraceEndpoint     string   `env:"OTEL_EXPORTER_OTLP_ENDPOINT" validate:"omitempty,url" help:"a collector of OpenTelemetry traces (OTLP over HTTP), such as http://127.0.0.1:4318; default none"`
+	TraceEndpoint     string   `env:"OTEL_EXPORTER_OTLP_ENDPOINT" validate:"omitempty,http_url" help:"a collector of OpenTelemetry traces (OTLP over HTTP), such as http://127.0.0.1:4318; default none"`
 	TraceHeaders      string   `env:"OTEL_EXPORTER_OTLP_HEADERS" secret:"all" help:"headers for the collector, as name=value with commas between"`
 	TraceProtocol     string   `env:"OTEL_EXPORTER_OTLP_PROTOCOL" validate:"omitempty,oneof=http/protobuf" help:"how the collector is spoken to: http/protobuf, the only one"`
 	TraceService      string   `env:"OTEL_SERVICE_NAME" envDefault:"headroom" help:"what traces call this server"`
@@ -171,15 +172,17 @@ func kindWord(k reflect.Kind) string {
 
 // check names every value that makes no sense, by its variable.
 func check(settings config) (mistakes []error) {
-	values := reflect.ValueOf(settings)
-	for i := range values.NumField() {
-		tag := values.Type().Field(i).Tag
-		if must := brokenRule(values.Field(i), tag.Get("validate")); must != "" {
-			mistakes = append(mistakes, fmt.Errorf("%s is wrong: it %s", tag.Get("env"), must))
-		}
+	v := validator.New(validator.WithRequiredStructEnabled())
+	v.RegisterTagNameFunc(func(f reflect.StructField) string { return f.Tag.Get("env") })
+	if err := v.RegisterValidation("hostport", isHostPort(v)); err != nil {
+		panic(err) // a name that the package reserves
 	}
-	if settings.Issuer != "" && settings.Audience == "" {
-		mistakes = append(mistakes, errors.New("HEADROOM_OIDC_AUDIENCE is wrong: it is needed with HEADROOM_OIDC_ISSUER: a token for somebody else must not open this server"))
+	var wrong validator.ValidationErrors
+	if errors.As(v.Struct(settings), &wrong) {
+		for _, e := range wrong {
+			name, _, _ := strings.Cut(e.Field(), "[")
+			mistakes = append(mistakes, fmt.Errorf("%s is wrong: it %s", name, ruleSentence(e)))
+		}
 	}
 	if settings.DatabaseURL == "" && settings.DataDir == "" {
 		mistakes = append(mistakes, errors.New("there is no place for the private database; give --data-dir, or a Postgres with DATABASE_URL"))
@@ -227,6 +230,51 @@ func (s config) proxies() (networks entrance.Proxies) {
 		}
 	}
 	return networks
+}
+
+// isHostPort reports whether a text is an address and a port to listen on, such as [::1]:8080, which the package's own rule
+// refuses. Without an address it is every one.
+func isHostPort(v *validator.Validate) validator.Func {
+	return func(f validator.FieldLevel) bool {
+		host, port, err := net.SplitHostPort(f.Field().String())
+		n, noNumber := strconv.ParseUint(port, 10, 16)
+		return err == nil && noNumber == nil && n > 0 && (host == "" || v.Var(host, "ip|hostname_rfc1123") == nil)
+	}
+}
+
+// ruleSentence says what a value must be. Values are not repeated: some are secret.
+func ruleSentence(e validator.FieldError) string {
+	switch e.Tag() {
+	case "required_with":
+		return "is needed with HEADROOM_OIDC_ISSUER: a token for somebody else must not open this server"
+	case "http_url":
+		return "must be an address such as http://127.0.0.1:4318"
+	case "hostport":
+		return "must be an address and a port, such as 127.0.0.1:8080"
+	case "startswith":
+		if e.Param() == "hrk_" {
+			return "must be a key such as headroom server key draw makes: hrk_ and 43 letters and digits"
+		}
+		return "must begin with " + e.Param() + "://"
+	case "min":
+		return "must be at least " + e.Param() + lengthUnit(e.Kind())
+	case "max":
+		return "can be " + e.Param() + lengthUnit(e.Kind()) + " at most"
+	case "oneof":
+		return "must be one of " + strings.ReplaceAll(e.Param(), " ", ", ")
+	case "ip|cidr":
+		return "must be addresses or networks such as 10.0.0.0/8, separated by commas"
+	case "fqdn|hostname_rfc1123":
+		return "must be host names without a port, separated by commas"
+	}
+	return "does not meet " + e.Tag()
+}
+
+func lengthUnit(k reflect.Kind) string {
+	if k == reflect.String {
+		return " characters long"
+	}
+	return ""
 }
 
 // masked is a value as it may be shown.
