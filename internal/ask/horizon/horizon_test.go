@@ -238,6 +238,8 @@ func TestDearestMonth(t *testing.T) {
 	h.Periods = []HorizonPeriod{{Start: year, Hours: 744, Jobs: []float64{5}}, {Start: year.AddDate(0, 1, 0), Hours: 672, Jobs: []float64{2}},
 		{Start: march, Hours: 700, Jobs: []float64{5}}, {Start: march.Add(700 * time.Hour), Hours: 44, Jobs: []float64{10}}}
 	told("The dearest month of those with a plan for every hour is January 2026, with a bill of 744.00.")
-	h.Periods[1].Jobs = []float64{10}
+	h.Periods[3].Jobs = []float64{5}
+	told("The dearest months are January 2026 and March 2026, each with a bill of 744.00.")
+	h.Periods[1].Jobs, h.Periods[3].Jobs = []float64{10}, []float64{10}
 	told("")
 }

@@ -66,7 +66,8 @@ func (q *PurchaseQuestion) asItIs(ctx context.Context, bought []int64, solve pla
 			continue
 		}
 		first := &found.Infeasible[0]
-		*part.without = &WithoutPlan{Hours: found.Total.InfeasibleHours, First: first.Start, Conflict: first.Conflict}
+		hours := max(found.Total.InfeasibleHours, first.Hours) // a plan with too few VMs is none
+		*part.without = &WithoutPlan{Hours: hours, First: first.Start, Conflict: first.Conflict}
 		if (*part.without).Cure, err = cures.tried(ctx, part.with, crew); err != nil {
 			return nil, err
 		}

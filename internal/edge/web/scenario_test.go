@@ -138,8 +138,9 @@ func TestShortestPossibleTimes(t *testing.T) {
 func TestTheDearestMonthIsWhole(t *testing.T) {
 	const month = `{"start":"2026-0%d-01T00:00:00Z","cost":{"bill":"%d.00"}%s}`
 	const without = `,"infeasible_hours":44`
-	horizons, want := "", []string{"", " The dearest month is March 2026, with a bill of $700.00.", " The dearest month of those with a plan for every hour is January 2026, with a bill of $500.00.", ""}
-	for _, c := range [][2]string{{"", "[500,500,500]"}, {"", "[500,200,700]"}, {without, "[500,200,700]"}, {without, "[500,500,700]"}} {
+	horizons, want := "", []string{"", " The dearest month is March 2026, with a bill of $700.00.", " The dearest month of those with a plan for every hour is January 2026, with a bill of $500.00.", "",
+		" The dearest months are January 2026 and March 2026, each with a bill of $700.00."}
+	for _, c := range [][2]string{{"", "[500,500,500]"}, {"", "[500,200,700]"}, {without, "[500,200,700]"}, {without, "[500,500,700]"}, {"", "[700,200,700]"}} {
 		var bills [3]int
 		if err := json.Unmarshal([]byte(c[1]), &bills); err != nil {
 			t.Fatal(err)

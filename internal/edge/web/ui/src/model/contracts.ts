@@ -1,5 +1,5 @@
 // Contracts, what they come to over time and what is worth buying, in sentences and rows.
-import type { Contract, CurrentPlan, Horizon, Purchase, PurchaseAsItIs, SpanTotal, WhatIf } from "../api/contract.ts";
+import type { Contract, CurrentPlan, Horizon, Purchase, PurchaseAsItIs, WhatIf } from "../api/contract.ts";
 import { headline, scaled, units, type Units } from "./money.ts";
 import { count, inText, percent } from "./words.ts";
 
@@ -88,12 +88,14 @@ export function monthsSaid(h: Horizon): string {
  *  where all of these are alike. */
 export function dearestSaid(h: Horizon): string {
   const whole = h.months.filter((m) => !m.infeasible_hours);
-  const dearest = whole.reduce<SpanTotal | null>((m, x) => (!m || units(x.cost.bill) > units(m.cost.bill) ? x : m), null);
-  const alike = whole.filter((m) => units(m.cost.bill) === units(dearest!.cost.bill)).length;
-  if (!dearest || alike === whole.length) return "";
-  const bill = headline(units(dearest.cost.bill), h.currency);
+  const most = whole.reduce<Units>((m, x) => (units(x.cost.bill) > m ? units(x.cost.bill) : m), 0n);
+  const [dearest, ...others] = whole.filter((m) => units(m.cost.bill) === most);
+  if (!dearest || others.length + 1 === whole.length) return "";
+  const bill = headline(most, h.currency);
   const of = whole.length < h.months.length ? " of those with a plan for every hour" : "";
-  return alike === 1 ? ` The dearest month${of} is ${monthName(dearest.start)}, with a bill of ${bill}.` : ` The dearest months${of} are ${monthName(dearest.start)} and ${count(alike - 1, "other", "others")}, each with a bill of ${bill}.`;
+  if (others.length === 0) return ` The dearest month${of} is ${monthName(dearest.start)}, with a bill of ${bill}.`;
+  const rest = others.length === 1 ? monthName(others[0]!.start) : count(others.length, "other", "others");
+  return ` The dearest months${of} are ${monthName(dearest.start)} and ${rest}, each with a bill of ${bill}.`;
 }
 
 /** Bills are those that a purchase changes: of the cluster as it is, also where offers were weighed without a part of it. */
