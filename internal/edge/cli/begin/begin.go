@@ -124,11 +124,11 @@ All jobs are promised to run. The cluster is there whole, or not at all.` + remo
 
 // plan makes the first plan, tells the bill until the forecasts end, and what to ask next.
 func (b *beginning) plan(c *cobra.Command) error {
-	soon, err := b.months(c.Context(), object{"until": b.now.UTC().Truncate(time.Hour).Add(fortnight), "detail": "periods"})
+	soon, _, err := b.months(c, object{"until": b.now.UTC().Truncate(time.Hour).Add(fortnight), "detail": "periods"})
 	if err != nil {
 		return err
 	}
-	months, err := b.months(c.Context(), object{"detail": "summary"})
+	months, told, err := b.months(c, object{"detail": "summary"})
 	if err != nil {
 		return err
 	}
@@ -143,10 +143,14 @@ func (b *beginning) plan(c *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	if first, _, _ := strings.Cut(months.Explanation, "\n"); first != "" {
+	cluster := shell.Shown(b.cluster)
+	first, _, _ := strings.Cut(months.Explanation, "\n")
+	if !told {
+		first = fmt.Sprintf("The bill of the time ahead takes longer to work out: headroom whatif months --cluster %s tells it.", cluster)
+	}
+	if first != "" {
 		fmt.Fprintf(c.OutOrStdout(), "\n%s\n", shell.Shown(first))
 	}
-	cluster := shell.Shown(b.cluster)
 	text := fmt.Sprintf("\nGo on: headroom whatif months --cluster %s tells the bill by month (with --until and --assume also beyond the forecast), "+
 		"headroom plan explain %[1]s --plan %d what would change the plan.\n", cluster, number)
 	if b.offers > 0 {
@@ -183,10 +187,13 @@ type bill struct {
 	} `json:"periods"`
 }
 
-// months asks what the time ahead comes to. What takes long is left out.
-func (b *beginning) months(ctx context.Context, question object) (all bill, err error) {
-	_, err = b.s.CallAtOnce(ctx, openapi.ClusterHorizon(b.cluster, nil), &all, remote.JSONOf(question))
-	return all, err
+// patience is how long the first plan waits for the bill of the time ahead, once it has become a run.
+const patience = 30 * time.Second
+
+// months asks what the time ahead comes to, and says whether that was told in time.
+func (b *beginning) months(c *cobra.Command, question object) (all bill, told bool, err error) {
+	told, err = b.s.CallWithin(c.Context(), c.ErrOrStderr(), patience, openapi.ClusterHorizon(b.cluster, nil), &all, remote.JSONOf(question))
+	return all, told, err
 }
 
 // check refuses flags that make no beginning.

@@ -84,7 +84,7 @@ func (f *historySource) fetch(c *cobra.Command, s *remote.Service, cluster strin
 		_, err := fmt.Fprintln(c.OutOrStdout(), run.ID)
 		return nil, err
 	}
-	if run, _, err = s.WatchRun(c, run.ID); err != nil {
+	if run, _, err = s.WatchRun(c.Context(), c.ErrOrStderr(), run.ID); err != nil {
 		return nil, err
 	}
 	ended := remote.HowItEnded(run)

@@ -211,7 +211,7 @@ func (f *priceImportFlags) fetch(c *cobra.Command, s *remote.Service, address st
 		_, err := fmt.Fprintln(c.OutOrStdout(), run.ID)
 		return remote.Answer{}, err
 	}
-	if run, _, err = s.WatchRun(c, run.ID); err != nil {
+	if run, _, err = s.WatchRun(c.Context(), c.ErrOrStderr(), run.ID); err != nil {
 		return remote.Answer{}, err
 	}
 	if err := remote.HowItEnded(run); err != nil {

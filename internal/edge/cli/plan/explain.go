@@ -134,7 +134,7 @@ func forecastBill(ctx context.Context, s *remote.Service, cluster string, now ti
 	now = now.UTC()
 	until := time.Date(now.Year(), now.Month()+2, 1, 0, 0, 0, 0, time.UTC)
 	var ahead horizon.Answer
-	if _, err := s.CallAtOnce(ctx, openapi.ClusterHorizon(cluster, nil), &ahead, remote.JSONOf(map[string]any{"until": until, "detail": "summary"})); err != nil {
+	if _, err := s.CallWithin(ctx, io.Discard, 0, openapi.ClusterHorizon(cluster, nil), &ahead, remote.JSONOf(map[string]any{"until": until, "detail": "summary"})); err != nil {
 		return ""
 	}
 	var months []string

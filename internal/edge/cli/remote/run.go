@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -107,12 +108,12 @@ const (
 )
 
 // WatchRun waits for the end of a run by long polls.
-func (s *Service) WatchRun(c *cobra.Command, id string) (r runs.Run, text []byte, err error) {
-	bar := NewRunBar(c.ErrOrStderr())
+func (s *Service) WatchRun(ctx context.Context, stderr io.Writer, id string) (r runs.Run, text []byte, err error) {
+	bar := NewRunBar(stderr)
 	defer bar.Finish()
 	etag, answered := `"0"`, time.Time{}
 	for {
-		response, err := s.Send(c.Context(), openapi.GetRun(id), Header("If-None-Match", etag), Header("Prefer", longPoll))
+		response, err := s.Send(ctx, openapi.GetRun(id), Header("If-None-Match", etag), Header("Prefer", longPoll))
 		if err == nil && response.StatusCode == http.StatusNotModified {
 			response.Body.Close()
 			answered = time.Now()
@@ -124,8 +125,8 @@ func (s *Service) WatchRun(c *cobra.Command, id string) (r runs.Run, text []byte
 			select {
 			case <-time.After(watchPause):
 				continue
-			case <-c.Context().Done():
-				return r, nil, c.Context().Err()
+			case <-ctx.Done():
+				return r, nil, ctx.Err()
 			}
 		}
 		if r, text, err = ReadRun(a, err); err != nil || r.State.Over() {

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -21,25 +22,48 @@ func (s *Service) Call(ctx context.Context, r openapi.Request, options ...Option
 	return s.ReadReply(s.Send(ctx, r, options...))
 }
 
-// CallAtOnce asks a question whose answer is wanted at once or not at all: a run that it became is cancelled, and there is none.
-func (s *Service) CallAtOnce(ctx context.Context, r openapi.Request, into any, options ...Option) (there bool, err error) {
+// CallWithin asks a question whose answer is wanted soon or not at all. A run that it becomes is waited for as long as the
+// patience, then cancelled, and the answer is not there.
+func (s *Service) CallWithin(
+	ctx context.Context, stderr io.Writer, patience time.Duration, r openapi.Request, into any, options ...Option,
+) (there bool, err error) {
 	response, err := s.Send(ctx, r, options...)
 	later := err == nil && response.StatusCode == http.StatusAccepted
 	a, err := s.ReadReply(response, err)
-	if err != nil || !later {
-		if err == nil {
-			err = a.Into(into)
-		}
-		return err == nil, err
-	}
-	var run struct {
-		ID string `json:"id"`
-	}
-	if err := a.Into(&run); err != nil {
+	if err != nil {
 		return false, err
 	}
-	_, _ = s.Call(ctx, openapi.CancelRun(run.ID)) // it may have ended
-	return false, nil
+	if later {
+		run, _, err := ReadRun(a, nil)
+		if err != nil {
+			return false, err
+		}
+		if a, there, err = s.outcomeWithin(ctx, stderr, patience, run.ID); err != nil || !there {
+			return false, err
+		}
+	}
+	err = a.Into(into)
+	return err == nil, err
+}
+
+// outcomeWithin waits for what a run makes, and cancels one that takes longer.
+func (s *Service) outcomeWithin(ctx context.Context, stderr io.Writer, patience time.Duration, id string) (a Answer, there bool, err error) {
+	if patience > 0 {
+		short, stop := context.WithTimeout(ctx, patience)
+		defer stop()
+		run, _, err := s.WatchRun(short, stderr, id)
+		switch {
+		case err == nil && run.State.Over():
+			if err = HowItEnded(run); err == nil {
+				a, err = s.Call(ctx, openapi.GetRunResult(id, nil))
+			}
+			return a, err == nil, err
+		case short.Err() == nil || ctx.Err() != nil:
+			return a, false, err
+		}
+	}
+	_, _ = s.Call(ctx, openapi.CancelRun(id)) // it may have ended
+	return a, false, nil
 }
 
 // Send sends a request. The caller closes the response's body.

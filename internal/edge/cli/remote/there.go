@@ -41,7 +41,7 @@ func (to *Connection) There(
 		return nil, err
 	}
 	fmt.Fprintf(c.ErrOrStderr(), "headroom: This takes a while; it is run %s on the server.\n", run.ID)
-	if run, _, err = s.WatchRun(c, run.ID); err == nil {
+	if run, _, err = s.WatchRun(c.Context(), c.ErrOrStderr(), run.ID); err == nil {
 		err = HowItEnded(run)
 	}
 	if err != nil {

@@ -132,7 +132,7 @@ Exit codes: 0 it was made, 1 it failed or was cancelled, 3 there is no plan that
 		if async {
 			return remote.WriteRun(c, out, run, text)
 		}
-		if run, _, err = s.WatchRun(c, run.ID); err != nil {
+		if run, _, err = s.WatchRun(c.Context(), c.ErrOrStderr(), run.ID); err != nil {
 			return err
 		}
 		if err := remote.HowItEnded(run); err != nil {

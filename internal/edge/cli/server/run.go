@@ -126,7 +126,7 @@ Exit codes: 0 it succeeded, 1 it failed or was cancelled, 3 there is no plan tha
 	}
 	out.AddFlags(c, "table", "json")
 	return to.Command(c, func(c *cobra.Command, s *remote.Service, args []string) error {
-		r, text, err := s.WatchRun(c, args[0])
+		r, text, err := s.WatchRun(c.Context(), c.ErrOrStderr(), args[0])
 		if err != nil {
 			return err
 		}
