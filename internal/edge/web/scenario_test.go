@@ -21,7 +21,11 @@ func built(t *testing.T, name string) string {
 		t.Fatal("node is missing: scripts/setup installs it")
 	}
 	script := filepath.Join(t.TempDir(), name+".mjs")
-	build := exec.Command("go", "tool", "-modfile=../../../tools/go.mod", "esbuild", "ui/test/"+name+".ts", "--bundle", "--format=esm", "--target=es2022", "--outfile="+script, "--tsconfig=ui/tsconfig.json", "--log-level=warning")
+	programs, err := filepath.Glob("ui/node_modules/@esbuild/*/bin/esbuild")
+	if err != nil || len(programs) != 1 {
+		t.Fatalf("the bundler is there %d times (%v): make ui fetches it", len(programs), err)
+	}
+	build := exec.Command(programs[0], "ui/test/"+name+".ts", "--bundle", "--format=esm", "--target=es2022", "--outfile="+script, "--tsconfig=ui/tsconfig.json", "--log-level=warning")
 	if said, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("it is not built: %v\n%s", err, said)
 	}
