@@ -18,7 +18,7 @@ import (
 // found but for the key and the time, and for when a drift began.
 func TestAdoptionsAreChecked(t *testing.T) {
 	r, states, tried := rand.New(rand.NewPCG(27, 12)), map[perf.DriftState]int{}, 0
-	for n := 0; n < plantest.Trials(60, 2000); n++ {
+	for n := 0; n < plantest.Trials(30, 2000); n++ {
 		q := drawnCalibration(r)
 		slices.SortFunc(q.Executions, func(a, b perf.Measured) int { return a.At.Compare(b.At) })
 		first := len(q.Executions) / 2

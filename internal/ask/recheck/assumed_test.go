@@ -99,7 +99,7 @@ func TestMonthsWithArrivals(t *testing.T) {
 // Answers to drawn arrivals are accepted. With half of the VMs on demand at the same bill they are not.
 func TestDrawnArrivals(t *testing.T) {
 	r, planned, none, refusing := rand.New(rand.NewPCG(27, 11)), 0, 0, 0
-	for range plantest.Trials(150, 3000) {
+	for range plantest.Trials(75, 3000) {
 		h := drawnHorizon(t, r, r.IntN(2) == 0)
 		if !arrive(r, &h) {
 			continue

@@ -98,7 +98,7 @@ func answeredCalibration(t *testing.T, q perf.CalibrationQuestion) (question, an
 func TestDrawnCalibrationsAreRight(t *testing.T) {
 	r := rand.New(rand.NewPCG(27, 5))
 	kinds := map[string]int{}
-	for range plantest.Trials(400, 40_000) {
+	for range plantest.Trials(200, 40_000) {
 		q, text := answeredCalibration(t, drawnCalibration(r))
 		if report := verified(t, q, text); report.Outcome != proof.OK {
 			t.Fatalf("%s\n%s\n%s", report, q, text)
@@ -312,7 +312,7 @@ var answerFaults = []answerFault{
 func TestPlantedFaultsOfCalibrations(t *testing.T) {
 	r := rand.New(rand.NewPCG(27, 7))
 	differ := make([]int, len(answerFaults))
-	for range plantest.Trials(60, 2000) {
+	for range plantest.Trials(30, 2000) {
 		q := drawnCalibration(r)
 		question, right := answeredCalibration(t, q)
 		for i, f := range answerFaults {
@@ -347,12 +347,12 @@ func TestPlantedFaultsOfCalibrations(t *testing.T) {
 func TestEveryChangeOfACalibrationIsFound(t *testing.T) {
 	r := rand.New(rand.NewPCG(27, 8))
 	var all []mutated
-	for range plantest.Trials(12, 300) {
+	for range plantest.Trials(6, 300) {
 		question, answer := answeredCalibration(t, drawnCalibration(r))
 		all = append(all, mutated{"calibration", answer, func(text []byte) bool {
 			report, err := Answer(question, text, Options{})
 			return err == nil && report.Accepted()
 		}})
 	}
-	t.Attr("R4", changesAreFound(t, r, all, plantest.Trials(60, 1000)))
+	t.Attr("R4", changesAreFound(t, r, all, plantest.Trials(30, 1000)))
 }

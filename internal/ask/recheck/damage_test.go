@@ -28,7 +28,7 @@ func TestDamagedAnswersDoNotCrash(t *testing.T) {
 		{calibration, aboutCalibration}, {arrivals, aboutArrivals}} {
 		root, known, n := tree(c[1]), map[string]proof.Least{}, 0
 		try := func(at string) {
-			if n++; n%([]int{17, 61, 29, 5, 5, 1, 17}[i]*plantest.Trials(10, 1)) != 0 {
+			if n++; n%([]int{17, 61, 29, 5, 5, 1, 17}[i]*plantest.Trials(20, 1)) != 0 {
 				return
 			}
 			text, err := json.Marshal(root)

@@ -74,7 +74,7 @@ func answeredFits(t *testing.T, q perf.FitQuestion) (question, answer []byte) {
 func TestDrawnFitsAreRight(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 4))
 	refused := 0
-	for range plantest.Trials(200, 3000) {
+	for range plantest.Trials(100, 3000) {
 		q, a := answeredFits(t, drawnMeasurements(r))
 		if report := verified(t, q, a); report.Outcome != proof.OK {
 			t.Fatalf("%s\n%s\n%s", report, q, a)
@@ -136,7 +136,7 @@ func TestPlantedFaultsOfFits(t *testing.T) {
 
 func TestMutatedFits(t *testing.T) {
 	r := rand.New(rand.NewPCG(24, 4))
-	for range plantest.Trials(5, 50) {
+	for range plantest.Trials(3, 50) {
 		q, a := answeredFits(t, drawnMeasurements(r))
 		allMutationsFail(t, q, a, 1, "_model/", "e-1") // such as 1e-15, which is nothing
 	}

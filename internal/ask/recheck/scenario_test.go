@@ -73,7 +73,7 @@ func TestWhatIf(t *testing.T) {
 			if r := verified(t, q, a); r.Outcome != proof.OK {
 				t.Fatalf("%s\n%s", r, a)
 			}
-			allMutationsFail(t, q, a, plantest.Trials(5, 2), c.but...)
+			allMutationsFail(t, q, a, plantest.Trials(10, 2), c.but...)
 		})
 	}
 }

@@ -18,7 +18,7 @@ func TestAllIsEveryJobPromised(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(139, 1))
 	planned, none, cures := 0, 0, 0
-	for trial := range plantest.Trials(250, 10_000) {
+	for trial := range plantest.Trials(125, 10_000) {
 		integrality := []capacity.Integrality{capacity.Executable, capacity.Integer, capacity.Relaxed}[trial%3]
 		p := plantest.Sample{Classes: 3, Width: 6, Slots: 4, Integrality: integrality, Sharing: capacity.Shared}.Problem(r)
 		fleet := trial%4 == 0

@@ -48,7 +48,7 @@ func TestPlansOfChainsAreProvedIndependently(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(7, 15))
 	count := map[string]int{}
-	for trial := range plantest.Trials(200, 20_000) {
+	for trial := range plantest.Trials(100, 20_000) {
 		p := chained(r)
 		if err := p.Validate(); err != nil {
 			t.Fatalf("trial %d: %v", trial, err)
@@ -75,7 +75,7 @@ func TestPlansOfChainsAreProvedIndependently(t *testing.T) {
 		}
 	}
 	t.Logf("%v", count)
-	if count["proved twice"] < plantest.Trials(100, 10_000) {
+	if count["proved twice"] < plantest.Trials(50, 10_000) {
 		t.Errorf("of the plans %v", count)
 	}
 }
@@ -84,7 +84,7 @@ func TestPlansOfChainsAreProvedIndependently(t *testing.T) {
 func TestACalibratedClassIsItsFactoredDemand(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 16))
 	compared := 0
-	for trial := range plantest.Trials(400, 10_000) {
+	for trial := range plantest.Trials(200, 10_000) {
 		p := plantest.DrawAny(r)
 		p.Options.Bound = capacity.CalibratedBound
 		by := p
@@ -137,7 +137,7 @@ func TestACalibratedClassIsItsFactoredDemand(t *testing.T) {
 			t.Fatalf("trial %d: %s\nby profiles\n%s\nby demands\n%s", trial, text, got, want)
 		}
 	}
-	if compared < plantest.Trials(120, 3_000) {
+	if compared < plantest.Trials(60, 3_000) {
 		t.Errorf("only %d problems were compared", compared)
 	}
 }

@@ -42,7 +42,7 @@ func TestEnginesAgreeOnSmallInstances(t *testing.T) {
 	pool := worker.New(worker.Config{Processes: 2})
 	defer pool.Close()
 	asked := 0
-	for seed := range uint64(plantest.Trials(40, 20_000)) {
+	for seed := range uint64(plantest.Trials(20, 20_000)) {
 		p := study.Small(seed).Problem()
 		p.Options.Engine = capacity.EngineExact
 		p.Options.MaxSolveMs = 60_000 // CBC is done within milliseconds, on a machine that has time for it
@@ -73,7 +73,7 @@ func TestEnginesAgreeOnSmallInstances(t *testing.T) {
 			}
 		}
 	}
-	if asked < plantest.Trials(20, 10_000) {
+	if asked < plantest.Trials(10, 10_000) {
 		t.Errorf("CBC was asked %d times, want more", asked)
 	}
 }
@@ -369,7 +369,7 @@ func TestABetterPlanFromTheSolverIsTaken(t *testing.T) {
 func TestTimeIsUp(t *testing.T) {
 	unproved := 0
 	for _, family := range study.Names() {
-		in, err := study.Generate(family, plantest.Trials(50, 100), 1)
+		in, err := study.Generate(family, plantest.Trials(25, 100), 1)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -128,7 +128,7 @@ func sixClasses(r *rand.Rand, quota bool) capacity.Problem {
 // Nearly every small problem is decided, and none is left without a plan.
 func TestSmallFleetsAreDecided(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 5))
-	open, all := 0, plantest.Trials(20, 600)
+	open, all := 0, plantest.Trials(10, 600)
 	for trial := range all {
 		pl, err := Solve(t.Context(), sixClasses(r, trial%2 == 0), nil)
 		if err != nil {

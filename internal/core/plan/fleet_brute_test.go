@@ -25,7 +25,7 @@ func TestFleetsAreAsGoodAsTryingEverything(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := rand.New(rand.NewPCG(99, uint64(len(name))))
 			plans, infeasible := 0, 0
-			for trial := range plantest.Trials(60, 2_000) {
+			for trial := range plantest.Trials(30, 2_000) {
 				p := plantest.DrawFleet(r, plantest.FleetKinds[name], 3, 5)
 				b := plantest.NewBruteFleet(p)
 				objective, jobs, feasible := b.Best()
@@ -55,7 +55,7 @@ func TestFleetsAreAsGoodAsTryingEverything(t *testing.T) {
 				}
 			}
 			t.Logf("%d plans, %d infeasible", plans, infeasible)
-			if plans < plantest.Trials(20, 700) {
+			if plans < plantest.Trials(10, 700) {
 				t.Errorf("only %d plans", plans)
 			}
 		})

@@ -24,7 +24,7 @@ func TestClpFindsTheSamePricesOfFleets(t *testing.T) {
 	defer pool.Close()
 	r := rand.New(rand.NewPCG(4, 77))
 	compared, infeasible := 0, 0
-	for trial := range plantest.Trials(150, 3_000) {
+	for trial := range plantest.Trials(75, 3_000) {
 		p := plantest.DrawFleet(r, unbudgeted, 1+r.IntN(8), 9)
 		p.Options.Integrality, p.Options.Sharing, p.Options.Engine = capacity.Relaxed, capacity.Shared, capacity.EngineCBC
 		if pl := solved(t, p); pl.Status != capacity.InfeasibleStatus && r.IntN(2) == 0 {
@@ -55,7 +55,7 @@ func TestCBCAgreesOnSmallFleets(t *testing.T) {
 	defer pool.Close()
 	r := rand.New(rand.NewPCG(8, 15))
 	agreed, silent := 0, 0
-	for trial := range plantest.Trials(20, 1_000) {
+	for trial := range plantest.Trials(10, 1_000) {
 		p := plantest.DrawFleet(r, unbudgeted, 4, 6)
 		p.Options.Engine, p.Options.MaxSolveMs = capacity.EngineCBC, 1000
 		pl, err := Solve(t.Context(), p, pool)
@@ -116,7 +116,7 @@ func TestFleetsAreMonotone(t *testing.T) {
 			})
 		},
 	}
-	for trial := range plantest.Trials(20, 1_500) {
+	for trial := range plantest.Trials(10, 1_500) {
 		p := plantest.DrawFleet(r, unbudgeted, 5, 8)
 		if pl := solved(t, p); pl.Status != capacity.InfeasibleStatus && r.IntN(2) == 0 {
 			spent := money.Amount{Decimal: pl.Cost.Total.Sub(pl.Cost.Penalties.Decimal).Mul(decimal.NewFromFloat(0.8)).Round(4)}
@@ -146,7 +146,7 @@ func TestFleetsAreMonotone(t *testing.T) {
 func TestCuresOfFleetsCure(t *testing.T) {
 	r := rand.New(rand.NewPCG(23, 42))
 	tried := 0
-	for trial := 0; tried < plantest.Trials(60, 800) && trial < 20_000; trial++ {
+	for trial := 0; tried < plantest.Trials(30, 800) && trial < 20_000; trial++ {
 		p := plantest.DrawFleet(r, plantest.FleetKinds[[]string{"mixed", "quota", "spot", "budget"}[r.IntN(4)]], 4, 6)
 		pl := solved(t, p)
 		if pl.Status != capacity.InfeasibleStatus {

@@ -134,7 +134,7 @@ func hostileClass(r *rand.Rand, i int, types []capacity.VMTypeSupply, integralit
 func TestHostileFleetsAreAnswered(t *testing.T) {
 	r := rand.New(rand.NewPCG(31, 7))
 	answers := map[string]int{}
-	for trial := range plantest.Trials(50, 20_000) {
+	for trial := range plantest.Trials(25, 20_000) {
 		p := hostileFleet(r)
 		for p.Validate() != nil {
 			p = hostileFleet(r)

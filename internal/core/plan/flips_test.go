@@ -277,7 +277,7 @@ func TestFlipsAreTheNearestChange(t *testing.T) {
 	for _, k := range knobs {
 		seen[k.name] = new(flipCount)
 	}
-	for trial := range plantest.Trials(200, 30_000) {
+	for trial := range plantest.Trials(100, 30_000) {
 		p := plantest.DrawProblem(t, r, 1+r.IntN(6), capacity.Relaxed)
 		checkFlips(t, r, fmt.Sprintf("trial %d (floors %v)", trial, p.Options.OneSlotPerJob), p, seen)
 		if t.Failed() {
@@ -291,7 +291,7 @@ func TestFlipsAreTheNearestChange(t *testing.T) {
 	for _, k := range knobs {
 		c := seen[k.name]
 		t.Logf("%s: %d flips, %d of them where the input stands, %d without", k.name, c.given, c.atOnce, c.none)
-		if c.given < plantest.Trials(25, 4_000) || c.none < plantest.Trials(25, 4_000) {
+		if c.given < plantest.Trials(13, 4_000) || c.none < plantest.Trials(13, 4_000) {
 			t.Errorf("%s: too few flips, or too few without", k.name)
 		}
 	}

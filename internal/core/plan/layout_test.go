@@ -160,7 +160,7 @@ func TestLayoutOfEveryResidue(t *testing.T) {
 func TestRandomLayouts(t *testing.T) {
 	r := rand.New(rand.NewPCG(21, 1))
 	more := make(map[int64]int) // VMs above the sum of sizes, by cases
-	for range plantest.Trials(1000, 30_000) {
+	for range plantest.Trials(500, 30_000) {
 		most := []int64{4, 6, 8, 12, 64, 1000}[r.IntN(6)]
 		var kinds []slotKind
 		for i := range 1 + r.IntN(12) {
@@ -243,7 +243,7 @@ func TestOddSlotsTakeAVMMore(t *testing.T) {
 func TestExecutablePlansFitTheirVMs(t *testing.T) {
 	r := rand.New(rand.NewPCG(22, 1))
 	feasible, above := 0, 0
-	for trial := range plantest.Trials(500, 30_000) {
+	for trial := range plantest.Trials(250, 30_000) {
 		d := plantest.Sample{Classes: 6, Width: 6, Slots: 8, Integrality: capacity.Executable, Sharing: capacity.Shared}
 		if trial%4 == 0 {
 			d.Sharing = capacity.Dedicated
@@ -275,7 +275,7 @@ func TestExecutablePlansFitTheirVMs(t *testing.T) {
 			}
 		}
 	}
-	if feasible < plantest.Trials(160, 10_000) {
+	if feasible < plantest.Trials(80, 10_000) {
 		t.Errorf("%d problems had a plan, want more", feasible)
 	}
 	if above == 0 {

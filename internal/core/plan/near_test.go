@@ -59,7 +59,7 @@ func distanceTo(n *capacity.Near, pl capacity.Plan) away {
 func TestNearThePreviousPlan(t *testing.T) {
 	r := rand.New(rand.NewPCG(51, 1))
 	asked, room, nearest, calmer := 0, 0, 0, 0
-	for trial := range plantest.Trials(500, 50_000) {
+	for trial := range plantest.Trials(250, 50_000) {
 		p := tiedProblem(r)
 		plain := answered(t, p)
 		if plain.Status != capacity.Optimal {
@@ -134,7 +134,7 @@ func TestNearThePreviousPlan(t *testing.T) {
 // Near is advice: previous jobs of a class that was not there, or beyond what is wanted now, do no harm.
 func TestNearAPlanThatIsNoLongerPossible(t *testing.T) {
 	r := rand.New(rand.NewPCG(52, 1))
-	for trial := range plantest.Trials(120, 5000) {
+	for trial := range plantest.Trials(60, 5000) {
 		p := tiedProblem(r)
 		plain := answered(t, p)
 		p.Options.Near = &capacity.Near{VMs: 1e6, Jobs: map[string]float64{p.Classes[0].Name: 1e6}}
@@ -155,7 +155,7 @@ func TestNearAPlanThatIsNoLongerPossible(t *testing.T) {
 func TestTiesAtNothingStay(t *testing.T) {
 	r := rand.New(rand.NewPCG(53, 1))
 	tied := 0
-	for trials := plantest.Trials(300, 5000); tied < trials; {
+	for trials := plantest.Trials(150, 5000); tied < trials; {
 		p := capacity.Problem{Currency: "USD", PeriodSeconds: 3600, Options: capacity.DefaultOptions()}
 		p.Options.Integrality, p.Options.Engine = []capacity.Integrality{capacity.Integer, capacity.Executable}[r.IntN(2)], capacity.EngineExact
 		p.Options.Gap = []float64{0, 1e-6, 0.005}[r.IntN(3)]

@@ -18,7 +18,7 @@ func TestPenaltiesThatSayNever(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(5, 9))
 	proved := 0
-	cases := plantest.Trials(500, 5_000)
+	cases := plantest.Trials(250, 5_000)
 	for n := range cases {
 		p := capacity.Problem{Currency: "USD", PeriodSeconds: 3600, Options: capacity.DefaultOptions()}
 		p.Options.Engine = capacity.EngineExact

@@ -19,7 +19,7 @@ func TestClosedFormEqualsClp(t *testing.T) {
 	defer pool.Close()
 	r := rand.New(rand.NewPCG(3, 1))
 	var infeasible, exhausted, degenerate, decided, open int
-	for trial := range plantest.Trials(1_000, 20_000) {
+	for trial := range plantest.Trials(500, 20_000) {
 		n := int(math.Round(math.Pow(1000, r.Float64())))
 		p := plantest.DrawProblem(t, r, n, capacity.Relaxed)
 		m, err := newModel(&p)
@@ -144,7 +144,7 @@ func TestRelaxedPlanAgreesWithClp(t *testing.T) {
 	pool := worker.New(worker.Config{Processes: 1})
 	defer pool.Close()
 	r := rand.New(rand.NewPCG(3, 2))
-	for trial := range plantest.Trials(100, 1_000) {
+	for trial := range plantest.Trials(50, 1_000) {
 		p := plantest.DrawProblem(t, r, 1+r.IntN(60), capacity.Relaxed)
 		p.Options.Engine = capacity.EngineCBC
 		pl, err := Solve(t.Context(), p, pool)

@@ -19,7 +19,7 @@ import (
 func TestPlansAreProvedIndependently(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 12))
 	solved, infeasible, notProved := 0, 0, 0
-	for trial := 0; trial < plantest.Trials(200, 12_000); trial++ {
+	for trial := 0; trial < plantest.Trials(100, 12_000); trial++ {
 		p := plantest.DrawAny(r)
 		if err := p.Validate(); err != nil {
 			continue
@@ -51,7 +51,7 @@ func TestPlansAreProvedIndependently(t *testing.T) {
 	}
 	t.Logf("%d proved twice, %d accepted but too large to prove twice, %d infeasible", solved, notProved, infeasible)
 	t.Attr("R4", fmt.Sprintf("%d random plans proved a second time, %d accepted, %d infeasible, 0 refused", solved, notProved, infeasible))
-	if solved < plantest.Trials(120, 9_000) {
+	if solved < plantest.Trials(60, 9_000) {
 		t.Errorf("only %d plans were proved twice", solved)
 	}
 }
@@ -61,7 +61,7 @@ func TestPlansAreProvedIndependently(t *testing.T) {
 func TestRatiosOfManyPlacesAreProved(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 17))
 	count := map[capacity.Status]int{}
-	for trial := range plantest.Trials(200, 6_000) {
+	for trial := range plantest.Trials(100, 6_000) {
 		p := plantest.DrawAny(r)
 		p.Options.Sharing = capacity.Shared
 		places := []int32{10, 12, 16}[r.IntN(3)]
@@ -88,7 +88,7 @@ func TestRatiosOfManyPlacesAreProved(t *testing.T) {
 		count[pl.Status]++
 	}
 	t.Log(count)
-	if count[capacity.Optimal] < plantest.Trials(50, 1_000) {
+	if count[capacity.Optimal] < plantest.Trials(25, 1_000) {
 		t.Errorf("of the plans %v", count)
 	}
 }

@@ -16,7 +16,7 @@ import (
 func TestOneMoreVMIsWorthWhatASolveSaves(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 7))
 	kinks := 0
-	for range plantest.Trials(150, 4000) {
+	for range plantest.Trials(75, 4000) {
 		const scale = 1000 // a VM is a thousandth of what there is
 		quota := r.IntN(9)
 		solved := func(free int) capacity.Plan {

@@ -11,6 +11,7 @@ import (
 	"example.org/headroom/internal/core/capacity"
 	"example.org/headroom/internal/core/lp"
 	"example.org/headroom/internal/core/lp/worker"
+	"example.org/headroom/internal/test/plantest"
 )
 
 // checkPlan holds a plan against its problem: every execution once, in its window, on VMs that are there, at its cost.
@@ -168,10 +169,11 @@ func cheapestOfAll(p *Problem) float64 {
 	return best
 }
 
-// Proved plans of a thousand tiny problems are the cheapest of all. So are nearly all others: the search is one at random.
+// Proved plans of tiny problems are the cheapest of all, of a thousand in the long form. So are nearly all others: the search is
+// one at random.
 func TestTinyPlansAreTheCheapestOfAll(t *testing.T) {
 	s := &study.Stream{State: 31}
-	cases, proved, dearer := 1000, 0, 0
+	cases, proved, dearer := plantest.Trials(200, 1000), 0, 0
 	for n := range cases {
 		p := tiny(s)
 		plan := Solve(t.Context(), p, nil, Options{})
@@ -192,7 +194,7 @@ func TestTinyPlansAreTheCheapestOfAll(t *testing.T) {
 		}
 	}
 	t.Logf("of %d tiny plans %d are proved by their bound, and %d are not the cheapest", cases, proved, dearer)
-	if proved < 100 || dearer > cases/200 {
+	if proved < cases/10 || dearer > cases/200 {
 		t.Errorf("%d plans are proved, and %d are not the cheapest", proved, dearer)
 	}
 }
@@ -292,7 +294,7 @@ func byCurves(p *Problem) *lp.Program {
 func TestNoPlanOfCBCIsBelowTheBound(t *testing.T) {
 	pool := worker.New(worker.Config{Processes: 1})
 	defer pool.Close()
-	cases, seconds := uint64(12), 2.0
+	cases, seconds := uint64(5), 2.0
 	if os.Getenv("HEADROOM_LONG") != "" {
 		cases, seconds = 200, 3
 	}
