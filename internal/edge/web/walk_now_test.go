@@ -1,6 +1,7 @@
 package web_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -38,8 +39,15 @@ type current struct {
 			Flips                  struct {
 				Penalty  *string
 				Deadline *float64 `json:"deadline_s"`
+				OnDemand *string  `json:"on_demand_price"`
 			}
-			Stays *struct{ Penalty *struct{ Low, High *string } }
+			Stays *struct {
+				Penalty  *struct{ Low, High *string }
+				Deadline *struct{ Low, High *float64 } `json:"deadline_s"`
+			}
+		}
+		Stays *struct {
+			OnDemand *struct{ Low, High *string } `json:"on_demand_price"`
 		}
 		Proof struct {
 			Checked bool
@@ -406,47 +414,89 @@ func (s *server) readFacts(t *testing.T, ctx context.Context, cluster string, c 
 			}
 		}
 	}
-	var want []string // no price of the relaxation, which can be far off in whole VMs
-	nearest, least := -1, math.Inf(1)
+	if got := value[[]string](t, ctx, `[...document.querySelectorAll(".facts .value")].map((e) => e.textContent)`); len(got) > 0 {
+		t.Errorf("%s: the facts are %q, though prices of the relaxation can be far off in whole VMs", cluster, got)
+	}
+	all := c.changes(t)
+	if cluster == "demo" && len(all) < 3 {
+		t.Fatalf("%s: %d values are near a change", cluster, len(all))
+	}
+	lines := value[[][]string](t, ctx, `[...document.querySelectorAll(".changes li")].map((e) => [e.querySelector("bdi").textContent, e.querySelector("span > span").textContent, new URL(e.querySelector("a").href).searchParams.get("ch")])`)
+	if len(lines) != min(len(all), 5) {
+		t.Fatalf("%s: %d changes of mind are listed, of %d", cluster, len(lines), len(all))
+	}
+	for i, line := range lines {
+		k, beyond := all[i], big.NewRat(101, 100)
+		word := "above "
+		if k.at.Cmp(k.now) <= 0 {
+			word, beyond = "below ", big.NewRat(99, 100)
+		}
+		if k.at.Sign() == 0 {
+			word = "at " // nothing is below
+		} else if !k.exact {
+			word += "about "
+		}
+		said := map[string]string{"penalty": "refused jobs valued ", "deadline": "a deadline ", "price": "a price "}[k.what] + word
+		if k.what != "deadline" {
+			said += unit(k.at.FloatString(9)) + " an hour"
+		}
+		name, key := k.name, k.name
+		if k.what == "price" {
+			name, key = "On demand", "on_demand"
+		}
+		if line[0] != name || line[1] != said && (k.what != "deadline" || !strings.HasPrefix(line[1], said)) {
+			t.Errorf("%s: change of mind %d is said to be %q, want %s %q", cluster, i+1, line, name, said)
+		}
+		digits, found := strings.CutPrefix(line[2], k.what+":"+key+":=")
+		to, ok := new(big.Rat).SetString(digits)
+		if want := new(big.Rat).Mul(k.at, beyond); !found || !ok || near(to, want) > 1e-4 {
+			t.Errorf("%s: Try it leads to %s, the plan changes its mind at %s", cluster, line[2], k.at.FloatString(9))
+		}
+	}
+}
+
+// near tells by which share one value differs from another.
+func near(x, from *big.Rat) float64 {
+	if from.Sign() == 0 {
+		far, _ := x.Float64()
+		return math.Abs(far)
+	}
+	far, _ := new(big.Rat).Quo(new(big.Rat).Sub(x, from), from).Float64()
+	return math.Abs(far)
+}
+
+// turn is a value beyond which a plan decides otherwise.
+type turn struct {
+	what, name string
+	now, at    *big.Rat
+	exact      bool
+}
+
+// changes returns the values beyond which the plan decides otherwise, the closest to what is now first.
+func (c *current) changes(t *testing.T) []turn {
+	t.Helper()
+	var all []turn
+	var price *turn
 	for i, k := range c.Plan.Classes {
-		if p := k.Flips.Penalty; p != nil {
-			far, _ := new(big.Rat).Quo(amount(t, *p), amount(t, c.problem.Classes[i].Penalty)).Float64()
-			if far = math.Abs(far - 1); far < least {
-				nearest, least = i, far
+		is := c.problem.Classes[i]
+		if p := k.Flips.Penalty; p != nil && amount(t, is.Penalty).Sign() > 0 {
+			all = append(all, turn{"penalty", k.Name, amount(t, is.Penalty), amount(t, *p), k.Stays != nil && k.Stays.Penalty != nil})
+		}
+		if d := k.Flips.Deadline; d != nil && is.Deadline > 0 {
+			all = append(all, turn{"deadline", k.Name, new(big.Rat).SetFloat64(is.Deadline), new(big.Rat).SetFloat64(*d), k.Stays != nil && k.Stays.Deadline != nil})
+		}
+		if p := k.Flips.OnDemand; p != nil {
+			now := amount(t, c.problem.Supply.OnDemand.Price)
+			if next := (turn{"price", "on_demand", now, amount(t, *p), c.Plan.Stays != nil && c.Plan.Stays.OnDemand != nil}); price == nil || near(next.at, now) < near(price.at, now) {
+				price = &next
 			}
 		}
 	}
-	if nearest >= 0 {
-		want = append(want, c.Plan.Classes[nearest].Name)
+	if price != nil {
+		all = append(all, *price)
 	}
-	if got := value[[]string](t, ctx, `[...document.querySelectorAll(".facts .value")].map((e) => e.textContent)`); !slices.Equal(got, want) {
-		t.Errorf("%s: the facts are %q, want %q", cluster, got, want)
-	}
-	if nearest < 0 { // VMs that are paid anyway carry all jobs, whatever refusing one costs
-		if cluster == "demo" {
-			t.Fatalf("%s: no cost of refusing is near a change", cluster)
-		}
-		return
-	}
-	at := amount(t, *c.Plan.Classes[nearest].Flips.Penalty)
-	about := "about " // by the relaxation
-	if stays := c.Plan.Classes[nearest].Stays; stays != nil && stays.Penalty != nil {
-		about = ""
-	}
-	word, beyond := "refused jobs valued below "+about, big.NewRat(99, 100)
-	if at.Cmp(amount(t, c.problem.Classes[nearest].Penalty)) > 0 {
-		word, beyond = "refused jobs valued above "+about, big.NewRat(101, 100)
-	} else if at.Sign() == 0 {
-		word = "refused jobs valued at " // nothing is below
-	}
-	if got, want := value[string](t, ctx, `document.querySelector(".facts bdi.value").nextElementSibling.textContent`), word+unit(*c.Plan.Classes[nearest].Flips.Penalty)+" an hour"; got != want {
-		t.Errorf("%s: the plan is said to change its mind %q, want %q", cluster, got, want)
-	}
-	link := value[string](t, ctx, `new URL([...document.querySelectorAll(".facts a")].find((a) => a.textContent === "Try it").href).searchParams.get("ch")`)
-	digits, _ := strings.CutPrefix(link, "penalty:"+c.Plan.Classes[nearest].Name+":=")
-	if got := amount(t, digits); dollars(got) != dollars(new(big.Rat).Mul(at, beyond)) {
-		t.Errorf("%s: Try it leads to %s, the plan changes its mind at %s", cluster, link, at.FloatString(9))
-	}
+	slices.SortStableFunc(all, func(a, b turn) int { return cmp.Compare(near(a.at, a.now), near(b.at, b.now)) })
+	return all
 }
 
 // cured follows a link to What if by way of the service, if jobs of the class must be served.

@@ -1,15 +1,15 @@
 // Plan: what it costs and by how much that changed, the days behind and ahead, and what is decided about each class.
 import { useSignal } from "@preact/signals";
 import { ask, Problem as Trouble } from "../api/client.ts";
-import type { CurrentPlan, Problem, ProblemClass } from "../api/contract.ts";
+import type { CurrentPlan, Problem } from "../api/contract.ts";
 import { Figure } from "../charts/figure.tsx";
 import { parts, VMBar } from "../charts/vmbar.tsx";
 import { difference, type Held, heldAt } from "../model/days.ts";
 import { fileName } from "../model/files.ts";
-import { cent, decimal, eachAtRate, headline, type Period, periodTexts, perPeriod, price, rounded, scaled, shares, shownPeriods, text, units, type Units } from "../model/money.ts";
+import { cent, eachAtRate, headline, type Period, periodTexts, perPeriod, price, rounded, shares, shownPeriods, text, units, type Units } from "../model/money.ts";
 import { contractsOf, typesOf } from "../model/supply.ts";
 import { age, day, monthOf, sinceInMonth } from "../model/time.ts";
-import { about, count, inText, lead, percent, percentAtMost, proved } from "../model/words.ts";
+import { count, inText, lead, percent, percentAtMost, proved } from "../model/words.ts";
 import { Export } from "../parts/export.tsx";
 import { Waiting } from "../parts/fetched.tsx";
 import { lazy } from "../parts/lazy.tsx";
@@ -21,7 +21,8 @@ import { current, refresh } from "../state/cluster.ts";
 import { useDays } from "../state/days.ts";
 import { type Ahead, useMonth } from "../state/month.ts";
 import { addressOf, choose, chosen } from "../state/route.ts";
-import { byName, Classes, tried } from "./plan-classes.tsx";
+import { Changes, changesOf } from "./plan-changes.tsx";
+import { Classes } from "./plan-classes.tsx";
 import { refusal } from "../state/rights.ts";
 
 const picture = 230; // pixels
@@ -288,42 +289,17 @@ function VMs({ plan, problem }: { plan: CurrentPlan; problem: Problem }) {
   );
 }
 
-/** Change is the value of a refused job at which a class's decision changes; exact where plans were made anew for it. */
-type Change = { name: string; at: string; up: boolean; exact: boolean };
-
-/** nearest is the class whose decision changes with the smallest change of what its refused jobs are valued at. */
-function nearest(plan: CurrentPlan, classes: Map<string, ProblemClass>): Change | null {
-  let best: Change | null = null;
-  let least = Infinity;
-  for (const c of plan.plan.classes) {
-    const now = Number(classes.get(c.name)?.penalty ?? 0);
-    const at = c.flips.penalty;
-    if (at == null || now <= 0) continue;
-    const far = Math.abs(Number(at) / now - 1);
-    if (far < least) {
-      least = far;
-      best = { name: c.name, at, up: Number(at) > now, exact: c.stays?.penalty != null };
-    }
-  }
-  return best;
-}
-
-/** tryIt opens What if a hundredth beyond the point where the plan changes its mind. */
-function tryIt(plan: CurrentPlan, change: Change): string {
-  return tried(plan, { what: "penalty", name: change.name, op: "=", value: decimal(scaled(units(change.at), change.up ? 101n : 99n, 100n)) });
-}
-
 function Facts({ plan, problem }: { plan: CurrentPlan; problem: Problem }) {
   const { prices, cost } = plan.plan;
-  const change = nearest(plan, byName(problem));
+  const changes = changesOf(plan, problem);
   const fractions = problem.options?.integrality === "relaxed"; // prices of the relaxation can be far off in whole VMs
   const worth = fractions ? [...(prices?.contracts ?? [])].sort((a, b) => Number(b.worth) - Number(a.worth))[0] : undefined;
-  if (!(fractions && prices) && !change) return null;
-  const near = about(problem);
+  if (!(fractions && prices) && !changes.length) return null;
   const onDemand = problem.supply.on_demand ? price(units(problem.supply.on_demand.price), cost.currency) : null;
   const room = fractions && prices?.capacity?.high != null ? price(perPeriod(prices.capacity.low, cost.period_s, "hour"), cost.currency) : null;
   return (
-    <section class="card span-12" aria-label="What would change it">
+    <section class="card span-12" aria-labelledby="changes">
+      <h2 id="changes">What would change it</h2>
       <div class="facts">
         {room !== null && (
           <div>
@@ -347,20 +323,7 @@ function Facts({ plan, problem }: { plan: CurrentPlan; problem: Problem }) {
             </p>
           </div>
         )}
-        {change && (
-          <div>
-            <p class="small muted">Closest change of mind</p>
-            <p>
-              <bdi class="value">{change.name}</bdi>{" "}
-              <span class="muted small">
-                refused jobs valued {units(change.at) === 0n ? "at" : `${change.up ? "above" : "below"} ${change.exact ? "" : near}`.trim()} {price(perPeriod(change.at, cost.period_s, "hour"), cost.currency)} an hour
-              </span>
-            </p>
-            <p class="small muted">
-              Around that value of a job refused for an hour, the plan decides otherwise. <a href={tryIt(plan, change)}>Try it</a>
-            </p>
-          </div>
-        )}
+        {changes.length > 0 && <Changes plan={plan} problem={problem} all={changes} />}
       </div>
     </section>
   );
