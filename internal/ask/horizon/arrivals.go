@@ -429,7 +429,7 @@ func checkNumbers(c *strict.Checker, member string, periods []HorizonPeriod, arr
 			c.Enter("arrivals")
 			for k, x := range p.Arrivals {
 				c.Element(k)
-				c.Number("", "The number of arrivals", "", x, maxArrivals)
+				c.Number("", "The number of arrivals", "", x, capacity.MaxArrivals)
 				c.Leave()
 				arrives[k] = arrives[k] || x > 0
 			}
@@ -439,9 +439,6 @@ func checkNumbers(c *strict.Checker, member string, periods []HorizonPeriod, arr
 	}
 	c.Leave()
 }
-
-// maxArrivals bounds the arrivals of a period. With a longer deadline fewer of them are already too many jobs at once.
-const maxArrivals = 1e12
 
 // checkCarried refuses arrivals that come to more jobs at once than a problem can have.
 func (h *Horizon) checkCarried(c *strict.Checker) {

@@ -2,6 +2,7 @@ package recheck
 
 import (
 	"maps"
+	"math"
 	"math/big"
 	"slices"
 
@@ -10,6 +11,7 @@ import (
 	"example.org/headroom/internal/ask/whatif"
 	"example.org/headroom/internal/core/capacity"
 	"example.org/headroom/internal/core/money"
+	"example.org/headroom/internal/core/proof"
 )
 
 // changed lays changes over a problem, which stays as it is; false says that one names what is not there.
@@ -105,8 +107,15 @@ func (x change) classes() bool {
 		case whatif.ChangeDeadline:
 			if c.DeadlineSeconds != 0 {
 				c.DeadlineSeconds = float(x.number(number(c.DeadlineSeconds)))
+				x.arriving(i)
 			}
 		case whatif.ChangeDemand:
+			if c.ArrivalsPerHour != 0 && x.of.Factor != nil {
+				c.ArrivalsPerHour *= *x.of.Factor
+				x.arriving(i)
+				continue
+			}
+			c.ArrivalsPerHour = 0
 			if c.Jobs.Max = x.jobs(c.Jobs.Max); c.Jobs.All {
 				c.Jobs.Min = c.Jobs.Max
 			}
@@ -119,6 +128,25 @@ func (x change) classes() bool {
 	}
 	return found
 }
+
+// arriving counts the jobs of a class at once anew: those that arrive within the time that one of them holds its VMs.
+func (x change) arriving(class int) {
+	c := &x.Classes[class]
+	if c.ArrivalsPerHour == 0 {
+		return
+	}
+	jobs := c.ArrivalsPerHour / 3600 * proof.HeldSeconds(x.Problem, class)
+	if x.Options.Integrality != capacity.Relaxed {
+		jobs = math.Ceil(jobs - wholeNoise)
+	}
+	if c.Jobs.Max = jobs; c.Jobs.All {
+		c.Jobs.Min = jobs
+	}
+	c.Jobs.Min = min(c.Jobs.Min, jobs)
+}
+
+// wholeNoise is what a number of jobs may lie above a whole one through rounding.
+const wholeNoise = 1e-9
 
 func (x change) budget() bool {
 	b := capacity.Budget{}

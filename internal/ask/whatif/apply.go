@@ -11,6 +11,7 @@ import (
 	"example.org/headroom/internal/core/capacity"
 	"example.org/headroom/internal/core/fault"
 	"example.org/headroom/internal/core/money"
+	"example.org/headroom/internal/core/perf"
 	"example.org/headroom/internal/core/strict"
 	"example.org/headroom/internal/core/words"
 )
@@ -137,7 +138,7 @@ func (a *applying) changeClasses(ch *ScenarioChange) {
 		case ChangeDeadline:
 			a.changeDeadline(ch, class)
 		case ChangeDemand:
-			class.Jobs = class.Jobs.Of(a.jobs(ch, class.Jobs.Max))
+			a.changeDemand(ch, class)
 		case ChangePromised:
 			jobs := a.jobs(ch, class.Jobs.Min)
 			if jobs > class.Jobs.Max {
@@ -170,7 +171,32 @@ func (a *applying) changeDeadline(ch *ScenarioChange, class *capacity.Class) {
 		a.Refuse(numberOf(ch), "range", "The deadline of class %q would be %s s; it can be %s s at most. Deadlines are in seconds.", fault.Clip(class.Name), fault.Plain(seconds), fault.Plain(capacity.MaxSeconds))
 	default:
 		class.DeadlineSeconds = seconds
+		a.carry(ch, class)
 	}
+}
+
+// changeDemand changes how many jobs run at once. Where as many arrive as before times a factor, those are counted anew.
+func (a *applying) changeDemand(ch *ScenarioChange, class *capacity.Class) {
+	if class.ArrivalsPerHour == 0 || ch.Factor == nil {
+		class.ArrivalsPerHour = 0 // the number is given
+		class.Jobs = class.Jobs.Of(a.jobs(ch, class.Jobs.Max))
+		return
+	}
+	class.ArrivalsPerHour *= *ch.Factor
+	a.carry(ch, class)
+}
+
+// carry counts the jobs of a class that run at once anew, where it says how many arrive.
+func (a *applying) carry(ch *ScenarioChange, class *capacity.Class) {
+	if class.ArrivalsPerHour == 0 {
+		return
+	}
+	jobs := perf.AtOnce(*class, a.Supply, a.Options)
+	if !(jobs <= capacity.MaxJobs) {
+		a.Refuse(numberOf(ch), "range", "There would be %s jobs of class %q at once; there can be %d at most.", fault.Plain(jobs), fault.Clip(class.Name), capacity.MaxJobs)
+		return
+	}
+	class.Jobs = class.Jobs.Of(jobs)
 }
 
 // jobs is a changed number of jobs.

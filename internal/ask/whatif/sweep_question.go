@@ -410,6 +410,12 @@ func (q SweepQuestion) Check() error {
 		return &fault.InputError{Findings: []fault.Finding{{Pointer: "/curve", Code: "not_taken", Detail: "A curve is known for one kind of VM without spot alone.",
 			Hint: &fault.Hint{Detail: "Ask for the points alone.", Pointer: "/curve", Value: false}}}}
 	}
+	if q.Curve && q.Vary[0].What == ChangeDeadline && slices.ContainsFunc(q.Problem.Classes, func(c capacity.Class) bool {
+		return c.ArrivalsPerHour > 0 && (q.Vary[0].Class == "" || q.Vary[0].Class == c.Name)
+	}) {
+		return &fault.InputError{Findings: []fault.Finding{{Pointer: "/curve", Code: "not_taken", Detail: "A curve over deadlines is not known where jobs arrive: with another deadline another number of them runs at once.",
+			Hint: &fault.Hint{Detail: "Ask for the points alone.", Pointer: "/curve", Value: false}}}}
+	}
 	if b := q.Problem.Budget; q.Curve && b != nil && (q.Vary[0].What != ChangeBudget || b.Total != nil) {
 		return &fault.InputError{Findings: []fault.Finding{{Pointer: "/curve", Code: "not_taken", Detail: "A curve is not known for a problem that has a budget besides the parameter.",
 			Hint: &fault.Hint{Detail: "Ask for the points alone, or drop the budget.", Pointer: "/curve", Value: false}}}}

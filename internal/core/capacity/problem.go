@@ -38,7 +38,8 @@ type Class struct {
 	SlotsPerVM      SlotsPerVM       `json:"slots_per_vm,omitzero"`
 	Speed           Speed            `json:"speed,omitempty"`
 	Jobs            JobRange         `json:"jobs"`
-	Penalty         money.Amount     `json:"penalty"` // per refused concurrent place and period
+	ArrivalsPerHour float64          `json:"arrivals_per_hour,omitzero"` // of which Jobs.Max run at once; 0: not said
+	Penalty         money.Amount     `json:"penalty"`                    // per refused concurrent place and period
 }
 
 // Profile describes one execution of a job: per phase the number of tasks, the mean and the longest task.

@@ -19,6 +19,7 @@ const (
 	MaxStages        = 10_000
 	MaxSeconds       = 1e7
 	MaxJobs          = 1_000_000
+	MaxArrivals      = 1e12 // with a longer deadline fewer of them are already too many jobs at once
 	MaxVMs           = 1_000_000_000
 	MaxSlotsPerVM    = 1_000
 	MaxVMTypes       = 50
@@ -192,6 +193,9 @@ func (class *Class) Check(c *strict.Checker, integrality Integrality) {
 	c.Enter("jobs")
 	class.Jobs.check(c, integrality)
 	c.Leave()
+	if c.Number("arrivals_per_hour", "The number of arrivals", "", class.ArrivalsPerHour, MaxArrivals) && class.ArrivalsPerHour > 0 && class.DeadlineSeconds == 0 {
+		c.Refuse("arrivals_per_hour", "not_here", "Without a deadline nothing says for how long a job runs; leave the arrivals out, or give deadline_s.")
+	}
 	money.Check(c, "penalty", "The penalty", class.Penalty)
 }
 

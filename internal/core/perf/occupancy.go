@@ -27,6 +27,15 @@ func HeldSeconds(c capacity.Class, s capacity.Supply, o capacity.Options) (secon
 	return min(seconds, c.DeadlineSeconds)
 }
 
+// AtOnce returns how many executions of a class run at once, where as many arrive an hour as it says.
+func AtOnce(c capacity.Class, s capacity.Supply, o capacity.Options) float64 {
+	jobs := c.ArrivalsPerHour * HeldSeconds(c, s, o) / 3600
+	if o.Integrality != capacity.Relaxed {
+		jobs = capacity.WholeJobs(jobs)
+	}
+	return jobs
+}
+
 // PlannedDemand returns the demand that a class is planned with; one of a class with VMs per job is empty.
 func PlannedDemand(c capacity.Class, o capacity.Options) capacity.Demand {
 	switch {

@@ -216,9 +216,6 @@ func (p PlannedClass) Class(profile *capacity.Profile) capacity.Class {
 	}
 }
 
-// maxArrivals bounds the arrivals of an hour. With a longer deadline fewer of them are too many jobs at once.
-const maxArrivals = 1e12
-
 // ValidateForecasts checks rows that are written together, below /rows.
 func ValidateForecasts(rows []Forecast) error {
 	return strict.Check(func(k *strict.Checker) {
@@ -252,7 +249,7 @@ func checkForecasts(k *strict.Checker, rows []Forecast) {
 			if f.Jobs != 0 {
 				k.Refuse("jobs", "one_of", "Here are jobs that run at once, and beside them \"arrivals\" of the same hour; give one of the two.")
 			}
-			k.Number("arrivals", "The number of arrivals", "", *f.Arrivals, maxArrivals)
+			k.Number("arrivals", "The number of arrivals", "", *f.Arrivals, capacity.MaxArrivals)
 		} else {
 			k.Number("jobs", "The number of jobs", "", f.Jobs, capacity.MaxJobs)
 		}

@@ -349,7 +349,7 @@ func (r *forecastReader) number(text string, field int, arrivals bool) (float64,
 	what := "The number of jobs"
 	limit := float64(capacity.MaxJobs)
 	if arrivals {
-		what, limit = "The number of arrivals", maxArrivals
+		what, limit = "The number of arrivals", capacity.MaxArrivals
 	}
 	if text == "" { // already reported
 		return 0, false

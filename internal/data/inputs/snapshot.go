@@ -65,9 +65,11 @@ func (s Snapshot) Problem(at time.Time) (capacity.Problem, error) {
 			k.Refuse("classes", "no_type", "The class %q runs on none of the VM types in use; set \"in_use\" of one it runs on to true, or give it slots on one that is.", fault.Clip(c.Name))
 		}
 		if f := forecast[c.Name]; f != nil {
+			seconds, running := 0.0, 0.0
 			if f.arrived.Jobs() > 0 {
-				seconds := perf.HeldSeconds(class, capacity.Supply{VMTypes: types}, p.Options)
-				f.jobs = max(f.jobs, f.arrived.Running(seconds, from.Unix(), until.Unix()))
+				seconds = perf.HeldSeconds(class, capacity.Supply{VMTypes: types}, p.Options)
+				running = f.arrived.Running(seconds, from.Unix(), until.Unix())
+				f.jobs = max(f.jobs, running)
 				f.started = f.before.Running(seconds, from.Unix(), until.Unix())
 			}
 			if f.arrives && c.DeadlineSeconds == 0 {
@@ -76,6 +78,9 @@ func (s Snapshot) Problem(at time.Time) (capacity.Problem, error) {
 			jobs := f.jobs
 			if !f.told { // as many as it may have, and no fewer than still run
 				jobs = max(jobs, class.Jobs.Max)
+			}
+			if seconds > 0 && jobs == running { // what-ifs with another deadline count anew
+				class.ArrivalsPerHour = running / seconds * 3600
 			}
 			if p.Options.Integrality != capacity.Relaxed {
 				jobs = capacity.WholeJobs(jobs)

@@ -2954,6 +2954,7 @@ export type Problem = {
 };
 
 export type ProblemClass = {
+  arrivals_per_hour?: number;
   calibration?: Calibration;
   confidence?: number;
   deadline_s?: number;
