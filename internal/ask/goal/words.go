@@ -380,6 +380,9 @@ func (t *telling) deadlines() {
 	}
 	t.say("given_deadline", class, fmt.Sprintf("The given promise has a bill of %s%s; the %s%s admitted now %s held to it throughout.", given.Bill, given.refused(), words.Jobs(held), of, words.IsAre(held)),
 		append(at(&given), words.Count("held", held, "jobs"))...)
+	if slices.ContainsFunc(t.p.Classes, func(c capacity.Class) bool { return c.ArrivalsPerHour > 0 && (class == "" || c.Name == class) }) {
+		t.say("as_many_at_once", class, "As arrivals stay as they are, fewer jobs run at once with an earlier deadline; a sweep over deadlines counts them.")
+	}
 	for _, r := range earlier {
 		by := words.Rounded(r.Earlier, 1)
 		percent := words.Count("earlier", by, "%")

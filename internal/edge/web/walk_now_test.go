@@ -66,6 +66,7 @@ type current struct {
 		Classes []struct {
 			Name, Penalty string
 			Deadline      float64 `json:"deadline_s"`
+			Arrivals      float64 `json:"arrivals_per_hour"`
 		}
 	}
 }
@@ -482,7 +483,7 @@ func (c *current) changes(t *testing.T) []turn {
 		if p := k.Flips.Penalty; p != nil && amount(t, is.Penalty).Sign() > 0 {
 			all = append(all, turn{"penalty", k.Name, amount(t, is.Penalty), amount(t, *p), k.Stays != nil && k.Stays.Penalty != nil})
 		}
-		if d := k.Flips.Deadline; d != nil && is.Deadline > 0 {
+		if d := k.Flips.Deadline; d != nil && is.Deadline > 0 && is.Arrivals == 0 {
 			all = append(all, turn{"deadline", k.Name, new(big.Rat).SetFloat64(is.Deadline), new(big.Rat).SetFloat64(*d), k.Stays != nil && k.Stays.Deadline != nil})
 		}
 		if p := k.Flips.OnDemand; p != nil {

@@ -3,6 +3,7 @@ package clusters
 import (
 	"context"
 	"fmt"
+	"math"
 	"time"
 
 	"example.org/headroom/internal/core/capacity"
@@ -76,6 +77,11 @@ const (
 	AboutJobs        = "jobs"
 	AboutForecast    = "forecast"
 )
+
+// Arriving returns the hour from which on jobs with a deadline arrive that may still run in another hour.
+func Arriving(hour time.Time, deadline float64) time.Time {
+	return hour.Add(-time.Duration(math.Ceil(deadline/3600)) * time.Hour)
+}
 
 // Promised is the range of a class of whose jobs none may be refused, with so many at once. Nobody has said yet what a
 // refused one would be worth.

@@ -69,7 +69,7 @@ func (m *classMaker) forecast(ctx context.Context, job chosenJob, c *madeClass, 
 	if job.FirstAt == nil || job.LastAt == nil {
 		return "without dates, so as many as ran at once, all the time", nil
 	}
-	weekly := inputs.WeeklyForecast{Class: job.name, From: m.now, Until: m.made.Until, Counts: inputs.CountsArrivals}
+	weekly := inputs.WeeklyForecast{Class: job.name, From: Arriving(m.now, c.class.DeadlineSeconds), Until: m.made.Until, Counts: inputs.CountsArrivals}
 	own := spanOf(*job.FirstAt, *job.LastAt)
 	if in := own.weeks(m.record); in.days() >= 7 {
 		q := ForecastFromHistory{Class: job.name, Job: job.Job, MeasuredFrom: &in.from, MeasuredUntil: &in.until, Counts: inputs.CountsArrivals, Statistic: StatisticAverage}

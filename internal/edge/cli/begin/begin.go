@@ -361,7 +361,7 @@ func (b *beginning) fromGuess(c *cobra.Command) error {
 	if until.IsZero() {
 		until = from.Add(clusters.Ahead)
 	}
-	if _, err := b.send(ctx, openapi.PutWeeklyForecast(b.cluster), object{"class": name, "from": from, "until": until,
+	if _, err := b.send(ctx, openapi.PutWeeklyForecast(b.cluster), object{"class": name, "from": clusters.Arriving(from, deadline), "until": until,
 		"week": fmt.Sprintf("else %.6f", math.Max(b.aDay/24, 1e-6)), "counts": "arrivals"}); err != nil {
 		return origins.Say(err)
 	}

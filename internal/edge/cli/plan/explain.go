@@ -250,7 +250,7 @@ func explainClass(p capacity.Problem, pl capacity.Plan, i int) explanation {
 	if c.Reason != "" {
 		s = append(s, shell.Sentence(c.Reason))
 	}
-	stays := staysWords(p, &c)
+	stays := staysWords(p, given, &c)
 	flips := flipWords(p, given, pl, &c)
 	switch {
 	case asked == 0:
@@ -268,7 +268,7 @@ func explainClass(p capacity.Problem, pl capacity.Plan, i int) explanation {
 }
 
 // staysWords is the ranges in which the plan stays the best, as far as they were worked out.
-func staysWords(p capacity.Problem, c *capacity.ClassPlan) (said []string) {
+func staysWords(p capacity.Problem, given capacity.Class, c *capacity.ClassPlan) (said []string) {
 	if c.Stays == nil {
 		return nil
 	}
@@ -279,6 +279,9 @@ func staysWords(p capacity.Problem, c *capacity.ClassPlan) (said []string) {
 		deadlines := figureRange("deadline", r, 2, func(x float64) string { return shell.Figure(x) + " s" })
 		if len(c.Types) > 0 && r.Low != nil { // spread otherwise, the same VMs may meet a shorter one
 			deadlines += " (its jobs on these types as here)"
+		}
+		if given.ArrivalsPerHour > 0 {
+			deadlines += " (with as many jobs at once)"
 		}
 		said = append(said, deadlines)
 	}

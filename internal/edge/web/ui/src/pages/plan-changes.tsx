@@ -28,7 +28,8 @@ export function changesOf({ plan }: CurrentPlan, problem: Problem): Change[] {
   for (const { name, flips, stays } of plan.classes) {
     const of = classes.get(name);
     add("penalty", name, of?.penalty, flips.penalty, stays?.penalty != null);
-    add("deadline", name, of?.deadline_s, flips.deadline_s, stays?.deadline_s != null);
+    // With another deadline another number of the jobs that arrive runs at once, which no plan was made for.
+    if (!of?.arrivals_per_hour) add("deadline", name, of?.deadline_s, flips.deadline_s, stays?.deadline_s != null);
     if (!types?.length) add("price", "on_demand", onDemand?.price, flips.on_demand_price, plan.stays?.on_demand_price != null);
   }
   all.sort((a, b) => far(a) - far(b));
