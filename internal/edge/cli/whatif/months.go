@@ -198,11 +198,13 @@ and focus has rows in the shape of FOCUS 1.2 for cost tools.` + remote.Connectio
 		if err != nil {
 			return kinds.AskedMonths{}, shell.Labelled(label, err)
 		}
-		changes, _, _ := change.changes()
-		if q.Horizon, err = q.Under(whatif.Scenario{Changes: changes}); err == nil {
-			err = q.Validate()
+		if changes, _, _ := change.changes(); len(changes) > 0 {
+			if q.Scenario != nil {
+				return kinds.AskedMonths{}, fmt.Errorf("%s has a scenario of its own; leave it out, or the flags that change something", label)
+			}
+			q.Scenario = &whatif.AskedScenario{Changes: changes}
 		}
-		return kinds.AskedMonths{HorizonQuestion: q}, v.Mend(err)
+		return kinds.AskedMonths{HorizonQuestion: q}, v.Mend(q.Check())
 	}
 	return v.Command(c)
 }
