@@ -82,7 +82,9 @@ func besideEachOther(items, asItIs []horizon.SpanTotal, currency string) Table {
 		}
 		t.Rows[i] = put(put(put(row, value, values...), bill, bills...), none, number(was.InfeasibleHours))
 	}
-	names := func(of string) []string { return []string{of + asItIsSuffix + "_" + currency, of + "_difference_" + currency} }
+	names := func(of string) []string {
+		return []string{of + asItIsSuffix + "_" + currency, of + "_difference_" + currency}
+	}
 	t.Columns = slices.Insert(t.Columns, value, names(valueColumn)...)
 	t.Columns = slices.Insert(t.Columns, bill, names(billColumn)...)
 	t.Columns = slices.Insert(t.Columns, none, withoutPlan+asItIsSuffix)
@@ -297,6 +299,12 @@ func brief(t Table, per, currency string) Table {
 	keep["gap"] = false
 	for _, of := range []string{"", asItIsSuffix, "_difference"} {
 		keep[billColumn+of+"_"+currency] = true
+	}
+	values := []string{valueColumn + "_" + currency, valueColumn + asItIsSuffix + "_" + currency, valueColumn + "_difference_" + currency}
+	for _, of := range values { // of which all are told, or none
+		if keep[of] && slices.Contains(t.Columns, values[1]) {
+			keep[values[0]], keep[values[1]], keep[values[2]] = true, true, true
+		}
 	}
 	short := t.only(keep)
 	for i, row := range short.Rows {
