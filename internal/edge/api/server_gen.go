@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"time"
 
-	"example.org/headroom/internal/ask/horizon"
 	"example.org/headroom/internal/ask/pack"
 	"example.org/headroom/internal/ask/pool"
 	"example.org/headroom/internal/ask/whatif"
@@ -233,9 +232,6 @@ type Batch = pack.PackingProblem
 // BatchJob One kind of job. A model or measurements give the time of one.
 type BatchJob = pack.BatchJob
 
-// BelowPromise Times with a plan in which a class has fewer jobs at once than its `jobs.min`, or than there would be, because some were refused as they arrived. Left out where there are none.
-type BelowPromise = horizon.BelowPromise
-
 // Better A plan that refutes a claim of optimality.
 type Better = proof.Better
 
@@ -304,9 +300,6 @@ type ClassAdmissions = live.ClassAdmissions
 // ClassAdmissionsList A page of classes, by name.
 type ClassAdmissionsList = list[live.ClassAdmissions]
 
-// ClassArrivals The executions of a class that arrived, and their work. The VMs of every hour are held against it; hours with fewer stand in `infeasible`.
-type ClassArrivals = horizon.ClassArrivals
-
 // ClassCalibration The fit of a class's bounds to the times of its executions. Shares, biases and `off` are proportions.
 type ClassCalibration = clusters.ClassCalibration
 
@@ -325,17 +318,11 @@ type ClassOnType = capacity.ClassOnType
 // ClassPlan One class's part of the plan.
 type ClassPlan = capacity.ClassPlan
 
-// ClassShare A class's part of a plan.
-type ClassShare = horizon.ClassShare
-
 // ClassSlots The number of a class's slots on one VM.
 type ClassSlots = capacity.ClassSlots
 
 // ClassSplit A class's part of bill and value refused together, the part of it that is on the bill, and its jobs.
 type ClassSplit = whatif.ClassSplit
-
-// ClassTotal The outcome of a class.
-type ClassTotal = horizon.ClassTotal
 
 // ClassesFromHistory Of which recorded jobs classes are made.
 type ClassesFromHistory = clusters.ClassesFromHistory
@@ -366,9 +353,6 @@ type ContractEnd = plans.ContractEnd
 
 // ContractList A page of contracts.
 type ContractList = list[inputs.SignedContract]
-
-// ContractTotal The use of a contract in the hours in which it was in force and there was a plan.
-type ContractTotal = horizon.ContractTotal
 
 // ContractUse The number of a contract's VMs that the plan uses.
 type ContractUse = capacity.ContractUse
@@ -543,9 +527,6 @@ type HistoryRefusal = history.Refusal
 // HistorySample The figures of one execution of maps and reduces.
 type HistorySample = history.Sample
 
-// Horizon The effect of time. All money is for the time that stands beside it. `status` is infeasible if a period is, and feasible if one is or if `gap` is more than the problem's gap allows.
-type Horizon = horizon.Answer
-
 // HourSource Hours whose figures come from one source.
 type HourSource = pool.HourSource
 
@@ -554,9 +535,6 @@ type ImportedJob = clusters.ImportedJob
 
 // InClass Decides, under fair and capacity, among the jobs of the class with a task for the slot. Under fair the job that holds the fewest slots is first (`held`), and of those that hold as few the one submitted first. Alike ones go by `name`, then by `number`. Left out: no other job of the class has such a task.
 type InClass string
-
-// InfeasibleSpan Some time for which there is no plan.
-type InfeasibleSpan = horizon.InfeasibleSpan
 
 // InstanceCatalogue Instance types with their prices.
 type InstanceCatalogue = pool.InstanceCatalogue
@@ -795,9 +773,6 @@ type PastExecution = history.SampledExecution
 
 // PastExecutionList A page of executions, those submitted last first.
 type PastExecutionList = list[history.StoredExecution]
-
-// PeriodAnswer The plan of a period or of a part.
-type PeriodAnswer = horizon.PeriodAnswer
 
 // PhaseJob One job in its phase.
 type PhaseJob = pack.PhaseJob
@@ -1092,9 +1067,6 @@ type ScheduledRound = pool.ScheduledRound
 // SecretRequest Another secret for a webhook.
 type SecretRequest = secretRequest
 
-// SituationAnswer The figures of periods that are alike.
-type SituationAnswer = horizon.SituationAnswer
-
 // SlotShare The share of a class of jobs in the slots.
 type SlotShare = live.SlotShare
 
@@ -1108,15 +1080,6 @@ type SlotsOnVM = capacity.SlotsPerVM
 //
 // Example: {"m5.2xlarge":{"map":4,"reduce":4},"m5.xlarge":{"map":2,"reduce":2}}
 type SlotsPerVM = capacity.SlotsPerVM
-
-// SpanCost Money for some time. `bill` is the sum of the lines for VMs and of `upfront`, which invoices will have. `penalties` is the value of refused jobs to you, and stands on no invoice. `total` is both together.
-type SpanCost = horizon.SpanCost
-
-// SpanDifference What a scenario changes in some time. Each figure is the one with the scenario, less the one as it is; a negative `bill` is saved.
-type SpanDifference = horizon.SpanDifference
-
-// SpanTotal The figures of a day, a month or a horizon.
-type SpanTotal = horizon.SpanTotal
 
 // Speed The speed of a class's tasks on VMs of a type, by the types' names. At 2 they take half their time, and so does all of a demand and all of a profile but its `overhead_s`; VMs per job are divided by it. A type that is not named has speed 1; at 0 the class does not run on it. Otherwise 0.001 is the least.
 //

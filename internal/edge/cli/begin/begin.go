@@ -187,7 +187,7 @@ type bill struct {
 	} `json:"periods"`
 }
 
-// patience is how long the first plan waits for the bill of the time ahead, once it has become a run.
+// patience bounds the wait for the bill of the time ahead once it has become a run.
 const patience = 30 * time.Second
 
 // months asks what the time ahead comes to, and says whether that was told in time.

@@ -91,17 +91,18 @@ function refusedSaid(h: Horizon): string {
   const value = units(h.total.cost.penalties);
   const was = h.as_it_is && (h.as_it_is.total.infeasible_hours ?? 0) < h.as_it_is.total.hours ? units(h.as_it_is.total.cost.penalties) : null;
   if (value === 0n && !was) return "";
-  return `; refused jobs, on no bill, are valued at ${headline(value, h.currency)}${was === null ? "" : `, and as it is at ${headline(was, h.currency)}`}`;
+  const said = `efused jobs, on no bill, are valued at ${headline(value, h.currency)}`;
+  return h.scenario === undefined ? `; r${said}` : `. R${said}${was === null ? "" : `, and as it is at ${headline(was, h.currency)}`}`;
 }
 
 /** asItIsSaid goes on after the bill under a scenario with that of the same time as it is; it is empty where none is laid over it. */
 function asItIsSaid(h: Horizon): string {
   if (h.scenario === undefined) return "";
-  if (!h.as_it_is) return " (as it is, it was not planned before the work was ended)";
+  if (!h.as_it_is) return ". What it is without the scenario was not planned before the work was ended";
   const was = h.as_it_is.total;
-  if ((was.infeasible_hours ?? 0) >= was.hours) return " (as it is, no hour has a plan)";
+  if ((was.infeasible_hours ?? 0) >= was.hours) return ". As it is, no hour has a plan";
   const bill = headline(units(was.cost.bill), h.currency);
-  if (!h.total.difference) return ` (${bill} as it is; hours without a plan are in neither, so that the two are not compared)`;
+  if (!h.total.difference) return `. As it is, it is ${bill}; the two are not compared, because hours without a plan are in neither`;
   const by = units(h.total.difference.bill);
   return by === 0n ? ", the same as without it" : `, ${headline(by < 0n ? -by : by, h.currency)} ${by < 0n ? "less" : "more"} than as it is (${bill})`;
 }
