@@ -108,7 +108,7 @@ func situationsOf(h horizon.Horizon) (all []string) {
 		all = append(all, fmt.Sprintf("%.12g", h.Earlier[i].Arrivals))
 	}
 	for i := range h.Contracts {
-		all = append(all, fmt.Sprintf("%s", marshalled(h.Contracts[i])))
+		all = append(all, string(marshalled(h.Contracts[i])))
 	}
 	slices.Sort(all[len(k.cells)+len(h.Earlier):])
 	return all
