@@ -38,6 +38,11 @@ type Answer struct {
 	Situations  []SituationAnswer  `json:"situations"` // with the detail classes alone: what the plans of the different problems are, by class and type
 	Solved      int                `json:"solved"`     // different problems; periods that are alike are solved once
 	Warnings    []capacity.Warning `json:"warnings"`
+
+	// Under a scenario: its name, which may be "", and what the same time comes to without it, as a summary. The latter is left
+	// out where the work was ended before.
+	Scenario *string `json:"scenario,omitempty"`
+	AsItIs   *Answer `json:"as_it_is,omitempty"`
 }
 
 // InfeasibleSpan is some time for which there is no plan, and why.
@@ -133,6 +138,8 @@ type SpanTotal struct {
 	IdleHours       float64      `json:"reserved_idle_vm_hours"`
 	AdmittedHours   float64      `json:"admitted_job_hours"` // jobs at once, times hours; those that arrive count until their deadline
 	RefusedHours    float64      `json:"refused_job_hours"`
+
+	Difference *SpanDifference `json:"difference,omitempty"` // beside the time as it is, where both have a plan for every hour
 }
 
 // ContractTotal adds up the use of a contract over the hours in which it was in force and there was a plan.

@@ -27,7 +27,7 @@ func ReadClusterSchedule(data []byte) (q ClusterScheduleQuestion, err error) {
 	r := strict.NewReader(data)
 	r.Object(clusterScheduleShape, func(name string) {
 		if name == "scenario" {
-			q.Scenario = readAskedScenario(r)
+			q.Scenario = readAskedScenario(r, whatif.AskedScenarioShape)
 			return
 		}
 		readSpanMember(r, name, &q.Span)

@@ -38,7 +38,10 @@ const (
 // HorizonQuestion asks what a horizon comes to.
 type HorizonQuestion struct {
 	Horizon
-	Detail Detail `json:"detail,omitempty"` // left out: periods, where there are few of them
+	Scenario *whatif.AskedScenario `json:"scenario,omitempty"` // laid over all of the time; a saved one has its changes here
+	Detail   Detail                `json:"detail,omitempty"`   // left out: periods, where there are few of them
+
+	laid *Horizon // under the scenario
 }
 
 // ClusterHorizonQuestion is about a cluster's forecasts, prices and contracts of some time.
@@ -121,7 +124,7 @@ func (s Span) check(c *strict.Checker) {
 }
 
 var (
-	horizonShape         = strict.NewShape("a horizon", []string{"problem", "periods"}, "contracts", "earlier", "detail")
+	horizonShape         = strict.NewShape("a horizon", []string{"problem", "periods"}, "contracts", "earlier", "scenario", "detail")
 	purchaseShape        = strict.NewShape("a question about offers", []string{"problem", "periods", "offers"}, "contracts", "earlier", "assume", "factors", "leave_out", "detail")
 	clusterHorizonShape  = strict.NewShape("a horizon", nil, "from", "until", "scenario", "assume", "detail")
 	clusterPurchaseShape = strict.NewShape("a question about offers", nil, "from", "until", "scenario", "vm_type", "offers", "named", "assume", "factors", "gap", "leave_out", "detail")
@@ -139,9 +142,12 @@ func ReadHorizon(data []byte, limits capacity.Limits, overrides ...func(*capacit
 	q.Problem.Options.Engine = capacity.EngineAuto
 	r := strict.NewReader(data)
 	r.Object(horizonShape, func(name string) {
-		if name == "detail" {
+		switch name {
+		case "detail":
 			strict.Word(r, &q.Detail, horizonDetails)
-		} else {
+		case "scenario":
+			q.Scenario = readAskedScenario(r, whatif.ScenarioShape)
+		default:
 			readHorizonMember(r, name, &q.Horizon, limits)
 		}
 	})
@@ -149,18 +155,59 @@ func ReadHorizon(data []byte, limits capacity.Limits, overrides ...func(*capacit
 	for _, override := range overrides {
 		override(&q.Problem.Options)
 	}
-	if err := r.Result(func(c *strict.Checker) { q.checkOneOf(c); q.check(c) }); err != nil {
+	err := r.Result(func(c *strict.Checker) { q.checkOneOf(c); q.check(c) })
+	if err == nil {
+		err = q.checkLaid()
+	}
+	if err != nil {
 		return HorizonQuestion{}, err
 	}
 	return q, nil
 }
 
 // Check sets the defaults of the question and finds its faults.
-func (q *HorizonQuestion) Check() error { return strict.Check(q.check) }
+func (q *HorizonQuestion) Check() error {
+	if err := strict.Check(q.check); err != nil {
+		return err
+	}
+	return q.checkLaid()
+}
 
 func (q *HorizonQuestion) check(c *strict.Checker) {
 	q.Horizon.check(c)
-	q.Horizon.checkDetail(c, &q.Detail)
+	if checkAskedScenario(c, q.Scenario); q.Scenario == nil {
+		q.checkDetail(c, &q.Detail)
+	}
+}
+
+// checkLaid finds the faults of the horizon under the scenario, if there is one.
+func (q *HorizonQuestion) checkLaid() error {
+	if q.Scenario == nil {
+		return nil
+	}
+	laid, err := q.Laid()
+	if err != nil {
+		return err
+	}
+	return strict.Check(func(c *strict.Checker) {
+		laid.check(c)
+		laid.checkDetail(c, &q.Detail)
+	})
+}
+
+// Laid returns the horizon that is planned: that of the question, under its scenario if it has one.
+func (q *HorizonQuestion) Laid() (*Horizon, error) {
+	if q.Scenario == nil {
+		return &q.Horizon, nil
+	}
+	if q.laid == nil {
+		laid, err := q.Under(q.Scenario.Scenario())
+		if err != nil {
+			return nil, q.Scenario.Place(err)
+		}
+		q.laid = &laid
+	}
+	return q.laid, nil
 }
 
 // ReadPurchase reads a question about offers as strictly as ReadProblem. Where its problem names no engine, it
@@ -219,7 +266,7 @@ func ReadClusterHorizon(data []byte) (ClusterHorizonQuestion, error) {
 	r.Object(clusterHorizonShape, func(name string) {
 		switch name {
 		case "scenario":
-			q.Scenario = readAskedScenario(r)
+			q.Scenario = readAskedScenario(r, whatif.AskedScenarioShape)
 		case "assume":
 			strict.Word(r, &q.Assume, assumptions)
 		case "detail":
@@ -246,7 +293,7 @@ func ReadClusterPurchase(data []byte) (ClusterPurchaseQuestion, error) {
 	r.Object(clusterPurchaseShape, func(name string) {
 		switch name {
 		case "scenario":
-			q.Scenario = readAskedScenario(r)
+			q.Scenario = readAskedScenario(r, whatif.AskedScenarioShape)
 		case "vm_type":
 			q.VMType, _ = r.Text()
 		case "offers":
@@ -310,9 +357,9 @@ func (q *ClusterPurchaseQuestion) check(c *strict.Checker) {
 	checkHorizonDetail(c, q.Detail)
 }
 
-func readAskedScenario(r *strict.Reader) *whatif.AskedScenario {
+func readAskedScenario(r *strict.Reader, shape *strict.Shape) *whatif.AskedScenario {
 	s := new(whatif.AskedScenario)
-	whatif.ReadScenarioInto(r, s, whatif.AskedScenarioShape)
+	whatif.ReadScenarioInto(r, s, shape)
 	return s
 }
 

@@ -28,6 +28,13 @@ func (a *Answer) explain(start, end time.Time) {
 	}
 	c := &a.Total.Cost
 	bill := fmt.Sprintf("From %s until %s (%s) the VM bill is %s %s", moment(start), moment(until), hourCount(a.Total.Hours), words.CentsOf(c.Bill), a.Currency)
+	if a.Scenario != nil {
+		amount := words.CentsOf(c.Bill)
+		if a.Total.Difference != nil {
+			_, amount, _ = closing(a.AsItIs.Total.Cost.Bill, c.Bill)
+		}
+		bill = fmt.Sprintf("%s the VM bill from %s until %s (%s) is %s %s", a.with(), moment(start), moment(until), hourCount(a.Total.Hours), amount, a.Currency)
+	}
 	var parts []string
 	for _, line := range []struct {
 		amount money.Amount
@@ -46,15 +53,26 @@ func (a *Answer) explain(start, end time.Time) {
 		figures = append(figures, words.Money("upfront", c.Upfront, a.Currency))
 	}
 	say("bill", "", bill+".", figures...)
-	if rests := a.Total.UnforecastBill; !rests.IsZero() {
-		say("bill_without_forecast", "", fmt.Sprintf("Of it %s (%s) rest on %s in which a class has no forecast and counts with the most jobs it may have at once.",
-			words.CentsOf(rests), words.Percent(rests.Float()/c.Bill.Float()), hourCount(a.Total.UnforecastHours)), words.Money("bill", rests, a.Currency), words.Count("hours", a.Total.UnforecastHours, "hours"))
+	of := "Of it"
+	if a.Scenario != nil {
+		a.tellAsItIs()
+		of = "Of the bill with " + a.it()
 	}
-	if !c.Penalties.IsZero() {
+	if rests := a.Total.UnforecastBill; !rests.IsZero() {
+		say("bill_without_forecast", "", fmt.Sprintf("%s %s (%s) rest on %s in which a class has no forecast and counts with the most jobs it may have at once.",
+			of, words.CentsOf(rests), words.Percent(rests.Float()/c.Bill.Float()), hourCount(a.Total.UnforecastHours)), words.Money("bill", rests, a.Currency), words.Count("hours", a.Total.UnforecastHours, "hours"))
+	}
+	if !c.Penalties.IsZero() || a.AsItIs != nil && !a.AsItIs.Total.Cost.Penalties.IsZero() {
 		say("value_refused", "", fmt.Sprintf("Refused jobs, which are on no bill, are valued at %s.", words.CentsOf(c.Penalties)), words.Money("value_refused", c.Penalties, a.Currency))
+	}
+	if a.AsItIs != nil {
+		a.tellRestAsItIs()
 	}
 	if !a.Gap.IsZero() {
 		say("gap", "", fmt.Sprintf("Bill and value refused together are at most %s more than necessary.", words.CentsUp(a.Gap)), words.Money("gap", a.Gap, a.Currency))
+	}
+	if a.AsItIs != nil && !a.AsItIs.Gap.IsZero() {
+		say("gap_as_it_is", "", fmt.Sprintf("As it is, they are at most %s more than necessary.", words.CentsUp(a.AsItIs.Gap)), words.Money("gap_as_it_is", a.AsItIs.Gap, a.Currency))
 	}
 	a.explainParts()
 	a.Explanation = a.Facts.Text()
@@ -63,6 +81,9 @@ func (a *Answer) explain(start, end time.Time) {
 // explainParts tells of months, contracts, refused jobs and hours without a plan.
 func (a *Answer) explainParts() {
 	say := a.Facts.Say
+	if a.AsItIs != nil {
+		a.tellChangedMost()
+	}
 	a.tellDearest()
 	for i := range a.Contracts {
 		if t := &a.Contracts[i]; t.Utilisation != nil && i < contractsSaid {

@@ -27,18 +27,35 @@ func (c *checking) months(q horizon.HorizonQuestion, a horizon.Answer, got any) 
 			"the counts of VMs and jobs and the cost of a span, but for its sums and for the cost of the cheapest plans",
 			"how much less than the gap the answer may be off"}, c.NotChecked...)
 	}
+	if a.AsItIs != nil {
+		c.NotChecked = append([]string{"of the time as it is, the counts of VMs and jobs, but for their sums and the cost of the cheapest plans"}, c.NotChecked...)
+	}
 	if !toldApart(&a) && slices.ContainsFunc(a.Classes, belowPromise) {
 		c.NotChecked = append([]string{"in which hours fewer jobs run than are promised, but for where they can"}, c.NotChecked...)
 	}
-	if carrying := newCarrying(&q.Horizon, nil); carrying != nil {
-		c.carried = carrying
-		hours := carrying.inJobs(q.Horizon, 1)
-		c.arriving("", &q.Horizon, &hours, &a, got, true)
-	} else {
-		c.horizon("", &q.Horizon, a, got)
+	h := q.Horizon
+	if q.Scenario != nil {
+		var ok bool
+		if h, ok = laid(q.Horizon, q.Scenario.Changes); !ok {
+			c.wrong("/scenario", "cannot be laid over all of the time, and there is an answer")
+			c.end(DocumentCheck, "")
+			return
+		}
 	}
-	c.toldMonths("", &q.Horizon, &a, got)
+	c.spans("", &h, &a, got)
+	c.beside(&q, &a, got)
+	c.toldMonths("", &h, &a, got)
 	c.end(SentencesCheck, "The explanation and %d facts say the figures of the answer.", len(a.Facts))
+}
+
+// spans checks the sums and plans of an answer about months that stands somewhere in a document.
+func (c *checking) spans(at string, h *horizon.Horizon, a *horizon.Answer, got any) {
+	if c.carried = newCarrying(h, nil); c.carried != nil {
+		hours := c.carried.inJobs(*h, 1)
+		c.arriving(at, h, &hours, a, got, true)
+	} else {
+		c.horizon(at, h, *a, got)
+	}
 }
 
 // carriedOver reports whether a horizon tells what arrives, so that what runs at once follows from what was before.

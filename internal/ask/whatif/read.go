@@ -66,7 +66,7 @@ func (a AskedScenario) Place(err error) error {
 var (
 	whatIfShape        = strict.NewShape("a question", []string{"problem", "scenarios"}, "detail")
 	clusterWhatIfShape = strict.NewShape("a question", []string{"scenarios"}, "at", "detail")
-	scenarioShape      = strict.NewShape("a scenario", []string{"changes"}, "name", "note")
+	ScenarioShape      = strict.NewShape("a scenario", []string{"changes"}, "name", "note")
 	AskedScenarioShape = strict.NewShape("a scenario", nil, "changes", "name", "note", "saved")
 	changeShape        = strict.NewShape("a change", []string{"what"}, "class", "vm_type", "contract", "purchase", "bound", "factor", "value", "add")
 	addedShape         = strict.NewShape("what is added", nil, "contract", "vm_type", "slots_per_vm", "speed")
@@ -83,7 +83,7 @@ func ReadWhatIf(data []byte, limits capacity.Limits) (WhatIfQuestion, error) {
 		case "problem":
 			capacity.ReadProblemInto(r, &q.Problem, limits)
 		case "scenarios":
-			q.Scenarios = readScenarios(r, scenarioShape)
+			q.Scenarios = readScenarios(r, ScenarioShape)
 		case "detail":
 			strict.Word(r, &q.Detail, details)
 		}
@@ -125,7 +125,7 @@ func ReadClusterWhatIf(data []byte) (ClusterWhatIfQuestion, error) {
 func ReadScenario(data []byte) (Scenario, error) {
 	r := strict.NewReader(data)
 	var s AskedScenario
-	ReadScenarioInto(r, &s, scenarioShape)
+	ReadScenarioInto(r, &s, ScenarioShape)
 	r.End()
 	if err := r.Result(s.Check); err != nil {
 		return Scenario{}, err

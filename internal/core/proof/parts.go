@@ -67,7 +67,8 @@ func InParts(c capacity.Class, parts int64, o capacity.Options) capacity.Class {
 	if c.VMsPerJob != nil {
 		c.VMsPerJob = new(amountOf(quo(amount(*c.VMsPerJob), by)).Decimal)
 	} else {
-		plan := newClass(&c, o.Bound, o.OneSlotPerJob).plan
+		each := capacity.SlotsPerVM{Map: 1, Reduce: 1} // on which the work does not depend, and which may differ by type
+		plan := newClassAt(&c, each, whole(1), o.Bound, o.OneSlotPerJob).plan
 		c.Demand = &capacity.Demand{MapWorkSeconds: float(quo(plan.a, by)), ReduceWorkSeconds: float(quo(plan.b, by)), FixedSeconds: float(plan.c)}
 		c.Profile, c.Calibration, c.Target, c.Confidence, c.Promise = nil, nil, 0, 0, nil
 	}

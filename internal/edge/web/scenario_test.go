@@ -161,6 +161,35 @@ func TestTheDearestMonthIsWhole(t *testing.T) {
 	}
 }
 
+// TestMonthsUnderAScenarioLeadWithBothBills runs ui/test/beside.ts. The bill as it is stands beside that with the scenario, and the
+// value of refused jobs apart. What was not planned has no figure.
+func TestMonthsUnderAScenarioLeadWithBothBills(t *testing.T) {
+	horizons, want := "", []string{}
+	for _, c := range []struct{ scenario, difference, asItIs, none, want string }{
+		{"", "", "", "", "From 1 Mar 2026 to 1 Apr 2026 the VM bill is $1,234; refused jobs, on no bill, are valued at $5.00."},
+		{`,"scenario":"peak"`, `,"difference":{"bill":"-56.00"}`, `{"bill":"1290.00","penalties":"5.00"}`, "", `With the scenario "peak" the VM bill from 1 Mar 2026 to 1 Apr 2026 is $1,234, $56.00 less than as it is ($1,290). Refused jobs, on no bill, are valued at $5.00, and as it is at $5.00.`},
+		{`,"scenario":""`, `,"difference":{"bill":"34.50"}`, `{"bill":"1199.50","penalties":"0.00"}`, "", `With the changes the VM bill from 1 Mar 2026 to 1 Apr 2026 is $1,234, $34.50 more than as it is ($1,200). Refused jobs, on no bill, are valued at $5.00, and as it is at $0.00.`},
+		{`,"scenario":"peak"`, `,"difference":{"bill":"0.00"}`, `{"bill":"1234.00","penalties":"0.00"}`, "", `With the scenario "peak" the VM bill from 1 Mar 2026 to 1 Apr 2026 is $1,234, the same as without it. Refused jobs, on no bill, are valued at $5.00, and as it is at $0.00.`},
+		{`,"scenario":"peak"`, "", `{"bill":"990.00","penalties":"0.00"}`, `,"infeasible_hours":3`, `With the scenario "peak" the VM bill from 1 Mar 2026 to 1 Apr 2026 is $1,234. As it is, it is $990.00; the two are not compared, because hours without a plan are in neither. Refused jobs, on no bill, are valued at $5.00, and as it is at $0.00.`},
+		{`,"scenario":"peak"`, "", `{"bill":"0.00","penalties":"0.00"}`, `,"infeasible_hours":744`, `With the scenario "peak" the VM bill from 1 Mar 2026 to 1 Apr 2026 is $1,234. As it is, no hour has a plan. Refused jobs, on no bill, are valued at $5.00.`},
+		{`,"scenario":"peak"`, "", "", "", `With the scenario "peak" the VM bill from 1 Mar 2026 to 1 Apr 2026 is $1,234. What it is without the scenario was not planned before the work was ended. Refused jobs, on no bill, are valued at $5.00.`},
+	} {
+		if c.asItIs != "" {
+			c.asItIs = `,"as_it_is":{"total":{"hours":744,"cost":` + c.asItIs + c.none + `}}`
+		}
+		horizons += fmt.Sprintf(`,{"currency":"USD","months":[],"total":{"start":"2026-03-01T00:00:00Z","hours":744,"cost":{"bill":"1234.00","penalties":"5.00"}%s}%s%s}`, c.difference, c.scenario, c.asItIs)
+		want = append(want, c.want)
+	}
+	text, err := exec.Command("node", built(t, "beside"), "["+horizons[1:]+"]").Output()
+	var said []string
+	if err == nil {
+		err = json.Unmarshal(text, &said)
+	}
+	if diff := cmp.Diff(want, said); err != nil || diff != "" {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
+	}
+}
+
 // TestPurchasesLeadWithTheBill runs ui/test/purchases.ts. The page gives the change of the VM bill first, and calls
 // nothing a saving that is on no bill.
 func TestPurchasesLeadWithTheBill(t *testing.T) {

@@ -98,6 +98,48 @@ func (s *server) months(t *testing.T, name string) {
 	s.send(t, http.MethodPut, "/v1/clusters/"+name+"/forecasts", rawJSON(fmt.Sprintf(`{"rows":[{"class":"etl","hour":%q,"jobs":30},{"class":"etl","hour":%q,"jobs":30}]}`, at(0), now.Add(time.Hour).Format(time.RFC3339))), nil)
 }
 
+// walkMonthsUnderAScenario chooses a scenario, and reads both bills and their difference in the sentence, the table and the file.
+func walkMonthsUnderAScenario(t *testing.T, s *server, ctx context.Context, name string) {
+	t.Helper()
+	const scenario = "twice as many jobs, as in the week before the holidays"
+	s.send(t, http.MethodPost, "/v1/clusters/"+name+"/scenarios", rawJSON(`{"name":"`+scenario+`","changes":[{"what":"demand","factor":2}]}`), nil)
+	s.open(t, ctx, "/c/"+name+"/commitments?tab=months")
+	until(t, ctx, `document.querySelector("h1").textContent.startsWith("From ")`)
+	choice := `[...document.querySelectorAll("select")].find((s) => [...s.options].some((o) => o.value.startsWith("twice")))`
+	until(t, ctx, choice)
+	value[bool](t, ctx, `((e) => { e.value = "`+scenario+`"; e.dispatchEvent(new Event("change", {bubbles: true})); return true; })(`+choice+`)`)
+	until(t, ctx, `document.querySelector("h1").textContent.startsWith("With the scenario ")`)
+	var h struct {
+		horizonAnswer
+		AsItIs horizonAnswer `json:"as_it_is"`
+	}
+	s.send(t, http.MethodPost, "/v1/clusters/"+name+"/horizons", rawJSON(`{"detail":"summary","scenario":{"saved":"`+scenario+`"}}`), &h)
+	cents := func(x *big.Rat) string { return amountOf(t, x.FloatString(12), big.NewRat(1, 1), false) }
+	with, was := amount(t, h.Total.Cost.Bill), amount(t, h.AsItIs.Total.Cost.Bill)
+	by := new(big.Rat).Sub(with, was)
+	if want, got := fmt.Sprintf(" is %s, %s more than as it is (%s)", cents(with), cents(by), cents(was)), value[string](t, ctx, `document.querySelector("h1").textContent`); by.Sign() <= 0 || !strings.Contains(got, scenario) || !strings.Contains(got, want) {
+		t.Errorf("the page leads with %q, want %q", got, want)
+	}
+	until(t, ctx, `document.querySelectorAll(".axes .dot.open").length > 1`)
+	value[bool](t, ctx, saved)
+	press(t, ctx, "Export ▾")
+	press(t, ctx, "CSV of months")
+	until(t, ctx, `window.saved !== ""`)
+	rows, err := csv.NewReader(strings.NewReader(value[string](t, ctx, `window.saved`))).ReadAll()
+	if err != nil || len(rows) != len(h.Months)+1 {
+		t.Fatalf("the file has %q, %v", rows, err)
+	}
+	sum := new(big.Rat)
+	for _, row := range rows[1:] {
+		sum.Add(sum, amount(t, row[slices.Index(rows[0], "bill_difference_USD")]))
+	}
+	if sum.Cmp(by) != 0 {
+		t.Errorf("the months of the file differ by %s, want %s", sum.FloatString(9), by.FloatString(9))
+	}
+	calm(t, ctx, "contracts-months-scenario")
+	looks(t, ctx, "contracts-months-scenario")
+}
+
 // walkContracts reads the contracts, the cost of the months ahead and the recommended purchases. It compares every
 // figure with the service's.
 func walkContracts(t *testing.T, s *server, browser context.Context) {
@@ -207,6 +249,8 @@ func walkContracts(t *testing.T, s *server, browser context.Context) {
 	}
 	calm(t, ctx, "contracts-months")
 	looks(t, ctx, "contracts-months")
+
+	walkMonthsUnderAScenario(t, s, ctx, name)
 
 	// Buy: nothing to weigh, an offer, the answer.
 	press(t, ctx, "Buy")

@@ -1,6 +1,7 @@
 package question
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,7 +26,10 @@ var Months = known(&Kind[AskedMonths, horizon.Answer]{
 		"/v1/horizons": ofBody(func(r Request) (AskedMonths, error) {
 			q, err := horizon.ReadHorizon(r.Body, r.Limits)
 			if err == nil {
-				err = r.fitDetail(&q.Horizon, &q.Detail, monthsDetail(r.View()))
+				var laid *horizon.Horizon
+				if laid, err = q.Laid(); err == nil {
+					err = r.fitDetail(laid, &q.Detail, monthsDetail(r.View()))
+				}
 			}
 			return AskedMonths{q, []capacity.Warning{}}, err
 		}),
@@ -43,9 +47,19 @@ var Months = known(&Kind[AskedMonths, horizon.Answer]{
 		return Forms{
 			"table": func(w io.Writer) error { return report.HorizonText(w, a) },
 			"csv":   func(w io.Writer) error { return report.Horizon(a, v.Per).CSV(w) },
-			"xlsx":  func(w io.Writer) error { return report.HorizonWorkbook(w, answeredTime(asked.Horizon, &a), a) },
+			"xlsx": func(w io.Writer) error {
+				h, err := asked.answered(&a)
+				if err != nil {
+					return err
+				}
+				return report.HorizonWorkbook(w, h, a)
+			},
 			"focus": func(w io.Writer) error {
-				return report.Focus(w, answeredTime(asked.Horizon, &a), a, report.FocusNames{SubAccountID: v.Cluster})
+				h, err := asked.answered(&a)
+				if err != nil {
+					return err
+				}
+				return report.Focus(w, h, a, report.FocusNames{SubAccountID: v.Cluster})
 			},
 		}
 	},
@@ -67,16 +81,26 @@ func (d *Desk) ClusterMonths(ctx context.Context, cluster string, q horizon.Clus
 			return AskedMonths{}, err
 		}
 	}
-	if o.Scenario, err = d.askedScenario(ctx, cluster, q.Scenario); err != nil {
-		return AskedMonths{}, err
-	}
 	h, warnings, err := o.Horizon()
 	if err != nil {
 		return AskedMonths{}, err
 	}
 	compared(&h.Problem)
 	asked := AskedMonths{horizon.HorizonQuestion{Horizon: h, Detail: q.Detail}, append(notes, warnings...)}
-	return asked, asked.Check()
+	if q.Scenario != nil {
+		s, err := d.askedScenario(ctx, cluster, q.Scenario)
+		if err != nil {
+			return AskedMonths{}, err
+		}
+		asked.Scenario = &s
+	}
+	if err := asked.Check(); err != nil {
+		return AskedMonths{}, err
+	}
+	if s := asked.Scenario; s != nil && s.Saved != "" { // its changes are here, whatever becomes of the saved one
+		s.Name, s.Saved = cmp.Or(s.Name, s.Saved), ""
+	}
+	return asked, nil
 }
 
 // compared makes a problem one for many plans: those are proved once, and not by an engine again.
@@ -107,18 +131,28 @@ func (d *Desk) outlook(ctx context.Context, cluster string, span horizon.Span, a
 	return o, notes, err
 }
 
-// workMonths plans every situation of a horizon. Of work that is ended before, the time until the first missing hour
-// is worth something.
+// workMonths plans every situation of a horizon, and under a scenario also those of the time as it is. Of work that is ended
+// before, the time until the first missing hour is worth something.
 func workMonths(ctx context.Context, b *Bench, asked AskedMonths) (*horizon.Answer, error) {
-	h := asked.Carried()
-	solve, err := b.PlanLike(h.Problem)
+	laid, err := asked.Laid()
 	if err != nil {
 		return nil, err
 	}
 	t := &team{Bench: b}
-	course := horizon.NewCourse(h, t.solver(solve))
-	t.of = course
-	worked := t.work(ctx, int(course.Total()), course.Work)
+	course, err := t.course(*laid)
+	if err != nil {
+		return nil, err
+	}
+	all := courses{course}
+	if asked.Scenario != nil {
+		asItIs, err := t.course(asked.Horizon)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, asItIs)
+	}
+	t.of = all
+	worked := t.work(ctx, int(all.Total()), all.work)
 	if worked != nil && !b.Partial {
 		return nil, worked
 	}
@@ -127,7 +161,55 @@ func workMonths(ctx context.Context, b *Bench, asked AskedMonths) (*horizon.Answ
 		return nil, worked
 	}
 	answer.Warnings = append(answer.Warnings, asked.Warnings...)
+	if asked.Scenario != nil {
+		answer.Beside(asked.Scenario.Name, all[1].Answer(), laid.Start(), laid.End())
+	}
 	return &answer, worked
+}
+
+// course makes a horizon ready for the team.
+func (t *team) course(h horizon.Horizon) (*horizon.Course, error) {
+	h = h.Carried()
+	solve, err := t.PlanLike(h.Problem)
+	if err != nil {
+		return nil, err
+	}
+	return horizon.NewCourse(h, t.solver(solve)), nil
+}
+
+// courses are planned one after the other.
+type courses []*horizon.Course
+
+func (all courses) Total() (sum int64) {
+	for _, c := range all {
+		sum += c.Total()
+	}
+	return sum
+}
+
+func (all courses) Done() (sum int64) {
+	for _, c := range all {
+		sum += c.Done()
+	}
+	return sum
+}
+
+func (all courses) work(ctx context.Context) error {
+	for _, c := range all {
+		if err := c.Work(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// answered returns the part of the planned horizon that an answer covers.
+func (asked *AskedMonths) answered(a *horizon.Answer) (horizon.Horizon, error) {
+	laid, err := asked.Laid()
+	if err != nil {
+		return horizon.Horizon{}, err
+	}
+	return answeredTime(*laid, a), nil
 }
 
 // answeredTime returns the part of a horizon that an answer covers.

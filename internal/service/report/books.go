@@ -61,11 +61,31 @@ func HorizonWorkbook(w io.Writer, h horizon.Horizon, a horizon.Answer) error {
 
 func horizonSummary(f *figureSheet, a horizon.Answer) {
 	t := &a.Total
+	if a.Scenario != nil {
+		f.add("scenario", *a.Scenario, text("All figures hold under it, but for those as it is."), "")
+	}
 	f.add("status", "", text(string(a.Status)), "")
 	f.add("begin", "", Time(t.Start), "UTC")
 	f.add("end", "", Time(t.Start.Add(time.Duration(t.Hours*float64(time.Hour)))), "UTC")
 	f.cost(&t.Cost, &t.Cost.Upfront, a.Currency)
 	f.add("VM bill of hours in which a class has no forecast", "", amount(&t.UnforecastBill), a.Currency)
+	if was := a.AsItIs; was != nil {
+		for _, line := range []struct {
+			what     string
+			amountOf *money.Amount
+		}{{"VM bill as it is", &was.Total.Cost.Bill}, {"value of refused jobs as it is, on no bill", &was.Total.Cost.Penalties}} {
+			if was.Total.InfeasibleHours < was.Total.Hours {
+				f.add(line.what, "", amount(line.amountOf), a.Currency)
+			}
+		}
+		f.add("without a plan as it is", "", number(was.Total.InfeasibleHours), "h")
+	}
+	if d := t.Difference; d != nil {
+		f.add("VM bill with the scenario, less that as it is", "", amount(&d.Bill), a.Currency)
+		f.add("value of refused jobs with the scenario, less that as it is", "", amount(&d.ValueRefused), a.Currency)
+		f.add("VMs with the scenario, less those as it is", "", number(d.VMHours), "VM h")
+		f.add("admitted jobs with the scenario, less those as it is", "", number(d.AdmittedHours), "job h")
+	}
 	f.add("bill and value refused together could be less by at most", "", amount(&a.Gap), a.Currency)
 	for _, line := range []struct {
 		what, unit string

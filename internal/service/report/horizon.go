@@ -27,8 +27,14 @@ const (
 func Horizon(a horizon.Answer, per Span) Table {
 	switch per {
 	case PerDay:
+		if a.AsItIs != nil {
+			return besideEachOther(a.Days, a.AsItIs.Days, a.Currency)
+		}
 		return spans(a.Days, a.Currency)
 	case PerMonth:
+		if a.AsItIs != nil {
+			return besideEachOther(a.Months, a.AsItIs.Months, a.Currency)
+		}
 		return spans(a.Months, a.Currency)
 	}
 	columns := append([]string{"start", "hours", "status", "vms", "on_demand_vms", "reserved_vms", "spot_vms", "admitted_jobs", "refused_jobs", "gap"}, costColumns(a.Currency)...)
@@ -48,7 +54,7 @@ func Horizon(a horizon.Answer, per Span) Table {
 }
 
 func spans(items []horizon.SpanTotal, currency string) Table {
-	columns := append([]string{"start", "hours", "hours_without_plan", "vm_hours", "on_demand_vm_hours", "reserved_vm_hours", "reserved_idle_vm_hours", "admitted_job_hours", "refused_job_hours"}, costColumns(currency)...)
+	columns := append([]string{"start", "hours", withoutPlan, "vm_hours", "on_demand_vm_hours", "reserved_vm_hours", "reserved_idle_vm_hours", "admitted_job_hours", "refused_job_hours"}, costColumns(currency)...)
 	columns = append(columns, "hours_without_forecast", "bill_without_forecast_"+currency)
 	return tableOf(columns, items, func(s horizon.SpanTotal) []Cell {
 		row := []Cell{Time(s.Start)}
@@ -58,6 +64,39 @@ func spans(items []horizon.SpanTotal, currency string) Table {
 		return append(append(row, spanCells(&s.Cost)...), number(s.UnforecastHours), amount(&s.UnforecastBill))
 	})
 }
+
+// besideEachOther returns the spans under a scenario with those of the same time as it is. A bill of hours none of which has a
+// plan is empty, and so is a difference where some hour has none.
+func besideEachOther(items, asItIs []horizon.SpanTotal, currency string) Table {
+	t := spans(items, currency)
+	none := slices.Index(t.Columns, withoutPlan) + 1
+	put := func(row []Cell, at int, cells ...Cell) []Cell { return slices.Insert(row, at, cells...) }
+	bill, value := slices.Index(t.Columns, billColumn+"_"+currency)+1, slices.Index(t.Columns, valueColumn+"_"+currency)+1
+	for i, row := range t.Rows {
+		was, bills, values := &asItIs[i], []Cell{{"", true}, {"", true}}, []Cell{{"", true}, {"", true}}
+		if was.InfeasibleHours < was.Hours {
+			bills[0], values[0] = amount(&was.Cost.Bill), amount(&was.Cost.Penalties)
+		}
+		if d := items[i].Difference; d != nil {
+			bills[1], values[1] = amount(&d.Bill), amount(&d.ValueRefused)
+		}
+		t.Rows[i] = put(put(put(row, value, values...), bill, bills...), none, number(was.InfeasibleHours))
+	}
+	names := func(of string) []string {
+		return []string{of + asItIsSuffix + "_" + currency, of + "_difference_" + currency}
+	}
+	t.Columns = slices.Insert(t.Columns, value, names(valueColumn)...)
+	t.Columns = slices.Insert(t.Columns, bill, names(billColumn)...)
+	t.Columns = slices.Insert(t.Columns, none, withoutPlan+asItIsSuffix)
+	return t
+}
+
+// withoutPlan is the column of hours that are in no sum, and asItIsSuffix ends the names of columns about the time without a
+// scenario.
+const (
+	withoutPlan  = "hours_without_plan"
+	asItIsSuffix = "_as_it_is"
+)
 
 // Columns of money. The bill is the sum of those for VMs; the value of refused jobs is on no bill.
 const (
@@ -167,6 +206,8 @@ func HorizonText(w io.Writer, a horizon.Answer) error {
 	b.WriteString(visible(a.Explanation, 0) + "\n\n")
 	per, table := "", Table{}
 	switch {
+	case a.AsItIs != nil:
+		per, table = compareBriefly(a)
 	case len(a.Months) > 1:
 		per, table = "Month", Horizon(a, PerMonth)
 	case len(a.Days) > 1:
@@ -174,7 +215,11 @@ func HorizonText(w io.Writer, a horizon.Answer) error {
 	default:
 		per, table = "Period", Horizon(a, PerPeriod)
 	}
-	if err := brief(table, per, a.Currency).Text(&b); err != nil {
+	table = brief(table, per, a.Currency)
+	if a.AsItIs != nil && len(table.Rows) > 1 {
+		table.Rows[len(table.Rows)-1][0] = text("Total")
+	}
+	if err := table.Text(&b); err != nil {
 		return err
 	}
 	if len(a.Contracts) > 0 {
@@ -185,6 +230,44 @@ func HorizonText(w io.Writer, a horizon.Answer) error {
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// compareBriefly returns the bills and values of months, or of the days of one month, under a scenario and as it is, with those
+// of all the time last.
+func compareBriefly(a horizon.Answer) (per string, t Table) {
+	per, items, asItIs := "Month", a.Months, a.AsItIs.Months
+	if len(items) == 1 {
+		per, items, asItIs = "Day", a.Days, a.AsItIs.Days
+	}
+	if len(items) > 1 {
+		items, asItIs = append(slices.Clone(items), a.Total), append(slices.Clone(asItIs), a.AsItIs.Total)
+	}
+	t = besideEachOther(items, asItIs, a.Currency)
+	for i, row := range t.Rows {
+		if items[i].InfeasibleHours == items[i].Hours {
+			row[slices.Index(t.Columns, billColumn+"_"+a.Currency)], row[slices.Index(t.Columns, valueColumn+"_"+a.Currency)] = Cell{"", true}, Cell{"", true}
+		}
+		if d := items[i].Difference; d != nil {
+			row[slices.Index(t.Columns, billColumn+"_difference_"+a.Currency)] = closing(&items[i].Cost.Bill, &asItIs[i].Cost.Bill)
+			row[slices.Index(t.Columns, valueColumn+"_difference_"+a.Currency)] = closing(&items[i].Cost.Penalties, &asItIs[i].Cost.Penalties)
+		}
+	}
+	keep := map[string]bool{"start": true, "hours": true}
+	for _, name := range t.Columns {
+		for _, of := range []string{withoutPlan, billColumn + "_" + a.Currency, billColumn + asItIsSuffix, billColumn + "_difference", valueColumn} {
+			keep[name] = keep[name] || strings.HasPrefix(name, of)
+		}
+	}
+	return per, t.only(keep)
+}
+
+// closing returns the difference of two amounts as they are shown, in cents unless it is less than one.
+func closing(is, was *money.Amount) Cell {
+	d := less(*is, *was)
+	if d.Abs().LessThan(decimal.New(1, -2)) {
+		return amount(&d)
+	}
+	return amount(&money.Amount{Decimal: is.Round(2).Sub(was.Round(2))})
 }
 
 func pick(first bool, a, b string) string {
@@ -213,7 +296,16 @@ func brief(t Table, per, currency string) Table {
 			keep[name] = keep[name] || row[j].Text != "" && row[j].Text != "0" && row[j].Text != "0.00"
 		}
 	}
-	keep["gap"], keep[billColumn+"_"+currency] = false, true
+	keep["gap"] = false
+	for _, of := range []string{"", asItIsSuffix, "_difference"} {
+		keep[billColumn+of+"_"+currency] = true
+	}
+	values := []string{valueColumn + "_" + currency, valueColumn + asItIsSuffix + "_" + currency, valueColumn + "_difference_" + currency}
+	for _, of := range values { // of which all are told, or none
+		if keep[of] && slices.Contains(t.Columns, values[1]) {
+			keep[values[0]], keep[values[1]], keep[values[2]] = true, true, true
+		}
+	}
 	short := t.only(keep)
 	for i, row := range short.Rows {
 		for j, c := range row {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/csv"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -68,6 +69,104 @@ Contract  VMs    Used  Idle VM hours  By the hour EUR  Idle EUR  Upfront EUR
 `
 	if diff := cmp.Diff(want, b.String()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// under returns the answer with other jobs in its last hour, beside that as it is.
+func under(t *testing.T, q *horizon.PurchaseQuestion, scenario string, jobs float64, change func(c *capacity.Class)) horizon.Answer {
+	t.Helper()
+	changed := q.Horizon
+	changed.Periods = slices.Clone(changed.Periods)
+	changed.Periods[2].Jobs = []float64{jobs}
+	changed.Problem.Classes = slices.Clone(changed.Problem.Classes)
+	change(&changed.Problem.Classes[0])
+	a := plannedHorizon(t, changed)
+	a.Beside(scenario, plannedHorizon(t, q.Horizon), changed.Start(), changed.End())
+	return a
+}
+
+func firstOf(text, otherwise string) string {
+	if text == "" {
+		return otherwise
+	}
+	return text
+}
+
+func TestMonthsBesideTheTimeAsItIs(t *testing.T) {
+	q := twoMonths(t)
+	fewer := under(t, &q, "night shift off", 10, func(*capacity.Class) {})
+	var b strings.Builder
+	if err := HorizonText(&b, fewer); err != nil {
+		t.Fatal(err)
+	}
+	want := `With the scenario "night shift off" the VM bill from 2026-01-31 22:00 UTC until 2026-02-01 01:00 UTC (3 hours) is 4.10 EUR: 2.60 on demand, 1.10 for VMs of contracts in use, 0.10 for idle ones and 0.30 for upfront payments, their share of this time. As it is, the VM bill is 5.90 EUR: the scenario lowers it by 1.80 (30.5 %). Refused jobs, which are on no bill, are valued at 0.00. As it is, they are valued at 4.00: the scenario lowers that by 4.00. 16 job-hours are admitted, 6 fewer than as it is. The bill changes most in February 2026: it is 2.60, and 4.40 as it is. The dearest month is February 2026, with a bill of 2.60. Contract "+signed" is used 91.7 % of its VM-hours.
+
+Month    hours  bill EUR  bill as it is EUR  bill difference EUR  value refused EUR  value refused as it is EUR  value refused difference EUR
+2026-01      2      1.50               1.50                 0.00               0.00                        0.00                          0.00
+2026-02      1      2.60               4.40                -1.80               0.00                        4.00                         -4.00
+Total        3      4.10               5.90                -1.80               0.00                        4.00                         -4.00
+
+Contract  VMs    Used  Idle VM hours  By the hour EUR  Idle EUR  Upfront EUR
++signed     4  91.7 %              1             1.10      0.10         0.30
+`
+	if diff := cmp.Diff(want, b.String()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	b.Reset()
+	for _, per := range []Span{PerMonth, PerDay} {
+		if err := Horizon(fewer, per).CSV(&b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	head := "start,hours,hours_without_plan,hours_without_plan_as_it_is,vm_hours,on_demand_vm_hours,reserved_vm_hours,reserved_idle_vm_hours,admitted_job_hours,refused_job_hours,bill_EUR,bill_as_it_is_EUR,bill_difference_EUR,on_demand_EUR,spot_EUR,reserved_EUR,reserved_idle_EUR,upfront_EUR,value_refused_EUR,value_refused_as_it_is_EUR,value_refused_difference_EUR,bill_and_value_refused_EUR,hours_without_forecast,bill_without_forecast_EUR\n"
+	first, last := ",2,0,0,9,2,7,1,6,0,1.50,1.50,0.00,0.40,0.00,0.70,0.10,0.30,0.00,0.00,0.00,1.50,0,0.00\n", ",1,0,0,15,11,4,0,10,0,2.60,4.40,-1.80,2.20,0.00,0.40,0.00,0.00,0.00,4.00,-4.00,2.60,0,0.00\n"
+	want = head + "2026-01-01T00:00:00Z" + first + "2026-02-01T00:00:00Z" + last + head + "2026-01-31T00:00:00Z" + first + "2026-02-01T00:00:00Z" + last
+	if diff := cmp.Diff(want, b.String()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	var summary figureSheet
+	horizonSummary(&summary, fewer)
+	for what, value := range map[string]string{"VM bill": "4.10", "VM bill as it is": "5.90", "VM bill with the scenario, less that as it is": "-1.80",
+		"value of refused jobs as it is, on no bill": "4.00", "value of refused jobs with the scenario, less that as it is": "-4.00", "admitted jobs with the scenario, less those as it is": "-6"} {
+		if !slices.ContainsFunc(summary.rows, func(row []Cell) bool { return row[0].Text == what && row[2].Text == value }) {
+			t.Errorf("the summary lacks %q with %s: %v", what, value, summary.rows)
+		}
+	}
+}
+
+// Hours without a plan are in no bill. Where some have none, months are not compared, and cells stay empty.
+func TestMonthsWithoutAPlanAreNotCompared(t *testing.T) {
+	none := func(c *capacity.Class) { c.Jobs.Min = 20 }
+	q := twoMonths(t)
+	scenario := under(t, &q, "", 20, none)
+	none(&q.Problem.Classes[0])
+	for name, of := range map[string]struct {
+		a    horizon.Answer
+		said string
+		rows []string // hours without a plan with the scenario and as it is, the bills and their difference
+	}{
+		"with the scenario": {scenario,
+			"is 1.50 EUR: 0.40 on demand, 0.70 for VMs of contracts in use, 0.10 for idle ones and 0.30 for upfront payments, their share of this time. As it is, the VM bill is 5.90 EUR. The two bills are not compared, because neither counts hours without a plan: 1 hour with the changes, and none as it is. ",
+			[]string{"0 0 1.50 1.50 0.00", "1 0 - 4.40 -", "1 0 1.50 5.90 -"}},
+		"as it is": {under(t, &q, "few", 4, func(c *capacity.Class) { c.Jobs.Min = 0 }),
+			"As it is, the VM bill is 1.50 EUR. The two bills are not compared, because neither counts hours without a plan: none with the scenario, and 1 hour as it is. As it is, they begin at 2026-02-01: The promised jobs need 30 VMs and there are 24. ",
+			[]string{"0 0 1.50 1.50 0.00", "0 1 0.80 - -", "0 1 2.30 1.50 -"}},
+	} {
+		if !strings.Contains(of.a.Explanation, of.said) {
+			t.Errorf("%s: it says\n%s\nand not\n%s", name, of.a.Explanation, of.said)
+		}
+		var rows []string
+		_, table := compareBriefly(of.a)
+		for _, row := range table.Rows {
+			var cells []string
+			for _, column := range []string{"hours_without_plan", "hours_without_plan_as_it_is", "bill_EUR", "bill_as_it_is_EUR", "bill_difference_EUR"} {
+				cells = append(cells, firstOf(row[slices.Index(table.Columns, column)].Text, "-"))
+			}
+			rows = append(rows, strings.Join(cells, " "))
+		}
+		if !slices.Equal(rows, of.rows) {
+			t.Errorf("%s: the rows are %q, want %q", name, rows, of.rows)
+		}
 	}
 }
 

@@ -157,11 +157,12 @@ offers in it, which "headroom whatif purchase" weighs, are left out. A file with
 --from until --until. With --cluster a server plans one of its clusters by its forecasts, prices and contracts: the
 coming year, or as far as the forecasts go, unless --from and --until say otherwise. To look further, --assume says what
 follows the forecasts: last_week_repeats, last_month_repeats, flat (their average) or ends. Flags such as --demand are a
-scenario that is laid over all of it, and so is --saved, one of the cluster's. Long work is then a run that is waited for.
+scenario that is laid over all of it, and so is --saved, one of the cluster's. Then the same time is planned as it is too, and
+both bills stand beside each other with their difference. Long work is a run that is waited for.
 
 As a table it is for people; csv has a row for each period, day or month (--per), xlsx is a workbook for the books,
 and focus has rows in the shape of FOCUS 1.2 for cost tools.` + remote.ConnectionHelp,
-		Example: "  headroom whatif months year.json\n  headroom whatif months cluster.json --from 2026-01-01 --until 2027-01-01 -o csv --per month\n  headroom whatif months year.json --demand 'nightly-etl=x1.2'\n  headroom whatif months --cluster shop --until 2028-01-01 --assume last_week_repeats\n  headroom whatif months --cluster shop -o xlsx -f months.xlsx",
+		Example: "  headroom whatif months year.json\n  headroom whatif months cluster.json --from 2026-01-01 --until 2027-01-01 -o csv --per month\n  headroom whatif months year.json --demand 'nightly-etl=x1.2'\n  headroom whatif months --cluster shop --until 2028-01-01 --assume last_week_repeats\n  headroom whatif months --cluster shop --saved black-friday\n  headroom whatif months --cluster shop -o xlsx -f months.xlsx",
 		Args:    cobra.MaximumNArgs(1),
 	}
 	f.add(c)
@@ -198,11 +199,13 @@ and focus has rows in the shape of FOCUS 1.2 for cost tools.` + remote.Connectio
 		if err != nil {
 			return kinds.AskedMonths{}, shell.Labelled(label, err)
 		}
-		changes, _, _ := change.changes()
-		if q.Horizon, err = q.Under(whatif.Scenario{Changes: changes}); err == nil {
-			err = q.Validate()
+		if changes, _, _ := change.changes(); len(changes) > 0 {
+			if q.Scenario != nil {
+				return kinds.AskedMonths{}, fmt.Errorf("%s has a scenario of its own; leave it out, or the flags that change something", label)
+			}
+			q.Scenario = &whatif.AskedScenario{Changes: changes}
 		}
-		return kinds.AskedMonths{HorizonQuestion: q}, v.Mend(err)
+		return kinds.AskedMonths{HorizonQuestion: q}, v.Mend(q.Check())
 	}
 	return v.Command(c)
 }

@@ -1348,6 +1348,7 @@ export type HistorySample = {
 };
 
 export type Horizon = {
+  as_it_is?: (Horizon);
   classes: Array<ClassTotal>;
   complete: boolean;
   contracts: Array<ContractTotal>;
@@ -1360,6 +1361,7 @@ export type Horizon = {
   infeasible: Array<InfeasibleSpan>;
   months: Array<SpanTotal>;
   periods: Array<PeriodAnswer>;
+  scenario?: string;
   situations: Array<SituationAnswer>;
   solved: number;
   status: Status;
@@ -1386,6 +1388,7 @@ export type HorizonRequest = {
   earlier?: Array<HorizonPeriod>;
   periods: Array<HorizonPeriod>;
   problem: Problem;
+  scenario?: (AskedScenario);
 };
 
 export type HostHints = {
@@ -3916,10 +3919,18 @@ export type SpanCost = {
   upfront?: (Amount);
 };
 
+export type SpanDifference = {
+  admitted_job_hours: number;
+  bill: (Amount);
+  value_refused: (Amount);
+  vm_hours: number;
+};
+
 export type SpanTotal = {
   admitted_job_hours: number;
   bill_without_forecast?: (Amount);
   cost: SpanCost;
+  difference?: (SpanDifference);
   hours: number;
   hours_without_forecast?: number;
   infeasible_hours?: number;

@@ -81,7 +81,30 @@ export function date(moment: string, zone = "UTC"): string {
 export function monthsSaid(h: Horizon): string {
   const end = new Date(Date.parse(h.total.start) + h.total.hours * 3_600_000).toISOString();
   const none = h.total.infeasible_hours ?? 0;
-  return `From ${date(h.total.start)} to ${date(end)} the VM bill is ${headline(units(h.total.cost.bill), h.currency)}${h.total.bill_without_forecast ? `, of which ${headline(units(h.total.bill_without_forecast), h.currency)} rest on hours without a forecast of some class` : ""}${units(h.total.cost.penalties) > 0n ? `; refused jobs, on no bill, are valued at ${headline(units(h.total.cost.penalties), h.currency)}` : ""}.${dearestSaid(h)}${none > 0 ? ` In ${count(none, "hour", "hours")} no plan keeps every promise.` : ""}`;
+  const time = `from ${date(h.total.start)} to ${date(end)}`;
+  const lead = h.scenario === undefined ? `F${time.slice(1)} the VM bill` : `With ${h.scenario ? `the scenario "${inText(h.scenario)}"` : "the changes"} the VM bill ${time}`;
+  return `${lead} is ${headline(units(h.total.cost.bill), h.currency)}${asItIsSaid(h)}${h.total.bill_without_forecast ? `, of which ${headline(units(h.total.bill_without_forecast), h.currency)} rest on hours without a forecast of some class` : ""}${refusedSaid(h)}.${dearestSaid(h)}${none > 0 ? ` In ${count(none, "hour", "hours")} no plan keeps every promise.` : ""}`;
+}
+
+/** refusedSaid goes on with the value of refused jobs, where there is some. */
+function refusedSaid(h: Horizon): string {
+  const value = units(h.total.cost.penalties);
+  const was = h.as_it_is && (h.as_it_is.total.infeasible_hours ?? 0) < h.as_it_is.total.hours ? units(h.as_it_is.total.cost.penalties) : null;
+  if (value === 0n && !was) return "";
+  const said = `efused jobs, on no bill, are valued at ${headline(value, h.currency)}`;
+  return h.scenario === undefined ? `; r${said}` : `. R${said}${was === null ? "" : `, and as it is at ${headline(was, h.currency)}`}`;
+}
+
+/** asItIsSaid goes on after the bill under a scenario with that of the same time as it is; it is empty where none is laid over it. */
+function asItIsSaid(h: Horizon): string {
+  if (h.scenario === undefined) return "";
+  if (!h.as_it_is) return ". What it is without the scenario was not planned before the work was ended";
+  const was = h.as_it_is.total;
+  if ((was.infeasible_hours ?? 0) >= was.hours) return ". As it is, no hour has a plan";
+  const bill = headline(units(was.cost.bill), h.currency);
+  if (!h.total.difference) return `. As it is, it is ${bill}; the two are not compared, because hours without a plan are in neither`;
+  const by = units(h.total.difference.bill);
+  return by === 0n ? ", the same as without it" : `, ${headline(by < 0n ? -by : by, h.currency)} ${by < 0n ? "less" : "more"} than as it is (${bill})`;
 }
 
 /** dearestSaid names the month with the highest bill, or the first of several, of those with a plan for every hour; it is empty

@@ -30,6 +30,12 @@ export function time(): { from?: string; until?: string } {
   return { from: from.toISOString(), until: until.toISOString() };
 }
 
+/** scenario is the saved scenario under which the months are; empty is as it is. */
+export const scenario = () => query.value.get("scenario") ?? "";
+
+/** under is the part of a question that lays the scenario over it. */
+export const under = (): { scenario?: { saved: string } } => (scenario() ? { scenario: { saved: scenario() } } : {});
+
 /** about names the time that is asked about. */
 const about = () => (span() === "dates" ? `${dates().from}..${dates().until}` : span());
 
@@ -62,9 +68,15 @@ function askOnce<T>(of: Asked<T>, what: () => string, start: () => void): () => 
   };
 }
 
-/** lookAhead keeps the months ahead as the current plan's inputs have them. */
-export const lookAhead = (): (() => void) =>
-  askOnce(ahead, () => `${route.value.cluster} ${about()} ${current.value?.plan.number}`, () => void ahead.start("POST /v1/clusters/{cluster}/horizons", { cluster: route.value.cluster }, { ...time(), detail: "summary" }));
+/** look keeps the months ahead as the current plan's inputs have them, with what is laid over them. */
+const look = (laid: () => ReturnType<typeof under>): (() => void) =>
+  askOnce(ahead, () => `${route.value.cluster} ${about()} ${current.value?.plan.number} ${laid().scenario?.saved ?? ""}`, () => void ahead.start("POST /v1/clusters/{cluster}/horizons", { cluster: route.value.cluster }, { ...time(), ...laid(), detail: "summary" }));
+
+/** lookAhead keeps them as they are. */
+export const lookAhead = (): (() => void) => look(() => ({}));
+
+/** lookUnder keeps them under the scenario of the address. */
+export const lookUnder = (): (() => void) => look(under);
 
 /** question is which of these offers to buy, of one VM type and those alone that were chosen; null is none. */
 export function question(offers: StandingOffer[]): ClusterPurchaseRequest | null {
