@@ -121,7 +121,7 @@ func TestAllDoNotFitIn(t *testing.T) {
 	p.Supply.OnDemand.Quota = new(int64(3))
 	h := all(Horizon{Problem: p, Periods: []HorizonPeriod{{Start: firstHour, Hours: 1, Arrivals: []float64{4}}, {Start: firstHour.Add(time.Hour), Hours: 4, Arrivals: []float64{0}}}}, false)
 	a := planned(t, h)
-	if a.Status != capacity.InfeasibleStatus || a.Total.InfeasibleHours != 2 || a.Total.RefusedHours != 0 || !strings.Contains(a.Explanation, "For 2 hours there is no plan") {
+	if a.Status != capacity.InfeasibleStatus || a.Total.InfeasibleHours != 2 || a.Total.RefusedHours != 0 || !strings.Contains(a.Explanation, "For 2 of 5 hours there is no plan") {
 		t.Errorf("got %s, %v hours without a plan, %v refused: %s", a.Status, a.Total.InfeasibleHours, a.Total.RefusedHours, a.Explanation)
 	}
 }

@@ -27,19 +27,26 @@ func (a *Answer) explain(start, end time.Time) {
 		say("incomplete", "", fmt.Sprintf("The work was ended before it was done; this is the time until %s, of a horizon until %s.", moment(until), moment(end)))
 	}
 	c := &a.Total.Cost
-	bill := fmt.Sprintf("From %s until %s (%s) the VM bill is %s %s", moment(start), moment(until), hourCount(a.Total.Hours), words.CentsOf(c.Bill), a.Currency)
+	ofThem, share := "", "their share of this time"
+	if none := a.Total.InfeasibleHours; none > 0 {
+		first := &a.Infeasible[0]
+		say("no_plan", moment(first.Start), fmt.Sprintf("For %s of %s there is no plan, and the bill lacks that time, also what contracts cost then; it begins at %s: %s",
+			plainHours(none), hourCount(a.Total.Hours), moment(first.Start), first.Conflict), words.Count("hours", none, "hours"))
+		ofThem, share = " of "+hourCount(a.Total.Hours-none)+" with a plan", "their share of all this time"
+	}
+	bill := fmt.Sprintf("From %s until %s (%s) the VM bill%s is %s %s", moment(start), moment(until), hourCount(a.Total.Hours), ofThem, words.CentsOf(c.Bill), a.Currency)
 	if a.Scenario != nil {
 		amount := words.CentsOf(c.Bill)
 		if a.Total.Difference != nil {
 			_, amount, _ = closing(a.AsItIs.Total.Cost.Bill, c.Bill)
 		}
-		bill = fmt.Sprintf("%s the VM bill from %s until %s (%s) is %s %s", a.with(), moment(start), moment(until), hourCount(a.Total.Hours), amount, a.Currency)
+		bill = fmt.Sprintf("%s the VM bill%s from %s until %s (%s) is %s %s", a.with(), ofThem, moment(start), moment(until), hourCount(a.Total.Hours), amount, a.Currency)
 	}
 	var parts []string
 	for _, line := range []struct {
 		amount money.Amount
 		what   string
-	}{{c.OnDemand, "on demand"}, {c.Spot, "for spot VMs"}, {c.Reserved, "for VMs of contracts in use"}, {c.ReservedIdle, "for idle ones"}, {c.Upfront, "for upfront payments, their share of this time"}} {
+	}{{c.OnDemand, "on demand"}, {c.Spot, "for spot VMs"}, {c.Reserved, "for VMs of contracts in use"}, {c.ReservedIdle, "for idle ones"}, {c.Upfront, "for upfront payments, " + share}} {
 		if !line.amount.IsZero() {
 			parts = append(parts, words.CentsOf(line.amount)+" "+line.what)
 		}
@@ -115,13 +122,9 @@ func (a *Answer) explainParts() {
 		say("work_after_the_end", "", fmt.Sprintf("Jobs that arrive before the end count for %s after it%s; no figure counts those. At what a job-hour of their classes takes before the end, they come to %s.", jobHours(later), unless, hoursOf("VM", a.laterVMs())),
 			words.Count("job_hours", later, "job-hours"), words.Count("vm_hours", a.laterVMs(), "VM-hours"))
 	}
-	if len(a.Infeasible) > 0 {
+	if len(a.Infeasible) > 0 && a.Total.InfeasibleHours == 0 { // every hour has a plan
 		first := &a.Infeasible[0]
-		if a.Total.InfeasibleHours == 0 { // every hour has a plan
-			say("too_few_vms", moment(first.Start), "From "+moment(first.Start)+" on the VMs do less than the work that has arrived. "+first.Conflict)
-			return
-		}
-		say("no_plan", moment(first.Start), fmt.Sprintf("For %s there is no plan, and no figure counts that time; it begins at %s: %s", hourCount(a.Total.InfeasibleHours), moment(first.Start), first.Conflict), words.Count("hours", a.Total.InfeasibleHours, "hours"))
+		say("too_few_vms", moment(first.Start), "From "+moment(first.Start)+" on the VMs do less than the work that has arrived. "+first.Conflict)
 	}
 }
 
