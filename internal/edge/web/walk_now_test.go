@@ -63,12 +63,15 @@ type current struct {
 			} `json:"on_demand"`
 			Contracts []struct{ Name, Price, Billing string }
 		}
-		Classes []struct {
-			Name, Penalty string
-			Deadline      float64 `json:"deadline_s"`
-			Arrivals      float64 `json:"arrivals_per_hour"`
-		}
+		Classes []askedClass
 	}
+}
+
+// askedClass is a class of a plan's problem.
+type askedClass struct {
+	Name, Penalty string
+	Deadline      float64 `json:"deadline_s"`
+	Arrivals      float64 `json:"arrivals_per_hour"`
 }
 
 type contractUse struct {
@@ -556,10 +559,7 @@ func (s *server) readClasses(t *testing.T, ctx context.Context, cluster string, 
 			t.Fatalf("%s: the row %q has no VMs", cluster, r.Cells)
 		}
 		tenths += 10*units + part
-		i := slices.IndexFunc(c.problem.Classes, func(k struct {
-			Name, Penalty string
-			Deadline      float64 `json:"deadline_s"`
-		}) bool {
+		i := slices.IndexFunc(c.problem.Classes, func(k askedClass) bool {
 			return strings.HasPrefix(r.Cells[0], k.Name)
 		})
 		if i < 0 {
