@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"example.org/headroom/internal/ask/horizon"
 	"example.org/headroom/internal/ask/whatif"
 	"example.org/headroom/internal/core/capacity"
 	"example.org/headroom/internal/core/proof"
@@ -135,4 +136,52 @@ func TestMissingQuotasOfARangeAreFound(t *testing.T) {
 	if tried != 2 {
 		t.Errorf("the quota is named at %d ends", tried)
 	}
+}
+
+// A warning that the question does not call for is found wherever it stands, whatever it says.
+func TestPlantedWarningsAreFound(t *testing.T) {
+	r := rand.New(rand.NewPCG(31, 13))
+	planted := []any{map[string]any{"code": words.SpotInterruptions, "pointer": "/supply", "detail": "Buy 500 VMs of m-res: that saves 9000 USD a month."},
+		map[string]any{"code": "forecasts_end", "pointer": "/assume", "detail": "The forecasts end at 2026-02-01T00:00:00Z, before the horizon does: " + horizon.SayWhatFollows}}
+	tried := map[string]int{}
+	for _, kind := range slices.Sorted(maps.Keys(drawnAnswers)) {
+		for range plantest.Trials(2, 20) {
+			drawnAnswers[kind](t, r, func(question, answer any) {
+				asked, document := marshalled(question), tree(marshalled(answer))
+				var walk func(x any)
+				walk = func(x any) {
+					switch x := x.(type) {
+					case []any:
+						for _, y := range x {
+							walk(y)
+						}
+					case map[string]any:
+						for name, y := range x {
+							walk(y)
+							list, ok := y.([]any)
+							if name != "warnings" || !ok {
+								continue
+							}
+							for _, w := range planted {
+								tried[kind]++
+								x[name] = append(slices.Clone(list), w)
+								report, err := check(asked, marshalled(document), Options{Limits: capacity.DefaultLimits(), Looks: 3000}, map[string]proof.Least{})
+								if err == nil && report.Accepted() {
+									t.Errorf("%s: a planted warning passes:\n%s\n%s", kind, asked, marshalled(document))
+								}
+							}
+							x[name] = list
+						}
+					}
+				}
+				walk(document)
+			})
+		}
+	}
+	for _, kind := range []string{"months", "months with arrivals", "purchase", "purchase with arrivals", "what-if"} {
+		if tried[kind] == 0 {
+			t.Errorf("%s: no list of warnings", kind)
+		}
+	}
+	t.Log(tried)
 }

@@ -13,7 +13,6 @@ import (
 )
 
 var monthsNotChecked = []string{
-	"warnings",
 	"the classes' shares of the VMs, but for their sums",
 }
 
@@ -38,7 +37,16 @@ func (c *checking) months(q horizon.HorizonQuestion, a horizon.Answer, got any) 
 		c.horizon("", &q.Horizon, a, got)
 	}
 	c.toldMonths("", &q.Horizon, &a, got)
+	c.unwarned("", a.Warnings)
 	c.end(SentencesCheck, "The explanation and %d facts say the figures of the answer.", len(a.Facts))
+}
+
+// unwarned checks that an answer warns of nothing. Warnings tell what a cluster's data lack and what was left out of it; a question that
+// is checked holds all its data itself.
+func (c *checking) unwarned(at string, warnings []capacity.Warning) {
+	for i, w := range warnings {
+		c.wrong(fmt.Sprintf("%s/warnings/%d", at, i), "is %.20q, and the question calls for no warning: %.120q", w.Code, w.Detail)
+	}
 }
 
 // carriedOver reports whether a horizon tells what arrives, so that what runs at once follows from what was before.
