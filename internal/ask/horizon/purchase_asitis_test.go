@@ -1,6 +1,7 @@
 package horizon
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -32,6 +33,19 @@ func TestAPurchaseIsComparedWithTheClusterAsItIs(t *testing.T) {
 		}
 		if !c.dearer && len(a.Curves) != 1 || c.dearer && len(a.Curves)+len(a.Regret)+len(a.Ends) > 0 {
 			t.Errorf("for %s: %d curves and %d other demands", c.price, len(a.Curves), len(a.Regret))
+		}
+		for _, f := range a.Facts {
+			if of := []string{"buy", "buy_nothing_as_it_is", "obligation", "upfront_share", "paid_upfront"}; !slices.Contains(of, f.Kind) && !strings.HasPrefix(f.Claim, "Without spot VMs, ") {
+				t.Errorf("%s does not say that it is without spot VMs: %q", f.Kind, f.Claim)
+			}
+		}
+		if said := `Without spot VMs, no purchase brings bill and value refused together lower, which is proved.`; c.dearer == strings.Contains(a.Explanation, said) {
+			t.Errorf("for %s: %q, want %q", c.price, a.Explanation, said)
+		}
+		for _, of := range a.Curves {
+			if !strings.HasPrefix(of.Means, `Without spot VMs, of "year" `) {
+				t.Errorf("a curve means %q", of.Means)
+			}
 		}
 		q.LeaveOut = nil
 		if err := q.Check(); err == nil {
