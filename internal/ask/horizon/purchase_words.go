@@ -38,8 +38,11 @@ func (a *PurchaseAnswer) tell(q *PurchaseQuestion) {
 		return
 	}
 	a.advise(q, span)
-	if a.AsItIs != nil && !a.AsItIs.Dearer {
-		a.tellWithout()
+	if a.AsItIs != nil {
+		if !a.AsItIs.Dearer {
+			a.tellWithout()
+		}
+		a.tellFewer()
 	}
 	a.Answer = a.Facts.Text()
 	if a.AsItIs != nil && a.AsItIs.Dearer { // what follows would be of a cluster that is not there
