@@ -247,7 +247,7 @@ func (q *PurchaseQuestion) checkAssumption(c *strict.Checker) {
 				word = FlatDemand
 			}
 			c.Found("assume", "missing", fmt.Sprintf("The forecast covers %s of the term of %q; below a quarter nothing is recommended unless it is said what follows.", words.Percent(share), fault.Clip(o.Name)),
-				c.Hint("assume", word, "Give a longer forecast, or say what to assume after it: %s.", fault.Words(assumptions)))
+				c.Hint("assume", word, "Give a longer forecast, or say what to assume after it: %s.", words.Either(fault.Words(assumptions))))
 			return
 		}
 	}

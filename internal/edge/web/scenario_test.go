@@ -143,7 +143,7 @@ func TestTheDearestMonthIsWhole(t *testing.T) {
 	const month = `{"start":"2026-0%d-01T00:00:00Z","cost":{"bill":"%d.00"}%s}`
 	const without = `,"infeasible_hours":44`
 	horizons, want := "", []string{"", " The dearest month is March 2026, with a bill of $700.00.", " The dearest month of those with a plan for every hour is January 2026, with a bill of $500.00.", "",
-		" The dearest months are January 2026 and March 2026, each with a bill of $700.00."}
+		" The dearest months are January 2026 and March 2026, each with a bill of $700.00.", " 3 of 4 months share the highest bill, $700.00; January 2026 is the first of them."}
 	for _, c := range [][2]string{{"", "[500,500,500]"}, {"", "[500,200,700]"}, {without, "[500,200,700]"}, {without, "[500,500,700]"}, {"", "[700,200,700]"}} {
 		var bills [3]int
 		if err := json.Unmarshal([]byte(c[1]), &bills); err != nil {
@@ -151,6 +151,7 @@ func TestTheDearestMonthIsWhole(t *testing.T) {
 		}
 		horizons += fmt.Sprintf(`,{"currency":"USD","months":[`+month+","+month+","+month+"]}", 1, bills[0], "", 2, bills[1], "", 3, bills[2], c[0])
 	}
+	horizons += fmt.Sprintf(`,{"currency":"USD","months":[`+month+","+month+","+month+","+month+"]}", 1, 700, "", 2, 200, "", 3, 700, "", 4, 700, "")
 	text, err := exec.Command("node", built(t, "dearest"), "["+horizons[1:]+"]").Output()
 	var said []string
 	if err == nil {

@@ -94,8 +94,8 @@ export function dearestSaid(h: Horizon): string {
   const bill = headline(most, h.currency);
   const of = whole.length < h.months.length ? " of those with a plan for every hour" : "";
   if (others.length === 0) return ` The dearest month${of} is ${monthName(dearest.start)}, with a bill of ${bill}.`;
-  const rest = others.length === 1 ? monthName(others[0]!.start) : count(others.length, "other", "others");
-  return ` The dearest months${of} are ${monthName(dearest.start)} and ${rest}, each with a bill of ${bill}.`;
+  if (others.length > 1) return ` ${others.length + 1} of ${of ? `the ${whole.length} months with a plan for every hour` : `${whole.length} months`} share the highest bill, ${bill}; ${monthName(dearest.start)} is the first of them.`;
+  return ` The dearest months${of} are ${monthName(dearest.start)} and ${monthName(others[0]!.start)}, each with a bill of ${bill}.`;
 }
 
 /** Bills are those that a purchase changes: of the cluster as it is, also where offers were weighed without a part of it. */
