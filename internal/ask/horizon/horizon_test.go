@@ -225,7 +225,7 @@ func TestDearestMonth(t *testing.T) {
 			t.Errorf("got %q, want %q", a.Explanation, want)
 		}
 	}
-	told("The dearest months are January 2026 and 6 others, each with a bill of 297.60.")
+	told("7 of 12 months share the highest bill, 297.60; January 2026 is the first of them.")
 	h.Contracts = []TermContract{signed(t, 2, "0.01", capacity.BilledUsed, year.AddDate(0, 1, 0), year.AddDate(0, 2, 0))}
 	h.Contracts[0].Upfront = money.Round(5000)
 	told("The dearest month is February 2026, with a bill of 5013.44.") // 672 hours of 2 VMs

@@ -210,7 +210,10 @@ func Weigh(ctx context.Context, q PurchaseQuestion, solve plan.Planner, crew Cre
 	}
 	a.follow(&q, &today)
 	a.NeededUntil = a.neededUntil(&q)
-	if a.AsItIs == nil || !a.AsItIs.Dearer { // otherwise other numbers and demands would be those of a cluster that is not there
+	if a.AsItIs != nil {
+		err = asked.tryFewer(ctx, a.AsItIs, solve, crew, steps)
+	}
+	if err == nil && (a.AsItIs == nil || !a.AsItIs.Dearer) { // otherwise other numbers and demands would be those of a cluster that is not there
 		err = a.compare(ctx, w, known, &found, steps)
 		a.settle(bought)
 	}
@@ -319,7 +322,7 @@ type steps struct {
 func newSteps(q *PurchaseQuestion, tell func(done, total int)) *steps {
 	s := &steps{tell: tell, done: -1, total: searchSteps + 3*horizonSteps + curveSteps*len(q.Offers) + regretSteps*(len(q.Factors)+1+min(1, len(q.Factors)))}
 	if len(q.leftOut()) > 0 {
-		s.total += 2 * horizonSteps
+		s.total += 3 * horizonSteps
 	}
 	s.show(0)
 	return s

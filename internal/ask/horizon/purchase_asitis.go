@@ -26,6 +26,15 @@ type AsItIs struct {
 
 	TodayWithout  *WithoutPlan `json:"today_without_plan"` // null where every hour has a plan
 	BoughtWithout *WithoutPlan `json:"bought_without_plan"`
+
+	FewerTried int64        `json:"fewer_tried"` // smaller purchases that were planned as well
+	Fewer      *FewerBought `json:"fewer"`       // the best of them, where it is better than the purchase and than none
+}
+
+// FewerBought is a smaller purchase in the cluster as it is, with which every hour has a plan.
+type FewerBought struct {
+	VMs  []int64      `json:"vms"` // by offer
+	Cost PurchaseCost `json:"cost"`
 }
 
 // WithoutPlan tells of hours in which promised jobs do not fit, and what would do.
@@ -38,23 +47,13 @@ type WithoutPlan struct {
 
 // asItIs plans the horizon with all that the question leaves out, today and with a purchase.
 func (q *PurchaseQuestion) asItIs(ctx context.Context, bought []int64, solve plan.Planner, crew Crew, steps *steps) (*AsItIs, error) {
-	whole, vmType := *q, ""
-	if q.Whole != nil {
-		whole.Horizon, vmType = q.Whole.Horizon, q.Whole.VMType
-	}
-	if whole.LeaveOut = nil; q.Assume != "" {
-		whole.Horizon = whole.Weighed()
-	}
-	with := withOffers(&whole, bought)
-	for i := len(whole.Contracts); i < len(with.Contracts); i++ {
-		with.Contracts[i].VMType = vmType
-	}
+	today, with := q.whole(bought)
 	a := &AsItIs{LeftOut: q.leftOut(), VMs: slices.Clone(bought)}
 	for _, part := range [...]struct {
 		to      *PurchaseCost
 		without **WithoutPlan
 		with    Horizon
-	}{{&a.Today, &a.TodayWithout, whole.Horizon}, {&a.Bought, &a.BoughtWithout, with}} {
+	}{{&a.Today, &a.TodayWithout, today}, {&a.Bought, &a.BoughtWithout, with}} {
 		told := steps.begin(horizonSteps)
 		cures := budgetCures{solve: solve}
 		found, err := planWith(ctx, part.with, cures.plan, crew, func(done, total int) { told(float64(done) / float64(total)) })
@@ -74,6 +73,103 @@ func (q *PurchaseQuestion) asItIs(ctx context.Context, bought []int64, solve pla
 	}
 	a.Dearer = a.leavesMore() || a.Today.Status != capacity.InfeasibleStatus && a.Bought.Total.GreaterThan(a.Today.Total.Decimal)
 	return a, nil
+}
+
+// whole is the horizon of the cluster as it is, today and with a purchase.
+func (q *PurchaseQuestion) whole(bought []int64) (today, with Horizon) {
+	whole, vmType := *q, ""
+	if q.Whole != nil {
+		whole.Horizon, vmType = q.Whole.Horizon, q.Whole.VMType
+	}
+	if whole.LeaveOut = nil; q.Assume != "" {
+		whole.Horizon = whole.Weighed()
+	}
+	with = withOffers(&whole, bought)
+	for i := len(whole.Contracts); i < len(with.Contracts); i++ {
+		with.Contracts[i].VMType = vmType
+	}
+	return whole.Horizon, with
+}
+
+// mostTries bounds the smaller purchases that are planned in the cluster as it is.
+const mostTries = 8
+
+// tryFewer plans smaller purchases in the cluster as it is: all offers in the same proportion, first in quarters and then ever closer
+// around the best. What was tried before the work is ended stays.
+func (q *PurchaseQuestion) tryFewer(ctx context.Context, a *AsItIs, solve plan.Planner, crew Crew, steps *steps) error {
+	most := slices.Max(a.VMs)
+	tried := map[int64]*PurchaseCost{0: &a.Today, most: &a.Bought}
+	best := most
+	if !better(&a.Bought, &a.Today) {
+		best = 0
+	}
+	told := steps.begin(horizonSteps)
+	step := (most + 3) / 4
+	for next := []int64{step, 2 * step, 3 * step}; ; next = []int64{best - step, best + step} {
+		was := best
+		for _, n := range next {
+			if n <= 0 || n >= most || tried[n] != nil || a.FewerTried == mostTries {
+				continue
+			}
+			bought := make([]int64, len(a.VMs))
+			for k := range bought {
+				bought[k] = a.VMs[k] * n / most
+			}
+			_, with := q.whole(bought)
+			found, err := planWith(ctx, with, solve, crew, nil)
+			if err != nil {
+				return err
+			}
+			cost := costOf(&found)
+			tried[n] = &cost
+			a.FewerTried++
+			told(float64(a.FewerTried) / mostTries)
+			if better(&cost, tried[best]) {
+				best, a.Fewer = n, &FewerBought{bought, cost}
+			}
+		}
+		if step == 1 && best == was {
+			return nil
+		}
+		step = (step + 1) / 2
+	}
+}
+
+// better reports whether every hour has a plan, and at a lower cost.
+func better(a, than *PurchaseCost) bool {
+	return a.Status != capacity.InfeasibleStatus && (than.Status == capacity.InfeasibleStatus || a.Total.LessThan(than.Total.Decimal))
+}
+
+// tellFewer says what smaller purchases come to in the cluster as it is.
+func (a *PurchaseAnswer) tellFewer() {
+	as := a.AsItIs
+	tried := []capacity.Figure{words.Count("tried", float64(as.FewerTried), "purchases")}
+	of := words.Counted(words.Number(float64(as.FewerTried)), "smaller purchase")
+	if as.Fewer == nil {
+		if as.FewerTried > 0 {
+			a.Facts.Say("no_fewer_as_it_is", "", fmt.Sprintf("In the cluster as it is, none of %s that %s tried is better.", of, wasWere(as.FewerTried)), tried...)
+		}
+		return
+	}
+	cost := &as.Fewer.Cost
+	said := fmt.Sprintf("the VM bill is then %s %s, and every hour has a plan", words.CentsOf(cost.Bill), a.Currency)
+	if as.Today.Status != capacity.InfeasibleStatus {
+		said = "that " + billSentence(&as.Today, cost, a.Currency)
+	}
+	figures := append(tried, words.Money("bill", cost.Bill, a.Currency))
+	if as.Bought.Status != capacity.InfeasibleStatus {
+		less := money.Amount{Decimal: as.Bought.Total.Sub(cost.Total.Decimal)}
+		said += fmt.Sprintf(". Bill and value refused together are then %s lower than with %s", words.CentsOf(less), a.numbers(as.VMs))
+		figures = append(figures, words.Money("less", less, a.Currency))
+	}
+	a.Facts.Say("fewer_as_it_is", "", fmt.Sprintf("In the cluster as it is, %s would be better: %s. Of %s that %s tried it is the best.", a.numbers(as.Fewer.VMs), said, of, wasWere(as.FewerTried)), figures...)
+}
+
+func wasWere(n int64) string {
+	if n == 1 {
+		return "was"
+	}
+	return "were"
 }
 
 // leavesMore says whether the purchase leaves more hours without a plan than today's contracts.
@@ -161,21 +257,29 @@ func (a *PurchaseAnswer) tellWithout() {
 		append(figures, words.Count("hours_bought", left.Hours, "hours"))...)
 }
 
-// adviseAgainst says why nothing is bought though offers lower the bill without what is left out.
+// adviseAgainst says why nothing is bought, or less, though offers lower the bill without what is left out.
 func (a *PurchaseAnswer) adviseAgainst(span string) {
 	as := a.AsItIs
 	figures := []capacity.Figure{words.Money("bill_today", as.Today.Bill, a.Currency)}
-	said := fmt.Sprintf("Buy none of the offers: %s, with %s as the cluster has it, %s would", span, as.words(), a.numbers(as.VMs))
+	kind, none := "buy_nothing_as_it_is", "Buy none of the offers"
+	if as.Fewer != nil {
+		kind, none = "buy_fewer_as_it_is", "Buy fewer than "+a.numbers(as.VMs)
+	}
+	said := fmt.Sprintf("%s: %s, with %s as the cluster has it, %s would", none, span, as.words(), a.numbers(as.VMs))
 	if left := as.BoughtWithout; left != nil {
 		than := ""
 		if as.TodayWithout != nil {
 			than = fmt.Sprintf(" where today's contracts leave %s", hourCount(as.TodayWithout.Hours))
 		}
-		a.Facts.Say("buy_nothing_as_it_is", "", fmt.Sprintf("%s leave %s without a plan%s. %s", said, hourCount(left.Hours), than, left.said()), append(figures, words.Count("hours_bought", left.Hours, "hours"))...)
+		a.Facts.Say(kind, "", fmt.Sprintf("%s leave %s without a plan%s. %s", said, hourCount(left.Hours), than, left.said()), append(figures, words.Count("hours_bought", left.Hours, "hours"))...)
 		return
 	}
 	said += " " + raise(&as.Today, &as.Bought, a.Currency)
-	a.Facts.Say("buy_nothing_as_it_is", "", fmt.Sprintf("%s; only without %s would that be the best purchase. Fewer may still pay: plan the months with them as a contract.", said, as.words()),
+	fewer := ""
+	if as.FewerTried == 0 && slices.Max(as.VMs) > 1 { // the work was ended before
+		fewer = " Fewer may still pay: plan the months with them as a contract."
+	}
+	a.Facts.Say(kind, "", fmt.Sprintf("%s; only without %s would that be the best purchase.%s", said, as.words(), fewer),
 		append(figures, words.Money("bill_bought", as.Bought.Bill, a.Currency))...)
 }
 

@@ -247,7 +247,7 @@ func (q *PurchaseQuestion) checkAssumption(c *strict.Checker) {
 				word = FlatDemand
 			}
 			c.Found("assume", "missing", fmt.Sprintf("The forecast covers %s of the term of %q; below a quarter nothing is recommended unless it is said what follows.", words.Percent(share), fault.Clip(o.Name)),
-				c.Hint("assume", word, "Give a longer forecast, or say what to assume after it: %s.", fault.Words(assumptions)))
+				c.Hint("assume", word, "Give a longer forecast, or say what to assume after it: %s.", words.Either(fault.Words(assumptions))))
 			return
 		}
 	}
@@ -398,6 +398,9 @@ func (a *PurchaseAnswer) tellTerms(q *PurchaseQuestion) {
 	if len(a.Offers) > 1 {
 		beside = ", with the other offers as they are"
 	}
+	if a.AsItIs != nil {
+		beside += ", without " + a.AsItIs.words()
+	}
 	for i := range a.Offers {
 		o := &a.Offers[i]
 		if o.VMs > 0 {
@@ -423,7 +426,7 @@ func (a *PurchaseAnswer) tellTerms(q *PurchaseQuestion) {
 			said += fmt.Sprintf("; with this purchase the VM bill is then %s", words.CentsOf(*s.RecommendedBill))
 			figures = append(figures, words.Money("bill", *s.RecommendedBill, a.Currency))
 		}
-		a.Facts.Say("best_if_instead", string(s.Assume), said+".", figures...)
+		a.Facts.Say("best_if_instead", string(s.Assume), a.apart(said+"."), figures...)
 	}
 }
 
@@ -473,7 +476,7 @@ func (a *PurchaseAnswer) tellEndings(q *PurchaseQuestion) {
 		if p.Regret == nil || p.Bill == nil || p.BestBill == nil || i > 0 || p.Regret.Sign() <= 0 {
 			continue
 		}
-		a.Facts.Say("demand_ends", p.Ends.Format(time.DateOnly), fmt.Sprintf("If demand ends on %s, the VM bill is %s%s; bill and value refused together would be lowest if one bought %s, with a VM bill of %s.", moment(p.Ends), words.CentsOf(*p.Bill), after, a.numbers(p.Best), words.CentsOf(*p.BestBill)),
+		a.Facts.Say("demand_ends", p.Ends.Format(time.DateOnly), a.apart(fmt.Sprintf("If demand ends on %s, the VM bill is %s%s; bill and value refused together would be lowest if one bought %s, with a VM bill of %s.", moment(p.Ends), words.CentsOf(*p.Bill), after, a.numbers(p.Best), words.CentsOf(*p.BestBill))),
 			words.Money("bill", *p.Bill, a.Currency), words.Money("best_bill", *p.BestBill, a.Currency), words.Money("regret", *p.Regret, a.Currency), words.Money("left", left, a.Currency))
 	}
 }

@@ -258,6 +258,9 @@ func TestRecommendationsRestOnAQuarterOfTheTerm(t *testing.T) {
 		q.Offers = []capacity.Offer{{Name: "long", Price: plantest.AmountIn(t, "0.10"), Billing: capacity.BilledAlways, TermHours: term, Max: 1}}
 		var input *fault.InputError
 		if err := q.Check(); errors.As(err, &input) {
+			if hint := input.Findings[0].Hint.Detail; assume == "" && !strings.HasSuffix(hint, ": last_week_repeats, last_month_repeats, flat or ends.") {
+				t.Errorf("the hint is %q", hint)
+			}
 			return fmt.Sprint(input.Findings[0].Pointer, " ", input.Findings[0].Code, " ", input.Findings[0].Hint.Value)
 		} else if err != nil {
 			t.Fatal(err)

@@ -38,8 +38,11 @@ func (a *PurchaseAnswer) tell(q *PurchaseQuestion) {
 		return
 	}
 	a.advise(q, span)
-	if a.AsItIs != nil && !a.AsItIs.Dearer {
-		a.tellWithout()
+	if a.AsItIs != nil {
+		if !a.AsItIs.Dearer {
+			a.tellWithout()
+		}
+		a.tellFewer()
 	}
 	a.Answer = a.Facts.Text()
 	if a.AsItIs != nil && a.AsItIs.Dearer { // what follows would be of a cluster that is not there
@@ -62,14 +65,14 @@ func (a *PurchaseAnswer) tell(q *PurchaseQuestion) {
 	a.tellEndings(q)
 	figures := []capacity.Figure{words.Money("bound", a.Proof.Bound, a.Currency), words.Count("gap", a.Proof.Gap, "share of bill and value refused")}
 	if a.Proof.Gap < provedCents {
-		a.Facts.Say("proved_best", "", "No purchase brings bill and value refused together lower, which is proved.", figures...)
+		a.Facts.Say("proved_best", "", a.apart("No purchase brings bill and value refused together lower, which is proved."), figures...)
 	} else {
 		above := a.Recommended.Total.Sub(a.Proof.Bound.Decimal)
 		atMost := words.CentsUp(money.Amount{Decimal: above})
 		if a.Proof.Bound.IsPositive() {
 			atMost = words.PercentUp(above.Div(a.Proof.Bound.Decimal))
 		}
-		a.Facts.Say("within_of_the_best", "", fmt.Sprintf("No purchase brings bill and value refused together below %s, so this one is at most %s above the best.", words.CentsDown(a.Proof.Bound), atMost), figures...)
+		a.Facts.Say("within_of_the_best", "", a.apart(fmt.Sprintf("No purchase brings bill and value refused together below %s, so this one is at most %s above the best.", words.CentsDown(a.Proof.Bound), atMost)), figures...)
 	}
 	if !a.Complete {
 		a.Facts.Say("incomplete", "", "The work was ended before all curves and other demands were looked at.")
@@ -162,6 +165,14 @@ func (a *PurchaseAnswer) committed() (said string, share float64) {
 	return said, share
 }
 
+// apart is a sentence about the question without what was left out, which it names.
+func (a *PurchaseAnswer) apart(sentence string) string {
+	if a.AsItIs == nil {
+		return sentence
+	}
+	return "Without " + a.AsItIs.words() + ", " + strings.ToLower(sentence[:1]) + sentence[1:]
+}
+
 // billSentence says what a purchase does to the VM bill, against today.
 func billSentence(today, bought *PurchaseCost, currency string) string {
 	was, is, by := closing(today.Bill, bought.Bill)
@@ -227,7 +238,7 @@ func (a *PurchaseAnswer) tellCosts() {
 		if a.BillOnly != nil {
 			figures = append(figures, words.Money("bill_saving", a.BillOnly.Amount, a.Currency))
 		}
-		a.Facts.Say("on_demand_only", "", fmt.Sprintf("With VMs on demand only the VM bill is %s %s, and the value refused is %s.", words.CentsOf(only.Bill), a.Currency, words.CentsOf(only.Cost.Penalties)), figures...)
+		a.Facts.Say("on_demand_only", "", a.apart(fmt.Sprintf("With VMs on demand only the VM bill is %s %s, and the value refused is %s.", words.CentsOf(only.Bill), a.Currency, words.CentsOf(only.Cost.Penalties))), figures...)
 	}
 	if !a.Recommended.Upfront.IsZero() || !a.Today.Upfront.IsZero() {
 		a.Facts.Say("upfront_share", "", "The bill counts upfront payments by their share of this time.", words.Money("recommended", a.Recommended.Upfront, a.Currency), words.Money("today", a.Today.Upfront, a.Currency))
@@ -247,7 +258,7 @@ func (a *PurchaseAnswer) tellCosts() {
 			figures = append(figures, words.Money(of.name, of.cost.Total, a.Currency))
 		}
 	}
-	a.Facts.Say("bill_and_value_refused", "", fmt.Sprintf("Bill and value refused together come to %s.", words.List(together)), figures...)
+	a.Facts.Say("bill_and_value_refused", "", a.apart(fmt.Sprintf("Bill and value refused together come to %s.", words.List(together))), figures...)
 }
 
 func (a *PurchaseAnswer) tellUse(q *PurchaseQuestion) {
@@ -284,7 +295,7 @@ func (a *PurchaseAnswer) tellUse(q *PurchaseQuestion) {
 		said += fmt.Sprintf(", and %s of the hours bought are used", words.Percent(*a.Utilisation))
 		figures = append(figures, words.Count("utilisation", *a.Utilisation, "share of VM-hours bought"))
 	}
-	a.Facts.Say("coverage", "", said+".", figures...)
+	a.Facts.Say("coverage", "", a.apart(said+"."), figures...)
 }
 
 // nearlyBest is the extra cost, relative to the recommendation, up to which a number of VMs counts as equally good.
@@ -340,7 +351,7 @@ func (a *PurchaseAnswer) flatness(c *SavingCurve) *capacity.Fact {
 	if !c.Exact {
 		said += "; other numbers were weighed in parts of VMs and jobs, and only come near"
 	}
-	return &capacity.Fact{Kind: "nearly_as_good", Subject: c.Offer, Claim: said + ".", Figures: []capacity.Figure{
+	return &capacity.Fact{Kind: "nearly_as_good", Subject: c.Offer, Claim: a.apart(said + "."), Figures: []capacity.Figure{
 		words.Count("bought", float64(c.Bought), "VMs"), words.Count("low", float64(c.Points[low].VMs), "VMs"), words.Count("high", float64(c.Points[high].VMs), "VMs"),
 	}}
 }
@@ -376,7 +387,7 @@ func (a *PurchaseAnswer) tellRegret(q *PurchaseQuestion) {
 	}
 	if len(said) > 0 {
 		text := words.List(said)
-		a.Facts.Say("regret", "", strings.ToUpper(text[:1])+text[1:]+".", figures...)
+		a.Facts.Say("regret", "", a.apart(strings.ToUpper(text[:1])+text[1:]+"."), figures...)
 	}
 }
 

@@ -156,12 +156,15 @@ func (a *Answer) tellDearest() {
 	}
 	name, bill := m.Start.Format("January 2006"), words.CentsOf(m.Cost.Bill)
 	claim := fmt.Sprintf("The dearest month%s is %s, with a bill of %s.", of, name, bill)
-	if alike > 1 {
-		others := last.Format("January 2006")
-		if alike > 2 {
-			others = words.Counted(words.Number(float64(alike-1)), "other")
+	switch {
+	case alike > 2:
+		months := fmt.Sprintf("%d months", whole)
+		if of != "" {
+			months = fmt.Sprintf("the %d months with a plan for every hour", whole)
 		}
-		claim = fmt.Sprintf("The dearest months%s are %s and %s, each with a bill of %s.", of, name, others, bill)
+		claim = fmt.Sprintf("%d of %s share the highest bill, %s; %s is the first of them.", alike, months, bill, name)
+	case alike > 1:
+		claim = fmt.Sprintf("The dearest months%s are %s and %s, each with a bill of %s.", of, name, last.Format("January 2006"), bill)
 	}
 	a.Facts.Say("dearest_month", m.Start.Format("2006-01"), claim, words.Money("bill", m.Cost.Bill, a.Currency), words.Count("months", float64(alike), "months"))
 }

@@ -49,16 +49,7 @@ func (b *buying) asItIs(left []horizon.LeftOut) {
 		without *horizon.WithoutPlan
 	}{{"today", &as.Today, as.TodayWithout}, {"bought", &as.Bought, as.BoughtWithout}} {
 		b.withoutPlan("/as_it_is/"+of.at+"_without_plan", of.said, of.without)
-		c := &of.said.Cost
-		bill := new(big.Rat)
-		for _, x := range []money.Amount{c.OnDemand, c.Spot, c.Reserved, c.ReservedIdle, c.Upfront} {
-			bill.Add(bill, x.Rat())
-		}
-		total := add(bill, c.Penalties.Rat())
-		if bill.Cmp(of.said.Bill.Rat()) != 0 || total.Cmp(of.said.Total.Rat()) != 0 || bill.Cmp(c.Bill.Rat()) != 0 || total.Cmp(c.Total.Rat()) != 0 ||
-			of.said.Upfront.Rat().Cmp(c.Upfront.Rat()) != 0 {
-			b.wrong("/as_it_is/"+of.at, "does not add up: its lines come to a bill of %s, and to %s with the value refused", trimmed(bill), trimmed(total))
-		}
+		b.adds("/as_it_is/"+of.at, of.said)
 	}
 	dearer := as.Today.Status != capacity.InfeasibleStatus && as.Bought.Total.GreaterThan(as.Today.Total.Decimal)
 	if left := as.BoughtWithout; left != nil && (as.TodayWithout == nil || left.Hours > as.TodayWithout.Hours) {
@@ -73,6 +64,52 @@ func (b *buying) asItIs(left []horizon.LeftOut) {
 	}
 	if !slices.Equal(b.bought, want) {
 		b.wrong("/offers", "buy %v, and %v follows from the cluster as it is", b.bought, want)
+	}
+	b.fewer(as)
+}
+
+// fewer checks the smaller purchases in the cluster as it is: how many there can be, and that the best is better than the purchase and
+// than none.
+func (b *buying) fewer(as *horizon.AsItIs) {
+	most := slices.Max(append(as.VMs, 1))
+	if as.FewerTried < 0 || as.FewerTried > min(8, most-1) || as.FewerTried == 0 && most > 1 && b.a.Complete {
+		b.wrong("/as_it_is/fewer_tried", "is %d, of %d purchases that there are", as.FewerTried, most-1)
+	}
+	f := as.Fewer
+	if f == nil {
+		return
+	}
+	n := slices.Max(append(f.VMs, 0))
+	inProportion := as.FewerTried > 0 && n > 0 && n < most && len(f.VMs) == len(as.VMs)
+	for i := range f.VMs {
+		inProportion = inProportion && f.VMs[i] == as.VMs[i]*n/most
+	}
+	if !inProportion {
+		b.wrong("/as_it_is/fewer/vms", "are %v, which are not fewer than %v in the same proportion", f.VMs, as.VMs)
+	}
+	b.adds("/as_it_is/fewer/cost", &f.Cost)
+	lower := func(than *horizon.PurchaseCost) bool {
+		return than.Status == capacity.InfeasibleStatus || f.Cost.Total.LessThan(than.Total.Decimal)
+	}
+	if f.Cost.Status != capacity.Optimal && f.Cost.Status != capacity.Feasible || !lower(&as.Bought) || !lower(&as.Today) {
+		b.wrong("/as_it_is/fewer/cost", "of %s, %s, is not better than that of the purchase and of none", f.Cost.Total, f.Cost.Status)
+	}
+}
+
+// adds checks that a cost of the cluster as it is adds up.
+func (b *buying) adds(at string, said *horizon.PurchaseCost) {
+	c := &said.Cost
+	if !slices.Contains(statuses, said.Status) {
+		b.wrong(at+"/status", "is %.20q, which is none", said.Status)
+	}
+	bill := new(big.Rat)
+	for _, x := range []money.Amount{c.OnDemand, c.Spot, c.Reserved, c.ReservedIdle, c.Upfront} {
+		bill.Add(bill, x.Rat())
+	}
+	total := add(bill, c.Penalties.Rat())
+	if bill.Cmp(said.Bill.Rat()) != 0 || total.Cmp(said.Total.Rat()) != 0 || bill.Cmp(c.Bill.Rat()) != 0 || total.Cmp(c.Total.Rat()) != 0 ||
+		said.Upfront.Rat().Cmp(c.Upfront.Rat()) != 0 {
+		b.wrong(at, "does not add up: its lines come to a bill of %s, and to %s with the value refused", trimmed(bill), trimmed(total))
 	}
 }
 

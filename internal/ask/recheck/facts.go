@@ -37,8 +37,7 @@ func factsOf(q *goal.ProblemQuestion, a *goal.Answer, p *capacity.Problem) figur
 	bill, value := o.Cost.Bill.Rat(), o.Cost.Penalties.Rat()
 	f := figures{"bill_per_month/bill": o.Cost.PerMonth.Rat(), "cost_of_all/bill": bill, "cost_of_all/vms": number(o.VMs.Total),
 		"value_refused/value_refused": value, "most_for_budget/admitted": number(o.Admitted), "spent/bill": bill,
-		"most_for_budget/refused": number(o.Refused), "most_for_budget/vms": number(o.VMs.Total), "plans_compared/bill_with": bill,
-		"quota_that_binds/quota": number(o.VMs.OnDemand)}
+		"most_for_budget/refused": number(o.Refused), "most_for_budget/vms": number(o.VMs.Total), "plans_compared/bill_with": bill}
 	if q.Budget != nil {
 		spent := bill
 		if q.Budget.Of == goal.OfTotal {

@@ -13,7 +13,8 @@ import (
 	"example.org/headroom/internal/core/words"
 )
 
-var goalNotChecked = []string{"figures of the linear program in facts, and facts about what a time limit has left open",
+var goalNotChecked = []string{"figures of the linear program in facts, and what a time limit has left open",
+	"whether a fact is missing about the next job, the budget, or a contract, but for contracts beside dearer VMs",
 	"which classes are served, but for the cost of serving just them",
 	"how costs of the VMs fall to types, contracts and spot where there are several types or spot VMs"}
 
@@ -81,6 +82,7 @@ func (c *checking) goal(q goal.ProblemQuestion, a goal.Answer, got any) {
 	c.serving(&p, &asked, a)
 	c.end(PlansCheck, "There is such a plan, and none that is cheaper by more than its gap.")
 	if a.Status != capacity.InfeasibleStatus {
+		c.limitsNamed(&asked, &a.Outcome.VMs, a.Facts, "")
 		c.listed(a.Facts, factsOf(&q, &a, &p))
 	}
 	c.toldGoal(&q, &a, got)

@@ -13,7 +13,6 @@ import (
 )
 
 var monthsNotChecked = []string{
-	"warnings",
 	"the classes' shares of the VMs, but for their sums",
 }
 
@@ -45,6 +44,7 @@ func (c *checking) months(q horizon.HorizonQuestion, a horizon.Answer, got any) 
 	c.spans("", &h, &a, got)
 	c.beside(&q, &a, got)
 	c.toldMonths("", &h, &a, got)
+	c.unwarned("", a.Warnings)
 	c.end(SentencesCheck, "The explanation and %d facts say the figures of the answer.", len(a.Facts))
 }
 
@@ -55,6 +55,14 @@ func (c *checking) spans(at string, h *horizon.Horizon, a *horizon.Answer, got a
 		c.arriving(at, h, &hours, a, got, true)
 	} else {
 		c.horizon(at, h, *a, got)
+	}
+}
+
+// unwarned checks that an answer warns of nothing. Warnings tell what a cluster's data lack and what was left out of it; a question that
+// is checked holds all its data itself.
+func (c *checking) unwarned(at string, warnings []capacity.Warning) {
+	for i, w := range warnings {
+		c.wrong(fmt.Sprintf("%s/warnings/%d", at, i), "is %.20q, and the question calls for no warning: %.120q", w.Code, w.Detail)
 	}
 }
 

@@ -274,7 +274,8 @@ func shareOf(p *capacity.Problem, pl *capacity.Plan, class int) *big.Rat {
 	return sum
 }
 
-var sweepNotChecked = []string{"figures of the linear program in facts about the ends of a range", "where a curve bends, what changes there, and whether it could be exact",
+var sweepNotChecked = []string{"figures of the linear program in facts about the ends of a range",
+	"whether a fact is missing there about the next job, the budget, or a contract, but for contracts beside dearer VMs", "where a curve bends, what changes there, and whether it could be exact",
 	"of several types, which of them the price of capacity is that of, where bounds of their prices overlap"}
 
 // sweep checks a problem over a range of figures.
@@ -316,6 +317,7 @@ func (c *checking) sweep(q whatif.SweepQuestion, a whatif.SweepAnswer, got any) 
 	if a.Curve != nil || q.Curve {
 		c.curve(q, a.Curve)
 	}
+	c.limitsAtEnds(&q, &a, numbers)
 	c.listed(a.Facts, sweepFacts(&a))
 	if len(points) > 0 {
 		c.toldSweep(&q, &a, got)

@@ -15,7 +15,7 @@ import (
 	"example.org/headroom/internal/core/proof"
 )
 
-var scheduleNotChecked = []string{"warnings", "that no plan without waiting is cheaper than at_once", "the engine that proposed prices"}
+var scheduleNotChecked = []string{"that no plan without waiting is cheaper than at_once", "the engine that proposed prices"}
 
 // schedule checks the answer about a schedule.
 func (c *checking) schedule(q horizon.ScheduleQuestion, a horizon.ScheduleAnswer) {
@@ -32,6 +32,7 @@ func (c *checking) schedule(q horizon.ScheduleQuestion, a horizon.ScheduleAnswer
 	}) {
 		c.wrong("/explanation", "does not say the figures of the answer")
 	}
+	c.unwarned("", a.Warnings)
 	c.end(SentencesCheck, "The explanation and %d facts say the figures of the answer.", len(a.Facts))
 }
 

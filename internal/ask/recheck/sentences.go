@@ -52,6 +52,8 @@ func (b *buying) told() {
 	}
 	b.differ("", b.got, map[string]any{"answer": told.Answer, "explanation": told.Explanation,
 		"facts": tree(marshalled(told.Facts)), "curves": curves})
+	b.unwarned("", b.a.Warnings)
+	b.unwarned("/horizon", b.a.Horizon.Warnings)
 	b.end(SentencesCheck, "The sentences and %d facts say the figures of the answer.", len(told.Facts))
 }
 

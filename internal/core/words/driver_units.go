@@ -12,7 +12,7 @@ func DriverFact(p *capacity.Problem, f *capacity.Fact, claim string) capacity.Fa
 	switch f.Kind {
 	case "contract_that_binds":
 		names = []string{"worth"}
-	case "quota_that_binds":
+	case QuotaBinds:
 		names, subject = []string{"quota"}, "on_demand"
 	case "budget_worth":
 		subject = ""

@@ -10,18 +10,18 @@ import (
 	"example.org/headroom/internal/core/capacity"
 )
 
+// QuotaBinds is the kind of the fact that the quota of VMs on demand is used up.
+const QuotaBinds = "quota_that_binds"
+
 // Drivers returns facts about what drives a plan's cost: the price of one more VM, the class at the margin, and the
 // contracts, the quota and the budget that bind. The prices are the linear program's, per hour. Of whole VMs they can be
-// far off, even by their sign, so that whole plans tell the quota alone.
+// far off, even by their sign, so that whole plans tell the quota alone, which is told of every plan that uses it up.
 func Drivers(p *capacity.Problem, pl *capacity.Plan) Facts {
-	if pl.Prices == nil {
-		return nil
-	}
 	d := drivers{p: p, pl: pl, hours: float64(p.PeriodSeconds) / 3600, unit: p.Currency + " per VM and hour"}
-	if q := p.Supply.OnDemand.Quota; q != nil && len(p.Supply.VMTypes) == 0 && pl.VMs.OnDemand >= float64(*q) && *q > 0 {
-		d.say("quota_that_binds", "on_demand", Count("quota", float64(*q), "VMs"))
+	if q := p.Supply.OnDemand.Quota; q != nil && len(p.Supply.VMTypes) == 0 && pl.VMs.OnDemand >= float64(*q)-1e-9 && *q > 0 {
+		d.say(QuotaBinds, "on_demand", Count("quota", float64(*q), "VMs"))
 	}
-	if p.Options.Integrality != capacity.Relaxed {
+	if p.Options.Integrality != capacity.Relaxed || pl.Prices == nil {
 		return d.facts
 	}
 	d.vms()
@@ -60,13 +60,13 @@ func DriverClaim(p *capacity.Problem, f *capacity.Fact) string {
 	}
 	cents := func(name string) string { return Cents(figure(name)) }
 	of := OfType(f.Subject)
-	if p.Options.Integrality != capacity.Relaxed && f.Kind != "quota_that_binds" {
+	if p.Options.Integrality != capacity.Relaxed && f.Kind != QuotaBinds {
 		return ""
 	}
 	switch f.Kind {
 	case "contract_that_binds":
 		return fmt.Sprintf("Contract %q is used up, and one more VM in it would be worth %s an hour.", f.Subject, cents("worth"))
-	case "quota_that_binds":
+	case QuotaBinds:
 		return "The quota of " + VMs(figure("quota")) + " on demand is used up."
 	case "budget_worth":
 		return fmt.Sprintf("One %s more in the budget would be worth %s.", p.Currency, cents("worth"))

@@ -120,7 +120,7 @@ func reasonInFleet(p *capacity.Problem, pl *capacity.Plan, i int) Facts {
 	case out.OneMore.Told() || out.OneMore.Bounded():
 		return ReasonOf(p, class, out, 0).Facts(class.Name)
 	case more == nil && full:
-		say(RefusalCosts, "A refused one is valued at "+penalty+" "+period+", and "+none+".", limit...)
+		say(RefusalCosts, valued(neverRefused(class), penalty+" "+period)+", and "+none+".", limit...)
 	case more == nil:
 		say(NoMoreCapacity, noCapacity(none, penalty+" "+period), limit...)
 	case !full && scarce:
@@ -129,7 +129,7 @@ func reasonInFleet(p *capacity.Problem, pl *capacity.Plan, i int) Facts {
 		say(WorthParts, "One more job would be worth its VMs at "+about+CentsOf(*more)+" "+period+" if parts of VMs could be rented, but whole ones cost more than it is valued at, "+penalty+".",
 			Money("amount", *more, unit))
 	default:
-		say(comparison(about), comparedInFleet(more, class.Penalty, about, period, scarce), Money("amount", *more, unit))
+		say(comparison(about), comparedInFleet(more, class, about, period, scarce), Money("amount", *more, unit))
 	}
 	if out.Verdict == capacity.VerdictMinimum {
 		facts.Say(PromisedOnly, class.Name, promisedOnly)
@@ -145,10 +145,10 @@ func comparison(about string) string {
 	return CostsAbout
 }
 
-func comparedInFleet(more *money.Amount, penalty money.Amount, about, period string, scarce bool) string {
+func comparedInFleet(more *money.Amount, class *capacity.Class, about, period string, scarce bool) string {
 	in := " in VMs"
 	if scarce {
 		in += " and in value of jobs that would give way to it under the budget"
 	}
-	return Compared(more.Float(), penalty.Float(), about, period, in, true)
+	return Compared(more.Float(), class.Penalty.Float(), about, period, in, neverRefused(class))
 }

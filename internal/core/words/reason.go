@@ -41,14 +41,29 @@ type Reason struct {
 	vmCost             *money.Amount // of the budget, if it pays for fewer VMs than there are
 	refused            float64
 	fixed, deadline    float64
+	never              bool // refused: all jobs are promised
 }
+
+// neverRefused reports whether all jobs of a class are promised, and no value is given to one that is refused.
+func neverRefused(class *capacity.Class) bool { return class.Jobs.All && class.Penalty.IsZero() }
+
+// valued begins a sentence with the value of a refused job, or with the promise of all.
+func valued(never bool, penalty string) string {
+	if never {
+		return "All jobs that arrive are promised"
+	}
+	return "A refused one is valued at " + penalty
+}
+
+// allPromised ends a sentence about a class whose jobs are never refused.
+const allPromised = "; all jobs that arrive are promised."
 
 // ReasonOf finds the reason; fixed is the time that no number of slots shortens.
 func ReasonOf(p *capacity.Problem, class *capacity.Class, out *capacity.ClassPlan, fixed float64) Reason {
 	period := PerPeriod(p.PeriodSeconds)
 	r := Reason{
 		kind: Costs, period: period, penalty: class.Penalty, refused: out.Refused,
-		full: out.Verdict == capacity.VerdictFull, promised: out.Verdict == capacity.VerdictMinimum,
+		full: out.Verdict == capacity.VerdictFull, promised: out.Verdict == capacity.VerdictMinimum, never: neverRefused(class),
 	}
 	r.unit, r.budget, r.vmCost = p.Currency+" "+period, p.Budget, bindingBudget(p)
 	var margin *money.Amount
@@ -190,9 +205,9 @@ func (r *Reason) say() string {
 		return "Its jobs take no VMs."
 	case RefusalCosts:
 		if r.limits {
-			return "A refused one is valued at " + penalty + ", and one more cannot be served within " + r.missing()
+			return valued(r.never, penalty) + ", and one more cannot be served within " + r.missing()
 		}
-		return "A refused one is valued at " + penalty + ", and " + noMore(r.vmCost, r.unit) + "."
+		return valued(r.never, penalty) + ", and " + noMore(r.vmCost, r.unit) + "."
 	case DoesNotFit:
 		return "One more job cannot be served within " + r.missing()
 	case NoMoreCapacity:
@@ -200,14 +215,18 @@ func (r *Reason) say() string {
 	case CostsAsRefusal:
 		return "One more job " + r.costs(CentsOf(r.amount)) + ", as much as it is valued at when refused: a tie."
 	case CostsBetween:
-		return "One more job takes between " + bound(*r.change.Low, -1) + " and " + bound(*r.change.High, 1) + " " + r.period + "; refused, it is valued at " + CentsOf(r.penalty) + "."
+		refused := "; refused, it is valued at " + CentsOf(r.penalty) + "."
+		if r.never {
+			refused = allPromised
+		}
+		return "One more job takes between " + bound(*r.change.Low, -1) + " and " + bound(*r.change.High, 1) + " " + r.period + refused
 	case CostsAbout:
-		return Compared(r.amount.Float(), r.penalty.Float(), "about ", r.period, " in VMs", true)
+		return Compared(r.amount.Float(), r.penalty.Float(), "about ", r.period, " in VMs", r.never)
 	}
 	if r.change == nil {
-		return Compared(r.amount.Float(), r.penalty.Float(), "", r.period, " in VMs", true)
+		return Compared(r.amount.Float(), r.penalty.Float(), "", r.period, " in VMs", r.never)
 	}
-	more, refused := compared(r.amount.Float(), r.penalty.Float(), r.full)
+	more, refused := compared(r.amount.Float(), r.penalty.Float(), r.full, r.never)
 	return "One more job " + r.costs(more) + refused
 }
 
@@ -223,19 +242,23 @@ func bound(end money.Amount, side int) string {
 	return end.RoundCeil(places).StringFixed(places)
 }
 
-// Compared sets what one more job takes against refusing it. If only is set, it stresses a refusal that is cheaper. By the
-// linear program alone the VMs have a worth, which is on no bill.
-func Compared(more, penalty float64, about, period, made string, only bool) string {
-	a, refused := compared(more, penalty, only)
+// Compared sets what one more job takes against refusing it, which never may be. By the linear program alone the VMs have a worth, which
+// is on no bill.
+func Compared(more, penalty float64, about, period, made string, never bool) string {
+	a, refused := compared(more, penalty, true, never)
 	if made == " in VMs" && about == "" {
 		return "One more job takes VMs worth " + a + " " + period + refused
 	}
 	return "One more job takes " + about + a + " " + period + made + refused
 }
 
-// compared writes what one more job costs, and what it is valued at when refused.
-func compared(more, penalty float64, only bool) (cost, refused string) {
+// compared writes what one more job costs, and what it is valued at when refused, unless it never is. If only is set, it stresses a
+// refusal that is cheaper.
+func compared(more, penalty float64, only, never bool) (cost, refused string) {
 	a, b := Apart(more, penalty)
+	if never {
+		return a, allPromised
+	}
 	if only && more > penalty && !Tied(more, penalty) {
 		b = "only " + b
 	}

@@ -175,6 +175,14 @@ func PercentUp(share decimal.Decimal) string {
 	return percent.RoundCeil(max(0, places(percent, 2))).String() + " %"
 }
 
+// Either writes words of which one is to be taken: a, b or c.
+func Either(all []string) string {
+	if n := len(all); n > 1 {
+		return strings.Join(all[:n-1], ", ") + " or " + all[n-1]
+	}
+	return strings.Join(all, "")
+}
+
 // List joins parts with commas, and "and" before the last. No parts are no text.
 func List(parts []string) string {
 	if n := len(parts); n > 1 {

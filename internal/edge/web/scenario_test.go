@@ -143,7 +143,7 @@ func TestTheDearestMonthIsWhole(t *testing.T) {
 	const month = `{"start":"2026-0%d-01T00:00:00Z","cost":{"bill":"%d.00"}%s}`
 	const without = `,"infeasible_hours":44`
 	horizons, want := "", []string{"", " The dearest month is March 2026, with a bill of $700.00.", " The dearest month of those with a plan for every hour is January 2026, with a bill of $500.00.", "",
-		" The dearest months are January 2026 and March 2026, each with a bill of $700.00."}
+		" The dearest months are January 2026 and March 2026, each with a bill of $700.00.", " 3 of 4 months share the highest bill, $700.00; January 2026 is the first of them."}
 	for _, c := range [][2]string{{"", "[500,500,500]"}, {"", "[500,200,700]"}, {without, "[500,200,700]"}, {without, "[500,500,700]"}, {"", "[700,200,700]"}} {
 		var bills [3]int
 		if err := json.Unmarshal([]byte(c[1]), &bills); err != nil {
@@ -151,6 +151,7 @@ func TestTheDearestMonthIsWhole(t *testing.T) {
 		}
 		horizons += fmt.Sprintf(`,{"currency":"USD","months":[`+month+","+month+","+month+"]}", 1, bills[0], "", 2, bills[1], "", 3, bills[2], c[0])
 	}
+	horizons += fmt.Sprintf(`,{"currency":"USD","months":[`+month+","+month+","+month+","+month+"]}", 1, 700, "", 2, 200, "", 3, 700, "", 4, 700, "")
 	text, err := exec.Command("node", built(t, "dearest"), "["+horizons[1:]+"]").Output()
 	var said []string
 	if err == nil {
@@ -202,6 +203,10 @@ func TestPurchasesLeadWithTheBill(t *testing.T) {
 		{"10000.00", "10000.00", "0.00", "null", `{"left_out":["spot"],"vms":[3],"dearer":true,"today":{"bill":"5000.00"},"bought":{"bill":"5500.00"}}`, `Buy nothing. 3 VMs of "year" would be best without spot VMs, but with spot VMs the VM bill would rise by $500.00 a month.`},
 		{"10000.00", "8000.00", "0.00", "null", `{"left_out":["budget"],"vms":[3],"dearer":false,"today":{"status":"infeasible","bill":"5.00"},"bought":{"bill":"4900.00"},"today_without_plan":{"hours":24,"first":"2026-02-01T10:00:00Z","conflict":"The budget of 1.00 pays for 5.","cure":{"detail":"Raise the budget to 2.00."}},"bought_without_plan":null}`,
 			`Buy 3 VMs of "year". As the cluster is, 24 hours have no plan with today's contracts alone, the first on 1 Feb 2026: The budget of 1.00 pays for 5. Raise the budget to 2.00, and every hour has a plan.`},
+		{"10000.00", "8000.00", "0.00", "null", `{"left_out":["spot"],"vms":[3],"dearer":false,"today":{"bill":"5000.00"},"bought":{"bill":"4900.00"},"fewer_tried":2,"fewer":{"vms":[1],"cost":{"bill":"4700.00"}}}`,
+			`Buy 3 VMs of "year". The VM bill falls by $100.00 a month (2.0 %). 1 VM of "year" would be better as the cluster is, the best of 2 smaller purchases tried: the VM bill is then $4,700 a month.`},
+		{"10000.00", "10000.00", "0.00", "null", `{"left_out":["spot"],"vms":[3],"dearer":true,"today":{"bill":"5000.00"},"bought":{"bill":"5500.00"},"fewer_tried":2,"fewer":{"vms":[1],"cost":{"bill":"4700.00"}}}`,
+			`Buy fewer. 3 VMs of "year" would be best without spot VMs, but with spot VMs the VM bill would rise by $500.00 a month. 1 VM of "year" would be better as the cluster is, the best of 2 smaller purchases tried: the VM bill is then $4,700 a month.`},
 		{"10000.00", "10000.00", "700.00", `"2026-01-01T00:00:00Z"`, "null", `Buy 3 VMs of "year". The VM bill stays the same. It serves 20 job-hours more, which you value at $700.00 a month.`},
 	} {
 		purchases += fmt.Sprintf(`,{"status":"optimal","currency":"USD","offers":[{"name":"year","vms":3}],"obligation":"900.00","today":{"bill":%q},"recommended":{"bill":%q},"bill_saving":{"amount":"1.00","share":0.1},"penalties_avoided":%q,"served_more_job_hours":20,"saving":{"amount":"73073.00","share":0.383},

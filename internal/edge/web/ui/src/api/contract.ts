@@ -1108,6 +1108,11 @@ export type Fault = {
   pointer?: string;
 };
 
+export type FewerBought = {
+  cost: PurchaseCost;
+  vms: Array<number>;
+};
+
 export type FewestMachines = {
   by_s: number;
   machines: number;
@@ -3102,6 +3107,8 @@ export type PurchaseAsItIs = {
   bought: (PurchaseCost);
   bought_without_plan: (HoursWithoutPlan) | null;
   dearer: boolean;
+  fewer: (FewerBought) | null;
+  fewer_tried: number;
   left_out: Array<"other_types" | "spot" | "budget">;
   today: (PurchaseCost);
   today_without_plan: (HoursWithoutPlan) | null;

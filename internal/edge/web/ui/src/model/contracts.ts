@@ -117,8 +117,8 @@ export function dearestSaid(h: Horizon): string {
   const bill = headline(most, h.currency);
   const of = whole.length < h.months.length ? " of those with a plan for every hour" : "";
   if (others.length === 0) return ` The dearest month${of} is ${monthName(dearest.start)}, with a bill of ${bill}.`;
-  const rest = others.length === 1 ? monthName(others[0]!.start) : count(others.length, "other", "others");
-  return ` The dearest months${of} are ${monthName(dearest.start)} and ${rest}, each with a bill of ${bill}.`;
+  if (others.length > 1) return ` ${others.length + 1} of ${of ? `the ${whole.length} months with a plan for every hour` : `${whole.length} months`} share the highest bill, ${bill}; ${monthName(dearest.start)} is the first of them.`;
+  return ` The dearest months${of} are ${monthName(dearest.start)} and ${monthName(others[0]!.start)}, each with a bill of ${bill}.`;
 }
 
 /** Bills are those that a purchase changes: of the cluster as it is, also where offers were weighed without a part of it. */
@@ -139,12 +139,12 @@ export function paysBack(p: Purchase): number | null {
 export function buy(p: Purchase): string {
   if (p.status === "infeasible") return "No purchase keeps every promise.";
   const as = p.as_it_is;
-  if (as?.dearer) return `Buy nothing. ${p.offers.map((o, i) => ({ n: as.vms[i] ?? 0, name: o.name })).filter((x) => x.n > 0).map((x) => `${count(x.n, "VM", "VMs")} of "${inText(x.name)}"`).join(" and ")} would be best without ${leftOut(as.left_out)}, but with ${as.left_out.length > 1 ? "them" : leftOut(as.left_out)} ${raised(p)}.${withoutPlan(as)}`;
+  if (as?.dearer) return `${as.fewer ? "Buy fewer." : "Buy nothing."} ${numbers(p, as.vms)} would be best without ${leftOut(as.left_out)}, but with ${as.left_out.length > 1 ? "them" : leftOut(as.left_out)} ${raised(p)}.${withoutPlan(as)}${fewer(p)}`;
   const bought = p.offers.filter((o) => o.vms > 0);
   if (bought.length === 0) return "Buy nothing. No offer lowers bill and value refused together.";
   const what = `Buy ${bought.map((o) => `${count(o.vms, "VM", "VMs")} of "${inText(o.name)}"`).join(" and ")}.`;
   const bill0 = bills(p);
-  if (!bill0 || !p.penalties_avoided) return `${what}${as ? withoutPlan(as) : ""}`;
+  if (!bill0 || !p.penalties_avoided) return `${what}${as ? withoutPlan(as) : ""}${fewer(p)}`;
   const monthly = (amount: Units) => headline(perMonth(amount, p.horizon.total.hours), p.currency);
   const fall = bill0.fall;
   const by = `by ${monthly(fall < 0n ? -fall : fall)} a month (${share(Math.abs(bill0.share))})`;
@@ -155,7 +155,23 @@ export function buy(p: Purchase): string {
   const value = `${monthly(avoided < 0n ? -avoided : avoided)} a month`;
   const hours = count(Math.round(Math.abs(served)), "job-hour", "job-hours");
   const refused = avoided === 0n ? "" : served !== 0 && served > 0 === avoided > 0n ? ` It serves ${hours} ${served > 0 ? "more" : "fewer"}, which you value at ${value}.` : ` The value refused ${avoided > 0n ? "falls" : "rises"} by ${value}.`;
-  return `${what} ${bill}${back}.${refused}`;
+  return `${what} ${bill}${back}.${refused}${fewer(p)}`;
+}
+
+/** numbers counts the VMs of each offer. */
+const numbers = (p: Purchase, vms: number[]): string =>
+  p.offers
+    .map((o, i) => ({ n: vms[i] ?? 0, name: o.name }))
+    .filter((x) => x.n > 0)
+    .map((x) => `${count(x.n, "VM", "VMs")} of "${inText(x.name)}"`)
+    .join(" and ");
+
+/** fewer says which smaller purchase is better in the cluster as it is, of those that were tried. */
+function fewer(p: Purchase): string {
+  const as = p.as_it_is;
+  if (!as?.fewer) return "";
+  const bill = headline(perMonth(units(as.fewer.cost.bill), p.horizon.total.hours), p.currency);
+  return ` ${numbers(p, as.fewer.vms)} would be better as the cluster is, the best of ${count(as.fewer_tried, "smaller purchase", "smaller purchases")} tried: the VM bill is then ${bill} a month.`;
 }
 
 /** withoutPlan says in which hours promised jobs do not fit into the cluster as it is, and what would do. */
