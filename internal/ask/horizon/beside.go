@@ -10,7 +10,7 @@ import (
 	"example.org/headroom/internal/core/words"
 )
 
-// SpanDifference is what a scenario changes in some time: the figures with it, less those as it is.
+// SpanDifference holds the figures of some time with a scenario, less those as it is.
 type SpanDifference struct {
 	Bill          money.Amount `json:"bill"`
 	ValueRefused  money.Amount `json:"value_refused"`

@@ -208,7 +208,7 @@ func (c *calendar) problem(s *situation, contracts []TermContract) capacity.Prob
 	return p
 }
 
-// filledOf is how many jobs of each class a job of a situation's problem stands for; nil is one.
+// filledOf returns how many jobs of each class a job of a situation's problem counts for; nil is one.
 func (c *calendar) filledOf(s *situation) []float64 {
 	if c.filled == nil {
 		return nil

@@ -17,7 +17,7 @@ import (
 	"example.org/headroom/internal/test/plantest"
 )
 
-// What follows a forecast is what the assumption says, hour by hour, to the end of the longest term.
+// After a forecast the hours hold the demand that the assumption says, to the end of the longest term.
 func TestAssumedDemandHourByHour(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(27, 3))

@@ -38,6 +38,7 @@ func (a *PurchaseAnswer) tell(q *PurchaseQuestion) {
 		return
 	}
 	a.advise(q, span)
+	a.tellApart()
 	if a.AsItIs != nil {
 		if !a.AsItIs.Dearer {
 			a.tellWithout()
@@ -78,6 +79,15 @@ func (a *PurchaseAnswer) tell(q *PurchaseQuestion) {
 		a.Facts.Say("incomplete", "", "The work was ended before all curves and other demands were looked at.")
 	}
 	a.Explanation = a.Facts.Text()
+}
+
+// tellApart says that months may have other bills, because of what was refused before in them.
+func (a *PurchaseAnswer) tellApart() {
+	arrive := slices.ContainsFunc(a.Horizon.Classes, func(c ClassTotal) bool { return c.Arrivals != nil })
+	if arrive && (a.Horizon.Total.RefusedHours > 0 || a.Today.Cost.Penalties.IsPositive()) {
+		a.Facts.Say("hours_by_themselves", "", "These bills weigh every hour by itself. As jobs are refused, months may have other bills and another saving: there an admitted job keeps its VMs until it ends. Ask for months with the purchase as a contract before you buy.",
+			words.Count("refused", a.Horizon.Total.RefusedHours, "job-hours"))
+	}
 }
 
 // advise says what to buy, and the effect on the VM bill. The value of refused jobs is on no bill and stands beside it.
@@ -242,10 +252,6 @@ func (a *PurchaseAnswer) tellCosts() {
 	}
 	if !a.Recommended.Upfront.IsZero() || !a.Today.Upfront.IsZero() {
 		a.Facts.Say("upfront_share", "", "The bill counts upfront payments by their share of this time.", words.Money("recommended", a.Recommended.Upfront, a.Currency), words.Money("today", a.Today.Upfront, a.Currency))
-	}
-	if slices.ContainsFunc(a.Horizon.Classes, func(c ClassTotal) bool { return c.Arrivals != nil && c.RefusedHours > 0 }) {
-		a.Facts.Say("hours_by_themselves", "", "Every hour is weighed by itself; where jobs are refused, months may cost more, because an admitted job keeps its VMs until it ends and a refused one stays away.",
-			words.Count("refused", a.Horizon.Total.RefusedHours, "job-hours"))
 	}
 	var together []string
 	var figures []capacity.Figure

@@ -184,6 +184,7 @@ func (c *checking) beside(q *horizon.HorizonQuestion, a *horizon.Answer, got any
 		of, _ := got.(map[string]any)
 		c.spans("/as_it_is", &q.Horizon, as, of["as_it_is"])
 		c.toldMonths("/as_it_is", &q.Horizon, as, of["as_it_is"])
+		c.unwarned("/as_it_is", as.Warnings)
 	}
 	c.differences(a)
 	c.changesSaid(a)
