@@ -16,6 +16,7 @@ import (
 	"example.org/headroom/internal/ask/horizon"
 	"example.org/headroom/internal/core/capacity"
 	"example.org/headroom/internal/core/money"
+	"example.org/headroom/internal/core/perf"
 	"example.org/headroom/internal/core/words"
 	"example.org/headroom/internal/edge/cli/remote"
 	"example.org/headroom/internal/edge/cli/shell"
@@ -155,6 +156,21 @@ func forecastBill(ctx context.Context, s *remote.Service, cluster string, now ti
 	return fmt.Sprintf("By the forecast the VM bill is %s; \"headroom whatif months --cluster %s\" looks further.", shell.Listed(months), shell.Shown(cluster))
 }
 
+// inWholeJobs says why hours that are planned like this one may cost more than the forecast's bill, where they do: it counts as
+// many jobs as run at once on average.
+func inWholeJobs(p capacity.Problem) string {
+	var parts []string
+	for _, c := range p.Classes {
+		if on := c.ArrivalsPerHour * perf.HeldSeconds(c, p.Supply, p.Options) / 3600; on > 0 && c.Jobs.Max-on >= 0.01 {
+			parts = append(parts, fmt.Sprintf("%s of class %q", words.Jobs(words.Rounded(on, 2)), shell.Shown(c.Name)))
+		}
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("A plan is for whole jobs at once. The forecast's bill counts what runs on average, such as %s, and may be less.", parts[0])
+}
+
 // explainPlan explains a plan, and tells the forecast's bill where there is one.
 func explainPlan(p capacity.Problem, r record, forecast string) []explanation {
 	pl := r.Plan
@@ -177,6 +193,9 @@ func explainPlan(p capacity.Problem, r record, forecast string) []explanation {
 		}
 	}
 	if forecast != "" {
+		if whole := inWholeJobs(p); whole != "" {
+			forecast += " " + whole
+		}
 		said = append(said, explanation{"money", "", forecast})
 	}
 	for _, line := range moneyLines(p, pl) {
