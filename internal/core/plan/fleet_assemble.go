@@ -170,15 +170,19 @@ func (t *vmType) rented(n float64, whole bool) capacity.VMs {
 	return v
 }
 
+// alikePrices is by which share prices of types may differ through rounding alone.
+const alikePrices = 1e-7
+
 // price fills in prices, break-even penalties, flips and reasons, from the linear program.
 func (d *fleetDecision) price(pl *capacity.Plan) {
 	r := d.relaxed
 	prices := &capacity.Prices{Contracts: []capacity.ContractWorth{}}
+	least := 0 // the type with the lowest price; the first of several
 	for v := range d.types {
 		t := &d.types[v]
 		p := capacity.CapacityPrice{Low: money.Round(r.nuLow[v]), High: money.Finite(r.nuHigh[v])}
-		if v == 0 || p.Low.LessThan(prices.Capacity.Low.Decimal) {
-			prices.Capacity = p
+		if v == 0 || r.nuLow[v] < r.nuLow[least]*(1-alikePrices) {
+			prices.Capacity, least = p, v
 		}
 		if d.named() {
 			prices.Types = append(prices.Types, capacity.TypePrice{Name: t.name, CapacityPrice: p})
