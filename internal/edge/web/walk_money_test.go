@@ -85,10 +85,10 @@ func walkMoney(t *testing.T, s *server, browser context.Context) {
 				t.Errorf("%s %s: %s", name, path, w)
 			}
 			amounts += seen
-			if name == "scarce" && path == "now" { // a wrong word is noticed
-				value[bool](t, ctx, `[...document.querySelectorAll("dt")].forEach((e) => { e.textContent = e.textContent.replace("Bill and value refused", "VM bill") }), true`)
-				if wrong, _ := judgeMoney(t, ctx, b, "planted"); len(wrong) != 1 {
-					t.Errorf("of a total called VM bill it says %q", wrong)
+			if name == "scarce" && path == "now" { // wrong words are noticed, but where that amount is a bill of another time as well
+				value[bool](t, ctx, `[...document.querySelectorAll("dt")].forEach((e) => { e.textContent = e.textContent.replace("Bill and value refused", "VM bill").replace("Value refused (on no bill)", "VM bill") }), true`)
+				if wrong, _ := judgeMoney(t, ctx, b, "planted"); len(wrong) == 0 {
+					t.Error("a total and a value called VM bill are not noticed")
 				}
 			}
 		}
