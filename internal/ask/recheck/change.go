@@ -53,13 +53,13 @@ func (x change) apply() bool {
 		return x.classes()
 	case whatif.ChangeBound:
 		x.Options.Bound = of.Bound
-		return true
+		return x.allArriving()
 	case whatif.ChangeBudget, whatif.ChangeTotal:
 		return x.budget()
 	case whatif.AddVMType:
-		return x.addType()
+		return x.addType() && x.allArriving()
 	case whatif.DropVMType:
-		return x.dropType()
+		return x.dropType() && x.allArriving()
 	default:
 		return x.supply()
 	}
@@ -143,6 +143,14 @@ func (x change) arriving(class int) {
 		c.Jobs.Min = jobs
 	}
 	c.Jobs.Min = min(c.Jobs.Min, jobs)
+}
+
+// allArriving counts the jobs of all classes anew, as arriving does those of one.
+func (x change) allArriving() bool {
+	for i := range x.Classes {
+		x.arriving(i)
+	}
+	return true
 }
 
 // wholeNoise is what a number of jobs may lie above a whole one through rounding.

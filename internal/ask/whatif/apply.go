@@ -100,7 +100,9 @@ func (a *applying) change(ch *ScenarioChange) {
 		a.changeBudget(ch)
 	case ChangeBound:
 		a.retyped = true
+		a.ownClasses()
 		a.Options.Bound = ch.Bound
+		a.carryAll(ch)
 	case AddContract:
 		a.addContract(ch)
 	case DropContract:
@@ -111,10 +113,12 @@ func (a *applying) change(ch *ScenarioChange) {
 		a.retyped = true
 		a.ownClasses()
 		a.addVMType(ch)
+		a.carryAll(ch)
 	case DropVMType:
 		a.retyped = true
 		a.ownClasses()
 		a.dropVMType(ch)
+		a.carryAll(ch)
 	}
 }
 
@@ -184,6 +188,13 @@ func (a *applying) changeDemand(ch *ScenarioChange, class *capacity.Class) {
 	}
 	class.ArrivalsPerHour *= *ch.Factor
 	a.carry(ch, class)
+}
+
+// carryAll counts the jobs of all classes anew, where a job on one slot of each kind may hold its VMs for another time.
+func (a *applying) carryAll(ch *ScenarioChange) {
+	for i := range a.Classes {
+		a.carry(ch, &a.Classes[i])
+	}
 }
 
 // carry counts the jobs of a class that run at once anew, where it says how many arrive.

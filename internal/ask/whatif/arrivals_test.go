@@ -58,3 +58,20 @@ func TestArrivalsAreCountedAnew(t *testing.T) {
 		})
 	}
 }
+
+// Jobs that need but a slot are done before their deadline. With another bound they run for longer, so that more run at once.
+func TestArrivalsAreCountedAnewAtAnotherBound(t *testing.T) {
+	t.Parallel()
+	p := laidOver(t)
+	p.Options.Integrality, p.Options.OneSlotPerJob, p.Options.Bound = capacity.Integer, true, capacity.CalibratedBound
+	p.Classes = []capacity.Class{{Name: "a", Profile: &capacity.Profile{MapTasks: 4, MapAvgSeconds: 100, MapMaxSeconds: 130}, Calibration: &capacity.Calibration{Bound: capacity.AverageBound, Factor: 0.5}, DeadlineSeconds: 7200,
+		SlotsPerVM: capacity.SlotsPerVM{Map: 2, Reduce: 2}, Jobs: capacity.JobRange{Max: 56}, ArrivalsPerHour: 1000}}
+	got, err := Scenario{Changes: []ScenarioChange{{What: ChangeBound, Bound: capacity.AverageBound}}}.Apply(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Four tasks of 100 s on one slot take 400 s, and half of that as they are calibrated.
+	if jobs := got.Classes[0].Jobs.Max; jobs != 112 || p.Classes[0].Jobs.Max != 56 {
+		t.Errorf("%g jobs run at once, want 112; before %g", jobs, p.Classes[0].Jobs.Max)
+	}
+}

@@ -19,7 +19,8 @@ const maxScenarioChanges = 100
 
 // ScenarioChange is one change of a problem. Which members it takes depends on What; see the constants.
 // A number is changed by exactly one of Factor and Value; what counts jobs, VMs or a quota is then
-// rounded to the nearest whole number, jobs of a relaxed problem excepted.
+// rounded to the nearest whole number, jobs of a relaxed problem excepted. Where a class says how many jobs arrive, its jobs at
+// once are counted anew by what changes their time or number, and rounded up.
 type ScenarioChange struct {
 	What     What              `json:"what"`
 	Class    string            `json:"class,omitempty"`    // "": every class

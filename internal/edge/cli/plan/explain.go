@@ -159,16 +159,15 @@ func forecastBill(ctx context.Context, s *remote.Service, cluster string, now ti
 // inWholeJobs says why hours that are planned like this one may cost more than the forecast's bill, where they do: it counts as
 // many jobs as run at once on average.
 func inWholeJobs(p capacity.Problem) string {
-	var parts []string
+	inParts := p.Options
+	inParts.Integrality = capacity.Relaxed
 	for _, c := range p.Classes {
-		if on := c.ArrivalsPerHour * perf.HeldSeconds(c, p.Supply, p.Options) / 3600; on > 0 && c.Jobs.Max-on >= 0.01 {
-			parts = append(parts, fmt.Sprintf("%s of class %q", words.Jobs(words.Rounded(on, 2)), shell.Shown(c.Name)))
+		if on := perf.AtOnce(c, p.Supply, inParts); on > 0 && c.Jobs.Max-on >= 0.01 {
+			return fmt.Sprintf("A plan is for whole jobs at once. The forecast's bill counts what runs on average, such as %s of class %q, and may be less.",
+				words.Jobs(words.Rounded(on, 2)), shell.Shown(c.Name))
 		}
 	}
-	if len(parts) == 0 {
-		return ""
-	}
-	return fmt.Sprintf("A plan is for whole jobs at once. The forecast's bill counts what runs on average, such as %s, and may be less.", parts[0])
+	return ""
 }
 
 // explainPlan explains a plan, and tells the forecast's bill where there is one.

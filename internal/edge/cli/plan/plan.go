@@ -180,11 +180,11 @@ func Create(c *cobra.Command, s *remote.Service, cluster string, next time.Time)
 			return 0, "", err
 		}
 	}
-	p, err := problemOfPlan(s, c.Context(), r)
-	if err != nil {
+	if err := writePlan(c, s, shell.Output{Format: "table"}, r); err != nil {
 		return 0, "", err
 	}
-	return r.Number, inWholeJobs(p), writePlan(c, s, shell.Output{Format: "table"}, r)
+	p, err := problemOfPlan(s, c.Context(), r)
+	return r.Number, inWholeJobs(p), err
 }
 
 func create(c *cobra.Command, s *remote.Service, cluster, body string) (record, error) {
