@@ -345,27 +345,7 @@ func TestPromisedJobsAreNotRefused(t *testing.T) {
 func TestStartedJobsOfRandomHorizons(t *testing.T) {
 	refused := 0
 	for seed := range uint64(40) {
-		r := rand.New(rand.NewPCG(28, seed))
-		h := fridays(t, []string{"relaxed", "integer", "executable"}[r.IntN(3)], 1).Horizon
-		c := &h.Problem.Classes[0]
-		c.Jobs.Min, c.DeadlineSeconds = 0, float64(3600+r.IntN(20_000))
-		c.Demand.MapWorkSeconds = c.DeadlineSeconds * float64(1+r.IntN(20))
-		c.Penalty = plantest.AmountIn(t, fmt.Sprintf("%d.%d", r.IntN(3), 1+r.IntN(9)))
-		other := *c
-		demand := *c.Demand
-		other.Name, other.Demand = "other", &demand
-		demand.MapWorkSeconds /= 3
-		h.Problem.Classes = append(h.Problem.Classes, other)
-		quota := int64(5 + r.IntN(60))
-		if r.IntN(2) == 0 {
-			h.Problem.Supply.OnDemand.Quota = &quota
-		}
-		start := h.Start()
-		h.Periods = nil
-		for i := range 40 {
-			h.Periods = append(h.Periods, HorizonPeriod{Start: start.Add(time.Duration(i) * time.Hour), Hours: 1,
-				Arrivals: []float64{float64(r.IntN(9)) / 2, float64(r.IntN(2) * r.IntN(9))}, OnDemandPrice: new(plantest.AmountIn(t, fmt.Sprintf("0.%d", 1+r.IntN(5))))})
-		}
+		h := drawnRefusals(t, seed)
 		a := planned(t, h)
 		if a.Total.RefusedHours > 0 {
 			refused++
@@ -392,6 +372,32 @@ func TestStartedJobsOfRandomHorizons(t *testing.T) {
 	if refused < 15 {
 		t.Errorf("only %d horizons refuse jobs", refused)
 	}
+}
+
+// drawnRefusals draws a horizon of 40 hours in which jobs are often refused.
+func drawnRefusals(t *testing.T, seed uint64) Horizon {
+	r := rand.New(rand.NewPCG(28, seed))
+	h := fridays(t, []string{"relaxed", "integer", "executable"}[r.IntN(3)], 1).Horizon
+	c := &h.Problem.Classes[0]
+	c.Jobs.Min, c.DeadlineSeconds = 0, float64(3600+r.IntN(20_000))
+	c.Demand.MapWorkSeconds = c.DeadlineSeconds * float64(1+r.IntN(20))
+	c.Penalty = plantest.AmountIn(t, fmt.Sprintf("%d.%d", r.IntN(3), 1+r.IntN(9)))
+	other := *c
+	demand := *c.Demand
+	other.Name, other.Demand = "other", &demand
+	demand.MapWorkSeconds /= 3
+	h.Problem.Classes = append(h.Problem.Classes, other)
+	quota := int64(5 + r.IntN(60))
+	if r.IntN(2) == 0 {
+		h.Problem.Supply.OnDemand.Quota = &quota
+	}
+	start := h.Start()
+	h.Periods = nil
+	for i := range 40 {
+		h.Periods = append(h.Periods, HorizonPeriod{Start: start.Add(time.Duration(i) * time.Hour), Hours: 1,
+			Arrivals: []float64{float64(r.IntN(9)) / 2, float64(r.IntN(2) * r.IntN(9))}, OnDemandPrice: new(plantest.AmountIn(t, fmt.Sprintf("0.%d", 1+r.IntN(5))))})
+	}
+	return h
 }
 
 // hourly returns the situation of every hour.

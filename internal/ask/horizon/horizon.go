@@ -161,21 +161,26 @@ type ContractTotal struct {
 // time; the answer does not depend on them. Periods are bound together by started jobs alone (see inOrder).
 // A nil solve is the core method alone. Progress, if given, is told after every solve, one call at a time.
 func Plan(ctx context.Context, h Horizon, solve plan.Planner, workers int, progress func(done, total int)) (Answer, error) {
-	c := NewCourse(h, solve)
-	err := each(ctx, c.total(), Crew{Workers: workers}, progress, c.one)
-	if err == nil {
-		err = c.inOrder(ctx)
-	}
-	if err != nil {
-		return Answer{}, err
-	}
-	return c.Answer(), nil
+	return planAsMonths(ctx, h, solve, Crew{Workers: workers}, progress)
 }
 
 // planWith plans every period by itself.
 func planWith(ctx context.Context, h Horizon, solve plan.Planner, crew Crew, progress func(done, total int)) (Answer, error) {
 	c := NewCourse(h, solve)
 	if err := each(ctx, c.total(), crew, progress, c.one); err != nil {
+		return Answer{}, err
+	}
+	return c.Answer(), nil
+}
+
+// planAsMonths is planWith, and then plans hours in their order where jobs are refused, as Plan does.
+func planAsMonths(ctx context.Context, h Horizon, solve plan.Planner, crew Crew, progress func(done, total int)) (Answer, error) {
+	c := NewCourse(h, solve)
+	err := each(ctx, c.total(), crew, progress, c.one)
+	if err == nil {
+		err = crew.piece(ctx, 0, func(ctx context.Context, _ int) error { return c.inOrder(ctx) })
+	}
+	if err != nil {
 		return Answer{}, err
 	}
 	return c.Answer(), nil

@@ -174,25 +174,40 @@ func Weigh(ctx context.Context, q PurchaseQuestion, solve plan.Planner, crew Cre
 	}
 	a := PurchaseAnswer{Currency: q.Problem.Currency, Offers: []OfferAnswer{}, Months: []SavingMonth{}, Curves: []SavingCurve{},
 		Assume: q.Assume, ForecastUntil: known.End(), Assumptions: []AssumedAnswer{}, Ends: []EndPoint{}, Regret: []RegretPoint{}, Facts: words.Facts{}, Warnings: []capacity.Warning{}}
-	if len(asked.leftOut()) > 0 && slices.Max(found.bought) > 0 && !math.IsInf(found.cost, 1) {
-		if a.AsItIs, err = asked.asItIs(ctx, found.bought, solve, crew, steps); err != nil {
+	hourly := func(h Horizon) (Answer, error) {
+		told := steps.begin(horizonSteps)
+		return planWith(ctx, h, solve, crew, func(done, total int) { told(float64(done) / float64(total)) })
+	}
+	bought := found.bought
+	if a.Horizon, err = hourly(withOffers(&q, bought)); err != nil {
+		return PurchaseAnswer{}, err
+	}
+	today, err := hourly(q.Horizon)
+	if err != nil {
+		return PurchaseAnswer{}, err
+	}
+	var ended error // the work was ended while other purchases were tried
+	if left := asked.leftOut(&a.Horizon, &today); !math.IsInf(found.cost, 1) && (len(left) > 0 && slices.Max(bought) > 0 || slices.Contains(left, WithoutStarted)) {
+		if a.AsItIs, err = asked.asItIs(ctx, left, bought, solve, crew, steps); err != nil {
 			return PurchaseAnswer{}, err
 		}
 		if a.AsItIs.Dearer {
-			clear(found.bought)
+			if a.Horizon, err = hourly(withOffers(&q, a.AsItIs.recommended())); err != nil {
+				return PurchaseAnswer{}, err
+			}
 		}
+		if ended = asked.tryOthers(ctx, a.AsItIs, solve, crew, steps); a.AsItIs.Better != nil {
+			if with, err := hourly(withOffers(&q, a.AsItIs.Better.VMs)); err == nil {
+				a.Horizon = with
+			} else { // the work was ended just then
+				a.AsItIs.Better, ended = nil, err
+			}
+		}
+		bought = a.AsItIs.recommended()
 	}
-	bought := found.bought
-	var today, alone Answer
-	for _, part := range [...]struct {
-		to   *Answer
-		with Horizon
-	}{{&a.Horizon, withOffers(&q, bought)}, {&today, q.Horizon}, {&alone, withoutContracts(q.Horizon)}} {
-		told := steps.begin(horizonSteps)
-		*part.to, err = planWith(ctx, part.with, solve, crew, func(done, total int) { told(float64(done) / float64(total)) })
-		if err != nil {
-			return PurchaseAnswer{}, err
-		}
+	alone, err := hourly(withoutContracts(q.Horizon))
+	if err != nil {
+		return PurchaseAnswer{}, err
 	}
 	a.Recommended, a.Today, a.OnDemandOnly = costOf(&a.Horizon), costOf(&today), costOf(&alone)
 	if math.IsInf(found.cost, 1) || a.Horizon.Status == capacity.InfeasibleStatus {
@@ -210,11 +225,8 @@ func Weigh(ctx context.Context, q PurchaseQuestion, solve plan.Planner, crew Cre
 	}
 	a.follow(&q, &today)
 	a.NeededUntil = a.neededUntil(&q)
-	if a.AsItIs != nil {
-		err = asked.tryFewer(ctx, a.AsItIs, solve, crew, steps)
-	}
-	if err == nil && (a.AsItIs == nil || !a.AsItIs.Dearer) { // otherwise other numbers and demands would be those of a cluster that is not there
-		err = a.compare(ctx, w, known, &found, steps)
+	if err = ended; err == nil && a.hasCurves() {
+		err = a.compare(ctx, w, known, &found, bought, steps)
 		a.settle(bought)
 	}
 	a.Complete = err == nil
@@ -225,15 +237,21 @@ func Weigh(ctx context.Context, q PurchaseQuestion, solve plan.Planner, crew Cre
 	return a, err
 }
 
+// hasCurves reports whether other numbers and demands are looked at. Where nothing is bought because the purchase is dearer in
+// the cluster as it is, they would be those of a cluster that is not there.
+func (a *PurchaseAnswer) hasCurves() bool {
+	return a.AsItIs == nil || !a.AsItIs.Dearer || a.AsItIs.Better != nil
+}
+
 // compare adds what other numbers of each offer come to, and other demands.
-func (a *PurchaseAnswer) compare(ctx context.Context, w *weighing, known Horizon, found *choiceOfOffers, steps *steps) (err error) {
+func (a *PurchaseAnswer) compare(ctx context.Context, w *weighing, known Horizon, found *choiceOfOffers, bought []int64, steps *steps) (err error) {
 	w.told = nil // these few costs are no part that is counted
-	if err := w.oneMore(ctx, a, found.bought); err != nil {
+	if err := w.oneMore(ctx, a, bought); err != nil {
 		return err
 	}
 	for k := range w.question.Offers {
 		w.told = steps.begin(curveSteps)
-		curve, err := w.curve(ctx, found.bought, k)
+		curve, err := w.curve(ctx, bought, k)
 		if err != nil {
 			return err
 		}
@@ -241,19 +259,19 @@ func (a *PurchaseAnswer) compare(ctx context.Context, w *weighing, known Horizon
 	}
 	for _, factor := range w.question.Factors {
 		w.told = steps.begin(regretSteps)
-		point, err := w.regret(ctx, factor, found)
+		point, err := w.regret(ctx, factor, found, bought)
 		if err != nil {
 			return err
 		}
 		a.Regret = append(a.Regret, point)
 	}
 	w.told = steps.begin(regretSteps)
-	if a.Assumptions, err = w.assumed(ctx, known, found); err != nil {
+	if a.Assumptions, err = w.assumed(ctx, known, bought); err != nil {
 		return err
 	}
 	if len(w.question.Factors) > 0 { // nobody who wants no other demand wants demands that end
 		w.told = steps.begin(regretSteps)
-		a.Ends, err = w.ended(ctx, found)
+		a.Ends, err = w.ended(ctx, bought)
 	}
 	return err
 }
@@ -280,9 +298,11 @@ func (a *PurchaseAnswer) settle(bought []int64) {
 	}
 	for i := range a.Regret {
 		p := &a.Regret[i]
-		if p.Factor == 1 && slices.Equal(p.Best, bought) {
-			p.Cost, p.BestCost = new(a.Recommended.Total), new(a.Recommended.Total)
-			p.Bill, p.BestBill = new(a.Recommended.Bill), new(a.Recommended.Bill)
+		if p.Factor == 1 && p.Cost != nil {
+			p.Cost, p.Bill = new(a.Recommended.Total), new(a.Recommended.Bill)
+			if slices.Equal(p.Best, bought) {
+				p.BestCost, p.BestBill = new(a.Recommended.Total), new(a.Recommended.Bill)
+			}
 		}
 		if p.Factor == 1 && p.TodayCost != nil && a.Today.Status != capacity.InfeasibleStatus {
 			p.TodayCost, p.TodayBill = new(a.Today.Total), new(a.Today.Bill)
@@ -534,26 +554,26 @@ func (w *weighing) curve(ctx context.Context, bought []int64, offer int) (Saving
 }
 
 // regret compares the cost of the recommendation at another demand with that of the best purchase there.
-func (w *weighing) regret(ctx context.Context, factor float64, recommended *choiceOfOffers) (RegretPoint, error) {
-	point, there, best := RegretPoint{Factor: factor}, w, *recommended
+func (w *weighing) regret(ctx context.Context, factor float64, found *choiceOfOffers, bought []int64) (RegretPoint, error) {
+	point, there, best := RegretPoint{Factor: factor}, w, *found
 	if factor != 1 {
 		q := *w.question
 		q.Horizon = q.Scaled(factor)
 		var err error
-		if there, best, err = w.elsewhere(ctx, &q, false, recommended); err != nil {
+		if there, best, err = w.elsewhere(ctx, &q, false, bought); err != nil {
 			return point, err
 		}
 	}
-	return point, point.fill(ctx, there, &best, recommended)
+	return point, point.fill(ctx, there, &best, bought)
 }
 
 // fill sets the costs of the recommendation, of buying nothing and of the best purchase at another demand.
-func (p *RegretPoint) fill(ctx context.Context, there *weighing, best, recommended *choiceOfOffers) error {
+func (p *RegretPoint) fill(ctx context.Context, there *weighing, best *choiceOfOffers, recommended []int64) error {
 	if math.IsInf(best.cost, 1) {
 		return nil
 	}
 	var each [3]plan.Spent
-	for i, bought := range [][]int64{recommended.bought, make([]int64, len(recommended.bought)), best.bought} {
+	for i, bought := range [][]int64{recommended, make([]int64, len(recommended)), best.bought} {
 		var err error
 		if each[i], err = there.exactAll(ctx, bought); err != nil {
 			return err

@@ -16,10 +16,10 @@ import (
 )
 
 // AsItIs compares a purchase with today where nothing is left out: its hours are planned as months are. A purchase that
-// costs more there is not recommended.
+// costs more there is not recommended. Another one that is better there is recommended instead.
 type AsItIs struct {
 	LeftOut []LeftOut    `json:"left_out"` // what the offers were weighed without
-	VMs     []int64      `json:"vms"`      // by offer: the best purchase without that
+	VMs     []int64      `json:"vms"`      // by offer: the best purchase without that; none is 0 of each
 	Today   PurchaseCost `json:"today"`
 	Bought  PurchaseCost `json:"bought"`
 	Dearer  bool         `json:"dearer"` // the purchase raises bill and value refused together, or leaves more hours without a plan
@@ -27,12 +27,12 @@ type AsItIs struct {
 	TodayWithout  *WithoutPlan `json:"today_without_plan"` // null where every hour has a plan
 	BoughtWithout *WithoutPlan `json:"bought_without_plan"`
 
-	FewerTried int64        `json:"fewer_tried"` // smaller purchases that were planned as well
-	Fewer      *FewerBought `json:"fewer"`       // the best of them, where it is better than the purchase and than none
+	OthersTried int64        `json:"others_tried"` // smaller and larger purchases that were planned as well
+	Better      *OtherBought `json:"better"`       // the best of them, where it is better than the purchase and than none: it is recommended
 }
 
-// FewerBought is a smaller purchase in the cluster as it is, with which every hour has a plan.
-type FewerBought struct {
+// OtherBought is another purchase in the cluster as it is, with which every hour has a plan.
+type OtherBought struct {
 	VMs  []int64      `json:"vms"` // by offer
 	Cost PurchaseCost `json:"cost"`
 }
@@ -45,18 +45,22 @@ type WithoutPlan struct {
 	Cure     *fault.Hint `json:"cure"`     // a budget with which every hour has a plan, which was tried; null where none was found
 }
 
-// asItIs plans the horizon with all that the question leaves out, today and with a purchase.
-func (q *PurchaseQuestion) asItIs(ctx context.Context, bought []int64, solve plan.Planner, crew Crew, steps *steps) (*AsItIs, error) {
+// asItIs plans the horizon with all that was left out, today and with a purchase.
+func (q *PurchaseQuestion) asItIs(ctx context.Context, left []LeftOut, bought []int64, solve plan.Planner, crew Crew, steps *steps) (*AsItIs, error) {
 	today, with := q.whole(bought)
-	a := &AsItIs{LeftOut: q.leftOut(), VMs: slices.Clone(bought)}
+	a := &AsItIs{LeftOut: left, VMs: slices.Clone(bought)}
 	for _, part := range [...]struct {
 		to      *PurchaseCost
 		without **WithoutPlan
 		with    Horizon
 	}{{&a.Today, &a.TodayWithout, today}, {&a.Bought, &a.BoughtWithout, with}} {
+		if part.to == &a.Bought && slices.Max(bought) == 0 {
+			a.Bought, a.BoughtWithout = a.Today, a.TodayWithout
+			break
+		}
 		told := steps.begin(horizonSteps)
 		cures := budgetCures{solve: solve}
-		found, err := planWith(ctx, part.with, cures.plan, crew, func(done, total int) { told(float64(done) / float64(total)) })
+		found, err := planAsMonths(ctx, part.with, cures.plan, crew, func(done, total int) { told(float64(done) / float64(total)) })
 		if err != nil {
 			return nil, err
 		}
@@ -75,6 +79,28 @@ func (q *PurchaseQuestion) asItIs(ctx context.Context, bought []int64, solve pla
 	return a, nil
 }
 
+// Best is the cost of what is recommended.
+func (a *AsItIs) Best() *PurchaseCost {
+	switch {
+	case a.Better != nil:
+		return &a.Better.Cost
+	case a.Dearer:
+		return &a.Today
+	}
+	return &a.Bought
+}
+
+// recommended returns the VMs of each offer that are to be bought.
+func (a *AsItIs) recommended() []int64 {
+	switch {
+	case a.Better != nil:
+		return a.Better.VMs
+	case a.Dearer:
+		return make([]int64, len(a.VMs))
+	}
+	return a.VMs
+}
+
 // whole is the horizon of the cluster as it is, today and with a purchase.
 func (q *PurchaseQuestion) whole(bought []int64) (today, with Horizon) {
 	whole, vmType := *q, ""
@@ -91,41 +117,57 @@ func (q *PurchaseQuestion) whole(bought []int64) (today, with Horizon) {
 	return whole.Horizon, with
 }
 
-// mostTries bounds the smaller purchases that are planned in the cluster as it is.
+// mostTries bounds the other purchases that are planned in the cluster as it is.
 const mostTries = 8
 
-// tryFewer plans smaller purchases in the cluster as it is: all offers in the same proportion, first in quarters and then ever closer
-// around the best. What was tried before the work is ended stays.
-func (q *PurchaseQuestion) tryFewer(ctx context.Context, a *AsItIs, solve plan.Planner, crew Crew, steps *steps) error {
-	most := slices.Max(a.VMs)
-	tried := map[int64]*PurchaseCost{0: &a.Today, most: &a.Bought}
-	best := most
+// scaled is a purchase in the proportion of another, with n VMs of the offer with index `by`. Of no offer is it more than there is.
+func (q *PurchaseQuestion) scaled(bought []int64, by int, n int64) []int64 {
+	other := make([]int64, len(bought))
+	for k := range other {
+		other[k] = min(q.Offers[k].Max, bought[k]*n/bought[by])
+	}
+	return other
+}
+
+// tryOthers plans smaller and larger purchases in the cluster as it is: all offers in the same proportion, at most twice as many.
+// They are a quarter apart at first, and then ever closer around the best. What was tried before the work is ended stays.
+func (q *PurchaseQuestion) tryOthers(ctx context.Context, a *AsItIs, solve plan.Planner, crew Crew, steps *steps) error {
+	by := 0
+	for k := range a.VMs {
+		if a.VMs[k] > a.VMs[by] {
+			by = k
+		}
+	}
+	weighed := a.VMs[by]
+	if weighed == 0 {
+		return nil
+	}
+	most := min(2*weighed, q.Offers[by].Max)
+	tried := map[int64]*PurchaseCost{0: &a.Today, weighed: &a.Bought}
+	best := weighed
 	if !better(&a.Bought, &a.Today) {
 		best = 0
 	}
 	told := steps.begin(horizonSteps)
-	step := (most + 3) / 4
-	for next := []int64{step, 2 * step, 3 * step}; ; next = []int64{best - step, best + step} {
+	step := (weighed + 3) / 4
+	for next := []int64{step, 2 * step, 3 * step, weighed + step}; ; next = []int64{best - step, best + step} {
 		was := best
 		for _, n := range next {
-			if n <= 0 || n >= most || tried[n] != nil || a.FewerTried == mostTries {
+			if n <= 0 || n > most || tried[n] != nil || a.OthersTried == mostTries {
 				continue
 			}
-			bought := make([]int64, len(a.VMs))
-			for k := range bought {
-				bought[k] = a.VMs[k] * n / most
-			}
+			bought := q.scaled(a.VMs, by, n)
 			_, with := q.whole(bought)
-			found, err := planWith(ctx, with, solve, crew, nil)
+			found, err := planAsMonths(ctx, with, solve, crew, nil)
 			if err != nil {
 				return err
 			}
 			cost := costOf(&found)
 			tried[n] = &cost
-			a.FewerTried++
-			told(float64(a.FewerTried) / mostTries)
+			a.OthersTried++
+			told(float64(a.OthersTried) / mostTries)
 			if better(&cost, tried[best]) {
-				best, a.Fewer = n, &FewerBought{bought, cost}
+				best, a.Better = n, &OtherBought{bought, cost}
 			}
 		}
 		if step == 1 && best == was {
@@ -140,29 +182,32 @@ func better(a, than *PurchaseCost) bool {
 	return a.Status != capacity.InfeasibleStatus && (than.Status == capacity.InfeasibleStatus || a.Total.LessThan(than.Total.Decimal))
 }
 
-// tellFewer says what smaller purchases come to in the cluster as it is.
-func (a *PurchaseAnswer) tellFewer() {
+// tellOthers says why other numbers are bought than would be best without what was left out, or that none that was tried is better.
+func (a *PurchaseAnswer) tellOthers() {
 	as := a.AsItIs
-	tried := []capacity.Figure{words.Count("tried", float64(as.FewerTried), "purchases")}
-	of := words.Counted(words.Number(float64(as.FewerTried)), "smaller purchase")
-	if as.Fewer == nil {
-		if as.FewerTried > 0 {
-			a.Facts.Say("no_fewer_as_it_is", "", fmt.Sprintf("In the cluster as it is, none of %s that %s tried is better.", of, wasWere(as.FewerTried)), tried...)
+	tried := []capacity.Figure{words.Count("tried", float64(as.OthersTried), "purchases")}
+	of := words.Counted(words.Number(float64(as.OthersTried)), "other purchase")
+	if as.Better == nil {
+		if as.OthersTried > 0 {
+			a.Facts.Say("no_better_as_it_is", "", fmt.Sprintf("%s, none of %s that %s tried is better.", sentence(as.with()), of, wasWere(as.OthersTried)), tried...)
 		}
 		return
 	}
-	cost := &as.Fewer.Cost
-	said := fmt.Sprintf("the VM bill is then %s %s, and every hour has a plan", words.CentsOf(cost.Bill), a.Currency)
-	if as.Today.Status != capacity.InfeasibleStatus {
-		said = "that " + billSentence(&as.Today, cost, a.Currency)
+	said := fmt.Sprintf("%s, %s would be best. %s, ", sentence(as.Without()), a.numbers(as.VMs), sentence(as.with()))
+	switch left := as.BoughtWithout; {
+	case left != nil:
+		said += fmt.Sprintf("that would leave %s without a plan. %s", hourCount(left.Hours), left.said())
+		tried = append(tried, words.Count("hours_bought", left.Hours, "hours"))
+	default:
+		more := money.Amount{Decimal: as.Bought.Total.Sub(as.Better.Cost.Total.Decimal)}
+		said += fmt.Sprintf("bill and value refused together would then be %s %s higher than with %s.", words.CentsOf(more), a.Currency, a.numbers(as.Better.VMs))
+		tried = append(tried, words.Money("more", more, a.Currency))
 	}
-	figures := append(tried, words.Money("bill", cost.Bill, a.Currency))
-	if as.Bought.Status != capacity.InfeasibleStatus {
-		less := money.Amount{Decimal: as.Bought.Total.Sub(cost.Total.Decimal)}
-		said += fmt.Sprintf(". Bill and value refused together are then %s lower than with %s", words.CentsOf(less), a.numbers(as.VMs))
-		figures = append(figures, words.Money("less", less, a.Currency))
+	best := fmt.Sprintf("Of %s that were tried this one is the best.", of)
+	if as.OthersTried == 1 {
+		best = "No other purchase was tried."
 	}
-	a.Facts.Say("fewer_as_it_is", "", fmt.Sprintf("In the cluster as it is, %s would be better: %s. Of %s that %s tried it is the best.", a.numbers(as.Fewer.VMs), said, of, wasWere(as.FewerTried)), figures...)
+	a.Facts.Say("better_as_it_is", "", said+" "+best, tried...)
 }
 
 func wasWere(n int64) string {
@@ -215,21 +260,55 @@ func (c *budgetCures) tried(ctx context.Context, h Horizon, crew Crew) (*fault.H
 		budget.VMCost = &c.most
 	}
 	h.Problem.Budget = &budget
-	found, err := planWith(ctx, h, c.solve, crew, nil)
+	found, err := planAsMonths(ctx, h, c.solve, crew, nil)
 	if err != nil || len(found.Infeasible) > 0 {
 		return nil, err
 	}
 	return &fault.Hint{Detail: c.hint.Detail, Pointer: "/problem" + c.hint.Pointer, Value: c.hint.Value}, nil
 }
 
-// words names what was left out.
-func (a *AsItIs) words() string {
+// parts names the parts of the cluster that were left out.
+func (a *AsItIs) parts() string {
 	var said []string
 	for _, l := range a.LeftOut {
-		said = append(said, map[LeftOut]string{WithoutTypes: "the other types of VMs", WithoutSpot: "spot VMs", WithoutBudget: "the budget"}[l])
+		if part := map[LeftOut]string{WithoutTypes: "the other types of VMs", WithoutSpot: "spot VMs", WithoutBudget: "the budget"}[l]; part != "" {
+			said = append(said, part)
+		}
 	}
 	return words.List(said)
 }
+
+// hourly reports whether hours were planned by themselves, without the jobs that earlier ones had admitted.
+func (a *AsItIs) hourly() bool { return slices.Contains(a.LeftOut, WithoutStarted) }
+
+// Without says how the offers were weighed.
+func (a *AsItIs) Without() string {
+	switch parts := a.parts(); {
+	case parts == "":
+		return "hour by hour"
+	case a.hourly():
+		return "hour by hour and without " + parts
+	default:
+		return "without " + parts
+	}
+}
+
+// with says that nothing is left out.
+func (a *AsItIs) with() string {
+	switch parts := a.parts(); {
+	case parts == "":
+		return "as months plan it"
+	case a.hourly():
+		return "with " + parts + ", as months plan it"
+	case parts == "the budget":
+		return "with the budget as the cluster has it"
+	default:
+		return "with " + parts + " as the cluster has them"
+	}
+}
+
+// sentence begins a sentence with some words.
+func sentence(begin string) string { return strings.ToUpper(begin[:1]) + begin[1:] }
 
 // said tells of the hours without a plan from the first on.
 func (w *WithoutPlan) said() string {
@@ -248,38 +327,38 @@ func (a *PurchaseAnswer) tellWithout() {
 	}
 	today, left := as.TodayWithout, as.BoughtWithout
 	figures := []capacity.Figure{words.Count("hours_today", today.Hours, "hours")}
-	begin := fmt.Sprintf("With %s as the cluster has it, ", as.words())
+	begin := sentence(as.with()) + ", "
 	if left == nil {
 		a.Facts.Say("today_without_plan", "", fmt.Sprintf("%stoday's contracts leave %s without a plan. %s This purchase leaves none.", begin, hourCount(today.Hours), today.said()), figures...)
+		return
+	}
+	if slices.Max(as.VMs) == 0 {
+		a.Facts.Say("today_without_plan", "", fmt.Sprintf("%stoday's contracts leave %s without a plan. %s", begin, hourCount(today.Hours), today.said()), figures...)
 		return
 	}
 	a.Facts.Say("bought_without_plan", "", fmt.Sprintf("%sthis purchase leaves %s without a plan; today's contracts leave %s. %s", begin, hourCount(left.Hours), hourCount(today.Hours), left.said()),
 		append(figures, words.Count("hours_bought", left.Hours, "hours"))...)
 }
 
-// adviseAgainst says why nothing is bought, or less, though offers lower the bill without what is left out.
+// adviseAgainst says why nothing is bought, though offers lower the bill without what is left out.
 func (a *PurchaseAnswer) adviseAgainst(span string) {
 	as := a.AsItIs
 	figures := []capacity.Figure{words.Money("bill_today", as.Today.Bill, a.Currency)}
-	kind, none := "buy_nothing_as_it_is", "Buy none of the offers"
-	if as.Fewer != nil {
-		kind, none = "buy_fewer_as_it_is", "Buy fewer than "+a.numbers(as.VMs)
-	}
-	said := fmt.Sprintf("%s: %s, with %s as the cluster has it, %s would", none, span, as.words(), a.numbers(as.VMs))
+	said := fmt.Sprintf("Buy none of the offers: %s, %s, %s would", span, as.with(), a.numbers(as.VMs))
 	if left := as.BoughtWithout; left != nil {
 		than := ""
 		if as.TodayWithout != nil {
 			than = fmt.Sprintf(" where today's contracts leave %s", hourCount(as.TodayWithout.Hours))
 		}
-		a.Facts.Say(kind, "", fmt.Sprintf("%s leave %s without a plan%s. %s", said, hourCount(left.Hours), than, left.said()), append(figures, words.Count("hours_bought", left.Hours, "hours"))...)
+		a.Facts.Say("buy_nothing_as_it_is", "", fmt.Sprintf("%s leave %s without a plan%s. %s", said, hourCount(left.Hours), than, left.said()), append(figures, words.Count("hours_bought", left.Hours, "hours"))...)
 		return
 	}
 	said += " " + raise(&as.Today, &as.Bought, a.Currency)
-	fewer := ""
-	if as.FewerTried == 0 && slices.Max(as.VMs) > 1 { // the work was ended before
-		fewer = " Fewer may still pay: plan the months with them as a contract."
+	hint := ""
+	if as.OthersTried == 0 && slices.Max(as.VMs) > 1 { // the work was ended before
+		hint = " Other numbers may still pay: plan the months with them as a contract."
 	}
-	a.Facts.Say(kind, "", fmt.Sprintf("%s; only without %s would that be the best purchase.%s", said, as.words(), fewer),
+	a.Facts.Say("buy_nothing_as_it_is", "", fmt.Sprintf("%s; only %s would that be the best purchase.%s", said, as.Without(), hint),
 		append(figures, words.Money("bill_bought", as.Bought.Bill, a.Currency))...)
 }
 
@@ -291,4 +370,18 @@ func raise(today, bought *PurchaseCost, currency string) string {
 	}
 	was, is, by = closing(today.Total, bought.Total)
 	return fmt.Sprintf("raise bill and value refused together by %s %s, from %s to %s", by, currency, was, is)
+}
+
+// refusedSentence says by how much a purchase changes the value refused, against today.
+func refusedSentence(today, bought *PurchaseCost) string {
+	less := today.Cost.Penalties.Sub(bought.Cost.Penalties.Decimal)
+	if less.IsZero() {
+		return ""
+	}
+	was, is, by := closing(today.Cost.Penalties, bought.Cost.Penalties)
+	change := "lowers"
+	if less.IsNegative() {
+		change = "raises"
+	}
+	return fmt.Sprintf(", and %s the value refused by %s, from %s to %s", change, by, was, is)
 }

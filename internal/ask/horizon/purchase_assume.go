@@ -254,7 +254,7 @@ func (q *PurchaseQuestion) checkAssumption(c *strict.Checker) {
 }
 
 // assumed weighs the offers under the other assumptions that the forecast is long enough for.
-func (w *weighing) assumed(ctx context.Context, known Horizon, recommended *choiceOfOffers) ([]AssumedAnswer, error) {
+func (w *weighing) assumed(ctx context.Context, known Horizon, bought []int64) ([]AssumedAnswer, error) {
 	all, until := []AssumedAnswer{}, w.question.wholeTerm()
 	for _, a := range assumptions {
 		if w.question.Assume == "" || known.End().Sub(known.Start()) < a.cycle() || !known.End().Before(until) {
@@ -264,12 +264,12 @@ func (w *weighing) assumed(ctx context.Context, known Horizon, recommended *choi
 		if q.Horizon = known.extended(until, a); len(q.Periods) > MaxPeriods {
 			continue
 		}
-		there, best, err := w.elsewhere(ctx, &q, false, recommended)
+		there, best, err := w.elsewhere(ctx, &q, false, bought)
 		if err != nil {
 			return all, err
 		}
 		answer := AssumedAnswer{Assume: a, Obligation: q.obligations(best.bought)}
-		this, err := there.exactAll(ctx, recommended.bought)
+		this, err := there.exactAll(ctx, bought)
 		if err == nil && !math.IsInf(this.Cost, 1) {
 			answer.RecommendedBill, answer.RecommendedBoth = billOf(this), money.Finite(this.Cost)
 		}
@@ -292,13 +292,13 @@ func (w *weighing) assumed(ctx context.Context, known Horizon, recommended *choi
 }
 
 // elsewhere weighs the same offers for another horizon, by all that they commit to or by their share of it.
-func (w *weighing) elsewhere(ctx context.Context, q *PurchaseQuestion, allOwed bool, recommended *choiceOfOffers) (*weighing, choiceOfOffers, error) {
+func (w *weighing) elsewhere(ctx context.Context, q *PurchaseQuestion, allOwed bool, bought []int64) (*weighing, choiceOfOffers, error) {
 	there, err := weighingOf(ctx, q, w.crew, allOwed)
 	if err != nil {
 		return nil, choiceOfOffers{}, err
 	}
 	there.told = w.told
-	best, err := there.search(ctx, quickEffort, q.Problem.Options.Gap, recommended.bought)
+	best, err := there.search(ctx, quickEffort, q.Problem.Options.Gap, bought)
 	return there, best, err
 }
 
@@ -331,12 +331,12 @@ func endings(h *Horizon) (all []time.Time) {
 }
 
 // ended tries the recommendation where demand ends early.
-func (w *weighing) ended(ctx context.Context, recommended *choiceOfOffers) ([]EndPoint, error) {
+func (w *weighing) ended(ctx context.Context, bought []int64) ([]EndPoint, error) {
 	all := []EndPoint{}
 	for _, end := range endings(&w.question.Horizon) {
 		q := *w.question
 		q.Horizon = q.endedAt(end)
-		there, best, err := w.elsewhere(ctx, &q, true, recommended)
+		there, best, err := w.elsewhere(ctx, &q, true, bought)
 		if err != nil {
 			return all, err
 		}
@@ -344,7 +344,7 @@ func (w *weighing) ended(ctx context.Context, recommended *choiceOfOffers) ([]En
 		if !math.IsInf(best.cost, 1) {
 			point.Obligation = q.obligations(best.bought)
 		}
-		if err := point.fill(ctx, there, &best, recommended); err != nil {
+		if err := point.fill(ctx, there, &best, bought); err != nil {
 			return all, err
 		}
 		all = append(all, point)
@@ -399,7 +399,7 @@ func (a *PurchaseAnswer) tellTerms(q *PurchaseQuestion) {
 		beside = ", with the other offers as they are"
 	}
 	if a.AsItIs != nil {
-		beside += ", without " + a.AsItIs.words()
+		beside += ", " + a.AsItIs.Without()
 	}
 	for i := range a.Offers {
 		o := &a.Offers[i]

@@ -79,7 +79,7 @@ func TestPurchaseWordsOfDearContracts(t *testing.T) {
 	q.Contracts = []TermContract{signed(t, 2, "9.00", capacity.BilledAlways, firstHour, firstHour.Add(2*time.Hour))}
 	q.Offers = []capacity.Offer{{Name: "cheap", Price: plantest.AmountIn(t, "0.10"), Billing: capacity.BilledAlways, TermHours: 2, Max: 9}}
 	a := recommended(t, q)
-	if want := "from 60.80 to 60.40; it commits you to 0.40 USD over its term, 100 % of it forecast; demand must last until the end of January 2026 for it to pay. Over its whole term \"cheap\" commits to 0.40 USD, used or not; the forecast covers 100 % of that term. With VMs on demand only the VM bill is 1.60 USD, and the value refused is 0.00."; !strings.Contains(a.Explanation, want) || a.BreakEven == nil {
+	if want := "from 60.80 to 60.40. It commits you to 0.40 USD over its term, 100 % of it forecast; demand must last until the end of January 2026 for it to pay. Over its whole term \"cheap\" commits to 0.40 USD, used or not; the forecast covers 100 % of that term. With VMs on demand only the VM bill is 1.60 USD, and the value refused is 0.00."; !strings.Contains(a.Explanation, want) || a.BreakEven == nil {
 		t.Errorf("got %q, want %q", a.Explanation, want)
 	}
 	q.Offers[0].Price = plantest.AmountIn(t, "0.30")
@@ -98,7 +98,7 @@ func TestWhatIsStillOwedIsSaid(t *testing.T) {
 	a := recommended(t, q)
 	n := a.Offers[0].VMs
 	for want, each := range map[string]string{
-		"it commits you to %s USD over its term, 75 %% of it forecast; ":                                                               "200.04",
+		"It commits you to %s USD over its term, 75 %% of it forecast; ":                                                               "200.04",
 		"; %s of that is for the time after 2026-04-04 08:00 UTC; demand must last until the end of February 2026 for it to pay.":      "50.01",
 		"By the end of January 2026 the bills have fallen by what was paid until then; %s USD is still owed after that month,":         "199.6",
 		"If demand ends on 2026-02-01, the VM bill is %s, with ":                                                                       "200.04",
@@ -121,10 +121,10 @@ func TestPurchasesLeadWithTheBill(t *testing.T) {
 		jobs                             []float64
 		want, never                      string
 	}{
-		{"mostly penalties", "1.00", "0.10", "0.01", capacity.Executable, 4, 45, []float64{7, 12, 9}, "by 8.28 USD (69 %), from 12.00 to 3.72, and serves 16 more job-hours, which you value at 80.00; it commits you to 3.72 USD over its term, ", "raises"},
+		{"mostly penalties", "1.00", "0.10", "0.01", capacity.Executable, 4, 45, []float64{7, 12, 9}, "by 8.28 USD (69 %), from 12.00 to 3.72, and serves 16 more job-hours, which you value at 80.00. It commits you to 3.72 USD over its term, ", "raises"},
 		{"fractions", "1.00", "0.10", "0.01", capacity.Relaxed, 4, 45, []float64{7, 12, 9}, "cuts the VM bill by ", "raises"},
 		{"the bill rises", "0.20", "0.15", "0.01", capacity.Executable, 4, 45, []float64{7, 12, 9}, "raises the VM bill by ", "cuts"},
-		{"the bill stays", "0.40", "0.20", "0", capacity.Integer, 1, 2, []float64{2, 2, 2}, "leaves the VM bill at 1.20 USD, and serves 3 more job-hours, which you value at 15.00; ", "cuts"},
+		{"the bill stays", "0.40", "0.20", "0", capacity.Integer, 1, 2, []float64{2, 2, 2}, "leaves the VM bill at 1.20 USD, and serves 3 more job-hours, which you value at 15.00. ", "cuts"},
 	} {
 		p := oneClass(t, c.onDemand)
 		p.Options.Integrality = c.integrality
@@ -152,7 +152,7 @@ func TestPurchasesLeadWithTheBill(t *testing.T) {
 		if !a.Saving.Amount.Equal(a.BillSaving.Amount.Add(a.Avoided.Decimal)) || a.Avoided.Sign() <= 0 {
 			t.Errorf("%s: %v off the bill and %v avoided are %v together", c.name, a.BillSaving.Amount, a.Avoided, a.Saving.Amount)
 		}
-		valued := fmt.Sprintf(" more job-hours, which you value at %s; ", words.Cents(a.Avoided.Float()))
+		valued := fmt.Sprintf(" more job-hours, which you value at %s. ", words.Cents(a.Avoided.Float()))
 		if !strings.Contains(a.Answer, c.want) || strings.Contains(a.Answer, c.never) || !strings.Contains(a.Answer, valued) || strings.Contains(a.Answer, "save") {
 			t.Errorf("%s: got %q", c.name, a.Explanation)
 		}

@@ -33,8 +33,9 @@ type WholeCluster struct {
 	VMType  string  `json:"vm_type"`
 }
 
-// leftOut lists what the question leaves out and its problem has.
-func (q *PurchaseQuestion) leftOut() []LeftOut {
+// leftOut lists what the offers are weighed without: what the question leaves out and its problem has, and in hours planned by
+// themselves that refuse jobs which arrive, those that started before.
+func (q *PurchaseQuestion) leftOut(hourly ...*Answer) []LeftOut {
 	out := []LeftOut{}
 	if q.Whole != nil {
 		out = append(out, WithoutTypes)
@@ -45,7 +46,15 @@ func (q *PurchaseQuestion) leftOut() []LeftOut {
 	if q.Problem.Budget != nil && slices.Contains(q.LeaveOut, WithoutBudget) {
 		out = append(out, WithoutBudget)
 	}
+	if slices.ContainsFunc(hourly, (*Answer).refusesArrivals) {
+		out = append(out, WithoutStarted)
+	}
 	return out
+}
+
+// refusesArrivals reports whether some of what arrives is refused.
+func (a *Answer) refusesArrivals() bool {
+	return slices.ContainsFunc(a.Classes, func(c ClassTotal) bool { return c.Arrivals != nil && c.RefusedHours > 0 })
 }
 
 // without returns the horizon without what the question leaves out.

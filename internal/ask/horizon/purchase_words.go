@@ -38,15 +38,16 @@ func (a *PurchaseAnswer) tell(q *PurchaseQuestion) {
 		return
 	}
 	a.advise(q, span)
-	a.tellApart()
-	if a.AsItIs != nil {
-		if !a.AsItIs.Dearer {
+	if as := a.AsItIs; as != nil {
+		a.tellWeighed()
+		a.tellApart()
+		if slices.Equal(as.recommended(), as.VMs) {
 			a.tellWithout()
 		}
-		a.tellFewer()
+		a.tellOthers()
 	}
 	a.Answer = a.Facts.Text()
-	if a.AsItIs != nil && a.AsItIs.Dearer { // what follows would be of a cluster that is not there
+	if !a.hasCurves() { // what follows would be of a cluster that is not there
 		a.Explanation = a.Facts.Text()
 		return
 	}
@@ -65,9 +66,11 @@ func (a *PurchaseAnswer) tell(q *PurchaseQuestion) {
 	a.tellRegret(q)
 	a.tellEndings(q)
 	figures := []capacity.Figure{words.Money("bound", a.Proof.Bound, a.Currency), words.Count("gap", a.Proof.Gap, "share of bill and value refused")}
-	if a.Proof.Gap < provedCents {
+	switch {
+	case a.AsItIs != nil && a.AsItIs.Better != nil: // that is not best without what was left out, which was said
+	case a.Proof.Gap < provedCents:
 		a.Facts.Say("proved_best", "", a.apart("No purchase brings bill and value refused together lower, which is proved."), figures...)
-	} else {
+	default:
 		above := a.Recommended.Total.Sub(a.Proof.Bound.Decimal)
 		atMost := words.CentsUp(money.Amount{Decimal: above})
 		if a.Proof.Bound.IsPositive() {
@@ -81,11 +84,18 @@ func (a *PurchaseAnswer) tell(q *PurchaseQuestion) {
 	a.Explanation = a.Facts.Text()
 }
 
-// tellApart says that months may have other bills, because of what was refused before in them.
+// tellWeighed says what the purchase does without what was left out, after what it does in the cluster as it is.
+func (a *PurchaseAnswer) tellWeighed() {
+	if as := a.AsItIs; as.Today.Status != capacity.InfeasibleStatus && a.Saving != nil && slices.Max(as.recommended()) > 0 {
+		a.Facts.Say("weighed", "", a.apart("It "+billSentence(&a.Today, &a.Recommended, a.Currency)+a.servedSentence()+"."),
+			words.Money("bill_today", a.Today.Bill, a.Currency), words.Money("bill", a.Recommended.Bill, a.Currency))
+	}
+}
+
+// tellApart says how months differ from the hours that were weighed.
 func (a *PurchaseAnswer) tellApart() {
-	arrive := slices.ContainsFunc(a.Horizon.Classes, func(c ClassTotal) bool { return c.Arrivals != nil })
-	if arrive && (a.Horizon.Total.RefusedHours > 0 || a.Today.Cost.Penalties.IsPositive()) {
-		a.Facts.Say("hours_by_themselves", "", "These bills weigh every hour by itself. As jobs are refused, months may have other bills and another saving: there an admitted job keeps its VMs until it ends. Ask for months with the purchase as a contract before you buy.",
+	if a.AsItIs.hourly() {
+		a.Facts.Say("hours_by_themselves", "", "In months an admitted job keeps its VMs until it ends; hour by hour, each hour is planned by itself.",
 			words.Count("refused", a.Horizon.Total.RefusedHours, "job-hours"))
 	}
 }
@@ -104,41 +114,60 @@ func (a *PurchaseAnswer) advise(q *PurchaseQuestion, span string) {
 		figures = append(figures, words.Money("bill_today", a.Today.Bill, a.Currency), words.Money("bill_saving", a.BillSaving.Amount, a.Currency),
 			words.Money("value_refused_less", *a.Avoided, a.Currency), words.Count("served_more", *a.ServedMore, "job-hours"))
 	}
-	if a.AsItIs != nil && a.AsItIs.Dearer {
-		a.adviseAgainst(span)
-		return
+	if as := a.AsItIs; as != nil {
+		figures = append(figures, words.Money("bill_today_as_it_is", as.Today.Bill, a.Currency), words.Money("bill_as_it_is", as.Best().Bill, a.Currency))
+		if !a.hasCurves() {
+			a.adviseAgainst(span)
+			return
+		}
 	}
 	if len(buy) == 0 {
-		a.Facts.Say("buy_nothing", "", fmt.Sprintf("Buy none of the offers: %s the VM bill stays at %s %s; no number of them lowers bill and value refused together.", span, words.CentsOf(a.Recommended.Bill), a.Currency), figures...)
+		a.Facts.Say("buy_nothing", "", a.buyNothing(span), figures...)
 		return
 	}
-	sentence := "Buy " + words.List(buy)
-	bill := fmt.Sprintf("%s the VM bill is then %s %s", span, words.CentsOf(a.Recommended.Bill), a.Currency)
-	switch {
-	case a.Saving == nil && a.SavingOnly == nil:
-		sentence += ": without them not all promised jobs can be served; " + bill
-	case a.Saving == nil:
-		sentence += ", without which today's contracts do not serve all promised jobs; " + bill
-	default:
-		sentence += ": " + span + " that " + billSentence(&a.Today, &a.Recommended, a.Currency) + a.servedSentence()
-		if a.Saving.Amount.IsNegative() {
-			sentence += fmt.Sprintf("; together that is %s more than today, which is within the gap", words.CentsOf(a.Saving.Amount.Opposite()))
-		}
-	}
-	if as := a.AsItIs; as != nil {
-		sentence += ", which is without " + as.words()
-		if as.Today.Status != capacity.InfeasibleStatus {
-			sentence += "; with " + as.words() + " as the cluster has it, it " + billSentence(&as.Today, &as.Bought, a.Currency)
-			figures = append(figures, words.Money("bill_today_as_it_is", as.Today.Bill, a.Currency), words.Money("bill_as_it_is", as.Bought.Bill, a.Currency))
-		}
-	}
+	said := "Buy " + words.List(buy) + a.effect(span)
 	committed, share := a.committed()
 	left := a.after(q)
 	figures = append(figures, words.Money("obligation", a.Obligation, a.Currency), words.Count("forecast_share", share, "share of the term"), words.Money("left", left, a.Currency))
 	if left.IsPositive() {
 		committed += fmt.Sprintf("; %s of that is for the time after %s", words.CentsOf(left), moment(q.End()))
 	}
-	a.Facts.Say("buy", "", sentence+"; "+committed+a.lasting(q)+".", figures...)
+	a.Facts.Say("buy", "", said+". "+committed+a.lasting(q)+".", figures...)
+}
+
+// buyNothing says what the bill stays at, where no purchase is found.
+func (a *PurchaseAnswer) buyNothing(span string) string {
+	if as := a.AsItIs; as != nil {
+		return fmt.Sprintf("Buy none of the offers: %s, %s, the VM bill stays at %s %s; %s, no number of them lowers bill and value refused together.", span, as.with(), words.CentsOf(as.Today.Bill), a.Currency, as.Without())
+	}
+	return fmt.Sprintf("Buy none of the offers: %s the VM bill stays at %s %s; no number of them lowers bill and value refused together.", span, words.CentsOf(a.Recommended.Bill), a.Currency)
+}
+
+// effect says what a purchase does: in the cluster as it is first, where its hours have plans.
+func (a *PurchaseAnswer) effect(span string) string {
+	if as := a.AsItIs; as != nil && as.Today.Status != capacity.InfeasibleStatus {
+		return fmt.Sprintf(": %s, %s, that %s%s", span, as.with(), billSentence(&as.Today, as.Best(), a.Currency), refusedSentence(&as.Today, as.Best()))
+	}
+	said, bill := "", fmt.Sprintf("%s the VM bill is then %s %s", span, words.CentsOf(a.Recommended.Bill), a.Currency)
+	switch {
+	case a.Saving == nil && a.SavingOnly == nil:
+		said = ": without them not all promised jobs can be served; " + bill
+	case a.Saving == nil:
+		said = ", without which today's contracts do not serve all promised jobs; " + bill
+	default:
+		said = ": " + span + " that " + billSentence(&a.Today, &a.Recommended, a.Currency) + a.servedSentence()
+		if a.Saving.Amount.IsNegative() {
+			said += fmt.Sprintf("; together that is %s more than today, which is within the gap", words.CentsOf(a.Saving.Amount.Opposite()))
+		}
+	}
+	as := a.AsItIs
+	if as == nil {
+		return said
+	}
+	if said += ", which is " + as.Without(); as.Best().Status != capacity.InfeasibleStatus {
+		said += fmt.Sprintf("; %s the VM bill is then %s %s, and every hour has a plan", as.with(), words.CentsOf(as.Best().Bill), a.Currency)
+	}
+	return said
 }
 
 // lasting says until when demand must last for the purchase to pay. It is silent where the bill of the cluster as it is was
@@ -165,9 +194,9 @@ func (a *PurchaseAnswer) committed() (said string, share float64) {
 			bought++
 		}
 	}
-	said = fmt.Sprintf("it commits you to %s %s over its term, %s of it forecast", words.CentsOf(a.Obligation), a.Currency, words.Percent(share))
+	said = fmt.Sprintf("It commits you to %s %s over its term, %s of it forecast", words.CentsOf(a.Obligation), a.Currency, words.Percent(share))
 	if bought > 1 {
-		said = fmt.Sprintf("they commit you to %s %s over their terms, at least %s of each forecast", words.CentsOf(a.Obligation), a.Currency, words.Percent(math.Floor(1000*share+1e-9)/1000))
+		said = fmt.Sprintf("They commit you to %s %s over their terms, at least %s of each forecast", words.CentsOf(a.Obligation), a.Currency, words.Percent(math.Floor(1000*share+1e-9)/1000))
 	}
 	if a.Assume != "" && share < 1 {
 		said += ", then assuming that " + a.Assume.words()
@@ -176,11 +205,11 @@ func (a *PurchaseAnswer) committed() (said string, share float64) {
 }
 
 // apart is a sentence about the question without what was left out, which it names.
-func (a *PurchaseAnswer) apart(sentence string) string {
+func (a *PurchaseAnswer) apart(said string) string {
 	if a.AsItIs == nil {
-		return sentence
+		return said
 	}
-	return "Without " + a.AsItIs.words() + ", " + strings.ToLower(sentence[:1]) + sentence[1:]
+	return sentence(a.AsItIs.Without()) + ", " + strings.ToLower(said[:1]) + said[1:]
 }
 
 // billSentence says what a purchase does to the VM bill, against today.

@@ -72,7 +72,10 @@ type LeftOut string
 const (
 	WithoutSpot   LeftOut = "spot"
 	WithoutBudget LeftOut = "budget"
-	WithoutTypes  LeftOut = "other_types" // no question asks for it: a cluster's offers are weighed for one type alone
+	// No question asks for these: a cluster's offers are weighed for one type alone, and where jobs are refused each hour is
+	// weighed by itself, without the jobs that earlier ones had admitted.
+	WithoutTypes   LeftOut = "other_types"
+	WithoutStarted LeftOut = "started_jobs"
 )
 
 var leftOuts = []LeftOut{WithoutSpot, WithoutBudget}

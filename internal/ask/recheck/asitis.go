@@ -27,20 +27,45 @@ func leftOut(q *horizon.PurchaseQuestion) (names []horizon.LeftOut) {
 	return names
 }
 
+// refuses reports whether hours refuse some of what arrives, as far as the answer tells, and whether they could do so at all.
+func (b *buying) refuses() (told, possible bool) {
+	if b.carrying == nil {
+		return false, false
+	}
+	all := true
+	for i := range b.q.Problem.Classes {
+		arrives := len(arrivedIn(&b.q.Horizon, i)) > 0
+		all = all && arrives
+		possible = possible || arrives && !b.q.Problem.Classes[i].Jobs.All
+		told = told || arrives && i < len(b.a.Horizon.Classes) && b.a.Horizon.Classes[i].RefusedHours > 0
+	}
+	return told || all && b.a.Today.Cost.Penalties.IsPositive(), possible
+}
+
 // asItIs checks what follows from the costs of the cluster as it is. They are those of months, which have a check of their own.
 func (b *buying) asItIs(left []horizon.LeftOut) {
-	as := b.a.AsItIs
+	as, said := b.a.AsItIs, []horizon.LeftOut{}
+	told, possible := b.refuses()
+	if as != nil {
+		said = as.LeftOut
+	}
+	started := slices.Contains(said, horizon.WithoutStarted)
+	if b.a.Status != capacity.InfeasibleStatus && (told && !started || started && !possible) {
+		b.wrong("/as_it_is/left_out", "is %v, and hours refuse jobs: %t", said, told)
+	}
+	if started {
+		left = append(left, horizon.WithoutStarted)
+	}
 	if as == nil {
 		if len(left) > 0 && slices.Max(append(b.bought, 0)) > 0 {
 			b.wrong("/as_it_is", "is missing, and %v is left out", left)
 		}
 		return
 	}
-	said := as.LeftOut
 	if len(said) > 0 && said[0] == horizon.WithoutTypes { // which a problem of one type does not tell
 		said = said[1:]
 	}
-	if !slices.Equal(said, left) {
+	if !slices.Equal(said, left) || len(as.LeftOut) == 0 {
 		b.wrong("/as_it_is/left_out", "is %v, and %v is left out", as.LeftOut, left)
 	}
 	for _, of := range []struct {
@@ -59,40 +84,96 @@ func (b *buying) asItIs(left []horizon.LeftOut) {
 		b.wrong("/as_it_is/dearer", "is %t, and %t follows from the costs", as.Dearer, dearer)
 	}
 	want := as.VMs
-	if dearer {
+	switch {
+	case as.Better != nil:
+		want = as.Better.VMs
+	case dearer:
 		want = make([]int64, len(b.bought))
 	}
 	if !slices.Equal(b.bought, want) {
 		b.wrong("/offers", "buy %v, and %v follows from the cluster as it is", b.bought, want)
 	}
-	b.fewer(as)
+	if slices.Max(append(as.VMs, 0)) == 0 {
+		b.differ("/as_it_is/bought", tree(marshalled(as.Bought)), tree(marshalled(as.Today)))
+	}
+	b.others(as)
+	b.noCheaper()
 }
 
-// fewer checks the smaller purchases in the cluster as it is: how many there can be, and that the best is better than the purchase and
-// than none.
-func (b *buying) fewer(as *horizon.AsItIs) {
-	most := slices.Max(append(as.VMs, 1))
-	if as.FewerTried < 0 || as.FewerTried > min(8, most-1) || as.FewerTried == 0 && most > 1 && b.a.Complete {
-		b.wrong("/as_it_is/fewer_tried", "is %d, of %d purchases that there are", as.FewerTried, most-1)
+// noCheaper holds months where jobs are refused against their hours by themselves, which cost no more. What costs more than the
+// gap above these is not optimal.
+func (b *buying) noCheaper() {
+	as := b.a.AsItIs
+	if len(as.LeftOut) != 1 || as.LeftOut[0] != horizon.WithoutStarted || len(as.VMs) != len(b.bought) {
+		return
 	}
-	f := as.Fewer
+	none := make([]int64, len(b.bought))
+	costs := []struct {
+		at   string
+		said *horizon.PurchaseCost
+		vms  []int64
+	}{{"today", &as.Today, none}, {"bought", &as.Bought, as.VMs}}
+	if f := as.Better; f != nil && len(f.VMs) == len(b.bought) {
+		costs = append(costs, struct {
+			at   string
+			said *horizon.PurchaseCost
+			vms  []int64
+		}{"better/cost", &f.Cost, f.VMs})
+	}
+	for _, of := range costs {
+		l, looked := b.purchased(b.hours, of.vms)
+		if !looked || l.None || l.Low == nil || of.said.Status == capacity.InfeasibleStatus {
+			continue
+		}
+		if all := add(of.said.Total.Rat(), l.Slack); all.Cmp(l.Low) < 0 {
+			b.wrong("/as_it_is/"+of.at+"/total", "is %s, and hours by themselves cost %s", of.said.Total, trimmed(l.Low))
+		}
+		allowed := add(l.Slack, mul(number(b.q.Problem.Options.Gap), of.said.Total.Rat()))
+		if l.High != nil && of.said.Status == capacity.Optimal && of.said.Total.Rat().Cmp(add(l.High, allowed)) > 0 {
+			b.wrong("/as_it_is/"+of.at+"/status", "is optimal, and hours by themselves cost %s of %s", trimmed(l.High), of.said.Total)
+		}
+	}
+}
+
+// others checks the other purchases in the cluster as it is: how many there can be, and that the best is better than the purchase
+// and than none.
+func (b *buying) others(as *horizon.AsItIs) {
+	by := 0
+	for k := range as.VMs {
+		if as.VMs[k] < 0 || k >= len(b.q.Offers) || as.VMs[k] > b.q.Offers[k].Max {
+			b.wrong("/as_it_is/vms", "are %v, which are not offered", as.VMs)
+			return
+		}
+		if as.VMs[k] > as.VMs[by] {
+			by = k
+		}
+	}
+	if len(as.VMs) != len(b.q.Offers) {
+		b.wrong("/as_it_is/vms", "are of %d offers, and there are %d", len(as.VMs), len(b.q.Offers))
+		return
+	}
+	weighed := as.VMs[by]
+	most := min(2*weighed, b.q.Offers[by].Max)
+	if as.OthersTried < 0 || as.OthersTried > min(8, max(0, most-1)) || as.OthersTried == 0 && most > 1 && b.a.Complete {
+		b.wrong("/as_it_is/others_tried", "is %d, of %d purchases that there are", as.OthersTried, most-1)
+	}
+	f := as.Better
 	if f == nil {
 		return
 	}
-	n := slices.Max(append(f.VMs, 0))
-	inProportion := as.FewerTried > 0 && n > 0 && n < most && len(f.VMs) == len(as.VMs)
+	inProportion := as.OthersTried > 0 && len(f.VMs) == len(as.VMs) && f.VMs[by] > 0 && f.VMs[by] != weighed && f.VMs[by] <= most
 	for i := range f.VMs {
-		inProportion = inProportion && f.VMs[i] == as.VMs[i]*n/most
+		inProportion = inProportion && f.VMs[i] == min(b.q.Offers[i].Max, as.VMs[i]*f.VMs[by]/weighed)
 	}
 	if !inProportion {
-		b.wrong("/as_it_is/fewer/vms", "are %v, which are not fewer than %v in the same proportion", f.VMs, as.VMs)
+		b.wrong("/as_it_is/better/vms", "are %v, which are not in the proportion of %v", f.VMs, as.VMs)
 	}
-	b.adds("/as_it_is/fewer/cost", &f.Cost)
+	b.adds("/as_it_is/better/cost", &f.Cost)
 	lower := func(than *horizon.PurchaseCost) bool {
 		return than.Status == capacity.InfeasibleStatus || f.Cost.Total.LessThan(than.Total.Decimal)
 	}
 	if f.Cost.Status != capacity.Optimal && f.Cost.Status != capacity.Feasible || !lower(&as.Bought) || !lower(&as.Today) {
-		b.wrong("/as_it_is/fewer/cost", "of %s, %s, is not better than that of the purchase and of none", f.Cost.Total, f.Cost.Status)
+		b.wrong("/as_it_is/better/cost", "of %s, %s, is not better than that of the purchase and of none", f.Cost.Total, f.Cost.Status)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"example.org/headroom/internal/ask/horizon"
 	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/money"
 	"example.org/headroom/internal/core/proof"
 )
 
@@ -19,15 +20,19 @@ const spotText = `{"problem": {"currency": "USD", "period_s": 3600, "supply": {"
 	"offers": [{"name": "year", "price": "%s", "billing": "always", "term_hours": 24, "max": 40}]}`
 
 // What is said of fewer VMs in the cluster as it is follows from their cost, and from that of the purchase and of none.
-func TestFewerVMsInTheClusterAsItIs(t *testing.T) {
-	for _, price := range []string{"0.14", "0.05", "0.11"} {
-		question, answer := answerPurchase(t, fmt.Sprintf(spotText, price))
+func TestOtherVMsInTheClusterAsItIs(t *testing.T) {
+	for _, price := range []string{"0.14", "0.05", "0.25"} {
+		text := fmt.Sprintf(spotText, price)
+		if price > "0.20" {
+			text = fmt.Sprintf(refusedText, "0.30", price)
+		}
+		question, answer := answerPurchase(t, text)
 		if r := verified(t, question, answer); r.Outcome != proof.OK {
 			t.Fatalf("%s\n%s", r, answer)
 		}
 		tried := 0
 		mutations(t, answer, func(at string, mutated []byte) {
-			if !strings.HasPrefix(at, "/as_it_is/") && !strings.HasPrefix(at, "/facts/") {
+			if !strings.HasPrefix(at, "/as_it_is/") && (price > "0.20" || !strings.HasPrefix(at, "/facts/")) {
 				return
 			}
 			tried++
@@ -44,23 +49,71 @@ func TestFewerVMsInTheClusterAsItIs(t *testing.T) {
 	}
 }
 
+// Two classes arrive, some of which no hour has VMs for: an admitted job holds its VMs in dear hours as well.
+const refusedText = `{"problem": {"currency": "USD", "period_s": 3600, "supply": {"on_demand": {"price": "0.50", "quota": 6}},
+	"classes": [{"name": "long", "deadline_s": 9000, "vms_per_job": "1", "jobs": {"max": 100}, "penalty": "0.60"},
+		{"name": "short", "deadline_s": 3600, "vms_per_job": "0.5", "jobs": {"max": 100}, "penalty": "%s"}]},
+	"periods": [{"start": "2026-01-31T20:00:00Z", "hours": 3, "arrivals": [9, 4]}, {"start": "2026-01-31T23:00:00Z", "hours": 5, "arrivals": [0, 3], "on_demand_price": "0.70"},
+		{"start": "2026-02-01T04:00:00Z", "hours": 4, "arrivals": [12, 0]}], "factors": [1],
+	"offers": [{"name": "half a day", "price": "%s", "billing": "always", "term_hours": 12, "max": 40}]}`
+
+// Where jobs are refused, what months come to is no less than the hours by themselves, and leads.
+func TestMonthsOfAPurchaseWhereJobsAreRefused(t *testing.T) {
+	for _, c := range []struct{ value, price, led string }{
+		{"0.10", "0.20", `Buy 5 VMs of "half a day": from 2026-01-31 20:00 UTC until 2026-02-01 08:00 UTC, as months plan it, that cuts the VM bill by`}, // hour by hour it rises
+		{"0.10", "0.40", `Buy 2 VMs of "half a day": from 2026-01-31 20:00 UTC until 2026-02-01 08:00 UTC, as months plan it, that raises the VM bill by`},
+		{"0.90", "0.05", `Buy 8 VMs of "half a day": from 2026-01-31 20:00 UTC until 2026-02-01 08:00 UTC, as months plan it, that cuts the VM bill by`},
+		{"0.90", "0.60", `Buy none of the offers: from 2026-01-31 20:00 UTC until 2026-02-01 08:00 UTC, as months plan it, the VM bill stays at`},
+	} {
+		question, answer := answerPurchase(t, fmt.Sprintf(refusedText, c.value, c.price))
+		if r := verified(t, question, answer); r.Outcome != proof.OK {
+			t.Fatalf("%s\n%s", r, answer)
+		}
+		var a horizon.PurchaseAnswer
+		decoded(t, answer, &a)
+		if !strings.HasPrefix(a.Answer, c.led) {
+			t.Errorf("got %q, want %q", a.Answer, c.led)
+		}
+		for name, change := range map[string]func(a *horizon.PurchaseAnswer){
+			"months are not told":           func(a *horizon.PurchaseAnswer) { a.AsItIs = nil },
+			"nothing is said to be refused": func(a *horizon.PurchaseAnswer) { a.AsItIs.LeftOut = []horizon.LeftOut{} },
+			"spot VMs that there are not":   func(a *horizon.PurchaseAnswer) { a.AsItIs.LeftOut = []horizon.LeftOut{horizon.WithoutSpot} },
+			"a bill that is too low": func(a *horizon.PurchaseAnswer) {
+				a.AsItIs.Today.Cost.OnDemand, a.AsItIs.Today.Cost.Bill, a.AsItIs.Today.Bill = money.Amount{}, money.Amount{}, money.Amount{}
+				a.AsItIs.Today.Total, a.AsItIs.Today.Cost.Total = a.AsItIs.Today.Cost.Penalties, a.AsItIs.Today.Cost.Penalties
+			},
+		} {
+			decoded(t, answer, &a)
+			q, err := horizon.ReadPurchase(question, capacity.DefaultLimits())
+			if err != nil {
+				t.Fatal(err)
+			}
+			change(&a)
+			a = a.Retold(&q)
+			if r := verified(t, question, marshalled(a)); !strings.Contains(r.String(), "/as_it_is") {
+				t.Errorf("for %v this passes: %s\n%s", c, name, r)
+			}
+		}
+	}
+}
+
 // Costs that add up and are not lower, and other numbers of VMs, are found by the figures, whatever the sentences say.
-func TestFewerVMsThatAreNotBetterAreFound(t *testing.T) {
+func TestOtherVMsThatAreNotBetterAreFound(t *testing.T) {
 	question, answer := answerPurchase(t, fmt.Sprintf(spotText, "0.14"))
 	for name, change := range map[string]func(as *horizon.AsItIs){
-		"a cost that is not lower":     func(as *horizon.AsItIs) { as.Fewer.Cost = as.Today },
-		"hours without a plan":         func(as *horizon.AsItIs) { as.Fewer.Cost.Status = capacity.InfeasibleStatus },
-		"as many VMs":                  func(as *horizon.AsItIs) { as.Fewer.VMs = []int64{10} },
-		"no VMs":                       func(as *horizon.AsItIs) { as.Fewer.VMs = []int64{0} },
-		"VMs of no offer":              func(as *horizon.AsItIs) { as.Fewer.VMs = []int64{5, 5} },
-		"none tried":                   func(as *horizon.AsItIs) { as.FewerTried = 0 },
-		"more tried than there can be": func(as *horizon.AsItIs) { as.FewerTried = 9 },
-		"a number beyond all":          func(as *horizon.AsItIs) { as.FewerTried = math.MaxInt64 },
+		"a cost that is not lower":     func(as *horizon.AsItIs) { as.Better.Cost = as.Today },
+		"hours without a plan":         func(as *horizon.AsItIs) { as.Better.Cost.Status = capacity.InfeasibleStatus },
+		"as many VMs":                  func(as *horizon.AsItIs) { as.Better.VMs = []int64{10} },
+		"no VMs":                       func(as *horizon.AsItIs) { as.Better.VMs = []int64{0} },
+		"VMs of no offer":              func(as *horizon.AsItIs) { as.Better.VMs = []int64{5, 5} },
+		"none tried":                   func(as *horizon.AsItIs) { as.OthersTried = 0 },
+		"more tried than there can be": func(as *horizon.AsItIs) { as.OthersTried = 9 },
+		"a number beyond all":          func(as *horizon.AsItIs) { as.OthersTried = math.MaxInt64 },
 	} {
 		var a horizon.PurchaseAnswer
 		decoded(t, answer, &a)
 		change(a.AsItIs)
-		if r := verified(t, question, marshalled(a)); !strings.Contains(r.String(), "/as_it_is/fewer") {
+		if r := verified(t, question, marshalled(a)); !strings.Contains(r.String(), "/as_it_is/") {
 			t.Errorf("%s passes:\n%s", name, r)
 		}
 	}

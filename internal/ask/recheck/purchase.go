@@ -394,7 +394,7 @@ func (b *buying) priced(at string, h horizon.Horizon, bought []int64, said *mone
 // curves checks other numbers of one offer.
 func (b *buying) curves() {
 	a := &b.a
-	if there := len(a.Curves) == len(b.q.Offers) && len(a.Regret) == len(b.q.Factors); a.AsItIs != nil && a.AsItIs.Dearer {
+	if there := len(a.Curves) == len(b.q.Offers) && len(a.Regret) == len(b.q.Factors); a.AsItIs != nil && a.AsItIs.Dearer && a.AsItIs.Better == nil {
 		if !a.Complete || len(a.Curves)+len(a.Regret)+len(a.Ends)+len(a.Assumptions) > 0 {
 			b.wrong("/curves", "stand there, and a purchase that is dearer in the cluster as it is has none")
 		}

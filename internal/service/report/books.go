@@ -202,18 +202,13 @@ func contractAssumptions(f *figureSheet, c *capacity.Contract, currency string) 
 func PurchaseWorkbook(w io.Writer, q horizon.PurchaseQuestion, a horizon.PurchaseAnswer) error {
 	var f figureSheet
 	f.add("in words", "", text(a.Explanation), "")
-	costs := []struct {
+	type cost struct {
 		of   string
 		cost *horizon.PurchaseCost
-	}{{"today", &a.Today}, {"recommended", &a.Recommended}, {"on demand only", &a.OnDemandOnly}}
+	}
+	costs := []cost{{"today", &a.Today}, {"recommended", &a.Recommended}, {"on demand only", &a.OnDemandOnly}}
 	if as := a.AsItIs; as != nil {
-		costs = append(costs, struct {
-			of   string
-			cost *horizon.PurchaseCost
-		}{"today, as it is", &as.Today}, struct {
-			of   string
-			cost *horizon.PurchaseCost
-		}{"bought, as it is", &as.Bought})
+		costs = append([]cost{{"today, as it is", &as.Today}, {"recommended, as it is", as.Best()}, {bestBuy(a, as.VMs) + ", as it is", &as.Bought}}, costs...)
 	}
 	for _, line := range costs {
 		f.add("VM bill, upfront payments by their share", line.of, amount(&line.cost.Bill), a.Currency)

@@ -169,7 +169,13 @@ func costsBrief(a horizon.PurchaseAnswer) Table {
 	}
 	lines := []line{{"Recommended", &a.Recommended}, {"Today", &a.Today}, {"On demand only", &a.OnDemandOnly}}
 	if as := a.AsItIs; as != nil {
-		lines = append(lines, line{"Today, as it is", &as.Today}, line{bestBuy(a, as.VMs) + ", as it is", &as.Bought})
+		for i := range lines {
+			lines[i].name += ", " + as.Without()
+		}
+		lines = append([]line{{"Recommended", as.Best()}, {"Today", &as.Today}}, lines...)
+		if as.Best() != &as.Bought && slices.Max(as.VMs) > 0 {
+			lines = slices.Insert(lines, 2, line{bestBuy(a, as.VMs), &as.Bought})
+		}
 	} else {
 		t.Columns = slices.Delete(t.Columns, 2, 3)
 	}

@@ -1108,11 +1108,6 @@ export type Fault = {
   pointer?: string;
 };
 
-export type FewerBought = {
-  cost: PurchaseCost;
-  vms: Array<number>;
-};
-
 export type FewestMachines = {
   by_s: number;
   machines: number;
@@ -2166,6 +2161,11 @@ export type Options = {
   sharing?: "shared" | "dedicated";
 };
 
+export type OtherBought = {
+  cost: PurchaseCost;
+  vms: Array<number>;
+};
+
 export type Outcome = "ok" | "not proved" | "failed";
 
 export type OverloadRule = {
@@ -3104,12 +3104,12 @@ export type Purchase = {
 };
 
 export type PurchaseAsItIs = {
+  better: (OtherBought) | null;
   bought: (PurchaseCost);
   bought_without_plan: (HoursWithoutPlan) | null;
   dearer: boolean;
-  fewer: (FewerBought) | null;
-  fewer_tried: number;
-  left_out: Array<"other_types" | "spot" | "budget">;
+  left_out: Array<"other_types" | "spot" | "budget" | "started_jobs">;
+  others_tried: number;
   today: (PurchaseCost);
   today_without_plan: (HoursWithoutPlan) | null;
   vms: Array<number>;

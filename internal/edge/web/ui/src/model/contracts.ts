@@ -1,5 +1,5 @@
 // Contracts, what they come to over time and what is worth buying, in sentences and rows.
-import type { Contract, CurrentPlan, Horizon, Purchase, PurchaseAsItIs, WhatIf } from "../api/contract.ts";
+import type { Contract, CurrentPlan, Horizon, Purchase, PurchaseAsItIs, PurchaseCost, WhatIf } from "../api/contract.ts";
 import { headline, scaled, units, type Units } from "./money.ts";
 import { count, inText, percent } from "./words.ts";
 
@@ -125,9 +125,19 @@ export function dearestSaid(h: Horizon): string {
 export function bills(p: Purchase): { today: Units; bought: Units; fall: Units; share: number } | null {
   if (p.as_it_is ? p.as_it_is.today.status === "infeasible" : !p.bill_saving) return null;
   const today = units((p.as_it_is?.today ?? p.today).bill);
-  const bought = p.as_it_is?.dearer ? today : units((p.as_it_is?.bought ?? p.recommended).bill);
+  const bought = units(best(p).bill);
   return { today, bought, fall: today - bought, share: today > 0n ? Number(today - bought) / Number(today) : 0 };
 }
+
+/** best is what the recommendation costs: in the cluster as it is, where something was left out. */
+function best(p: Purchase): PurchaseCost {
+  const as = p.as_it_is;
+  if (!as) return p.recommended;
+  return as.better ? as.better.cost : as.dearer ? as.today : as.bought;
+}
+
+/** refused is what jobs are valued at that are refused today and with the recommendation, in the cluster as it is. */
+export const refused = (p: Purchase): { today: Units; bought: Units } => ({ today: units((p.as_it_is?.today ?? p.today).cost.penalties), bought: units(best(p).cost.penalties) });
 
 /** paysBack is in which month from now the bill has fallen by what was paid upfront; null is not in this time. */
 export function paysBack(p: Purchase): number | null {
@@ -139,23 +149,23 @@ export function paysBack(p: Purchase): number | null {
 export function buy(p: Purchase): string {
   if (p.status === "infeasible") return "No purchase keeps every promise.";
   const as = p.as_it_is;
-  if (as?.dearer) return `${as.fewer ? "Buy fewer." : "Buy nothing."} ${numbers(p, as.vms)} would be best without ${leftOut(as.left_out)}, but with ${as.left_out.length > 1 ? "them" : leftOut(as.left_out)} ${raised(p)}.${withoutPlan(as)}${fewer(p)}`;
+  if (as?.dearer && !as.better) return `Buy nothing. ${sentence(weighedHow(as.left_out))} ${numbers(p, as.vms)} would be best, but ${asMonths(as.left_out)}, ${raised(p)}.${withoutPlan(as)}`;
   const bought = p.offers.filter((o) => o.vms > 0);
-  if (bought.length === 0) return "Buy nothing. No offer lowers bill and value refused together.";
-  const what = `Buy ${bought.map((o) => `${count(o.vms, "VM", "VMs")} of "${inText(o.name)}"`).join(" and ")}.`;
+  if (bought.length === 0) return `Buy nothing. ${as ? `${sentence(weighedHow(as.left_out))}, no` : "No"} offer lowers bill and value refused together.${as ? withoutPlan(as) : ""}`;
+  const what = `Buy ${numbers(p, p.offers.map((o) => o.vms))}.`;
   const bill0 = bills(p);
-  if (!bill0 || !p.penalties_avoided) return `${what}${as ? withoutPlan(as) : ""}${fewer(p)}`;
+  if (!bill0 || (!as && !p.penalties_avoided)) return `${what}${as && !as.better ? withoutPlan(as) : ""}${better(p)}`;
   const monthly = (amount: Units) => headline(perMonth(amount, p.horizon.total.hours), p.currency);
   const fall = bill0.fall;
   const by = `by ${monthly(fall < 0n ? -fall : fall)} a month (${share(Math.abs(bill0.share))})`;
   const bill = fall === 0n ? "The VM bill stays the same" : `The VM bill ${fall > 0n ? "falls" : "rises"} ${by}`;
   const back = fall <= 0n || as ? "" : p.demand_needed_until ? `, if demand lasts until the end of ${monthName(p.demand_needed_until)}` : `, but going on like this by less than the ${headline(units(p.obligation), p.currency)} owed`;
-  const avoided = units(p.penalties_avoided);
-  const served = p.served_more_job_hours ?? 0;
+  const avoided = as ? refused(p).today - refused(p).bought : units(p.penalties_avoided!);
+  const served = as ? 0 : (p.served_more_job_hours ?? 0);
   const value = `${monthly(avoided < 0n ? -avoided : avoided)} a month`;
   const hours = count(Math.round(Math.abs(served)), "job-hour", "job-hours");
-  const refused = avoided === 0n ? "" : served !== 0 && served > 0 === avoided > 0n ? ` It serves ${hours} ${served > 0 ? "more" : "fewer"}, which you value at ${value}.` : ` The value refused ${avoided > 0n ? "falls" : "rises"} by ${value}.`;
-  return `${what} ${bill}${back}.${refused}${fewer(p)}`;
+  const less = avoided === 0n ? "" : served !== 0 && served > 0 === avoided > 0n ? ` It serves ${hours} ${served > 0 ? "more" : "fewer"}, which you value at ${value}.` : ` The value refused ${avoided > 0n ? "falls" : "rises"} by ${value}.`;
+  return `${what} ${bill}${back}.${less}${better(p)}`;
 }
 
 /** numbers counts the VMs of each offer. */
@@ -166,12 +176,11 @@ const numbers = (p: Purchase, vms: number[]): string =>
     .map((x) => `${count(x.n, "VM", "VMs")} of "${inText(x.name)}"`)
     .join(" and ");
 
-/** fewer says which smaller purchase is better in the cluster as it is, of those that were tried. */
-function fewer(p: Purchase): string {
+/** better says why other VMs are bought than were found to be best. */
+function better(p: Purchase): string {
   const as = p.as_it_is;
-  if (!as?.fewer) return "";
-  const bill = headline(perMonth(units(as.fewer.cost.bill), p.horizon.total.hours), p.currency);
-  return ` ${numbers(p, as.fewer.vms)} would be better as the cluster is, the best of ${count(as.fewer_tried, "smaller purchase", "smaller purchases")} tried: the VM bill is then ${bill} a month.`;
+  if (!as?.better) return "";
+  return ` ${sentence(weighedHow(as.left_out))} ${numbers(p, as.vms)} would be best; ${asMonths(as.left_out)}, that is the best of ${count(as.others_tried + 1, "purchase", "purchases")} tried.`;
 }
 
 /** withoutPlan says in which hours promised jobs do not fit into the cluster as it is, and what would do. */
@@ -183,7 +192,16 @@ function withoutPlan(as: PurchaseAsItIs): string {
   return ` As the cluster is, ${count(Math.ceil(left.hours), "hour has", "hours have")} no plan ${whose}, the first on ${date(left.first)}: ${inText(left.conflict)}${cure}`;
 }
 
-const leftOut = (what: string[]) => what.map((l) => (l === "spot" ? "spot VMs" : l === "other_types" ? "the other types of VMs" : "the budget")).join(" and ");
+const parts = (what: string[]) => what.filter((l) => l !== "started_jobs").map((l) => (l === "spot" ? "spot VMs" : l === "other_types" ? "the other types of VMs" : "the budget")).join(" and ");
+const hourly = (what: string[]) => what.includes("started_jobs");
+
+/** weighedHow says how offers were weighed. */
+const weighedHow = (what: string[]) => [hourly(what) ? "hour by hour" : "", parts(what) ? `without ${parts(what)}` : ""].filter(Boolean).join(" and ");
+
+/** asMonths says that nothing is left out. */
+const asMonths = (what: string[]) => [parts(what) ? `with ${what.length > 1 && !hourly(what) ? "them" : parts(what)}` : "", hourly(what) ? "as months plan it" : ""].filter(Boolean).join(", ");
+
+const sentence = (begin: string) => begin.charAt(0).toUpperCase() + begin.slice(1);
 
 /** raised says what a purchase does to the cluster as it is, where it is dearer there. */
 function raised(p: Purchase): string {
