@@ -156,7 +156,7 @@ func (s *settlement) over(seconds, period int64) *amounts {
 }
 
 // answer adds stints up, in their order.
-func (c *calendar) answer(settled []settlement, contracts []ContractTotal, stints []stint) Answer {
+func (c *calendar) answer(settled []settlement, contracts []ContractTotal, stints []stint, whole *wholePlans) Answer {
 	h := c.horizon
 	a := Answer{
 		Status: capacity.Optimal, Complete: len(stints) == len(c.stints), Currency: h.Problem.Currency, Contracts: contracts, Situations: []SituationAnswer{},
@@ -186,6 +186,9 @@ func (c *calendar) answer(settled []settlement, contracts []ContractTotal, stint
 		month := time.Date(p.start.Year(), p.start.Month(), 1, 0, 0, 0, 0, time.UTC)
 		for _, span := range [...]*SpanTotal{spanFor(&a.Days, day), spanFor(&a.Months, month), &a.Total} {
 			span.add(s, m, contracts, hours)
+			if whole != nil {
+				span.addWhole(whole.plans[p.alone].found, p.seconds, h.Problem.PeriodSeconds)
+			}
 			if h.Periods[p.period].Unforecast && s.status != capacity.InfeasibleStatus {
 				span.UnforecastHours += hours
 				span.UnforecastBill.Decimal = span.UnforecastBill.Add(m.cost.Bill.Decimal)
@@ -238,15 +241,13 @@ func (a *Answer) payUpfront(from time.Time, share money.Amount) {
 		return
 	}
 	a.Upfront.Decimal = a.Upfront.Add(share.Decimal)
-	in := []*SpanCost{&a.Total.Cost}
+	a.Total.payUpfront(share)
 	for _, spans := range [][]SpanTotal{a.Days, a.Months} {
 		n := sort.Search(len(spans), func(i int) bool { return spans[i].Start.After(from) })
-		in = append(in, &spans[max(0, n-1)].Cost)
+		spans[max(0, n-1)].payUpfront(share)
 	}
 	n := sort.Search(len(a.Periods), func(i int) bool { return a.Periods[i].Start.After(from) })
-	for _, cost := range append(in, &a.Periods[max(0, n-1)].Cost) {
-		cost.add(&SpanCost{Total: share, Bill: share, Upfront: share})
-	}
+	a.Periods[max(0, n-1)].Cost.add(&SpanCost{Total: share, Bill: share, Upfront: share})
 }
 
 // infeasible adds some time without a plan to the spans that are told.

@@ -25,6 +25,7 @@ type calendar struct {
 type stint struct {
 	period    int
 	situation int
+	alone     int // the situation of its time by itself
 	start     time.Time
 	seconds   int64
 }
@@ -35,6 +36,7 @@ type situation struct {
 	prices  *HorizonPeriod // whose prices they are
 	inForce []bool         // by term
 	seconds int64          // of all its stints
+	period  int            // one that has this demand
 }
 
 // term is a time in which something is in force.
@@ -94,11 +96,11 @@ func newCalendar(h *Horizon, terms []term) *calendar {
 			if !seen {
 				s = len(c.situations)
 				known[k] = s
-				c.situations = append(c.situations, situation{demand: k.demand, prices: p, inForce: inForce})
+				c.situations = append(c.situations, situation{demand: k.demand, prices: p, inForce: inForce, period: i})
 			}
 			seconds := until.Unix() - at.Unix()
 			c.situations[s].seconds += seconds
-			c.stints = append(c.stints, stint{i, s, at.UTC(), seconds})
+			c.stints = append(c.stints, stint{i, s, s, at.UTC(), seconds})
 			at = until
 		}
 	}

@@ -140,6 +140,8 @@ type SpanTotal struct {
 	RefusedHours    float64      `json:"refused_job_hours"`
 
 	Difference *SpanDifference `json:"difference,omitempty"` // beside the time as it is, where both have a plan for every hour
+
+	InWholeJobs *WholeJobs `json:"in_whole_jobs,omitempty"` // where jobs that arrive are planned in parts
 }
 
 // ContractTotal adds up the use of a contract over the hours in which it was in force and there was a plan.
@@ -161,12 +163,13 @@ type ContractTotal struct {
 // time; the answer does not depend on them. Periods are bound together by started jobs alone (see inOrder).
 // A nil solve is the core method alone. Progress, if given, is told after every solve, one call at a time.
 func Plan(ctx context.Context, h Horizon, solve plan.Planner, workers int, progress func(done, total int)) (Answer, error) {
-	return planAsMonths(ctx, h, solve, Crew{Workers: workers}, progress)
+	return NewCourse(h, solve).planned(ctx, Crew{Workers: workers}, progress)
 }
 
-// planWith plans every period by itself.
+// planWith plans every period by itself, for a purchase: nobody asks for plans in whole jobs.
 func planWith(ctx context.Context, h Horizon, solve plan.Planner, crew Crew, progress func(done, total int)) (Answer, error) {
 	c := NewCourse(h, solve)
+	c.whole = nil
 	if err := each(ctx, c.total(), crew, progress, c.one); err != nil {
 		return Answer{}, err
 	}
@@ -176,6 +179,12 @@ func planWith(ctx context.Context, h Horizon, solve plan.Planner, crew Crew, pro
 // planAsMonths is planWith, and then plans hours in their order where jobs are refused, as Plan does.
 func planAsMonths(ctx context.Context, h Horizon, solve plan.Planner, crew Crew, progress func(done, total int)) (Answer, error) {
 	c := NewCourse(h, solve)
+	c.whole = nil
+	return c.planned(ctx, crew, progress)
+}
+
+// planned is the answer of a crew that plans all of it.
+func (c *Course) planned(ctx context.Context, crew Crew, progress func(done, total int)) (Answer, error) {
 	err := each(ctx, c.total(), crew, progress, c.one)
 	if err == nil {
 		err = crew.piece(ctx, 0, func(ctx context.Context, _ int) error { return c.inOrder(ctx) })
@@ -210,6 +219,8 @@ type Course struct {
 	ordered   bool            // they are planned so: settled has the situations of that, of which the last is not solved
 	solved    int             // of them
 	apart     decimal.Decimal // the cost so exceeds what the hours cost by themselves, at the least, by so much
+
+	whole *wholePlans // nil where nothing is planned in parts of jobs, or nobody asks
 }
 
 // NewCourse makes a valid horizon ready. The solver is for problems like that of Horizon.Carried. A nil solve is the core
@@ -228,6 +239,7 @@ func NewCourse(h Horizon, solve plan.Planner) *Course {
 	n := len(c.calendar.situations)
 	c.settled, c.finished = make([]settlement, n), make([]atomic.Bool, n)
 	c.alike = c.calendar.alike()
+	c.whole = c.newWholePlans()
 	return c
 }
 
@@ -271,6 +283,9 @@ func (c *Course) one(ctx context.Context, i int) error {
 		solve = func(context.Context, capacity.Problem) (capacity.Plan, error) { return *all, nil }
 	}
 	s, err := c.plan(ctx, p, solve, c.calendar.filledOf(of), nil)
+	if err == nil && c.whole != nil {
+		err = c.planWhole(ctx, i, p)
+	}
 	if err == nil {
 		c.settled[i] = s
 		c.finished[i].Store(true)
@@ -314,7 +329,7 @@ func (c *Course) Answer() Answer {
 			break
 		}
 	}
-	a := c.calendar.answer(c.settled, slices.Clone(c.totals), stints)
+	a := c.calendar.answer(c.settled, slices.Clone(c.totals), stints, c.whole)
 	if c.ordered {
 		a.Gap.Decimal = c.apart
 		allowed := c.calendar.horizon.Problem.Options.Gap * a.Total.Cost.running().InexactFloat64()

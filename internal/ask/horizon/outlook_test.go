@@ -76,6 +76,21 @@ func drawOutlook(r *rand.Rand, hours int) Outlook {
 	return o
 }
 
+// asSnapshot is the cluster with the outlook's forecasts.
+func (o *Outlook) asSnapshot() inputs.Snapshot {
+	s := o.Snapshot
+	for _, series := range o.Series {
+		for k, hour := range series.Hours {
+			f := inputs.Forecast{Class: series.Class, Hour: time.Unix(3600*hour, 0), Jobs: series.Jobs[k]}
+			if series.Arrives {
+				f.Arrivals = &series.Jobs[k]
+			}
+			s.Forecasts = append(s.Forecasts, f)
+		}
+	}
+	return s
+}
+
 // At every quarter of an hour, a horizon matches the cluster's problem of that moment.
 func TestAHorizonIsTheProblemOfEveryMoment(t *testing.T) {
 	for i := range 300 {
@@ -105,17 +120,7 @@ func TestAHorizonIsTheProblemOfEveryMoment(t *testing.T) {
 			for !h.Periods[period].End().After(moment) {
 				period++
 			}
-			s := o.Snapshot
-			for _, series := range o.Series {
-				for k, hour := range series.Hours {
-					f := inputs.Forecast{Class: series.Class, Hour: time.Unix(3600*hour, 0), Jobs: series.Jobs[k]}
-					if series.Arrives {
-						f.Arrivals = &series.Jobs[k]
-					}
-					s.Forecasts = append(s.Forecasts, f)
-				}
-			}
-			want, err := s.Problem(moment)
+			want, err := o.asSnapshot().Problem(moment)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -60,6 +60,7 @@ func (a *Answer) explain(start, end time.Time) {
 		figures = append(figures, words.Money("upfront", c.Upfront, a.Currency))
 	}
 	say("bill", "", bill+".", figures...)
+	a.tellWhole()
 	of := "Of it"
 	if a.Scenario != nil {
 		a.tellAsItIs()
@@ -83,6 +84,32 @@ func (a *Answer) explain(start, end time.Time) {
 	}
 	a.explainParts()
 	a.Explanation = a.Facts.Text()
+}
+
+// tellWhole says what the plans of single hours come to, where that is another bill.
+func (a *Answer) tellWhole() {
+	of, c := a.Total.InWholeJobs, &a.Total.Cost
+	if of == nil || of.Bill.Equal(c.Bill.Decimal) && of.ValueRefused.Equal(c.Penalties.Decimal) && of.InfeasibleHours == a.Total.InfeasibleHours {
+		return
+	}
+	figures := []capacity.Figure{words.Money("bill", of.Bill, a.Currency), words.Money("value_refused", of.ValueRefused, a.Currency), words.Count("hours", of.InfeasibleHours, "hours")}
+	begin := "Jobs count in parts here, and plans of single hours hold whole ones"
+	if of.InfeasibleHours > a.Total.InfeasibleHours {
+		a.Facts.Say("in_whole_jobs", "", fmt.Sprintf("%s: for %s there is no such plan.", begin, hourCount(of.InfeasibleHours)), figures...)
+		return
+	}
+	_, is, by := closing(c.Bill, of.Bill)
+	said := fmt.Sprintf("%s: rented as they are made, the VM bill is %s %s", begin, is, a.Currency)
+	switch of.Bill.Cmp(c.Bill.Decimal) {
+	case 1:
+		said += fmt.Sprintf(", %s more", by)
+	case -1:
+		said += fmt.Sprintf(", %s less", by)
+	}
+	if !of.ValueRefused.Equal(c.Penalties.Decimal) {
+		said += fmt.Sprintf(", and what they refuse is valued at %s", words.CentsOf(of.ValueRefused))
+	}
+	a.Facts.Say("in_whole_jobs", "", said+".", figures...)
 }
 
 // explainParts tells of months, contracts, refused jobs and hours without a plan.

@@ -56,6 +56,7 @@ func (c *checking) spans(at string, h *horizon.Horizon, a *horizon.Answer, got a
 	} else {
 		c.horizon(at, h, *a, got)
 	}
+	c.inWholeJobs(at, h, a)
 }
 
 // unwarned checks that an answer warns of nothing. Warnings tell what a cluster's data lack and what was left out of it; a question that

@@ -168,6 +168,9 @@ func TestMonthsUnderAScenarioLeadWithBothBills(t *testing.T) {
 	horizons, want := "", []string{}
 	for _, c := range []struct{ scenario, difference, asItIs, none, want string }{
 		{"", "", "", "", "From 1 Mar 2026 to 1 Apr 2026 the VM bill is $1,234; refused jobs, on no bill, are valued at $5.00."},
+		{"", `,"in_whole_jobs":{"bill":"1234.00"}`, "", "", "From 1 Mar 2026 to 1 Apr 2026 the VM bill is $1,234; refused jobs, on no bill, are valued at $5.00."},
+		{"", `,"in_whole_jobs":{"bill":"2000.00"}`, "", "", "From 1 Mar 2026 to 1 Apr 2026 the VM bill is $1,234; refused jobs, on no bill, are valued at $5.00. Plans of single hours hold whole jobs: rented as they are made, the bill is $2,000."},
+		{"", `,"in_whole_jobs":{"bill":"900.00","infeasible_hours":3}`, "", "", "From 1 Mar 2026 to 1 Apr 2026 the VM bill is $1,234; refused jobs, on no bill, are valued at $5.00. Plans of single hours hold whole jobs, and 3 hours have none."},
 		{`,"scenario":"peak"`, `,"difference":{"bill":"-56.00"}`, `{"bill":"1290.00","penalties":"5.00"}`, "", `With the scenario "peak" the VM bill from 1 Mar 2026 to 1 Apr 2026 is $1,234, $56.00 less than as it is ($1,290). Refused jobs, on no bill, are valued at $5.00, and as it is at $5.00.`},
 		{`,"scenario":""`, `,"difference":{"bill":"34.50"}`, `{"bill":"1199.50","penalties":"0.00"}`, "", `With the changes the VM bill from 1 Mar 2026 to 1 Apr 2026 is $1,234, $34.50 more than as it is ($1,200). Refused jobs, on no bill, are valued at $5.00, and as it is at $0.00.`},
 		{`,"scenario":"peak"`, `,"difference":{"bill":"0.00"}`, `{"bill":"1234.00","penalties":"0.00"}`, "", `With the scenario "peak" the VM bill from 1 Mar 2026 to 1 Apr 2026 is $1,234, the same as without it. Refused jobs, on no bill, are valued at $5.00, and as it is at $0.00.`},

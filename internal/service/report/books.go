@@ -69,6 +69,11 @@ func horizonSummary(f *figureSheet, a horizon.Answer) {
 	f.add("end", "", Time(t.Start.Add(time.Duration(t.Hours*float64(time.Hour)))), "UTC")
 	f.cost(&t.Cost, &t.Cost.Upfront, a.Currency)
 	f.add("VM bill of hours in which a class has no forecast", "", amount(&t.UnforecastBill), a.Currency)
+	if of := t.InWholeJobs; of != nil {
+		f.add("VM bill of plans of single hours, in whole jobs", "", amount(&of.Bill), a.Currency)
+		f.add("value of what they refuse, on no bill", "", amount(&of.ValueRefused), a.Currency)
+		f.add("without such a plan", "", number(of.InfeasibleHours), "h")
+	}
 	if was := a.AsItIs; was != nil {
 		for _, line := range []struct {
 			what     string

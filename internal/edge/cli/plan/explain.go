@@ -163,7 +163,7 @@ func inWholeJobs(p capacity.Problem) string {
 	inParts.Integrality = capacity.Relaxed
 	for _, c := range p.Classes {
 		if on := perf.AtOnce(c, p.Supply, inParts); on > 0 && c.Jobs.Max-on >= 0.01 {
-			return fmt.Sprintf("A plan is for whole jobs at once. The forecast's bill counts what runs on average, such as %s of class %q, and may be less.",
+			return fmt.Sprintf("A plan is for whole jobs at once. The forecast's bill counts what runs on average, such as %s of class %q, and may be less; \"headroom whatif months\" has both.",
 				words.Jobs(words.Rounded(on, 2)), shell.Shown(c.Name))
 		}
 	}

@@ -3940,6 +3940,7 @@ export type SpanTotal = {
   difference?: (SpanDifference);
   hours: number;
   hours_without_forecast?: number;
+  in_whole_jobs?: (WholeJobs);
   infeasible_hours?: number;
   on_demand_vm_hours: number;
   refused_job_hours: number;
@@ -4403,6 +4404,13 @@ export type WhatIfRequest = {
   detail?: "full" | "summary";
   problem: Problem;
   scenarios: Array<AskedScenario>;
+};
+
+export type WholeJobs = {
+  bill: (Amount);
+  gap: (Amount);
+  infeasible_hours?: number;
+  value_refused: (Amount);
 };
 
 export type WithoutPromise = {

@@ -83,7 +83,16 @@ export function monthsSaid(h: Horizon): string {
   const none = h.total.infeasible_hours ?? 0;
   const time = `from ${date(h.total.start)} to ${date(end)}`;
   const lead = h.scenario === undefined ? `F${time.slice(1)} the VM bill` : `With ${h.scenario ? `the scenario "${inText(h.scenario)}"` : "the changes"} the VM bill ${time}`;
-  return `${lead} is ${headline(units(h.total.cost.bill), h.currency)}${asItIsSaid(h)}${h.total.bill_without_forecast ? `, of which ${headline(units(h.total.bill_without_forecast), h.currency)} rest on hours without a forecast of some class` : ""}${refusedSaid(h)}.${dearestSaid(h)}${none > 0 ? ` In ${count(none, "hour", "hours")} no plan keeps every promise.` : ""}`;
+  return `${lead} is ${headline(units(h.total.cost.bill), h.currency)}${asItIsSaid(h)}${h.total.bill_without_forecast ? `, of which ${headline(units(h.total.bill_without_forecast), h.currency)} rest on hours without a forecast of some class` : ""}${refusedSaid(h)}.${wholeSaid(h)}${dearestSaid(h)}${none > 0 ? ` In ${count(none, "hour", "hours")} no plan keeps every promise.` : ""}`;
+}
+
+/** wholeSaid is the bill if the plans of single hours are rented as they are made, where that is another one. */
+function wholeSaid(h: Horizon): string {
+  const of = h.total.in_whole_jobs;
+  if (!of || units(of.bill) === units(h.total.cost.bill)) return "";
+  const none = of.infeasible_hours ?? 0;
+  if (none > (h.total.infeasible_hours ?? 0)) return ` Plans of single hours hold whole jobs, and ${count(Math.ceil(none), "hour has", "hours have")} none.`;
+  return ` Plans of single hours hold whole jobs: rented as they are made, the bill is ${headline(units(of.bill), h.currency)}.`;
 }
 
 /** refusedSaid goes on with the value of refused jobs, where there is some. */
