@@ -173,7 +173,8 @@ func holdMonths(t *testing.T, b *moneytest.Book, answers []string) {
 			Items  []json.RawMessage
 			Detail string
 			Total  struct {
-				Cost struct{ Bill, Upfront decimal.Decimal }
+				Cost  struct{ Bill, Upfront decimal.Decimal }
+				Whole *struct{ Bill decimal.Decimal } `json:"in_whole_jobs"`
 			}
 		}
 		if json.Unmarshal([]byte(text), &answer) != nil {
@@ -181,6 +182,9 @@ func holdMonths(t *testing.T, b *moneytest.Book, answers []string) {
 		}
 		if answer.Detail == "summary" {
 			ahead = append(ahead, answer.Total.Cost.Bill.Sub(answer.Total.Cost.Upfront)) // which no plan counts
+			if of := answer.Total.Whole; of != nil {
+				ahead = append(ahead, of.Bill.Sub(answer.Total.Cost.Upfront))
+			}
 		}
 		for _, item := range answer.Items {
 			var line overviewLine

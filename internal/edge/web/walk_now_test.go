@@ -301,11 +301,18 @@ func (s *server) readMonth(t *testing.T, ctx context.Context, cluster string) {
 					Unforeseen float64 `json:"hours_without_forecast"`
 					Resting    string  `json:"bill_without_forecast"`
 					Cost       struct{ Bill string }
+					Whole      *struct{ Bill string } `json:"in_whole_jobs"`
 				}
 			}
 			s.send(t, http.MethodPost, "/v1/clusters/"+cluster+"/horizons", map[string]any{"from": begins, "until": ends, "detail": "summary"}, &ahead)
-			total.Add(total, amount(t, ahead.Total.Cost.Bill))
-			if ahead.Total.Unforeseen == 0 {
+			bill := ahead.Total.Cost.Bill
+			if of := ahead.Total.Whole; of != nil {
+				bill = of.Bill
+			}
+			total.Add(total, amount(t, bill))
+			if bill != ahead.Total.Cost.Bill {
+				basis = "to come by the forecast, in whole jobs as plans are"
+			} else if ahead.Total.Unforeseen == 0 {
 				basis = "to come by the forecast."
 			} else if ahead.Total.Unforeseen < ahead.Total.Hours {
 				basis = fmt.Sprintf("to come by the forecast; %s of it (", amountOf(t, ahead.Total.Resting, big.NewRat(1, 1), false))

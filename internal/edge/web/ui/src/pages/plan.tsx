@@ -223,7 +223,8 @@ function ThisMonth({ cluster }: { cluster: string }) {
 }
 
 /** basis is what the bill to come rests on. */
-function basis({ bill, unforeseen }: Ahead, money: (u: Units) => string): string {
+function basis({ bill, unforeseen, whole }: Ahead, money: (u: Units) => string): string {
+  if (whole) return `by the forecast, in whole jobs as plans are${unforeseen === 0n ? "" : "; some hours have none"}.`;
   if (unforeseen === 0n) return "by the forecast.";
   if (unforeseen === "all") return "if demand stays as it is: no forecast.";
   return `by the forecast; ${money(unforeseen)} of it (${percent(Number(unforeseen) / Number(bill))}) rests on none.`;

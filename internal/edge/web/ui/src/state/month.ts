@@ -21,6 +21,8 @@ export interface Ahead {
   bill: Units;
   /** How much of it rests on no forecast; all, where that is all after this hour, or nothing is after it. */
   unforeseen: Units | "all";
+  /** Whether hours are planned in whole jobs, as the plans in force are, where the forecast's bill counts parts. */
+  whole: boolean;
   /** Whether upfront payments fall into it, which are in no plan's bill and not in this one. */
   upfront: boolean;
 }
@@ -48,14 +50,15 @@ async function readMonth(cluster: string): Promise<Month | null> {
   const ends = Date.UTC(day.getUTCFullYear(), day.getUTCMonth() + 1, 1);
   const asks = session.value !== null && session.value.role !== "viewer";
   let ahead: Ahead | null = null;
-  if (begins >= ends) ahead = { bill: rest, unforeseen: "all", upfront: false };
+  if (begins >= ends) ahead = { bill: rest, unforeseen: "all", whole: false, upfront: false };
   else if (asks) {
     const body = { from: new Date(begins).toISOString(), until: new Date(ends).toISOString(), detail: "summary" } as const;
     const h = await ask("POST /v1/clusters/{cluster}/horizons", { path: { cluster }, body }).then((a) => atOnce(a!.value), () => null); // what is behind is seen even so
-    if (h?.complete && !h.total.infeasible_hours) {
+    if (h?.complete && !h.total.infeasible_hours && !h.total.in_whole_jobs?.infeasible_hours) {
+      const bill = h.total.in_whole_jobs?.bill ?? h.total.cost.bill;
       const upfront = units(h.total.cost.upfront ?? "0"); // which no plan counts
       const unforeseen = h.total.hours_without_forecast === h.total.hours ? "all" : units(h.total.bill_without_forecast ?? "0");
-      ahead = { bill: rest + units(h.total.cost.bill) - upfront, unforeseen, upfront: upfront !== 0n };
+      ahead = { bill: rest + units(bill) - upfront, unforeseen, whole: bill !== h.total.cost.bill, upfront: upfront !== 0n };
     }
   }
   return { from: Date.parse(line.month.from), until, soFar: units(line.month.bill), currency: plan.currency, ahead };
