@@ -139,7 +139,7 @@ func (b *beginning) plan(c *cobra.Command) error {
 			break
 		}
 	}
-	number, inWhole, err := plan.Create(c, b.s, b.cluster, busy)
+	number, err := plan.Create(c, b.s, b.cluster, busy)
 	if err != nil {
 		return err
 	}
@@ -147,9 +147,6 @@ func (b *beginning) plan(c *cobra.Command) error {
 	first, _, _ := strings.Cut(months.Explanation, "\n")
 	if !told {
 		first = fmt.Sprintf("The bill of the time ahead takes longer to work out: headroom whatif months --cluster %s tells it.", cluster)
-	}
-	if told && first != "" && inWhole != "" {
-		first += " " + inWhole
 	}
 	if first != "" {
 		fmt.Fprintf(c.OutOrStdout(), "\n%s\n", shell.Shown(first))

@@ -16,7 +16,6 @@ import (
 	"example.org/headroom/internal/ask/horizon"
 	"example.org/headroom/internal/core/capacity"
 	"example.org/headroom/internal/core/money"
-	"example.org/headroom/internal/core/perf"
 	"example.org/headroom/internal/core/words"
 	"example.org/headroom/internal/edge/cli/remote"
 	"example.org/headroom/internal/edge/cli/shell"
@@ -138,7 +137,8 @@ func forecastBill(ctx context.Context, s *remote.Service, cluster string, now ti
 	if _, err := s.CallWithin(ctx, io.Discard, 0, openapi.ClusterHorizon(cluster, nil), &ahead, remote.JSONOf(map[string]any{"until": until, "detail": "summary"})); err != nil {
 		return ""
 	}
-	var months []string
+	var inParts, inWhole []string
+	differ := false
 	for i := range ahead.Months {
 		m := &ahead.Months[i]
 		if m.UnforecastHours > 0 || m.InfeasibleHours > 0 {
@@ -148,26 +148,22 @@ func forecastBill(ctx context.Context, s *remote.Service, cluster string, now ti
 		if m.Start.Before(ahead.Total.Start) {
 			of = "the rest of " + of
 		}
-		months = append(months, fmt.Sprintf("%s %s for %s", words.CentsOf(m.Cost.Bill), ahead.Currency, of))
-	}
-	if len(months) == 0 {
-		return ""
-	}
-	return fmt.Sprintf("By the forecast the VM bill is %s; \"headroom whatif months --cluster %s\" looks further.", shell.Listed(months), shell.Shown(cluster))
-}
-
-// inWholeJobs says why hours that are planned like this one may cost more than the forecast's bill, where they do: it counts as
-// many jobs as run at once on average.
-func inWholeJobs(p capacity.Problem) string {
-	inParts := p.Options
-	inParts.Integrality = capacity.Relaxed
-	for _, c := range p.Classes {
-		if on := perf.AtOnce(c, p.Supply, inParts); on > 0 && c.Jobs.Max-on >= 0.01 {
-			return fmt.Sprintf("A plan is for whole jobs at once. The forecast's bill counts what runs on average, such as %s of class %q, and may be less; \"headroom whatif months\" has both.",
-				words.Jobs(words.Rounded(on, 2)), shell.Shown(c.Name))
+		tell := func(bill money.Amount) string {
+			return fmt.Sprintf("%s %s for %s", words.CentsOf(bill), ahead.Currency, of)
+		}
+		inParts = append(inParts, tell(m.Cost.Bill))
+		if whole := m.InWholeJobs; whole != nil && whole.InfeasibleHours == 0 {
+			inWhole, differ = append(inWhole, tell(whole.Bill)), differ || !whole.Bill.Equal(m.Cost.Bill.Decimal)
 		}
 	}
-	return ""
+	if len(inParts) == 0 {
+		return ""
+	}
+	said := fmt.Sprintf("By the forecast the VM bill is %s; \"headroom whatif months --cluster %s\" looks further.", shell.Listed(inParts), shell.Shown(cluster))
+	if differ && len(inWhole) == len(inParts) {
+		said += fmt.Sprintf(" It counts jobs in parts. Rented as hours are planned, in whole jobs, the VM bill is %s.", shell.Listed(inWhole))
+	}
+	return said
 }
 
 // explainPlan explains a plan, and tells the forecast's bill where there is one.
@@ -192,9 +188,6 @@ func explainPlan(p capacity.Problem, r record, forecast string) []explanation {
 		}
 	}
 	if forecast != "" {
-		if whole := inWholeJobs(p); whole != "" {
-			forecast += " " + whole
-		}
 		said = append(said, explanation{"money", "", forecast})
 	}
 	for _, line := range moneyLines(p, pl) {

@@ -161,11 +161,11 @@ With --async the server plans in the background, and the run that does it is pri
 }
 
 // Create plans a cluster for now, keeps the plan and shows it to people. Where no job is expected now it shows one for the
-// next moment with jobs, if that is known. It returns the number of the plan shown, and what inWholeJobs says of it.
-func Create(c *cobra.Command, s *remote.Service, cluster string, next time.Time) (number int64, inWhole string, err error) {
+// next moment with jobs, if that is known. It returns the number of the plan shown.
+func Create(c *cobra.Command, s *remote.Service, cluster string, next time.Time) (number int64, err error) {
 	r, err := create(c, s, cluster, "{}")
 	if err != nil {
-		return 0, "", err
+		return 0, err
 	}
 	asked := 0.0
 	for _, class := range r.Plan.Classes {
@@ -174,17 +174,13 @@ func Create(c *cobra.Command, s *remote.Service, cluster string, next time.Time)
 	if asked == 0 && !next.IsZero() {
 		if _, err := fmt.Fprintf(c.OutOrStdout(), "No job is expected at this hour. This is the plan for the next, at %s:\n\n",
 			next.UTC().Format("2006-01-02 15:04 UTC")); err != nil {
-			return 0, "", err
+			return 0, err
 		}
 		if r, err = create(c, s, cluster, `{"at": `+shell.QuotedText(next.UTC().Format(time.RFC3339))+`}`); err != nil {
-			return 0, "", err
+			return 0, err
 		}
 	}
-	if err := writePlan(c, s, shell.Output{Format: "table"}, r); err != nil {
-		return 0, "", err
-	}
-	p, err := problemOfPlan(s, c.Context(), r)
-	return r.Number, inWholeJobs(p), err
+	return r.Number, writePlan(c, s, shell.Output{Format: "table"}, r)
 }
 
 func create(c *cobra.Command, s *remote.Service, cluster, body string) (record, error) {
