@@ -22,7 +22,7 @@ func TestTextAlignsByWhatIsSeen(t *testing.T) {
 		{text("夜間バッチ"), {"40.50", true}, text("full")},
 		{text("émile"), {"7.00", true}, text("none")},
 		{text("esc\x1b[2J\u202eape"), {"100.00", true}, text("")},
-		{text(strings.Repeat("x", 60)), {"1.00", true}, text(strings.Repeat("y", 60))},
+		{text(strings.Repeat("x", 60) + "east"), {"1.00", true}, text(strings.Repeat("y", 60))},
 	}}
 	var b strings.Builder
 	if err := table.Text(&b); err != nil {
@@ -33,7 +33,7 @@ func TestTextAlignsByWhatIsSeen(t *testing.T) {
 		"夜間バッチ" + strings.Repeat(" ", 38+2+1) + "40.50  full",
 		"émile" + strings.Repeat(" ", 43+2+2) + "7.00  none",
 		"esc\uFFFD[2J\uFFFDape" + strings.Repeat(" ", 37+2) + "100.00",
-		strings.Repeat("x", 47) + "…" + strings.Repeat(" ", 2+2) + "1.00  " + strings.Repeat("y", 60),
+		strings.Repeat("x", 32) + "…" + strings.Repeat("x", 11) + "east" + strings.Repeat(" ", 2+2) + "1.00  " + strings.Repeat("y", 60),
 		"",
 	}, "\n")
 	if diff := cmp.Diff(want, b.String()); diff != "" {

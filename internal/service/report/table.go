@@ -108,7 +108,7 @@ func (t Table) Text(w io.Writer) error {
 }
 
 // visible returns a text in a form that is safe for a terminal: without control characters, which could move its
-// cursor, and cut to a width (0: any width).
+// cursor, and with its middle left out where it is wider than a width (0: any width).
 func visible(s string, most int) string {
 	if printable(s) && (most == 0 || len(s) <= most) {
 		return s
@@ -122,13 +122,25 @@ func visible(s string, most int) string {
 	if most == 0 || uniseg.StringWidth(s) <= most {
 		return s
 	}
-	var b strings.Builder
-	used := 0
-	for g := uniseg.NewGraphemes(s); g.Next() && used+g.Width() < most; used += g.Width() {
-		b.WriteString(g.Str())
+	var letters []string // as people see them
+	var widths []int
+	left := most - 1 // beside the mark of what is left out
+	for g := uniseg.NewGraphemes(s); g.Next(); {
+		letters, widths = append(letters, g.Str()), append(widths, g.Width())
 	}
-	return b.String() + "…"
+	last := len(letters)
+	for room := left / endShare; last > 0 && widths[last-1] <= room; last-- {
+		room, left = room-widths[last-1], left-widths[last-1]
+	}
+	first := 0
+	for ; first < last && widths[first] <= left; first++ {
+		left -= widths[first]
+	}
+	return strings.Join(letters[:first], "") + "…" + strings.Join(letters[last:], "")
 }
+
+// endShare is the part of a shortened text that is kept of its end: names often differ there.
+const endShare = 3
 
 // width returns the number of terminal columns that a text takes.
 func width(s string) int {

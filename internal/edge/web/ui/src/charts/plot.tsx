@@ -3,6 +3,7 @@ import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useRef } from "preact/hooks";
 import type { Scale } from "./scale.ts";
+import { shortened } from "../model/words.ts";
 
 /** Area is where values are drawn: functions from values to pixels, and its edges. */
 export interface Area {
@@ -140,10 +141,7 @@ function apart(x: Scale, a: Area): number[] {
   });
 }
 
-function cut(text: string, room: number): string {
-  const most = Math.max(3, Math.floor(room / letter));
-  return text.length <= most ? text : `${text.slice(0, most - 1)}…`;
-}
+const cut = (text: string, room: number): string => shortened(text, Math.max(3, Math.floor(room / letter)));
 
 export type Point = [x: number, y: number];
 

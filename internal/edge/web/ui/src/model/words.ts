@@ -109,6 +109,14 @@ export function isolating(text: string, names: Iterable<string>): string {
   return out;
 }
 
+/** shortened leaves out the middle of a long name: names often differ at their end. */
+export function shortened(name: string, most: number): string {
+  const all = [...name];
+  if (all.length <= most) return name;
+  const end = Math.floor((most - 1) / 3);
+  return `${all.slice(0, most - 1 - end).join("")}…${end > 0 ? all.slice(-end).join("") : ""}`;
+}
+
 /** brief is a reason where it is short, else its first sentence: what failed may bring a whole stack trace with it. */
 export function brief(reason: string): string {
   const most = 200;

@@ -10,7 +10,7 @@ import { monthName, monthsSaid } from "../model/contracts.ts";
 import { headline, short, text, units } from "../model/money.ts";
 import { fileName, save } from "../model/files.ts";
 import type { Column } from "../model/table.ts";
-import { count } from "../model/words.ts";
+import { count, shortened } from "../model/words.ts";
 import { Asking } from "../parts/asking.tsx";
 import { Export, type Kept } from "../parts/export.tsx";
 import { DataTable } from "../parts/table.tsx";
@@ -73,7 +73,7 @@ function Laid({ saved }: { saved: Scenario[] }) {
         <option value="">none, as it is</option>
         {all.map((name) => (
           <option key={name} value={name}>
-            {name.length > 40 ? `${name.slice(0, 39)}…` : name}
+            {shortened(name, 40)}
           </option>
         ))}
       </select>
