@@ -107,8 +107,8 @@ func (t Table) Text(w io.Writer) error {
 	return err
 }
 
-// visible returns a text in a form that is safe for a terminal: without control characters, which could move its
-// cursor, and with its middle left out where it is wider than a width (0: any width).
+// visible returns a text in a form that is safe for a terminal, without control characters, which could move its cursor.
+// Its middle is left out where it is wider than a width (0: any width).
 func visible(s string, most int) string {
 	if printable(s) && (most == 0 || len(s) <= most) {
 		return s
