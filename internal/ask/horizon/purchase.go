@@ -40,7 +40,7 @@ type PurchaseAnswer struct {
 	ServedMore    *float64           `json:"served_more_job_hours"` // than today; null where today is infeasible
 	Coverage      *float64           `json:"coverage"`              // VM-hours on contracts and offers, of all
 	Utilisation   *float64           `json:"utilisation"`           // VM-hours used of those bought; null where nothing is
-	AsItIs        *AsItIs            `json:"as_it_is"`              // null where nothing is left out
+	Found         *Found             `json:"found"`                 // null where the purchase was found in the cluster as it is
 	Months        []SavingMonth      `json:"months"`
 	BillEven      *time.Time         `json:"bill_break_even_month"` // from the end of which on the bill's balance is never negative; null: not in the horizon
 	BreakEven     *time.Time         `json:"break_even_month"`      // the same of the balance that counts penalties
@@ -179,44 +179,37 @@ func Weigh(ctx context.Context, q PurchaseQuestion, solve plan.Planner, crew Cre
 		return planWith(ctx, h, solve, crew, func(done, total int) { told(float64(done) / float64(total)) })
 	}
 	bought := found.bought
-	if a.Horizon, err = hourly(withOffers(&q, bought)); err != nil {
-		return PurchaseAnswer{}, err
-	}
-	today, err := hourly(q.Horizon)
-	if err != nil {
-		return PurchaseAnswer{}, err
-	}
-	var ended error // the work was ended while other purchases were tried
-	if left := asked.leftOut(&a.Horizon, &today); !math.IsInf(found.cost, 1) && (len(left) > 0 && slices.Max(bought) > 0 || slices.Contains(left, WithoutStarted)) {
-		if a.AsItIs, err = asked.asItIs(ctx, left, bought, solve, crew, steps); err != nil {
+	var today, alone Answer
+	for _, part := range [...]struct {
+		to   *Answer
+		with Horizon
+	}{{&a.Horizon, withOffers(&q, bought)}, {&today, q.Horizon}, {&alone, withoutContracts(q.Horizon)}} {
+		if *part.to, err = hourly(part.with); err != nil {
 			return PurchaseAnswer{}, err
 		}
-		if a.AsItIs.Dearer {
-			if a.Horizon, err = hourly(withOffers(&q, a.AsItIs.recommended())); err != nil {
-				return PurchaseAnswer{}, err
-			}
-		}
-		if ended = asked.tryOthers(ctx, a.AsItIs, solve, crew, steps); a.AsItIs.Better != nil {
-			if with, err := hourly(withOffers(&q, a.AsItIs.Better.VMs)); err == nil {
-				a.Horizon = with
-			} else { // the work was ended just then
-				a.AsItIs.Better, ended = nil, err
-			}
-		}
-		bought = a.AsItIs.recommended()
 	}
-	alone, err := hourly(withoutContracts(q.Horizon))
-	if err != nil {
-		return PurchaseAnswer{}, err
+	weighed := costOf(&a.Horizon)
+	var ended error // the work was ended while other purchases were tried
+	if left := asked.leftOut(&a.Horizon, &today, &alone); len(left) > 0 {
+		a.Found = &Found{LeftOut: left, Today: costOf(&today), Bought: weighed}
+		if !math.IsInf(found.cost, 1) {
+			a.Found.VMs = slices.Clone(bought)
+		}
+		j := judging{question: &asked, found: a.Found, solve: solve, crew: crew, steps: steps}
+		if err := j.judge(ctx); err != nil {
+			return PurchaseAnswer{}, err
+		}
+		ended = j.tryOthers(ctx)
+		a.Horizon, today, alone, bought = j.best.answer, j.today, j.alone, j.best.vms
 	}
 	a.Recommended, a.Today, a.OnDemandOnly = costOf(&a.Horizon), costOf(&today), costOf(&alone)
-	if math.IsInf(found.cost, 1) || a.Horizon.Status == capacity.InfeasibleStatus {
+	if a.Found == nil && math.IsInf(found.cost, 1) || a.Horizon.Status == capacity.InfeasibleStatus {
 		a.Status, a.Complete = capacity.InfeasibleStatus, true
 		a.tell(&q)
 		steps.end()
 		return a, nil
 	}
-	if err := a.prove(w, &found); err != nil {
+	if err := a.prove(w, &found, &weighed); err != nil {
 		return PurchaseAnswer{}, err
 	}
 	a.describe(&q, bought, shares)
@@ -237,11 +230,9 @@ func Weigh(ctx context.Context, q PurchaseQuestion, solve plan.Planner, crew Cre
 	return a, err
 }
 
-// hasCurves reports whether other numbers and demands are looked at. Where nothing is bought because the purchase is dearer in
-// the cluster as it is, they would be those of a cluster that is not there.
-func (a *PurchaseAnswer) hasCurves() bool {
-	return a.AsItIs == nil || !a.AsItIs.Dearer || a.AsItIs.Better != nil
-}
+// hasCurves reports whether other numbers and demands are looked at: not where no purchase serves the promised jobs as offers are
+// weighed.
+func (a *PurchaseAnswer) hasCurves() bool { return a.Found == nil || a.Found.VMs != nil }
 
 // compare adds what other numbers of each offer come to, and other demands.
 func (a *PurchaseAnswer) compare(ctx context.Context, w *weighing, known Horizon, found *choiceOfOffers, bought []int64, steps *steps) (err error) {
@@ -276,36 +267,46 @@ func (a *PurchaseAnswer) compare(ctx context.Context, w *weighing, known Horizon
 	return err
 }
 
-// settle makes the money of the curves and of other demands close. The search adds up in floats. So the recommendation
+// settle makes the money of the curves and of other demands close. The search adds up in floats. So what was found
 // gets the exact cost of its plans there too, and differences are those of the amounts that stand beside them.
 func (a *PurchaseAnswer) settle(bought []int64) {
+	today, known := &a.Today, &a.Recommended
+	if f := a.Found; f != nil {
+		if today, known = &f.Today, nil; slices.Equal(f.VMs, bought) {
+			known = &f.Bought
+		}
+	}
 	for i := range a.Curves {
 		c := &a.Curves[i]
 		for k := range c.Points {
 			p := &c.Points[k]
-			if p.VMs == c.Bought && p.Cost != nil {
-				if p.Cost = new(a.Recommended.Total); c.Exact {
-					p.Bill = new(a.Recommended.Bill)
-				} else if p.Saving != nil && a.Today.Status != capacity.InfeasibleStatus {
-					p.Saving = &money.Amount{Decimal: a.Today.Total.Sub(p.Cost.Decimal)}
+			if p.VMs == c.Bought && p.Cost != nil && known != nil {
+				if p.Cost = new(known.Total); c.Exact {
+					p.Bill = new(known.Bill)
+				} else if p.Saving != nil && today.Status != capacity.InfeasibleStatus {
+					p.Saving = &money.Amount{Decimal: today.Total.Sub(p.Cost.Decimal)}
 				}
 			}
-			if c.Exact && p.Saving != nil && a.Today.Status != capacity.InfeasibleStatus {
-				p.Saving = &money.Amount{Decimal: a.Today.Total.Sub(p.Cost.Decimal)}
-				p.BillSaving = &money.Amount{Decimal: a.Today.Bill.Sub(p.Bill.Decimal)}
+			if c.Exact && p.Saving != nil && today.Status != capacity.InfeasibleStatus {
+				p.Saving = &money.Amount{Decimal: today.Total.Sub(p.Cost.Decimal)}
+				p.BillSaving = &money.Amount{Decimal: today.Bill.Sub(p.Bill.Decimal)}
 			}
 		}
 	}
 	for i := range a.Regret {
 		p := &a.Regret[i]
-		if p.Factor == 1 && p.Cost != nil {
-			p.Cost, p.Bill = new(a.Recommended.Total), new(a.Recommended.Bill)
-			if slices.Equal(p.Best, bought) {
-				p.BestCost, p.BestBill = new(a.Recommended.Total), new(a.Recommended.Bill)
+		if p.Factor == 1 && p.Cost != nil && known != nil {
+			p.Cost, p.Bill = new(known.Total), new(known.Bill)
+		}
+		if p.Factor == 1 && p.BestCost != nil {
+			if f := a.Found; f != nil && slices.Equal(p.Best, f.VMs) {
+				p.BestCost, p.BestBill = new(f.Bought.Total), new(f.Bought.Bill)
+			} else if f == nil && slices.Equal(p.Best, bought) {
+				p.BestCost, p.BestBill = new(known.Total), new(known.Bill)
 			}
 		}
-		if p.Factor == 1 && p.TodayCost != nil && a.Today.Status != capacity.InfeasibleStatus {
-			p.TodayCost, p.TodayBill = new(a.Today.Total), new(a.Today.Bill)
+		if p.Factor == 1 && p.TodayCost != nil && today.Status != capacity.InfeasibleStatus {
+			p.TodayCost, p.TodayBill = new(today.Total), new(today.Bill)
 		}
 		if p.Regret != nil {
 			p.Regret = &money.Amount{Decimal: p.Cost.Sub(p.BestCost.Decimal)}
@@ -318,6 +319,10 @@ func (a *PurchaseAnswer) Bought(q *PurchaseQuestion) Horizon {
 	bought := make([]int64, len(q.Offers))
 	for k := range a.Offers {
 		bought[k] = a.Offers[k].VMs
+	}
+	if a.Found != nil {
+		_, with := q.whole(bought)
+		return with
 	}
 	weighed := *q
 	weighed.Horizon = q.Weighed()
@@ -341,8 +346,8 @@ type steps struct {
 
 func newSteps(q *PurchaseQuestion, tell func(done, total int)) *steps {
 	s := &steps{tell: tell, done: -1, total: searchSteps + 3*horizonSteps + curveSteps*len(q.Offers) + regretSteps*(len(q.Factors)+1+min(1, len(q.Factors)))}
-	if len(q.leftOut()) > 0 {
-		s.total += 3 * horizonSteps
+	if len(q.leftOut()) > 0 || q.arrives() {
+		s.total += 5 * horizonSteps
 	}
 	s.show(0)
 	return s
@@ -405,12 +410,15 @@ func saving(from, to money.Amount) *Saving {
 }
 
 // prove states the bound of the search for the plans that were made in the end, whose odd slots may have
-// taken a VM more than the search knew of.
-func (a *PurchaseAnswer) prove(w *weighing, found *choiceOfOffers) error {
+// taken a VM more than the search knew of. It is of the offers as they were weighed, at whose best the plans cost so much.
+func (a *PurchaseAnswer) prove(w *weighing, found *choiceOfOffers, weighed *PurchaseCost) error {
+	if a.Status = capacity.Feasible; math.IsInf(found.cost, 1) {
+		return nil
+	}
 	floor := func(x float64) money.Amount {
 		return money.Amount{Decimal: decimal.NewFromFloat(x).RoundFloor(money.Places)}
 	}
-	total := a.Recommended.Total.Float()
+	total := weighed.Total.Float()
 	a.Proof = PurchaseProof{Bound: floor(found.bound), PriceBound: floor(w.bound(found.root)), Situations: len(w.stages)}
 	below := total - a.Proof.Bound.Float()
 	allowed := integer.ProofResolution*math.Abs(total) + float64(len(a.Horizon.Periods))*money.Smallest
@@ -418,15 +426,14 @@ func (a *PurchaseAnswer) prove(w *weighing, found *choiceOfOffers) error {
 		allowed += stage.scale * money.Smallest
 	}
 	if below < -allowed {
-		return fmt.Errorf("check the purchase: its plans cost %v, and no purchase is said to cost less than %v", a.Recommended.Total, a.Proof.Bound)
+		return fmt.Errorf("check the purchase: its plans cost %v, and no purchase is said to cost less than %v", weighed.Total, a.Proof.Bound)
 	} else if below > allowed {
 		a.Proof.Gap = below / max(total, money.Smallest)
 	}
 	if below < 0 {
-		a.Proof.Bound = a.Recommended.Total
+		a.Proof.Bound = weighed.Total
 	}
-	a.Status = capacity.Feasible
-	if a.Proof.Gap <= max(w.question.Problem.Options.Gap, integer.ProofResolution) {
+	if a.Found == nil && a.Proof.Gap <= max(w.question.Problem.Options.Gap, integer.ProofResolution) {
 		a.Status = capacity.Optimal
 	}
 	return nil

@@ -398,8 +398,8 @@ func (a *PurchaseAnswer) tellTerms(q *PurchaseQuestion) {
 	if len(a.Offers) > 1 {
 		beside = ", with the other offers as they are"
 	}
-	if a.AsItIs != nil {
-		beside += ", " + a.AsItIs.Without()
+	if a.Found != nil {
+		beside += ", " + a.Found.Without()
 	}
 	for i := range a.Offers {
 		o := &a.Offers[i]
@@ -454,7 +454,7 @@ func (a Assumption) words() string {
 func (a *PurchaseAnswer) numbers(bought []int64) string {
 	var parts []string
 	for k, n := range bought {
-		if n > 0 {
+		if n > 0 && k < len(a.Offers) {
 			parts = append(parts, fmt.Sprintf("%d of %q", n, a.Offers[k].Name))
 		}
 	}

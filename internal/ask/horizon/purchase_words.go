@@ -24,33 +24,25 @@ func (a PurchaseAnswer) Retold(q *PurchaseQuestion) PurchaseAnswer {
 func (a *PurchaseAnswer) tell(q *PurchaseQuestion) {
 	span := fmt.Sprintf("from %s until %s", moment(q.Start()), moment(q.End()))
 	if a.Status == capacity.InfeasibleStatus {
-		kind := "no_purchase_serves_the_promises"
-		a.Answer = fmt.Sprintf("Whatever is bought, %s not all promised jobs can be served.", span)
-		if a.Horizon.Total.InfeasibleHours == 0 {
-			kind, a.Answer = "too_few_vms", "No purchase can be weighed, because plans have fewer VMs than the work takes."
-		}
-		if len(a.Horizon.Infeasible) > 0 {
-			first := &a.Horizon.Infeasible[0]
-			a.Answer += fmt.Sprintf(" The first hour is %s: %s", moment(first.Start), first.Conflict)
-		}
-		a.Facts.Say(kind, "", a.Answer)
-		a.Explanation = a.Facts.Text()
+		a.tellInfeasible(span)
+		a.Answer, a.Explanation = a.Facts.Text(), a.Facts.Text()
 		return
 	}
 	a.advise(q, span)
-	if as := a.AsItIs; as != nil {
-		a.tellWeighed()
-		a.tellApart()
-		if slices.Equal(as.recommended(), as.VMs) {
-			a.tellWithout()
+	for _, f := range a.Horizon.Facts {
+		if f.Kind == "below_promise" || f.Kind == "refused_for_nothing" {
+			a.Facts = append(a.Facts, f)
 		}
-		a.tellOthers()
+	}
+	if a.Found != nil {
+		bought := make([]int64, len(a.Offers))
+		for k := range bought {
+			bought[k] = a.Offers[k].VMs
+		}
+		a.tellWithout()
+		a.tellFound(bought)
 	}
 	a.Answer = a.Facts.Text()
-	if !a.hasCurves() { // what follows would be of a cluster that is not there
-		a.Explanation = a.Facts.Text()
-		return
-	}
 	a.tellTerms(q)
 	a.tellCosts()
 	a.tellUse(q)
@@ -65,39 +57,58 @@ func (a *PurchaseAnswer) tell(q *PurchaseQuestion) {
 	}
 	a.tellRegret(q)
 	a.tellEndings(q)
-	figures := []capacity.Figure{words.Money("bound", a.Proof.Bound, a.Currency), words.Count("gap", a.Proof.Gap, "share of bill and value refused")}
-	switch {
-	case a.AsItIs != nil && a.AsItIs.Better != nil: // that is not best without what was left out, which was said
-	case a.Proof.Gap < provedCents:
-		a.Facts.Say("proved_best", "", a.apart("No purchase brings bill and value refused together lower, which is proved."), figures...)
-	default:
-		above := a.Recommended.Total.Sub(a.Proof.Bound.Decimal)
-		atMost := words.CentsUp(money.Amount{Decimal: above})
-		if a.Proof.Bound.IsPositive() {
-			atMost = words.PercentUp(above.Div(a.Proof.Bound.Decimal))
-		}
-		a.Facts.Say("within_of_the_best", "", a.apart(fmt.Sprintf("No purchase brings bill and value refused together below %s, so this one is at most %s above the best.", words.CentsDown(a.Proof.Bound), atMost)), figures...)
-	}
+	a.tellProof()
 	if !a.Complete {
 		a.Facts.Say("incomplete", "", "The work was ended before all curves and other demands were looked at.")
 	}
 	a.Explanation = a.Facts.Text()
 }
 
-// tellWeighed says what the purchase does without what was left out, after what it does in the cluster as it is.
-func (a *PurchaseAnswer) tellWeighed() {
-	if as := a.AsItIs; as.Today.Status != capacity.InfeasibleStatus && a.Saving != nil && slices.Max(as.recommended()) > 0 {
-		a.Facts.Say("weighed", "", a.apart("It "+billSentence(&a.Today, &a.Recommended, a.Currency)+a.servedSentence()+"."),
-			words.Money("bill_today", a.Today.Bill, a.Currency), words.Money("bill", a.Recommended.Bill, a.Currency))
+// tellProof says how far the purchase that was found may be from the best, as offers were weighed.
+func (a *PurchaseAnswer) tellProof() {
+	total, this := a.Recommended.Total, "this one"
+	if f := a.Found; f != nil {
+		if f.VMs == nil {
+			return
+		}
+		if total = f.Bought.Total; slices.Max(f.VMs) > 0 {
+			this = a.numbers(f.VMs)
+		} else {
+			this = "buying nothing"
+		}
 	}
+	figures := []capacity.Figure{words.Money("bound", a.Proof.Bound, a.Currency), words.Count("gap", a.Proof.Gap, "share of bill and value refused")}
+	if a.Proof.Gap < provedCents {
+		than := ""
+		if a.Found != nil {
+			than = " than " + this
+		}
+		a.Facts.Say("proved_best", "", a.apart(fmt.Sprintf("No purchase brings bill and value refused together lower%s, which is proved.", than)), figures...)
+		return
+	}
+	above := total.Sub(a.Proof.Bound.Decimal)
+	atMost := words.CentsUp(money.Amount{Decimal: above})
+	if a.Proof.Bound.IsPositive() {
+		atMost = words.PercentUp(above.Div(a.Proof.Bound.Decimal))
+	}
+	a.Facts.Say("within_of_the_best", "", a.apart(fmt.Sprintf("No purchase brings bill and value refused together below %s, so %s is at most %s above the best.", words.CentsDown(a.Proof.Bound), this, atMost)), figures...)
 }
 
-// tellApart says how months differ from the hours that were weighed.
-func (a *PurchaseAnswer) tellApart() {
-	if a.AsItIs.hourly() {
-		a.Facts.Say("hours_by_themselves", "", "In months an admitted job keeps its VMs until it ends; hour by hour, each hour is planned by itself.",
-			words.Count("refused", a.Horizon.Total.RefusedHours, "job-hours"))
+// tellInfeasible says that the promised jobs are not served, whatever is bought.
+func (a *PurchaseAnswer) tellInfeasible(span string) {
+	if a.Found != nil {
+		a.tellNone(span)
+		return
 	}
+	kind, said := "no_purchase_serves_the_promises", fmt.Sprintf("Whatever is bought, %s not all promised jobs can be served.", span)
+	if a.Horizon.Total.InfeasibleHours == 0 {
+		kind, said = "too_few_vms", "No purchase can be weighed, because plans have fewer VMs than the work takes."
+	}
+	if len(a.Horizon.Infeasible) > 0 {
+		first := &a.Horizon.Infeasible[0]
+		said += fmt.Sprintf(" The first hour is %s: %s", moment(first.Start), first.Conflict)
+	}
+	a.Facts.Say(kind, "", said)
 }
 
 // advise says what to buy, and the effect on the VM bill. The value of refused jobs is on no bill and stands beside it.
@@ -114,13 +125,6 @@ func (a *PurchaseAnswer) advise(q *PurchaseQuestion, span string) {
 		figures = append(figures, words.Money("bill_today", a.Today.Bill, a.Currency), words.Money("bill_saving", a.BillSaving.Amount, a.Currency),
 			words.Money("value_refused_less", *a.Avoided, a.Currency), words.Count("served_more", *a.ServedMore, "job-hours"))
 	}
-	if as := a.AsItIs; as != nil {
-		figures = append(figures, words.Money("bill_today_as_it_is", as.Today.Bill, a.Currency), words.Money("bill_as_it_is", as.Best().Bill, a.Currency))
-		if !a.hasCurves() {
-			a.adviseAgainst(span)
-			return
-		}
-	}
 	if len(buy) == 0 {
 		a.Facts.Say("buy_nothing", "", a.buyNothing(span), figures...)
 		return
@@ -135,46 +139,47 @@ func (a *PurchaseAnswer) advise(q *PurchaseQuestion, span string) {
 	a.Facts.Say("buy", "", said+". "+committed+a.lasting(q)+".", figures...)
 }
 
-// buyNothing says what the bill stays at, where no purchase is found.
+// buyNothing says what the bill stays at, where no purchase is better.
 func (a *PurchaseAnswer) buyNothing(span string) string {
-	if as := a.AsItIs; as != nil {
-		return fmt.Sprintf("Buy none of the offers: %s, %s, the VM bill stays at %s %s; %s, no number of them lowers bill and value refused together.", span, as.with(), words.CentsOf(as.Today.Bill), a.Currency, as.Without())
+	bill := fmt.Sprintf("the VM bill stays at %s %s", words.CentsOf(a.Recommended.Bill), a.Currency)
+	if a.Found != nil {
+		return fmt.Sprintf("Buy none of the offers: %s, %s, %s.", span, a.Found.with(), bill)
 	}
-	return fmt.Sprintf("Buy none of the offers: %s the VM bill stays at %s %s; no number of them lowers bill and value refused together.", span, words.CentsOf(a.Recommended.Bill), a.Currency)
+	return fmt.Sprintf("Buy none of the offers: %s %s; no number of them lowers bill and value refused together.", span, bill)
 }
 
-// effect says what a purchase does: in the cluster as it is first, where its hours have plans.
+// effect says what a purchase does.
 func (a *PurchaseAnswer) effect(span string) string {
-	if as := a.AsItIs; as != nil && as.Today.Status != capacity.InfeasibleStatus {
-		return fmt.Sprintf(": %s, %s, that %s%s", span, as.with(), billSentence(&as.Today, as.Best(), a.Currency), refusedSentence(&as.Today, as.Best()))
+	if a.Found != nil {
+		span += ", " + a.Found.with() + ","
 	}
-	said, bill := "", fmt.Sprintf("%s the VM bill is then %s %s", span, words.CentsOf(a.Recommended.Bill), a.Currency)
+	bill := fmt.Sprintf("%s the VM bill is then %s %s%s", span, words.CentsOf(a.Recommended.Bill), a.Currency, a.refusedThen())
 	switch {
 	case a.Saving == nil && a.SavingOnly == nil:
-		said = ": without them not all promised jobs can be served; " + bill
+		return ": without them not all promised jobs can be served; " + bill
 	case a.Saving == nil:
-		said = ", without which today's contracts do not serve all promised jobs; " + bill
-	default:
-		said = ": " + span + " that " + billSentence(&a.Today, &a.Recommended, a.Currency) + a.servedSentence()
-		if a.Saving.Amount.IsNegative() {
-			said += fmt.Sprintf("; together that is %s more than today, which is within the gap", words.CentsOf(a.Saving.Amount.Opposite()))
-		}
+		return ", without which today's contracts do not serve all promised jobs; " + bill
 	}
-	as := a.AsItIs
-	if as == nil {
-		return said
-	}
-	if said += ", which is " + as.Without(); as.Best().Status != capacity.InfeasibleStatus {
-		said += fmt.Sprintf("; %s the VM bill is then %s %s, and every hour has a plan", as.with(), words.CentsOf(as.Best().Bill), a.Currency)
+	said := ": " + span + " that " + billSentence(&a.Today, &a.Recommended, a.Currency) + a.servedSentence()
+	if a.Saving.Amount.IsNegative() && a.Found == nil {
+		said += fmt.Sprintf("; together that is %s more than today, which is within the gap", words.CentsOf(a.Saving.Amount.Opposite()))
 	}
 	return said
 }
 
-// lasting says until when demand must last for the purchase to pay. It is silent where the bill of the cluster as it is was
-// not followed by month, and of a purchase that is worth it by the jobs it serves.
+// refusedThen goes on with the value refused, where there is some.
+func (a *PurchaseAnswer) refusedThen() string {
+	if a.Recommended.Cost.Penalties.IsZero() {
+		return ""
+	}
+	return fmt.Sprintf(", and what is refused is valued at %s", words.CentsOf(a.Recommended.Cost.Penalties))
+}
+
+// lasting says until when demand must last for the purchase to pay. It is silent of a purchase that is worth it by the jobs it
+// serves.
 func (a *PurchaseAnswer) lasting(q *PurchaseQuestion) string {
 	switch {
-	case a.BillSaving == nil || !a.BillSaving.Amount.IsPositive() || a.AsItIs != nil || !a.Obligation.IsPositive():
+	case a.BillSaving == nil || !a.BillSaving.Amount.IsPositive() || !a.Obligation.IsPositive():
 		return ""
 	case a.NeededUntil == nil:
 		return "; going on like this, the bills save less than that by the end of the term"
@@ -206,10 +211,10 @@ func (a *PurchaseAnswer) committed() (said string, share float64) {
 
 // apart is a sentence about the question without what was left out, which it names.
 func (a *PurchaseAnswer) apart(said string) string {
-	if a.AsItIs == nil {
+	if a.Found == nil {
 		return said
 	}
-	return sentence(a.AsItIs.Without()) + ", " + strings.ToLower(said[:1]) + said[1:]
+	return sentence(a.Found.Without()) + ", " + strings.ToLower(said[:1]) + said[1:]
 }
 
 // billSentence says what a purchase does to the VM bill, against today.
@@ -277,7 +282,7 @@ func (a *PurchaseAnswer) tellCosts() {
 		if a.BillOnly != nil {
 			figures = append(figures, words.Money("bill_saving", a.BillOnly.Amount, a.Currency))
 		}
-		a.Facts.Say("on_demand_only", "", a.apart(fmt.Sprintf("With VMs on demand only the VM bill is %s %s, and the value refused is %s.", words.CentsOf(only.Bill), a.Currency, words.CentsOf(only.Cost.Penalties))), figures...)
+		a.Facts.Say("on_demand_only", "", fmt.Sprintf("With VMs on demand only the VM bill is %s %s, and the value refused is %s.", words.CentsOf(only.Bill), a.Currency, words.CentsOf(only.Cost.Penalties)), figures...)
 	}
 	if !a.Recommended.Upfront.IsZero() || !a.Today.Upfront.IsZero() {
 		a.Facts.Say("upfront_share", "", "The bill counts upfront payments by their share of this time.", words.Money("recommended", a.Recommended.Upfront, a.Currency), words.Money("today", a.Today.Upfront, a.Currency))
@@ -293,7 +298,7 @@ func (a *PurchaseAnswer) tellCosts() {
 			figures = append(figures, words.Money(of.name, of.cost.Total, a.Currency))
 		}
 	}
-	a.Facts.Say("bill_and_value_refused", "", a.apart(fmt.Sprintf("Bill and value refused together come to %s.", words.List(together))), figures...)
+	a.Facts.Say("bill_and_value_refused", "", fmt.Sprintf("Bill and value refused together come to %s.", words.List(together)), figures...)
 }
 
 func (a *PurchaseAnswer) tellUse(q *PurchaseQuestion) {
@@ -306,7 +311,7 @@ func (a *PurchaseAnswer) tellUse(q *PurchaseQuestion) {
 	}
 	lower := a.BillSaving != nil && a.BillSaving.Amount.IsPositive()
 	switch {
-	case !bought || a.BillSaving == nil || a.AsItIs != nil: // the months are without what was left out
+	case !bought || a.BillSaving == nil:
 	case a.BillEven != nil && (paid.IsPositive() || lower):
 		kind, said := "bills_so_far_from", fmt.Sprintf("At the end of %s, and of each month after it, the bills so far come to no more than with today's contracts", a.BillEven.Format("January 2006"))
 		if paid.IsPositive() {
@@ -330,7 +335,7 @@ func (a *PurchaseAnswer) tellUse(q *PurchaseQuestion) {
 		said += fmt.Sprintf(", and %s of the hours bought are used", words.Percent(*a.Utilisation))
 		figures = append(figures, words.Count("utilisation", *a.Utilisation, "share of VM-hours bought"))
 	}
-	a.Facts.Say("coverage", "", a.apart(said+"."), figures...)
+	a.Facts.Say("coverage", "", said+".", figures...)
 }
 
 // nearlyBest is the extra cost, relative to the recommendation, up to which a number of VMs counts as equally good.

@@ -5,6 +5,7 @@ import (
 	"math/big"
 	"slices"
 
+	"example.org/headroom/internal/ask/horizon"
 	"example.org/headroom/internal/core/capacity"
 	"example.org/headroom/internal/core/proof"
 )
@@ -32,7 +33,17 @@ const (
 func (b *buying) bound() {
 	a := &b.a
 	p := &a.Proof
-	total, bound := a.Recommended.Total.Rat(), p.Bound.Rat()
+	total, bound, bought := a.Recommended.Total.Rat(), p.Bound.Rat(), b.bought
+	if f := a.Found; f != nil {
+		if len(f.VMs) != len(b.bought) {
+			if f.VMs == nil && *p != (horizon.PurchaseProof{}) {
+				b.wrong("/proof", "stands there, and no purchase is found")
+			}
+			b.end(BoundCheck, "")
+			return
+		}
+		total, bought = f.Bought.Total.Rat(), f.VMs
+	}
 	roundings := len(b.calendar.cells) * (len(b.calendar.contracts) + 2)
 	allowed := add(mul(big.NewRat(1, 1e8), add(whole(1), abs(total))), big.NewRat(int64(roundings), 1e9))
 	periods := big.NewRat(b.calendar.seconds(len(b.calendar.cells)), b.q.Problem.PeriodSeconds) // a plan is rounded once, and counts for each
@@ -48,7 +59,9 @@ func (b *buying) bound() {
 	}
 	good := number(p.Gap).Cmp(add(number(b.q.Problem.Options.Gap), big.NewRat(1, 1e8))) <= 0
 	surely := number(p.Gap).Cmp(number(b.q.Problem.Options.Gap)) <= 0
-	if s := a.Status; s == capacity.Optimal && !good || s == capacity.Feasible && surely || s != capacity.Optimal && s != capacity.Feasible {
+	if s := a.Status; a.Found != nil && s != capacity.Feasible {
+		b.wrong("/status", "is %s, and the best purchase of the cluster as it is is not known", a.Status)
+	} else if a.Found == nil && (s == capacity.Optimal && !good || s == capacity.Feasible && surely) || s != capacity.Optimal && s != capacity.Feasible {
 		b.wrong("/status", "is %s with a gap of %v, and %v is allowed", a.Status, p.Gap, b.q.Problem.Options.Gap)
 	}
 	if p.PriceBound.Rat().Cmp(add(bound, allowed)) > 0 {
@@ -65,9 +78,9 @@ func (b *buying) bound() {
 		b.wrong("/proof/situations", "is %d, and there are %d", p.Situations, len(b.calendar.cases))
 	}
 	below := sub(bound, allowed)
-	near := append(neighbours(b.bought, b.q.Offers), make([]int64, len(b.bought)))
+	near := append(neighbours(bought, b.q.Offers), make([]int64, len(bought)))
 	b.noneBelow("/proof/bound", b.hours, near, below)
-	tried, all := b.below(below)
+	tried, all := b.below(bought, below)
 	if !all {
 		b.doubt("/proof/bound", "is %s: no purchase tried here is cheaper, and not all could be tried", p.Bound)
 	}
@@ -76,10 +89,10 @@ func (b *buying) bound() {
 
 // below tries each purchase that the linear program leaves below an amount; its slopes there rule out others. It reports
 // whether all were tried and none was below.
-func (b *buying) below(bound *big.Rat) (tried int, all bool) {
+func (b *buying) below(bought []int64, bound *big.Rat) (tried int, all bool) {
 	var tangents []*tangent
 	for _, share := range []*big.Rat{new(big.Rat), big.NewRat(1, 2), whole(1)} {
-		if t := b.tangent(b.bought, share); t != nil {
+		if t := b.tangent(bought, share); t != nil {
 			tangents = append(tangents, t)
 		}
 	}

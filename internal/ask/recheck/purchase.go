@@ -22,7 +22,7 @@ var purchaseNotChecked = append([]string{
 	"whether a curve could be exact",
 	"bills at other numbers of VMs and at other demands, but for being no higher than the costs",
 	"which ends of demand are tried",
-	"what the cluster as it is costs, but for its sums and what follows from them",
+	"what other purchases come to that were tried in the cluster as it is",
 	"how many more job-hours are served than today, but for what the value refused allows",
 }, monthsNotChecked...)
 
@@ -34,7 +34,7 @@ func (c *checking) purchase(q horizon.PurchaseQuestion, a horizon.PurchaseAnswer
 	}
 	members, _ := got.(map[string]any)
 	_, forecast := ends(&q.Horizon)
-	budget := q.Problem.Budget
+	budget, whole := q.Problem.Budget, q
 	left := leftOut(&q)
 	asked := q.Horizon
 	carrying := newCarrying(&asked, q.Offers)
@@ -54,16 +54,28 @@ func (c *checking) purchase(q horizon.PurchaseQuestion, a horizon.PurchaseAnswer
 		}
 	}
 	b.hours = b.inJobs(q.Horizon, 1)
-	b.asItIs(left)
-	h, hours := b.with(q.Horizon, b.bought), b.with(b.hours, b.bought)
+	weighed := *b
+	if b.found(left); a.Found != nil {
+		whole.Horizon = assumed(&whole, whole.Horizon, whole.Assume)
+		b.q, b.hours = whole, b.inJobs(whole.Horizon, 1)
+	}
+	h, hours := b.with(b.q.Horizon, b.bought), b.with(b.hours, b.bought)
 	b.calendar = cut(&hours)
-	if b.carrying != nil {
-		c.arriving("/horizon", &h, &hours, &a.Horizon, members["horizon"], false)
-	} else {
+	switch {
+	case b.otherTypes():
+		c.doubt("/horizon", "is of all types of VMs, and the question of one: it is not looked at")
+	case b.carrying != nil:
+		c.arriving("/horizon", &h, &hours, &a.Horizon, members["horizon"], a.Found != nil)
+	default:
 		c.horizon("/horizon", &h, a.Horizon, members["horizon"])
 	}
-	c.toldMonths("/horizon", &h, &a.Horizon, members["horizon"])
+	if !b.otherTypes() {
+		c.toldMonths("/horizon", &h, &a.Horizon, members["horizon"])
+	}
 	b.costs()
+	if a.Found != nil {
+		b.better()
+	}
 	if a.Status == capacity.InfeasibleStatus {
 		if !a.Complete {
 			b.wrong("/complete", "is false, and nothing is missing")
@@ -74,6 +86,11 @@ func (c *checking) purchase(q horizon.PurchaseQuestion, a horizon.PurchaseAnswer
 	}
 	b.savings()
 	b.terms(forecast)
+	if a.Found != nil { // other numbers and demands are of the offers as they were weighed
+		b.q, b.hours = weighed.q, weighed.hours
+		with := b.with(b.hours, b.bought)
+		b.calendar = cut(&with)
+	}
 	b.curves()
 	b.regrets()
 	b.endings()
@@ -160,8 +177,18 @@ func (b *buying) costs() {
 		if !slices.Contains(statuses, of.said.Status) {
 			b.wrong("/"+of.at+"/status", "is %q, which is none", of.said.Status)
 		}
+		if b.otherTypes() {
+			continue
+		}
 		s := b.span(k)
 		if !s.all {
+			continue
+		}
+		if a.Found != nil && b.carrying != nil { // an admitted job goes on, so that months cost no less than their hours if they keep as many promises
+			promised := slices.ContainsFunc(b.q.Problem.Classes, func(x capacity.Class) bool { return x.Jobs.Min > 0 })
+			if all := add(running(cost), s.total.Slack); !promised && s.total.Low != nil && of.said.Status != capacity.InfeasibleStatus && all.Cmp(s.total.Low) < 0 {
+				b.wrong("/"+of.at+"/cost/total", "is %s, and hours by themselves cost %s", cost.Total, trimmed(s.total.Low))
+			}
 			continue
 		}
 		if none := slices.Contains(s.none, true) || tooFewVMs(&a.Horizon); none != (of.said.Status == capacity.InfeasibleStatus) {
@@ -394,9 +421,10 @@ func (b *buying) priced(at string, h horizon.Horizon, bought []int64, said *mone
 // curves checks other numbers of one offer.
 func (b *buying) curves() {
 	a := &b.a
-	if there := len(a.Curves) == len(b.q.Offers) && len(a.Regret) == len(b.q.Factors); a.AsItIs != nil && a.AsItIs.Dearer && a.AsItIs.Better == nil {
-		if !a.Complete || len(a.Curves)+len(a.Regret)+len(a.Ends)+len(a.Assumptions) > 0 {
-			b.wrong("/curves", "stand there, and a purchase that is dearer in the cluster as it is has none")
+	today, known := b.weighedCosts()
+	if there := len(a.Curves) == len(b.q.Offers) && len(a.Regret) == len(b.q.Factors); a.Found != nil && a.Found.VMs == nil {
+		if len(a.Curves)+len(a.Regret)+len(a.Ends)+len(a.Assumptions) > 0 {
+			b.wrong("/curves", "stand there, and no purchase is found")
 		}
 	} else if a.Complete != there {
 		b.wrong("/complete", "is %t, with %d curves and %d demands", a.Complete, len(a.Curves), len(a.Regret))
@@ -414,12 +442,12 @@ func (b *buying) curves() {
 			other := slices.Clone(b.bought)
 			if other[i] = p.VMs; curve.Exact {
 				b.priced(at+"/cost", b.hours, other, p.Cost)
-				b.saved(at, "saving", p.Saving, p.Cost, a.Today.Total)
-				b.saved(at, "bill_saving", p.BillSaving, p.Bill, a.Today.Bill)
+				b.saved(at, "saving", p.Saving, p.Cost, today, today.Total)
+				b.saved(at, "bill_saving", p.BillSaving, p.Bill, today, today.Bill)
 				b.dearer(at+"/bill", p.Bill, p.Cost)
-			} else if p.VMs == b.bought[i] {
-				if p.Cost != nil && !p.Cost.Equal(a.Recommended.Total.Decimal) {
-					b.wrong(at+"/cost", "is %s, and the recommendation's %s", p.Cost, a.Recommended.Total)
+			} else if p.VMs == b.bought[i] && known != nil {
+				if p.Cost != nil && !p.Cost.Equal(known.Total.Decimal) {
+					b.wrong(at+"/cost", "is %s, and the recommendation's %s", p.Cost, known.Total)
 				}
 			} else if l, looked := b.purchased(b.hours, other); looked && p.Cost != nil && l.High != nil {
 				if p.Cost.Rat().Cmp(add(l.High, l.Slack)) > 0 {
@@ -429,18 +457,30 @@ func (b *buying) curves() {
 			if !curve.Exact && p.Bill != nil {
 				b.wrong(at+"/bill", "stands on a curve that is not exact")
 			}
-			if p.VMs == b.bought[i] && curve.Exact && p.Bill != nil && p.Bill.Rat().Cmp(a.Recommended.Bill.Rat()) != 0 {
-				b.wrong(at+"/bill", "is %s, and the recommendation's %s", p.Bill, a.Recommended.Bill)
+			if p.VMs == b.bought[i] && known != nil && curve.Exact && p.Bill != nil && p.Bill.Rat().Cmp(known.Bill.Rat()) != 0 {
+				b.wrong(at+"/bill", "is %s, and the recommendation's %s", p.Bill, known.Bill)
 			}
 		}
 	}
 	b.end(CurvesCheck, "Other numbers of VMs cost and save what is said.")
 }
 
-// saved checks a difference from today.
-func (b *buying) saved(at, name string, said, cost *money.Amount, today money.Amount) {
+// weighedCosts are those of today and of the recommendation as offers were weighed; the latter is nil where it was not.
+func (b *buying) weighedCosts() (today, known *horizon.PurchaseCost) {
+	f := b.a.Found
 	switch {
-	case b.a.Today.Status == capacity.InfeasibleStatus:
+	case f == nil:
+		return &b.a.Today, &b.a.Recommended
+	case slices.Equal(f.VMs, b.bought):
+		return &f.Today, &f.Bought
+	}
+	return &f.Today, nil
+}
+
+// saved checks a difference from today.
+func (b *buying) saved(at, name string, said, cost *money.Amount, from *horizon.PurchaseCost, today money.Amount) {
+	switch {
+	case from.Status == capacity.InfeasibleStatus:
 	case (said == nil) != (cost == nil):
 		b.wrong(at+"/"+name, "stands there without a cost, or is missing")
 	case said != nil && said.Rat().Cmp(sub(today.Rat(), cost.Rat())) != 0:
@@ -517,18 +557,27 @@ func (b *buying) regret(at string, h horizon.Horizon, p *horizon.RegretPoint) {
 
 // unscaled checks that without another demand the costs are those of the answer itself.
 func (b *buying) unscaled(at string, p *horizon.RegretPoint) {
-	a, best := &b.a, slices.Equal(p.Best, b.bought)
-	for _, same := range []struct {
-		name string
-		said *money.Amount
-		of   *horizon.PurchaseCost
-		is   money.Amount
-		all  bool
-	}{{"today_cost", p.TodayCost, &a.Today, a.Today.Total, true}, {"today_bill", p.TodayBill, &a.Today, a.Today.Bill, true},
-		{"cost", p.Cost, &a.Recommended, a.Recommended.Total, true}, {"bill", p.Bill, &a.Recommended, a.Recommended.Bill, true},
-		{"best_bill", p.BestBill, &a.Recommended, a.Recommended.Bill, best}} {
-		if same.all && same.said != nil && same.of.Status != capacity.InfeasibleStatus && !same.said.Equal(same.is.Decimal) {
-			b.wrong(at+"/"+same.name, "is %s, and %s without another demand", same.said, same.is)
+	today, known := b.weighedCosts()
+	type same struct {
+		name     string
+		said, is *money.Amount
+	}
+	all := []same{}
+	if today.Status != capacity.InfeasibleStatus {
+		all = append(all, same{"today_cost", p.TodayCost, &today.Total}, same{"today_bill", p.TodayBill, &today.Bill})
+	}
+	if known != nil && known.Status != capacity.InfeasibleStatus {
+		all = append(all, same{"cost", p.Cost, &known.Total}, same{"bill", p.Bill, &known.Bill})
+	}
+	switch f := b.a.Found; {
+	case f != nil && slices.Equal(p.Best, f.VMs):
+		all = append(all, same{"best_bill", p.BestBill, &f.Bought.Bill})
+	case f == nil && slices.Equal(p.Best, b.bought):
+		all = append(all, same{"best_bill", p.BestBill, &known.Bill})
+	}
+	for _, x := range all {
+		if x.said != nil && !x.said.Equal(x.is.Decimal) {
+			b.wrong(at+"/"+x.name, "is %s, and %s without another demand", x.said, x.is)
 		}
 	}
 }

@@ -257,21 +257,39 @@ func TestPurchasesForACluster(t *testing.T) {
 	// The cluster as it is has both types, with the purchase and without.
 	own = horizon.PurchaseAnswer{}
 	s.ask(s.admin, "POST", at+"/purchases", `{`+when+`,"vm_type":"small","factors":[],"named":["cheap day"]}`).want(t, 200).into(t, &own)
-	as := own.AsItIs
-	if as == nil || fmt.Sprint(as.LeftOut) != "[other_types]" || as.VMs[0] == 0 || !as.Today.Bill.Equal(both.Total.Cost.Bill.Decimal) || !strings.Contains(own.Answer, "the other types of VMs") {
-		t.Fatalf("as it is: %+v; the months of both types come to %s\n%s", as, both.Total.Cost.Bill, own.Answer)
+	found := own.Found
+	if found == nil || fmt.Sprint(found.LeftOut) != "[other_types]" || found.VMs[0] == 0 || own.Offers[0].VMs == 0 || !own.Today.Bill.Equal(both.Total.Cost.Bill.Decimal) || !strings.Contains(own.Answer, "the other types of VMs") {
+		t.Fatalf("found %+v; the months of both types come to %s\n%s", found, both.Total.Cost.Bill, own.Answer)
 	}
 	var later horizon.PurchaseAnswer // as a run
-	run := s.over(s.ask(s.admin, "POST", at+"/purchases", `{`+when+`,"vm_type":"small","factors":[],"named":["cheap day"]}`, "Prefer", "respond-async").want(t, 202).Header.Get("Location"))
+	run := s.over(s.ask(s.admin, "POST", at+"/purchases", `{`+when+`,"vm_type":"small","factors":[],"detail":"classes","named":["cheap day"]}`, "Prefer", "respond-async").want(t, 202).Header.Get("Location"))
 	s.ask(s.admin, "GET", "/v1/runs/"+run.ID+"/result", nil).want(t, 200).into(t, &later)
-	if diff := cmp.Diff(own.AsItIs, later.AsItIs); diff != "" || later.Answer != own.Answer {
-		t.Errorf("a run says %q; it is as it is (-at once +run):\n%s", later.Answer, diff)
+	if diff := cmp.Diff(own.Found, later.Found); diff != "" || later.Answer != own.Answer {
+		t.Errorf("a run says %q; it found (-at once +run):\n%s", later.Answer, diff)
 	}
-	s.ask(s.admin, "POST", at+"/contracts", fmt.Sprintf(`{"name":"bought","vm_type":"small","vms":%d,"price":"0.01","billing":"always",%s}`, as.VMs[0], when)).want(t, 201)
+	focus := s.ask(s.admin, "GET", "/v1/runs/"+run.ID+"/result?format=focus", nil).want(t, 200).text
+	if sum := billedOf(t, string(focus)); !sum.Equal(own.Recommended.Bill.Decimal) {
+		t.Errorf("the rows of FOCUS come to %s, and the bill is %s", sum, own.Recommended.Bill)
+	}
+	s.ask(s.admin, "POST", at+"/contracts", fmt.Sprintf(`{"name":"bought","vm_type":"small","vms":%d,"price":"0.01","billing":"always",%s}`, own.Offers[0].VMs, when)).want(t, 201)
 	s.ask(s.admin, "POST", at+"/horizons", `{`+when+`}`).want(t, 200).into(t, &both)
-	if !as.Bought.Bill.Equal(both.Total.Cost.Bill.Decimal) || !as.Bought.Total.Equal(both.Total.Cost.Total.Decimal) {
-		t.Errorf("with the purchase as it is: %+v; its months come to %+v", as.Bought, both.Total.Cost)
+	if !own.Recommended.Bill.Equal(both.Total.Cost.Bill.Decimal) || !own.Recommended.Total.Equal(both.Total.Cost.Total.Decimal) {
+		t.Errorf("with the purchase: %+v; its months come to %+v", own.Recommended, both.Total.Cost)
 	}
+}
+
+// billedOf adds up what rows of FOCUS bill.
+func billedOf(t *testing.T, rows string) (sum decimal.Decimal) {
+	t.Helper()
+	all, err := csv.NewReader(strings.NewReader(rows)).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := slices.Index(all[0], "BilledCost")
+	for _, row := range all[1:] {
+		sum = sum.Add(decimal.RequireFromString(row[at]))
+	}
+	return sum
 }
 
 // hoursOf returns a question about many hours, all of them different, with too few VMs for all jobs.

@@ -198,26 +198,24 @@ func TestMonthsUnderAScenarioLeadWithBothBills(t *testing.T) {
 // nothing a saving that is on no bill.
 func TestPurchasesLeadWithTheBill(t *testing.T) {
 	purchases, want := "", []string{}
-	for _, c := range []struct{ today, bought, avoided, needed, asItIs, want string }{
+	for _, c := range []struct{ today, bought, avoided, needed, found, want string }{
 		{"130768.00", "117000.00", "59305.00", `"2027-08-01T00:00:00Z"`, "null", `Buy 3 VMs of "year". The VM bill falls by $13,768 a month (11 %), if demand lasts until the end of August 2027. It serves 20 job-hours more, which you value at $59,305 a month.`},
 		{"20000.00", "19800.00", "0.00", "null", "null", `Buy 3 VMs of "year". The VM bill falls by $200.00 a month (1.0 %), but going on like this by less than the $900.00 owed.`},
 		{"10000.00", "10300.00", "700.00", "null", "null", `Buy 3 VMs of "year". The VM bill rises by $300.00 a month (3.0 %). It serves 20 job-hours more, which you value at $700.00 a month.`},
-		{"10000.00", "8000.00", "0.00", "null", `{"left_out":["spot"],"vms":[3],"dearer":false,"better":null,"today":{"bill":"5000.00","cost":{"penalties":"0.00"}},"bought":{"bill":"4900.00","cost":{"penalties":"0.00"}}}`,
-			`Buy 3 VMs of "year". The VM bill falls by $100.00 a month (2.0 %).`},
-		{"10000.00", "8000.00", "0.00", "null", `{"left_out":["spot"],"vms":[3],"dearer":true,"better":null,"today":{"bill":"5000.00","cost":{"penalties":"0.00"}},"bought":{"bill":"5500.00","cost":{"penalties":"0.00"}}}`,
-			`Buy nothing. Without spot VMs 3 VMs of "year" would be best, but with spot VMs, the VM bill would rise by $500.00 a month.`},
-		{"10000.00", "8000.00", "0.00", "null", `{"left_out":["budget"],"vms":[3],"dearer":false,"better":null,"today":{"status":"infeasible","bill":"5.00","cost":{"penalties":"0.00"}},"bought":{"bill":"4900.00","cost":{"penalties":"0.00"}},"today_without_plan":{"hours":24,"first":"2026-02-01T10:00:00Z","conflict":"The budget of 1.00 pays for 5.","cure":{"detail":"Raise the budget to 2.00."}},"bought_without_plan":null}`,
-			`Buy 3 VMs of "year". As the cluster is, 24 hours have no plan with today's contracts alone, the first on 1 Feb 2026: The budget of 1.00 pays for 5. Raise the budget to 2.00, and every hour has a plan.`},
-		{"10000.00", "8000.00", "0.00", "null", `{"left_out":["spot"],"vms":[4],"dearer":false,"today":{"bill":"5000.00","cost":{"penalties":"10.00"}},"bought":{"bill":"4900.00","cost":{"penalties":"0.00"}},"others_tried":2,"better":{"vms":[3],"cost":{"bill":"4700.00","cost":{"penalties":"0.00"}}}}`,
-			`Buy 3 VMs of "year". The VM bill falls by $300.00 a month (6.0 %). The value refused falls by $10.00 a month. Without spot VMs 4 VMs of "year" would be best; with spot VMs, that is the best of 3 purchases tried.`},
-		{"10000.00", "8000.00", "0.00", "null", `{"left_out":["started_jobs"],"vms":[2],"dearer":true,"today":{"bill":"5000.00","cost":{"penalties":"10.00"}},"bought":{"bill":"5500.00","cost":{"penalties":"0.00"}},"others_tried":2,"better":{"vms":[3],"cost":{"bill":"5100.00","cost":{"penalties":"0.00"}}}}`,
-			`Buy 3 VMs of "year". The VM bill rises by $100.00 a month (2.0 %). The value refused falls by $10.00 a month. Hour by hour 2 VMs of "year" would be best; as months plan it, that is the best of 3 purchases tried.`},
-		{"10000.00", "8000.00", "0.00", "null", `{"left_out":["spot","started_jobs"],"vms":[3],"dearer":true,"better":null,"today":{"bill":"5000.00","cost":{"penalties":"0.00"}},"bought":{"bill":"5500.00","cost":{"penalties":"0.00"}}}`,
-			`Buy nothing. Hour by hour and without spot VMs 3 VMs of "year" would be best, but with spot VMs, as months plan it, the VM bill would rise by $500.00 a month.`},
+		{"5000.00", "4900.00", "0.00", `"2027-08-01T00:00:00Z"`, `{"left_out":["spot"],"vms":[3],"others_tried":7}`,
+			`Buy 3 VMs of "year". The VM bill falls by $100.00 a month (2.0 %), if demand lasts until the end of August 2027. Without spot VMs, it is the best as well; 7 others were tried.`},
+		{"5000.00", "4900.00", "0.00", `"2027-08-01T00:00:00Z"`, `{"left_out":["spot"],"vms":[4],"others_tried":1}`,
+			`Buy 3 VMs of "year". The VM bill falls by $100.00 a month (2.0 %), if demand lasts until the end of August 2027. Without spot VMs, 4 VMs of "year" would be best, but not with spot VMs; 1 other was tried.`},
+		{"5000.00", "4900.00", "0.00", `"2027-08-01T00:00:00Z"`, `{"left_out":["started_jobs"],"vms":[0],"others_tried":2}`,
+			`Buy 3 VMs of "year". The VM bill falls by $100.00 a month (2.0 %), if demand lasts until the end of August 2027. Hour by hour, none lowers bill and value refused together.`},
+		{"5000.00", "4900.00", "0.00", `"2027-08-01T00:00:00Z"`, `{"left_out":["spot","started_jobs"],"vms":[4],"others_tried":2}`,
+			`Buy 3 VMs of "year". The VM bill falls by $100.00 a month (2.0 %), if demand lasts until the end of August 2027. Hour by hour and without spot VMs, 4 VMs of "year" would be best, but not with spot VMs, as months plan it; 2 others were tried.`},
+		{"5000.00", "4900.00", "0.00", `"2027-08-01T00:00:00Z"`, `{"left_out":["budget"],"vms":null,"others_tried":2,"today_without_plan":{"hours":24,"first":"2026-02-01T10:00:00Z","conflict":"The budget of 1.00 pays for 5.","cure":{"detail":"Raise the budget to 2.00."}}}`,
+			`Buy 3 VMs of "year". The VM bill falls by $100.00 a month (2.0 %), if demand lasts until the end of August 2027. 24 hours have no plan with today's contracts alone, the first on 1 Feb 2026: The budget of 1.00 pays for 5. Raise the budget to 2.00, and every hour has a plan. Without the budget, no purchase keeps every promise.`},
 		{"10000.00", "10000.00", "700.00", `"2026-01-01T00:00:00Z"`, "null", `Buy 3 VMs of "year". The VM bill stays the same. It serves 20 job-hours more, which you value at $700.00 a month.`},
 	} {
 		purchases += fmt.Sprintf(`,{"status":"optimal","currency":"USD","offers":[{"name":"year","vms":3}],"obligation":"900.00","today":{"bill":%q},"recommended":{"bill":%q},"bill_saving":{"amount":"1.00","share":0.1},"penalties_avoided":%q,"served_more_job_hours":20,"saving":{"amount":"73073.00","share":0.383},
-			"months":[{"month":"2026-01-01T00:00:00Z"},{"month":"2026-02-01T00:00:00Z"}],"demand_needed_until":%s,"as_it_is":%s,"break_even_month":"2026-01-01T00:00:00Z","horizon":{"total":{"hours":730}}}`, c.today, c.bought, c.avoided, c.needed, c.asItIs)
+			"months":[{"month":"2026-01-01T00:00:00Z"},{"month":"2026-02-01T00:00:00Z"}],"demand_needed_until":%s,"found":%s,"break_even_month":"2026-01-01T00:00:00Z","horizon":{"total":{"hours":730}}}`, c.today, c.bought, c.avoided, c.needed, c.found)
 		want = append(want, c.want)
 	}
 	text, err := exec.Command("node", built(t, "purchases"), "["+purchases[1:]+"]").Output()

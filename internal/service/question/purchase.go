@@ -42,6 +42,7 @@ var Purchase = known(&Kind[AskedPurchase, horizon.PurchaseAnswer]{
 	Work: workPurchase,
 	Show: func(asked *AskedPurchase, a *horizon.PurchaseAnswer) any { a.Horizon.Show(asked.Detail); return a },
 	Forms: func(asked AskedPurchase, a horizon.PurchaseAnswer, v View) Forms {
+		asked.PurchaseQuestion.Whole = asked.Whole
 		return Forms{
 			"table": func(w io.Writer) error { return report.PurchaseText(w, a) },
 			"csv":   func(w io.Writer) error { return report.Purchase(a).CSV(w) },

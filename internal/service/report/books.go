@@ -207,26 +207,19 @@ func contractAssumptions(f *figureSheet, c *capacity.Contract, currency string) 
 func PurchaseWorkbook(w io.Writer, q horizon.PurchaseQuestion, a horizon.PurchaseAnswer) error {
 	var f figureSheet
 	f.add("in words", "", text(a.Explanation), "")
-	type cost struct {
-		of   string
-		cost *horizon.PurchaseCost
-	}
-	costs := []cost{{"today", &a.Today}, {"recommended", &a.Recommended}, {"on demand only", &a.OnDemandOnly}}
-	if as := a.AsItIs; as != nil {
-		costs = append([]cost{{"today, as it is", &as.Today}, {"recommended, as it is", as.Best()}, {bestBuy(a, as.VMs) + ", as it is", &as.Bought}}, costs...)
-	}
+	costs := costLines(a)
 	for _, line := range costs {
-		f.add("VM bill, upfront payments by their share", line.of, amount(&line.cost.Bill), a.Currency)
+		f.add("VM bill, upfront payments by their share", line.name, amount(&line.cost.Bill), a.Currency)
 	}
 	savings(&f, "today", a.BillSaving, a.Currency)
 	savings(&f, "on demand only", a.BillOnly, a.Currency)
 	for _, line := range costs {
-		f.add("value of refused jobs, on no bill", line.of, amount(&line.cost.Cost.Penalties), a.Currency)
+		f.add("value of refused jobs, on no bill", line.name, amount(&line.cost.Cost.Penalties), a.Currency)
 	}
 	for _, line := range costs {
-		f.add("status", line.of, text(string(line.cost.Status)), "")
-		f.add(upfrontLine, line.of, amount(&line.cost.Upfront), a.Currency)
-		f.add("bill and value refused together", line.of, amount(&line.cost.Total), a.Currency)
+		f.add("status", line.name, text(string(line.cost.Status)), "")
+		f.add(upfrontLine, line.name, amount(&line.cost.Upfront), a.Currency)
+		f.add("bill and value refused together", line.name, amount(&line.cost.Total), a.Currency)
 	}
 	f.add("obligation over the whole terms, used or not", "recommended", amount(&a.Obligation), a.Currency)
 	f.add("forecast until", "", Time(a.ForecastUntil), "UTC")

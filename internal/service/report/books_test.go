@@ -160,10 +160,10 @@ func TestPurchaseWorkbook(t *testing.T) {
 		figure, of string
 		value      float64
 	}{
-		{"VM bill, upfront payments by their share", "today", 5.9}, {"VM bill, upfront payments by their share", "recommended", 6.2}, {"VM bill, upfront payments by their share", "on demand only", 5.8},
+		{"VM bill, upfront payments by their share", "recommended", 6.2}, {"VM bill, upfront payments by their share", "today", 5.9}, {"VM bill, upfront payments by their share", "on demand only", 5.8},
 		{"saving of the bill against", "today", -0.3}, {"saving of the bill against, share", "today", a.BillSaving.Share},
 		{"saving of the bill against", "on demand only", -0.4}, {"saving of the bill against, share", "on demand only", a.BillOnly.Share},
-		{"value of refused jobs, on no bill", "today", 4}, {"value of refused jobs, on no bill", "recommended", 0},
+		{"value of refused jobs, on no bill", "recommended", 0}, {"value of refused jobs, on no bill", "today", 4},
 	} {
 		if row := sheets["summary"][i+2]; row[0] != want.figure || row[1] != want.of || math.Abs(figureIn(t, sheets["summary"], want.figure, want.of)-want.value) > 1e-12 {
 			t.Errorf("row %d of the summary is %q, want %q of %q, %g", i+3, row, want.figure, want.of, want.value)

@@ -117,15 +117,19 @@ func PurchaseText(w io.Writer, a horizon.PurchaseAnswer) error {
 		Table
 	}{{"", offersBrief(a)}}
 	if a.Status != capacity.InfeasibleStatus {
+		how := ""
+		if a.Found != nil {
+			how = ", " + a.Found.Without()
+		}
 		tables = append(tables, []struct {
 			title string
 			Table
 		}{
 			{"", costsBrief(a)},
 			{"Month by month, upfront payments when they are due:", brief(renamed(purchaseMonths(a), "month", "start"), "Month", a.Currency)},
-			{"Other numbers of VMs of each offer:", curveBrief(a)},
-			{"The recommendation at other demands, beside the best purchase there:", regretBrief(a)},
-			{"Where demand goes on or ends otherwise:", assumedBrief(a)},
+			{"Other numbers of VMs of each offer" + how + ":", curveBrief(a)},
+			{"The recommendation at other demands, beside the best purchase there" + how + ":", regretBrief(a)},
+			{"Where demand goes on or ends otherwise" + how + ":", assumedBrief(a)},
 		}...)
 	}
 	for _, t := range tables {
@@ -160,29 +164,18 @@ func offersBrief(a horizon.PurchaseAnswer) Table {
 	})
 }
 
-// costsBrief returns the recommendation beside today and on-demand alone.
+// costsBrief returns the recommendation beside today and on-demand alone, and what was found as offers were weighed.
 func costsBrief(a horizon.PurchaseAnswer) Table {
 	t := Table{Columns: []string{"In " + a.Currency, "On demand", "Spot", "Contracts", "Idle", "Upfront", "VM bill", "Value refused", "Together"}}
-	type line struct {
-		name string
-		cost *horizon.PurchaseCost
-	}
-	lines := []line{{"Recommended", &a.Recommended}, {"Today", &a.Today}, {"On demand only", &a.OnDemandOnly}}
-	if as := a.AsItIs; as != nil {
-		for i := range lines {
-			lines[i].name += ", " + as.Without()
-		}
-		lines = append([]line{{"Recommended", as.Best()}, {"Today", &as.Today}}, lines...)
-		if as.Best() != &as.Bought && slices.Max(as.VMs) > 0 {
-			lines = slices.Insert(lines, 2, line{bestBuy(a, as.VMs), &as.Bought})
-		}
-	} else {
+	lines := costLines(a)
+	spot := slices.ContainsFunc(lines, func(l costLine) bool { return !l.cost.Cost.Spot.IsZero() })
+	if !spot {
 		t.Columns = slices.Delete(t.Columns, 2, 3)
 	}
 	for _, line := range lines {
 		c := &line.cost.Cost
-		row := []Cell{text(line.name), {cents(c.OnDemand), true}}
-		if a.AsItIs != nil {
+		row := []Cell{text(strings.ToUpper(line.name[:1]) + line.name[1:]), {cents(c.OnDemand), true}}
+		if spot {
 			row = append(row, Cell{cents(c.Spot), true})
 		}
 		for _, m := range []money.Amount{c.Reserved, c.ReservedIdle, line.cost.Upfront, line.cost.Bill, c.Penalties, line.cost.Total} {
@@ -194,6 +187,23 @@ func costsBrief(a horizon.PurchaseAnswer) Table {
 		t.Rows = append(t.Rows, row)
 	}
 	return t
+}
+
+type costLine struct {
+	name string
+	cost *horizon.PurchaseCost
+}
+
+// costLines are the costs that stand beside each other.
+func costLines(a horizon.PurchaseAnswer) []costLine {
+	lines := []costLine{{"recommended", &a.Recommended}, {"today", &a.Today}, {"on demand only", &a.OnDemandOnly}}
+	if f := a.Found; f != nil {
+		if f.VMs != nil && slices.Max(f.VMs) > 0 {
+			lines = append(lines, costLine{bestBuy(a, f.VMs), &f.AsItIs}, costLine{bestBuy(a, f.VMs) + ", " + f.Without(), &f.Bought})
+		}
+		lines = append(lines, costLine{"today, " + f.Without(), &f.Today})
+	}
+	return lines
 }
 
 func curveBrief(a horizon.PurchaseAnswer) Table {

@@ -2161,11 +2161,6 @@ export type Options = {
   sharing?: "shared" | "dedicated";
 };
 
-export type OtherBought = {
-  cost: PurchaseCost;
-  vms: Array<number>;
-};
-
 export type Outcome = "ok" | "not proved" | "failed";
 
 export type OverloadRule = {
@@ -3069,7 +3064,6 @@ export type Proof = {
 
 export type Purchase = {
   answer: string;
-  as_it_is: (PurchaseAsItIs) | null;
   assume?: "last_week_repeats" | "last_month_repeats" | "flat" | "ends";
   assumptions: Array<AssumedAnswer>;
   bill_break_even_month: string | null;
@@ -3085,6 +3079,7 @@ export type Purchase = {
   explanation: string;
   facts: Array<Fact>;
   forecast_until: string;
+  found: (PurchaseFound) | null;
   horizon: (Horizon);
   months: Array<SavingMonth>;
   obligation: (Amount);
@@ -3103,24 +3098,23 @@ export type Purchase = {
   warnings: Array<Warning>;
 };
 
-export type PurchaseAsItIs = {
-  better: (OtherBought) | null;
-  bought: (PurchaseCost);
-  bought_without_plan: (HoursWithoutPlan) | null;
-  dearer: boolean;
-  left_out: Array<"other_types" | "spot" | "budget" | "started_jobs">;
-  others_tried: number;
-  today: (PurchaseCost);
-  today_without_plan: (HoursWithoutPlan) | null;
-  vms: Array<number>;
-};
-
 export type PurchaseCost = {
   bill: (Amount);
   cost: SpanCost;
   status: Status;
   total: (Amount);
   upfront: Amount;
+};
+
+export type PurchaseFound = {
+  as_it_is: (PurchaseCost);
+  bought: (PurchaseCost);
+  left_out: Array<"other_types" | "spot" | "budget" | "started_jobs">;
+  others_tried: number;
+  today: (PurchaseCost);
+  today_without_plan: (HoursWithoutPlan) | null;
+  vms: Array<number> | null;
+  without_plan: (HoursWithoutPlan) | null;
 };
 
 export type PurchaseOffer = {

@@ -1,5 +1,5 @@
 // Contracts, what they come to over time and what is worth buying, in sentences and rows.
-import type { Contract, CurrentPlan, Horizon, Purchase, PurchaseAsItIs, PurchaseCost, WhatIf } from "../api/contract.ts";
+import type { Contract, CurrentPlan, Horizon, Purchase, PurchaseFound, WhatIf } from "../api/contract.ts";
 import { headline, scaled, units, type Units } from "./money.ts";
 import { count, inText, percent } from "./words.ts";
 
@@ -130,23 +130,13 @@ export function dearestSaid(h: Horizon): string {
   return ` The dearest months${of} are ${monthName(dearest.start)} and ${monthName(others[0]!.start)}, each with a bill of ${bill}.`;
 }
 
-/** Bills are those that a purchase changes: of the cluster as it is, also where offers were weighed without a part of it. */
+/** Bills are those that a purchase changes. */
 export function bills(p: Purchase): { today: Units; bought: Units; fall: Units; share: number } | null {
-  if (p.as_it_is ? p.as_it_is.today.status === "infeasible" : !p.bill_saving) return null;
-  const today = units((p.as_it_is?.today ?? p.today).bill);
-  const bought = units(best(p).bill);
+  if (!p.bill_saving) return null;
+  const today = units(p.today.bill);
+  const bought = units(p.recommended.bill);
   return { today, bought, fall: today - bought, share: today > 0n ? Number(today - bought) / Number(today) : 0 };
 }
-
-/** best is what the recommendation costs: in the cluster as it is, where something was left out. */
-function best(p: Purchase): PurchaseCost {
-  const as = p.as_it_is;
-  if (!as) return p.recommended;
-  return as.better ? as.better.cost : as.dearer ? as.today : as.bought;
-}
-
-/** refused is what jobs are valued at that are refused today and with the recommendation, in the cluster as it is. */
-export const refused = (p: Purchase): { today: Units; bought: Units } => ({ today: units((p.as_it_is?.today ?? p.today).cost.penalties), bought: units(best(p).cost.penalties) });
 
 /** paysBack is in which month from now the bill has fallen by what was paid upfront; null is not in this time. */
 export function paysBack(p: Purchase): number | null {
@@ -156,25 +146,24 @@ export function paysBack(p: Purchase): number | null {
 
 /** buy is the sentence that answers what to buy. */
 export function buy(p: Purchase): string {
-  if (p.status === "infeasible") return "No purchase keeps every promise.";
-  const as = p.as_it_is;
-  if (as?.dearer && !as.better) return `Buy nothing. ${sentence(weighedHow(as.left_out))} ${numbers(p, as.vms)} would be best, but ${asMonths(as.left_out)}, ${raised(p)}.${withoutPlan(as)}`;
+  if (p.status === "infeasible") return `No purchase ${p.found ? "that was tried " : ""}keeps every promise.${withoutPlan(p.found)}`;
   const bought = p.offers.filter((o) => o.vms > 0);
-  if (bought.length === 0) return `Buy nothing. ${as ? `${sentence(weighedHow(as.left_out))}, no` : "No"} offer lowers bill and value refused together.${as ? withoutPlan(as) : ""}`;
+  if (bought.length === 0) return `Buy nothing. ${p.found ? foundSaid(p, p.found) : "No offer lowers bill and value refused together."}`;
   const what = `Buy ${numbers(p, p.offers.map((o) => o.vms))}.`;
+  const rest = p.found ? `${withoutPlan(p.found)} ${foundSaid(p, p.found)}` : "";
   const bill0 = bills(p);
-  if (!bill0 || (!as && !p.penalties_avoided)) return `${what}${as && !as.better ? withoutPlan(as) : ""}${better(p)}`;
+  if (!bill0 || !p.penalties_avoided) return `${what}${rest}`;
   const monthly = (amount: Units) => headline(perMonth(amount, p.horizon.total.hours), p.currency);
   const fall = bill0.fall;
   const by = `by ${monthly(fall < 0n ? -fall : fall)} a month (${share(Math.abs(bill0.share))})`;
   const bill = fall === 0n ? "The VM bill stays the same" : `The VM bill ${fall > 0n ? "falls" : "rises"} ${by}`;
-  const back = fall <= 0n || as ? "" : p.demand_needed_until ? `, if demand lasts until the end of ${monthName(p.demand_needed_until)}` : `, but going on like this by less than the ${headline(units(p.obligation), p.currency)} owed`;
-  const avoided = as ? refused(p).today - refused(p).bought : units(p.penalties_avoided!);
-  const served = as ? 0 : (p.served_more_job_hours ?? 0);
+  const back = fall <= 0n ? "" : p.demand_needed_until ? `, if demand lasts until the end of ${monthName(p.demand_needed_until)}` : `, but going on like this by less than the ${headline(units(p.obligation), p.currency)} owed`;
+  const avoided = units(p.penalties_avoided);
+  const served = p.served_more_job_hours ?? 0;
   const value = `${monthly(avoided < 0n ? -avoided : avoided)} a month`;
   const hours = count(Math.round(Math.abs(served)), "job-hour", "job-hours");
   const less = avoided === 0n ? "" : served !== 0 && served > 0 === avoided > 0n ? ` It serves ${hours} ${served > 0 ? "more" : "fewer"}, which you value at ${value}.` : ` The value refused ${avoided > 0n ? "falls" : "rises"} by ${value}.`;
-  return `${what} ${bill}${back}.${less}${better(p)}`;
+  return `${what} ${bill}${back}.${less}${rest}`;
 }
 
 /** numbers counts the VMs of each offer. */
@@ -185,20 +174,22 @@ const numbers = (p: Purchase, vms: number[]): string =>
     .map((x) => `${count(x.n, "VM", "VMs")} of "${inText(x.name)}"`)
     .join(" and ");
 
-/** better says why other VMs are bought than were found to be best. */
-function better(p: Purchase): string {
-  const as = p.as_it_is;
-  if (!as?.better) return "";
-  return ` ${sentence(weighedHow(as.left_out))} ${numbers(p, as.vms)} would be best; ${asMonths(as.left_out)}, that is the best of ${count(as.others_tried + 1, "purchase", "purchases")} tried.`;
+/** foundSaid says how the purchase was found, where that was not in the cluster as it is. */
+function foundSaid(p: Purchase, f: PurchaseFound): string {
+  const how = sentence(weighedHow(f.left_out));
+  if (!f.vms) return `${how}, no purchase keeps every promise.`;
+  if (f.vms.every((n) => n === 0)) return `${how}, none lowers bill and value refused together.`;
+  const tried = f.others_tried > 0 ? `; ${count(f.others_tried, "other was", "others were")} tried` : "";
+  if (f.vms.every((n, i) => n === p.offers[i]?.vms)) return `${how}, it is the best as well${tried}.`;
+  return `${how}, ${numbers(p, f.vms)} would be best, but not ${asMonths(f.left_out)}${tried}.`;
 }
 
-/** withoutPlan says in which hours promised jobs do not fit into the cluster as it is, and what would do. */
-function withoutPlan(as: PurchaseAsItIs): string {
-  const left = as.bought_without_plan ?? as.today_without_plan;
+/** withoutPlan says in which hours today's contracts have no plan, and what would do. */
+function withoutPlan(f: PurchaseFound | null | undefined): string {
+  const left = f?.today_without_plan;
   if (!left) return "";
-  const whose = as.bought_without_plan ? "with these VMs" : "with today's contracts alone";
   const cure = left.cure ? ` ${left.cure.detail.replace(/\.$/, "")}, and every hour has a plan.` : "";
-  return ` As the cluster is, ${count(Math.ceil(left.hours), "hour has", "hours have")} no plan ${whose}, the first on ${date(left.first)}: ${inText(left.conflict)}${cure}`;
+  return ` ${count(Math.ceil(left.hours), "hour has", "hours have")} no plan with today's contracts alone, the first on ${date(left.first)}: ${inText(left.conflict)}${cure}`;
 }
 
 const parts = (what: string[]) => what.filter((l) => l !== "started_jobs").map((l) => (l === "spot" ? "spot VMs" : l === "other_types" ? "the other types of VMs" : "the budget")).join(" and ");
@@ -208,18 +199,9 @@ const hourly = (what: string[]) => what.includes("started_jobs");
 const weighedHow = (what: string[]) => [hourly(what) ? "hour by hour" : "", parts(what) ? `without ${parts(what)}` : ""].filter(Boolean).join(" and ");
 
 /** asMonths says that nothing is left out. */
-const asMonths = (what: string[]) => [parts(what) ? `with ${what.length > 1 && !hourly(what) ? "them" : parts(what)}` : "", hourly(what) ? "as months plan it" : ""].filter(Boolean).join(", ");
+const asMonths = (what: string[]) => [parts(what) ? `with ${parts(what)}` : "", hourly(what) ? "as months plan it" : ""].filter(Boolean).join(", ");
 
 const sentence = (begin: string) => begin.charAt(0).toUpperCase() + begin.slice(1);
-
-/** raised says what a purchase does to the cluster as it is, where it is dearer there. */
-function raised(p: Purchase): string {
-  const { today, bought } = p.as_it_is!;
-  if (bought.status === "infeasible") return "more promises would be broken";
-  const more = (was: string, is: string) => headline(perMonth(units(is) - units(was), p.horizon.total.hours), p.currency);
-  if (units(bought.bill) > units(today.bill)) return `the VM bill would rise by ${more(today.bill, bought.bill)} a month`;
-  return `bill and value refused together would rise by ${more(today.total, bought.total)} a month`;
-}
 
 export const share = (x: number | null): string => (x === null ? "–" : x === 0 ? "0 %" : percent(x));
 

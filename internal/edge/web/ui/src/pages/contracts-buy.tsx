@@ -7,7 +7,7 @@ import { type Cursor, Figure } from "../charts/figure.tsx";
 import { difference } from "../charts/bridge.tsx";
 import { Dots, Level, Line, Mark, Plot, type Point } from "../charts/plot.tsx";
 import { number } from "../charts/scale.ts";
-import { type Assumption, assumptionTexts, bills, buy, date, monthName, paysBack, perMonth, refused, share } from "../model/contracts.ts";
+import { type Assumption, assumptionTexts, bills, buy, date, monthName, paysBack, perMonth, share } from "../model/contracts.ts";
 import { headline, price, short, units } from "../model/money.ts";
 import { fileName, save } from "../model/files.ts";
 import type { Column } from "../model/table.ts";
@@ -198,9 +198,9 @@ function Answer({ p }: { p: Purchase }) {
         <div class="figures">
           <Fact name={bill && bill.fall < 0n ? "The VM bill rises by" : "The VM bill falls by"} value={bill ? headline(perMonth(size(bill.fall), hoursAhead), p.currency) : "–"} more={bill ? `a month, ${share(Math.abs(bill.share))}; ${headline(size(bill.fall), p.currency)} in all, from ${headline(bill.today, p.currency)} to ${headline(bill.bought, p.currency)}` : "today has no plan"} />
           <Fact name="Commits to" value={bought ? headline(units(p.obligation), p.currency) : "–"} more="over the whole terms, used or not" />
-          <Fact name="Value refused" value={headline(perMonth(refused(p).bought, hoursAhead), p.currency)} more={`a month, on no bill${bill ? `; today ${headline(perMonth(refused(p).today, hoursAhead), p.currency)}` : ""}`} />
-          {bought && !p.as_it_is && <Fact name="Demand must last until" value={p.demand_needed_until ? monthName(p.demand_needed_until) : "–"} more={p.demand_needed_until ? "its end, for the bills to fall by all that is owed" : "the bills do not fall by all that is owed"} />}
-          {bought && upfront && !p.as_it_is && <Fact name="Upfront comes back" value={month === null ? "not in this time" : `month ${month}`} more={p.bill_break_even_month ? monthName(p.bill_break_even_month) : "by the bill alone"} />}
+          <Fact name="Value refused" value={headline(perMonth(units(p.recommended.cost.penalties), hoursAhead), p.currency)} more={`a month, on no bill${p.penalties_avoided ? `; today ${headline(perMonth(units(p.today.cost.penalties), hoursAhead), p.currency)}` : ""}`} />
+          {bought && <Fact name="Demand must last until" value={p.demand_needed_until ? monthName(p.demand_needed_until) : "–"} more={p.demand_needed_until ? "its end, for the bills to fall by all that is owed" : "the bills do not fall by all that is owed"} />}
+          {bought && upfront && <Fact name="Upfront comes back" value={month === null ? "not in this time" : `month ${month}`} more={p.bill_break_even_month ? monthName(p.bill_break_even_month) : "by the bill alone"} />}
           <Fact name="Coverage" value={share(p.coverage)} more="of all VM-hours are on contracts" />
           <Fact name="Utilisation" value={share(p.utilisation)} more="of the VM-hours bought are used" />
         </div>
@@ -241,7 +241,7 @@ function Answer({ p }: { p: Purchase }) {
       <section class="card" aria-labelledby="hours">
         <h2 id="hours">The hours it was computed from</h2>
         <p>
-          {count(Math.round(p.horizon.total.hours), "hour", "hours")}, each planned by itself; {p.horizon.solved === 1 ? "all are alike" : `they are of ${count(p.horizon.solved, "kind", "kinds")}`}.{" "}
+          {count(Math.round(p.horizon.total.hours), "hour", "hours")}; {p.horizon.solved === 1 ? "all are alike" : `they are of ${count(p.horizon.solved, "kind", "kinds")}`}.{" "}
           <button class="quiet" aria-expanded={hours.value} onClick={() => (hours.value = !hours.value)}>
             {hours.value ? "Hide them" : "Show them"}
           </button>
