@@ -190,12 +190,13 @@ func Weigh(ctx context.Context, q PurchaseQuestion, solve plan.Planner, crew Cre
 	}
 	weighed := costOf(&a.Horizon)
 	var ended error // the work was ended while other purchases were tried
+	var j judging
 	if left := asked.leftOut(&a.Horizon, &today, &alone); len(left) > 0 {
 		a.Found = &Found{LeftOut: left, Today: costOf(&today), Bought: weighed}
 		if !math.IsInf(found.cost, 1) {
 			a.Found.VMs = slices.Clone(bought)
 		}
-		j := judging{question: &asked, found: a.Found, solve: solve, crew: crew, steps: steps}
+		j = judging{question: &asked, found: a.Found, solve: solve, crew: crew, steps: steps}
 		if err := j.judge(ctx); err != nil {
 			return PurchaseAnswer{}, err
 		}
@@ -218,7 +219,10 @@ func Weigh(ctx context.Context, q PurchaseQuestion, solve plan.Planner, crew Cre
 	}
 	a.follow(&q, &today)
 	a.NeededUntil = a.neededUntil(&q)
-	if err = ended; err == nil && a.hasCurves() {
+	if err = ended; err == nil && a.Found != nil {
+		err = j.oneMore(ctx, &a)
+	}
+	if err == nil && a.hasCurves() {
 		err = a.compare(ctx, w, known, &found, bought, steps)
 		a.settle(bought)
 	}
@@ -237,8 +241,10 @@ func (a *PurchaseAnswer) hasCurves() bool { return a.Found == nil || a.Found.VMs
 // compare adds what other numbers of each offer come to, and other demands.
 func (a *PurchaseAnswer) compare(ctx context.Context, w *weighing, known Horizon, found *choiceOfOffers, bought []int64, steps *steps) (err error) {
 	w.told = nil // these few costs are no part that is counted
-	if err := w.oneMore(ctx, a, bought); err != nil {
-		return err
+	if a.Found == nil {
+		if err := w.oneMore(ctx, a, bought); err != nil {
+			return err
+		}
 	}
 	for k := range w.question.Offers {
 		w.told = steps.begin(curveSteps)
@@ -280,6 +286,9 @@ func (a *PurchaseAnswer) settle(bought []int64) {
 		c := &a.Curves[i]
 		for k := range c.Points {
 			p := &c.Points[k]
+			if p.VMs == 0 && p.Cost != nil && c.Exact && none(bought, i) && today.Status != capacity.InfeasibleStatus { // today
+				p.Cost, p.Bill = new(today.Total), new(today.Bill)
+			}
 			if p.VMs == c.Bought && p.Cost != nil && known != nil {
 				if p.Cost = new(known.Total); c.Exact {
 					p.Bill = new(known.Bill)
@@ -312,6 +321,16 @@ func (a *PurchaseAnswer) settle(bought []int64) {
 			p.Regret = &money.Amount{Decimal: p.Cost.Sub(p.BestCost.Decimal)}
 		}
 	}
+}
+
+// none reports whether no VMs are bought but of one offer.
+func none(bought []int64, but int) bool {
+	for k, n := range bought {
+		if k != but && n > 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // Bought is the horizon that the answer plans: the question's, with what is to be bought among its contracts.

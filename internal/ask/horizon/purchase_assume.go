@@ -398,9 +398,6 @@ func (a *PurchaseAnswer) tellTerms(q *PurchaseQuestion) {
 	if len(a.Offers) > 1 {
 		beside = ", with the other offers as they are"
 	}
-	if a.Found != nil {
-		beside += ", " + a.Found.Without()
-	}
 	for i := range a.Offers {
 		o := &a.Offers[i]
 		if o.VMs > 0 {

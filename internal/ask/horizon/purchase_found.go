@@ -93,15 +93,14 @@ func (j *judging) plan(ctx context.Context, h Horizon, solve plan.Planner) (Answ
 
 // judge plans today's contracts, on demand alone and the purchase that was found.
 func (j *judging) judge(ctx context.Context) (err error) {
-	whole, with := j.question.whole(j.found.VMs)
+	none := make([]int64, len(j.question.Offers))
+	whole, same := j.question.whole(none)
 	if j.today, j.found.TodayWithout, err = j.cured(ctx, whole); err != nil {
 		return err
 	}
 	if j.alone, err = j.plan(ctx, withoutContracts(whole), j.solve); err != nil {
 		return err
 	}
-	none := make([]int64, len(j.question.Offers))
-	_, same := j.question.whole(none)
 	j.best = candidate{none, Answer{}}
 	if j.best.answer, err = j.plan(ctx, same, j.solve); err != nil {
 		return err
@@ -110,6 +109,7 @@ func (j *judging) judge(ctx context.Context) (err error) {
 	if j.found.VMs == nil || slices.Max(j.found.VMs) == 0 {
 		return nil
 	}
+	_, with := j.question.whole(j.found.VMs)
 	found := candidate{vms: j.found.VMs}
 	if found.answer, j.found.WithoutPlan, err = j.cured(ctx, with); err != nil {
 		return err
@@ -226,6 +226,30 @@ func (j *judging) tryOthers(ctx context.Context) error {
 		step = (step + 1) / 2
 		next = []int64{best - step, best + step}
 	}
+}
+
+// oneMore looks at one VM more of each offer of which all are bought.
+func (j *judging) oneMore(ctx context.Context, a *PurchaseAnswer) error {
+	for k := range a.Offers {
+		o := &a.Offers[k]
+		if o.VMs == 0 || o.VMs < o.Most {
+			continue
+		}
+		more := slices.Clone(j.best.vms)
+		more[k]++
+		_, with := j.question.whole(more)
+		is, err := planAsMonths(ctx, with, j.solve, j.crew, nil)
+		if err != nil {
+			return err
+		}
+		if is.unplannedHours() > 0 { // a budget does not pay for it
+			continue
+		}
+		was, now := &a.Recommended, costOf(&is)
+		o.OneMore = &MoreOffered{BillSaving: money.Amount{Decimal: was.Bill.Sub(now.Bill.Decimal)}, ValueRefused: money.Amount{Decimal: was.Cost.Penalties.Sub(now.Cost.Penalties.Decimal)},
+			Obligation: obligation(&j.question.Offers[k], j.question.Start(), 1)}
+	}
+	return nil
 }
 
 // budgetCures plans as solve does, and notes the largest of the budgets that cure problems without a plan.

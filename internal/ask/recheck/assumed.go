@@ -217,7 +217,9 @@ func (b *buying) terms(forecast time.Time) {
 		all.Add(all, committed)
 		one := map[string]any{"obligation": exact(committed), "forecast_share": about(big.NewRat(covered, until.Unix()-from.Unix())), "one_more": nil}
 		if b.bought[i] > 0 && b.bought[i] == o.Max {
-			one["one_more"] = map[string]any{"obligation": exact(each)}
+			if one["one_more"] = map[string]any{"obligation": exact(each)}; b.unpaid(i) {
+				one["one_more"] = nil
+			}
 			b.more(i)
 		}
 		offers = append(offers, one)
@@ -277,6 +279,19 @@ func (b *buying) committed(i int) *big.Rat {
 	return add(o.Upfront.Rat(), cents(mul(o.Price.Rat(), big.NewRat(until.Unix()-from.Unix(), 3600))))
 }
 
+// unpaid reports whether it is said that one VM more of an offer leaves hours without a plan, which a budget may do alone. An answer
+// whose work was ended may lack it, too.
+func (b *buying) unpaid(i int) bool {
+	missing := b.a.Found != nil && (b.budget != nil || !b.a.Complete) && i < len(b.a.Offers) && b.a.Offers[i].OneMore == nil
+	if !missing || !b.a.Complete || b.otherTypes() || b.carrying != nil {
+		return missing
+	}
+	with := slices.Clone(b.bought)
+	with[i]++
+	l, looked := b.purchased(b.hours, with)
+	return !looked || l.None
+}
+
 // more checks that one VM more of an offer lowers bill and value refused together by what is said.
 func (b *buying) more(i int) {
 	if i >= len(b.a.Offers) || b.a.Offers[i].OneMore == nil {
@@ -286,8 +301,16 @@ func (b *buying) more(i int) {
 	with := slices.Clone(b.bought)
 	with[i]++
 	cost := sub(sub(b.a.Recommended.Total.Rat(), said.BillSaving.Rat()), said.ValueRefused.Rat())
-	if l, looked := b.purchased(b.hours, with); looked && !l.None {
-		b.judge(fmt.Sprintf("/offers/%d/one_more", i), l, cost, new(big.Rat))
+	if b.otherTypes() {
+		return
+	}
+	l, looked := b.purchased(b.hours, with)
+	switch at := fmt.Sprintf("/offers/%d/one_more", i); {
+	case !looked || l.None:
+	case b.a.Found == nil || b.carrying == nil:
+		b.judge(at, l, cost, new(big.Rat))
+	case l.Low != nil && add(cost, l.Slack).Cmp(l.Low) < 0 && !b.promises(): // months
+		b.wrong(at, "costs %s, and hours by themselves cost %s", trimmed(cost), trimmed(l.Low))
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"math/big"
 	"slices"
 
-	"example.org/headroom/internal/ask/horizon"
 	"example.org/headroom/internal/core/capacity"
 	"example.org/headroom/internal/core/proof"
 )
@@ -36,7 +35,7 @@ func (b *buying) bound() {
 	total, bound, bought := a.Recommended.Total.Rat(), p.Bound.Rat(), b.bought
 	if f := a.Found; f != nil {
 		if len(f.VMs) != len(b.bought) {
-			if f.VMs == nil && *p != (horizon.PurchaseProof{}) {
+			if f.VMs == nil && (!p.Bound.IsZero() || !p.PriceBound.IsZero() || p.Gap != 0 || p.Situations != 0) {
 				b.wrong("/proof", "stands there, and no purchase is found")
 			}
 			b.end(BoundCheck, "")

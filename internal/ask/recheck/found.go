@@ -42,6 +42,11 @@ func (b *buying) refuses() (told, possible bool) {
 	return told || all && (b.a.Today.Cost.Penalties.IsPositive() || b.a.OnDemandOnly.Cost.Penalties.IsPositive()), possible
 }
 
+// promises reports whether some jobs are promised, of which months may keep fewer than hours by themselves.
+func (b *buying) promises() bool {
+	return slices.ContainsFunc(b.q.Problem.Classes, func(c capacity.Class) bool { return c.Jobs.Min > 0 })
+}
+
 // otherTypes reports whether other types of VMs were left out, which a problem of one type does not tell.
 func (b *buying) otherTypes() bool {
 	return b.a.Found != nil && slices.Contains(b.a.Found.LeftOut, horizon.WithoutTypes)
@@ -55,7 +60,8 @@ func (b *buying) found(left []horizon.LeftOut) {
 		said = f.LeftOut
 	}
 	started := slices.Contains(said, horizon.WithoutStarted)
-	if b.a.Status != capacity.InfeasibleStatus && (told && !started || started && !possible) {
+	apart := len(left) > 0 || b.otherTypes() // then hours may refuse jobs with what was left out alone
+	if b.a.Status != capacity.InfeasibleStatus && (told && !started && !apart || started && !possible) {
 		b.wrong("/found/left_out", "is %v, and hours refuse jobs: %t", said, told)
 	}
 	if started {
@@ -109,9 +115,8 @@ func (b *buying) started(f *horizon.Found) {
 		return
 	}
 	allowed := add(big.NewRat(1, 1e6), mul(number(b.q.Problem.Options.Gap), f.AsItIs.Total.Rat()))
-	promised := slices.ContainsFunc(b.q.Problem.Classes, func(c capacity.Class) bool { return c.Jobs.Min > 0 })
 	switch above := sub(f.AsItIs.Total.Rat(), f.Bought.Total.Rat()); {
-	case !promised && add(above, allowed).Sign() < 0:
+	case !b.promises() && add(above, allowed).Sign() < 0:
 		b.wrong("/found/as_it_is/total", "is %s, and hours by themselves cost %s", f.AsItIs.Total, f.Bought.Total)
 	case f.AsItIs.Status == capacity.Optimal && above.Cmp(allowed) > 0:
 		b.wrong("/found/as_it_is/status", "is optimal, and hours by themselves cost %s of %s", f.Bought.Total, f.AsItIs.Total)
@@ -175,13 +180,12 @@ func (b *buying) hourly(at string, vms []int64, said *horizon.PurchaseCost) {
 // cost. Which promises are kept does not stand in the costs.
 func (b *buying) better() {
 	f, a := b.a.Found, &b.a
-	promised := slices.ContainsFunc(b.q.Problem.Classes, func(c capacity.Class) bool { return c.Jobs.Min > 0 || c.Jobs.All })
 	for _, of := range []struct {
 		name string
 		cost *horizon.PurchaseCost
 	}{{"today's contracts", &a.Today}, {"what was found", &f.AsItIs}} {
 		worse := of.cost.Status != capacity.InfeasibleStatus && (a.Recommended.Status == capacity.InfeasibleStatus ||
-			a.Recommended.Total.GreaterThan(of.cost.Total.Decimal) && !(b.carrying != nil && promised))
+			a.Recommended.Total.GreaterThan(of.cost.Total.Decimal) && !(b.carrying != nil && b.promises()))
 		if worse {
 			b.wrong("/recommended/total", "is %s, and %s with %s", a.Recommended.Total, of.cost.Total, of.name)
 		}

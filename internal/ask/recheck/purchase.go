@@ -185,8 +185,7 @@ func (b *buying) costs() {
 			continue
 		}
 		if a.Found != nil && b.carrying != nil { // an admitted job goes on, so that months cost no less than their hours if they keep as many promises
-			promised := slices.ContainsFunc(b.q.Problem.Classes, func(x capacity.Class) bool { return x.Jobs.Min > 0 })
-			if all := add(running(cost), s.total.Slack); !promised && s.total.Low != nil && of.said.Status != capacity.InfeasibleStatus && all.Cmp(s.total.Low) < 0 {
+			if all := add(running(cost), s.total.Slack); !b.promises() && s.total.Low != nil && of.said.Status != capacity.InfeasibleStatus && all.Cmp(s.total.Low) < 0 {
 				b.wrong("/"+of.at+"/cost/total", "is %s, and hours by themselves cost %s", cost.Total, trimmed(s.total.Low))
 			}
 			continue
@@ -221,7 +220,7 @@ func marshalled(x any) []byte {
 
 // hopeless checks that not even all VMs of all offers serve the promised jobs.
 func (b *buying) hopeless() {
-	if tooFewVMs(&b.a.Horizon) { // there are plans, which do not do the work
+	if tooFewVMs(&b.a.Horizon) || b.a.Found != nil { // there are plans, which do not do the work; or not all purchases were tried
 		b.end(BoundCheck, "")
 		return
 	}
