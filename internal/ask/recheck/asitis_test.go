@@ -9,6 +9,7 @@ import (
 	"example.org/headroom/internal/ask/horizon"
 	"example.org/headroom/internal/core/capacity"
 	"example.org/headroom/internal/core/proof"
+	"example.org/headroom/internal/test/plantest"
 )
 
 // Ten jobs of a VM each are cheapest without spot on ten VMs of an offer for 0.14. Beside spot VMs for 0.06, of which there are five,
@@ -30,7 +31,9 @@ func TestFewerVMsInTheClusterAsItIs(t *testing.T) {
 			if !strings.HasPrefix(at, "/as_it_is/") && !strings.HasPrefix(at, "/facts/") {
 				return
 			}
-			tried++
+			if tried++; tried%plantest.Trials(3, 1) != 0 {
+				return
+			}
 			if strings.Contains(at, "/status: feasible for optimal") { // which claims less
 				return
 			}
