@@ -205,7 +205,7 @@ func (b bomb) send(address string) (status int, took time.Duration, err error) {
 
 // Bodies that would be large once they are read are refused within a second, and cost little memory (R15).
 func TestBombsOnAServer(t *testing.T) {
-	s := startServing(t, dataDirectory(t), "--demo=still")
+	s := startServing(t, madeDirectory(t), "--demo=still")
 	all := bombs(s.key(t))
 	s.get(t, "/v1/clusters/demo/document")
 	before := memory(t, s.Process.Pid)
@@ -295,7 +295,7 @@ func TestSlowClients(t *testing.T) {
 	if wholeSamples {
 		took, many, each = 90*time.Second, 200, 50
 	}
-	s := startServingWith(t, dataDirectory(t), []string{"HEADROOM_SOLVES_PER_SECOND=100000"}, "--demo=still")
+	s := startServingWith(t, madeDirectory(t), []string{"HEADROOM_SOLVES_PER_SECOND=100000"}, "--demo=still")
 	keys := makeKeys(t, s, 5)
 	problem := problemText(t, "hard", true, nil)
 	key := func(n int) string { return keys[n%4] }

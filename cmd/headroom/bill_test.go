@@ -61,7 +61,7 @@ func checkFocus(t *testing.T, place string, answer any, text string) {
 // what refused jobs are worth.
 func TestMoneyIsTheBill(t *testing.T) {
 	t.Parallel()
-	s := startServing(t, dataDirectory(t), "--demo=still")
+	s := startServing(t, madeDirectory(t), "--demo=still")
 	send := func(method, path, body, form string) string {
 		for range await.Tries(time.Minute) {
 			r, err := http.NewRequestWithContext(t.Context(), method, "http://"+s.address+path, strings.NewReader(body))

@@ -147,7 +147,7 @@ func TestCrashedDatabasesLoseNoWrite(t *testing.T) {
 		sieges, crashes = 2, 200
 	}
 	all := inSieges(t, sieges, crashes, func(t *testing.T, seed uint64, crashes int) toll {
-		dir := dataDirectory(t)
+		dir := madeDirectory(t)
 		s := startServingWith(t, dir, unlimited, "--demo=still")
 		s.localKey = s.key(t)
 		g := besiege(t, 220+seed, s)

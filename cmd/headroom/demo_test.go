@@ -103,7 +103,7 @@ func (s *served) simulates(t *testing.T) {
 // Simulated nodes go on after a crash of the server: no task is lost, and none runs twice.
 func TestSimulatedNodesSurviveACrash(t *testing.T) {
 	t.Parallel()
-	dir := dataDirectory(t)
+	dir := madeDirectory(t)
 	s := startServing(t, dir, "--demo")
 	running := func() (all []string) {
 		var got struct {

@@ -61,7 +61,7 @@ func hang(t *testing.T, dir string) (pids []int, goOn func()) {
 // moments of when it is known, which is within seconds (R12).
 func TestADatabaseThatHangs(t *testing.T) {
 	t.Parallel()
-	dir := dataDirectory(t)
+	dir := madeDirectory(t)
 	s := startServing(t, dir, "--demo=still")
 	key := s.key(t)
 	s.until(t, key, "fresh", fresh)

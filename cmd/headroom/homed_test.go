@@ -17,7 +17,7 @@ type homed struct {
 
 func startHomed(t *testing.T) homed {
 	t.Helper()
-	h := homed{dir: dataDirectory(t), address: testPort(t)}
+	h := homed{dir: madeDirectory(t), address: testPort(t)}
 	h.serve(t)
 	return h
 }

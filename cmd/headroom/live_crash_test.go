@@ -25,7 +25,8 @@ import (
 type crashing struct {
 	*testing.T
 	address  atomic.Pointer[string]
-	answered atomic.Int64 // requests
+	answered atomic.Int64  // requests
+	rest     time.Duration // of a node between two heartbeats
 
 	mu      sync.Mutex
 	holder  map[string]string // the node that has a task
@@ -77,7 +78,7 @@ func (c *crashing) ask(method, path string, body []byte, headers ...string) []by
 func (c *crashing) agent(node string, over *atomic.Bool, random *rand.Rand) {
 	b := &beating{at: "/live/nodes/" + node}
 	tasks := map[int64]string{}
-	for idle := 0; idle < 10 && !c.Failed(); {
+	for idle := 0; idle < 10 && !c.Failed(); lasts(c.rest) {
 		ended := over.Load()
 		before := b.running
 		text := b.next(random)

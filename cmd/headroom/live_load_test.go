@@ -60,7 +60,7 @@ func TestHeartbeatsOfManyNodes(t *testing.T) {
 		lasts, nodes, policies = 30*time.Second, 1000, []string{"fifo", "edf", "fair", "capacity", "progress-share", "max-progress", "learned"}
 	}
 	const perSecond, connections = 200, 20
-	s := startServingWith(t, dataDirectory(t), []string{"HEADROOM_REQUESTS_PER_SECOND=100000"})
+	s := startServingWith(t, madeDirectory(t), []string{"HEADROOM_REQUESTS_PER_SECOND=100000"})
 	key := s.key(t)
 	http.DefaultTransport.(*http.Transport).MaxIdleConnsPerHost = connections
 	send := func(method, path string, body []byte, headers ...string) ([]byte, error) {

@@ -279,7 +279,7 @@ func TestPollsBesideSolves(t *testing.T) {
 	if wholeSamples {
 		took, middle, most, tries = 30*time.Second, 15*time.Millisecond, 50*time.Millisecond, 1
 	}
-	s := startServingWith(t, dataDirectory(t), []string{"HEADROOM_SOLVES_PER_SECOND=100000"}, "--demo=still")
+	s := startServingWith(t, madeDirectory(t), []string{"HEADROOM_SOLVES_PER_SECOND=100000"}, "--demo=still")
 	keys := makeKeys(t, s, 5)
 	const path, perSecond = "/v1/clusters/demo/plans/current/scaling", 500
 	poll(s, keys[0], path, perSecond, 300*time.Millisecond)
@@ -329,7 +329,7 @@ func TestFreshSolveAfterAbandonedOnes(t *testing.T) {
 	if wholeSamples {
 		rounds, most = 20, time.Second
 	}
-	s := startServingWith(t, dataDirectory(t), []string{"HEADROOM_SOLVES_PER_SECOND=100000"}, "--demo=still")
+	s := startServingWith(t, madeDirectory(t), []string{"HEADROOM_SOLVES_PER_SECOND=100000"}, "--demo=still")
 	keys := makeKeys(t, s, 6)
 	fresh := request(s, keys[5], "POST", "/v1/solve", problemText(t, "hard", true, nil))
 	ask := func() time.Duration {

@@ -34,6 +34,7 @@ type withSolver struct{ m *testing.M }
 
 func (w withSolver) Run() int {
 	pgtest.TheyWait()
+	defer func() { _ = os.RemoveAll(madeAt) }()
 	return solvertest.Run(func() int { return pgtest.Clean(pgtest.Run(w.m)) })
 }
 

@@ -71,7 +71,7 @@ func TestPlansBesideLongWork(t *testing.T) {
 	if wholeSamples {
 		times = 40
 	}
-	s := startServingWith(t, dataDirectory(t), []string{"HEADROOM_SOLVES_PER_SECOND=100000"}, "--demo=still")
+	s := startServingWith(t, madeDirectory(t), []string{"HEADROOM_SOLVES_PER_SECOND=100000"}, "--demo=still")
 	figures := func(what string) time.Duration {
 		took := s.planned(t, times)
 		t.Logf("%s: a plan after p50 %v, p95 %v, %v at worst", what, share(took, 0.5), share(took, 0.95), took[len(took)-1])

@@ -144,7 +144,7 @@ func TestProxySamples(t *testing.T) {
 			t.Skip(name + " is not installed: scripts/setup clients installs it, as make test-long does")
 		}
 	}
-	s := startServingWith(t, dataDirectory(t), []string{"HEADROOM_PROXIES=127.0.0.1", "HEADROOM_HOSTS=" + hostOfSamples, "HEADROOM_SECURE_COOKIES=true"})
+	s := startServingWith(t, madeDirectory(t), []string{"HEADROOM_PROXIES=127.0.0.1", "HEADROOM_HOSTS=" + hostOfSamples, "HEADROOM_SECURE_COOKIES=true"})
 	key := s.key(t)
 	for name := range sampleProxies {
 		t.Run(name, func(t *testing.T) {

@@ -37,7 +37,7 @@ func TestSoak(t *testing.T) {
 		t.Fatal(err)
 	}
 	profile := os.Getenv("SOAK_PROFILE")
-	dataDir := dataDirectory(t)
+	dataDir := madeDirectory(t)
 	s := startServingWith(t, dataDir, []string{"TMPDIR=" + temporary, "HEADROOM_SOLVES_PER_SECOND=1000", "HEADROOM_REQUESTS_PER_SECOND=100000", "HEADROOM_LOG_LEVEL=warn", profileVariable + "=" + profile}, "--demo=still")
 	k := newLoad(t, s)
 	soakSettings(t, k, receiver.URL)

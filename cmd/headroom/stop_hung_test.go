@@ -13,7 +13,7 @@ func TestStopWithAHungDatabase(t *testing.T) {
 	if !wholeSamples {
 		return // it takes ten seconds
 	}
-	dir := dataDirectory(t)
+	dir := madeDirectory(t)
 	s := startServing(t, dir, "--demo=still")
 	all, _ := hang(t, dir)
 	began := time.Now()

@@ -227,7 +227,7 @@ func TestStopsUnderLoad(t *testing.T) {
 	if wholeSamples {
 		rounds, load = 100, 200
 	}
-	dir := dataDirectory(t)
+	dir := madeDirectory(t)
 	variables := []string{"HEADROOM_SOLVES_PER_SECOND=100000", "HEADROOM_REQUESTS_PER_SECOND=100000"}
 	var keys []string
 	var before *busyClients

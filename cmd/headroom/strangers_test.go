@@ -114,7 +114,7 @@ func TestSlowStrangers(t *testing.T) {
 	if wholeSamples {
 		many, took, probe = 10_000, 90*time.Second, 100*time.Millisecond
 	}
-	s := startServingWith(t, dataDirectory(t), nil)
+	s := startServingWith(t, madeDirectory(t), nil)
 	health := request(s, "", "GET", "/livez", "")
 	follow(s, request(s, "", "GET", "/docs", ""), 20*time.Millisecond) // the first one makes the page, whoever asks for it
 	rest := follow(s, health, 3*time.Second)

@@ -14,7 +14,7 @@ import (
 
 // Who reads a plan at the terminal reads first that its inputs have changed since and cannot be planned, why, and a cure.
 func TestCommandsTellThatPlanningFails(t *testing.T) {
-	dir := dataDirectory(t)
+	dir := madeDirectory(t)
 	startServing(t, dir)
 	for _, name := range []string{"HEADROOM_URL", "HEADROOM_API_KEY", "DATABASE_URL"} {
 		t.Setenv(name, "")

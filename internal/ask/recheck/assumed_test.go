@@ -59,8 +59,8 @@ func TestMonthsWithArrivals(t *testing.T) {
 		sound(t, q, a)
 		narrow, planned := answerMonths(t, narrowText, detail)
 		sound(t, narrow, planned)
-		allMutationsFail(t, q, a, 1, openMonths[detail]...)
-		allMutationsFail(t, narrow, planned, 1, openMonths[detail]...)
+		allMutationsFail(t, q, a, plantest.Trials(5, 1), openMonths[detail]...)
+		allMutationsFail(t, narrow, planned, plantest.Trials(5, 1), openMonths[detail]...)
 		fewer := strings.Replace(string(a), `"work_vm_hours":`, `"work_vm_hours":1`, 1)
 		if detail == horizon.DetailClasses && verified(t, q, []byte(fewer)).Accepted() {
 			t.Error("other work passes")
@@ -99,7 +99,7 @@ func TestMonthsWithArrivals(t *testing.T) {
 // Answers to drawn arrivals are accepted. With half of the VMs on demand at the same bill they are not.
 func TestDrawnArrivals(t *testing.T) {
 	r, planned, none, refusing := rand.New(rand.NewPCG(27, 11)), 0, 0, 0
-	for range plantest.Trials(75, 3000) {
+	for range plantest.Trials(40, 3000) {
 		h := drawnHorizon(t, r, r.IntN(2) == 0)
 		if !arrive(r, &h) {
 			continue
@@ -144,7 +144,7 @@ func TestDrawnArrivals(t *testing.T) {
 			t.Fatalf("half of the VMs pass:\n%s\n%s", question, marshalled(a))
 		}
 	}
-	if none < 5 || planned < 50 || refusing < 10 {
+	if none < plantest.Trials(3, 5) || planned < plantest.Trials(25, 50) || refusing < plantest.Trials(5, 10) {
 		t.Errorf("%d without a plan, %d planned, %d of them refuse jobs", none, planned, refusing)
 	}
 	t.Log(none, planned, refusing)
@@ -175,7 +175,7 @@ func TestPurchaseWithAssumedDemand(t *testing.T) {
 				t.Fatalf("%s\n%s", r, a)
 			}
 			if assume == horizon.LastWeekRepeats {
-				allMutationsFail(t, q, a, 40, notInPurchases...)
+				allMutationsFail(t, q, a, plantest.Trials(101, 40), notInPurchases...)
 			}
 		})
 	}

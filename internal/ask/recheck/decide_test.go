@@ -153,7 +153,7 @@ func answeredDecision(t *testing.T, q dispatch.DecideQuestion) (question, answer
 func TestDrawnDecisionsAreRight(t *testing.T) {
 	r := rand.New(rand.NewPCG(71, 5))
 	rules := map[string]int{}
-	for range plantest.Trials(800, 20_000) {
+	for range plantest.Trials(650, 20_000) {
 		question, answer := answeredDecision(t, drawnDecision(t, r))
 		if report := verified(t, question, answer); report.Outcome != proof.OK {
 			t.Fatalf("%s\n%s\n%s", report, question, answer)

@@ -37,7 +37,7 @@ func TestTiesAreTold(t *testing.T) {
 			}
 			seen[d.Tie][d.Rule]++
 			was := *d
-			if told++; told%plantest.Trials(5, 1) != 0 {
+			if told++; told%plantest.Trials(13, 1) != 0 {
 				inClass[d.InClass]++
 				continue
 			}

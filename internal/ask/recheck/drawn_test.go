@@ -241,7 +241,7 @@ func TestDrawnAnswersAreRight(t *testing.T) {
 	for name, ask := range drawnAnswers {
 		t.Run(name, func(t *testing.T) {
 			r, j := rand.New(rand.NewPCG(27, 104)), judged{}
-			for i := 0; i < plantest.Trials(10, 1000) && !t.Failed(); i++ {
+			for i := 0; i < plantest.Trials(5, 1000) && !t.Failed(); i++ {
 				ask(t, r, func(question, answer any) { j.answer(t, question, answer) })
 			}
 			t.Logf("%v", j)

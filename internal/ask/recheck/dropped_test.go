@@ -77,7 +77,7 @@ func TestMissingFactsAreFound(t *testing.T) {
 	r := rand.New(rand.NewPCG(31, 12))
 	tried, passed := map[string]int{}, map[string]int{}
 	for _, kind := range slices.Sorted(maps.Keys(drawnAnswers)) {
-		for range plantest.Trials(4, 60) {
+		for range plantest.Trials(2, 60) {
 			drawnAnswers[kind](t, r, func(question, answer any) {
 				asked, known := marshalled(question), map[string]proof.Least{}
 				withoutFacts(tree(marshalled(answer)), func(fact string, text []byte) {

@@ -133,7 +133,7 @@ func TestMonths(t *testing.T) {
 			if r.Outcome != proof.OK {
 				t.Errorf("%s\n%s", r, a)
 			}
-			allMutationsFail(t, q, a, plantest.Trials(10, 1), map[horizon.Detail][]string{
+			allMutationsFail(t, q, a, plantest.Trials(19, 1), map[horizon.Detail][]string{
 				horizon.DetailPeriods: {"/classes/0/asked_vm_hours", "/classes/1/asked_vm_hours"},
 				horizon.DetailSummary: {"/classes/0/asked_vm_hours", "/classes/1/asked_vm_hours", "/gap"},
 			}[detail]...)

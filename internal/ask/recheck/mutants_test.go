@@ -173,11 +173,11 @@ func changesAreFound(t *testing.T, r *rand.Rand, of []mutated, most int) string 
 // 500 of each of 140 plans.
 func TestEveryChangeOfAPlanIsFound(t *testing.T) {
 	r := rand.New(rand.NewPCG(27, 9))
-	t.Attr("R4", changesAreFound(t, r, plansToMutate(t, r, plantest.Trials(1, 10)), plantest.Trials(15, 500)))
+	t.Attr("R4", changesAreFound(t, r, plansToMutate(t, r, plantest.Trials(1, 10)), plantest.Trials(7, 500)))
 }
 
 // The same holds of answers.
 func TestEveryChangeOfAnAnswerIsFound(t *testing.T) {
 	r := rand.New(rand.NewPCG(27, 10))
-	t.Attr("R4", changesAreFound(t, r, answersToMutate(t, r, plantest.Trials(2, 30)), plantest.Trials(13, 300)))
+	t.Attr("R4", changesAreFound(t, r, answersToMutate(t, r, plantest.Trials(2, 30)), plantest.Trials(6, 300)))
 }

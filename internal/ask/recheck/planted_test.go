@@ -25,7 +25,7 @@ type planted[Q any] struct {
 func eachFound[Q any](t *testing.T, draw func() Q, answer func(Q) []byte, faults []planted[Q]) {
 	t.Helper()
 	differ := make([]int, len(faults))
-	for range plantest.Trials(80, 2000) {
+	for range plantest.Trials(60, 2000) {
 		q := draw()
 		question, right := marshalled(q), answer(q)
 		for i, f := range faults {
@@ -248,7 +248,7 @@ func answeredPromise(t *testing.T, q dispatch.JudgeQuestion) (question, answer [
 func TestDrawnPromisesAreJudgedRightly(t *testing.T) {
 	r := rand.New(rand.NewPCG(18, 6))
 	kinds := map[string]int{}
-	for range plantest.Trials(3000, 60_000) {
+	for range plantest.Trials(2000, 60_000) {
 		question, answer := answeredPromise(t, drawnPromise(r))
 		if report := verified(t, question, answer); report.Outcome == proof.Failed {
 			t.Fatalf("%s\n%s\n%s", report, question, answer)

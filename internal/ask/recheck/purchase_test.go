@@ -53,7 +53,7 @@ func TestPurchase(t *testing.T) {
 			t.Errorf("%v more job-hours for %v pass:\n%s", wrong, served.More, r)
 		}
 	}
-	allMutationsFail(t, q, a, plantest.Trials(48, 4), notInPurchases...)
+	allMutationsFail(t, q, a, plantest.Trials(101, 4), notInPurchases...)
 }
 
 // notInPurchases are places that the report lists as not checked, or that other tests change.

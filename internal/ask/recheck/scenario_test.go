@@ -73,7 +73,7 @@ func TestWhatIf(t *testing.T) {
 			if r := verified(t, q, a); r.Outcome != proof.OK {
 				t.Fatalf("%s\n%s", r, a)
 			}
-			allMutationsFail(t, q, a, plantest.Trials(10, 2), c.but...)
+			allMutationsFail(t, q, a, plantest.Trials(23, 2), c.but...)
 		})
 	}
 }
@@ -130,7 +130,7 @@ func TestSweep(t *testing.T) {
 		if r := verified(t, q, a); r.Outcome != proof.OK {
 			t.Fatalf("%s\n%s", r, a)
 		}
-		allMutationsFail(t, q, a, 1, append(otherFacts(t, a), "/exact", "/margin")...)
+		allMutationsFail(t, q, a, plantest.Trials(3, 1), append(otherFacts(t, a), "/exact", "/margin")...)
 	}
 }
 
@@ -168,7 +168,7 @@ func TestGoal(t *testing.T) {
 			if r := verified(t, q, a); r.Outcome != proof.OK {
 				t.Fatalf("%s\n%s", r, a)
 			}
-			allMutationsFail(t, q, a, 1, append(otherFacts(t, a), "/conflicts/", "/vms:")...)
+			allMutationsFail(t, q, a, plantest.Trials(3, 1), append(otherFacts(t, a), "/conflicts/", "/vms:")...)
 		})
 	}
 }

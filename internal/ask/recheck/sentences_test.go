@@ -163,7 +163,7 @@ func TestReasonsSayTheirFigures(t *testing.T) {
 			}
 		}
 	}
-	for range plantest.Trials(250, 5000) {
+	for range plantest.Trials(120, 5000) {
 		_, answer := answeredDecision(t, drawnDecision(t, r))
 		var a dispatch.DecideAnswer
 		decoded(t, answer, &a)
@@ -174,7 +174,7 @@ func TestReasonsSayTheirFigures(t *testing.T) {
 			look(d.Facts, false)
 		}
 	}
-	for range plantest.Trials(1000, 20_000) {
+	for range plantest.Trials(500, 20_000) {
 		_, answer := answeredPromise(t, drawnPromise(r))
 		var a dispatch.JudgeAnswer
 		decoded(t, answer, &a)

@@ -93,7 +93,10 @@ func inTime(t *testing.T, p capacity.Problem, lending SimulatedLending, seed int
 // saw keep them. Where idle slots are lent, that takes fewer VMs than the average bound; where they are not, the average
 // bound keeps the deadline for fewer of them. HEADROOM_CLUSTERS takes more clusters.
 func TestPromisesAreKeptByFreshExecutions(t *testing.T) {
-	clusters, classes, executions, target, part := 1, 2, int64(400), 0.95, 0.25
+	clusters, classes, executions, target, part := 1, 2, int64(200), 0.95, 0.25
+	if os.Getenv("HEADROOM_LONG") != "" {
+		executions = 400
+	}
 	if n := 0; os.Getenv("HEADROOM_CLUSTERS") != "" {
 		if _, err := fmt.Sscan(os.Getenv("HEADROOM_CLUSTERS"), &n); err != nil {
 			t.Fatal(err)
@@ -148,12 +151,16 @@ func TestPromisesAreKeptByFreshExecutions(t *testing.T) {
 // A seed gives one answer, whoever does the work.
 func TestASeedGivesOnePromise(t *testing.T) {
 	p := drawn(5, 2, 0.95, 0.2)
-	few := func(o *TargetOptions) { o.Executions, o.Replications = 100, 2 }
+	executions := int64(50)
+	if os.Getenv("HEADROOM_LONG") != "" {
+		executions = 100
+	}
+	few := func(o *TargetOptions) { o.Executions, o.Replications = executions, 2 }
 	first, again := find(t, p, few), find(t, p, few)
 	if !reflect.DeepEqual(first, again) {
 		t.Errorf("got %+v, then %+v", first, again)
 	}
-	other := find(t, p, func(o *TargetOptions) { o.Executions, o.Replications, o.Seed = 100, 2, 9 })
+	other := find(t, p, func(o *TargetOptions) { o.Executions, o.Replications, o.Seed = executions, 2, 9 })
 	if reflect.DeepEqual(first.Classes, other.Classes) {
 		t.Error("another seed simulates the same executions")
 	}

@@ -118,7 +118,7 @@ func TestPlansAreWrittenAsTheStandardLibraryDoes(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(3, 4))
 	longest := 0
-	for range 5000 {
+	for range many(2000, 5000) {
 		var p Plan
 		fill(t, r, reflect.ValueOf(&p).Elem())
 		want := standard(t, p)

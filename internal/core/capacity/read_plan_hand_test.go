@@ -33,7 +33,7 @@ func TestPlansAreReadAsTheStandardLibraryDoes(t *testing.T) {
 		}
 		return true
 	}
-	const plans = 3000
+	plans := many(1200, 3000)
 	for range plans {
 		var p Plan
 		fill(t, r, reflect.ValueOf(&p).Elem())

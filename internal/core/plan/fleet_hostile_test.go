@@ -190,7 +190,9 @@ func TestWorkIsBoundedWithinOneClass(t *testing.T) {
 		t.Fatal(err)
 	}
 	begin := time.Now()
-	s := f.search(t.Context(), f.target(), f.relax().nu)
+	s := f.newSearch(t.Context(), f.target(), f.relax().nu)
+	s.allow(float64(plantest.Trials(1, 4)) / 4)
+	s.run()
 	tried := 0
 	for v := range f.types {
 		for i := range f.types[v].classes {

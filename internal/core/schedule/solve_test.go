@@ -172,7 +172,7 @@ func cheapestOfAll(p *Problem) float64 {
 // one at random.
 func TestTinyPlansAreTheCheapestOfAll(t *testing.T) {
 	s := &study.Stream{State: 31}
-	cases, proved, dearer := 200, 0, 0
+	cases, proved, dearer := 80, 0, 0
 	if os.Getenv("HEADROOM_LONG") != "" {
 		cases = 1000
 	}
@@ -204,7 +204,10 @@ func TestTinyPlansAreTheCheapestOfAll(t *testing.T) {
 // Where nothing waits, executions still take the run that is cheapest: as often as with waiting that plan is found.
 func TestTinyPlansAtOnceAreTheCheapestWithoutWaiting(t *testing.T) {
 	s := &study.Stream{State: 32}
-	cases, dearer, shorter := 200, 0, 0
+	cases, dearer, shorter := 80, 0, 0
+	if os.Getenv("HEADROOM_LONG") != "" {
+		cases = 200
+	}
 	for n := range cases {
 		p := tiny(s).AtOnce()
 		plan := Solve(t.Context(), p, nil, Options{})
@@ -296,7 +299,7 @@ func byCurves(p *Problem) *lp.Program {
 func TestNoPlanOfCBCIsBelowTheBound(t *testing.T) {
 	pool := worker.New(worker.Config{Processes: 1})
 	defer pool.Close()
-	cases, seconds := uint64(5), 2.0
+	cases, seconds := uint64(3), 1.5
 	if os.Getenv("HEADROOM_LONG") != "" {
 		cases, seconds = 200, 3
 	}

@@ -506,7 +506,7 @@ func generate(t *testing.T, round uint64, counts *tally, total int) {
 	}
 	fresh()
 	each(s.doc, func(method, path string, item *openapi3.PathItem, op *openapi3.Operation) {
-		n, written := max(20, min(total/200, 500)), false
+		n, written := max(many(8, 20), min(total/200, 500)), false
 		s.before = func(body string, good *http.Request) { written = g.burst(item, op, method, path, body, good, n) }
 		a := s.perform(s.actor, op.OperationID, method, path, 0)
 		s.before = nil

@@ -360,9 +360,9 @@ func TestLongMonthsAreRuns(t *testing.T) {
 		ask, body string
 		steps     int64 // that are waited for: enough for several workers to be past the first hour
 	}{
-		{"horizons", hoursOf(8760, 200, ""), 50},
-		{"horizons?format=focus", ofTwoTypes(hoursOf(3*8760, 15, "")), 50},
-		{"purchases", hoursOf(8760, many(40, 60), yearOffers), 1},
+		{"horizons", hoursOf(8760, many(80, 200), ""), 50},
+		{"horizons?format=focus", ofTwoTypes(hoursOf(many(1, 3)*8760, 15, "")), 50},
+		{"purchases", hoursOf(8760, many(20, 60), yearOffers), 1},
 	} {
 		s.ask(limited, "POST", "/v1/"+c.ask, c.body, "Prefer", "respond-async").want(t, 403)
 		began := time.Now()

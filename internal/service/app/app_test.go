@@ -26,7 +26,10 @@ import (
 	"example.org/headroom/internal/test/pgtest"
 )
 
-func TestMain(m *testing.M) { pgtest.Main(m) }
+func TestMain(m *testing.M) {
+	pgtest.TheyWait()
+	pgtest.Main(m)
+}
 
 // long reports whether to use the large samples.
 var long = os.Getenv("HEADROOM_LONG") != ""

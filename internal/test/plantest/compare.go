@@ -20,12 +20,12 @@ func Trials(normal, long int) int {
 	return normal
 }
 
-// Samples returns n, or a tenth of it in a short run.
+// Samples returns n in a long run, half of it in a normal one, and a tenth in a short one.
 func Samples(n int) int {
 	if testing.Short() {
 		return n / 10
 	}
-	return n
+	return Trials(n/2, n)
 }
 
 // Near reports whether two numbers differ by no more than a tolerance relative to the larger of them, and of 1.

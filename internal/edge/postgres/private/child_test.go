@@ -3,12 +3,15 @@ package private
 import (
 	"bufio"
 	"context"
+	"flag"
 	"fmt"
 	"io"
 	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -25,6 +28,14 @@ func init() {
 	if dir := os.Getenv(childVariable); dir != "" {
 		os.Exit(runChild(dir))
 	}
+}
+
+// TestMain lets twice as many tests run at once as there are processors: they wait for Postgres. The flag -parallel overrides it.
+func TestMain(m *testing.M) {
+	if err := flag.Set("test.parallel", strconv.Itoa(2*runtime.GOMAXPROCS(0))); err != nil {
+		panic(err)
+	}
+	os.Exit(m.Run())
 }
 
 func runChild(dir string) int {
