@@ -2,6 +2,7 @@ package recheck
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"example.org/headroom/internal/core/proof"
@@ -26,6 +27,7 @@ func TestArrivalsAreCountedAgain(t *testing.T) {
 		anew, keeps string
 	}{
 		"deadline":    {answerWhatIf, ask(anew, `{"what": "deadline", "factor": 2}`), ask(kept, `{"what": "deadline", "factor": 2}`)},
+		"half":        {answerWhatIf, ask(anew, `{"what": "deadline", "factor": 0.5}`), ask(kept, `{"what": "deadline", "factor": 0.5}`)},
 		"demand":      {answerWhatIf, ask(anew, `{"what": "demand", "factor": 1.5}`), ask(kept, `{"what": "demand", "factor": 1.5}`)},
 		"deadlines":   {answerSweep, sweep(anew, "deadline"), sweep(kept, "deadline")},
 		"both in one": {answerWhatIf, ask(anew, `{"what": "demand", "factor": 1.5}, {"what": "deadline", "factor": 3}`), ask(kept, `{"what": "demand", "factor": 1.5}, {"what": "deadline", "factor": 3}`)},
@@ -35,6 +37,9 @@ func TestArrivalsAreCountedAgain(t *testing.T) {
 			q, a := of.answer(t, of.anew)
 			if r := verified(t, q, a); r.Outcome != proof.OK {
 				t.Errorf("%s\n%s", r, a)
+			}
+			if said := `Of class \"a\" 3 jobs fewer run at once than had been admitted.`; strings.Contains(string(a), said) != (name == "half") {
+				t.Errorf("it says %s, or not: %s", said, a)
 			}
 			if _, a = of.answer(t, of.keeps); verified(t, q, a).Accepted() {
 				t.Errorf("an answer that keeps the jobs at once passes: %s", a)

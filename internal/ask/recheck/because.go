@@ -45,7 +45,11 @@ func reasonsLike(sentence string, n float64, reasons int, after *capacity.Proble
 			say("Of class %q %s %s promised now, and the plan admitted %s.", k.Name, words.Jobs(k.Jobs.Min), words.IsAre(k.Jobs.Min), strings.TrimSuffix(admitted, "."))
 		}
 		say("%s of class %q ran on a VM type that is gone.", words.Jobs(n), k.Name)
-		say("%s of class %q had been admitted and %s no longer asked for.", words.Jobs(n), k.Name, words.IsAre(n))
+		if k.ArrivalsPerHour > 0 {
+			say("Of class %q %s fewer run at once than had been admitted.", k.Name, words.Jobs(n))
+		} else {
+			say("%s of class %q had been admitted and %s no longer asked for.", words.Jobs(n), k.Name, words.IsAre(n))
+		}
 		say("No number of slots meets the new deadline of class %q.", k.Name)
 		for _, t := range types {
 			say("There is no room any more for %s of class %q on the VMs there are%s.", words.Jobs(n), k.Name, words.OfType(t.Name))

@@ -89,7 +89,11 @@ func (s *same) keepJobs() {
 		if excess <= 0 {
 			continue
 		}
-		s.say("%s of class %q had been admitted and %s no longer asked for.", words.Jobs(excess), c.Name, words.IsAre(excess))
+		if c.ArrivalsPerHour > 0 { // as many arrive, and each holds its VMs for less long
+			s.say("Of class %q %s fewer run at once than had been admitted.", c.Name, words.Jobs(excess))
+		} else {
+			s.say("%s of class %q had been admitted and %s no longer asked for.", words.Jobs(excess), c.Name, words.IsAre(excess))
+		}
 		for t := len(s.uses) - 1; t >= 0; t-- {
 			s.uses[t].take(i, min(excess, s.uses[t].jobs[i]))
 			excess = s.jobs(i) - c.Jobs.Max
