@@ -77,9 +77,12 @@ func (b *Book) Read(t testing.TB, place string, x any, under string) {
 			Hold(b.Bill, sum)
 		}
 		b.differences(x)
-		if today, bought := billOf(x["today"]), billOf(x["bought"]); x["dearer"] != nil { // a purchase in the cluster as it is
-			Hold(b.Bill, bought.Sub(today))
-			Hold(b.Bill, bought.Round(2).Sub(today.Round(2))) // as sentences show both, so that a reader's sum is the same
+		for _, with := range []string{"recommended", "bought"} { // a purchase, as it is and as it was found
+			if x["today"] != nil && x[with] != nil {
+				today, bought := billOf(x["today"]), billOf(x[with])
+				Hold(b.Bill, bought.Sub(today))
+				Hold(b.Bill, bought.Round(2).Sub(today.Round(2))) // as sentences show both, so that a reader's sum is the same
+			}
 		}
 		for name, value := range x {
 			if nested, is := value.(map[string]any); is && nested["amount"] != nil {
