@@ -199,7 +199,10 @@ func costLines(a horizon.PurchaseAnswer) []costLine {
 	lines := []costLine{{"recommended", &a.Recommended}, {"today", &a.Today}, {"on demand only", &a.OnDemandOnly}}
 	if f := a.Found; f != nil {
 		if f.VMs != nil && slices.Max(f.VMs) > 0 {
-			lines = append(lines, costLine{bestBuy(a, f.VMs), &f.AsItIs}, costLine{bestBuy(a, f.VMs) + ", " + f.Without(), &f.Bought})
+			if !slices.EqualFunc(f.VMs, a.Offers, func(n int64, o horizon.OfferAnswer) bool { return n == o.VMs }) {
+				lines = append(lines, costLine{bestBuy(a, f.VMs), &f.AsItIs})
+			}
+			lines = append(lines, costLine{bestBuy(a, f.VMs) + ", " + f.Without(), &f.Bought})
 		}
 		lines = append(lines, costLine{"today, " + f.Without(), &f.Today})
 	}

@@ -184,6 +184,9 @@ function foundSaid(p: Purchase, f: PurchaseFound): string {
   return `${how}, ${numbers(p, f.vms)} would be best, but not ${asMonths(f.left_out)}${tried}.`;
 }
 
+/** apartSaid says of which question figures are, where that is not the cluster as it is. */
+export const apartSaid = (p: Purchase): string => (p.found ? `These figures are of the offers ${weighedHow(p.found.left_out)}.` : "");
+
 /** withoutPlan says in which hours today's contracts have no plan, and what would do. */
 function withoutPlan(f: PurchaseFound | null | undefined): string {
   const left = f?.today_without_plan;

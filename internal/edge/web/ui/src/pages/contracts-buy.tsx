@@ -7,7 +7,7 @@ import { type Cursor, Figure } from "../charts/figure.tsx";
 import { difference } from "../charts/bridge.tsx";
 import { Dots, Level, Line, Mark, Plot, type Point } from "../charts/plot.tsx";
 import { number } from "../charts/scale.ts";
-import { type Assumption, assumptionTexts, bills, buy, date, monthName, paysBack, perMonth, share } from "../model/contracts.ts";
+import { apartSaid, type Assumption, assumptionTexts, bills, buy, date, monthName, paysBack, perMonth, share } from "../model/contracts.ts";
 import { headline, price, short, units } from "../model/money.ts";
 import { fileName, save } from "../model/files.ts";
 import type { Column } from "../model/table.ts";
@@ -204,7 +204,12 @@ function Answer({ p }: { p: Purchase }) {
           <Fact name="Coverage" value={share(p.coverage)} more="of all VM-hours are on contracts" />
           <Fact name="Utilisation" value={share(p.utilisation)} more="of the VM-hours bought are used" />
         </div>
-        {(p.assumptions.length > 0 || p.demand_ends.length > 0) && <Otherwise p={p} />}
+        {(p.assumptions.length > 0 || p.demand_ends.length > 0) && (
+          <>
+            <Otherwise p={p} />
+            <Apart p={p} />
+          </>
+        )}
         <details>
           <summary>The answer with what it rests on</summary>
           <p>{p.explanation}</p>
@@ -230,12 +235,14 @@ function Answer({ p }: { p: Purchase }) {
             </label>
           )}
           <Others curve={curve} currency={p.currency} />
+          <Apart p={p} />
         </section>
       )}
       {p.regret.length > 0 && (
         <section class="card" aria-labelledby="regret">
           <h2 id="regret">If demand is otherwise</h2>
           <Regret p={p} />
+          <Apart p={p} />
         </section>
       )}
       <section class="card" aria-labelledby="hours">
@@ -250,6 +257,10 @@ function Answer({ p }: { p: Purchase }) {
       </section>
     </>
   );
+}
+
+function Apart({ p }: { p: Purchase }) {
+  return p.found && <p class="small muted">{apartSaid(p)}</p>;
 }
 
 /** Otherwise is what would be bought, and what the bill would be, if demand goes on or ends otherwise. */
