@@ -77,6 +77,8 @@ type PurchaseCost struct {
 	Cost    SpanCost        `json:"cost"`
 	Upfront money.Amount    `json:"upfront"`
 	Total   money.Amount    `json:"total"`
+
+	InWholeJobs *WholeJobs `json:"in_whole_jobs,omitempty"` // of all costs in the cluster as it is, where jobs that arrive are planned in parts
 }
 
 // Saving is an amount, and its share of what is paid without it.
@@ -204,6 +206,20 @@ func Weigh(ctx context.Context, q PurchaseQuestion, solve plan.Planner, crew Cre
 		a.Horizon, today, alone, bought = j.best.answer, j.today, j.alone, j.best.vms
 	}
 	a.Recommended, a.Today, a.OnDemandOnly = costOf(&a.Horizon), costOf(&today), costOf(&alone)
+	if ended == nil {
+		now := q.Horizon
+		if a.Found != nil {
+			now, _ = asked.whole(bought)
+		}
+		for _, part := range [...]struct {
+			to   *PurchaseCost
+			with Horizon
+		}{{&a.Recommended, asked.bought(&q, a.Found != nil, bought)}, {&a.Today, now}, {&a.OnDemandOnly, withoutContracts(now)}} {
+			if part.to.InWholeJobs, ended = totalInWholeJobs(ctx, part.with, part.to.Upfront, solve, crew); ended != nil {
+				break
+			}
+		}
+	}
 	if a.Found == nil && math.IsInf(found.cost, 1) || a.Horizon.Status == capacity.InfeasibleStatus {
 		a.Status, a.Complete = capacity.InfeasibleStatus, true
 		a.tell(&q)
@@ -339,13 +355,18 @@ func (a *PurchaseAnswer) Bought(q *PurchaseQuestion) Horizon {
 	for k := range a.Offers {
 		bought[k] = a.Offers[k].VMs
 	}
-	if a.Found != nil {
-		_, with := q.whole(bought)
-		return with
-	}
 	weighed := *q
 	weighed.Horizon = q.Weighed()
-	return withOffers(&weighed, bought)
+	return q.bought(&weighed, a.Found != nil, bought)
+}
+
+// bought is the horizon with a purchase: of the cluster as it is, or as it is weighed.
+func (q *PurchaseQuestion) bought(weighed *PurchaseQuestion, asItIs bool, vms []int64) Horizon {
+	if asItIs {
+		_, with := q.whole(vms)
+		return with
+	}
+	return withOffers(weighed, vms)
 }
 
 // How much of the work the parts of a question are, roughly: what its progress counts.

@@ -188,44 +188,72 @@ func (j *judging) base() (vms []int64, by int) {
 	return vms, by
 }
 
-// tryOthers plans smaller and larger purchases in the cluster as it is: all offers in the same proportion, at most twice as many.
-// They are a quarter apart at first, and then ever closer around the best. What was tried before the work is ended stays.
+// tryOthers plans smaller and larger purchases in the cluster as it is: all offers in the same proportion, at most about twice as many.
+// They are a quarter apart at first, then ever closer around the best, and last in the widest gaps. What was tried before the work is
+// ended stays.
 func (j *judging) tryOthers(ctx context.Context) error {
 	vms, by := j.base()
 	from := vms[by]
-	most := min(2*from, j.question.Offers[by].Max)
-	tried := map[int64]bool{0: true}
+	most := min(2*from+mostTries, j.question.Offers[by].Max)
+	tried := []int64{0}
 	if slices.Equal(vms, j.found.VMs) {
-		tried[from] = true
+		tried = append(tried, from)
 	}
 	told := j.steps.begin(horizonSteps)
+	try := func(n int64) error {
+		if n <= 0 || n > most || slices.Contains(tried, n) || j.found.OthersTried == mostTries {
+			return nil
+		}
+		other := candidate{vms: j.question.scaled(vms, by, n)}
+		_, with := j.question.whole(other.vms)
+		var err error
+		if other.answer, err = planAsMonths(ctx, with, j.solve, j.crew, nil); err != nil {
+			return err
+		}
+		tried = append(tried, n)
+		j.found.OthersTried++
+		told(float64(j.found.OthersTried) / mostTries)
+		if other.betters(&j.best) {
+			j.best = other
+		}
+		return nil
+	}
 	step := (from + 3) / 4
 	for next := []int64{step, 2 * step, 3 * step, from, from + step}; ; {
 		was := j.best.vms[by]
 		for _, n := range next {
-			if n <= 0 || n > most || tried[n] || j.found.OthersTried == mostTries {
-				continue
-			}
-			other := candidate{vms: j.question.scaled(vms, by, n)}
-			_, with := j.question.whole(other.vms)
-			var err error
-			if other.answer, err = planAsMonths(ctx, with, j.solve, j.crew, nil); err != nil {
+			if err := try(n); err != nil {
 				return err
 			}
-			tried[n] = true
-			j.found.OthersTried++
-			told(float64(j.found.OthersTried) / mostTries)
-			if other.betters(&j.best) {
-				j.best = other
-			}
 		}
-		best := j.best.vms[by]
-		if step == 1 && best == was || j.found.OthersTried == mostTries {
-			return nil
+		if step == 1 && j.best.vms[by] == was {
+			break
 		}
 		step = (step + 1) / 2
-		next = []int64{best - step, best + step}
+		next = []int64{j.best.vms[by] - step, j.best.vms[by] + step}
 	}
+	for range mostTries {
+		if err := try(widest(tried, most)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// widest returns the middle of the widest gap between numbers up to the most, which itself may be free; 0 where none is.
+func widest(tried []int64, most int64) (middle int64) {
+	all := slices.Clone(tried)
+	if !slices.Contains(all, most) {
+		all = append(all, 2*most+1-slices.Max(all)) // beyond, so that the most counts as the middle of a gap
+	}
+	slices.Sort(all)
+	gap := int64(1)
+	for i := 1; i < len(all); i++ {
+		if all[i]-all[i-1] > gap {
+			gap, middle = all[i]-all[i-1], min(most, (all[i]+all[i-1])/2)
+		}
+	}
+	return middle
 }
 
 // oneMore looks at one VM more of each offer of which all are bought.

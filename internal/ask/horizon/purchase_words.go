@@ -29,6 +29,7 @@ func (a *PurchaseAnswer) tell(q *PurchaseQuestion) {
 		return
 	}
 	a.advise(q, span)
+	a.tellWhole()
 	for _, f := range a.Horizon.Facts {
 		if f.Kind == "below_promise" || f.Kind == "refused_for_nothing" {
 			a.Facts = append(a.Facts, f)
@@ -62,6 +63,20 @@ func (a *PurchaseAnswer) tell(q *PurchaseQuestion) {
 		a.Facts.Say("incomplete", "", "The work was ended before all curves and other demands were looked at.")
 	}
 	a.Explanation = a.Facts.Text()
+}
+
+// tellWhole says what the plans of single hours come to, where every hour has one and that is another bill.
+func (a *PurchaseAnswer) tellWhole() {
+	bought, today := a.Recommended.InWholeJobs, a.Today.InWholeJobs
+	if bought == nil || today == nil || bought.InfeasibleHours+today.InfeasibleHours > 0 || bought.Bill.Equal(a.Recommended.Bill.Decimal) && today.Bill.Equal(a.Today.Bill.Decimal) {
+		return
+	}
+	bill := fmt.Sprintf("%s %s with today's contracts", words.CentsOf(today.Bill), a.Currency)
+	if slices.ContainsFunc(a.Offers, func(o OfferAnswer) bool { return o.VMs > 0 }) {
+		bill = fmt.Sprintf("%s %s with this purchase, and %s with today's contracts", words.CentsOf(bought.Bill), a.Currency, words.CentsOf(today.Bill))
+	}
+	a.Facts.Say("in_whole_jobs", "", fmt.Sprintf("Jobs count in parts here, and plans of single hours hold whole ones: rented as they are made, the VM bill is %s.", bill),
+		words.Money("bill", bought.Bill, a.Currency), words.Money("bill_today", today.Bill, a.Currency))
 }
 
 // tellProof says how far the purchase that was found may be from the best, as offers were weighed.

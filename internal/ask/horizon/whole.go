@@ -9,6 +9,7 @@ import (
 
 	"example.org/headroom/internal/core/capacity"
 	"example.org/headroom/internal/core/money"
+	"example.org/headroom/internal/core/plan"
 )
 
 // WholeJobs holds the figures of some time if every hour has the plan that is made for it alone, which holds whole jobs. Months
@@ -75,6 +76,26 @@ func (c *Course) planWhole(ctx context.Context, situation int, p capacity.Proble
 		of.found = &found
 	}
 	return err
+}
+
+// totalInWholeJobs returns the figures of a horizon in whole jobs, with a share of upfront payments; nil where nothing is planned in parts.
+func totalInWholeJobs(ctx context.Context, h Horizon, upfront money.Amount, solve plan.Planner, crew Crew) (*WholeJobs, error) {
+	c := NewCourse(h, solve)
+	if c.whole == nil {
+		return nil, nil
+	}
+	err := each(ctx, c.total(), crew, nil, func(ctx context.Context, i int) error {
+		return c.planWhole(ctx, i, c.calendar.problem(&c.calendar.situations[i], c.contracts))
+	})
+	if err != nil {
+		return nil, err
+	}
+	var total SpanTotal
+	for _, s := range c.calendar.stints {
+		total.addWhole(c.whole.plans[s.situation].found, s.seconds, c.calendar.horizon.Problem.PeriodSeconds)
+	}
+	total.payUpfront(upfront)
+	return total.InWholeJobs, nil
 }
 
 // addWhole adds so many seconds of a plan in whole jobs.

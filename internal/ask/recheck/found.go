@@ -144,7 +144,7 @@ func (b *buying) offered(f *horizon.Found) bool {
 	inProportion := f.OthersTried > 0
 	if f.VMs != nil && f.VMs[by] > 0 {
 		n := b.bought[by]
-		inProportion = inProportion && n > 0 && n <= 2*f.VMs[by]
+		inProportion = inProportion && n > 0 && n <= 2*f.VMs[by]+8
 		for k := range b.bought {
 			inProportion = inProportion && b.bought[k] == min(b.q.Offers[k].Max, f.VMs[k]*n/f.VMs[by])
 		}

@@ -73,6 +73,7 @@ func (c *checking) purchase(q horizon.PurchaseQuestion, a horizon.PurchaseAnswer
 		c.toldMonths("/horizon", &h, &a.Horizon, members["horizon"])
 	}
 	b.costs()
+	b.inWholeJobs()
 	if a.Found != nil {
 		b.better()
 	}
@@ -206,6 +207,30 @@ func (b *buying) costs() {
 		}
 	}
 	b.end(CostsCheck, "The costs are the sums of their lines, and those of the cheapest plans with no offer and with no contract.")
+}
+
+// inWholeJobs checks what the plans of single hours come to. An answer whose work was ended may lack it.
+func (b *buying) inWholeJobs() {
+	a := &b.a
+	due := b.carrying != nil && slices.Max(b.carrying.parts) > 1
+	bare := b.q.Horizon
+	bare.Contracts, bare.Problem.Supply.Contracts = nil, nil
+	for _, of := range []struct {
+		at   string
+		cost *horizon.PurchaseCost
+		h    horizon.Horizon
+	}{{"recommended", &a.Recommended, b.with(b.q.Horizon, b.bought)}, {"today", &a.Today, b.q.Horizon}, {"on_demand_only", &a.OnDemandOnly, bare}} {
+		switch there := of.cost.InWholeJobs != nil; {
+		case b.otherTypes():
+		case there && !due || !there && due && a.Complete:
+			b.wrong("/"+of.at+"/in_whole_jobs", "stands where no job is planned in parts, or is missing")
+		case there:
+			b.wholeHours("/"+of.at+"/in_whole_jobs", b.carrying, &of.h, of.cost.InWholeJobs, of.cost.Upfront.Rat())
+		}
+	}
+	if f := a.Found; f != nil && (f.Today.InWholeJobs != nil || f.Bought.InWholeJobs != nil || f.AsItIs.InWholeJobs != nil) {
+		b.wrong("/found", "has figures in whole jobs, which are told of the cluster as it is alone")
+	}
 }
 
 func (b *buying) member(name string) any { m, _ := b.got.(map[string]any); return m[name] }

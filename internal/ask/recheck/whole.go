@@ -37,7 +37,22 @@ func (c *checking) inWholeJobs(at string, h *horizon.Horizon, a *horizon.Answer)
 	if !a.Complete {
 		return
 	}
-	x := *c.carried
+	if s := c.wholeHours(at+"/total/in_whole_jobs", c.carried, h, a.Total.InWholeJobs, a.Total.Cost.Upfront.Rat()); s != nil {
+		for i := range min(len(s.months), len(a.Months)) {
+			m := &a.Months[i]
+			c.judge(fmt.Sprintf("%s/months/%d/in_whole_jobs/bill", at, i), s.months[i], wholeBoth(m.InWholeJobs, m.Cost.Upfront.Rat()), m.InWholeJobs.Gap.Rat())
+		}
+	}
+}
+
+// wholeBoth is bill and value refused in whole jobs, without upfront payments.
+func wholeBoth(of *horizon.WholeJobs, upfront *big.Rat) *big.Rat {
+	return sub(add(of.Bill.Rat(), of.ValueRefused.Rat()), upfront)
+}
+
+// wholeHours holds figures in whole jobs against the cheapest plans of a horizon's hours; it is nil where these are too many.
+func (c *checking) wholeHours(at string, carried *carrying, h *horizon.Horizon, of *horizon.WholeJobs, upfront *big.Rat) *spanned {
+	x := *carried
 	x.parts = make([]int64, len(x.parts))
 	for i := range x.parts {
 		x.parts[i] = 1
@@ -49,24 +64,18 @@ func (c *checking) inWholeJobs(at string, h *horizon.Horizon, a *horizon.Answer)
 	k := cut(&hours)
 	s := c.span(k)
 	if !s.all {
-		c.doubt(at+"/total/in_whole_jobs", "is %s: there are too many hours to plan", a.Total.InWholeJobs.Bill)
-		return
+		c.doubt(at, "is %s: there are too many hours to plan", of.Bill)
+		return nil
 	}
-	of := a.Total.InWholeJobs
 	if none := s.hopeless(k); abs(sub(none, number(of.InfeasibleHours))).Cmp(about(none).off) > 0 {
-		c.wrong(at+"/total/in_whole_jobs/infeasible_hours", "is %v, and in %s hours the promised jobs do not fit in", of.InfeasibleHours, trimmed(none))
+		c.wrong(at+"/infeasible_hours", "is %v, and in %s hours the promised jobs do not fit in", of.InfeasibleHours, trimmed(none))
 	}
-	both := func(t *horizon.SpanTotal) *big.Rat {
-		return sub(add(t.InWholeJobs.Bill.Rat(), t.InWholeJobs.ValueRefused.Rat()), t.Cost.Upfront.Rat())
+	c.judge(at+"/bill", s.total, wholeBoth(of, upfront), of.Gap.Rat())
+	valued := slices.ContainsFunc(h.Problem.Classes, func(x capacity.Class) bool { return x.Penalty.IsPositive() && !x.Jobs.All })
+	if of.ValueRefused.IsNegative() || of.ValueRefused.IsPositive() && !valued {
+		c.wrong(at+"/value_refused", "is %s, and refused jobs are not valued so", of.ValueRefused)
 	}
-	for i := range min(len(s.months), len(a.Months)) {
-		c.judge(fmt.Sprintf("%s/months/%d/in_whole_jobs/bill", at, i), s.months[i], both(&a.Months[i]), a.Months[i].InWholeJobs.Gap.Rat())
-	}
-	c.judge(at+"/total/in_whole_jobs/bill", s.total, both(&a.Total), of.Gap.Rat())
-	nothing := slices.ContainsFunc(h.Problem.Classes, func(x capacity.Class) bool { return x.Penalty.IsPositive() && !x.Jobs.All })
-	if of.ValueRefused.IsNegative() || of.ValueRefused.IsPositive() && !nothing {
-		c.wrong(at+"/total/in_whole_jobs/value_refused", "is %s, and refused jobs are not valued so", of.ValueRefused)
-	}
+	return s
 }
 
 // addsWhole checks that the figures in whole jobs are the sums of those of some parts.

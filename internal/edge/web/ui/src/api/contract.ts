@@ -3101,6 +3101,7 @@ export type Purchase = {
 export type PurchaseCost = {
   bill: (Amount);
   cost: SpanCost;
+  in_whole_jobs?: (WholeJobs);
   status: Status;
   total: (Amount);
   upfront: Amount;
