@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/big"
 	"slices"
+	"strings"
 	"time"
 
 	"example.org/headroom/internal/ask/horizon"
@@ -39,12 +40,32 @@ func (c *checking) arriving(at string, h, hours *horizon.Horizon, a *horizon.Ans
 	for i := range min(len(a.Classes), len(h.Problem.Classes)) {
 		c.promise(fmt.Sprintf("%s/classes/%d/arrivals/below_promise", at, i), h, each, a, i)
 	}
+	c.unplanned(at, a)
 	none := a.Total.InfeasibleHours > 0 || tooFewVMs(a)
 	if !slices.Contains(statuses, a.Status) || none != (a.Status == capacity.InfeasibleStatus) || a.Status == capacity.Feasible && a.Gap.IsZero() {
 		c.wrong(at+"/status", "is %q, with a gap of %s and %v hours without a plan", a.Status, a.Gap, a.Total.InfeasibleHours)
 	}
 	c.end(SumsCheck, "The sums follow from the counts, prices and times, and the VMs do the work that has arrived.")
 	c.cheapestHours(at, each, alone, a, inOrder)
+}
+
+// mostListed bounds the times that an answer lists.
+const mostListed = 100
+
+// unplanned checks that the times without a plan add up. Beside them stand times in which a class has too few VMs.
+func (c *checking) unplanned(at string, a *horizon.Answer) {
+	if len(a.Infeasible) >= mostListed {
+		return
+	}
+	hours := 0.0
+	for i := range a.Infeasible {
+		if x := &a.Infeasible[i]; !strings.Contains(x.Conflict, " of work, and what has arrived and was admitted takes ") {
+			hours += x.Hours
+		}
+	}
+	if math.Abs(hours-a.Total.InfeasibleHours) > 1e-6 {
+		c.wrong(at+"/infeasible", "has %v hours without a plan, and the total has %v", hours, a.Total.InfeasibleHours)
+	}
 }
 
 // summarised checks what a summary says of contracts, and of the problems that were solved.

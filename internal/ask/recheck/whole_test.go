@@ -67,3 +67,24 @@ func TestBillsInWholeJobs(t *testing.T) {
 		})
 	}
 }
+
+// Hours without a plan that do not add up are found, also where jobs are refused.
+func TestHoursWithoutAPlanAddUp(t *testing.T) {
+	text := strings.NewReplacer(`"quota": 16`, `"quota": 1`, `"jobs": {"max": 100}, "penalty": "9"`, `"jobs": {"max": 100, "all": true}, "penalty": "9"`, `"arrivals": [9, 1]`, `"arrivals": [9, 0]`).Replace(wholeText)
+	question, answer := answerMonths(t, text, horizon.DetailClasses)
+	if r := verified(t, question, answer); !r.Accepted() {
+		t.Fatalf("%s\n%s", r, answer)
+	}
+	var a horizon.Answer
+	decoded(t, answer, &a)
+	if len(a.Infeasible) == 0 || a.Total.InfeasibleHours == a.Total.Hours {
+		t.Fatalf("%v of %v hours have no plan", a.Total.InfeasibleHours, a.Total.Hours)
+	}
+	for _, by := range []float64{-0.25, 1} {
+		decoded(t, answer, &a)
+		a.Infeasible[0].Hours += by
+		if r := verified(t, question, marshalled(a)); r.Accepted() {
+			t.Errorf("hours that are off by %v pass", by)
+		}
+	}
+}
