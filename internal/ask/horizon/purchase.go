@@ -221,10 +221,11 @@ func Weigh(ctx context.Context, q PurchaseQuestion, solve plan.Planner, crew Cre
 		}
 	}
 	if a.Found == nil && math.IsInf(found.cost, 1) || a.Horizon.Status == capacity.InfeasibleStatus {
-		a.Status, a.Complete = capacity.InfeasibleStatus, true
-		a.tell(&q)
-		steps.end()
-		return a, nil
+		a.Status, a.Complete = capacity.InfeasibleStatus, ended == nil
+		if a.tell(&q); a.Complete {
+			steps.end()
+		}
+		return a, ended
 	}
 	if err := a.prove(w, &found, &weighed); err != nil {
 		return PurchaseAnswer{}, err

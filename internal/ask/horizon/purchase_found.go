@@ -394,7 +394,9 @@ func (a *PurchaseAnswer) tellFound(bought []int64) {
 	case f.WithoutPlan != nil:
 		a.Facts.Say("found_another", "", fmt.Sprintf("%s, %s would be best, but %s that leaves %s without a plan. %s", without, a.numbers(f.VMs), with, hourCount(f.WithoutPlan.Hours), f.WithoutPlan.said()),
 			append(figures, words.Count("hours", f.WithoutPlan.Hours, "hours"))...)
-	case f.AsItIs.Total.LessThanOrEqual(a.Recommended.Total.Decimal):
+	case f.AsItIs.Total.Equal(a.Recommended.Total.Decimal):
+		a.Facts.Say("found_another", "", fmt.Sprintf("%s, %s would be best, but %s bill and value refused together are not lower then.", without, a.numbers(f.VMs), with), figures...)
+	case f.AsItIs.Total.LessThan(a.Recommended.Total.Decimal):
 		a.Facts.Say("found_another", "", fmt.Sprintf("%s, %s would be best, but %s more promised jobs are refused with it.", without, a.numbers(f.VMs), with), figures...)
 	default:
 		more := money.Amount{Decimal: f.AsItIs.Total.Sub(a.Recommended.Total.Decimal)}

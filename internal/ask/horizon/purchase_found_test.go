@@ -1,11 +1,13 @@
 package horizon
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"time"
 
 	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/plan"
 	"example.org/headroom/internal/test/plantest"
 )
 
@@ -91,6 +93,53 @@ func TestAPurchaseSaysWhatTheBudgetDoesNotPayFor(t *testing.T) {
 		if a.Found == nil || bought != c.vms || a.Status != c.status || !strings.Contains(a.Answer, c.want) {
 			t.Errorf("%s: %+v, %s, %q, want %q", c.name, a.Found, a.Status, a.Answer, c.want)
 		}
+	}
+}
+
+// A purchase that comes to as much as another one is said to be no better, and not to break promises.
+func TestPurchasesThatComeToAsMuch(t *testing.T) {
+	p := oneClass(t, "0.20")
+	p.Classes[0].Jobs, p.Classes[0].Penalty = capacity.JobRange{Min: 10, Max: 10}, plantest.AmountIn(t, "1")
+	p.Supply.Spot = &capacity.Spot{Price: plantest.AmountIn(t, "0.06"), MaxShare: 0.5}
+	q := PurchaseQuestion{Horizon: Horizon{Problem: p, Periods: []HorizonPeriod{{Start: firstHour, Hours: 24, Jobs: []float64{10}}}}, Factors: []float64{}, LeaveOut: []LeftOut{WithoutSpot}}
+	q.Offers = []capacity.Offer{{Name: "year", Price: plantest.AmountIn(t, "0.14"), Billing: capacity.BilledAlways, TermHours: 24, Max: 40}}
+	a := recommended(t, q)
+	a.Found.AsItIs = a.Recommended
+	if a = a.Retold(&q); !strings.Contains(a.Answer, "bill and value refused together are not lower then.") {
+		t.Error(a.Answer)
+	}
+}
+
+// Work that is ended while purchases are tried in the cluster as it is gives an error, and what it answers is not complete.
+func TestEndedTriesAreNotComplete(t *testing.T) {
+	partly := 0
+	for _, budget := range []string{"0.40", "0.60"} { // no purchase has a plan for every hour; some have
+		p := oneClass(t, "0.20")
+		p.Classes[0].Jobs, p.Classes[0].Penalty = capacity.JobRange{Min: 3, Max: 10}, plantest.AmountIn(t, "1")
+		p.Budget = &capacity.Budget{VMCost: new(plantest.AmountIn(t, budget))}
+		q := PurchaseQuestion{Horizon: Horizon{Problem: p, Periods: []HorizonPeriod{{Start: firstHour, Hours: 24, Jobs: []float64{10}}}}, Factors: []float64{}, LeaveOut: []LeftOut{WithoutBudget}}
+		q.Offers = []capacity.Offer{{Name: "year", Price: plantest.AmountIn(t, "0.15"), Billing: capacity.BilledAlways, TermHours: 24, Max: 40}}
+		for after := range 40 {
+			ctx, end := context.WithCancel(t.Context())
+			solves, series := 0, plan.NewSeries(p, nil)
+			a, err := Purchase(ctx, q, func(ctx context.Context, p capacity.Problem) (capacity.Plan, error) {
+				if solves++; solves > after {
+					end()
+					return capacity.Plan{}, ctx.Err()
+				}
+				return series.Solve(ctx, p)
+			}, 1, nil)
+			end()
+			if a.Complete != (err == nil) {
+				t.Errorf("with %s, ended after %d solves: complete is %t, and the error %v", budget, after, a.Complete, err)
+			}
+			if err != nil && a.Status != "" {
+				partly++
+			}
+		}
+	}
+	if partly < 5 {
+		t.Errorf("only %d answers are partial", partly)
 	}
 }
 

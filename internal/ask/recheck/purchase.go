@@ -78,7 +78,7 @@ func (c *checking) purchase(q horizon.PurchaseQuestion, a horizon.PurchaseAnswer
 		b.better()
 	}
 	if a.Status == capacity.InfeasibleStatus {
-		if !a.Complete {
+		if !a.Complete && a.Found == nil { // otherwise not all were tried
 			b.wrong("/complete", "is false, and nothing is missing")
 		}
 		b.hopeless()
