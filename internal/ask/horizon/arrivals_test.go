@@ -522,3 +522,31 @@ func TestManyClassesEndInAnHour(t *testing.T) {
 		}
 	}
 }
+
+// The costs of hours are rounded to a billionth each. What that comes to is no gap.
+func TestRoundedCostsAreNoGap(t *testing.T) {
+	q, err := ReadHorizon([]byte(`
+		{"problem":{"currency":"USD","period_s":3600,"supply":{"contracts":[{"name":"contract-0","vms":6,"price":"0.23","billing":"used"},
+		{"name":"contract-1","vms":6,"price":"0.26","billing":"used"},{"name":"contract-2","vms":2,"price":"0.48","billing":"used"}],
+		"on_demand":{"price":"0.53","quota":null},"spot":{"price":"0.01","max_share":0.25}},"classes":[{"name":"class-0",
+		"profile":{"stages":[{"tasks":23,"avg_s":46.3,"max_s":57.6},{"tasks":4,"avg_s":21.4,"max_s":59.8}],"overhead_s":0},
+		"calibration":{"bound":"average","factor":0.5},
+		"deadline_s":376.9,"slots_per_vm":{"map":1,"reduce":1},"jobs":{"min":0,"max":1},"penalty":"1.5158"},{"name":"class-1",
+		"profile":{"map_tasks":37,"reduce_tasks":3,"map_avg_s":25.4,"map_max_s":32.8,
+		"first_shuffle_avg_s":14.7,"first_shuffle_max_s":33.2,"shuffle_avg_s":51,"shuffle_max_s":58.1,"reduce_avg_s":1.5,"reduce_max_s":1.8,"overhead_s":0},
+		"deadline_s":306.9,"slots_per_vm":{"map":3,"reduce":1},"jobs":{"min":0,"max":1},"penalty":"5.4477"}],
+		"options":{"integrality":"integer","bound":"upper","engine":"exact","gap":0,"max_solve_ms":2000,"one_slot_per_job":true,"sharing":"shared"}},
+		"periods":[{"start":"2026-01-31T20:00:00Z","hours":3,"arrivals":[9,15],"on_demand_price":"0.39"},
+		{"start":"2026-01-31T23:00:00Z","seconds":823,"arrivals":[0,21]},
+		{"start":"2026-01-31T23:13:43Z","hours":1,"arrivals":[0,12]}]}`), capacity.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := Plan(t.Context(), q.Horizon, nil, 1, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a.Total.RefusedHours == 0 || a.Status != capacity.Optimal || !a.Gap.IsZero() {
+		t.Errorf("%v job-hours are refused, and the answer is %s with a gap of %s", a.Total.RefusedHours, a.Status, a.Gap)
+	}
+}

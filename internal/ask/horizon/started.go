@@ -9,6 +9,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/money"
 	"example.org/headroom/internal/core/perf"
 	"example.org/headroom/internal/core/plan"
 )
@@ -106,7 +107,10 @@ func (c *Course) follow(ctx context.Context, after int64) (f *follow, err error)
 			f.unplanned += of.seconds
 		}
 	}
-	f.apart = decimal.Max(decimal.Zero, f.cost.Sub(bound))
+	rounding := decimal.New(2*int64(len(f.stints)), 0).Mul(decimal.NewFromFloat(money.Smallest)) // a unit of both costs of each time
+	if apart := f.cost.Sub(bound); apart.GreaterThan(rounding) {
+		f.apart = apart
+	}
 	return f, err
 }
 
