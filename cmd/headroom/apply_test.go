@@ -134,3 +134,36 @@ func amountOf(s string) money.Amount {
 	}
 	return m
 }
+
+// What was applied and cannot be planned says so at once, also where there never was a plan; an operator sees it in the metrics.
+func TestApplySaysWhatCannotBePlanned(t *testing.T) {
+	t.Parallel()
+	h := startHomed(t)
+	file := filepath.Join(t.TempDir(), "tight.yaml")
+	apply := func(quota, jobs int) string {
+		t.Helper()
+		text := fmt.Sprintf(`
+cluster: {name: tight, currency: USD}
+vm_types: [{name: small, quota: %d}]
+prices: [{vm_type: small, price: 0.20, from: 2020-01-01, until: 2099-01-01}]
+profiles: [{name: etl, version: 1, note: "", profile: {map_tasks: 300, reduce_tasks: 0, map_avg_s: 30, map_max_s: 60}}]
+classes:
+  - {name: x, profile: {name: etl, version: 1}, deadline_s: 2700, slots_per_vm: {map: 2, reduce: 2}, jobs: {min: %d, max: %d}, penalty: 1}
+`, quota, jobs, jobs)
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return h.verb(t, "apply", "-f", file, "--yes")
+	}
+	const refused = "Applied.\nCluster tight cannot be planned: The promised jobs need"
+	for _, step := range []struct {
+		what        string
+		quota, jobs int
+		refused     bool
+	}{{"a new cluster with too small a quota", 1, 9, true}, {"more jobs", 1, 90, true}, {"a larger quota", 1000, 9, false}, {"too many jobs for it", 1000, 900, true}} {
+		said := apply(step.quota, step.jobs)
+		if strings.Contains(said, refused) != step.refused || !strings.Contains(said, "\nApplied.\n") {
+			t.Errorf("%s: it says\n%s", step.what, said)
+		}
+	}
+}

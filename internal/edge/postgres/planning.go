@@ -62,6 +62,20 @@ func (s *Store) CurrentsOf(ctx context.Context, clusters, known []string) (all [
 	return s.currentsWhere(ctx, `c.name = ANY(@clusters)`, pgx.NamedArgs{"known": known, "clusters": clusters})
 }
 
+// Unplanned returns clusters that never had a plan (see app.Planning). Metrics of more of them say no more.
+func (s *Store) Unplanned(ctx context.Context) (names []string, err error) {
+	err = s.read(ctx, func(ctx context.Context, q querier) error {
+		rows, err := q.Query(ctx, `
+			SELECT c.name FROM planning g JOIN clusters c ON c.id = g.cluster_id
+			WHERE g.current_number IS NULL AND g.failures > 0 AND c.deleted_at IS NULL ORDER BY c.name LIMIT 1000`)
+		if err == nil {
+			names, err = pgx.CollectRows(rows, pgx.RowTo[string])
+		}
+		return err
+	})
+	return names, err
+}
+
 func (s *Store) currentsWhere(ctx context.Context, where string, args pgx.NamedArgs) (all []plans.Current, err error) {
 	err = s.read(ctx, func(ctx context.Context, q querier) error {
 		sql := strings.Replace(selectCurrent, "p.plan::text", "CASE WHEN p.id = ANY(@known::uuid[]) THEN 'null' ELSE p.plan::text END", 1)

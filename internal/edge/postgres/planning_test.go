@@ -3,6 +3,7 @@ package postgres_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -75,6 +76,43 @@ func TestTheCurrentPlan(t *testing.T) {
 	if all := must(s.Currents(ctx, "", 10, nil))(t); len(all) != 0 {
 		t.Errorf("got %d current plans of no cluster", len(all))
 	}
+}
+
+// A cluster that cannot be planned is named until it has its first plan, and not while it only waits for one.
+func TestClustersThatNeverHadAPlanAreNamed(t *testing.T) {
+	t.Parallel()
+	s := pgtest.OpenWith(t, configOf(pgtest.Database(t)))
+	ctx := filled(t, s)
+	settle := func(o plans.Outcome, want ...string) {
+		t.Helper()
+		var c *plans.Claim
+		var err error
+		for range await.Tries(10 * time.Second) {
+			if c, _, err = s.Claim(ctx, moment("2026-01-10T05:30:00Z"), time.Minute); c != nil || err != nil {
+				break
+			}
+		}
+		if c == nil {
+			t.Fatalf("there is nothing to plan: %v", err)
+		}
+		if o.Plan != nil {
+			o.Plan.InputsVersion, o.At = must(s.Cluster(ctx, night))(t).InputsVersion, o.Plan.At
+		}
+		o.Version = must(s.Cluster(ctx, night))(t).InputsVersion
+		must(s.Settle(ctx, *c, o))(t)
+		if got := must(s.Unplanned(ctx))(t); !slices.Equal(got, want) {
+			t.Errorf("without a plan are %q, want %q", got, want)
+		}
+	}
+	if got := must(s.Unplanned(ctx))(t); len(got) != 0 {
+		t.Errorf("before the first try %q are named", got)
+	}
+	settle(plans.Outcome{At: moment("2026-01-10T05:30:00Z"), Attempt: plans.Attempt{Failed: true, Detail: "The quota is too small."}}, night)
+	c := must(s.Cluster(ctx, night))(t)
+	c.HoldSeconds = 90
+	must(s.ReplaceCluster(ctx, c.Version, c))(t)
+	plan := record(night)
+	settle(plans.Outcome{Plan: &plan})
 }
 
 func TestServersOfThePreviousReleaseAskForPlansToo(t *testing.T) {

@@ -25,6 +25,7 @@ type Board struct {
 	mu       sync.RWMutex
 	places   map[string]*place
 	changing map[string]int // clusters with a change in progress here
+	without  []string       // clusters that cannot be planned and never had a plan
 	running  bool           // it is kept up to date
 	away     bool           // the store did not answer last
 	contact  time.Time      // when the store last answered; a monotonic reading, not the app's clock
@@ -46,6 +47,7 @@ type boardSource interface {
 	// Currents returns the current plans of clusters that have one, in pages; CurrentsOf those of some clusters. See Store.
 	Currents(ctx context.Context, after string, limit int, known []string) ([]Current, error)
 	CurrentsOf(ctx context.Context, clusters, known []string) ([]Current, error)
+	Unplanned(ctx context.Context) ([]string, error)
 	Listen(ctx context.Context, channel string, each func(payload string)) error
 	Ready(ctx context.Context) error
 }
@@ -106,6 +108,16 @@ func (b *Board) All() map[string]*Shown {
 		}
 	}
 	return all
+}
+
+// Without returns the clusters that had no plan when all were last read, because none could be made.
+func (b *Board) Without() []string {
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	return slices.DeleteFunc(slices.Clone(b.without), func(name string) bool {
+		p := b.places[name]
+		return p != nil && p.shown != nil
+	})
 }
 
 // outOfTouch is the silence of the store after which the shown plans count as old.
@@ -310,8 +322,13 @@ func (b *Board) readAll(ctx context.Context) error {
 			break
 		}
 	}
+	without, err := b.source.Unplanned(ctx)
+	if err != nil {
+		return fmt.Errorf("read the clusters without a plan: %w", err)
+	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	b.without = without
 	for name := range doubts {
 		close(b.places[name].changed) // waiting callers look again, and create a new place
 		delete(b.places, name)

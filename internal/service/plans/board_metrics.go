@@ -22,6 +22,7 @@ var (
 	planPeriod      = telemetry.ClusterMetric("headroom_plan_period_seconds", "The period that the current plan is for.")
 	planStale       = telemetry.ClusterMetric("headroom_plan_stale", "1 when the current plan should be taken with care.")
 	planFailed      = telemetry.ClusterMetric("headroom_plan_last_attempt_failed", "1 when the last attempt to plan anew failed, and the last good plan stays.")
+	planMissing     = telemetry.ClusterMetric("headroom_plan_missing", "1 while a cluster has never had a plan because it cannot be planned.")
 	planPinned      = telemetry.ClusterMetric("headroom_plan_pinned", "1 while an operator's pin keeps the plan.")
 	planGap         = telemetry.ClusterMetric("headroom_plan_gap_ratio", "How far the plan is from optimal at most, in proportion.")
 	planIntegrality = telemetry.ClusterMetric("headroom_plan_integrality_gap_ratio", "How far the plan's objective, which is the bill less the value of admitted jobs, lies above that of its relaxation, as a share of the latter.")
@@ -38,7 +39,7 @@ var (
 
 // Describe names all there is.
 func (m boardMetrics) Describe(to chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{planVMs, planCost, planGenerated, planConfirmed, planPeriod, planStale, planFailed, planPinned, planGap, planIntegrality,
+	for _, d := range []*prometheus.Desc{planVMs, planCost, planGenerated, planConfirmed, planPeriod, planStale, planFailed, planMissing, planPinned, planGap, planIntegrality,
 		reservedUse, classVMs, classSlots, classAdmitted, classRejected, classPremise, boardInTouch} {
 		to <- d
 	}
@@ -48,6 +49,9 @@ func (m boardMetrics) Describe(to chan<- *prometheus.Desc) {
 func (m boardMetrics) Collect(to chan<- prometheus.Metric) {
 	now, inTouch := m.now(), m.InTouch()
 	to <- prometheus.MustNewConstMetric(boardInTouch, prometheus.GaugeValue, telemetry.Truth(inTouch))
+	for _, cluster := range m.Without() {
+		to <- prometheus.MustNewConstMetric(planMissing, prometheus.GaugeValue, 1, cluster)
+	}
 	for cluster, shown := range m.All() {
 		shown.collect(now, inTouch, func(d *prometheus.Desc, value float64, labels ...string) {
 			to <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, value, append([]string{cluster}, labels...)...)

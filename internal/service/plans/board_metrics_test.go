@@ -18,6 +18,7 @@ func measured(t *testing.T, classes int) (*Board, boardMetrics) {
 	t.Helper()
 	k, now := newKept(), began
 	k.add(1, 42, began)
+	k.without = []string{"c", "new"}
 	b := board(t, k, &now)
 	s := b.Find("c")
 	money := func(text string) money.Amount { return money.Amount{Decimal: decimal.RequireFromString(text)} }
@@ -41,6 +42,7 @@ func TestBoardMetrics(t *testing.T) {
 		`headroom_plan_cost_per_hour{cluster="c",component="reserved",currency="USD"} 5`,
 		`headroom_plan_integrality_gap_ratio{cluster="c"} 0.1`,
 		`headroom_plan_last_attempt_failed{cluster="c"} 1`,
+		`headroom_plan_missing{cluster="new"} 1`,
 		`headroom_plan_slots{class="k",cluster="c",phase="map"} 20`,
 		`headroom_plan_slots{class="k",cluster="c",phase="reduce"} 8`,
 		`headroom_plan_class_vms{class="k",cluster="c"} 4.8`,
@@ -56,6 +58,9 @@ func TestBoardMetrics(t *testing.T) {
 		if !strings.Contains(shown, "\n"+want+"\n") {
 			t.Errorf("the metrics lack %s", want)
 		}
+	}
+	if strings.Contains(shown, `headroom_plan_missing{cluster="c"}`) {
+		t.Error("a cluster with a plan is said to lack one")
 	}
 	_, m = measured(t, telemetry.MaxClassSeries+1)
 	if many := exported(t, m); strings.Contains(many, "class=") || !strings.Contains(many, "headroom_plan_vms{") {

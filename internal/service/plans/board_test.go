@@ -15,13 +15,14 @@ import (
 
 // kept is a store of one cluster's plans, for states that a real one cannot be brought into.
 type kept struct {
-	mu     sync.Mutex
-	plans  []PlanSummary // the newest first
-	past   []PastVMs
-	err    error
-	tell   func(string)
-	reads  int
-	ending chan struct{}
+	mu      sync.Mutex
+	plans   []PlanSummary // the newest first
+	past    []PastVMs
+	without []string
+	err     error
+	tell    func(string)
+	reads   int
+	ending  chan struct{}
 }
 
 var began = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
@@ -67,6 +68,8 @@ func (k *kept) CurrentsOf(ctx context.Context, clusters, _ []string) ([]Current,
 	}
 	return k.Currents(ctx, "", 1, nil)
 }
+
+func (k *kept) Unplanned(context.Context) ([]string, error) { return k.without, nil }
 
 func (k *kept) Listen(ctx context.Context, _ string, each func(string)) error {
 	k.mu.Lock()

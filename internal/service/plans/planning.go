@@ -35,6 +35,8 @@ type Store interface {
 	Currents(ctx context.Context, after string, limit int, known []string) ([]Current, error)
 	// CurrentsOf returns those of some clusters.
 	CurrentsOf(ctx context.Context, clusters, known []string) ([]Current, error)
+	// Unplanned returns the first living clusters, by name, that never had a plan because none could be made.
+	Unplanned(ctx context.Context) ([]string, error)
 	// NextChange returns the first moment after another at which a price, a contract or a forecast of the cluster changes;
 	// nil if none is known. When the work of a class ends within an hour, the inputs of the hour tell.
 	NextChange(ctx context.Context, cluster string, after time.Time) (*time.Time, error)

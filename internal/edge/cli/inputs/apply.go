@@ -8,6 +8,7 @@ import (
 	"io"
 	"reflect"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -17,6 +18,7 @@ import (
 	"example.org/headroom/internal/edge/cli/remote"
 	"example.org/headroom/internal/edge/cli/shell"
 	desk "example.org/headroom/internal/service/clusters"
+	"example.org/headroom/internal/service/plans"
 	tables "example.org/headroom/internal/service/report"
 	"example.org/headroom/openapi"
 )
@@ -78,10 +80,64 @@ alone; one that is there is what the cluster has afterwards. "headroom cluster e
 			}
 		}
 		if out.Format == "table" && out.File == "" {
-			_, err = fmt.Fprintln(c.OutOrStdout(), "Applied.")
+			_, err = fmt.Fprintln(c.OutOrStdout(), "Applied."+refusals(c.Context(), s, documents))
 		}
 		return err
 	})
+}
+
+// plannedWithin bounds the wait for the plans of changed clusters. Plans follow changes in half a second.
+const plannedWithin = 2 * time.Second
+
+// refusals says which of the changed clusters cannot be planned, and why, as far as that is known within moments.
+func refusals(ctx context.Context, s *remote.Service, documents []clusterDocument) (all string) {
+	ctx, cancel := context.WithTimeout(ctx, plannedWithin)
+	defer cancel()
+	for i := range documents {
+		d, reason := &documents[i], ""
+		for known := len(d.applied.Changes) == 0; !known; time.Sleep(100 * time.Millisecond) {
+			said, now := d.refusal(ctx, s)
+			if ctx.Err() != nil {
+				break
+			}
+			reason, known = said, now
+		}
+		if reason != "" {
+			all += fmt.Sprintf("\nCluster %s cannot be planned: %s", shell.Shown(d.cluster), shell.Shown(reason))
+		}
+	}
+	return all
+}
+
+// refusal returns why the cluster cannot be planned, "" where it can. It is not known before the server has tried: what it says
+// of a cluster that never had a plan may then be true of the inputs before.
+func (d *clusterDocument) refusal(ctx context.Context, s *remote.Service) (reason string, known bool) {
+	var plan struct {
+		InputsVersion int64 `json:"inputs_version"`
+		Freshness     plans.Freshness
+	}
+	a, err := s.Call(ctx, openapi.GetCurrentPlan(d.cluster, nil))
+	if err == nil {
+		err = a.Into(&plan)
+	}
+	f := &plan.Freshness
+	switch {
+	case err == nil && f.LastAttempt != nil && f.LastAttempt.Failed && !f.LastAttempt.At.Before(f.InputsChangedAt):
+		if reason = f.LastAttempt.Detail; len(f.LastAttempt.Conflicts) > 0 {
+			reason = f.LastAttempt.Conflicts[0].Detail
+		}
+		return reason + " Its last plan stays.", true
+	case err == nil:
+		return "", plan.InputsVersion == f.InputsVersion || !f.ConfirmedAt.Before(f.InputsChangedAt)
+	}
+	var list struct{ Items []plans.Overview }
+	if a, err = s.Call(ctx, openapi.GetOverview(&openapi.GetOverviewQuery{Cluster: d.cluster}).Request); err == nil {
+		err = a.Into(&list)
+	}
+	if err != nil || len(list.Items) != 1 || list.Items[0].Failure == nil {
+		return "", err != nil
+	}
+	return *list.Items[0].Failure, d.applied.Created
 }
 
 // clusterDocument is one cluster as a file has it, and what applying it changes.
