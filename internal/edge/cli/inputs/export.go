@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"regexp"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/spf13/cobra"
@@ -20,15 +21,24 @@ import (
 
 func exportCommand(to *remote.Connection) *cobra.Command {
 	var out shell.Output
+	var without []string
 	c := &cobra.Command{
 		Use: "export CLUSTER...", Short: "Write clusters as a file that apply reads",
 		Long: `Writes clusters as a file that "headroom apply" reads: applied unchanged, it changes nothing. The same
-inputs give the same bytes, so that such files can be kept under version control.`,
-		Example: "  headroom cluster export shop -f shop.yaml",
+inputs give the same bytes, so that such files can be kept under version control. Forecasts have a row for each
+hour: without them the file is short, and apply leaves those of the cluster alone.`,
+		Example: "  headroom cluster export shop -f shop.yaml\n  headroom cluster export shop --without forecasts -f shop.yaml",
 		Args:    cobra.MinimumNArgs(1),
 	}
 	out.AddFlags(c, "yaml", "json")
+	lists := document.MembersOf(documentType).Names[1:]
+	c.Flags().StringSliceVar(&without, "without", nil, "leave out these `lists`: "+strings.Join(lists, ", "))
 	c.PreRunE = func(c *cobra.Command, args []string) error {
+		for _, name := range without {
+			if !slices.Contains(lists, name) {
+				return fmt.Errorf("--without %s: there is no such list; there are %s", shell.Shown(name), strings.Join(lists, ", "))
+			}
+		}
 		if out.Format == "json" && len(args) > 1 {
 			return fmt.Errorf("JSON holds one cluster a file; export them one by one, or as YAML")
 		}
@@ -48,6 +58,7 @@ inputs give the same bytes, so that such files can be kept under version control
 			if i > 0 {
 				text.WriteString("---\n")
 			}
+			tree.Members = slices.DeleteFunc(tree.Members, func(m document.Member) bool { return slices.Contains(without, m.Name) })
 			text.WriteString(exported(cluster, tree, out.Format == "yaml"))
 		}
 		write := func(w io.Writer) error { _, err := w.Write(text.Bytes()); return err }
