@@ -46,6 +46,7 @@ type ScheduleCost struct {
 // the fewest VMs that its starts need.
 type AtOnce struct {
 	ScheduleCost
+	VMs      []int64           `json:"vms"` // of each hour
 	Schedule []ScheduledStart  `json:"schedule"`
 	Refused  []RefusedArrivals `json:"refused"`
 }
@@ -113,7 +114,7 @@ func Schedule(ctx context.Context, q ScheduleQuestion, engine lp.Solver) (Schedu
 	// The plan in which nothing waits comes first, so that too little time never makes it look dear.
 	once := schedule.Solve(ctx, p.AtOnce(), engine, schedule.Options{Moves: movesAtOnce})
 	pl := once
-	a.AtOnce.ScheduleCost = g.cost(&once)
+	a.AtOnce.ScheduleCost, a.AtOnce.VMs = g.cost(&once), once.VMs
 	a.AtOnce.Schedule, a.AtOnce.Refused = g.rows(&once)
 	if slices.ContainsFunc(g.classes, func(c gridClass) bool { return c.waits }) {
 		if pl = schedule.Solve(ctx, p, engine, schedule.Options{}); once.Cost() < pl.Cost() {

@@ -235,6 +235,9 @@ func (s *scheduled) checkAtOnce(same func(at string, got, want *big.Rat)) {
 	for _, sentence := range faults {
 		s.wrong("/at_once/schedule", "%s.", sentence)
 	}
+	if !slices.Equal(a.VMs, sum.VMs) {
+		s.wrong("/at_once/vms", "They are not the fewest of each hour for its starts.")
+	}
 	same("/at_once/bill", a.Bill.Rat(), sum.Rented)
 	same("/at_once/value_refused", a.ValueRefused.Rat(), sum.Refused)
 	same("/at_once/total", a.Total.Rat(), new(big.Rat).Add(sum.Rented, sum.Refused))

@@ -2,8 +2,13 @@ package web_test
 
 import (
 	"context"
+	"fmt"
+	"math/big"
+	"net/http"
 	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
 
@@ -27,6 +32,7 @@ func walkDemo(t *testing.T, _ *server, browser context.Context) {
 		{"contracts", "/c/demo/commitments", `document.querySelectorAll("main figure .axes svg").length >= 2`},
 		{"buy", "/c/demo/commitments?tab=buy", `/^Buy \d/.test(document.querySelector("h1").textContent) && document.querySelector("main figure .axes svg")`},
 		{"months", "/c/demo/commitments?tab=months", `document.querySelector("main figure .axes svg") && document.body.innerText.includes("Every class has a forecast") && !document.body.innerText.includes("has no forecast in")`},
+		{"wait", "/c/demo/commitments?tab=wait", `document.querySelector("main figure .axes svg") && / runs that start later /.test(document.querySelector("h1").textContent)`},
 		{"classes", "/c/demo/plan/classes", `document.querySelectorAll("table.data tbody tr").length === 5`},
 		{"class", "/c/demo/plan/classes/nightly-etl", `document.body.innerText.includes("of 30 runs ended inside the predicted range") && document.body.innerText.includes("plans can count on that")`},
 		{"versions", "/c/demo/plan/classes/nightly-etl?tab=versions", `document.querySelector('[aria-label="Versions"]')`},
@@ -49,10 +55,52 @@ func walkDemo(t *testing.T, _ *server, browser context.Context) {
 		if none := value[string](t, ctx, nothing); none != "" {
 			t.Errorf("%s has nothing to show: %q", page.name, none)
 		}
+		if page.name == "wait" {
+			waits(t, s, ctx)
+		}
 		do(t, ctx, chromedp.EmulateViewport(1280, 900))
 		picture(t, ctx, "demo-"+page.name)
 		if slices.Contains([]string{"now", "explore", "buy", "class"}, page.name) {
 			illustrate(t, ctx, page.name)
 		}
 	}
+}
+
+// waits compares what the page says of jobs that wait with the schedule as the service answers it.
+func waits(t *testing.T, s *server, ctx context.Context) {
+	t.Helper()
+	type cost struct {
+		Bill         string
+		ValueRefused string `json:"value_refused"`
+	}
+	var a struct {
+		Cost     cost
+		AtOnce   cost `json:"at_once"`
+		Schedule []struct {
+			Class          string
+			Jobs           int64
+			Arrived, Start time.Time
+		}
+	}
+	s.send(t, http.MethodPost, "/v1/clusters/demo/schedules", rawJSON(`{}`), &a)
+	later, rows := int64(0), 0
+	for _, x := range a.Schedule {
+		if x.Start.Sub(x.Arrived) > time.Hour {
+			later, rows = later+x.Jobs, rows+1
+		}
+	}
+	change := func(with, without, what string) string {
+		by := new(big.Rat).Sub(amount(t, without), amount(t, with))
+		verb := "lower"
+		if by.Sign() < 0 {
+			verb, by = "raise", by.Neg(by)
+		}
+		return verb + " " + what + " by " + amountOf(t, by.FloatString(12), big.NewRat(1, 1), false)
+	}
+	plain := strings.NewReplacer(",", "")
+	want := fmt.Sprintf("%d runs that start later %s, and %s", later, change(a.Cost.Bill, a.AtOnce.Bill, "the VM bill"), change(a.Cost.ValueRefused, a.AtOnce.ValueRefused, "the value refused"))
+	if got := value[string](t, ctx, `document.querySelector("h1").textContent`); later == 0 || plain.Replace(got) != plain.Replace(want) {
+		t.Errorf("the page says %q, want %q", got, want)
+	}
+	until(t, ctx, fmt.Sprintf(`document.querySelector('[aria-labelledby="moves"]').innerText.replaceAll(",", "").includes("Showing 1 to 20 of %d rows.")`, rows))
 }

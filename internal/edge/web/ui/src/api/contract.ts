@@ -3524,6 +3524,7 @@ export type ScheduleAtOnce = {
   schedule: Array<ScheduledStart>;
   total: Amount;
   value_refused: Amount;
+  vms: Array<number>;
 };
 
 export type ScheduleCost = {

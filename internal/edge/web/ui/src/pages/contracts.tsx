@@ -23,14 +23,15 @@ import { useFetched } from "../state/fetched.ts";
 import { narrow } from "../state/narrow.ts";
 import { route } from "../state/route.ts";
 
-const tabs = ["have", "buy", "months"] as const;
-const texts = { have: "Have", buy: "Buy", months: "Months" };
+const tabs = ["have", "buy", "months", "wait"] as const;
+const texts = { have: "Have", buy: "Buy", months: "Months", wait: "Wait" };
 
 const Buy = lazy(async () => (await import("./contracts-buy.tsx")).Buy);
 const Months = lazy(async () => (await import("./contracts-months.tsx")).Months);
+const Wait = lazy(async () => (await import("./contracts-wait.tsx")).Wait);
 
 export function Contracts() {
-  return <Tabs label="Contracts" words={tabs} texts={texts} show={(tab) => (tab === "have" ? <Have /> : tab === "buy" ? <Buy /> : <Months />)} />;
+  return <Tabs label="Contracts" words={tabs} texts={texts} show={(tab) => (tab === "have" ? <Have /> : tab === "buy" ? <Buy /> : tab === "months" ? <Months /> : <Wait />)} />;
 }
 
 function Have() {
