@@ -1,6 +1,8 @@
 package capacity
 
 import (
+	"math"
+
 	"example.org/headroom/internal/core/fault"
 	"example.org/headroom/internal/core/money"
 )
@@ -95,6 +97,10 @@ type ContractUse struct {
 	VMs    float64 `json:"vms"`
 	Used   float64 `json:"used"`
 }
+
+// Places returns how many jobs of a class may run at once where so many are admitted. Solvers compute in binary, so that the
+// fraction of a relaxed plan may fall short of a whole job by rounding.
+func Places(admitted float64) int64 { return int64(math.Floor(admitted + 1e-9)) }
 
 // ClassPlan is one class's part of the plan.
 //

@@ -11,6 +11,7 @@ import (
 
 	"example.org/headroom/internal/service/app"
 	"example.org/headroom/internal/service/plans"
+	"example.org/headroom/internal/slots/live"
 	"example.org/headroom/internal/test/await"
 )
 
@@ -101,6 +102,22 @@ func TestScalingLooksAhead(t *testing.T) {
 	set("2026-03-01T22:00:30Z")
 	if got := ahead("?lead=1"); got.VMs.Total != at22 {
 		t.Errorf("just after the boundary %+v are asked for, want %d", got.VMs, at22)
+	}
+
+	// A job that finds no place is told when there is one, and a place before that is as good.
+	set("2026-03-01T21:10:00Z")
+	planAt("")
+	for range 2 {
+		s.ask(s.admin, "POST", admissions, `{"class":"nightly"}`).want(t, 201)
+	}
+	var third live.Admission
+	await.Until(t, 10*time.Second, "a job is told when to come again", func() bool {
+		third = live.Admission{}
+		s.ask(s.admin, "POST", admissions, `{"class":"nightly"}`).want(t, 200).into(t, &third)
+		return third.WaitUntil != nil
+	})
+	if want := "From 2026-03-01 22:00 UTC on plans are expected to admit 12 jobs at once."; third.WaitUntil.Format(time.RFC3339) != "2026-03-01T22:00:00Z" || !strings.HasSuffix(third.Reason, want) {
+		t.Errorf("the third job is refused with %q until %v, want %q", third.Reason, third.WaitUntil, want)
 	}
 
 	// Another forecast counts at once, and whoever listens is told.

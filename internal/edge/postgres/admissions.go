@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"sync"
 	"time"
@@ -26,10 +25,6 @@ import (
 // admittingPlan selects the current plan, which decides on admission, by the id and the number of a row; c is the
 // cluster. It is part of the admitting statement, so that no plan outlives its successor.
 const admittingPlan = `SELECT p.id, p.number FROM planning g JOIN plans p ON p.cluster_id = g.cluster_id AND p.number = g.current_number WHERE g.cluster_id = c.id`
-
-// wholeJob is the rounding error by which a relaxed plan's fraction may fall short of a whole job: solvers compute in
-// binary.
-const wholeJob = 1e-9
 
 // planLimits holds the numbers of jobs of each class that plans admit at once. Plans never change, so only the last
 // one of each cluster is cached.
@@ -79,7 +74,7 @@ func (s *Store) limitsOf(ctx context.Context, q querier, cluster, plan string) (
 	}
 	read := limits{plan, make(map[string]int64, len(stored.Classes))}
 	for _, c := range stored.Classes {
-		read.classes[c.Name] = int64(math.Floor(c.Admitted + wholeJob))
+		read.classes[c.Name] = capacity.Places(c.Admitted)
 	}
 	s.limits.put(cluster, read)
 	return read, nil

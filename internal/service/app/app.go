@@ -74,10 +74,10 @@ func New(stores Stores, keys *auth.Keyring, c Config) *App {
 	a.Runs = runs.New(stores.Runs, stores.Database)
 	a.Solver = solving.New(c.Solver, c.Solves, c.Queue, c.Telemetry)
 	a.Solver.Limit(c.KeySolveTime, a.Now)
-	a.Live = heartbeat.New(heartbeat.Config{Store: stores.Live, Admissions: stores.Admissions, Fits: stores.Fits, Solver: a.Solver, Telemetry: c.Telemetry, Now: a.Now})
 	made := plans.Config{Store: stores.Plans, Pools: stores.StoredPools, Observations: stores.Observations, Inputs: stores.Inputs, Runs: stores.Runs,
 		Database: stores.Database, Solver: a.Solver, Ring: keys, Now: a.Now, Telemetry: c.Telemetry, Look: c.PlannerLook}
 	a.Plans, a.Pools = plans.New(made), plans.NewPools(made)
+	a.Live = heartbeat.New(heartbeat.Config{Store: stores.Live, Admissions: stores.Admissions, Fits: stores.Fits, Ahead: a.Plans, Solver: a.Solver, Telemetry: c.Telemetry, Now: a.Now})
 	a.Clusters = clusters.New(clusters.Config{Inputs: stores.Inputs, Profiles: stores.Profiles, Forecasts: stores.Forecasts, Calibrations: stores.Calibrations,
 		Executions: stores.Executions, Fits: stores.Fits, Runs: stores.Runs, Plans: a.Plans, Hosts: a.Hooks, Telemetry: c.Telemetry, Now: a.Now,
 		ImportBytes: c.ImportBytes})

@@ -95,5 +95,8 @@ func (d *Desk) placeForJob(ctx context.Context, cluster string, c *live.Cluster,
 		due, ask.DeadlineSeconds = &left, max(left, 0)
 	}
 	place, err := d.takePlace(ctx, cluster, c, now, rule.Mode(), ask, due)
+	if err == nil {
+		d.foretell(cluster, &place)
+	}
 	return &place, err
 }

@@ -5,6 +5,7 @@ import (
 
 	"example.org/headroom/internal/core/capacity"
 	"example.org/headroom/internal/data/storage"
+	"example.org/headroom/internal/slots/dispatch"
 	"example.org/headroom/internal/slots/live"
 )
 
@@ -52,9 +53,20 @@ func (d *Desk) Admit(ctx context.Context, cluster string, r live.AdmissionReques
 		answer, err = d.admitPromised(ctx, cluster, r)
 	}
 	if err == nil {
+		d.foretell(cluster, &answer)
 		d.countAdmission(answer)
 	}
 	return answer, err
+}
+
+// foretell says when a job that finds no place is expected to find one.
+func (d *Desk) foretell(cluster string, a *live.Admission) {
+	if a.Code != dispatch.Full && a.Code != dispatch.NoneAdmitted {
+		return
+	}
+	if at, jobs := d.ahead.AdmitsMore(cluster, a.Class, max(a.Running, a.Limit)); !at.IsZero() {
+		a.Foretell(at, jobs)
+	}
 }
 
 func (d *Desk) countAdmission(answer live.Admission) {

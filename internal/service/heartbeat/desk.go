@@ -29,6 +29,7 @@ type Desk struct {
 	store      Store
 	admissions Admissions
 	fits       JobFits
+	ahead      Ahead
 	solver     *solving.Desk
 	telemetry  *telemetry.Telemetry
 	now        func() time.Time
@@ -42,9 +43,17 @@ type Config struct {
 	Store      Store
 	Admissions Admissions
 	Fits       JobFits
+	Ahead      Ahead
 	Solver     *solving.Desk
 	Telemetry  *telemetry.Telemetry // optional
 	Now        func() time.Time
+}
+
+// Ahead knows the plans that are expected.
+type Ahead interface {
+	// AdmitsMore returns the first moment known from which more jobs of a class than so many are admitted, and how many;
+	// the zero time where none is.
+	AdmitsMore(cluster, class string, than int64) (at time.Time, jobs int64)
 }
 
 // JobFits gives the fits of jobs that were measured.
@@ -55,7 +64,7 @@ type JobFits interface {
 
 // New makes a desk that has no cluster in memory yet.
 func New(c Config) *Desk {
-	return &Desk{store: c.Store, admissions: c.Admissions, fits: c.Fits, solver: c.Solver, telemetry: c.Telemetry, now: c.Now,
+	return &Desk{store: c.Store, admissions: c.Admissions, fits: c.Fits, ahead: c.Ahead, solver: c.Solver, telemetry: c.Telemetry, now: c.Now,
 		queues: map[string]*clusterQueue{}}
 }
 

@@ -83,6 +83,24 @@ func (d *Desk) Ahead(ctx context.Context, shown *Shown, lead time.Duration) Outl
 	}
 }
 
+// AdmitsMore returns the first moment known ahead from which more jobs of a class than so many are admitted, and how many; the
+// zero time where none is. It waits for nothing, so that the first question of a while finds nothing yet.
+func (d *Desk) AdmitsMore(cluster, class string, than int64) (at time.Time, jobs int64) {
+	shown := d.Board.Find(cluster)
+	if shown == nil {
+		return at, 0
+	}
+	known, _ := d.glance(shown)
+	for _, m := range known.Moments {
+		for _, c := range m.Plan.Classes {
+			if n := capacity.Places(c.Admitted); c.Name == class && n > than {
+				return m.At, n
+			}
+		}
+	}
+	return at, 0
+}
+
 // glance returns what is known. It lets somebody look for more where that is worth it; grown is nil if nobody looks.
 func (d *Desk) glance(shown *Shown) (known Outlook, grown <-chan struct{}) {
 	now, f := d.now(), &d.ahead

@@ -60,6 +60,7 @@ type Admission struct {
 	Reason            string                 `json:"reason,omitempty"`
 	Facts             words.Facts            `json:"facts,omitempty"` // the sentences of the reason
 	RetryAfterSeconds int64                  `json:"retry_after_s,omitempty"`
+	WaitUntil         *time.Time             `json:"wait_until,omitempty"` // a plan foreseen from then on admits one more
 }
 
 // ClassAdmissions counts the jobs of a class that run and that may run.
@@ -177,4 +178,13 @@ func (a *Admission) Refuse(cluster string, known bool, others []string, nextFree
 			a.RetryAfterSeconds = int64(nextFree) + 1
 		}
 	}
+}
+
+// Foretell says from when on plans are expected to admit so many jobs of the class.
+func (a *Admission) Foretell(at time.Time, jobs int64) {
+	at = at.UTC()
+	a.WaitUntil = &at
+	a.Facts.Say("more_later", a.Class, fmt.Sprintf("From %s on plans are expected to admit %s at once.", at.Format("2006-01-02 15:04 UTC"), fault.Plural(jobs, "job")),
+		words.Count("limit_later", float64(jobs), "jobs"), capacity.Figure{Name: "wait_until", Value: at.Format(time.RFC3339), Unit: "time"})
+	a.Reason = a.Facts.Text()
 }

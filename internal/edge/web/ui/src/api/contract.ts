@@ -25,6 +25,7 @@ export type Admission = {
   retry_after_s?: number;
   running: number;
   ttl_s?: number;
+  wait_until?: string;
 };
 
 export type AdmissionMode = "paper" | "strict";
