@@ -38,6 +38,7 @@ func walkDemo(t *testing.T, _ *server, browser context.Context) {
 		{"versions", "/c/demo/plan/classes/nightly-etl?tab=versions", `document.querySelector('[aria-label="Versions"]')`},
 		{"batch", "/c/demo/operate/batch", `document.querySelectorAll(".gantt rect.job").length === 5 && document.querySelector("h1").textContent.startsWith("The night's 5 jobs end at ")`},
 		{"live", "/c/demo/operate", `document.querySelector("h1").textContent.startsWith("4 nodes are alive") && document.querySelectorAll("[data-node] i.busy").length > 0 && [...document.querySelectorAll("[data-node]")].every((n) => n.dataset.node.startsWith("simulated"))`},
+		{"pool", "/c/demo/operate/pool", `/^Now \d+ c1\.medium, \d+ cg1\.4xlarge, \d+ m1\.large; 4 rounds until .* cost \$\d+\.\d\d$/.test(document.querySelector("h1").textContent) && document.querySelectorAll("[aria-labelledby=rounds] tbody tr").length === 4`},
 		{"history", "/c/demo/plan/history", `document.querySelectorAll("table.data tbody tr").length >= 2`},
 		{"difference", "/c/demo/plan/history/1..2", `document.querySelector("main h1")`},
 		{"spot-now", "/c/demo-spot/plan", `document.querySelector("h1").textContent.includes("at once on")`},
@@ -55,8 +56,11 @@ func walkDemo(t *testing.T, _ *server, browser context.Context) {
 		if none := value[string](t, ctx, nothing); none != "" {
 			t.Errorf("%s has nothing to show: %q", page.name, none)
 		}
-		if page.name == "wait" {
+		switch page.name {
+		case "wait":
 			waits(t, s, ctx)
+		case "pool":
+			pools(t, s, ctx)
 		}
 		do(t, ctx, chromedp.EmulateViewport(1280, 900))
 		picture(t, ctx, "demo-"+page.name)
@@ -103,4 +107,38 @@ func waits(t *testing.T, s *server, ctx context.Context) {
 		t.Errorf("the page says %q, want %q", got, want)
 	}
 	until(t, ctx, fmt.Sprintf(`document.querySelector('[aria-labelledby="moves"]').innerText.replaceAll(",", "").includes("Showing 1 to 20 of %d rows.")`, rows))
+}
+
+// pools compares what the page says of the pool with the plan as the service answers it.
+func pools(t *testing.T, s *server, ctx context.Context) {
+	t.Helper()
+	var a struct {
+		Plan struct {
+			Targets []struct {
+				At       time.Time
+				Type, As string
+				Count    int
+			}
+			Rounds []struct{ Plan struct{ Cost string } }
+		}
+	}
+	s.send(t, http.MethodGet, "/v1/clusters/demo/pool/plans/current", nil, &a)
+	cost, run := new(big.Rat), map[string]int{}
+	for _, r := range a.Plan.Rounds {
+		cost.Add(cost, amount(t, r.Plan.Cost))
+	}
+	for _, x := range a.Plan.Targets { // in the order of time
+		if !x.At.After(time.Now()) {
+			run[x.Type] = x.Count
+		}
+	}
+	said := value[string](t, ctx, `document.querySelector("h1").textContent`)
+	if want := " cost " + amountOf(t, cost.FloatString(12), big.NewRat(1, 1), false); !strings.HasSuffix(said, want) {
+		t.Errorf("the page says %q, want%s", said, want)
+	}
+	for name, count := range run {
+		if count > 0 && !strings.Contains(said, fmt.Sprintf("%d %s", count, name)) {
+			t.Errorf("the page says %q, and %d %s should run", said, count, name)
+		}
+	}
 }

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"example.org/headroom/internal/ask/pool"
 	"example.org/headroom/internal/ask/whatif"
 	"example.org/headroom/internal/core/capacity"
 	"example.org/headroom/internal/core/fault"
@@ -54,6 +55,7 @@ type moreDemo struct {
 	Batch    json.RawMessage
 	Scenario whatif.Scenario
 	Live     liveDemo
+	Pool     json.RawMessage // settings of a pool
 	Second   inputs.Document
 	Days     map[string]money.Amount // prices from 6 to 22 o'clock, by cluster
 	Nights   map[string]money.Amount
@@ -134,6 +136,11 @@ func layDemo(ctx context.Context, a *app.App, d inputs.Document, more moreDemo, 
 	if err := askDemo(ctx, a, name, more); err != nil {
 		return err
 	}
+	if which == demoTour {
+		if err := poolDemo(ctx, a, name, more.Pool, today); err != nil {
+			return err
+		}
+	}
 	return addDemoNodes(ctx, a, name, more.Live)
 }
 
@@ -177,6 +184,24 @@ func askDemo(ctx context.Context, a *app.App, cluster string, more moreDemo) err
 	}
 	_, _, err := question.KeptPacking.Ask(ctx, a.Questions, question.KeptPacking.Addresses()[0],
 		question.Request{Body: more.Batch, Limits: capacity.DefaultLimits(), Cluster: cluster})
+	return err
+}
+
+// poolDemo keeps the settings of a pool of different machines, and how its data grew in the last days.
+func poolDemo(ctx context.Context, a *app.App, cluster string, settings json.RawMessage, today time.Time) error {
+	var s pool.PoolSettings
+	if err := json.Unmarshal(settings, &s); err != nil {
+		return fmt.Errorf("read the demonstration's pool: %w", err)
+	}
+	var samples []pool.StorageSampleRequest
+	for day := range 4 {
+		at := today.AddDate(0, 0, day-4)
+		samples = append(samples, pool.StorageSampleRequest{At: &at, DataGB: 3600 + 180*float64(day)})
+	}
+	if _, err := a.Pools.SampleStorage(ctx, cluster, samples); err != nil {
+		return err
+	}
+	_, err := a.Pools.SetSettings(ctx, cluster, 0, s)
 	return err
 }
 

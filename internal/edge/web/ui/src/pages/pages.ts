@@ -19,6 +19,7 @@ export const pages: Page[] = [
   { name: "contracts", title: "Commitments", cluster: true, place: "Commitments", view: lazy(async () => (await import("./contracts.tsx")).Contracts) },
   { name: "live", title: "Live", cluster: true, place: "Operate", view: lazy(async () => (await import("./live.tsx")).Live) },
   { name: "batch", title: "Batch", cluster: true, place: "Operate", view: lazy(async () => (await import("./batch.tsx")).Batch) },
+  { name: "pool", title: "Pool", cluster: true, place: "Operate", view: lazy(async () => (await import("./pool.tsx")).Pool) },
   { name: "settings", title: "Settings", cluster: false, place: "Settings", view: lazy(async () => (await import("./settings.tsx")).Settings) },
   { name: "welcome", title: "Welcome", cluster: false, place: null, view: lazy(async () => (await import("./welcome.tsx")).Welcome) },
 ];

@@ -19,6 +19,7 @@ const addresses: Record<string, string> = {
   contracts: "commitments",
   live: "operate",
   batch: "operate/batch",
+  pool: "operate/pool",
 };
 const pageAt = new Map(Object.entries(addresses).map(([page, address]) => [address, page]));
 
