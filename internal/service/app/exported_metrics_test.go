@@ -14,6 +14,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"example.org/headroom/internal/service/clusters"
+	"example.org/headroom/internal/service/hooks"
 	"example.org/headroom/internal/service/plans"
 	"example.org/headroom/internal/service/telemetry"
 )
@@ -24,7 +25,7 @@ var metricNames = regexp.MustCompile(`\bheadroom[_:][\w:]+`)
 func exportedNames() (names []string) {
 	described := make(chan *prometheus.Desc, 1000)
 	shown, _ := plans.New(plans.Config{Now: time.Now}).Watched()
-	for _, c := range append(shown, &clusters.DriftMetrics{}, &clusters.Usage{}) {
+	for _, c := range append(shown, &clusters.DriftMetrics{}, &clusters.Usage{}, &hooks.Failing{}) {
 		c.Describe(described)
 	}
 	telemetry.New(io.Discard, nil).Registry.Describe(described)
