@@ -54,7 +54,7 @@ HEADROOM_COPY=none keeps no copy.
 	shell.AddChoice(c, &demo, "demo", "", "make two small clusters, demo and demo-spot, so that no page is empty, once; still has no simulated nodes and one price", demoTour, demoStill)
 	c.Flags().Lookup("demo").NoOptDefVal = string(demoTour)
 	return shell.Command(c, func(c *cobra.Command, args []string) error {
-		settings, _, err := readConfig(c, environment())
+		settings, _, err := readConfig(c, surroundings{values: environment()})
 		if err != nil {
 			return err
 		}
@@ -164,6 +164,9 @@ func (s *serving) openDoor(ctx context.Context, stderr io.Writer) error {
 		}
 	}
 	s.t = telemetry.New(stderr, s.settings.logLevel(shell.IsTerminal(stderr)))
+	for _, said := range mistyped(environment()) {
+		s.t.Log.Warn("a variable is no setting", "reason", said)
+	}
 	if tracer := s.settings.tracer(s.t.Log); tracer != nil {
 		s.t.ShowTraces(tracer)
 		s.onClose(func() error {
