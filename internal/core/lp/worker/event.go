@@ -6,7 +6,7 @@ import "time"
 type Event struct {
 	Kind    EventKind
 	Process int           // its process number
-	Took    time.Duration // duration of the start, or of the solve that ended this way
+	Took    time.Duration // duration of the start, of the solve that ended this way, or of the life of a process that ended idle
 	Detail  string        // for people; at most a few lines
 }
 

@@ -60,7 +60,7 @@ func surroundingsOf(c *cobra.Command, unit string) (surroundings, error) {
 	}
 	text, err := os.ReadFile(file)
 	if err != nil {
-		return s, fmt.Errorf("the settings in %s cannot be read: %s", file, shell.FileTrouble(file, err))
+		return s, errors.New(shell.FileTrouble(file, err))
 	}
 	s.file = file
 	for name, value := range parseEnvFile(string(text)) {

@@ -35,8 +35,8 @@ type home struct {
 	version   string // the major version of the cluster in it; "" without one
 	as        account
 	lock      *os.File
-	temporary string // a folder for the socket, to be removed; "" if the socket is in the cluster
-	made      bool   // the directory was missing
+	temporary string   // a folder for the socket, to be removed; "" if the socket is in the cluster
+	made      []string // the directory and those above it, as far as they were missing
 	once      sync.Once
 }
 
@@ -72,11 +72,17 @@ func openHome(dir string) (_ *home, err error) {
 	if os.Geteuid() == 0 {
 		mode = 0o711 // lets the user of Postgres pass
 	}
-	_, missing := os.Lstat(dir)
+	var missing []string
+	for above := dir; ; above = filepath.Dir(above) {
+		if _, err := os.Lstat(above); !errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+		missing = append(missing, above)
+	}
 	if err := os.MkdirAll(dir, mode); err != nil {
 		return nil, unusable(dir, err)
 	}
-	h := &home{dir: dir, cluster: filepath.Join(dir, clusterFolder), made: missing != nil}
+	h := &home{dir: dir, cluster: filepath.Join(dir, clusterFolder), made: missing}
 	if err := h.takeLock(); err != nil {
 		return nil, err
 	}
@@ -337,8 +343,8 @@ func (h *home) close() {
 		}
 		if _, err := os.Lstat(h.cluster); errors.Is(err, fs.ErrNotExist) {
 			_ = os.Remove(h.lock.Name())
-			if h.made {
-				_ = os.Remove(h.dir) // fails if somebody else keeps something there
+			for _, dir := range h.made {
+				_ = os.Remove(dir) // fails if somebody else keeps something there
 			}
 		}
 		// Closing alone would leave the lock with a child that is just being started and has a copy.

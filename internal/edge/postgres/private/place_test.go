@@ -122,7 +122,7 @@ func TestPrivateUnreachable(t *testing.T) {
 	if err := os.Mkdir(closed, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	refuses(t, filepath.Join(closed, "data"), "cannot reach", closed+" is closed", "choose --data-dir under /var/lib or /tmp")
+	refuses(t, filepath.Join(closed, "new", "data"), "cannot reach", closed+" is closed", "choose --data-dir under /var/lib or /tmp")
 	if left, err := os.ReadDir(closed); err != nil || len(left) > 0 {
 		t.Errorf("got %v, %v: a refused start leaves something behind", left, err)
 	}
