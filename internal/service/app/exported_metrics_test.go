@@ -21,8 +21,10 @@ import (
 
 var metricNames = regexp.MustCompile(`\bheadroom[_:][\w:]+`)
 
-// exportedNames lists the metrics of a server, except for those of the database's connections.
+// exportedNames lists the metrics of a server, except for those of the database's connections. That a solver is found is
+// told by the command that starts the server.
 func exportedNames() (names []string) {
+	names = append(names, "headroom_solver_found")
 	described := make(chan *prometheus.Desc, 1000)
 	shown, _ := plans.New(plans.Config{Now: time.Now}).Watched()
 	for _, c := range append(shown, &clusters.DriftMetrics{}, &clusters.Usage{}, &hooks.Failing{}) {
