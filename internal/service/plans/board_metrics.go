@@ -11,7 +11,7 @@ import (
 )
 
 // boardMetrics exports the board to Prometheus. It reads the board at each scrape, so that no series remain of a
-// deleted cluster. Replicas export the same; rules take the max by cluster.
+// deleted cluster. Replicas in touch with the database export the same; rules take the max by cluster of these.
 type boardMetrics struct{ *Board }
 
 var (
