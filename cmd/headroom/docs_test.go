@@ -272,6 +272,46 @@ func TestDocumentedCommandsExist(t *testing.T) {
 	}
 }
 
+// alertCommand finds the commands of an alert, which are written as code or in quotes.
+var alertCommand = regexp.MustCompile("[`\"](headroom [^`]*?)(?:`|\" )")
+
+// The commands of alerts run as they are written: with the cluster, the class or the webhook that the alert is about.
+func TestCommandsOfAlertsAreWhole(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile(filepath.Join(repository, "deploy/prometheus/rules.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	checked := 0
+	for line := range strings.Lines(string(text)) {
+		if !strings.HasPrefix(strings.TrimSpace(line), "summary:") && !strings.HasPrefix(strings.TrimSpace(line), "runbook:") {
+			continue
+		}
+		filled := regexp.MustCompile(`\{\{ \$labels\.(\w+) \}\}`).ReplaceAllString(line, "$1")
+		for _, m := range alertCommand.FindAllStringSubmatch(filled, -1) {
+			args := strings.Fields(strings.ReplaceAll(m[1], `"`, ""))[1:]
+			if err := misused(args); err != nil {
+				t.Errorf("%s: %v", m[1], err)
+				continue
+			}
+			c, rest, err := root.Command().Find(args)
+			if err == nil {
+				err = c.ParseFlags(rest)
+			}
+			if err == nil {
+				err = errors.Join(c.ValidateArgs(c.Flags().Args()), c.ValidateRequiredFlags())
+			}
+			if err != nil {
+				t.Errorf("%s: %v", m[1], err)
+			}
+			checked++
+		}
+	}
+	if checked < 20 {
+		t.Errorf("%d commands were found", checked)
+	}
+}
+
 // Every command shows how it is used, in words that it takes itself.
 func TestEveryCommandHasAnExample(t *testing.T) {
 	t.Parallel()

@@ -5,6 +5,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -123,17 +126,47 @@ func TestDoctorLooksAtTheDatabase(t *testing.T) {
 			}
 		}
 	}
+	status := "ok"
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintf(w, `{"status":%q}`, status) }))
+	defer server.Close()
+	t.Setenv("HEADROOM_LISTEN", server.Listener.Addr().String())
+	t.Setenv("HEADROOM_DATA_DIR", t.TempDir()) // where no server runs
 	t.Setenv("DATABASE_URL", pgtest.Database(t))
 	check(findings(t, shell.ExitOK), "database", true, "PostgreSQL ", "up to date")
+	check(findings(t, shell.ExitOK), "server", true, server.Listener.Addr().String(), "is in touch")
+	check(findings(t, shell.ExitOK), "configuration", true, "of this shell", "that of DATABASE_URL")
+	status = "the database is away"
+	check(findings(t, shell.ExitSolver), "server", false, "not in touch", "the database is away", "Its log")
+	server.Close()
+	check(findings(t, shell.ExitOK), "server", true, "none answers", "connection refused")
 	check(findings(t, shell.ExitOK, "--database-url", pgtest.Empty(t)), "database", true, "no tables", "migrate up")
 	t.Setenv("DATABASE_URL", "postgres://nobody:hush-hush@127.0.0.1:1/nowhere")
-	check(findings(t, shell.ExitSolver), "database", false)
+	check(findings(t, shell.ExitSolver), "database", false, "dial tcp 127.0.0.1:1: connect: connection refused")
+	t.Setenv("DATABASE_URL", "postgres://nobody:hush-hush@no-host.invalid:5433/nowhere")
+	check(findings(t, shell.ExitSolver), "database", false, "no-host.invalid:5433")
+	t.Setenv("HEADROOM_LISTN", "127.0.0.1:1")
+	check(findings(t, shell.ExitSolver), "settings", false, "HEADROOM_LISTN is no setting; did you mean HEADROOM_LISTEN?")
+	if err := os.Unsetenv("HEADROOM_LISTN"); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "headroom.env")
+	if err := os.WriteFile(file, []byte("DATABASE_URL='postgres://nobody:hush-hush@127.0.0.1:2/nowhere'\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	found := findings(t, shell.ExitSolver, "--env-file", file)
+	check(found, "configuration", true, file, "DATABASE_URL in the file")
+	check(found, "database", false, "127.0.0.1:2: connect")
+	found = findings(t, shell.ExitSolver, "--env-file", file+".absent")
+	check(found, "configuration", false, "no such file", "sudo")
+	if _, looked := found["database"]; looked {
+		t.Error("a database is looked at that is not the server's")
+	}
 	t.Setenv("DATABASE_URL", "mysql://nobody:hush-hush@127.0.0.1/nowhere")
 	check(findings(t, shell.ExitSolver), "settings", false, "DATABASE_URL")
 
 	t.Setenv("DATABASE_URL", "")
 	dir := filepath.Join("/tmp", fmt.Sprintf("headroom-test-doctor-%d", time.Now().UnixNano())) // is never made
-	found := findings(t, shell.ExitOK, "--data-dir", dir)
+	found = findings(t, shell.ExitOK, "--data-dir", dir)
 	check(found, "postgres programs", true, "postgres ")
 	check(found, "data directory", true, dir, "MB free", "can be made")
 	check(findings(t, shell.ExitSolver, "--data-dir", "/proc/version/data"), "data directory", false, "--data-dir")

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -132,6 +133,15 @@ type rules struct {
 	}
 }
 
+// placed writes the labels of an alert as words in capitals.
+func placed(annotation string) string {
+	return alertLabel.ReplaceAllStringFunc(annotation, func(label string) string {
+		return strings.ToUpper(alertLabel.FindStringSubmatch(label)[1])
+	})
+}
+
+var alertLabel = regexp.MustCompile(`\{\{ \$(?:labels\.)?(\w+)[^}]*\}\}`)
+
 func alertsPage(repository string) (string, error) {
 	source, err := os.ReadFile(filepath.Join(repository, "deploy/prometheus/rules.yaml"))
 	if err != nil {
@@ -148,15 +158,16 @@ func alertsPage(repository string) (string, error) {
 				fmt.Fprintf(&records, "\n`%s`:\n\n```text\n%s\n```\n", r.Record, r.Expr)
 				continue
 			}
-			runbook := r.Annotations["runbook"]
+			runbook, summary := placed(r.Annotations["runbook"]), placed(r.Annotations["summary"])
 			if runbook == "" {
 				return "", fmt.Errorf("the alert %s has no runbook", r.Alert)
 			}
 			fmt.Fprintf(&alerts, "\n## %s\n\n%s (%s, after %s)\n\n%s\n\n```text\n%s\n```\n",
-				r.Alert, cell(r.Annotations["summary"]), r.Labels["severity"], r.For, strings.TrimSpace(runbook), r.Expr)
+				r.Alert, cell(summary), r.Labels["severity"], r.For, strings.TrimSpace(runbook), r.Expr)
 		}
 	}
-	return "# Alerts\n\n" + mark + "\nThe file `deploy/prometheus/rules.yaml` holds these rules. Each alert says what to do.\n" + alerts.String() +
+	return "# Alerts\n\n" + mark + "\nThe file `deploy/prometheus/rules.yaml` holds these rules. Each alert says what to do.\n" +
+		"In its commands stands what the alert is about, here CLUSTER, CLASS, WEBHOOK and so on.\n" + alerts.String() +
 		"\n## What the rules record\n" + records.String(), nil
 }
 

@@ -16,7 +16,7 @@ type Listener interface {
 
 // Followed is a copy of stored data in memory, for Prometheus.
 type Followed struct {
-	Channel string // notifies of possible changes
+	Channel string // notifies of possible changes; "" where nothing does
 	What    string // in the plural
 	Read    func(ctx context.Context) error
 	Warn    func(message string, err error)
@@ -61,14 +61,19 @@ func (f Followed) Follow(ctx context.Context, l Listener) (done <-chan struct{},
 
 // listenTo wakes on each notification. It restarts every minute, which wakes in any case.
 func listenTo(ctx context.Context, l Listener, channel string, wake chan<- struct{}) {
+	changed := func(string) {
+		select {
+		case wake <- struct{}{}:
+		default:
+		}
+	}
+	for channel == "" && ctx.Err() == nil {
+		Rest(ctx, followEvery)
+		changed("")
+	}
 	for ctx.Err() == nil {
 		listening, cancel := context.WithTimeout(ctx, followEvery)
-		_ = l.Listen(listening, channel, func(string) { // the board of plans complains when the store is away
-			select {
-			case wake <- struct{}{}:
-			default:
-			}
-		})
+		_ = l.Listen(listening, channel, changed) // the board of plans complains when the store is away
 		over := listening.Err() != nil
 		cancel()
 		if !over {

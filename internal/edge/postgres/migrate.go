@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net"
+	"slices"
 	"strings"
 	"time"
 
@@ -211,6 +213,31 @@ func connected(ctx context.Context, config *pgx.ConnConfig) (*pgx.Conn, error) {
 		return nil, ctx.Err()
 	}
 	return nil, &busy{sentenceFor(err), err}
+}
+
+// Located adds to an error, for the operator alone, at which hosts the database was looked for and what became of it there.
+// The driver's words name the user and the database, never the password.
+func Located(url string, err error) error {
+	var refused *pgconn.ConnectError
+	config, wrong := pgx.ParseConfig(url)
+	if wrong != nil || !errors.As(err, &refused) {
+		return err
+	}
+	var reasons []string // of several hosts, or of one with and without TLS
+	for line := range strings.Lines(refused.Unwrap().Error()) {
+		reason := strings.TrimSpace(line)
+		if _, dialled, ok := strings.Cut(reason, "dial error: "); ok {
+			reason = dialled // which names host and port itself
+		}
+		if !slices.Contains(reasons, reason) {
+			reasons = append(reasons, reason)
+		}
+	}
+	said := strings.Join(reasons, "; ")
+	if port := fmt.Sprint(config.Port); !strings.Contains(said, ":"+port) {
+		said = net.JoinHostPort(config.Host, port) + ": " + said
+	}
+	return fmt.Errorf("%w: %s", err, said)
 }
 
 // serverRelease returns 15 for "15.18 (Debian …)", or 0 if it cannot be read.

@@ -14,17 +14,20 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"example.org/headroom/internal/service/clusters"
+	"example.org/headroom/internal/service/hooks"
 	"example.org/headroom/internal/service/plans"
 	"example.org/headroom/internal/service/telemetry"
 )
 
 var metricNames = regexp.MustCompile(`\bheadroom[_:][\w:]+`)
 
-// exportedNames lists the metrics of a server, except for those of the database's connections.
+// exportedNames lists the metrics of a server, except for those of the database's connections. That a solver is found is
+// told by the command that starts the server.
 func exportedNames() (names []string) {
+	names = append(names, "headroom_solver_found")
 	described := make(chan *prometheus.Desc, 1000)
 	shown, _ := plans.New(plans.Config{Now: time.Now}).Watched()
-	for _, c := range append(shown, &clusters.DriftMetrics{}, &clusters.Usage{}) {
+	for _, c := range append(shown, &clusters.DriftMetrics{}, &clusters.Usage{}, &hooks.Failing{}) {
 		c.Describe(described)
 	}
 	telemetry.New(io.Discard, nil).Registry.Describe(described)

@@ -12,13 +12,15 @@ import (
 // until done is closed.
 func (a *App) WatchPlans(ctx context.Context) (done <-chan struct{}, err error) {
 	watching, stop := context.WithCancel(ctx)
-	fits := a.Clusters.DriftMetrics()
+	fits, failing := a.Clusters.DriftMetrics(), a.Hooks.Failing()
 	collectors, begin := a.Plans.Watched()
 	begin = append(begin, a.Pools.Follow, a.Usage.Follow, func(ctx context.Context) (<-chan struct{}, error) {
 		return storage.Followed{Channel: clusters.CalibrationChannel, What: "calibrations", Warn: a.warn, Read: fits.Read}.Follow(ctx, a.Stores.Database)
+	}, func(ctx context.Context) (<-chan struct{}, error) {
+		return storage.Followed{What: "webhooks that fail", Warn: a.warn, Read: failing.Read}.Follow(ctx, a.Stores.Database)
 	})
 	if t := a.config.Telemetry; t != nil {
-		for _, c := range append(collectors, fits, a.Usage) {
+		for _, c := range append(collectors, fits, failing, a.Usage) {
 			if err := t.Registry.Register(c); err != nil {
 				stop()
 				return nil, err

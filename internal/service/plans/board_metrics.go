@@ -11,7 +11,7 @@ import (
 )
 
 // boardMetrics exports the board to Prometheus. It reads the board at each scrape, so that no series remain of a
-// deleted cluster. Replicas export the same; rules take the max by cluster.
+// deleted cluster. Replicas in touch with the database export the same; rules take the max by cluster of these.
 type boardMetrics struct{ *Board }
 
 var (
@@ -26,6 +26,7 @@ var (
 	planPinned      = telemetry.ClusterMetric("headroom_plan_pinned", "1 while an operator's pin keeps the plan.")
 	planGap         = telemetry.ClusterMetric("headroom_plan_gap_ratio", "How far the plan is from optimal at most, in proportion.")
 	planIntegrality = telemetry.ClusterMetric("headroom_plan_integrality_gap_ratio", "How far the plan's objective, which is the bill less the value of admitted jobs, lies above that of its relaxation, as a share of the latter.")
+	reservedIdle    = telemetry.ClusterMetric("headroom_reserved_idle_cost_per_hour", "What the current plan pays an hour for VMs of contracts billed always that it does not use. It is a part of the cost of the component reserved.", "currency")
 	reservedUse     = telemetry.ClusterMetric("headroom_reserved_utilization_ratio", "The part of the contracts' VMs that the current plan uses.")
 
 	classVMs      = telemetry.ClusterMetric("headroom_plan_class_vms", "A class's share of the current plan's VMs.", "class")
@@ -40,7 +41,7 @@ var (
 // Describe names all there is.
 func (m boardMetrics) Describe(to chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{planVMs, planCost, planGenerated, planConfirmed, planPeriod, planStale, planFailed, planMissing, planPinned, planGap, planIntegrality,
-		reservedUse, classVMs, classSlots, classAdmitted, classRejected, classPremise, boardInTouch} {
+		reservedIdle, reservedUse, classVMs, classSlots, classAdmitted, classRejected, classPremise, boardInTouch} {
 		to <- d
 	}
 }
@@ -70,6 +71,7 @@ func (s *Shown) collect(now time.Time, inTouch bool, show func(d *prometheus.Des
 	for component, money := range map[string]money.Amount{"on_demand": p.Cost.OnDemand, "reserved": {Decimal: p.Cost.Reserved.Add(p.Cost.ReservedIdle.Decimal)}, "penalty": p.Cost.Penalties} {
 		show(planCost, money.InexactFloat64()*hour, component, p.Cost.Currency)
 	}
+	show(reservedIdle, p.Cost.ReservedIdle.InexactFloat64()*hour, p.Cost.Currency)
 	show(planGenerated, telemetry.Seconds(s.Record.CreatedAt))
 	show(planConfirmed, telemetry.Seconds(s.ConfirmedAt))
 	show(planPeriod, float64(s.Record.PeriodSeconds))

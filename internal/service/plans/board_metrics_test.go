@@ -51,6 +51,7 @@ func TestBoardMetrics(t *testing.T) {
 		`headroom_plan_vms{cluster="c",purchase="on_demand"} 12`,
 		`headroom_plan_vms{cluster="c",purchase="reserved"} 30`,
 		`headroom_bound_premise_ok{class="k",cluster="c"} 0`,
+		`headroom_reserved_idle_cost_per_hour{cluster="c",currency="USD"} 1`,
 		`headroom_reserved_utilization_ratio{cluster="c"} 0.75`,
 		`headroom_plan_stale{cluster="c"} 1`, // nobody keeps this board
 		`headroom_database_in_touch 0`,

@@ -53,7 +53,7 @@ func newMetrics() metrics {
 			Name: "http_requests_in_flight", Help: "Requests being answered."}),
 		solves:       counter("headroom_solves_total", "Problems solved, by the status of the answer.", "status"),
 		solveTime:    histogram("headroom_solve_duration_seconds", "Time of a whole solve, waiting for a place left out: stage core by our own method alone, milp with a solver's second opinion in it.", solveBuckets, "stage"),
-		solverEvents: counter("headroom_solver_events_total", "What happened to solver processes.", "kind"),
+		solverEvents: counter("headroom_solver_events_total", "What happened to solver processes: started, killed when its time was over, recycled, crashed (also while idle), refused an answer, missing (none could be started).", "kind"),
 		disagreements: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "headroom_disagreements_total", Help: "Solves where a solver's second opinion differed from the proved plan."}),
 		plans:      counter("headroom_plans_total", "Plans stored, by status.", "status"),
@@ -98,7 +98,7 @@ func (m *metrics) register(r *prometheus.Registry) {
 var (
 	methods      = []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 	planStatuses = []string{"optimal", "feasible", "infeasible"}
-	eventKinds   = []string{"started", "killed", "recycled", "crashed", "refused"}
+	eventKinds   = []string{"started", "killed", "recycled", "crashed", "refused", "missing"}
 
 	admissionOutcomes = []string{"admitted", "full", "none_admitted", "not_planned", "deadline_missed", "no_slots", "unmeasured"}
 	attemptOutcomes   = []string{"planned", "confirmed", "late", "infeasible", "failed"}

@@ -222,7 +222,7 @@ func (p *Pool) ask(ctx context.Context, process *process, q request) (lp.Solutio
 	default:
 		process.kill()
 		<-process.ended // so that all its output is there
-		p.report(process, Crashed, began, process.errors.String())
+		p.crashed(process, began)
 	}
 	return lp.Solution{}, err
 }
@@ -286,27 +286,36 @@ func (p *Pool) give(process *process) {
 }
 
 // running returns the process if it is alive, else a new one. On an error it returns nil.
-func (p *Pool) running(ctx context.Context, old *process) (*process, error) {
+func (p *Pool) running(ctx context.Context, old *process) (_ *process, err error) {
 	if old != nil {
 		if old.alive() {
 			return old, nil
 		}
 		old.end()
 	}
+	began := time.Now()
+	defer func() {
+		if err != nil && ctx.Err() == nil {
+			p.config.Report(Event{Kind: Missing, Took: time.Since(began), Detail: err.Error()})
+		}
+	}()
 	path := p.config.Program
 	if path == "" {
-		var err error
 		if path, err = Find(); err != nil {
 			return nil, err
 		}
 	}
-	began := time.Now()
 	process, err := start(ctx, path, p.config.MemoryMB)
 	if err != nil {
 		return nil, fmt.Errorf("%w (%s: %w)", lp.ErrUnavailable, path, err)
 	}
 	p.version.Store(process.version)
 	p.report(process, Started, began, process.version)
+	p.ending.Go(func() {
+		if <-process.ended; !process.killed {
+			p.crashed(process, began)
+		}
+	})
 	return process, nil
 }
 

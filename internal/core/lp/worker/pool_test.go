@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -402,6 +403,25 @@ func TestWornProcessesAreReplaced(t *testing.T) {
 	}
 }
 
+// An idle process that somebody kills is reported at once, and replaced when it is needed.
+func TestAnIdleProcessThatDiesIsReported(t *testing.T) {
+	pool, events := newPool(t, Config{Processes: 1})
+	if err := pool.Warm(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Kill(events.events[0].Process, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	await.Until(t, 10*time.Second, "the end of the process is reported", func() bool { return len(events.kinds()) == 2 })
+	if s, err := pool.Solve(t.Context(), two(), lp.Options{}); err != nil || s.Objective != 2 {
+		t.Errorf("got %+v, %v after an idle process was killed", s, err)
+	}
+	pool.Close()
+	if diff := cmp.Diff([]EventKind{Started, Crashed, Started}, events.kinds()); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestNoSolverProgramIsUnavailable(t *testing.T) {
 	dir := t.TempDir()
 	plain := filepath.Join(dir, "plain")
@@ -416,9 +436,12 @@ func TestNoSolverProgramIsUnavailable(t *testing.T) {
 		}
 	}
 	for _, program := range []string{plain, "/bin/true", "/bin/cat", role(t, "babble")} {
-		pool, _ := newPool(t, Config{Processes: 1, Program: program})
+		pool, events := newPool(t, Config{Processes: 1, Program: program})
 		if err := pool.Warm(t.Context()); !errors.Is(err, lp.ErrUnavailable) {
 			t.Errorf("%s: got %v, want lp.ErrUnavailable", program, err)
+		}
+		if got := events.kinds(); !slices.Equal(got, []EventKind{Missing}) {
+			t.Errorf("%s: got events %v, want that it is missing", program, got)
 		}
 	}
 	pool, _ := newPool(t, Config{Processes: 1, Program: role(t, "mute")})

@@ -29,9 +29,10 @@ type process struct {
 	solves  int
 
 	lock   sync.Mutex
-	killed bool          // it is ending
+	killed bool          // we ended it; fixed once it is reaped
 	reaped bool          // its process id may belong to another process by now
 	ended  chan struct{} // closed when reaped
+	told   sync.Once     // that it crashed
 }
 
 // startTimeout bounds the time until a solver's greeting, which takes a few milliseconds.
@@ -143,10 +144,10 @@ func (p *process) greet(ctx context.Context) error {
 func (p *process) kill() {
 	p.lock.Lock()
 	defer p.lock.Unlock()
-	p.killed = true
 	_ = p.in.SetDeadline(time.Now())
 	_ = p.out.SetDeadline(time.Now())
 	if !p.reaped {
+		p.killed = true
 		_ = syscall.Kill(-p.command.Process.Pid, syscall.SIGKILL)
 	}
 }

@@ -16,11 +16,12 @@ import (
 
 // List describes the form of a list.
 type List struct {
-	As      reflect.Type // of one item
-	Columns []string     // for people, by the names of leaves
-	Most    int          // how many items, 0 for all; less is refused
-	None    string       // the sentence where there are none
-	Beside  *Beside      // nil: nothing
+	As      reflect.Type                               // of one item
+	Columns []string                                   // for people, by the names of leaves
+	Most    int                                        // how many items, 0 for all; less is refused
+	None    string                                     // the sentence where there are none
+	Told    func(item json.RawMessage) json.RawMessage // an item as people read it; nil: as it is
+	Beside  *Beside                                    // nil: nothing
 }
 
 // Beside is a last column for people, of what the items themselves do not hold.
@@ -67,6 +68,11 @@ func WriteList(c *cobra.Command, s *Service, out shell.Output, l List, request o
 			if len(items) == 0 {
 				_, err := fmt.Fprintln(w, l.None)
 				return err
+			}
+			for i := range items {
+				if l.Told != nil {
+					items[i] = l.Told(items[i])
+				}
 			}
 			table, err := Rows(l.As, items, l.Columns)
 			if err != nil {

@@ -9,7 +9,6 @@ import (
 	"net"
 	"net/netip"
 	"net/url"
-	"os"
 	"reflect"
 	"slices"
 	"strconv"
@@ -70,22 +69,12 @@ type config struct {
 	LogLevel          string   `env:"HEADROOM_LOG_LEVEL" validate:"omitempty,oneof=debug info warn error" help:"debug, info, warn or error; default info, on a terminal warn"`
 }
 
-// environment is the variables of this process.
-func environment() map[string]string {
-	all := map[string]string{}
-	for _, e := range os.Environ() {
-		name, value, _ := strings.Cut(e, "=")
-		all[name] = value
-	}
-	return all
-}
-
 // setting is one value for people.
 type setting struct {
 	Name  string `json:"name"`
 	Flag  string `json:"flag,omitempty"`
 	Value string `json:"value"`
-	From  string `json:"from"` // flag, environment or default
+	From  string `json:"from"` // flag, environment, the name of a file, or default
 	Help  string `json:"help"`
 }
 
@@ -104,7 +93,8 @@ func dataDirHelp() string {
 }
 
 // readConfig gathers and checks the settings; every mistake comes at once.
-func readConfig(c *cobra.Command, environ map[string]string) (config, []setting, error) {
+func readConfig(c *cobra.Command, around surroundings) (config, []setting, error) {
+	environ := around.values
 	var settings config
 	var mistakes []error
 	if err := env.ParseWithOptions(&settings, env.Options{Environment: environ}); err != nil {
@@ -123,7 +113,7 @@ func readConfig(c *cobra.Command, environ map[string]string) (config, []setting,
 		field := shape.Field(i)
 		from[i] = "default"
 		if environ[field.Tag.Get("env")] != "" {
-			from[i] = "environment"
+			from[i] = around.from(field.Tag.Get("env"))
 		}
 		if name := field.Tag.Get("flag"); name != "" {
 			if flag := c.Flags().Lookup(name); flag != nil && flag.Changed {
@@ -360,12 +350,24 @@ func configCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "config",
 		Short: "Show the server's settings, where each comes from, and what is wrong with them",
-		Args:  cobra.NoArgs,
+		Long: `Shows the settings of a server that is started from this shell, or of the one that systemd starts: those of
+/etc/headroom/headroom.env, where that file is and neither flags nor the environment name a database or a data
+directory. The last line says what was read.`,
+		Example: "  headroom server config\n  sudo headroom server config --env-file /etc/headroom/headroom.env",
+		Args:    cobra.NoArgs,
 	}
 	serverFlags(c)
+	envFileFlag(c)
 	out.AddFlags(c, "table", "json", "csv")
 	return shell.Command(c, func(c *cobra.Command, args []string) error {
-		_, settings, mistakes := readConfig(c, environment())
+		around, err := surroundingsOf(c, unitFile)
+		if err != nil {
+			return err
+		}
+		read, settings, mistakes := readConfig(c, around)
+		for _, said := range mistyped(around.values) {
+			fmt.Fprintln(c.ErrOrStderr(), "headroom: "+said)
+		}
 		table := tables.Table{Columns: []string{"Variable", "Flag", "Value", "From", "What it is"}}
 		for _, s := range settings {
 			flag := s.Flag
@@ -375,9 +377,15 @@ func configCommand() *cobra.Command {
 			table.Rows = append(table.Rows, []tables.Cell{{Text: s.Name}, {Text: flag}, {Text: s.Value}, {Text: s.From}, {Text: s.Help}})
 		}
 		if err := out.Write(c, map[string]shell.Form{
-			"table": func(w io.Writer) error { return table.Text(w) },
-			"json":  shell.AsJSON(settings),
-			"csv":   table.CSV,
+			"table": func(w io.Writer) error {
+				if err := table.Text(w); err != nil {
+					return err
+				}
+				_, err := fmt.Fprintf(w, "\nRead: %s.\n", around.about(c, read))
+				return err
+			},
+			"json": shell.AsJSON(settings),
+			"csv":  table.CSV,
 		}); err != nil {
 			return err
 		}

@@ -25,13 +25,25 @@ func doctorCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "doctor",
 		Short: "Say whether this installation works, and what is missing",
-		Args:  cobra.NoArgs,
+		Long: `Examines the methods, the solver, the settings and the database, and asks the server of these settings, if it
+runs, whether it reaches the database.
+
+The settings are those of the environment. Where it names neither a database nor a data directory, and no flag does,
+they are those of /etc/headroom/headroom.env, which systemd gives to the server; only root may read that file. The
+check "configuration" says what was read.`,
+		Example: "  sudo headroom server doctor\n  DATABASE_URL=postgres://headroom@db/headroom headroom server doctor",
+		Args:    cobra.NoArgs,
 	}
 	databaseFlags(c)
+	envFileFlag(c)
 	out.AddFlags(c, "table", "json", "csv")
 	return shell.Command(c, func(c *cobra.Command, args []string) error {
-		settings, _, mistakes := readConfig(c, environment())
-		d := examine(c.Context(), settings, mistakes)
+		around, unread := surroundingsOf(c, unitFile)
+		settings, _, mistakes := readConfig(c, around)
+		for _, said := range mistyped(around.values) {
+			mistakes = errors.Join(mistakes, errors.New(said))
+		}
+		d := examine(c.Context(), settings, mistakes, around.about(c, settings), unread)
 		if err := out.Write(c, map[string]shell.Form{
 			"table": func(w io.Writer) error {
 				if err := d.table().Text(w); err != nil {
@@ -98,9 +110,12 @@ const (
 // longestExamination bounds each check.
 const longestExamination = 20 * time.Second
 
-func examine(ctx context.Context, settings config, mistakes error) *diagnosis {
+// examine looks at everything. read says which settings are those of the server; where they could not be read, neither the
+// settings nor the database are looked at: they would be others.
+func examine(ctx context.Context, settings config, mistakes error, read string, unread error) *diagnosis {
 	d := &diagnosis{Healthy: true, Build: thisBuild()}
 	d.add("headroom", d.Build.String(), "", nil)
+	d.add("configuration", read, cureUnread, unread)
 	answer, err := examineCore(ctx)
 	d.add("exact method", answer, cureCore, err)
 
@@ -118,9 +133,12 @@ func examine(ctx context.Context, settings config, mistakes error) *diagnosis {
 		}
 		d.add("time", fmt.Sprintf("starting the solver and solving took %d ms", time.Since(began).Milliseconds()), "", nil)
 	}
-	d.examineSettings(mistakes)
-	d.examineIssuer(ctx, settings)
-	d.examineDatabase(ctx, settings)
+	if unread == nil {
+		d.examineSettings(mistakes)
+		d.examineIssuer(ctx, settings)
+		d.examineDatabase(ctx, settings)
+		d.examineServer(ctx, settings)
+	}
 	d.Summary = "Everything works."
 	if !d.Healthy {
 		d.Summary = "Something is missing or wrong: see the checks that are not ok."

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"strings"
 	"time"
 
@@ -17,6 +18,8 @@ import (
 const (
 	cureSettings = "\"headroom server config\" shows every setting."
 	cureDatabase = "The server needs a database, solving without one does not."
+	cureUnread   = "Run it as root (sudo), or name the settings with --env-file or in the environment."
+	cureServer   = "Its log says why; the checks above say what is found from here."
 )
 
 // databaseFlags say which database is looked at.
@@ -49,6 +52,7 @@ func (d *diagnosis) examineDatabase(ctx context.Context, settings config) {
 	}
 	detail = "DATABASE_URL leads to the database itself, or through a pooler that keeps sessions"
 	pooled, err := postgres.Pooled(ctx, settings.DatabaseURL)
+	err = postgres.Located(settings.DatabaseURL, err)
 	if pooled {
 		detail = "DATABASE_URL leads through a pooler that shares sessions; what needs one goes to DATABASE_DIRECT_URL"
 	}
@@ -79,10 +83,36 @@ func (d *diagnosis) examinePrivate(ctx context.Context, dir string) {
 	}
 }
 
+// examineServer asks the server of the settings whether it reaches its database. That none answers is no fault: it may not
+// have been started yet.
+func (d *diagnosis) examineServer(ctx context.Context, settings config) {
+	address, err := settings.serverAddress()
+	if err != nil {
+		return // HEADROOM_LISTEN is one of the settings' mistakes
+	}
+	ctx, cancel := context.WithTimeout(ctx, longestAnswer)
+	defer cancel()
+	status, err := health(ctx, address+"/readyz")
+	var unreached *net.OpError
+	switch {
+	case errors.As(err, &unreached) && unreached.Op == "dial":
+		d.add("server", "none answers at "+address+" ("+unreached.Error()+")", "", nil)
+	case err == nil && status == "":
+		d.add("server", "", cureServer, fmt.Errorf("what answers at %s is no server of Headroom", address))
+	case err == nil && status != "ok":
+		d.add("server", "", cureServer, fmt.Errorf("the one at %s is not in touch with its database; it says: %s", address, status))
+	default:
+		d.add("server", "the one at "+address+" is in touch with its database", cureServer, err)
+	}
+}
+
+// longestAnswer is the time that a server has to say whether it is ready.
+const longestAnswer = 5 * time.Second
+
 func examineSchema(ctx context.Context, url string) (string, error) {
 	status, err := postgres.StatusOf(ctx, url)
 	if err != nil {
-		return "", err
+		return "", postgres.Located(url, err)
 	}
 	detail := fmt.Sprintf("PostgreSQL %d. %s", status.Server, schemaOf(status).Summary)
 	if len(status.Peers) > 0 {

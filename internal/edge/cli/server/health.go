@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -74,7 +75,8 @@ that runs for HEADROOM_DATA_DIR; without any the one at 127.0.0.1:8080.`,
 				return err
 			}
 		}
-		return health(ctx, strings.TrimRight(address, "/")+path)
+		_, err = health(ctx, strings.TrimRight(address, "/")+path)
+		return err
 	})
 }
 
@@ -97,15 +99,15 @@ func listeningHere(listen string) (string, error) {
 	return "http://" + net.JoinHostPort(host, port), nil
 }
 
-// health asks once. Every answer but a plain yes is an error with the reason.
-func health(ctx context.Context, address string) error {
+// health asks once, and returns in which state a server says it is. Every answer but a plain yes is an error with the reason.
+func health(ctx context.Context, address string) (status string, err error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil {
-		return errors.New("the address of --server or HEADROOM_URL is not one of a server; write it like http://127.0.0.1:8080")
+		return "", errors.New("the address of --server or HEADROOM_URL is not one of a server; write it like http://127.0.0.1:8080")
 	}
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
-		return err
+		return "", err
 	}
 	asker := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	response, err := asker.Do(request)
@@ -117,15 +119,17 @@ func health(ctx context.Context, address string) error {
 		if errors.Is(err, context.DeadlineExceeded) {
 			err = errors.New("no answer within the time of --timeout")
 		}
-		return fmt.Errorf("%s: %w", address, err)
+		return "", fmt.Errorf("%s: %w", address, err)
 	}
 	defer response.Body.Close()
-	if response.StatusCode == http.StatusOK {
-		return nil
-	}
 	body, _ := io.ReadAll(io.LimitReader(response.Body, 64<<10)) // what can be read of the reason is enough
-	if p, ok := remote.ProblemOf(body, response.StatusCode); ok {
-		return fmt.Errorf("%s answers %s: %s", address, response.Status, p.Error())
+	if response.StatusCode == http.StatusOK {
+		var said struct{ Status string }
+		_ = json.Unmarshal(body, &said) // something else may answer there
+		return said.Status, nil
 	}
-	return fmt.Errorf("%s answers %s", address, response.Status)
+	if p, ok := remote.ProblemOf(body, response.StatusCode); ok {
+		return "", fmt.Errorf("%s answers %s: %s", address, response.Status, p.Error())
+	}
+	return "", fmt.Errorf("%s answers %s", address, response.Status)
 }

@@ -54,7 +54,7 @@ HEADROOM_COPY=none keeps no copy.
 	shell.AddChoice(c, &demo, "demo", "", "make two small clusters, demo and demo-spot, so that no page is empty, once; still has no simulated nodes and one price", demoTour, demoStill)
 	c.Flags().Lookup("demo").NoOptDefVal = string(demoTour)
 	return shell.Command(c, func(c *cobra.Command, args []string) error {
-		settings, _, err := readConfig(c, environment())
+		settings, _, err := readConfig(c, surroundings{values: environment()})
 		if err != nil {
 			return err
 		}
@@ -164,6 +164,9 @@ func (s *serving) openDoor(ctx context.Context, stderr io.Writer) error {
 		}
 	}
 	s.t = telemetry.New(stderr, s.settings.logLevel(shell.IsTerminal(stderr)))
+	for _, said := range mistyped(environment()) {
+		s.t.Log.Warn("a variable is no setting", "reason", said)
+	}
 	if tracer := s.settings.tracer(s.t.Log); tracer != nil {
 		s.t.ShowTraces(tracer)
 		s.onClose(func() error {
@@ -184,16 +187,31 @@ func (s *serving) openDoor(ctx context.Context, stderr io.Writer) error {
 
 // openSolver makes ready to start solver processes.
 func (s *serving) openSolver() {
+	var missing atomic.Bool // and the log says so
+	miss := func(reason string) {
+		if !missing.Swap(true) {
+			s.t.Log.Warn("no solver can be started; plans rest on the core method alone", "reason", reason)
+		}
+	}
 	pool := worker.New(worker.Config{Processes: s.settings.SolverProcesses, Report: func(e worker.Event) {
 		s.t.SolverEvent(string(e.Kind))
-		if e.Kind == worker.Crashed || e.Kind == worker.Refused {
+		switch e.Kind {
+		case worker.Started:
+			missing.Store(false)
+		case worker.Missing:
+			miss(e.Detail)
+		case worker.Crashed, worker.Refused:
 			s.t.Log.Warn("solver process failed", "kind", string(e.Kind), "process", e.Process, "took", e.Took)
 		}
 	}})
 	s.onClose(func() error { pool.Close(); return nil })
 	s.solver = pool
-	if _, missing := worker.Find(); missing != nil {
-		s.t.Log.Warn("no solver is installed; plans rest on the core method alone", "reason", missing.Error())
+	s.t.Gauge("headroom_solver_found", "1 while the program of the solver is there, 0 while plans rest on the core method alone.", func() float64 {
+		_, err := worker.Find()
+		return telemetry.Truth(err == nil)
+	})
+	if _, err := worker.Find(); err != nil {
+		miss(err.Error())
 	}
 }
 

@@ -401,7 +401,22 @@ func webhookDeliveriesCommand(to *remote.Connection) *cobra.Command {
 			return err
 		}
 		l := remote.List{As: reflect.TypeFor[hooks.Delivery](), Columns: []string{"at", "event", "cluster", "state", "next_at", "detail", "id"},
-			Most: most, None: "Nothing was sent yet."}
+			Most: most, None: "Nothing was sent yet.", Told: lastError}
 		return remote.WriteList(c, s, out, l, openapi.ListDeliveries(w.ID))
 	})
+}
+
+// lastError puts the error of the last attempt into the detail of a delivery that is tried again: only one that was given
+// up has a detail of its own.
+func lastError(item json.RawMessage) json.RawMessage {
+	var d hooks.Delivery
+	if err := json.Unmarshal(item, &d); err != nil || d.State != hooks.DeliveryPending || d.Detail != "" || len(d.Attempts) == 0 {
+		return item
+	}
+	d.Detail = d.Attempts[len(d.Attempts)-1].Error
+	text, err := json.Marshal(d)
+	if err != nil {
+		return item
+	}
+	return text
 }

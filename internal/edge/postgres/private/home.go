@@ -35,7 +35,8 @@ type home struct {
 	version   string // the major version of the cluster in it; "" without one
 	as        account
 	lock      *os.File
-	temporary string // a folder for the socket, to be removed; "" if the socket is in the cluster
+	temporary string   // a folder for the socket, to be removed; "" if the socket is in the cluster
+	made      []string // the directory and those above it, as far as they were missing
 	once      sync.Once
 }
 
@@ -71,10 +72,17 @@ func openHome(dir string) (_ *home, err error) {
 	if os.Geteuid() == 0 {
 		mode = 0o711 // lets the user of Postgres pass
 	}
+	var missing []string
+	for above := dir; ; above = filepath.Dir(above) {
+		if _, err := os.Lstat(above); !errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+		missing = append(missing, above)
+	}
 	if err := os.MkdirAll(dir, mode); err != nil {
 		return nil, unusable(dir, err)
 	}
-	h := &home{dir: dir, cluster: filepath.Join(dir, clusterFolder)}
+	h := &home{dir: dir, cluster: filepath.Join(dir, clusterFolder), made: missing}
 	if err := h.takeLock(); err != nil {
 		return nil, err
 	}
@@ -118,6 +126,13 @@ func (h *home) takeLock() error {
 			who = "unknown"
 		}
 		return fmt.Errorf("another headroom (process %s) keeps its database in %s; stop it first, or choose another --data-dir", who, h.dir)
+	}
+	// Whoever had it may have removed it since we opened it; another could then lock a new file of the same name.
+	if ours, err := file.Stat(); err == nil {
+		if there, err := os.Lstat(file.Name()); err != nil || !os.SameFile(ours, there) {
+			file.Close()
+			return h.takeLock()
+		}
 	}
 	err = file.Truncate(0)
 	if err == nil {
@@ -320,11 +335,17 @@ func socketFits(folder string) bool {
 	return len(filepath.Join(folder, ".s.PGSQL."+privatePort)) <= longestSocketPath
 }
 
-// close gives the data directory back.
+// close gives the data directory back. Where no cluster was made nothing of ours stays.
 func (h *home) close() {
 	h.once.Do(func() {
 		if h.temporary != "" {
 			_ = os.RemoveAll(h.temporary) // it is empty, or holds the socket of a dead Postgres
+		}
+		if _, err := os.Lstat(h.cluster); errors.Is(err, fs.ErrNotExist) {
+			_ = os.Remove(h.lock.Name())
+			for _, dir := range h.made {
+				_ = os.Remove(dir) // fails if somebody else keeps something there
+			}
 		}
 		// Closing alone would leave the lock with a child that is just being started and has a copy.
 		_ = syscall.Flock(int(h.lock.Fd()), syscall.LOCK_UN)

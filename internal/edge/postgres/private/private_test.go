@@ -302,7 +302,7 @@ func TestPrivateStartIsCancelled(t *testing.T) {
 	if err := <-began; !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v, want that it was cancelled", err)
 	}
-	if files, _ := filepath.Glob(filepath.Join(dir, "postgres*")); len(files) != 1 { // the lock file
+	if files, _ := filepath.Glob(filepath.Join(dir, "postgres*")); len(files) > 0 {
 		t.Errorf("it left %v", files)
 	}
 	startPrivate(t, Config{Dir: dir, Unsafe: true})

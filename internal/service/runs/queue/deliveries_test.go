@@ -2,7 +2,10 @@ package queue_test
 
 import (
 	"fmt"
+	"io"
 	"net/http"
+	"net/http/httptest"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -12,6 +15,7 @@ import (
 	"example.org/headroom/internal/service/app"
 	"example.org/headroom/internal/service/hooks"
 	"example.org/headroom/internal/service/runs/queue"
+	"example.org/headroom/internal/service/telemetry"
 	"example.org/headroom/internal/test/pgtest"
 )
 
@@ -202,6 +206,23 @@ func TestWebhooksThatAreDisabled(t *testing.T) {
 	cluster(t, s, "shop")
 	plan(t, s, "shop", 5)
 	deliveries(t, s, off, "not more", allIn(hooks.DeliveryFailed, 1))
+
+	// Metrics tell which fail, without the one that somebody disabled.
+	failing := s.Hooks.Failing()
+	if err := failing.Read(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	tel := telemetry.New(io.Discard, nil)
+	tel.Registry.MustRegister(failing)
+	shown := httptest.NewRecorder()
+	tel.Handler().ServeHTTP(shown, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+	var series []string
+	for _, m := range regexp.MustCompile(`(?m)^headroom_webhook_failing_since_timestamp_seconds\{(.*)\} 1\.`).FindAllStringSubmatch(shown.Body.String(), -1) {
+		series = append(series, m[1])
+	}
+	if want := []string{`state="disabled",webhook="gone"`, `state="disabled",webhook="weary"`, `state="retried",webhook="last"`}; !slices.Equal(series, want) {
+		t.Errorf("webhooks that fail are %q, want %q", series, want)
+	}
 
 	pgtest.Outlast(t)
 	audit, err := s.Stores.Database.Audit(boss(t), app.AuditFilter{}, storage.Page{Limit: 1000})
