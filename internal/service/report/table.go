@@ -5,6 +5,7 @@ package report
 import (
 	"encoding/csv"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -19,6 +20,27 @@ import (
 type Table struct {
 	Columns []string
 	Rows    [][]Cell
+}
+
+// without returns the table without some columns.
+func (t Table) without(columns ...string) Table {
+	var left Table
+	keep := func(i int) bool { return !slices.Contains(columns, t.Columns[i]) }
+	for i, name := range t.Columns {
+		if keep(i) {
+			left.Columns = append(left.Columns, name)
+		}
+	}
+	for _, row := range t.Rows {
+		var cells []Cell
+		for i, cell := range row {
+			if keep(i) {
+				cells = append(cells, cell)
+			}
+		}
+		left.Rows = append(left.Rows, cells)
+	}
+	return left
 }
 
 // Cell holds one value: its text and whether it is a number. A number is aligned to the right and never taken for a

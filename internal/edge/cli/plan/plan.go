@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"reflect"
 	"strconv"
 	"strings"
@@ -99,6 +100,10 @@ func writePlan(c *cobra.Command, s *remote.Service, out shell.Output, r record) 
 		return out.Write(c, map[string]shell.Form{"json": remote.Indented(r.text)})
 	}
 	p, err := problemOfPlan(s, c.Context(), r)
+	var away *remote.Problem
+	if errors.As(err, &away) && away.Status == http.StatusServiceUnavailable && out.Format == "table" && !r.Freshness.ConfirmedAt.IsZero() {
+		return out.Write(c, map[string]shell.Form{"table": r.alone})
+	}
 	if err != nil {
 		return err
 	}
@@ -117,6 +122,16 @@ func writePlan(c *cobra.Command, s *remote.Service, out shell.Output, r record) 
 		"csv":  func(w io.Writer) error { return tables.ClassesCSV(w, p, r.Plan) },
 		"xlsx": func(w io.Writer) error { return tables.PlanWorkbook(w, p, r.Plan) },
 	})
+}
+
+// alone prints a current plan that the server has in memory while the database, which has its problem, is away.
+func (r record) alone(w io.Writer) error {
+	_, err := fmt.Fprintf(w, "Plan %d is stale: the database is away, and the server answers from memory. Times, deadlines and prices are missing here.\n\n%s\n",
+		r.Number, r.headline())
+	if err != nil {
+		return err
+	}
+	return tables.PlanAlone(w, r.Plan)
 }
 
 func planCreateCommand(to *remote.Connection) *cobra.Command {
