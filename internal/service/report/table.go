@@ -24,23 +24,11 @@ type Table struct {
 
 // without returns the table without some columns.
 func (t Table) without(columns ...string) Table {
-	var left Table
-	keep := func(i int) bool { return !slices.Contains(columns, t.Columns[i]) }
-	for i, name := range t.Columns {
-		if keep(i) {
-			left.Columns = append(left.Columns, name)
-		}
+	keep := map[string]bool{}
+	for _, name := range t.Columns {
+		keep[name] = !slices.Contains(columns, name)
 	}
-	for _, row := range t.Rows {
-		var cells []Cell
-		for i, cell := range row {
-			if keep(i) {
-				cells = append(cells, cell)
-			}
-		}
-		left.Rows = append(left.Rows, cells)
-	}
-	return left
+	return t.only(keep)
 }
 
 // Cell holds one value: its text and whether it is a number. A number is aligned to the right and never taken for a
