@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -176,8 +177,9 @@ With --async the server plans in the background, and the run that does it is pri
 }
 
 // Create plans a cluster for now, keeps the plan and shows it to people. Where no job is expected now it shows one for the
-// next moment with jobs, if that is known. It returns the number of the plan shown.
-func Create(c *cobra.Command, s *remote.Service, cluster string, next time.Time) (number int64, err error) {
+// next moment with jobs, if that is known. It returns the number of the plan shown. Warnings of the codes that go without
+// saying are left out.
+func Create(c *cobra.Command, s *remote.Service, cluster string, next time.Time, plain ...string) (number int64, err error) {
 	r, err := create(c, s, cluster, "{}")
 	if err != nil {
 		return 0, err
@@ -195,6 +197,7 @@ func Create(c *cobra.Command, s *remote.Service, cluster string, next time.Time)
 			return 0, err
 		}
 	}
+	r.Plan.Warnings = slices.DeleteFunc(r.Plan.Warnings, func(w capacity.Warning) bool { return slices.Contains(plain, w.Code) })
 	return r.Number, writePlan(c, s, shell.Output{Format: "table"}, r)
 }
 
