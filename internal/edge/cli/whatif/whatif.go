@@ -159,8 +159,9 @@ func whatIfCommand() *cobra.Command {
 		Use:   "whatif [FILE|-]",
 		Short: "Say what other deadlines, demand, prices or limits would come to",
 		Long: `Lays changes over a problem, solves it with and without them, and puts both beside each other. All flags
-together are one scenario; each --scenario file is another. "values" is what the same decisions would
-cost more at the new figures, "decisions" what adapting to them adds.
+together are one scenario; each --scenario file is another. "Same VMs and jobs" is what the plan as it is
+would cost more in the scenario, "Adapting" what a new plan changes of that. Refused jobs are on no bill:
+the value refused is what they are worth to you.
 
 With --cluster a server is asked about one of its clusters as it is now, or at another time with --at, and --saved
 names scenarios it has. To make one,
@@ -321,7 +322,11 @@ func writeWhatIf(c *cobra.Command, out shell.Output, w whatif.Comparison, text [
 			}
 			fmt.Fprintln(to)
 			if len(w.Scenarios) <= whatif.MaxFullScenarios {
-				return tables.ScenarioLines(w).Text(to)
+				if err := tables.ScenarioLines(w).Text(to); err != nil {
+					return err
+				}
+				_, err := fmt.Fprintf(to, "\n%s\n", tables.AboutLines)
+				return err
 			}
 			return tables.WhatIf(w).Text(to)
 		},
