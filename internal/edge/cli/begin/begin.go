@@ -203,7 +203,7 @@ type bill struct {
 		Admitted float64 `json:"admitted_job_hours"`
 		Refused  float64 `json:"refused_job_hours"`
 	} `json:"total"`
-	Periods     []struct {
+	Periods []struct {
 		Start    time.Time `json:"start"`
 		Admitted float64   `json:"admitted"`
 	} `json:"periods"`

@@ -61,7 +61,7 @@ var errNoNodes = errors.New("no simulated node is left")
 const (
 	simulatedBoot = "simulated"
 	observeEvery  = 10 * time.Minute // an alert waits for an hour
-	longestRound  = 5 * time.Second // also while the database hangs
+	longestRound  = 5 * time.Second  // also while the database hangs
 )
 
 // start plays the nodes until the context ends, or until all of them are deleted.
