@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"example.org/headroom/internal/core/capacity"
-	"example.org/headroom/internal/core/words"
 	"example.org/headroom/internal/data/inputs"
 	"example.org/headroom/internal/service/clusters"
 )
@@ -57,7 +56,7 @@ func TestJobsBesideAForecast(t *testing.T) {
 		return replaced
 	}
 	said := func(c inputs.PlannedClass) bool {
-		return slices.ContainsFunc(c.Warnings, func(w capacity.Warning) bool { return w.Code == words.ForecastCounts && w.Pointer == "/jobs" })
+		return slices.ContainsFunc(c.Warnings, func(w capacity.Warning) bool { return w.Code == "forecast_counts" && w.Pointer == "/jobs" })
 	}
 	if c := replace("jobs", map[string]any{"min": 1, "max": 3}); said(c) {
 		t.Errorf("without a forecast: %+v", c.Warnings)
