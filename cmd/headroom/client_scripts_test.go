@@ -74,7 +74,7 @@ func revoke(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(json.Unmarshal([]byte(ts.ReadFile("stdout")), &keys))
 	for _, k := range keys.Items {
 		if k.Name == args[0] {
-			ts.Check(ts.Exec("headroom", "server", "key", "revoke", k.ID))
+			ts.Check(ts.Exec("headroom", "server", "key", "revoke", k.ID, "--yes"))
 			return
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -260,6 +261,38 @@ func TestInitOfATable(t *testing.T) {
 	}
 }
 
+// Where jobs ran too seldom to be expected again, it says that none is, and the command that changes that.
+func TestInitOfSeldomRuns(t *testing.T) {
+	t.Parallel()
+	h := startHomed(t)
+	list := "JobID|JobName|AllocCPUS|Submit|Start|End|State\n"
+	for i, job := range []string{"etl", "report"} {
+		at := 1788739200 + i*365*86400
+		list += fmt.Sprintf("%d|%s|8|%d|%d|%d|COMPLETED\n", i+1, job, at, at, at+500)
+	}
+	path := filepath.Join(t.TempDir(), "jobs.txt")
+	if err := os.WriteFile(path, []byte(list), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	said := h.verb(t, "init", "shop", "--from-history", path, "--instance", "m5.xlarge", "--price", "0.192")
+	for _, want := range []string{"- no run arrives until ", "the VM bill is 0.00 USD.\nNo run is expected in that time, so nothing is rented."} {
+		if !strings.Contains(said, want) {
+			t.Errorf("it does not say %q:\n%s", want, said)
+		}
+	}
+	if strings.Contains(said, "runs arrive like that") {
+		t.Errorf("runs of which none is expected arrive like that:\n%s", said)
+	}
+	cure := regexp.MustCompile(`\n  headroom (class forecast weekly shop "etl" --counts arrivals) --week '(.*)' (--from .* --until .*)\n`).FindStringSubmatch(said)
+	if cure == nil {
+		t.Fatalf("nothing changes that:\n%s", said)
+	}
+	h.verb(t, slices.Concat(strings.Fields(strings.ReplaceAll(cure[1], `"`, "")), []string{"--week", cure[2]}, strings.Fields(cure[3]))...)
+	if said := h.verb(t, "whatif", "months", "--cluster", "shop"); strings.Contains(said, "the VM bill is 0.00") {
+		t.Errorf("with that forecast:\n%s", said)
+	}
+}
+
 // Of past runs none is refused in any hour, though a few took six times as long as the others, and set the deadline.
 func TestInitRefusesNothing(t *testing.T) {
 	t.Parallel()
@@ -297,6 +330,9 @@ func TestInitOfAGuess(t *testing.T) {
 		if !strings.Contains(said, want) {
 			t.Errorf("it does not say %q:\n%s", want, said)
 		}
+	}
+	if strings.Contains(said, "Warning:") {
+		t.Errorf("a guess has no runs that calibrate it:\n%s", said)
 	}
 	// Short jobs count until their deadline, and none of them is refused, now or in a later hour.
 	said = h.verb(t, "init", "short", "--takes", "10s", "--on", "1", "--a-day", "20000", "--instance", "m5.large", "--price", "0.096")

@@ -89,7 +89,7 @@ func TestKeysInThePrivateDatabase(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	if key("create", "second", "--role", "viewer", "--cluster", "shop", "-q"); trouble.Len() > 0 {
+	if key("create", "second", "--role", "viewer", "-q"); trouble.Len() > 0 {
 		t.Errorf("a key for the database that is there: got %q", &trouble)
 	}
 	if list := key("list"); !strings.Contains(list, "first") || !strings.Contains(list, "second") || strings.Contains(list, "hrk_") {

@@ -193,6 +193,12 @@ func TestOutageOfTheDatabase(t *testing.T) {
 		t.Errorf("the server says nothing of the outage:\n%s", servers[2].greeted)
 	}
 	load("after a start from the copy")
+	asking := exec.Command("headroom", "plan", "get", "demo", "--server", "http://"+servers[0].address)
+	asking.Env = append(os.Environ(), "HEADROOM_API_KEY="+key)
+	if said, err := asking.CombinedOutput(); err != nil || !strings.HasPrefix(string(said), "Plan 1 is stale: the database is away") ||
+		!strings.Contains(string(said), "\nVM bill ") {
+		t.Errorf("plan get during the outage: %v\n%s", err, said)
+	}
 	scrape := func() {
 		t.Helper()
 		answer, err := http.Get("http://" + metrics + "/metrics")

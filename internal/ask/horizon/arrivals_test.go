@@ -102,7 +102,7 @@ func TestWorkAfterTheEndIsTold(t *testing.T) {
 	if a.Total.VMHours != 3 || of.LaterHours != 15 || of.LaterVMHours != 15 || of.WorkVMHours != 3 {
 		t.Errorf("got %v VM-hours and %+v, want 3, and 15 after the end", a.Total.VMHours, of)
 	}
-	if want := "count for 15 job-hours after it; no figure counts those. At what a job-hour of their classes takes before the end, they come to 15 VM-hours."; !strings.Contains(a.Explanation, want) {
+	if want := "Jobs that arrive shortly before the end run on after it: about 15 VM-hours more, which no figure counts."; !strings.Contains(a.Explanation, want) {
 		t.Errorf("got %q", a.Explanation)
 	}
 }

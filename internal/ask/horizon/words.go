@@ -34,21 +34,20 @@ func (a *Answer) explain(start, end time.Time) {
 			plainHours(none), hourCount(a.Total.Hours), moment(first.Start), first.Conflict), words.Count("hours", none, "hours"))
 		ofThem, share = " of "+hourCount(a.Total.Hours-none)+" with a plan", "their share of all this time"
 	}
-	bill := fmt.Sprintf("From %s until %s (%s) the VM bill%s is %s %s", moment(start), moment(until), hourCount(a.Total.Hours), ofThem, words.CentsOf(c.Bill), a.Currency)
+	amount := words.CentsOf(c.Bill)
+	bill := fmt.Sprintf("From %s until %s (%s) the VM bill%s is %s %s", moment(start), moment(until), hourCount(a.Total.Hours), ofThem, amount, a.Currency)
 	if a.Scenario != nil {
-		amount := words.CentsOf(c.Bill)
 		if a.Total.Difference != nil {
 			_, amount, _ = closing(a.AsItIs.Total.Cost.Bill, c.Bill)
 		}
 		bill = fmt.Sprintf("%s the VM bill%s from %s until %s (%s) is %s %s", a.with(), ofThem, moment(start), moment(until), hourCount(a.Total.Hours), amount, a.Currency)
 	}
+	amounts := c.billed()
+	what := []string{"on demand", "for spot VMs", "for VMs of contracts in use", "for idle ones", "for upfront payments, " + share}
 	var parts []string
-	for _, line := range []struct {
-		amount money.Amount
-		what   string
-	}{{c.OnDemand, "on demand"}, {c.Spot, "for spot VMs"}, {c.Reserved, "for VMs of contracts in use"}, {c.ReservedIdle, "for idle ones"}, {c.Upfront, "for upfront payments, " + share}} {
-		if !line.amount.IsZero() {
-			parts = append(parts, words.CentsOf(line.amount)+" "+line.what)
+	for i, text := range words.PartsOf(amount, amounts...) {
+		if !amounts[i].IsZero() {
+			parts = append(parts, text+" "+what[i])
 		}
 	}
 	if len(parts) > 0 {
@@ -85,6 +84,14 @@ func (a *Answer) explain(start, end time.Time) {
 	a.explainParts()
 	a.Explanation = a.Facts.Text()
 }
+
+// billed are the parts of a bill.
+func (c *SpanCost) billed() []money.Amount {
+	return []money.Amount{c.OnDemand, c.Spot, c.Reserved, c.ReservedIdle, c.Upfront}
+}
+
+// BillInParts writes the parts of a bill in cents that add up to it: on demand, spot, contracts in use, idle ones, upfront.
+func BillInParts(c SpanCost) []string { return words.PartsOf(words.CentsOf(c.Bill), c.billed()...) }
 
 // tellWhole says what the plans of single hours come to, where that is another bill.
 func (a *Answer) tellWhole() {
@@ -146,7 +153,7 @@ func (a *Answer) explainParts() {
 		if a.Total.RefusedHours > 0 {
 			unless = ", unless they are refused"
 		}
-		say("work_after_the_end", "", fmt.Sprintf("Jobs that arrive before the end count for %s after it%s; no figure counts those. At what a job-hour of their classes takes before the end, they come to %s.", jobHours(later), unless, hoursOf("VM", a.laterVMs())),
+		say("work_after_the_end", "", fmt.Sprintf("Jobs that arrive shortly before the end run on after it%s: about %s more, which no figure counts.", unless, hoursOf("VM", a.laterVMs())),
 			words.Count("job_hours", later, "job-hours"), words.Count("vm_hours", a.laterVMs(), "VM-hours"))
 	}
 	if len(a.Infeasible) > 0 && a.Total.InfeasibleHours == 0 { // every hour has a plan

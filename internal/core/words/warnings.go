@@ -6,13 +6,14 @@ import (
 	"example.org/headroom/internal/core/capacity"
 )
 
-// The codes of a plan's warnings.
+// The codes of warnings of plans and classes.
 const (
 	FirstShuffle      = "first_shuffle_longer"
 	NoPromise         = "no_promise"
 	PromiseElsewhere  = "promise_out_of_range"
 	NotCalibrated     = "not_calibrated"
 	SpotInterruptions = "spot_interruptions"
+	ForecastCounts    = "forecast_counts"
 	EnginesDisagree   = "engines_disagree"
 	SolverUnavailable = "solver_unavailable"
 )
@@ -21,6 +22,12 @@ const (
 func Uncalibrated(class, pointer string) capacity.Warning {
 	return capacity.Warning{Code: NotCalibrated, Pointer: pointer, Detail: fmt.Sprintf(
 		"Class %q has no calibration and is planned with the average bound; give it one, or choose another bound for all classes.", class)}
+}
+
+// Forecast warns that another number of jobs changes little, because a forecast says how many there are in this hour.
+func Forecast(pointer string) capacity.Warning {
+	return capacity.Warning{Code: ForecastCounts, Pointer: pointer, Detail: "A forecast counts for jobs of this class now: it says how many there are, " +
+		"in place of jobs.max, and no more than these are promised by jobs.min. Both count whole in hours without one."}
 }
 
 // Unpromised warns that a class has a target and is planned with its bound alone.

@@ -4,6 +4,7 @@ package words
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -39,13 +40,47 @@ func Cents(x float64) string {
 // CentsOf writes an amount as Cents does, every digit before the point and both after it as the amount has them.
 func CentsOf(m money.Amount) string { return outwards(m, decimal.Decimal.Round) }
 
+// PartsOf writes amounts that add up to a sum, so that they do so in cents as well, as the sum is written. Each is less than a
+// cent from what it is; the cents that rounding down leaves go to those that it takes most from. Amounts of which that cannot
+// be said are written as CentsOf does.
+func PartsOf(sum string, parts ...money.Amount) []string {
+	texts, down := make([]string, len(parts)), make([]decimal.Decimal, len(parts))
+	var least []int // those that rounding down makes less, by how much
+	left, err := decimal.NewFromString(sum)
+	for i, m := range parts {
+		texts[i], down[i] = CentsOf(m), m.RoundFloor(2)
+		left = left.Sub(down[i])
+		if !m.Equal(down[i]) {
+			least = append(least, i)
+		}
+	}
+	slices.SortStableFunc(least, func(i, j int) int {
+		return parts[j].Sub(down[j]).Cmp(parts[i].Sub(down[i]))
+	})
+	cents := left.Shift(2)
+	small := slices.ContainsFunc(parts, func(m money.Amount) bool { return !m.IsZero() && m.Abs().LessThan(cent) })
+	if err != nil || small || !cents.IsInteger() || cents.IsNegative() || cents.GreaterThan(decimal.NewFromInt(int64(len(least)))) {
+		return texts
+	}
+	for n, i := range least {
+		if text := down[i]; n < int(cents.IntPart()) {
+			texts[i] = text.Add(cent).StringFixed(2)
+		} else {
+			texts[i] = text.StringFixed(2)
+		}
+	}
+	return texts
+}
+
+var cent = decimal.New(1, -2)
+
 // CentsUp writes an amount that nothing exceeds: as Cents, and never less than it is. CentsDown never writes more.
 func CentsUp(m money.Amount) string { return outwards(m, decimal.Decimal.RoundCeil) }
 
 func CentsDown(m money.Amount) string { return outwards(m, decimal.Decimal.RoundFloor) }
 
 func outwards(m money.Amount, round func(decimal.Decimal, int32) decimal.Decimal) string {
-	if !m.IsZero() && m.Abs().LessThan(decimal.New(1, -2)) {
+	if !m.IsZero() && m.Abs().LessThan(cent) {
 		return small(m.Decimal, round)
 	}
 	return round(m.Decimal, 2).StringFixed(2)

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"example.org/headroom/internal/core/capacity"
 	"example.org/headroom/internal/data/inputs"
 	"example.org/headroom/internal/service/clusters"
 )
@@ -31,6 +32,43 @@ func (s *service) imports(t testing.TB, path, csv string, want string) {
 	t.Helper()
 	if got := strings.TrimSpace(string(s.ask(s.admin, "PUT", path, csv, "Content-Type", csvType).want(t, 200).text)); got != want {
 		t.Errorf("PUT %s: got %s, want %s", path, got, want)
+	}
+}
+
+// Who gives a class another number of jobs is told where a forecast says it for this hour, and only then.
+func TestJobsBesideAForecast(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	s.cluster("night")
+	s.ask(s.admin, "DELETE", atForecasts+"?class=nightly", nil).want(t, 200)
+	const at = "/v1/clusters/night/classes/nightly"
+	replace := func(member string, value any) inputs.PlannedClass {
+		t.Helper()
+		var c map[string]any
+		now := s.ask(s.admin, "GET", at, nil).want(t, 200)
+		now.into(t, &c)
+		for _, computed := range []string{"version", "created_at", "updated_at", "warnings"} {
+			delete(c, computed)
+		}
+		c[member] = value
+		var replaced inputs.PlannedClass
+		s.ask(s.admin, "PUT", at, c, "If-Match", now.Header.Get("ETag")).want(t, 200).into(t, &replaced)
+		return replaced
+	}
+	said := func(c inputs.PlannedClass) bool {
+		return slices.ContainsFunc(c.Warnings, func(w capacity.Warning) bool { return w.Code == "forecast_counts" && w.Pointer == "/jobs" })
+	}
+	if c := replace("jobs", map[string]any{"min": 1, "max": 3}); said(c) {
+		t.Errorf("without a forecast: %+v", c.Warnings)
+	}
+	hour := time.Now().UTC().Truncate(time.Hour) // the test may meet the next one
+	s.imports(t, atForecasts, fmt.Sprintf("class,hour,jobs\nnightly,%s,2\nnightly,%s,2\n", hour.Format(time.RFC3339), hour.Add(time.Hour).Format(time.RFC3339)),
+		`{"written":2,"added":2,"changed":0,"deleted":0}`)
+	if c := replace("penalty", "7.50"); said(c) {
+		t.Errorf("with the same jobs: %+v", c.Warnings)
+	}
+	if c := replace("jobs", map[string]any{"min": 1, "max": 5}); !said(c) {
+		t.Errorf("beside a forecast: %+v", c.Warnings)
 	}
 }
 

@@ -99,6 +99,7 @@ type madeClass struct {
 	class    inputs.PlannedClass
 	adoption *Adoption // of the calibration; nil without one
 	forecast *inputs.Series
+	seldom   bool // it ran too seldom to be expected again
 }
 
 // ClassesFromHistory makes classes of recorded jobs, each with its profile, deadline, calibration and forecast: all of them

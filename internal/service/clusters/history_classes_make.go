@@ -121,6 +121,10 @@ func (m *classMaker) assume() {
 	}
 	m.assumed(AboutMachines, "tasks take as long on %s as on the machines of these runs", words.List(names))
 	m.assumed(AboutJobs, PromisedJobs)
+	if !slices.ContainsFunc(m.all, func(c madeClass) bool { return !c.seldom }) {
+		m.assumed(AboutForecast, "no run arrives until %s, because each job ran too seldom", m.made.Until.Format(time.DateOnly))
+		return
+	}
 	m.assumed(AboutForecast, "runs arrive like that until %s", m.made.Until.Format(time.DateOnly))
 }
 

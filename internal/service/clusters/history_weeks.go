@@ -73,7 +73,8 @@ func (m *classMaker) forecast(ctx context.Context, job chosenJob, c *madeClass, 
 	own := spanOf(*job.FirstAt, *job.LastAt)
 	if in := own.weeks(m.record); in.days() >= 7 {
 		q := ForecastFromHistory{Class: job.name, Job: job.Job, MeasuredFrom: &in.from, MeasuredUntil: &in.until, Counts: inputs.CountsArrivals, Statistic: StatisticAverage}
-		if about = in.words(runs); !in.seldom(runs) {
+		about, c.seldom = in.words(runs), in.seldom(runs)
+		if !c.seldom {
 			if weekly.Week, err = m.desk.measuredWeek(ctx, m.of.Name, q, m.zone, new(ForecastMade)); err != nil {
 				return "", fault.Move(err, func(string) string { return "/job" })
 			}

@@ -8,10 +8,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"example.org/headroom/internal/core/capacity"
 	"example.org/headroom/internal/core/fault"
 	"example.org/headroom/internal/core/plan"
+	"example.org/headroom/internal/core/words"
 	"example.org/headroom/internal/data/inputs"
 	"example.org/headroom/internal/data/storage"
 	"example.org/headroom/internal/service/auth"
@@ -67,7 +69,27 @@ func (d *Desk) checkClass(ctx context.Context, cluster string, c *inputs.Planned
 		}
 		profile = &version.Profile
 	}
-	return giveWarnings(of, c, profile)
+	if err := giveWarnings(of, c, profile); err != nil {
+		return err
+	}
+	return d.warnOfForecast(ctx, cluster, c)
+}
+
+// warnOfForecast warns of another number of jobs where a forecast tells it for this hour.
+func (d *Desk) warnOfForecast(ctx context.Context, cluster string, c *inputs.PlannedClass) error {
+	stored, err := d.inputs.Classes().Get(ctx, cluster, c.Name)
+	if errors.Is(err, fault.NotFound) || err == nil && stored.Jobs == c.Jobs {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	hour := d.now().UTC().Truncate(time.Hour)
+	rows, err := d.forecasts.Forecasts(ctx, cluster, ForecastFilter{Class: c.Name, From: hour, Until: hour.Add(time.Hour)}, storage.Page{Limit: 1})
+	if err == nil && len(rows.Items) > 0 {
+		c.Warnings = append(c.Warnings, words.Forecast("/jobs"))
+	}
+	return err
 }
 
 // checkPlanned checks a class with its profile, before either is stored.

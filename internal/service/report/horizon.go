@@ -308,14 +308,14 @@ func brief(t Table, per, currency string) Table {
 	}
 	short := t.only(keep)
 	for i, row := range short.Rows {
+		closeBill(short.Columns, row, currency)
 		for j, c := range row {
 			switch name := short.Columns[j]; {
 			case name == "start":
 				at, _ := time.Parse(time.RFC3339, c.Text)
 				row[j] = text(at.Format(pick(per == "Month", "2006-01", pick(per == "Day", time.DateOnly, "2006-01-02 15:04"))))
 			case strings.HasSuffix(name, "_"+currency) && c.Text != "":
-				d, _ := decimal.NewFromString(c.Text)
-				row[j].Text = cents(money.Amount{Decimal: d})
+				row[j].Text = cents(amountOf(c))
 			case c.Number && c.Text != "":
 				d, _ := decimal.NewFromString(c.Text)
 				row[j].Text = d.Round(2).String()
@@ -333,11 +333,50 @@ func brief(t Table, per, currency string) Table {
 	return short
 }
 
+// closeBill rounds the parts of a row's bill to cents that add up to it.
+func closeBill(columns []string, row []Cell, currency string) {
+	bill := slices.Index(columns, billColumn+"_"+currency)
+	if bill < 0 || row[bill].Text == "" {
+		return
+	}
+	var at []int
+	var parts []money.Amount
+	for _, name := range []string{"on_demand", "spot", "reserved", "reserved_idle", "upfront"} {
+		if j := slices.Index(columns, name+"_"+currency); j >= 0 && row[j].Text != "" {
+			at, parts = append(at, j), append(parts, amountOf(row[j]))
+		}
+	}
+	for n, part := range words.PartsOf(cents(amountOf(row[bill])), parts...) {
+		row[at[n]].Text = part
+	}
+}
+
+// amountOf reads an amount of a cell.
+func amountOf(c Cell) money.Amount {
+	d, _ := decimal.NewFromString(c.Text)
+	return money.Amount{Decimal: d}
+}
+
 func contractsBrief(a horizon.Answer) Table {
 	columns := []string{"Contract", "VMs", "Used", "Idle VM hours", "By the hour " + a.Currency, "Idle " + a.Currency, "Upfront " + a.Currency}
-	return tableOf(columns, a.Contracts, func(c horizon.ContractTotal) []Cell {
+	t := tableOf(columns, a.Contracts, func(c horizon.ContractTotal) []Cell {
 		return []Cell{text(c.Name), whole(c.VMs), share(c.Utilisation), figure(c.IdleHours, 2, ""), {cents(c.Reserved), true}, {cents(c.ReservedIdle), true}, {cents(c.Upfront), true}}
 	})
+	sums := horizon.BillInParts(a.Total.Cost) // as the sentence above has them
+	for j, of := range []func(c *horizon.ContractTotal) money.Amount{
+		func(c *horizon.ContractTotal) money.Amount { return c.Reserved },
+		func(c *horizon.ContractTotal) money.Amount { return c.ReservedIdle },
+		func(c *horizon.ContractTotal) money.Amount { return c.Upfront },
+	} {
+		parts := make([]money.Amount, len(a.Contracts))
+		for i := range parts {
+			parts[i] = of(&a.Contracts[i])
+		}
+		for i, part := range words.PartsOf(sums[2+j], parts...) {
+			t.Rows[i][4+j].Text = part
+		}
+	}
+	return t
 }
 
 // share returns a ratio in per cent for a terminal.

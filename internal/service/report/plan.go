@@ -125,6 +125,24 @@ func classAt(p capacity.Problem, i int) capacity.Class {
 // Plan writes a plan for a terminal: the decision in one sentence, the classes, the supply and its cost, the reasons,
 // the warnings and the assumptions. An infeasible problem has only the conflicts and their cures.
 func Plan(w io.Writer, p capacity.Problem, pl capacity.Plan) error {
+	return writePlan(w, pl, classTable(p, pl), supplyTable(p, pl))
+}
+
+// PlanAlone writes a plan whose problem is not at hand: without times, deadlines, prices and quotas.
+func PlanAlone(w io.Writer, pl capacity.Plan) error {
+	p := capacity.Problem{Currency: pl.Cost.Currency, PeriodSeconds: pl.Cost.PeriodSeconds}
+	var spot *capacity.Spot
+	if pl.VMs.Spot > 0 {
+		spot = new(capacity.Spot)
+	}
+	p.Supply.Spot = spot
+	for _, of := range pl.VMs.Types {
+		p.Supply.VMTypes = append(p.Supply.VMTypes, capacity.VMTypeSupply{Name: of.Name, Spot: spot})
+	}
+	return writePlan(w, pl, classTable(p, pl).without("Time ()", "Deadline"), supplyTable(p, pl).without("Price per VM"))
+}
+
+func writePlan(w io.Writer, pl capacity.Plan, classes, supply Table) error {
 	var b strings.Builder
 	b.WriteString(visible(Headline(pl), 0) + "\n")
 	if pl.Status == capacity.InfeasibleStatus {
@@ -133,11 +151,11 @@ func Plan(w io.Writer, p capacity.Problem, pl capacity.Plan) error {
 		}
 	} else {
 		b.WriteByte('\n')
-		if err := classTable(p, pl).Text(&b); err != nil {
+		if err := classes.Text(&b); err != nil {
 			return err
 		}
 		b.WriteByte('\n')
-		if err := supplyTable(p, pl).Text(&b); err != nil {
+		if err := supply.Text(&b); err != nil {
 			return err
 		}
 		reasons(&b, pl)
@@ -146,7 +164,7 @@ func Plan(w io.Writer, p capacity.Problem, pl capacity.Plan) error {
 		b.WriteString(visible("Warning: "+warning.Detail, 0) + "\n")
 	}
 	if pl.Proof != nil {
-		b.WriteString(visible(proofLine(pl.Objective, *pl.Proof, p.Currency), 0) + "\n")
+		b.WriteString(visible(proofLine(pl.Objective, *pl.Proof, pl.Cost.Currency), 0) + "\n")
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

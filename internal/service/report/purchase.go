@@ -174,11 +174,13 @@ func costsBrief(a horizon.PurchaseAnswer) Table {
 	}
 	for _, line := range lines {
 		c := &line.cost.Cost
-		row := []Cell{text(strings.ToUpper(line.name[:1]) + line.name[1:]), {cents(c.OnDemand), true}}
-		if spot {
-			row = append(row, Cell{cents(c.Spot), true})
+		row := []Cell{text(strings.ToUpper(line.name[:1]) + line.name[1:])}
+		for i, part := range words.PartsOf(cents(line.cost.Bill), c.OnDemand, c.Spot, c.Reserved, c.ReservedIdle, line.cost.Upfront) {
+			if i != 1 || spot {
+				row = append(row, Cell{part, true})
+			}
 		}
-		for _, m := range []money.Amount{c.Reserved, c.ReservedIdle, line.cost.Upfront, line.cost.Bill, c.Penalties, line.cost.Total} {
+		for _, m := range []money.Amount{line.cost.Bill, c.Penalties, line.cost.Total} {
 			row = append(row, Cell{cents(m), true})
 		}
 		if line.cost.Status == capacity.InfeasibleStatus {

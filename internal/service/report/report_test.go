@@ -101,6 +101,43 @@ Proved by the built-in solver: no plan's bill and value together are more than 9
 	}
 }
 
+// Without its problem a plan has no times, deadlines, prices or quotas; its amounts still add up.
+func TestPlanAlone(t *testing.T) {
+	_, pl := nightlyPlan()
+	var b strings.Builder
+	if err := PlanAlone(&b, pl); err != nil {
+		t.Fatal(err)
+	}
+	want := `Rent 7 VMs (4 reserved, 3 on demand) for 2.20 EUR a period of 7200 s; 3 of 4 jobs admitted, and 1 refused, valued at 5.00 EUR. At most 1.3 % from optimal.
+
+Class  Admitted   VMs  Map slots  Reduce slots  Verdict
+etl      2 of 3  6.50         10             3  partial
+known    1 of 1  0.25          –             –  full
+
+Supply          VMs  Used  Amount a period of 7200 s
+yearly            5     4
+Reserved, used          4                   0.80 EUR
+Reserved, idle                              0.20 EUR
+On demand               3                   1.20 EUR
+VM bill                 7                   2.20 EUR
+Value refused                               5.00 EUR
+Bill and value                              7.20 EUR
+`
+	if got, _, _ := strings.Cut(b.String(), "\netl: "); got != want {
+		t.Errorf("plan (-want +got):\n%s", cmp.Diff(want, got))
+	}
+	pl.VMs.Spot, pl.VMs.Types = 1, []capacity.TypeVMs{{Name: "large", OnDemand: 3}, {Name: "small", Spot: 1}}
+	b.Reset()
+	if err := PlanAlone(&b, pl); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"On demand of large          3\n", "Spot of small               1\n"} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("the plan does not say %q:\n%s", want, b.String())
+		}
+	}
+}
+
 func TestPlanForASpreadsheet(t *testing.T) {
 	p, pl := nightlyPlan()
 	var b strings.Builder

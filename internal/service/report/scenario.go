@@ -70,10 +70,20 @@ func splitLine(d *whatif.ScenarioDifference, column string) whatif.MoneySplit {
 		Decisions: less(total.Decisions, value.Decisions), To: less(total.To, value.To)}
 }
 
+// The columns of the two steps from a plan to that of a scenario.
+const (
+	keptColumn    = "Same VMs and jobs"
+	adaptedColumn = "Adapting"
+)
+
+// AboutLines says what two columns of ScenarioLines are.
+const AboutLines = "\"" + keptColumn + "\" is what the plan as it is would cost more in the scenario, with jobs that it does not admit as refused. " +
+	"\"" + adaptedColumn + "\" is what a new plan changes of that."
+
 // ScenarioLines returns the bills of up to a few scenarios side by side, with a row for each line. Each scenario has
 // its bill, the additional cost of the same decisions at its figures, and the cost of adapting.
 func ScenarioLines(w whatif.Comparison) Table {
-	t := Table{Columns: []string{"", "base"}}
+	t := Table{Columns: []string{"", "As it is"}}
 	base := costCells(planCost(&w.Base.Cost))
 	counts := []struct {
 		name string
@@ -81,7 +91,7 @@ func ScenarioLines(w whatif.Comparison) Table {
 	}{
 		{"VMs", func(o plan.Outcome) float64 { return o.VMs.Total }}, {"VMs on demand", func(o plan.Outcome) float64 { return o.VMs.OnDemand }},
 		{"VMs reserved", func(o plan.Outcome) float64 { return o.VMs.Reserved }}, {"VMs spot", func(o plan.Outcome) float64 { return o.VMs.Spot }},
-		{"jobs admitted", func(o plan.Outcome) float64 { return o.Admitted }}, {"jobs refused", func(o plan.Outcome) float64 { return o.Refused }},
+		{"Jobs admitted", func(o plan.Outcome) float64 { return o.Admitted }}, {"Jobs refused", func(o plan.Outcome) float64 { return o.Refused }},
 	}
 	feasible := w.Base.Status != capacity.InfeasibleStatus
 	cell := func(ok bool, c Cell) Cell {
@@ -90,7 +100,7 @@ func ScenarioLines(w whatif.Comparison) Table {
 		}
 		return c
 	}
-	for i, name := range costNames {
+	for i, name := range []string{"VM bill", "  on demand", "  spot", "  reserved, used", "  reserved, idle", "Value refused", "Bill and value"} { // as costNames
 		t.Rows = append(t.Rows, []Cell{text(name), cell(feasible, base[i])})
 	}
 	for _, c := range counts {
@@ -101,7 +111,7 @@ func ScenarioLines(w whatif.Comparison) Table {
 		if name == "" {
 			name = "scenario " + rounded(float64(i+1), 0)
 		}
-		t.Columns = append(t.Columns, name, "values", "decisions")
+		t.Columns = append(t.Columns, name, keptColumn, adaptedColumn)
 		cost := costCells(planCost(&a.Cost))
 		for k, name := range costNames {
 			var d whatif.MoneySplit

@@ -5,6 +5,7 @@ package report
 import (
 	"encoding/csv"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -19,6 +20,15 @@ import (
 type Table struct {
 	Columns []string
 	Rows    [][]Cell
+}
+
+// without returns the table without some columns.
+func (t Table) without(columns ...string) Table {
+	keep := map[string]bool{}
+	for _, name := range t.Columns {
+		keep[name] = !slices.Contains(columns, name)
+	}
+	return t.only(keep)
 }
 
 // Cell holds one value: its text and whether it is a number. A number is aligned to the right and never taken for a

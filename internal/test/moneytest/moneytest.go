@@ -221,8 +221,8 @@ func (b *Book) has(set map[string]decimal.Decimal, text string) bool {
 		r = rounded{len(set), make(map[string]bool, len(set))}
 		for _, known := range set {
 			r.to[known.Round(places).String()] = true
-			if places >= 2 {
-				r.to[known.RoundBank(places).String()] = true
+			if places >= 2 { // a part of a sum is rounded so that the parts add up to it
+				r.to[known.RoundFloor(places).String()], r.to[known.RoundCeil(places).String()] = true, true
 			}
 		}
 		if b.rounded == nil {
@@ -367,7 +367,7 @@ func (b *Book) Printed(text string) (wrong []string) {
 					}
 				}
 				under := heads[k]
-				if strings.HasPrefix(heads[0], "Supply") || heads[0] == "base" {
+				if strings.HasPrefix(heads[0], "Supply") || heads[0] == "As it is" {
 					under = cells[0]
 				}
 				if fault := b.judge(under, words[0]); fault != "" {

@@ -139,7 +139,11 @@ func (b *beginning) plan(c *cobra.Command) error {
 			break
 		}
 	}
-	number, err := plan.Create(c, b.s, b.cluster, busy)
+	var plain []string
+	if len(b.history) == 0 {
+		plain = []string{words.NotCalibrated} // a guess has no runs
+	}
+	number, err := plan.Create(c, b.s, b.cluster, busy, plain...)
 	if err != nil {
 		return err
 	}
@@ -148,8 +152,11 @@ func (b *beginning) plan(c *cobra.Command) error {
 	if !told {
 		first = fmt.Sprintf("The bill of the time ahead takes longer to work out: headroom whatif months --cluster %s tells it.", cluster)
 	}
+	if told && months.Total.Admitted+months.Total.Refused == 0 {
+		first += "\n" + b.nothingExpected()
+	}
 	if first != "" {
-		fmt.Fprintf(c.OutOrStdout(), "\n%s\n", shell.Shown(first))
+		fmt.Fprintf(c.OutOrStdout(), "\n%s\n", shell.ShownLines(first))
 	}
 	text := fmt.Sprintf("\nGo on: headroom whatif months --cluster %s tells the bill by month (with --until and --assume also beyond the forecast), "+
 		"headroom plan explain %[1]s --plan %d what would change the plan.\n", cluster, number)
@@ -159,6 +166,17 @@ func (b *beginning) plan(c *cobra.Command) error {
 	}
 	_, err = io.WriteString(c.OutOrStdout(), text)
 	return err
+}
+
+// nothingExpected says why the time ahead costs nothing, and what changes that.
+func (b *beginning) nothingExpected() string {
+	until := b.end
+	if until.IsZero() {
+		until = b.now.Add(clusters.Ahead)
+	}
+	return fmt.Sprintf("No run is expected in that time, so nothing is rented. Say when runs come, such as one at 1:00 on working days:\n"+
+		"  headroom class forecast weekly %s %s --counts arrivals --week 'mon-fri 1-2: 1; else 0' --from %s --until %s",
+		b.cluster, shell.QuotedText(b.classes[0].name), b.now.UTC().Format(time.DateOnly), until.UTC().Format(time.DateOnly))
 }
 
 // readUntil reads the end of the forecasts.
@@ -181,7 +199,11 @@ const fortnight = 14 * 24 * time.Hour
 // bill is an answer about the time ahead.
 type bill struct {
 	Explanation string `json:"explanation"`
-	Periods     []struct {
+	Total       struct {
+		Admitted float64 `json:"admitted_job_hours"`
+		Refused  float64 `json:"refused_job_hours"`
+	} `json:"total"`
+	Periods []struct {
 		Start    time.Time `json:"start"`
 		Admitted float64   `json:"admitted"`
 	} `json:"periods"`

@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -99,6 +101,10 @@ func writePlan(c *cobra.Command, s *remote.Service, out shell.Output, r record) 
 		return out.Write(c, map[string]shell.Form{"json": remote.Indented(r.text)})
 	}
 	p, err := problemOfPlan(s, c.Context(), r)
+	var away *remote.Problem
+	if errors.As(err, &away) && away.Status == http.StatusServiceUnavailable && out.Format == "table" && !r.Freshness.ConfirmedAt.IsZero() {
+		return out.Write(c, map[string]shell.Form{"table": r.alone})
+	}
 	if err != nil {
 		return err
 	}
@@ -117,6 +123,16 @@ func writePlan(c *cobra.Command, s *remote.Service, out shell.Output, r record) 
 		"csv":  func(w io.Writer) error { return tables.ClassesCSV(w, p, r.Plan) },
 		"xlsx": func(w io.Writer) error { return tables.PlanWorkbook(w, p, r.Plan) },
 	})
+}
+
+// alone prints a current plan that the server has in memory while the database, which has its problem, is away.
+func (r record) alone(w io.Writer) error {
+	_, err := fmt.Fprintf(w, "Plan %d is stale: the database is away, and the server answers from memory. Times, deadlines and prices are missing here.\n\n%s\n",
+		r.Number, r.headline())
+	if err != nil {
+		return err
+	}
+	return tables.PlanAlone(w, r.Plan)
 }
 
 func planCreateCommand(to *remote.Connection) *cobra.Command {
@@ -161,8 +177,9 @@ With --async the server plans in the background, and the run that does it is pri
 }
 
 // Create plans a cluster for now, keeps the plan and shows it to people. Where no job is expected now it shows one for the
-// next moment with jobs, if that is known. It returns the number of the plan shown.
-func Create(c *cobra.Command, s *remote.Service, cluster string, next time.Time) (number int64, err error) {
+// next moment with jobs, if that is known. It returns the number of the plan shown. Warnings of the codes that go without
+// saying are left out.
+func Create(c *cobra.Command, s *remote.Service, cluster string, next time.Time, plain ...string) (number int64, err error) {
 	r, err := create(c, s, cluster, "{}")
 	if err != nil {
 		return 0, err
@@ -180,6 +197,7 @@ func Create(c *cobra.Command, s *remote.Service, cluster string, next time.Time)
 			return 0, err
 		}
 	}
+	r.Plan.Warnings = slices.DeleteFunc(r.Plan.Warnings, func(w capacity.Warning) bool { return slices.Contains(plain, w.Code) })
 	return r.Number, writePlan(c, s, shell.Output{Format: "table"}, r)
 }
 

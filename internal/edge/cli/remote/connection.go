@@ -148,7 +148,8 @@ func (o *Connection) Local() (a ClientAccess, from string, err error) {
 	text, err := os.ReadFile(from)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return a, from, nowhere("none runs on this machine for the data directory " + dir)
+		return a, from, nowhere("none runs on this machine for the data directory " + dir +
+			". One that was started with another --data-dir needs the same flag here, or HEADROOM_DATA_DIR")
 	case errors.Is(err, fs.ErrPermission):
 		return a, from, nowhere("the server of " + dir + " belongs to another user, and you may not read " + from)
 	case err != nil:

@@ -116,7 +116,7 @@ func TestFindingTheServer(t *testing.T) {
 		"the local key ignores the environment": {dir: dir, url: "https://h.example", refused: "there is no key for https://h.example",
 			code: ExitConnection},
 		"no server": {flags: Connection{DataDir: filepath.Join(dir, "none")},
-			refused: "none runs on this machine for the data directory", code: ExitConnection},
+			refused: "/none. One that was started with another --data-dir needs the same flag here, or HEADROOM_DATA_DIR. Start one", code: ExitConnection},
 		"a file that says nothing": {flags: Connection{DataDir: broken}, refused: "does not say where the server is", code: ExitConnection},
 		"a key file that is not there": {flags: Connection{Server: "http://x", KeyFile: filepath.Join(dir, "nope")},
 			refused: "There is no such file", code: shell.ExitError},

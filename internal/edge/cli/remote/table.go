@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"reflect"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -68,8 +70,7 @@ func (l leaf) cell(item any, none string) tables.Cell {
 }
 
 // title is a column's name for people: "deadline_s" is "Deadline (s)".
-func (l leaf) title() string {
-	name := l.Name
+func title(name string) string {
 	if rest, ok := strings.CutSuffix(name, "_s"); ok {
 		name = rest + " (s)"
 	}
@@ -79,6 +80,33 @@ func (l leaf) title() string {
 	first := []rune(name)
 	first[0] = unicode.ToUpper(first[0])
 	return string(first)
+}
+
+// manyPlaces matches a figure with more places than people read. Amounts of money have up to nine, and may keep them.
+var manyPlaces = regexp.MustCompile(`^-?[0-9]+\.[0-9]{10,}$`)
+
+// short rounds a figure with many places to two, and one below 1 to four digits.
+func short(text string) string {
+	if !manyPlaces.MatchString(text) {
+		return text
+	}
+	x, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		return text
+	}
+	if math.Abs(x) < 1 {
+		return strconv.FormatFloat(x, 'g', 4, 64)
+	}
+	return shell.Figure(x)
+}
+
+// Titled is a table with its columns' names for people.
+func Titled(t tables.Table) tables.Table {
+	titles := make([]string, len(t.Columns))
+	for i, name := range t.Columns {
+		titles[i] = title(name)
+	}
+	return tables.Table{Columns: titles, Rows: t.Rows}
 }
 
 // readItem reads a JSON value as leaves expect it.
@@ -100,11 +128,11 @@ func Rows(t reflect.Type, items []json.RawMessage, chosen []string) (tables.Tabl
 		}
 	}
 	for _, l := range leaves {
-		title := l.Name
+		name := l.Name
 		if chosen != nil {
-			title = l.title()
+			name = title(name)
 		}
-		table.Columns = append(table.Columns, title)
+		table.Columns = append(table.Columns, name)
 	}
 	none := ""
 	if chosen != nil {
@@ -118,6 +146,9 @@ func Rows(t reflect.Type, items []json.RawMessage, chosen []string) (tables.Tabl
 		row := make([]tables.Cell, len(leaves))
 		for i, l := range leaves {
 			row[i] = l.cell(item, none)
+			if chosen != nil {
+				row[i].Text = short(row[i].Text)
+			}
 		}
 		table.Rows = append(table.Rows, row)
 	}

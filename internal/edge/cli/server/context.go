@@ -102,7 +102,7 @@ func contextListCommand() *cobra.Command {
 					_, err := fmt.Fprintln(w, "There are no contexts; \"headroom context create\" makes one.")
 					return err
 				}
-				return t.Text(w)
+				return remote.Titled(t).Text(w)
 			},
 			"json": shell.AsJSON(all), "csv": t.CSV,
 		})

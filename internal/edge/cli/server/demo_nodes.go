@@ -60,8 +60,8 @@ var errNoNodes = errors.New("no simulated node is left")
 
 const (
 	simulatedBoot = "simulated"
-	observeEvery  = time.Hour
-	longestRound  = 5 * time.Second // also while the database hangs
+	observeEvery  = 10 * time.Minute // an alert waits for an hour
+	longestRound  = 5 * time.Second  // also while the database hangs
 )
 
 // start plays the nodes until the context ends, or until all of them are deleted.
@@ -110,8 +110,10 @@ func (s *simulator) round(ctx context.Context) error {
 		}
 	}
 	if now := s.app.Now(); now.Sub(s.observed) >= observeEvery {
+		if err := s.observe(ctx, now); err != nil {
+			return err
+		}
 		s.observed = now
-		return s.observe(ctx)
 	}
 	return nil
 }
@@ -230,12 +232,12 @@ func (s *simulator) beat(ctx context.Context, n *simulatedNode) error {
 }
 
 // observe says that about as many VMs run as the plan has.
-func (s *simulator) observe(ctx context.Context) error {
+func (s *simulator) observe(ctx context.Context, now time.Time) error {
 	record, err := s.app.Stores.Plans.Plan(ctx, s.cluster, plans.PlanRef{})
 	if err != nil {
 		return err
 	}
-	off := int64(5*s.draw(5, uint64(s.observed.Unix()/int64(observeEvery.Seconds())))) - 2
+	off := int64(5*s.draw(5, uint64(now.Unix()/int64(observeEvery.Seconds())))) - 2
 	_, err = s.app.Plans.Observe(ctx, s.cluster, plans.ObservationRequest{VMs: max(0, int64(record.VMs)+off)})
 	return err
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"example.org/headroom/internal/core/fault"
 	"example.org/headroom/internal/data/storage"
 	"example.org/headroom/internal/edge/cli/remote"
 	"example.org/headroom/internal/edge/cli/shell"
@@ -19,6 +20,7 @@ import (
 	"example.org/headroom/internal/edge/postgres/private"
 	"example.org/headroom/internal/service/app"
 	"example.org/headroom/internal/service/auth"
+	"example.org/headroom/internal/service/clusters"
 	tables "example.org/headroom/internal/service/report"
 	"example.org/headroom/openapi"
 )
@@ -49,11 +51,18 @@ type keyDesk interface {
 	CreateKey(ctx context.Context, key auth.Key) (made auth.Key, token string, err error)
 	keys(ctx context.Context) ([]auth.Key, error)
 	RevokeKey(ctx context.Context, id string) error
+	lacks(ctx context.Context, cluster string) bool // false as well where that cannot be said
 }
 
 type databaseKeys struct {
 	*auth.Desk
-	store auth.Store
+	store  auth.Store
+	inputs clusters.Store
+}
+
+func (d databaseKeys) lacks(ctx context.Context, cluster string) bool {
+	_, err := d.inputs.Cluster(ctx, cluster)
+	return errors.Is(err, fault.NotFound)
 }
 
 func (d databaseKeys) keys(ctx context.Context) (keys []auth.Key, err error) {
@@ -103,6 +112,11 @@ func (s serverKeys) RevokeKey(ctx context.Context, id string) error {
 	return err
 }
 
+func (s serverKeys) lacks(ctx context.Context, cluster string) bool {
+	_, err := s.Call(ctx, openapi.GetCluster(cluster))
+	return errors.Is(err, fault.NotFound)
+}
+
 // asksServer reports whether a server is asked rather than a database.
 func (d *keyPlace) asksServer() bool {
 	if d.server.Server != "" || d.server.Context != "" {
@@ -147,7 +161,7 @@ func openKeys(ctx context.Context, config postgres.Config, do func(context.Conte
 	defer store.Close()
 	who := auth.Principal{ID: auth.LocalID, Name: "headroom server key", Role: auth.Admin}
 	a := app.New(store.Stores(), auth.NewKeyring(), app.Config{})
-	return do(auth.With(ctx, who), databaseKeys{a.Auth, a.Stores.Access})
+	return do(auth.With(ctx, who), databaseKeys{a.Auth, a.Stores.Access, a.Stores.Inputs})
 }
 
 // private is the address of the data directory's own database: of the running server's, or of one
@@ -224,6 +238,11 @@ for places, says what runs and what ran, and reads the plan.`,
 				fmt.Fprintf(c.ErrOrStderr(), "headroom: There was no database in %s; one was made there, and the key is for it. A server elsewhere "+
 					"is meant by --data-dir, --database-url or DATABASE_URL.\n", shell.Shown(at.made))
 			}
+			for _, name := range key.Clusters {
+				if desk.lacks(ctx, name) {
+					fmt.Fprintf(c.ErrOrStderr(), "headroom: Warning: There is no cluster %q yet. The key is made all the same.\n", name)
+				}
+			}
 			if !quiet && out.Format == "table" {
 				fmt.Fprintf(c.ErrOrStderr(), "headroom: %s\n"+
 					"headroom: Keep it now: it is shown this once. To use it, set HEADROOM_API_KEY to it, or keep it in a file for --key-file.\n",
@@ -276,7 +295,7 @@ func keyListCommand(at *keyPlace) *cobra.Command {
 						_, err := fmt.Fprintln(w, "There are no keys; \"headroom server key create NAME --role admin\" makes one.")
 						return err
 					}
-					return keyTable(keys, time.Now()).Text(w)
+					return remote.Titled(keyTable(keys, time.Now())).Text(w)
 				},
 				"json": shell.AsJSON(map[string]any{"items": append([]auth.Key{}, keys...)}),
 				"csv":  keyTable(keys, time.Now()).CSV,
@@ -308,12 +327,17 @@ func keyTable(keys []auth.Key, now time.Time) tables.Table {
 }
 
 func keyRevokeCommand(at *keyPlace) *cobra.Command {
+	var yes bool
 	c := &cobra.Command{
-		Use: "revoke ID", Short: "End a key, for ever", Args: cobra.ExactArgs(1),
+		Use: "revoke ID", Short: "End a key, for ever, after asking", Args: cobra.ExactArgs(1),
 		Long: "Ends a key, for ever: servers stop taking it at once. \"headroom server key list\" shows the ids.",
 	}
+	c.Flags().BoolVar(&yes, "yes", false, "do not ask")
 	return shell.Command(c, func(c *cobra.Command, args []string) error {
 		return at.use(c.Context(), false, func(ctx context.Context, desk keyDesk) error {
+			if err := shell.Confirm(c, yes, fmt.Sprintf("Revoke key %s for ever?", shell.Shown(args[0]))); err != nil {
+				return err
+			}
 			if err := desk.RevokeKey(ctx, args[0]); err != nil {
 				return err
 			}

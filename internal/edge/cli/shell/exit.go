@@ -101,6 +101,7 @@ func Report(stderr io.Writer, asked *cobra.Command, err error) int {
 		said, similar, _ := strings.Cut(flagGroup(err.Error()), "\n\nDid you mean this?\n")
 		if verbs := strings.Fields(similar); len(verbs) > 0 {
 			slices.Sort(verbs)
+			verbs = slices.Compact(verbs) // a word of another tool, which resembles ours as well
 			var typed string
 			if _, err := fmt.Sscanf(said, "unknown command %q", &typed); err == nil {
 				likest := fault.Nearest(typed, verbs) // "" is none of them

@@ -9,6 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"example.org/headroom/internal/core/fault"
 )
 
 // speak makes a command and all below it say in our words what is wrong with how they are used.
@@ -106,7 +108,17 @@ func wrongFlag(c *cobra.Command, err error) error {
 		if letters := unknown.GetSpecifiedShortnames(); letters != "" {
 			return fmt.Errorf("%q has no flag -%s", c.CommandPath(), name)
 		}
-		return fmt.Errorf("%q has no flag --%s", c.CommandPath(), name)
+		said := fmt.Sprintf("%q has no flag --%s", c.CommandPath(), name)
+		var known []string
+		c.Flags().VisitAll(func(f *pflag.Flag) {
+			if !f.Hidden {
+				known = append(known, f.Name)
+			}
+		})
+		if near := fault.Nearest(name, known); near != "" {
+			said += "; did you mean --" + near + "?"
+		}
+		return errors.New(said)
 	case errors.As(err, &valueless):
 		return fmt.Errorf("the flag --%s needs a value; write it behind: --%s VALUE", valueless.GetFlag().Name, valueless.GetFlag().Name)
 	case errors.As(err, &invalid):

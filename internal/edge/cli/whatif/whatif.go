@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
 	"strconv"
 	"strings"
 
@@ -13,6 +15,7 @@ import (
 
 	"example.org/headroom/internal/ask/whatif"
 	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/fault"
 	"example.org/headroom/internal/core/money"
 	"example.org/headroom/internal/edge/cli/question"
 	"example.org/headroom/internal/edge/cli/remote"
@@ -20,6 +23,24 @@ import (
 	tables "example.org/headroom/internal/service/report"
 	"example.org/headroom/openapi"
 )
+
+// noCommand refuses a file that is not there and whose name resembles a command below this one: whatif month.
+func noCommand(c *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	if _, err := os.Stat(args[0]); !errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	var known []string
+	for _, sub := range c.Commands() {
+		known = append(known, sub.Name())
+	}
+	if near := fault.Nearest(args[0], known); near != "" {
+		return fmt.Errorf("%q has no command %q, and there is no file of this name; did you mean %s?", c.CommandPath(), shell.Clipped(args[0]), near)
+	}
+	return nil
+}
 
 // changeFlag is a flag that makes changes of one kind.
 type changeFlag struct {
@@ -138,8 +159,9 @@ func whatIfCommand() *cobra.Command {
 		Use:   "whatif [FILE|-]",
 		Short: "Say what other deadlines, demand, prices or limits would come to",
 		Long: `Lays changes over a problem, solves it with and without them, and puts both beside each other. All flags
-together are one scenario; each --scenario file is another. "values" is what the same decisions would
-cost more at the new figures, "decisions" what adapting to them adds.
+together are one scenario; each --scenario file is another. "Same VMs and jobs" is what the plan as it is
+would cost more in the scenario, "Adapting" what a new plan changes of that. Refused jobs are on no bill:
+the value refused is what they are worth to you.
 
 With --cluster a server is asked about one of its clusters as it is now, or at another time with --at, and --saved
 names scenarios it has. To make one,
@@ -157,6 +179,9 @@ names scenarios it has. To make one,
 	c.Flags().StringArrayVar(&files, "scenario", nil, "a `file` with a scenario (JSON); may be given again")
 	c.Flags().StringArrayVar(&saved, "saved", nil, "a saved scenario of the cluster, by `name`; may be given again")
 	c.PreRunE = func(c *cobra.Command, args []string) error {
+		if err := noCommand(c, args); err != nil {
+			return err
+		}
 		if err := about.CheckFile(args); err != nil {
 			return err
 		}
@@ -297,7 +322,11 @@ func writeWhatIf(c *cobra.Command, out shell.Output, w whatif.Comparison, text [
 			}
 			fmt.Fprintln(to)
 			if len(w.Scenarios) <= whatif.MaxFullScenarios {
-				return tables.ScenarioLines(w).Text(to)
+				if err := tables.ScenarioLines(w).Text(to); err != nil {
+					return err
+				}
+				_, err := fmt.Fprintf(to, "\n%s\n", tables.AboutLines)
+				return err
 			}
 			return tables.WhatIf(w).Text(to)
 		},
