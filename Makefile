@@ -30,13 +30,13 @@ build: ui ## build bin/headroom and bin/headroom-solver
 run: build ## build and serve the demonstration, with a private database: make run SERVE="--listen 127.0.0.1:9000 --data-dir /tmp/demo"
 	bin/headroom serve --demo $(SERVE)
 
-# These start servers and browsers, and wait as long as they work: nothing runs beside them.
+# These start servers and browsers, and measure times: each has the machine to itself.
 ALONE   = ./cmd/headroom ./internal/edge/web
 # Of the others those that take longest start first; otherwise the last of them runs alone while a processor waits.
 LONGEST = ./internal/edge/api ./scripts/release ./internal/ask/recheck ./internal/ask/reproduce ./internal/edge/postgres ./internal/core/plan ./internal/service/app
 
 test: build ## run the tests with small samples, and try what fuzzing has found
-	$(GOTEST) $(ALONE)
+	$(GOTEST) -p 1 $(ALONE)
 	$(GOTEST) $(LONGEST) $$(go list ./... | grep -v -e '/cmd/headroom$$' -e '/internal/edge/web$$')
 	$(CGO) $(GOTEST) $(SOLVER)
 

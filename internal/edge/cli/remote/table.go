@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode"
 
 	"example.org/headroom/internal/core/strict"
@@ -83,11 +84,11 @@ func title(name string) string {
 }
 
 // manyPlaces matches a figure with more places than people read. Amounts of money have up to nine, and may keep them.
-var manyPlaces = regexp.MustCompile(`^-?[0-9]+\.[0-9]{10,}$`)
+var manyPlaces = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^-?[0-9]+\.[0-9]{10,}$`) })
 
 // short rounds a figure with many places to two, and one below 1 to four digits.
 func short(text string) string {
-	if !manyPlaces.MatchString(text) {
+	if !manyPlaces().MatchString(text) {
 		return text
 	}
 	x, err := strconv.ParseFloat(text, 64)

@@ -31,7 +31,7 @@ runs, whether it reaches the database.
 The settings are those of the environment. Where it names neither a database nor a data directory, and no flag does,
 they are those of /etc/headroom/headroom.env, which systemd gives to the server; only root may read that file. The
 check "configuration" says what was read.`,
-		Example: "  sudo headroom server doctor\n  DATABASE_URL=postgres://headroom@db/headroom headroom server doctor",
+		Example: "  headroom server doctor",
 		Args:    cobra.NoArgs,
 	}
 	databaseFlags(c)
