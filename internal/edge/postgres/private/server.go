@@ -290,7 +290,7 @@ func serverArguments(cluster, socket string, unsafe bool) []string {
 		"log_checkpoints=off", "log_autovacuum_min_duration=-1",
 	}
 	if unsafe {
-		settings = append(settings, "fsync=off", "full_page_writes=off", "max_connections=400") // of all tests together
+		settings = append(settings, "fsync=off", "full_page_writes=off", "max_connections=600") // of all tests together
 	}
 	arguments := []string{"-D", cluster}
 	for _, setting := range settings {
