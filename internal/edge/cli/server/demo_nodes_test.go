@@ -14,7 +14,7 @@ func TestDemoIsObservedInTime(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	alert := regexp.MustCompile(`headroom_observation_timestamp_seconds\) > ([0-9]+)`).FindSubmatch(text)
+	alert := regexp.MustCompile(`headroom_observation_timestamp_seconds[^>]*> ([0-9]+)`).FindSubmatch(text)
 	if alert == nil {
 		t.Fatal("no alert waits for observations")
 	}
