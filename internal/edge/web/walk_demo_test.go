@@ -88,6 +88,9 @@ func waits(t *testing.T, ctx context.Context) {
 			Arrived, Start time.Time
 		}
 	}
+	if asked := value[int](t, ctx, `performance.getEntriesByType("resource").filter((e) => e.name.endsWith("/schedules")).length`); asked != 1 {
+		t.Errorf("the page asks %d times for the schedule, want once", asked)
+	}
 	value[bool](t, ctx, saved)
 	press(t, ctx, "Export ▾")
 	press(t, ctx, "JSON")

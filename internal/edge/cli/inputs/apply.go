@@ -95,12 +95,14 @@ func refusals(ctx context.Context, s *remote.Service, documents []clusterDocumen
 	defer cancel()
 	for i := range documents {
 		d, reason := &documents[i], ""
-		for known := len(d.applied.Changes) == 0; !known; time.Sleep(100 * time.Millisecond) {
+		for known := len(d.applied.Changes) == 0; !known; {
 			said, now := d.refusal(ctx, s)
 			if ctx.Err() != nil {
 				break
 			}
-			reason, known = said, now
+			if reason, known = said, now; !known {
+				time.Sleep(100 * time.Millisecond)
+			}
 		}
 		if reason != "" {
 			all += fmt.Sprintf("\nCluster %s cannot be planned: %s", shell.Shown(d.cluster), shell.Shown(reason))

@@ -65,7 +65,7 @@ export function Assumed() {
   );
 }
 
-const decimal = (x: number) => new Intl.NumberFormat("en-GB", { maximumFractionDigits: 2 }).format(x);
+export const decimal = (x: number) => new Intl.NumberFormat("en-GB", { maximumFractionDigits: 2 }).format(x);
 
 /** hourColumns are those of hours, alike ones that follow each other being one row. */
 export function hourColumns(currency: string, rows: PeriodAnswer[]): Column<PeriodAnswer>[] {

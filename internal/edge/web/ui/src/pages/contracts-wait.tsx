@@ -20,6 +20,7 @@ import { cluster, current } from "../state/cluster.ts";
 import { useFetched } from "../state/fetched.ts";
 import { narrow } from "../state/narrow.ts";
 import { addressOf, choose, chosen, route } from "../state/route.ts";
+import { decimal } from "./contracts-parts.tsx";
 
 const hour = 3_600_000;
 const weeks = ["", "2", "4"] as const;
@@ -31,7 +32,8 @@ const said = (at: string) => clock(new Date(at), zone(), new Date(now.value)).re
 export function Wait() {
   const name = route.value.cluster;
   const span = chosen("weeks", weeks);
-  const of = useFetched(async () => (await ask("POST /v1/clusters/{cluster}/schedules", { path: { cluster: name }, body: asked(span) }))!.value, name, span, current.value?.plan.number);
+  const plan = current.value?.plan.cluster === name ? current.value.plan.number : null; // asked once it is known, and after another
+  const of = useFetched(async () => (plan === null ? null : (await ask("POST /v1/clusters/{cluster}/schedules", { path: { cluster: name }, body: asked(span) }))!.value), name, span, plan);
   const a = of.value.value;
   return (
     <>
@@ -174,7 +176,6 @@ function Hours({ a }: { a: Schedule }) {
   );
 }
 
-const number2 = (x: number) => new Intl.NumberFormat("en-GB", { maximumFractionDigits: 1 }).format(x);
 const named = (name: string) => <Name of={name} />;
 
 const moveColumns: Column<Moved>[] = [
@@ -183,7 +184,7 @@ const moveColumns: Column<Moved>[] = [
   { key: "arrive", title: "Arrive from", value: (m) => m.arrived, show: (m) => said(m.arrived) },
   { key: "start", title: "Start", value: (m) => m.start, show: (m) => said(m.start) },
   { key: "later_h", title: "Later, hours", number: true, value: (m) => m.hours },
-  { key: "run_h", title: "Run, hours", number: true, value: (m) => m.run_s / 3600, show: (m) => number2(m.run_s / 3600) },
+  { key: "run_h", title: "Run, hours", number: true, value: (m) => m.run_s / 3600, show: (m) => decimal(m.run_s / 3600) },
 ];
 
 const classColumns: Column<ScheduledClass>[] = [
@@ -191,6 +192,6 @@ const classColumns: Column<ScheduledClass>[] = [
   { key: "runs", title: "Runs", number: true, value: (c) => c.arrived },
   { key: "may_wait", title: "May wait", value: (c) => String(c.waits), show: (c) => (c.waits ? "yes" : "no") },
   { key: "later", title: "Start later", number: true, value: (c) => c.later },
-  { key: "mean_later_h", title: "Later on average, hours", number: true, value: (c) => c.mean_later_s / 3600, show: (c) => number2(c.mean_later_s / 3600) },
+  { key: "mean_later_h", title: "Later on average, hours", number: true, value: (c) => c.mean_later_s / 3600, show: (c) => decimal(c.mean_later_s / 3600) },
   { key: "refused", title: "Refused", number: true, value: (c) => c.refused },
 ];

@@ -1,4 +1,5 @@
 // A pool of different machines: which run now, what is to be rented and given back, and what each round costs.
+import { useEffect } from "preact/hooks";
 import { get } from "../api/client.ts";
 import type { CurrentPoolPlan, PoolMix, PoolStep, PoolTarget, ScheduledRound } from "../api/contract.ts";
 import { headline, text, units } from "../model/money.ts";
@@ -17,7 +18,11 @@ const minute = 60_000;
 
 export function Pool() {
   const name = route.value.cluster;
-  const of = useFetched(() => get("GET /v1/clusters/{cluster}/pool/plans/current", { cluster: name }), name, Math.floor(now.value / minute));
+  const of = useFetched(() => get("GET /v1/clusters/{cluster}/pool/plans/current", { cluster: name }), name);
+  useEffect(() => {
+    const timer = setInterval(() => of.again(), minute); // what is shown stays meanwhile
+    return () => clearInterval(timer);
+  }, [of]);
   const none = of.problem.value?.status === 404;
   return (
     <>
