@@ -353,7 +353,7 @@ func configCommand() *cobra.Command {
 		Long: `Shows the settings of a server that is started from this shell, or of the one that systemd starts: those of
 /etc/headroom/headroom.env, where that file is and neither flags nor the environment name a database or a data
 directory. The last line says what was read.`,
-		Example: "  headroom server config\n  sudo headroom server config --env-file /etc/headroom/headroom.env",
+		Example: "  headroom server config",
 		Args:    cobra.NoArgs,
 	}
 	serverFlags(c)
