@@ -645,6 +645,9 @@ func AnswerScenario(cluster, name string, query *AnswerScenarioQuery) Request {
 func ClusterSchedule(cluster string) Request {
 	return to("POST", "/v1/clusters/{cluster}/schedules", cluster)
 }
+func GetFollowedSchedule(cluster string) Request {
+	return to("GET", "/v1/clusters/{cluster}/schedules/current", cluster)
+}
 
 type ClusterSimulationQuery struct {
 	Format string `query:"format"`

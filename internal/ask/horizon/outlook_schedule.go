@@ -61,8 +61,8 @@ func (o *Outlook) LongestWindow() (longest time.Duration) {
 }
 
 // Schedule returns the question about the arrivals before a moment. The hours after it have prices alone, so that everything
-// that arrived can end.
-func (o Outlook) Schedule(end time.Time) (q ScheduleQuestion, warnings []capacity.Warning, err error) {
+// that arrived can end. A schedule of the time before may have left something.
+func (o Outlook) Schedule(end time.Time, before *Before) (q ScheduleQuestion, warnings []capacity.Warning, err error) {
 	asked, tail := o, o
 	asked.Until, tail.From = end, end
 	h, warnings, err := asked.Horizon()
@@ -83,9 +83,6 @@ func (o Outlook) Schedule(end time.Time) (q ScheduleQuestion, warnings []capacit
 	warn := func(code, format string, values ...any) {
 		warnings = append(warnings, capacity.Warning{Code: code, Detail: fmt.Sprintf(format, values...)})
 	}
-	if len(h.Earlier) > 0 {
-		warn("earlier_left_out", "Executions that arrived before %s are left out; those that still run then hold VMs that stand in no hour.", asked.From.Format(time.RFC3339))
-	}
 	due := map[string]float64{}
 	for _, c := range o.Classes {
 		due[c.Name] = c.DueSeconds
@@ -93,10 +90,18 @@ func (o Outlook) Schedule(end time.Time) (q ScheduleQuestion, warnings []capacit
 	if err := schedulable(&h.Problem, due, warn); err != nil {
 		return q, nil, err
 	}
+	if before == nil {
+		for k := range h.Problem.Classes {
+			if c := &h.Problem.Classes[k]; c.DueSeconds > 0 && slices.ContainsFunc(h.Earlier, func(p HorizonPeriod) bool { return p.Arrivals[k] > 0 }) {
+				warn("earlier_left_out", "Executions of %q that arrived before %s are left out, and other classes that may wait likewise.", fault.Clip(c.Name), asked.From.Format(time.RFC3339))
+				break
+			}
+		}
+	}
 	if err := asArrivals(&h, warn); err != nil {
 		return q, nil, err
 	}
-	q = ScheduleQuestion{Problem: h.Problem, Contracts: h.Contracts, Periods: h.Periods}
+	q = ScheduleQuestion{Problem: h.Problem, Contracts: h.Contracts, Periods: h.Periods, Earlier: h.Earlier, Before: before}
 	// The question was made here: the caller has no member that a pointer could name.
 	return q, warnings, fault.Move(strict.Check(q.check), func(string) string { return "" })
 }

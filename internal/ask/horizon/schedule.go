@@ -1,6 +1,7 @@
 package horizon
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -108,7 +109,7 @@ func Schedule(ctx context.Context, q ScheduleQuestion, engine lp.Solver) (Schedu
 	if q.Problem.Options.Engine == capacity.EngineExact {
 		engine = nil
 	}
-	g := newGrid(q.horizon())
+	g := newGrid(&q)
 	p := g.problem()
 	a := ScheduleAnswer{Status: capacity.Feasible, Currency: q.Problem.Currency, Warnings: []capacity.Warning{}}
 	// The plan in which nothing waits comes first, so that too little time never makes it look dear.
@@ -127,7 +128,7 @@ func Schedule(ctx context.Context, q ScheduleQuestion, engine lp.Solver) (Schedu
 	a.Cost = g.cost(&pl)
 	a.Saved.Decimal = a.AtOnce.Total.Sub(a.Cost.Total.Decimal)
 	a.Proof.Engine = pl.Engine
-	bound := decimal.NewFromFloat(pl.Bound).RoundFloor(money.Places).Add(g.fixed())
+	bound := decimal.NewFromFloat(pl.Bound - g.rounding).RoundFloor(money.Places).Add(g.fixed())
 	a.Proof.Bound.Decimal = decimal.Min(bound, a.Cost.Total.Decimal)
 	if a.Cost.Total.IsPositive() {
 		a.Proof.Gap = a.Cost.Total.Sub(a.Proof.Bound.Decimal).InexactFloat64() / a.Cost.Total.Float()
@@ -142,6 +143,10 @@ func Schedule(ctx context.Context, q ScheduleQuestion, engine lp.Solver) (Schedu
 
 // refusedOfAll returns a conflict for each class that promises all its jobs, and for some of whose executions there is no place.
 func (g *grid) refusedOfAll(p *schedule.Plan) (found []fault.Finding) {
+	if slices.ContainsFunc(p.Starts, func(s schedule.Start) bool { return s.Class == len(g.classes) && s.Run == schedule.Refused }) {
+		found = append(found, fault.Finding{Pointer: "/before", Code: words.CodeShortage,
+			Detail: "Executions that have started hold more VMs than there are in some hour. Raise the quota, or wait until they have ended."})
+	}
 	for k := range g.classes {
 		jobs, first := int64(0), -1
 		for _, s := range p.Starts {
@@ -152,9 +157,9 @@ func (g *grid) refusedOfAll(p *schedule.Plan) (found []fault.Finding) {
 			}
 		}
 		if jobs > 0 {
-			found = append(found, fault.Finding{Pointer: fmt.Sprintf("/problem/classes/%d/jobs/all", k), Code: words.CodeShortage,
+			found = append(found, fault.Finding{Pointer: fmt.Sprintf("/problem/classes/%d/jobs/all", g.classes[k].of), Code: words.CodeShortage,
 				Detail: fmt.Sprintf("All executions of class %q are promised, and no place was found for %s of them, the first of which arrives in the hour from %s. Raise the quota, give them longer, or do not promise all.",
-					fault.Clip(g.horizon.Problem.Classes[k].Name), words.Number(float64(jobs)), moment(g.at(first)))})
+					fault.Clip(g.horizon.Problem.Classes[g.classes[k].of].Name), words.Number(float64(jobs)), moment(g.at(first-g.classes[k].waited)))})
 		}
 	}
 	return found
@@ -197,7 +202,7 @@ func (g *grid) cost(p *schedule.Plan) (c ScheduleCost) {
 		h := g.hour(hour, vms)
 		c.Bill.Decimal = c.Bill.Add(h.Cost.Decimal)
 	}
-	for _, s := range p.Starts {
+	for _, s := range g.told(p) {
 		if s.Run == schedule.Refused {
 			c.ValueRefused.Decimal = c.ValueRefused.Add(g.classes[s.Class].penalty.Mul(decimal.NewFromInt(s.Jobs)))
 		}
@@ -216,21 +221,23 @@ func (g *grid) tell(p *schedule.Plan, a *ScheduleAnswer) {
 		h.Price = money.Round(p.Prices[hour])
 		a.Hours = append(a.Hours, h)
 	}
-	later := make([]int64, len(g.classes)) // hours
-	for k := range g.classes {
-		x := ScheduledClass{Name: g.horizon.Problem.Classes[k].Name, Waits: g.classes[k].waits}
-		for _, n := range g.classes[k].arrivals {
-			x.Arrived += n
-		}
-		a.Classes = append(a.Classes, x)
+	later := make([]int64, len(g.horizon.Problem.Classes)) // hours
+	for k := range g.horizon.Problem.Classes {
+		a.Classes = append(a.Classes, ScheduledClass{Name: g.horizon.Problem.Classes[k].Name, Waits: g.classes[k].waits})
 	}
-	for _, s := range p.Starts {
-		x, c := &a.Classes[s.Class], &g.classes[s.Class]
+	for k := range g.classes {
+		for _, n := range g.classes[k].arrivals {
+			a.Classes[g.classes[k].of].Arrived += n
+		}
+	}
+	for _, s := range g.told(p) {
+		c := &g.classes[s.Class]
+		x := &a.Classes[c.of]
 		if s.Run == schedule.Refused {
 			x.Refused += s.Jobs
-		} else if wait := s.At - s.Arrived - 1; c.waits && wait > 0 {
+		} else if wait := s.At - s.Arrived + c.waited - 1; c.waits && wait > 0 {
 			x.Later += s.Jobs
-			later[s.Class] += s.Jobs * int64(wait)
+			later[c.of] += s.Jobs * int64(wait)
 		}
 	}
 	for k := range a.Classes {
@@ -240,17 +247,35 @@ func (g *grid) tell(p *schedule.Plan, a *ScheduleAnswer) {
 	}
 }
 
+// told returns the starts and refusals of executions that a question tells of, by class, arrival, run and start.
+func (g *grid) told(p *schedule.Plan) []schedule.Start {
+	all := slices.DeleteFunc(slices.Clone(p.Starts), func(s schedule.Start) bool { return s.Class == len(g.classes) })
+	slices.SortStableFunc(all, func(a, b schedule.Start) int {
+		x, y := &g.classes[a.Class], &g.classes[b.Class]
+		return cmp.Or(x.of-y.of, a.Arrived-x.waited-b.Arrived+y.waited, g.runHours(a)-g.runHours(b), a.At-b.At)
+	})
+	return all
+}
+
+func (g *grid) runHours(s schedule.Start) int {
+	if s.Run == schedule.Refused {
+		return 0
+	}
+	return len(g.classes[s.Class].runs[s.Run].load)
+}
+
 // rows lists the starts and refusals of a plan.
 func (g *grid) rows(p *schedule.Plan) (starts []ScheduledStart, refused []RefusedArrivals) {
 	starts, refused = []ScheduledStart{}, []RefusedArrivals{}
-	for _, s := range p.Starts {
-		name := g.horizon.Problem.Classes[s.Class].Name
+	for _, s := range g.told(p) {
+		c := &g.classes[s.Class]
+		name, arrived := g.horizon.Problem.Classes[c.of].Name, g.at(s.Arrived-c.waited)
 		if s.Run == schedule.Refused {
-			refused = append(refused, RefusedArrivals{name, g.at(s.Arrived), s.Jobs})
+			refused = append(refused, RefusedArrivals{name, arrived, s.Jobs})
 			continue
 		}
-		r := &g.classes[s.Class].runs[s.Run]
-		starts = append(starts, ScheduledStart{Class: name, Arrived: g.at(s.Arrived), Start: g.at(s.At), RunSeconds: r.Seconds,
+		r := &c.runs[s.Run]
+		starts = append(starts, ScheduledStart{Class: name, Arrived: arrived, Start: g.at(s.At), RunSeconds: r.Seconds,
 			Jobs: s.Jobs, MapSlots: r.Map, ReduceSlots: r.Reduce})
 	}
 	return starts, refused

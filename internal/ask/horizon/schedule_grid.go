@@ -16,16 +16,22 @@ import (
 type grid struct {
 	horizon *Horizon
 	hours   int
-	classes []gridClass
-	sources [][]source // by hour, in the order they are used
-	unit    int64      // parts of a VM
-	rounded bool       // some run takes no whole number of parts
+	classes []gridClass // in the order of the problem, and then those that have waited
+	sources [][]source  // by hour, in the order they are used
+	held    []int64     // parts of VMs by hour, of executions that started before
+	holding float64     // how many of those take parts that are rounded up
+	// rounding is by how much a bound may be too high because held is rounded up.
+	rounding float64
+	unit     int64 // parts of a VM
+	rounded  bool  // some run takes no whole number of parts
 }
 
 // gridClass is a class on the grid. One that waits starts in a whole hour after its arrival, and ends before the window does.
 // Others run from their arrival, at any moment of its hour.
 type gridClass struct {
+	of       int // its class in the problem
 	waits    bool
+	waited   int // hours before the first in which these executions arrived; 0 is none. They may start at once
 	window   int // hours from that of the arrival
 	runs     []gridRun
 	arrivals []int64 // by hour
@@ -36,7 +42,8 @@ type gridClass struct {
 // gridRun is a run with the slots of an execution in it, and the parts of VMs it holds by hour.
 type gridRun struct {
 	schedule.Slots
-	load []int64
+	parts int64 // while it runs
+	load  []int64
 }
 
 // source is VMs of one contract, or on demand, in an hour. Of those that are billed always one more costs nothing.
@@ -58,7 +65,8 @@ func (s *source) margin() decimal.Decimal {
 // finest is the number of parts in which a VM is counted at least, where loads of some classes are means over an hour.
 const finest = 1_000_000
 
-func newGrid(h *Horizon) *grid {
+func newGrid(q *ScheduleQuestion) *grid {
+	h := q.horizon()
 	g := &grid{horizon: h, hours: int(h.End().Sub(h.Start()) / time.Hour), unit: finest}
 	for k := range h.Problem.Classes {
 		for _, slots := range []int64{h.Problem.Classes[k].SlotsPerVM.Map, h.Problem.Classes[k].SlotsPerVM.Reduce} {
@@ -67,15 +75,19 @@ func newGrid(h *Horizon) *grid {
 			}
 		}
 	}
-	arrivals := g.arrivals()
+	arrivals := g.arrivals(q.Before)
 	for k := range h.Problem.Classes {
-		g.classes = append(g.classes, g.class(&h.Problem.Classes[k], arrivals[k]))
+		g.classes = append(g.classes, g.class(k, arrivals[k]))
+	}
+	if q.Before != nil {
+		g.wait(q.Before)
 	}
 	for i := range h.Periods {
 		for range h.Periods[i].length() / 3600 {
 			g.sources = append(g.sources, g.sourcesOf(&h.Periods[i], g.at(len(g.sources))))
 		}
 	}
+	g.hold(q.Before, q.Earlier)
 	return g
 }
 
@@ -93,19 +105,20 @@ func (g *grid) at(hour int) time.Time {
 }
 
 // arrivals returns the whole executions of each class by hour. A forecast is rounded up over all hours together, so that
-// fractions of several hours make one execution.
-func (g *grid) arrivals() [][]int64 {
+// fractions of several hours make one execution. What counted as whole before is left out.
+func (g *grid) arrivals(before *Before) [][]int64 {
 	all := make([][]int64, len(g.horizon.Problem.Classes))
 	for k := range all {
-		sum, whole := 0.0, 0.0
+		sum, whole := -before.counted(k), 0.0
 		for i := range g.horizon.Periods {
 			p := &g.horizon.Periods[i]
 			hours := p.length() / 3600
 			before := sum
 			for n := range hours {
 				sum = before + p.Arrivals[k]*float64(n+1)/float64(hours)
-				all[k] = append(all[k], int64(capacity.WholeJobs(sum)-whole))
-				whole = capacity.WholeJobs(sum)
+				now := max(0, capacity.WholeJobs(sum))
+				all[k] = append(all[k], int64(now-whole))
+				whole = now
 			}
 		}
 	}
@@ -113,26 +126,14 @@ func (g *grid) arrivals() [][]int64 {
 }
 
 // class returns a class with its runs. One whose window leaves less than two hours for waiting does not wait.
-func (g *grid) class(c *capacity.Class, arrivals []int64) gridClass {
-	options := &g.horizon.Problem.Options
-	x := gridClass{arrivals: arrivals, window: int(c.DueSeconds / 3600), all: c.Jobs.All}
+func (g *grid) class(k int, arrivals []int64) gridClass {
+	c, options := &g.horizon.Problem.Classes[k], &g.horizon.Problem.Options
+	x := gridClass{of: k, arrivals: arrivals, window: int(c.DueSeconds / 3600), all: c.Jobs.All}
 	x.penalty = c.Penalty.Mul(decimal.NewFromFloat(c.DeadlineSeconds)).Div(decimal.NewFromInt(g.horizon.Problem.PeriodSeconds))
 	if x.penalty = x.penalty.Round(worthPlaces); c.DeadlineSeconds == 0 {
 		return x
 	}
-	fewest := int64(math.MaxInt64)
-	for hours := 1; hours < x.window && float64(3600*(hours-1)) < c.DeadlineSeconds; hours++ {
-		seconds := min(float64(3600*hours), c.DeadlineSeconds)
-		if c.VMsPerJob != nil && seconds < c.DeadlineSeconds {
-			continue
-		}
-		slots, parts, ok := g.slots(c, options, seconds)
-		if !ok || parts >= fewest {
-			continue
-		}
-		fewest = parts
-		x.runs = append(x.runs, gridRun{slots, slices.Repeat([]int64{parts}, hours)})
-	}
+	x.runs = g.runs(c, x.window-1)
 	if x.waits = len(x.runs) > 0 && x.window >= len(x.runs[0].load)+2; x.waits {
 		return x
 	}
@@ -146,7 +147,7 @@ func (g *grid) class(c *capacity.Class, arrivals []int64) gridClass {
 		return x
 	}
 	slots.Seconds = perf.HeldSeconds(at, g.horizon.Problem.Supply, *options)
-	run := gridRun{Slots: slots}
+	run := gridRun{Slots: slots, parts: parts}
 	one := perf.NewArrivals([]perf.Arriving{{From: 0, Until: 3600, Jobs: 1}})
 	for h := int64(0); float64(3600*(h-1)) < slots.Seconds; h++ {
 		run.load = append(run.load, int64(math.Ceil(one.Running(slots.Seconds, 3600*h, 3600*h+3600)*float64(parts)-loadNoise)))
@@ -156,15 +157,32 @@ func (g *grid) class(c *capacity.Class, arrivals []int64) gridClass {
 	return x
 }
 
+// runs returns the runs of an execution that has some hours from its start, of whole hours but for the longest.
+func (g *grid) runs(c *capacity.Class, most int) (runs []gridRun) {
+	fewest := int64(math.MaxInt64)
+	for hours := 1; hours <= most && float64(3600*(hours-1)) < c.DeadlineSeconds; hours++ {
+		seconds := min(float64(3600*hours), c.DeadlineSeconds)
+		if c.VMsPerJob != nil && seconds < c.DeadlineSeconds {
+			continue
+		}
+		slots, parts, ok := g.slots(c, &g.horizon.Problem.Options, seconds)
+		if !ok || parts >= fewest {
+			continue
+		}
+		fewest = parts
+		runs = append(runs, gridRun{slots, parts, slices.Repeat([]int64{parts}, hours)})
+	}
+	return runs
+}
+
 // loadNoise bounds rounding errors of a load, in parts of VMs.
 const loadNoise = 1e-3
 
 // slots returns the slots of an execution that ends within some seconds, and the parts of VMs they take.
 func (g *grid) slots(c *capacity.Class, o *capacity.Options, seconds float64) (s schedule.Slots, parts int64, ok bool) {
 	if c.VMsPerJob != nil {
-		exact := c.VMsPerJob.Mul(decimal.NewFromInt(g.unit))
-		g.rounded = g.rounded || !exact.IsInteger()
-		return schedule.Slots{Seconds: seconds}, exact.Ceil().IntPart(), true
+		s.Seconds = seconds
+		return s, g.whole(c), true
 	}
 	d := perf.PlannedDemand(*c, *o)
 	hasMap, hasReduce := d.MapWorkSeconds > 0, d.ReduceWorkSeconds > 0
@@ -174,16 +192,28 @@ func (g *grid) slots(c *capacity.Class, o *capacity.Options, seconds float64) (s
 	if s, ok = schedule.SlotsFor(d, hasMap, hasReduce, c.SlotsPerVM, seconds); !ok {
 		return s, 0, false
 	}
+	if max(s.Map, s.Reduce) > capacity.MaxVMs {
+		return s, 0, false
+	}
+	return s, g.parts(c, s), true
+}
+
+// whole returns the parts of VMs that an execution of a class takes which has VMs per job.
+func (g *grid) whole(c *capacity.Class) int64 {
+	exact := c.VMsPerJob.Mul(decimal.NewFromInt(g.unit))
+	g.rounded = g.rounded || !exact.IsInteger()
+	return exact.Ceil().IntPart()
+}
+
+// parts returns the parts of VMs that the slots of an execution take.
+func (g *grid) parts(c *capacity.Class, s schedule.Slots) (parts int64) {
 	for _, phase := range [][2]int64{{s.Map, c.SlotsPerVM.Map}, {s.Reduce, c.SlotsPerVM.Reduce}} {
 		if phase[0] > 0 {
-			if phase[0] > capacity.MaxVMs {
-				return s, 0, false
-			}
 			parts += (phase[0] * (g.unit / phase[1])) + (phase[0]*(g.unit%phase[1])+phase[1]-1)/phase[1]
 			g.rounded = g.rounded || g.unit%phase[1] != 0
 		}
 	}
-	return s, parts, true
+	return parts
 }
 
 // sourcesOf returns the sources of VMs in an hour, the cheapest first. A contract counts where it is in force for all of it.
@@ -251,7 +281,7 @@ func (g *grid) problem() schedule.Problem {
 	for k := range g.classes {
 		x := &g.classes[k]
 		c := schedule.Class{Window: x.window, Penalty: x.penalty.InexactFloat64(), Arrivals: x.arrivals}
-		if x.waits {
+		if x.waits && x.waited == 0 {
 			c.First = 1
 		}
 		if x.all {
@@ -261,6 +291,10 @@ func (g *grid) problem() schedule.Problem {
 			c.Runs = append(c.Runs, schedule.Run{Load: x.runs[i].load})
 		}
 		p.Classes = append(p.Classes, c)
+	}
+	if len(g.held) > 0 { // as one execution, which nobody refuses
+		held := gridClass{runs: []gridRun{{load: g.held}}}
+		p.Classes = append(p.Classes, schedule.Class{Window: len(g.held), Penalty: g.forbidding(&held), Arrivals: []int64{1}, Runs: []schedule.Run{{Load: g.held}}})
 	}
 	return p
 }

@@ -16,10 +16,12 @@ type ScheduleQuestion struct {
 	Problem   capacity.Problem `json:"problem"`
 	Contracts []TermContract   `json:"contracts,omitempty"`
 	Periods   []HorizonPeriod  `json:"periods"`
+	Earlier   []HorizonPeriod  `json:"earlier,omitempty"` // what arrived before of classes that do not wait, and may still run
+	Before    *Before          `json:"before,omitempty"`
 }
 
 func (q *ScheduleQuestion) horizon() *Horizon {
-	return &Horizon{Problem: q.Problem, Contracts: q.Contracts, Periods: q.Periods}
+	return &Horizon{Problem: q.Problem, Contracts: q.Contracts, Periods: q.Periods, Earlier: q.Earlier}
 }
 
 // Start and End return when the first hour begins and the last one ends.
@@ -33,19 +35,27 @@ const (
 	maxScheduleOptions = 5_000_000 // starts and runs of all arrivals
 )
 
-var scheduleShape = strict.NewShape("a schedule's question", []string{"problem", "periods"}, "contracts")
+var scheduleShape = strict.NewShape("a schedule's question", []string{"problem", "periods"}, "contracts", "earlier", "before")
 
 // ReadSchedule reads the question as strictly as ReadHorizon.
 func ReadSchedule(data []byte, limits capacity.Limits, overrides ...func(*capacity.Options)) (ScheduleQuestion, error) {
 	h := Horizon{Problem: capacity.Problem{PeriodSeconds: 3600, Options: capacity.DefaultOptions()}}
 	limits.Due = true
 	r := strict.NewReader(data)
-	r.Object(scheduleShape, func(name string) { readHorizonMember(r, name, &h, limits) })
+	var before *Before
+	r.Object(scheduleShape, func(name string) {
+		if name == "before" {
+			before = new(Before)
+			readBefore(r, before, limits)
+			return
+		}
+		readHorizonMember(r, name, &h, limits)
+	})
 	r.End()
 	for _, override := range overrides {
 		override(&h.Problem.Options)
 	}
-	q := ScheduleQuestion{Problem: h.Problem, Contracts: h.Contracts, Periods: h.Periods}
+	q := ScheduleQuestion{Problem: h.Problem, Contracts: h.Contracts, Periods: h.Periods, Earlier: h.Earlier, Before: before}
 	if err := r.Result(q.check); err != nil {
 		return ScheduleQuestion{}, err
 	}
@@ -58,6 +68,7 @@ func (q *ScheduleQuestion) check(c *strict.Checker) {
 	h.check(c)
 	q.checkTaken(c)
 	q.checkHours(c)
+	q.checkBefore(c)
 	if c.Sound() {
 		q.checkDue(c)
 	}
@@ -116,6 +127,11 @@ func (q *ScheduleQuestion) checkHours(c *strict.Checker) {
 		c.Leave()
 		hours += max(0, p.length()/3600)
 	}
+	for i := range q.Earlier {
+		if q.Earlier[i].length()%3600 != 0 || q.Start().Sub(q.Earlier[i].Start)%time.Hour != 0 {
+			c.Refuse("", "not_whole", "The earlier period from %s is not of whole hours before the first one; a schedule is made of whole hours.", q.Earlier[i].Start.UTC().Format(time.RFC3339))
+		}
+	}
 	if hours > MaxScheduleHours {
 		c.Refuse("", "too_many", "The periods last %d hours; a schedule has %d at most.", hours, MaxScheduleHours)
 	}
@@ -147,7 +163,7 @@ func (q *ScheduleQuestion) checkDue(c *strict.Checker) {
 
 // checkWindows refuses executions that may run beyond the last hour, and more of them than can be planned.
 func (q *ScheduleQuestion) checkWindows(c *strict.Checker) {
-	g := newGrid(q.horizon())
+	g := newGrid(q)
 	executions, options := int64(0), 0
 	c.Enter("periods")
 	defer c.Leave()
@@ -155,7 +171,7 @@ func (q *ScheduleQuestion) checkWindows(c *strict.Checker) {
 	for i := range q.Periods {
 		first := at
 		at += int(q.Periods[i].length() / 3600)
-		for k := range g.classes {
+		for k := range q.Problem.Classes {
 			x := &g.classes[k]
 			last := -1
 			for h := first; h < at; h++ {

@@ -62,9 +62,10 @@ type scheduled struct {
 	answer   *horizon.ScheduleAnswer
 	hours    int
 	table    proof.Timetable
-	index    map[string]int     // of classes, by name
-	starts   []proof.TimedStart // of the answer
-	atOnce   []proof.TimedStart // of the plan in which nothing waits
+	waiting  map[arrivedBefore]int // classes of the table
+	index    map[string]int        // of classes, by name
+	starts   []proof.TimedStart    // of the answer
+	atOnce   []proof.TimedStart    // of the plan in which nothing waits
 	findings []fault.Finding
 }
 
@@ -86,6 +87,7 @@ func (s *scheduled) prepare() {
 		s.index[c.Name] = k
 		s.table.Classes = append(s.table.Classes, proof.TimedClass{Class: c, Window: int(math.Floor(c.DueSeconds / 3600)), Penalty: penalty, Arrivals: s.arrivals(k)})
 	}
+	s.prepareBefore()
 	for i := range s.question.Periods {
 		for range s.question.Periods[i].End().Sub(s.question.Periods[i].Start) / time.Hour {
 			s.table.Hours = append(s.table.Hours, s.sources(&s.question.Periods[i], len(s.table.Hours)))
@@ -106,12 +108,68 @@ func (s *scheduled) prepare() {
 	s.atOnce = s.timed("/at_once", s.answer.AtOnce.Schedule, s.answer.AtOnce.Refused)
 }
 
+// prepareBefore adds what the time before leaves: executions that wait, as classes after those of the problem, those that still
+// run, and what arrived earlier of classes that do not wait.
+func (s *scheduled) prepareBefore() {
+	for i := range s.question.Earlier {
+		p := &s.question.Earlier[i]
+		hours := int64(p.End().Sub(p.Start) / time.Hour)
+		for k, n := range p.Arrivals {
+			each := new(big.Rat).Quo(ratio(n), new(big.Rat).SetInt64(hours))
+			for h := range hours {
+				ago, of := int(s.at(0).Sub(p.Start)/time.Hour)-int(h), &s.table.Classes[k]
+				for len(of.Earlier) < ago {
+					of.Earlier = append(of.Earlier, new(big.Rat))
+				}
+				of.Earlier[ago-1].Add(of.Earlier[ago-1], each)
+			}
+		}
+	}
+	b := s.question.Before
+	if b == nil {
+		return
+	}
+	s.waiting = map[arrivedBefore]int{}
+	for _, w := range b.Waiting {
+		c := s.table.Classes[s.index[w.Class]]
+		ago := int(s.at(0).Sub(w.Arrived) / time.Hour)
+		s.waiting[arrivedBefore{s.index[w.Class], -ago}] = len(s.table.Classes)
+		s.table.Classes = append(s.table.Classes, proof.TimedClass{Class: c.Class, Window: c.Window - ago, Waited: true, Penalty: c.Penalty, Arrivals: []int64{w.Jobs}})
+	}
+	s.table.Held = make([]*big.Rat, s.hours)
+	for h := range s.table.Held {
+		s.table.Held[h] = new(big.Rat)
+	}
+	for _, r := range b.Running {
+		c := &s.question.Problem.Classes[s.index[r.Class]]
+		vms := new(big.Rat)
+		if c.VMsPerJob != nil {
+			vms = c.VMsPerJob.Rat()
+		} else {
+			vms.Add(big.NewRat(r.MapSlots, max(1, c.SlotsPerVM.Map)), big.NewRat(r.ReduceSlots, max(1, c.SlotsPerVM.Reduce)))
+		}
+		vms.Mul(vms, new(big.Rat).SetInt64(r.Jobs))
+		ends := r.Start.Add(time.Duration(math.Ceil(r.RunSeconds/3600)) * time.Hour)
+		for h := 0; h < s.hours && s.at(h).Before(ends); h++ {
+			s.table.Held[h].Add(s.table.Held[h], vms)
+		}
+	}
+}
+
+// arrivedBefore names executions of a class that arrived in an hour before the first, which is negative.
+type arrivedBefore struct{ class, hour int }
+
 // timed reads rows of starts and refusals.
 func (s *scheduled) timed(under string, rows []horizon.ScheduledStart, refused []horizon.RefusedArrivals) (starts []proof.TimedStart) {
 	add := func(at, class string, arrived time.Time, start proof.TimedStart) {
 		k, known := s.index[class]
 		if start.Class, start.Arrived = k, s.hour(arrived); !known {
 			s.wrong(at, "There is no class %q.", fault.Clip(class))
+		}
+		if since := arrived.Sub(s.at(0)); since < 0 && since%time.Hour == 0 {
+			if w, waits := s.waiting[arrivedBefore{k, int(since / time.Hour)}]; waits {
+				start.Class, start.Arrived = w, 0
+			}
 		}
 		starts = append(starts, start)
 	}
@@ -147,6 +205,9 @@ func (s *scheduled) hour(t time.Time) int {
 func (s *scheduled) arrivals(class int) (all []int64) {
 	noise := big.NewRat(1, 1e9)
 	sum, told := new(big.Rat), int64(0)
+	if b := s.question.Before; b != nil && class < len(b.Counted) {
+		sum.Sub(sum, ratio(b.Counted[class]))
+	}
 	for i := range s.question.Periods {
 		p := &s.question.Periods[i]
 		hours := int64(p.End().Sub(p.Start) / time.Hour)
@@ -223,7 +284,7 @@ func (s *scheduled) check() {
 	if a.Status != want {
 		s.wrong("/status", "It is %s, and follows as %s.", a.Status, want)
 	}
-	s.checkRows("/schedule", a.Schedule, s.starts)
+	s.checkRows("/schedule", a.Schedule, a.Refused, s.starts)
 	s.checkHours(same)
 	s.checkClasses()
 }
@@ -241,19 +302,27 @@ func (s *scheduled) checkAtOnce(same func(at string, got, want *big.Rat)) {
 	same("/at_once/bill", a.Bill.Rat(), sum.Rented)
 	same("/at_once/value_refused", a.ValueRefused.Rat(), sum.Refused)
 	same("/at_once/total", a.Total.Rat(), new(big.Rat).Add(sum.Rented, sum.Refused))
-	s.checkRows("/at_once/schedule", a.Schedule, s.atOnce)
+	s.checkRows("/at_once/schedule", a.Schedule, a.Refused, s.atOnce)
 }
 
 // checkRows says which rows of starts do not stand in their order, or run for another time than jobs that start as they arrive.
-func (s *scheduled) checkRows(at string, rows []horizon.ScheduledStart, starts []proof.TimedStart) {
+func (s *scheduled) checkRows(at string, rows []horizon.ScheduledStart, refused []horizon.RefusedArrivals, starts []proof.TimedStart) {
+	arrived := func(i int) (class int, at time.Time) {
+		if i < len(rows) {
+			return s.index[rows[i].Class], rows[i].Arrived
+		}
+		return s.index[refused[i-len(rows)].Class], refused[i-len(rows)].Arrived
+	}
 	for i := 1; i < len(starts); i++ {
 		x, y := &starts[i-1], &starts[i]
-		if i != len(rows) && cmp.Or(cmp.Compare(x.Class, y.Class), cmp.Compare(x.Arrived, y.Arrived), cmp.Compare(x.Hours, y.Hours), cmp.Compare(x.At, y.At)) >= 0 {
+		class, from := arrived(i - 1)
+		next, then := arrived(i)
+		if i != len(rows) && cmp.Or(cmp.Compare(class, next), from.Compare(then), cmp.Compare(x.Hours, y.Hours), cmp.Compare(x.At, y.At)) >= 0 {
 			s.wrong(at, "Row %d of starts and refusals does not stand in its order.", i)
 		}
 	}
 	for i, x := range rows {
-		if k := starts[i].Class; s.table.Classes[k].Window == 0 {
+		if k := starts[i].Class; s.table.Classes[k].Window == 0 && !s.table.Classes[k].Waited {
 			if want := s.table.RunSeconds(k); math.Abs(x.RunSeconds-want) > 1e-9*want {
 				s.wrong(fmt.Sprintf("%s/%d/run_s", at, i), "It is %g, and follows as %g.", x.RunSeconds, want)
 			}
@@ -274,26 +343,35 @@ func (s *scheduled) checkHours(same func(at string, got, want *big.Rat)) {
 
 // checkClasses counts the executions of each class again.
 func (s *scheduled) checkClasses() {
-	if len(s.answer.Classes) != len(s.table.Classes) {
-		s.wrong("/classes", "There are %d classes, of %d.", len(s.answer.Classes), len(s.table.Classes))
+	classes := len(s.question.Problem.Classes)
+	if len(s.answer.Classes) != classes {
+		s.wrong("/classes", "There are %d classes, of %d.", len(s.answer.Classes), classes)
 		return
 	}
-	want := make([]horizon.ScheduledClass, len(s.table.Classes))
-	hours := make([]int64, len(want))
-	for k := range want {
-		c := &s.table.Classes[k]
-		want[k].Name, want[k].Waits = c.Class.Name, c.Window > 0
-		for _, n := range c.Arrivals {
-			want[k].Arrived += n
+	want := make([]horizon.ScheduledClass, classes)
+	hours := make([]int64, classes)
+	ago := make([]int, len(s.table.Classes)) // hours
+	of := make([]int, len(s.table.Classes))
+	for k := range s.table.Classes {
+		if of[k] = k; k < classes {
+			want[k].Name, want[k].Waits = s.table.Classes[k].Class.Name, s.table.Classes[k].Window > 0
+		}
+	}
+	for w, k := range s.waiting {
+		of[k], ago[k] = w.class, -w.hour
+	}
+	for k := range s.table.Classes {
+		for _, n := range s.table.Classes[k].Arrivals {
+			want[of[k]].Arrived += n
 		}
 	}
 	for _, x := range s.starts {
-		w := &want[x.Class]
+		w := &want[of[x.Class]]
 		if x.Hours == 0 {
 			w.Refused += x.Jobs
-		} else if late := int64(x.At - x.Arrived - 1); w.Waits && late > 0 {
+		} else if late := int64(x.At - x.Arrived + ago[x.Class] - 1); (w.Waits || ago[x.Class] > 0) && late > 0 {
 			w.Later += x.Jobs
-			hours[x.Class] += late * x.Jobs
+			hours[of[x.Class]] += late * x.Jobs
 		}
 	}
 	for k := range want {

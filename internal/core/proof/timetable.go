@@ -14,16 +14,21 @@ type Timetable struct {
 	Options capacity.Options
 	Classes []TimedClass
 	Hours   []TimedHour
+	Held    []*big.Rat // VMs in each hour of executions that started before
+
+	held []*big.Rat // with those of earlier arrivals; set by Check
 }
 
 // TimedClass is a class whose executions arrive by hour. One with a window starts at a whole hour after that of its arrival
 // and ends before so many hours have passed since that began. One without runs from the moment it arrives. Check takes a window
-// away that leaves less than two hours for waiting.
+// away that leaves less than two hours for waiting. One that has waited may start in the hour itself, and stays in its window.
 type TimedClass struct {
 	Class    capacity.Class
 	Window   int
+	Waited   bool
 	Arrivals []int64
-	Penalty  *big.Rat // of a refused execution
+	Earlier  []*big.Rat // arrivals in the hours before, the last first, of a class without a window
+	Penalty  *big.Rat   // of a refused execution
 
 	load  []*big.Rat                // of an execution without a window, by hour; set by Check
 	run   *big.Rat                  // its hours
@@ -91,7 +96,7 @@ func (t *Timetable) Check(starts []TimedStart) (sum TimedTotals, faults []string
 func (t *Timetable) CheckAtOnce(starts []TimedStart) (sum TimedTotals, faults []string) {
 	sum, _, faults = t.place(starts)
 	for i, s := range starts {
-		if s.Class >= 0 && s.Class < len(t.Classes) && t.Classes[s.Class].Window > 0 && s.Hours != 0 && s.At != s.Arrived+1 {
+		if s.Class >= 0 && s.Class < len(t.Classes) && t.Classes[s.Class].waits() && s.Hours != 0 && s.At != s.Arrived+t.Classes[s.Class].first() {
 			faults = append(faults, fmt.Sprintf("start %d, of %q: it waits", i, t.Classes[s.Class].Class.Name))
 		}
 	}
@@ -114,10 +119,11 @@ func (t *Timetable) place(starts []TimedStart) (sum TimedTotals, load []*big.Rat
 	for k := range t.Classes {
 		t.Classes[k].settle(t)
 	}
+	t.hold()
 	sum = TimedTotals{zero(), zero(), zero(), make([]int64, len(t.Hours))}
 	load = make([]*big.Rat, len(t.Hours))
 	for h := range load {
-		load[h] = zero()
+		load[h] = add(zero(), t.held[h])
 	}
 	left := make([][]int64, len(t.Classes))
 	for k := range t.Classes {
@@ -160,8 +166,39 @@ func (t *Timetable) place(starts []TimedStart) (sum TimedTotals, load []*big.Rat
 	return sum, load, faults
 }
 
+// hold adds up the VMs in each hour of executions that started before.
+func (t *Timetable) hold() {
+	t.held = make([]*big.Rat, len(t.Hours))
+	for h := range t.held {
+		if t.held[h] = zero(); h < len(t.Held) {
+			t.held[h].Add(t.held[h], t.Held[h])
+		}
+		for k := range t.Classes {
+			c := &t.Classes[k]
+			for ago, n := range c.Earlier {
+				if at := h + ago + 1; !c.waits() && at < len(c.load) {
+					t.held[h].Add(t.held[h], mul(n, c.load[at]))
+				}
+			}
+		}
+	}
+}
+
+func (c *TimedClass) waits() bool { return c.Window > 0 || c.Waited }
+
+// first returns how many hours after that of its arrival an execution that waits may start.
+func (c *TimedClass) first() int {
+	if c.Waited {
+		return 0
+	}
+	return 1
+}
+
 // settle takes a window away that is too short to wait in. The execution then runs until it is due at the latest.
 func (c *TimedClass) settle(t *Timetable) {
+	if c.Waited {
+		return
+	}
 	for hours := 1; hours < c.Window && hours <= longestRun && float64(3600*(hours-1)) < c.Class.DeadlineSeconds; hours++ {
 		seconds := min(float64(3600*hours), c.Class.DeadlineSeconds)
 		if c.Class.VMsPerJob != nil && seconds < c.Class.DeadlineSeconds || t.least(c, seconds) == nil {
@@ -180,15 +217,15 @@ func (c *TimedClass) settle(t *Timetable) {
 
 // loadOf returns the VMs that one of these executions holds in each hour from its start, or what is wrong with it.
 func (t *Timetable) loadOf(c *TimedClass, s TimedStart) (load []*big.Rat, fault string) {
-	if c.Window == 0 {
+	if !c.waits() {
 		if s.At != s.Arrived {
 			return nil, "it starts as it arrives, and not in another hour"
 		}
 		_, fault = t.slotted(c, &c.Class, s)
 		return c.load, fault
 	}
-	if s.At <= s.Arrived || s.At+s.Hours > s.Arrived+c.Window {
-		return nil, fmt.Sprintf("it runs in hours %d to %d, and may from %d to %d", s.At, s.At+s.Hours, s.Arrived+1, s.Arrived+c.Window)
+	if first := s.Arrived + c.first(); s.At < first || s.At+s.Hours > s.Arrived+c.Window {
+		return nil, fmt.Sprintf("it runs in hours %d to %d, and may from %d to %d", s.At, s.At+s.Hours, first, s.Arrived+c.Window)
 	}
 	in := c.Class
 	in.DeadlineSeconds = min(float64(3600*s.Hours), in.DeadlineSeconds)
@@ -373,12 +410,13 @@ func (t *Timetable) bound() *big.Rat {
 				bound.Add(bound, mul(whole(s.VMs), amount(s.Price)))
 			}
 		}
+		bound.Add(bound, mul(t.held[h], price))
 		prices[h] = price
 		until = append(until, add(until[h], price))
 	}
 	for k := range t.Classes {
 		c := &t.Classes[k]
-		if c.Window == 0 {
+		if !c.waits() {
 			t.boundAtOnce(bound, c, prices)
 		} else {
 			t.boundWithin(bound, c, until)
@@ -409,7 +447,7 @@ func (t *Timetable) boundAtOnce(bound *big.Rat, c *TimedClass, prices []*big.Rat
 
 func (t *Timetable) boundWithin(bound *big.Rat, c *TimedClass, until []*big.Rat) {
 	var least []*big.Rat // VMs by the hours of a run, less one
-	for hours := 1; hours < c.Window && hours <= longestRun && float64(3600*(hours-1)) < c.Class.DeadlineSeconds; hours++ {
+	for hours := 1; hours <= c.Window-c.first() && hours <= longestRun && float64(3600*(hours-1)) < c.Class.DeadlineSeconds; hours++ {
 		least = append(least, t.least(c, min(float64(3600*hours), c.Class.DeadlineSeconds)))
 	}
 	for a, n := range c.Arrivals {
@@ -421,11 +459,11 @@ func (t *Timetable) boundWithin(bound *big.Rat, c *TimedClass, until []*big.Rat)
 			cost = c.Penalty
 		}
 		for i, vms := range least {
-			if vms == nil || c.Class.VMsPerJob != nil && i < len(least)-1 {
+			if vms == nil || c.Class.VMsPerJob != nil && float64(3600*(i+1)) < c.Class.DeadlineSeconds {
 				continue
 			}
 			var cheapest *big.Rat
-			for s := a + 1; s+i+1 <= a+c.Window && s+i+1 < len(until); s++ {
+			for s := a + c.first(); s+i+1 <= a+c.Window && s+i+1 < len(until); s++ {
 				if price := sub(until[s+i+1], until[s]); cheapest == nil || less(price, cheapest) {
 					cheapest = price
 				}

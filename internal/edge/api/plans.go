@@ -222,6 +222,10 @@ type pinRequest struct {
 	Until  time.Time `json:"until"`
 }
 
+func (s *server) GetFollowedSchedule(ctx context.Context, r GetFollowedScheduleRequest) (reply[plans.Following], error) {
+	return plain(s.app.Plans.Following(ctx, r.Cluster))
+}
+
 func (s *server) GetPin(ctx context.Context, r GetPinRequest) (reply[Pinned], error) {
 	return plain(s.app.Stores.Plans.PinOf(ctx, r.Cluster))
 }

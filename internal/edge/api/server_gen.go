@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"time"
 
+	"example.org/headroom/internal/ask/horizon"
 	"example.org/headroom/internal/ask/pack"
 	"example.org/headroom/internal/ask/pool"
 	"example.org/headroom/internal/ask/whatif"
@@ -490,6 +491,9 @@ type Finding = fault.Finding
 // Flips For each input alone, the nearest value at which the plan is no longer the best: the nearer end of `stays`. In relaxed plans, and where `stays` has no range, the nearest value at which the class's jobs change in the relaxation. Null where there is none.
 type Flips = capacity.Flips
 
+// FollowedSchedule A schedule with its question, or why there is none.
+type FollowedSchedule = plans.Following
+
 // Forecast The executions of a class that are expected to arrive in one hour, or the jobs that are expected to run at once; exactly one of the two.
 // Executions arrive evenly in their hour, and each holds its VMs from its arrival until its deadline, also in later hours. An hour is cut where the last job of a class ends; of more than four such moments, at the last alone. Jobs at once take the place of the class's `jobs.max`; `jobs.min` becomes the smaller of itself and theirs.
 type Forecast = inputs.Forecast
@@ -526,6 +530,9 @@ type HistoryRefusal = history.Refusal
 
 // HistorySample The figures of one execution of maps and reduces.
 type HistorySample = history.Sample
+
+// HorizonPeriod Some time with the same demand and prices.
+type HorizonPeriod = horizon.HorizonPeriod
 
 // HourSource Hours whose figures come from one source.
 type HourSource = pool.HourSource
@@ -774,6 +781,9 @@ type PastExecution = history.SampledExecution
 // PastExecutionList A page of executions, those submitted last first.
 type PastExecutionList = list[history.StoredExecution]
 
+// PeriodPrices The prices of a VM type in a period; what is left out is as in the problem.
+type PeriodPrices = horizon.PeriodPrices
+
 // PhaseJob One job in its phase.
 type PhaseJob = pack.PhaseJob
 
@@ -991,6 +1001,9 @@ type RefusalReason = dispatch.RefusalReason
 // Refusals Things that were refused.
 type Refusals = clusters.Refusals
 
+// RefusedArrivals Executions that do not run.
+type RefusedArrivals = horizon.RefusedArrivals
+
 // RelaxedPlan The linear program's answer.
 type RelaxedPlan = capacity.RelaxedPlan
 
@@ -1061,8 +1074,35 @@ type ScenarioList = list[whatif.Scenario]
 // ScenarioOutcome The costs and figures of a problem's plan.
 type ScenarioOutcome = plan.Outcome
 
+// Schedule A start for each execution, and the VMs of each hour. Every execution that arrives stands once, in `schedule` or in `refused`.
+type Schedule = horizon.ScheduleAnswer
+
+// ScheduleAtOnce The cheapest plan found in which nothing waits. Each execution starts in the first hour that it can, and the hours have the fewest VMs that its starts need.
+type ScheduleAtOnce = horizon.AtOnce
+
+// ScheduleBefore Executions that the schedule of the time before leaves to this one.
+type ScheduleBefore = horizon.Before
+
+// ScheduleCost The bill of the hours, and the value of refused executions, which is on no bill.
+type ScheduleCost = horizon.ScheduleCost
+
+// ScheduleHour The VMs of an hour.
+type ScheduleHour = horizon.ScheduleHour
+
+// ScheduleProof The proof, a bound on the cost of every schedule.
+type ScheduleProof = horizon.ScheduleProof
+
+// ScheduleRequest A problem over time whose executions may wait.
+type ScheduleRequest = horizon.ScheduleQuestion
+
+// ScheduledClass The executions of a class.
+type ScheduledClass = horizon.ScheduledClass
+
 // ScheduledRound A round of a schedule.
 type ScheduledRound = pool.ScheduledRound
+
+// ScheduledStart Executions of a class that arrive in one hour and start together. Of a class that does not wait both hours are the same, and each starts as it arrives.
+type ScheduledStart = horizon.ScheduledStart
 
 // SecretRequest Another secret for a webhook.
 type SecretRequest = secretRequest
@@ -1154,6 +1194,9 @@ type TasksPrediction = live.TasksPrediction
 // TasksUsage The use of a job's tasks, for the policy learned.
 type TasksUsage = live.TasksUsage
 
+// TermContract A contract that is in force from a moment until another. `upfront` is paid once, for all VMs of the contract together.
+type TermContract = horizon.TermContract
+
 // Tie Decides where the rule puts others first as well: the job submitted first; of alike ones the first by `name`, then by `number`. Under max-progress `average_slowdown` comes before, for the job that suffers most elsewhere, and then the `deadline`. Under learned maps go before reduces (`kind`). Under fair and capacity classes tie, and their next jobs are compared. Left out: none ties.
 type Tie string
 
@@ -1192,6 +1235,9 @@ type VMTypeSupply = capacity.VMTypeSupply
 
 // VMs The rented VMs.
 type VMs = capacity.VMs
+
+// WaitingExecutions Executions of a class that wait.
+type WaitingExecutions = horizon.WaitingJobs
 
 // Warning Something a reader should know.
 type Warning = capacity.Warning
@@ -2645,6 +2691,7 @@ type ServerInterface interface {
 	GetScenario(w http.ResponseWriter, r *http.Request, cluster ClusterName, name ScenarioName)
 	ReplaceScenario(w http.ResponseWriter, r *http.Request, cluster ClusterName, name ScenarioName, params ReplaceScenarioParams)
 	AnswerScenario(w http.ResponseWriter, r *http.Request, cluster ClusterName, name ScenarioName, params AnswerScenarioParams)
+	GetFollowedSchedule(w http.ResponseWriter, r *http.Request, cluster ClusterName)
 	ListVMTypes(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ListVMTypesParams)
 	CreateVMType(w http.ResponseWriter, r *http.Request, cluster ClusterName)
 	DeleteVMType(w http.ResponseWriter, r *http.Request, cluster ClusterName, name VMTypeName, params DeleteVMTypeParams)
@@ -4347,6 +4394,17 @@ func (siw *ServerInterfaceWrapper) AnswerScenario(w http.ResponseWriter, r *http
 	siw.Handler.AnswerScenario(w, r, cluster, name, params)
 }
 
+func (siw *ServerInterfaceWrapper) GetFollowedSchedule(w http.ResponseWriter, r *http.Request) {
+	p := parameters{r: r}
+	var cluster ClusterName
+	p.path("cluster", "string", "", &cluster)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
+		return
+	}
+	siw.Handler.GetFollowedSchedule(w, r, cluster)
+}
+
 func (siw *ServerInterfaceWrapper) ListVMTypes(w http.ResponseWriter, r *http.Request) {
 	p := parameters{r: r}
 	var cluster ClusterName
@@ -5013,6 +5071,9 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 	})
 	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/v1/clusters/{cluster}/scenarios/compare", wrapper.CompareScenarios)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/v1/clusters/{cluster}/schedules/current", wrapper.GetFollowedSchedule)
 	})
 	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/v1/clusters/{cluster}/vm-types", wrapper.ListVMTypes)
@@ -5844,6 +5905,11 @@ type AnswerScenarioRequest struct {
 	Params  AnswerScenarioParams
 }
 
+// GetFollowedScheduleRequest is what GetFollowedSchedule is asked.
+type GetFollowedScheduleRequest struct {
+	Cluster ClusterName
+}
+
 // ListVMTypesRequest is what ListVMTypes is asked.
 type ListVMTypesRequest struct {
 	Cluster ClusterName
@@ -6336,6 +6402,9 @@ type StrictServerInterface interface {
 	// Ask what a saved scenario comes to
 	// (GET /v1/clusters/{cluster}/scenarios/{name}/answer)
 	AnswerScenario(ctx context.Context, request AnswerScenarioRequest) (reply[WhatIf], error)
+	// Read the schedule that a cluster's plans follow
+	// (GET /v1/clusters/{cluster}/schedules/current)
+	GetFollowedSchedule(ctx context.Context, request GetFollowedScheduleRequest) (reply[FollowedSchedule], error)
 	// List VM types
 	// (GET /v1/clusters/{cluster}/vm-types)
 	ListVMTypes(ctx context.Context, request ListVMTypesRequest) (reply[VMTypeList], error)
@@ -7948,6 +8017,17 @@ func (h *strictHandler) ReplaceScenario(w http.ResponseWriter, r *http.Request, 
 func (h *strictHandler) AnswerScenario(w http.ResponseWriter, r *http.Request, cluster ClusterName, name ScenarioName, params AnswerScenarioParams) {
 	request := AnswerScenarioRequest{Cluster: cluster, Name: name, Params: params}
 	answer, err := h.operations.AnswerScenario(r.Context(), request)
+	if err == nil {
+		err = answer.write(w, r)
+	}
+	if err != nil {
+		h.failed(w, r, err)
+	}
+}
+
+func (h *strictHandler) GetFollowedSchedule(w http.ResponseWriter, r *http.Request, cluster ClusterName) {
+	request := GetFollowedScheduleRequest{Cluster: cluster}
+	answer, err := h.operations.GetFollowedSchedule(r.Context(), request)
 	if err == nil {
 		err = answer.write(w, r)
 	}

@@ -27,7 +27,7 @@ var ours = []string{
 	"removed_pool_plans_cluster_fkey", "removed_pool_plans_numbers_check", "removed_pool_plans_pkey",
 	"planning_claim_check", "planning_cluster_fkey", "planning_pin_check", "planning_pkey", "plan_turns_pkey", "plan_turns_planning_fkey", "plans_pkey", "plans_status_check", "plans_texts_check", "prices_cluster_fkey", "prices_pkey", "profile_versions_cluster_fkey", "retired_pkey", "sessions_hash_check", "sessions_key_fkey",
 	"plan_reigns_pkey", "plan_reigns_planning_fkey", "report_parts_pkey", "report_parts_report_fkey", "report_schedules_cluster_fkey", "report_schedules_pkey",
-	"class_calibrations_pkey", "class_calibrations_class_fkey",
+	"class_calibrations_pkey", "class_calibrations_class_fkey", "cluster_schedules_pkey", "cluster_schedules_cluster_id_fkey",
 	"executions_pkey", "executions_cluster_fkey", "executions_execution_key", "executions_outcome_check", "executions_form_check", "executions_times_check", "executions_seconds_check", "executions_sample_check",
 	"fit_series_pkey", "fit_series_cluster_fkey", "fit_series_job_key", "fit_series_kind_check", "fit_series_counts_check", "fits_pkey", "fits_series_fkey", "fits_counts_check",
 	"measurements_pkey", "measurements_series_fkey", "measurements_vms_check", "measurements_residual_check", "measurements_seconds_check", "measurements_usage_check", "measurements_kind_check",

@@ -79,6 +79,9 @@ func (s *Store) adopt(ctx context.Context, q querier, cluster int64, r plans.Pla
 	if err != nil {
 		return fmt.Errorf("make plan %d of cluster %s current: %w", r.Number, r.Cluster, err)
 	}
+	if err := keepSchedule(ctx, q, cluster, r.Schedule); err != nil {
+		return fmt.Errorf("keep the schedule of cluster %s: %w", r.Cluster, err)
+	}
 	if err := s.tellTurn(ctx, q, cluster, r.Cluster, t, nil); err != nil {
 		return err
 	}
@@ -168,6 +171,9 @@ func (s *Store) Settle(ctx context.Context, c plans.Claim, o plans.Outcome) (r p
 			pgx.NamedArgs{"cluster": id, "at": o.At, "ends": o.Ends, "version": o.Version, "attempt": attempt, "retry": o.Retry.Seconds()})
 		if err != nil {
 			return fmt.Errorf("settle a try to plan cluster %s: %w", c.Cluster, err)
+		}
+		if err := keepSchedule(ctx, q, id, o.Schedule); err != nil {
+			return fmt.Errorf("keep the schedule of cluster %s: %w", c.Cluster, err)
 		}
 		if err := s.tellTurn(ctx, q, id, c.Cluster, t, &o.Attempt); err != nil {
 			return err

@@ -18,21 +18,6 @@ func (d *Desk) ProblemAt(ctx context.Context, cluster string, at time.Time) (cap
 	return p, err
 }
 
-func (d *Desk) problem(ctx context.Context, cluster string, at time.Time) (inputs.Snapshot, capacity.Problem, error) {
-	if at.IsZero() {
-		at = d.now()
-	}
-	snapshot, err := d.inputs.Snapshot(ctx, cluster, at)
-	if err != nil {
-		return snapshot, capacity.Problem{}, err
-	}
-	p, err := snapshot.Problem(at)
-	if err != nil {
-		return snapshot, p, err
-	}
-	return snapshot, p, p.Validate()
-}
-
 // Create plans a cluster for a moment (the zero time is now) and stores the plan with the exact
 // inputs it answers. A plan for now becomes the current one, a plan for a given moment never does. A
 // cluster that cannot be planned is an *InfeasibleError, and nothing is stored.
@@ -53,12 +38,12 @@ func (d *Desk) makePlan(ctx context.Context, cluster string, at time.Time) (reco
 	if !another {
 		at, save = d.now(), d.Save
 	}
-	snapshot, p, err := d.problem(ctx, cluster, at)
+	f, err := d.problemOf(ctx, cluster, at, another)
 	if err == nil {
-		record, err = d.answer(ctx, snapshot, p, at)
-		record.Why, record.Ends = askedFor(ctx, another), ends(snapshot, at)
+		record, err = d.answerFollowed(ctx, &f, at)
+		record.Why, record.Ends, record.Schedule = askedFor(ctx, another), ends(f.snapshot, at), f.unkept()
 		if err == nil {
-			record.Problem, record.Sum, err = textOf(p)
+			record.Problem, record.Sum, err = textOf(f.problem)
 		}
 	}
 	return record, save, err
@@ -79,9 +64,10 @@ func (d *Desk) answer(ctx context.Context, snapshot inputs.Snapshot, p capacity.
 	return record, nil
 }
 
-// ends returns when a class has no more work, if that is within the hour of a moment.
+// ends returns when a class has no more work, if that is within the hour of a moment. Where executions may wait the hour itself
+// ends something.
 func ends(s inputs.Snapshot, at time.Time) *time.Time {
-	if _, until := s.Steady(at); until.Before(at.Truncate(time.Hour).Add(time.Hour)) {
+	if _, until := s.Steady(at); mayWait(s) || until.Before(at.Truncate(time.Hour).Add(time.Hour)) {
 		return &until
 	}
 	return nil

@@ -206,20 +206,23 @@ func keepClaim(ctx context.Context, stop func(), claim Claim, keep func(context.
 func (d *Desk) try(ctx context.Context, claim Claim) (Outcome, error) {
 	o := Outcome{At: d.now(), Attempt: Attempt{Reason: claim.Reason}}
 	o.Attempt.At = o.At
-	snapshot, p, err := d.problem(ctx, claim.Cluster, o.At)
-	o.Version, o.Ends = snapshot.Cluster.InputsVersion, ends(snapshot, o.At)
-	var text, sum []byte
+	f, err := d.problemNow(ctx, claim.Cluster, o.At)
+	o.Version, o.Ends = f.snapshot.Cluster.InputsVersion, ends(f.snapshot, o.At)
 	if err == nil {
-		if text, sum, err = textOf(p); err == nil && bytes.Equal(sum, claim.Sum) {
-			o.Same = true
+		var sum []byte
+		if _, sum, err = textOf(f.problem); err == nil && bytes.Equal(sum, claim.Sum) {
+			o.Same, o.Schedule = true, f.unkept()
 			o.Attempt.Detail = fmt.Sprintf("Nothing has changed that plan %d depends on.", claim.Newest)
 			return o, nil
 		}
 	}
 	if err == nil {
 		var record PlanRecord
-		if record, err = d.answer(ctx, snapshot, p, o.At); err == nil {
-			record.Problem, record.Sum, record.Ends, o.Plan = text, sum, o.Ends, &record
+		if record, err = d.answerFollowed(ctx, &f, o.At); err == nil {
+			record.Problem, record.Sum, err = textOf(f.problem)
+		}
+		if err == nil {
+			record.Ends, record.Schedule, o.Plan = o.Ends, f.unkept(), &record
 			return o, nil
 		}
 	}

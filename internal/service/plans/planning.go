@@ -40,6 +40,8 @@ type Store interface {
 	// NextChange returns the first moment after another at which a price, a contract or a forecast of the cluster changes;
 	// nil if none is known. When the work of a class ends within an hour, the inputs of the hour tell.
 	NextChange(ctx context.Context, cluster string, after time.Time) (*time.Time, error)
+	// Schedule returns the schedule that the plans of a cluster follow; a zero value where none was made.
+	Schedule(ctx context.Context, cluster string) (Schedule, error)
 	// KeepPlan is SavePlan for a plan that must not become current, because it is for another moment.
 	KeepPlan(ctx context.Context, r PlanRecord) (PlanRecord, error)
 
@@ -93,6 +95,8 @@ type Outcome struct {
 	Ends    *time.Time    // when a class has no more work, if that is within the hour
 	Plan    *PlanRecord   // a new plan
 	Same    bool          // the newest plan answers the same
+	// Schedule is to be stored with a confirmation; nil leaves it as it is. A plan has its own.
+	Schedule *Schedule
 	Attempt Attempt       // the try, if it brought no new plan
 	Retry   time.Duration // after a failure that may pass by itself; 0 waits for a change
 }

@@ -70,4 +70,6 @@ type PlanRecord struct {
 	Ends   *time.Time    `json:"-" db:"-"` // when a class of its hour has no more work, if that is within the hour
 	Ready  time.Time     `json:"-" db:"-"` // when it was found, by the clock of At; the zero time is At
 	Answer capacity.Plan `json:"-" db:"-"` // what Plan is the text of
+	// Schedule is one that was made for it; nil is none, or the one on record.
+	Schedule *Schedule `json:"-" db:"-"`
 }

@@ -58,6 +58,6 @@ func (d *Desk) ClusterSchedule(ctx context.Context, cluster string, q horizon.Cl
 	if o.Scenario, err = d.askedScenario(ctx, cluster, q.Scenario); err != nil {
 		return asked, err
 	}
-	question, warnings, err := o.Schedule(end)
+	question, warnings, err := o.Schedule(end, nil)
 	return AskedSchedule{question, append(notes, warnings...)}, err
 }

@@ -802,6 +802,9 @@ var Operations = []Operation{
 	{ID: "clusterSchedule", Method: "POST", Path: "/v1/clusters/{cluster}/schedules", Role: "planner", Bulk: true, Parameters: []Parameter{
 		{Name: "cluster", In: "path", Required: true, About: "The cluster's name: small letters, digits and hyphens inside.", Shape: &Shape{Kind: Text, Rules: "min=1,max=63,matches=^[a-z0-9]([a-z0-9-]*[a-z0-9])?$", About: "The cluster's name: small letters, digits and hyphens inside."}},
 	}, Sends: true, Needs: true},
+	{ID: "getFollowedSchedule", Method: "GET", Path: "/v1/clusters/{cluster}/schedules/current", Role: "viewer", Parameters: []Parameter{
+		{Name: "cluster", In: "path", Required: true, About: "The cluster's name: small letters, digits and hyphens inside.", Shape: &Shape{Kind: Text, Rules: "min=1,max=63,matches=^[a-z0-9]([a-z0-9-]*[a-z0-9])?$", About: "The cluster's name: small letters, digits and hyphens inside."}},
+	}},
 	{ID: "clusterSimulation", Method: "POST", Path: "/v1/clusters/{cluster}/simulations", Role: "planner", KeyAsync: true, Bulk: true, Parameters: []Parameter{
 		{Name: "cluster", In: "path", Required: true, About: "The cluster's name: small letters, digits and hyphens inside.", Shape: &Shape{Kind: Text, Rules: "min=1,max=63,matches=^[a-z0-9]([a-z0-9-]*[a-z0-9])?$", About: "The cluster's name: small letters, digits and hyphens inside."}},
 		{Name: "format", In: "query", About: "The form of the answer: a document, a table, or a spreadsheet.", Shape: &Shape{Kind: Text, Rules: "oneof=json csv xlsx"}},

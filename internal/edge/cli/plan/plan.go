@@ -32,7 +32,7 @@ func Command() *cobra.Command {
 	var to remote.Connection
 	to.AddFlags(c)
 	c.AddCommand(planCreateCommand(&to), planListCommand(&to), planGetCommand(&to), planDiffCommand(&to),
-		planExplainCommand(&to), planVerifyCommand(&to), planProblemCommand(&to), planPinCommand(&to), planUnpinCommand(&to),
+		planExplainCommand(&to), planVerifyCommand(&to), planProblemCommand(&to), planScheduleCommand(&to), planPinCommand(&to), planUnpinCommand(&to),
 		planWatchCommand(&to))
 	return c
 }

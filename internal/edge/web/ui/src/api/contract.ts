@@ -1175,6 +1175,12 @@ export type Flips = {
   penalty: MaybeAmount;
 };
 
+export type FollowedSchedule = {
+  answer?: Schedule;
+  question?: ScheduleRequest;
+  without?: string;
+};
+
 export type Forecast = {
   arrivals?: number;
   class: Name;
@@ -3528,6 +3534,12 @@ export type ScheduleAtOnce = {
   vms: Array<number>;
 };
 
+export type ScheduleBefore = {
+  counted?: Array<number>;
+  running?: Array<ScheduledStart>;
+  waiting?: Array<WaitingExecutions>;
+};
+
 export type ScheduleCost = {
   bill: Amount;
   total: Amount;
@@ -3551,7 +3563,9 @@ export type ScheduleProof = {
 };
 
 export type ScheduleRequest = {
+  before?: ScheduleBefore;
   contracts?: Array<TermContract>;
+  earlier?: Array<HorizonPeriod>;
   periods: Array<HorizonPeriod>;
   problem: (Problem);
 };
@@ -4336,6 +4350,12 @@ export type Vary = {
   what: "deadline" | "demand" | "promised" | "penalty" | "price" | "quota" | "contract" | "budget" | "total" | "spot_share";
 };
 
+export type WaitingExecutions = {
+  arrived: string;
+  class: string;
+  jobs: number;
+};
+
 export type Warning = {
   code: string;
   detail: string;
@@ -4809,6 +4829,7 @@ export interface Operations {
   "PUT /v1/clusters/{cluster}/scenarios/{name}": { path: { cluster: string; name: string; }; query: { }; body: Scenario; answer: Scenario };
   "GET /v1/clusters/{cluster}/scenarios/{name}/answer": { path: { cluster: string; name: string; }; query: { at?: string; format?: "json" | "csv"; }; body: never; answer: WhatIf };
   "POST /v1/clusters/{cluster}/schedules": { path: { cluster: string; }; query: { }; body: ClusterScheduleRequest; answer: Schedule };
+  "GET /v1/clusters/{cluster}/schedules/current": { path: { cluster: string; }; query: { }; body: never; answer: FollowedSchedule };
   "POST /v1/clusters/{cluster}/simulations": { path: { cluster: string; }; query: { format?: "json" | "csv" | "xlsx"; }; body: ClusterSimulationRequest; answer: Run | Simulation };
   "POST /v1/clusters/{cluster}/sweeps": { path: { cluster: string; }; query: { format?: "json" | "csv" | "xlsx"; }; body: ClusterSweepRequest; answer: Run | Sweep };
   "POST /v1/clusters/{cluster}/targets": { path: { cluster: string; }; query: { format?: "json" | "csv" | "xlsx"; }; body: ClusterTargetsRequest; answer: Run | Targets };

@@ -1,0 +1,238 @@
+package horizon
+
+import (
+	"math"
+	"slices"
+	"time"
+
+	"github.com/shopspring/decimal"
+
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/core/perf"
+	"example.org/headroom/internal/core/schedule"
+	"example.org/headroom/internal/core/strict"
+)
+
+// Before is what the schedule of the time before leaves to one that follows it.
+type Before struct {
+	Waiting []WaitingJobs    `json:"waiting,omitempty"`
+	Running []ScheduledStart `json:"running,omitempty"` // those that still hold VMs
+	// Counted tells by class which part of an execution counts as arrived and has not arrived yet, because executions are whole.
+	Counted []float64 `json:"counted,omitempty"`
+}
+
+// WaitingJobs counts executions of a class that arrived in the hour from Arrived and have not started.
+type WaitingJobs struct {
+	Class   string    `json:"class"`
+	Arrived time.Time `json:"arrived"`
+	Jobs    int64     `json:"jobs"`
+}
+
+var (
+	beforeShape  = strict.NewShape("what the time before leaves", nil, "waiting", "running", "counted")
+	waitingShape = strict.NewShape("executions that wait", []string{"class", "arrived", "jobs"})
+	runningShape = strict.NewShape("executions that run", []string{"class", "arrived", "start", "run_s", "jobs", "map_slots", "reduce_slots"})
+)
+
+// maxCarried bounds the rows of executions that wait or run.
+const maxCarried = 100_000
+
+func readBefore(r *strict.Reader, b *Before, limits capacity.Limits) {
+	r.Object(beforeShape, func(name string) {
+		switch name {
+		case "waiting":
+			b.Waiting = strict.List(r, "of executions that wait", maxCarried, func(r *strict.Reader, w *WaitingJobs) {
+				r.Object(waitingShape, func(name string) {
+					switch name {
+					case "class":
+						w.Class, _ = r.Text()
+					case "arrived":
+						r.Moment(&w.Arrived)
+					case "jobs":
+						r.Whole(&w.Jobs)
+					}
+				})
+			})
+		case "running":
+			b.Running = strict.List(r, "of executions that run", maxCarried, func(r *strict.Reader, s *ScheduledStart) {
+				r.Object(runningShape, func(name string) {
+					switch name {
+					case "class":
+						s.Class, _ = r.Text()
+					case "arrived":
+						r.Moment(&s.Arrived)
+					case "start":
+						r.Moment(&s.Start)
+					case "run_s":
+						r.Float(&s.RunSeconds)
+					case "jobs":
+						r.Whole(&s.Jobs)
+					case "map_slots":
+						r.Whole(&s.MapSlots)
+					case "reduce_slots":
+						r.Whole(&s.ReduceSlots)
+					}
+				})
+			})
+		case "counted":
+			b.Counted = strict.List(r, "of parts of executions by class", limits.Classes, (*strict.Reader).Float)
+		}
+	})
+}
+
+// checkBefore refuses executions of no class that waits, and those of another time.
+func (q *ScheduleQuestion) checkBefore(c *strict.Checker) {
+	if q.Before == nil || len(q.Periods) == 0 {
+		return
+	}
+	start := q.Start()
+	c.Enter("before")
+	defer c.Leave()
+	class := func(name string) *capacity.Class {
+		k := slices.IndexFunc(q.Problem.Classes, func(x capacity.Class) bool { return x.Name == name })
+		if k < 0 {
+			c.Refuse("class", "unknown", "The problem has no class %q.", fault.Clip(name))
+			return nil
+		}
+		return &q.Problem.Classes[k]
+	}
+	hour := func(member string, at time.Time) {
+		if start.Sub(at)%time.Hour != 0 {
+			c.Refuse(member, "not_whole", "It is not a number of whole hours before the first period, which begins at %s.", start.UTC().Format(time.RFC3339))
+		}
+	}
+	seen := map[WaitingJobs]bool{}
+	strict.Each(c, "waiting", q.Before.Waiting, func(w *WaitingJobs) {
+		row := WaitingJobs{Class: w.Class, Arrived: w.Arrived.UTC()}
+		if seen[row] {
+			c.Refuse("arrived", "twice", "Executions of %q that arrived then stand here twice; add them up.", fault.Clip(w.Class))
+		}
+		seen[row] = true
+		if of := class(w.Class); of != nil && of.DueSeconds == 0 {
+			c.Refuse("class", "not_taken", "Executions of %q do not wait: the class has no due_s.", fault.Clip(w.Class))
+		}
+		if hour("arrived", w.Arrived); !w.Arrived.Before(start) {
+			c.Refuse("arrived", "order", "They arrive when the first period has begun, at %s; what arrives from then on stands in the periods.", start.UTC().Format(time.RFC3339))
+		}
+		c.Whole("jobs", "The number of executions", "", w.Jobs, 1, maxExecutions)
+	})
+	strict.Each(c, "running", q.Before.Running, func(s *ScheduledStart) {
+		of := class(s.Class)
+		if hour("start", s.Start); s.Start.After(start) {
+			c.Refuse("start", "order", "They start after the first period has begun, at %s; executions that have not started wait.", start.UTC().Format(time.RFC3339))
+		}
+		c.Number("run_s", "The time that an execution runs", "seconds", s.RunSeconds, capacity.MaxSeconds)
+		c.Whole("jobs", "The number of executions", "", s.Jobs, 1, maxExecutions)
+		c.Whole("map_slots", "The number of slots", "", s.MapSlots, 0, capacity.MaxVMs)
+		c.Whole("reduce_slots", "The number of slots", "", s.ReduceSlots, 0, capacity.MaxVMs)
+		if of != nil && of.VMsPerJob == nil && (s.MapSlots > 0 && of.SlotsPerVM.Map == 0 || s.ReduceSlots > 0 && of.SlotsPerVM.Reduce == 0 || s.MapSlots+s.ReduceSlots == 0) {
+			c.Refuse("map_slots", "range", "They hold %d map and %d reduce slots, and a VM has %d and %d for %q.", s.MapSlots, s.ReduceSlots, of.SlotsPerVM.Map, of.SlotsPerVM.Reduce, fault.Clip(s.Class))
+		}
+	})
+	if n := len(q.Before.Counted); n > 0 && n != len(q.Problem.Classes) {
+		c.Refuse("counted", "range", "Here are parts of executions of %d classes; the problem has %d.", n, len(q.Problem.Classes))
+	}
+	c.Enter("counted")
+	for k, x := range q.Before.Counted {
+		c.Element(k)
+		c.Between("", "The part of an execution", x, 0, 1)
+		c.Leave()
+	}
+	c.Leave()
+}
+
+func (b *Before) counted(class int) float64 {
+	if b == nil || class >= len(b.Counted) {
+		return 0
+	}
+	return b.Counted[class]
+}
+
+// wait adds the executions that wait, each row with the window that is left to it.
+func (g *grid) wait(b *Before) {
+	for _, w := range b.Waiting {
+		k := g.problemClass(w.Class)
+		c := &g.horizon.Problem.Classes[k]
+		x := gridClass{of: k, waits: true, waited: int(g.horizon.Start().Sub(w.Arrived) / time.Hour), penalty: g.classes[k].penalty, all: c.Jobs.All, arrivals: []int64{w.Jobs}}
+		x.window = max(0, min(int(c.DueSeconds/3600)-x.waited, g.hours))
+		x.runs = g.runs(c, x.window)
+		g.classes = append(g.classes, x)
+	}
+}
+
+func (g *grid) problemClass(name string) int {
+	return slices.IndexFunc(g.horizon.Problem.Classes, func(c capacity.Class) bool { return c.Name == name })
+}
+
+// hold adds up what executions hold that started before: those of classes that wait, and those that arrived earlier of others.
+func (g *grid) hold(b *Before, earlier []HorizonPeriod) {
+	held := make([]float64, g.hours)
+	if b != nil {
+		for _, s := range b.Running {
+			c := &g.horizon.Problem.Classes[g.problemClass(s.Class)]
+			var parts int64
+			if c.VMsPerJob != nil {
+				parts = g.whole(c)
+			} else {
+				parts = g.parts(c, schedule.Slots{Map: s.MapSlots, Reduce: s.ReduceSlots})
+			}
+			g.holding += float64(s.Jobs) * g.unevenly(c)
+			for h := range s.Lasts(g.horizon.Start(), g.hours) {
+				held[h] += float64(parts * s.Jobs)
+			}
+		}
+	}
+	for k := range g.horizon.Problem.Classes {
+		if x := &g.classes[k]; x.waits || len(x.runs) == 0 {
+			continue
+		}
+		r := &g.classes[k].runs[0]
+		flow := perf.NewArrivals(arrivingOf(earlier, k))
+		g.holding += flow.Jobs() * g.unevenly(&g.horizon.Problem.Classes[k])
+		for h := range held {
+			from := g.at(h).Unix()
+			held[h] += flow.Running(r.Seconds, from, from+3600) * float64(r.parts)
+		}
+	}
+	for h, x := range held {
+		if parts := int64(math.Ceil(x - loadNoise)); parts > 0 {
+			g.held = append(g.held, make([]int64, h+1-len(g.held))...)
+			if g.held[h] = parts; float64(parts)-x > loadNoise {
+				g.rounding += g.dearest(h)
+			}
+			g.rounding += g.holding * g.dearest(h)
+		}
+	}
+	g.rounding /= float64(g.unit)
+}
+
+// unevenly is 1 where executions of a class take no whole number of parts, which is then rounded up, and otherwise 0.
+func (g *grid) unevenly(c *capacity.Class) float64 {
+	if c.VMsPerJob != nil && !c.VMsPerJob.Mul(decimal.NewFromInt(g.unit)).IsInteger() ||
+		c.VMsPerJob == nil && g.unit%max(1, c.SlotsPerVM.Map)+g.unit%max(1, c.SlotsPerVM.Reduce) > 0 {
+		return 1
+	}
+	return 0
+}
+
+// dearest returns the highest price of a VM in an hour.
+func (g *grid) dearest(hour int) (price float64) {
+	for i := range g.sources[hour] {
+		price = max(price, g.sources[hour][i].margin().InexactFloat64())
+	}
+	return price
+}
+
+// Lasts returns for how many hours from a moment executions still run, at most so many.
+func (s *ScheduledStart) Lasts(from time.Time, most int) int {
+	hours := int(math.Ceil(s.RunSeconds/3600)) - int(from.Sub(s.Start)/time.Hour)
+	return max(0, min(hours, most))
+}
+
+func arrivingOf(periods []HorizonPeriod, class int) (spans []perf.Arriving) {
+	for i := range periods {
+		spans = append(spans, arriving(&periods[i], class)...)
+	}
+	return spans
+}

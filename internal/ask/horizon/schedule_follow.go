@@ -1,0 +1,148 @@
+package horizon
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"time"
+
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/perf"
+)
+
+// Followed is a schedule that a cluster's plans follow: what runs in an hour are the executions that it starts. Nobody reports
+// what was started, so that it counts as followed.
+type Followed struct {
+	Question ScheduleQuestion `json:"question"`
+	Answer   ScheduleAnswer   `json:"answer"`
+}
+
+// Covers reports whether an hour is one of the schedule's.
+func (f *Followed) Covers(hour time.Time) bool {
+	return f != nil && !hour.Before(f.Question.Start()) && hour.Before(f.Question.End())
+}
+
+// waits reports whether executions of a class may wait.
+func (f *Followed) waits(class string) bool {
+	return slices.ContainsFunc(f.Answer.Classes, func(c ScheduledClass) bool { return c.Waits && c.Name == class })
+}
+
+// starts calls with the rows of executions of classes that wait, those first that had started before.
+func (f *Followed) starts(with func(*ScheduledStart)) {
+	if b := f.Question.Before; b != nil {
+		for i := range b.Running {
+			with(&b.Running[i])
+		}
+	}
+	for i := range f.Answer.Schedule {
+		if s := &f.Answer.Schedule[i]; f.waits(s.Class) {
+			with(s)
+		}
+	}
+}
+
+// Running returns the executions of classes that wait which run in an hour, by class.
+func (f *Followed) Running(hour time.Time) map[string][]ScheduledStart {
+	running := map[string][]ScheduledStart{}
+	f.starts(func(s *ScheduledStart) {
+		if !s.Start.After(hour) && s.Lasts(hour, 1) > 0 {
+			running[s.Class] = append(running[s.Class], *s)
+		}
+	})
+	return running
+}
+
+// Leaves returns what the schedule leaves to one that begins with a later hour, or with the same one: its starts in that hour
+// then stand. Classes that are not there any more, or do not wait, are left out.
+func (f *Followed) Leaves(hour time.Time, classes []capacity.Class) *Before {
+	b := &Before{Counted: make([]float64, len(classes))}
+	if f == nil || hour.Before(f.Question.Start()) {
+		return b
+	}
+	class := func(name string) *capacity.Class {
+		if k := slices.IndexFunc(classes, func(c capacity.Class) bool { return c.Name == name && c.DueSeconds > 0 }); k >= 0 {
+			return &classes[k]
+		}
+		return nil
+	}
+	began := hour
+	if hour.Equal(f.Question.Start()) {
+		began = hour.Add(time.Hour)
+	}
+	waiting := map[WaitingJobs]int64{}
+	f.starts(func(s *ScheduledStart) {
+		c := class(s.Class)
+		switch {
+		case c == nil || !s.Arrived.Before(hour):
+		case !s.Start.Before(began):
+			waiting[WaitingJobs{Class: s.Class, Arrived: s.Arrived.UTC()}] += s.Jobs
+		case s.Lasts(hour, 1) > 0 && fits(c, s):
+			b.Running = append(b.Running, *s)
+		}
+	})
+	for w, n := range waiting {
+		w.Jobs = n
+		b.Waiting = append(b.Waiting, w)
+	}
+	slices.SortFunc(b.Waiting, func(x, y WaitingJobs) int {
+		return cmp.Or(cmp.Compare(x.Class, y.Class), x.Arrived.Compare(y.Arrived))
+	})
+	for k := range classes {
+		b.Counted[k] = f.counted(classes[k].Name, hour)
+	}
+	return b
+}
+
+// fits reports whether the slots of executions that run are still slots of their class.
+func fits(c *capacity.Class, s *ScheduledStart) bool {
+	if c.VMsPerJob != nil {
+		return s.MapSlots+s.ReduceSlots == 0
+	}
+	return s.MapSlots+s.ReduceSlots > 0 && (s.MapSlots == 0 || c.SlotsPerVM.Map > 0) && (s.ReduceSlots == 0 || c.SlotsPerVM.Reduce > 0)
+}
+
+// counted returns which part of an execution counts as arrived before an hour and has not arrived.
+func (f *Followed) counted(class string, hour time.Time) float64 {
+	k := slices.IndexFunc(f.Question.Problem.Classes, func(c capacity.Class) bool { return c.Name == class })
+	if k < 0 {
+		return 0
+	}
+	sum := -f.Question.Before.counted(k)
+	for i := range f.Question.Periods {
+		p := &f.Question.Periods[i]
+		if hours := hour.Sub(p.Start).Hours(); hours > 0 {
+			sum += p.Arrivals[k] * min(1, hours/float64(p.length()/3600))
+		}
+	}
+	return min(1, max(0, max(0, capacity.WholeJobs(sum))-sum))
+}
+
+// Lay makes a problem of an hour one of the executions that the schedule runs in it. Those of a class that run for different
+// times count with the one time for which they need as many VMs. They are promised if keep says so.
+func (f *Followed) Lay(p *capacity.Problem, hour time.Time, keep bool) {
+	running := f.Running(hour)
+	for k := range p.Classes {
+		c := &p.Classes[k]
+		if !f.waits(c.Name) {
+			continue
+		}
+		jobs, rates, shortest, longest := int64(0), 0.0, math.Inf(1), 0.0
+		fixed := perf.PlannedDemand(*c, p.Options).FixedSeconds
+		for _, s := range running[c.Name] {
+			jobs += s.Jobs
+			rates += float64(s.Jobs) / (s.RunSeconds - fixed)
+			shortest, longest = min(shortest, s.RunSeconds), max(longest, s.RunSeconds)
+		}
+		c.ArrivalsPerHour = 0
+		if c.Jobs = c.Jobs.Of(float64(jobs)); keep {
+			c.Jobs.Min = float64(jobs)
+		}
+		switch {
+		case jobs == 0 || c.VMsPerJob != nil:
+		case shortest == longest:
+			c.DeadlineSeconds = longest
+		default:
+			c.DeadlineSeconds = fixed + float64(jobs)/rates
+		}
+	}
+}

@@ -1,0 +1,150 @@
+package api
+
+import (
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"example.org/headroom/internal/ask/recheck"
+	"example.org/headroom/internal/service/app"
+	"example.org/headroom/internal/service/plans"
+	"example.org/headroom/internal/test/await"
+)
+
+// waiting is a cluster whose reports may wait for six hours, and whose web may not.
+func (s *service) waiting(name string) {
+	s.Helper()
+	at := "/v1/clusters/" + name
+	s.ask(s.admin, "POST", "/v1/clusters", `{"name":"`+name+`","currency":"EUR","options":{"engine":"exact"}}`).want(s, 201)
+	for _, part := range [][2]string{
+		{"/vm-types", `{"name":"m"}`},
+		{"/prices", `{"vm_type":"m","price":"4","from":"2026-03-02T00:00:00Z","until":"2026-03-02T03:00:00Z"}`},
+		{"/prices", `{"vm_type":"m","price":"1","from":"2026-03-02T03:00:00Z","until":"2026-03-02T04:00:00Z"}`},
+		{"/prices", `{"vm_type":"m","price":"3","from":"2026-03-02T04:00:00Z","until":null}`},
+		{"/classes", `{"name":"reports","vms_per_job":"2","deadline_s":3600,"due_s":21600,"jobs":{"min":0,"max":0},"penalty":"50"}`},
+		{"/classes", `{"name":"web","vms_per_job":"1","deadline_s":7200,"jobs":{"min":0,"max":0},"penalty":"50"}`},
+	} {
+		s.ask(s.admin, "POST", at+part[0], part[1]).want(s, 201)
+	}
+	rows := ""
+	for hour := range 12 {
+		rows += fmt.Sprintf(`,{"class":"reports","hour":"2026-03-02T%02d:00:00Z","arrivals":%d},{"class":"web","hour":"2026-03-02T%02d:00:00Z","arrivals":2}`, hour, []int{3, 0, 1, 0, 2, 0, 0, 0, 0, 0, 0, 0}[hour], hour)
+	}
+	s.ask(s.admin, "PUT", at+"/forecasts", `{"rows":[`+rows[1:]+`]}`).want(s, 200)
+}
+
+// Plans follow a schedule from hour to hour: what may wait runs in the cheapest hours, once, and with its VMs until it ends.
+// What comes is told ahead, changes of inputs start from what runs, and verify finds every schedule right.
+func TestPlansFollowASchedule(t *testing.T) {
+	t.Parallel()
+	var clock atomic.Int64
+	now := func() time.Time { return time.Unix(clock.Load(), 0).UTC() }
+	at := func(hour, minute int) { clock.Store(time.Date(2026, 3, 2, hour, minute, 0, 0, time.UTC).Unix()) }
+	at(0, 10)
+	s := newService(t, func(c *app.Config) { c.Clock = now })
+	s.waiting("lab")
+	plan := func() (admitted map[string]float64, vms float64) {
+		t.Helper()
+		var made struct {
+			Number int64
+			Plan   struct {
+				VMs     struct{ Total float64 }
+				Classes []struct {
+					Name     string
+					Admitted float64
+				}
+			}
+		}
+		s.ask(s.admin, "POST", "/v1/clusters/lab/plans", nil).want(t, 201).into(t, &made)
+		admitted = map[string]float64{}
+		for _, c := range made.Plan.Classes {
+			admitted[c.Name] = c.Admitted
+		}
+		var report struct{ Outcome string }
+		s.ask(s.admin, "POST", fmt.Sprintf("/v1/clusters/lab/plans/%d/verify", made.Number), nil).want(t, 200).into(t, &report)
+		if report.Outcome != "ok" {
+			t.Errorf("verify says %q of plan %d", report.Outcome, made.Number)
+		}
+		return admitted, made.Plan.VMs.Total
+	}
+	following := func() (f plans.Following) {
+		t.Helper()
+		s.ask(s.admin, "GET", "/v1/clusters/lab/schedules/current", nil).want(t, 200).into(t, &f)
+		if f.Question == nil {
+			t.Fatalf("nothing is followed: %s", f.Without)
+		}
+		for _, wrong := range recheck.Schedule(*f.Question, *f.Answer) {
+			t.Errorf("%s: %s", wrong.Pointer, wrong.Detail)
+		}
+		return f
+	}
+	// The price is lowest from 3 to 4: what arrives until then runs there, and what arrives at 4 runs at 5.
+	want := []float64{0, 0, 0, 4, 0, 2, 0, 0}
+	for hour := range want {
+		if at(hour, 10); hour == 3 {
+			at(hour, 0)
+		}
+		admitted, vms := plan()
+		if admitted["reports"] != want[hour] || vms != 2*want[hour]+admitted["web"] {
+			t.Errorf("at %d %g reports run and %g of web, on %g VMs; want %g reports", hour, admitted["reports"], admitted["web"], vms, want[hour])
+		}
+		if f := following(); !f.Question.Start().Equal(now().Truncate(time.Hour)) {
+			t.Errorf("at %d the schedule begins at %s", hour, f.Question.Start())
+		}
+		if hour == 1 { // what comes is told ahead
+			var got plans.Scaling
+			await.Until(t, 10*time.Second, "a day ahead is known", func() bool {
+				got = plans.Scaling{}
+				s.ask(s.admin, "GET", "/v1/clusters/lab/plans/current/scaling?lead=60", nil).want(t, 200).into(t, &got)
+				return got.NextProblem != "" || !got.NextUntil.Before(now().Add(plans.LongestLead))
+			})
+			next := map[string]int64{}
+			for _, m := range got.Next {
+				next[m.At.Format("15:04")] = m.VMs
+			}
+			for at, vms := range map[string]int64{"03:00": 12, "04:00": 4, "05:00": 8, "06:00": 4} {
+				if next[at] != vms {
+					t.Errorf("at %s %d VMs are to come of %v, want %d", at, next[at], next, vms)
+				}
+			}
+		}
+		if hour == 3 { // what has started keeps its VMs, whatever the price becomes, and is not started again
+			at(3, 30)
+			s.ask(s.admin, "POST", "/v1/clusters/lab/classes", `{"name":"etl","vms_per_job":"1","deadline_s":3600,"jobs":{"min":0,"max":1},"penalty":"50"}`).want(t, 201)
+			if admitted, _ := plan(); admitted["reports"] != 4 || admitted["etl"] != 1 {
+				t.Errorf("within the hour %v are admitted", admitted)
+			}
+			if f := following(); len(f.Question.Before.Running) == 0 || len(f.Question.Before.Waiting) > 0 {
+				t.Errorf("what started is %+v", f.Question.Before)
+			}
+			etl := s.ask(s.admin, "GET", "/v1/clusters/lab/classes/etl", nil).want(t, 200)
+			s.ask(s.admin, "DELETE", "/v1/clusters/lab/classes/etl", nil, "If-Match", etl.etag()).want(t, 204)
+		}
+	}
+
+	// Beside what schedules do not take, hours are planned alone, and that is said.
+	var prices struct{ Items []struct{ ID, Price string } }
+	s.ask(s.admin, "GET", "/v1/clusters/lab/prices", nil).want(t, 200).into(t, &prices)
+	for _, p := range prices.Items {
+		if price := "/v1/clusters/lab/prices/" + p.ID; p.Price == "3.00" || p.Price == "3" {
+			s.ask(s.admin, "DELETE", price, nil, "If-Match", s.ask(s.admin, "GET", price, nil).want(t, 200).etag()).want(t, 204)
+		}
+	}
+	s.ask(s.admin, "POST", "/v1/clusters/lab/prices", `{"vm_type":"m","price":"3","from":"2026-03-02T04:00:00Z","until":"2026-03-02T12:30:00Z"}`).want(t, 201)
+	s.ask(s.admin, "POST", "/v1/clusters/lab/prices", `{"vm_type":"m","price":"2","from":"2026-03-02T12:30:00Z","until":null}`).want(t, 201)
+	if admitted, _ := plan(); admitted["web"] == 0 {
+		t.Errorf("%v are admitted", admitted)
+	}
+	var f plans.Following
+	s.ask(s.admin, "GET", "/v1/clusters/lab/schedules/current", nil).want(t, 200).into(t, &f)
+	if f.Answer != nil || !strings.Contains(f.Without, "A price changes at 2026-03-02T12:00:00Z or in the hour after it") {
+		t.Errorf("got %+v", f)
+	}
+	s.cluster("night")
+	f = plans.Following{}
+	if s.ask(s.admin, "GET", "/v1/clusters/night/schedules/current", nil).want(t, 200).into(t, &f); f.Without != "No class has a due_s, so that nothing waits." {
+		t.Errorf("got %+v", f)
+	}
+}

@@ -1,0 +1,55 @@
+package plan
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"example.org/headroom/internal/ask/horizon"
+	"example.org/headroom/internal/edge/cli/remote"
+	"example.org/headroom/internal/edge/cli/shell"
+	"example.org/headroom/internal/service/plans"
+	"example.org/headroom/internal/service/report"
+	"example.org/headroom/openapi"
+)
+
+func planScheduleCommand(to *remote.Connection) *cobra.Command {
+	var out shell.Output
+	c := &cobra.Command{
+		Use: "schedule CLUSTER", Short: "Show when jobs start that may wait",
+		Long: `Shows the schedule that the plans of a cluster follow. Where classes have "due_s", their jobs may wait for a cheaper
+hour. The schedule is made anew with every hour and every change, and the current plan is its first hour.`,
+		Example: "  headroom plan schedule shop\n  headroom plan schedule shop -o csv",
+		Args:    cobra.ExactArgs(1),
+	}
+	out.AddFlags(c, "table", "csv", "json")
+	return shell.Command(c, func(c *cobra.Command, args []string) error {
+		s, err := to.Open()
+		if err != nil {
+			return err
+		}
+		a, err := s.Call(c.Context(), openapi.GetFollowedSchedule(args[0]))
+		if err != nil {
+			return err
+		}
+		var f plans.Following
+		if err := a.Into(&f); err != nil {
+			return err
+		}
+		if f.Question == nil || f.Answer == nil {
+			f.Answer, f.Question = &horizon.ScheduleAnswer{}, nil
+		}
+		return out.Write(c, map[string]shell.Form{
+			"table": func(w io.Writer) error {
+				if f.Question == nil {
+					_, err := fmt.Fprintln(w, shell.Shown(fmt.Sprintf("The plans of %s follow no schedule: %s", args[0], f.Without)))
+					return err
+				}
+				return report.FollowedText(w, horizon.Followed{Question: *f.Question, Answer: *f.Answer})
+			},
+			"csv":  func(w io.Writer) error { return report.ScheduleStarts(*f.Answer).CSV(w) },
+			"json": remote.Indented(a.Body),
+		})
+	})
+}

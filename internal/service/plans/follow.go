@@ -1,0 +1,252 @@
+package plans
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"example.org/headroom/internal/ask/horizon"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/data/inputs"
+	"example.org/headroom/internal/service/plans/solving"
+)
+
+// Schedule is the schedule that the plans of a cluster follow, made for an hour and inputs of a version. Of each hour one is
+// kept, the newest.
+type Schedule struct {
+	Hour          time.Time
+	InputsVersion int64
+	Followed      []byte // a horizon.Followed as JSON; nil where there is none,
+	Without       string // and the sentence that says why
+}
+
+// Settings of schedules that plans follow.
+const (
+	scheduleAhead = 24 * time.Hour // beyond the longest window
+	scheduleTime  = 2 * time.Second
+)
+
+// problem returns a cluster's problem at a moment, as the schedule on record has it.
+func (d *Desk) problem(ctx context.Context, cluster string, at time.Time) (inputs.Snapshot, capacity.Problem, error) {
+	if at.IsZero() {
+		at = d.now()
+	}
+	snapshot, p, err := d.plainProblem(ctx, cluster, at)
+	if err != nil || !mayWait(snapshot) {
+		return snapshot, p, err
+	}
+	kept, err := d.store.Schedule(ctx, cluster)
+	if err != nil {
+		return snapshot, p, err
+	}
+	return snapshot, p, d.lay(&p, kept, at, true)
+}
+
+func (d *Desk) plainProblem(ctx context.Context, cluster string, at time.Time) (snapshot inputs.Snapshot, p capacity.Problem, err error) {
+	if snapshot, err = d.inputs.Snapshot(ctx, cluster, at); err != nil {
+		return snapshot, p, err
+	}
+	if p, err = snapshot.Problem(at); err != nil {
+		return snapshot, p, err
+	}
+	return snapshot, p, p.Validate()
+}
+
+// mayWait reports whether executions of some class may wait.
+func mayWait(s inputs.Snapshot) bool {
+	return slices.ContainsFunc(s.Classes, func(c inputs.PlannedClass) bool { return c.DueSeconds > 0 })
+}
+
+// lay makes a problem one of what a schedule runs at a moment, if it covers that.
+func (d *Desk) lay(p *capacity.Problem, kept Schedule, at time.Time, keep bool) error {
+	if kept.Followed == nil {
+		return nil
+	}
+	f, err := readFollowed(kept.Followed)
+	if err != nil {
+		return fmt.Errorf("read the schedule of the hour %s: %v", kept.Hour, err) // not the caller's input
+	}
+	if hour := at.UTC().Truncate(time.Hour); f.Covers(hour) {
+		p.Classes = slices.Clone(p.Classes)
+		f.Lay(p, hour, keep)
+	}
+	return p.Validate()
+}
+
+func readFollowed(text []byte) (*horizon.Followed, error) {
+	var parts struct {
+		Question json.RawMessage
+		Answer   horizon.ScheduleAnswer
+	}
+	if err := json.Unmarshal(text, &parts); err != nil {
+		return nil, err
+	}
+	q, err := horizon.ReadSchedule(parts.Question, capacity.Limits{})
+	return &horizon.Followed{Question: q, Answer: parts.Answer}, err
+}
+
+// followed is a problem of a moment with the schedule that it follows, which may be new.
+type followed struct {
+	snapshot inputs.Snapshot
+	problem  capacity.Problem
+	plain    capacity.Problem // without the schedule
+	schedule *Schedule        // nil where no class waits
+	made     bool
+}
+
+// problemNow returns a cluster's problem at the present. Where executions may wait, it is the first hour of a schedule that is made
+// anew with every hour and change.
+func (d *Desk) problemNow(ctx context.Context, cluster string, at time.Time) (f followed, err error) {
+	if f.snapshot, f.plain, err = d.plainProblem(ctx, cluster, at); err != nil {
+		return f, err
+	}
+	f.problem = f.plain
+	if !mayWait(f.snapshot) {
+		return f, nil
+	}
+	kept, err := d.store.Schedule(ctx, cluster)
+	if err != nil {
+		return f, err
+	}
+	if hour := at.UTC().Truncate(time.Hour); !kept.Hour.Equal(hour) || kept.InputsVersion != f.snapshot.Cluster.InputsVersion {
+		if kept, err = d.schedule(ctx, f.snapshot, kept, hour); err != nil {
+			return f, err
+		}
+		f.made = true
+	}
+	f.schedule = &kept
+	return f, d.lay(&f.problem, kept, at, true)
+}
+
+// unkept returns the schedule to store.
+func (f *followed) unkept() *Schedule {
+	if f.made {
+		return f.schedule
+	}
+	return nil
+}
+
+// problemOf is problemNow, or a problem of another moment, for which no schedule is made.
+func (d *Desk) problemOf(ctx context.Context, cluster string, at time.Time, another bool) (f followed, err error) {
+	if another {
+		f.snapshot, f.problem, err = d.problem(ctx, cluster, at)
+		return f, err
+	}
+	return d.problemNow(ctx, cluster, at)
+}
+
+// schedule makes the schedule from an hour on that follows on another one. What cannot be scheduled is said in it.
+func (d *Desk) schedule(ctx context.Context, snapshot inputs.Snapshot, last Schedule, hour time.Time) (Schedule, error) {
+	made := Schedule{Hour: hour, InputsVersion: snapshot.Cluster.InputsVersion}
+	text, err := d.makeSchedule(ctx, snapshot, last, hour)
+	var input *fault.InputError
+	var infeasible *fault.InfeasibleError
+	switch {
+	case errors.As(err, &input):
+		made.Without = input.Findings[0].Detail
+	case errors.As(err, &infeasible):
+		made.Without = infeasible.Conflicts[0].Detail
+	case err != nil:
+		return made, err
+	}
+	made.Followed = text
+	return made, nil
+}
+
+func (d *Desk) makeSchedule(ctx context.Context, snapshot inputs.Snapshot, last Schedule, hour time.Time) ([]byte, error) {
+	var before *horizon.Followed
+	if last.Followed != nil {
+		var err error
+		if before, err = readFollowed(last.Followed); err != nil {
+			return nil, fmt.Errorf("read the schedule of the hour %s: %v", last.Hour, err)
+		}
+	}
+	classes := make([]capacity.Class, 0, len(snapshot.Classes))
+	for _, c := range snapshot.Classes {
+		class, err := snapshot.Class(c)
+		if err != nil {
+			return nil, err
+		}
+		class.DueSeconds = c.DueSeconds
+		classes = append(classes, class)
+	}
+	window := horizon.Outlook{Snapshot: snapshot}
+	longest := window.LongestWindow()
+	end := hour.Add(scheduleAhead + longest)
+	o, err := d.inputs.Outlook(ctx, snapshot.Cluster.Name, hour, end.Add(longest))
+	if err != nil {
+		return nil, err
+	}
+	told := o
+	told.Until = end
+	told.EndWithForecasts()
+	o.Until = told.Until.Add(longest)
+	q, _, err := o.Schedule(told.Until, before.Leaves(hour, classes))
+	if err != nil {
+		return nil, err
+	}
+	in, leave, err := d.solver.Enter(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	in, cancel := context.WithTimeout(in, scheduleTime)
+	defer cancel()
+	a, err := solving.CheckedSchedule(in, q, d.solver.Engine)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(horizon.Followed{Question: q, Answer: a})
+}
+
+// answerFollowed answers the problem of a schedule's hour. Where promised jobs leave no room for what runs, that is no longer
+// promised.
+func (d *Desk) answerFollowed(ctx context.Context, f *followed, at time.Time) (record PlanRecord, err error) {
+	record, err = d.answer(ctx, f.snapshot, f.problem, at)
+	var infeasible *fault.InfeasibleError
+	if f.schedule == nil || f.schedule.Followed == nil || !errors.As(err, &infeasible) {
+		return record, err
+	}
+	f.problem = f.plain
+	if err := d.lay(&f.problem, *f.schedule, at, false); err != nil {
+		return record, err
+	}
+	return d.answer(ctx, f.snapshot, f.problem, at)
+}
+
+// Following is the schedule that a cluster's plans follow, or why they follow none.
+type Following struct {
+	Without  string                    `json:"without,omitempty"`
+	Question *horizon.ScheduleQuestion `json:"question,omitempty"`
+	Answer   *horizon.ScheduleAnswer   `json:"answer,omitempty"`
+}
+
+// Following returns what a cluster's plans follow.
+func (d *Desk) Following(ctx context.Context, cluster string) (f Following, err error) {
+	snapshot, err := d.inputs.Snapshot(ctx, cluster, d.now())
+	if err != nil {
+		return f, err
+	}
+	kept, err := d.store.Schedule(ctx, cluster)
+	switch {
+	case err != nil:
+		return f, err
+	case !mayWait(snapshot):
+		f.Without = "No class has a due_s, so that nothing waits."
+	case kept.Without != "":
+		f.Without = kept.Without
+	case kept.Followed == nil:
+		f.Without = "There is no schedule yet; the next plan makes one."
+	default:
+		of, err := readFollowed(kept.Followed)
+		if err != nil {
+			return f, fmt.Errorf("read the schedule of cluster %s: %v", cluster, err)
+		}
+		f.Question, f.Answer = &of.Question, &of.Answer
+	}
+	return f, nil
+}
