@@ -3,6 +3,7 @@ package recheck
 import (
 	"encoding/json"
 	"math"
+	"slices"
 	"testing"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 	"example.org/headroom/internal/ask/horizon"
 	"example.org/headroom/internal/ask/study"
 	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/perf"
 	"example.org/headroom/internal/core/plan"
 	"example.org/headroom/internal/test/plantest"
 )
@@ -220,4 +222,119 @@ func TestFaultsOfSchedulesThatFollow(t *testing.T) {
 			t.Errorf("%s: not found", name)
 		}
 	}
+}
+
+// Schedules that are made anew every hour, each with a day and the longest window ahead, come to nearly what one schedule of all
+// hours does. The plan of each hour rents the VMs on the bill.
+func TestFollowingSavesWhatAScheduleDoes(t *testing.T) {
+	clusters, hours := plantest.Trials(1, 20), plantest.Trials(24, 72)
+	const due, classes, mean = 12, 10, 50
+	var once, whole, rolled, planned, alone float64
+	slowest := time.Duration(0)
+	for seed := range uint64(clusters) {
+		q := readSchedule(t, scheduleOf(study.DrawCluster(seed+100, hours, classes, mean, due)))
+		all := horizon.Followed{Question: q}
+		var err error
+		if all.Answer, err = horizon.Schedule(t.Context(), q, nil); err != nil {
+			t.Fatal(err)
+		}
+		total, bill, lonely := decimal.Zero, 0.0, 0.0
+		var now *horizon.Followed
+		for hour := range q.Periods {
+			at := q.Start().Add(time.Duration(hour) * time.Hour)
+			next := q
+			next.Periods = nil
+			for i, p := range q.Periods[hour:min(len(q.Periods), hour+24+2*due)] {
+				if i >= 24+due {
+					p.Arrivals = make([]float64, len(p.Arrivals))
+				}
+				next.Periods = append(next.Periods, p)
+			}
+			if now != nil {
+				next.Earlier, next.Before = from(q, all, hour).Earlier, now.Leaves(at, q.Problem.Classes)
+			}
+			began := time.Now()
+			a, err := horizon.Schedule(t.Context(), next, nil)
+			if err != nil {
+				t.Fatalf("seed %d, hour %d: %v", seed, hour, err)
+			}
+			slowest = max(slowest, time.Since(began))
+			if hour%12 == 0 {
+				for _, f := range Schedule(next, a) {
+					t.Fatalf("seed %d, hour %d: %s %s", seed, hour, f.Pointer, f.Detail)
+				}
+			}
+			now = &horizon.Followed{Question: next, Answer: a}
+			total = total.Add(a.Hours[0].Cost.Decimal)
+			for _, r := range a.Refused {
+				if !r.Arrived.After(at) {
+					total = total.Add(valueOf(&q, r))
+					bill += valueOf(&q, r).InexactFloat64() * waits(a, r.Class)
+				}
+			}
+			bill += billOfHour(t, q, now, hour)
+			lonely += billOfHour(t, q, nil, hour)
+		}
+		once += all.Answer.AtOnce.Total.Float()
+		whole += all.Answer.Cost.Total.Float()
+		rolled += total.InexactFloat64()
+		planned += bill
+		alone += lonely
+		t.Logf("seed %d: %s without waiting, %s as one schedule (bound %s), %s hour by hour, %.2f as each hour is planned, and %.2f where each is planned alone", seed, all.Answer.AtOnce.Total, all.Answer.Cost.Total, all.Answer.Proof.Bound, total, bill, lonely)
+	}
+	kept := (once - rolled) / (once - whole)
+	t.Logf("%d clusters: one schedule saves %.1f %%, hour by hour %.1f %% are saved, which is %.0f %% of it; as each hour is planned %.1f %% of what plans of hours alone cost; the slowest schedule took %v",
+		clusters, 100*(once-whole)/once, 100*(once-rolled)/once, 100*kept, 100*(alone-planned)/alone, slowest)
+	if kept < 0.9 {
+		t.Errorf("hour by hour %.0f %% of the saving is kept", 100*kept)
+	}
+}
+
+// waits is 1 for a class that waits, and otherwise 0: plans of hours refuse jobs of the others themselves.
+func waits(a horizon.ScheduleAnswer, class string) float64 {
+	for _, c := range a.Classes {
+		if c.Name == class && c.Waits {
+			return 1
+		}
+	}
+	return 0
+}
+
+// billOfHour returns what the plan of an hour costs, with what refused jobs are worth: contracts of the hour, its price, jobs of
+// classes that do not wait as they run on average, and those
+// of the schedule. Without one every class runs as it arrives.
+func billOfHour(t *testing.T, q horizon.ScheduleQuestion, f *horizon.Followed, hour int) float64 {
+	t.Helper()
+	p, at := q.Problem, q.Start().Add(time.Duration(hour)*time.Hour)
+	p.Classes, p.Options.Engine = slices.Clone(p.Classes), capacity.EngineExact
+	p.Supply.OnDemand.Price = *q.Periods[hour].OnDemandPrice
+	for i := range q.Contracts {
+		if c := &q.Contracts[i]; !c.From.After(at) && !c.Until.Before(at.Add(time.Hour)) {
+			p.Supply.Contracts = append(slices.Clip(p.Supply.Contracts), c.Contract)
+		}
+	}
+	for k := range p.Classes {
+		c := &p.Classes[k]
+		if f != nil && f.Answer.Classes[k].Waits {
+			continue
+		}
+		var spans []perf.Arriving
+		for h := range hour + 1 {
+			from := q.Periods[h].Start.Unix()
+			spans = append(spans, perf.Arriving{From: from, Until: from + 3600, Jobs: q.Periods[h].Arrivals[k]})
+		}
+		if c.DueSeconds > 0 {
+			c.DeadlineSeconds = min(c.DeadlineSeconds, c.DueSeconds)
+		}
+		flow := perf.NewArrivals(spans)
+		c.Jobs = c.Jobs.Of(capacity.WholeJobs(flow.Running(perf.HeldSeconds(*c, p.Supply, p.Options), at.Unix(), at.Unix()+3600)))
+	}
+	if f != nil {
+		f.Lay(&p, at, true)
+	}
+	a, err := plan.Solve(t.Context(), p, nil)
+	if err != nil || a.Status == capacity.InfeasibleStatus {
+		t.Fatalf("hour %d: %v, %v", hour, err, a.Conflicts)
+	}
+	return a.Cost.Total.Float()
 }
