@@ -52,6 +52,46 @@ func (f *Followed) Running(hour time.Time) map[string][]ScheduledStart {
 	return running
 }
 
+// ClassAhead is what a schedule does with a class that waits: the executions that run in its first hour, those that have arrived
+// before it and start later, and the next ones that start.
+type ClassAhead struct {
+	Name             string
+	Running, Waiting int64
+	NextStart        time.Time
+	NextJobs         int64 // 0 where none starts
+}
+
+// Outlook returns what comes of each class that waits.
+func (f *Followed) Outlook() (all []ClassAhead) {
+	start := f.Question.Start()
+	running := f.Running(start)
+	for _, c := range f.Answer.Classes {
+		if !c.Waits {
+			continue
+		}
+		x := ClassAhead{Name: c.Name}
+		for _, r := range running[c.Name] {
+			x.Running += r.Jobs
+		}
+		for _, s := range f.Answer.Schedule {
+			if s.Class != c.Name || !s.Start.After(start) {
+				continue
+			}
+			if s.Arrived.Before(start) {
+				x.Waiting += s.Jobs
+			}
+			switch {
+			case x.NextJobs == 0 || s.Start.Before(x.NextStart):
+				x.NextStart, x.NextJobs = s.Start, s.Jobs
+			case s.Start.Equal(x.NextStart):
+				x.NextJobs += s.Jobs
+			}
+		}
+		all = append(all, x)
+	}
+	return all
+}
+
 // Leaves returns what the schedule leaves to one that begins with a later hour, or with the same one: its starts in that hour
 // then stand. Classes that are not there any more, or do not wait, are left out.
 func (f *Followed) Leaves(hour time.Time, classes []capacity.Class) *Before {

@@ -54,6 +54,7 @@ func Solve(ctx context.Context, p Problem, solver lp.Solver, o Options) Plan {
 	best.anneal(ctx, moves, warm, moves == DefaultMoves)
 	best.again(0)
 	best.repair()
+	best.forward()
 	plan := best.plan()
 	plan.Prices, plan.Engine = prices.prices, prices.engine
 	for t := range plan.Prices { // as decimals can tell them

@@ -380,3 +380,28 @@ func TestSlotsAreTheFewest(t *testing.T) {
 		t.Error("no slots end an execution whose fixed time is all there is")
 	}
 }
+
+// Where a later start gains nothing, executions start as early as they can.
+func TestNobodyWaitsInVain(t *testing.T) {
+	p := Problem{Unit: 2, Classes: []Class{
+		{First: 1, Window: 6, Penalty: 50, Arrivals: []int64{3, 0, 1, 4, 0, 0}, Runs: []Run{{Load: []int64{2}}}},
+		{First: 1, Window: 8, Penalty: 50, Arrivals: []int64{1, 1, 0, 0, 2, 0}, Runs: []Run{{Load: []int64{1, 1}}}}}}
+	for range 14 {
+		p.Supply = append(p.Supply, []Tier{{VMs: Unlimited, Price: 0.2}})
+	}
+	plan := Solve(t.Context(), p, nil, Options{})
+	checkPlan(t, &p, &plan)
+	for _, s := range plan.Starts {
+		if s.Class == 0 && s.At != s.Arrived+1 {
+			t.Errorf("%+v waits, and each hour costs the same", s)
+		}
+	}
+	// Two executions of the second class share a VM where they run together: they wait for that, and for nothing else.
+	if want := 0.2 * (8 + 2*2); plan.Cost() > want+1e-9 {
+		t.Errorf("it costs %g, want %g", plan.Cost(), want)
+	}
+	p.Supply[3] = []Tier{{VMs: Unlimited, Price: 0.1}}
+	if plan = Solve(t.Context(), p, nil, Options{}); plan.Starts[0].At != 3 {
+		t.Errorf("the cheap hour has %+v", plan.Starts)
+	}
+}

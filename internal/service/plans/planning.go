@@ -90,15 +90,15 @@ type Claim struct {
 
 // Outcome is the outcome of a try: a new plan, a confirmation of the newest one, or a failure.
 type Outcome struct {
-	At      time.Time     // the moment that was planned for
-	Version int64         // the inputs that were read; 0 when that failed
-	Ends    *time.Time    // when a class has no more work, if that is within the hour
-	Plan    *PlanRecord   // a new plan
-	Same    bool          // the newest plan answers the same
+	At      time.Time   // the moment that was planned for
+	Version int64       // the inputs that were read; 0 when that failed
+	Ends    *time.Time  // when a class has no more work, if that is within the hour
+	Plan    *PlanRecord // a new plan
+	Same    bool        // the newest plan answers the same
 	// Schedule is to be stored with a confirmation; nil leaves it as it is. A plan has its own.
 	Schedule *Schedule
-	Attempt Attempt       // the try, if it brought no new plan
-	Retry   time.Duration // after a failure that may pass by itself; 0 waits for a change
+	Attempt  Attempt       // the try, if it brought no new plan
+	Retry    time.Duration // after a failure that may pass by itself; 0 waits for a change
 }
 
 // PlanRef names a plan: by Number, by ID, or (the zero value) the current one.

@@ -3,7 +3,6 @@ package report
 import (
 	"io"
 	"strings"
-	"time"
 
 	"example.org/headroom/internal/ask/horizon"
 )
@@ -42,37 +41,10 @@ func ScheduleStarts(a horizon.ScheduleAnswer) Table {
 
 // FollowedText writes what a schedule does with the classes that wait in its first hour, and then the schedule.
 func FollowedText(w io.Writer, f horizon.Followed) error {
-	start := f.Question.Start()
-	running := f.Running(start)
-	var waiting []horizon.ScheduledClass
-	for _, c := range f.Answer.Classes {
-		if c.Waits {
-			waiting = append(waiting, c)
-		}
-	}
-	classes := tableOf([]string{"May wait", "Run now", "Waiting", "Next start", "Of them"}, waiting, func(c horizon.ScheduledClass) []Cell {
-		var now, later, next int64
-		var at time.Time
-		for _, r := range running[c.Name] {
-			now += r.Jobs
-		}
-		for _, s := range f.Answer.Schedule {
-			if s.Class != c.Name || !s.Start.After(start) {
-				continue
-			}
-			if s.Arrived.Before(start) {
-				later += s.Jobs
-			}
-			switch {
-			case at.IsZero() || s.Start.Before(at):
-				at, next = s.Start, s.Jobs
-			case s.Start.Equal(at):
-				next += s.Jobs
-			}
-		}
-		row := []Cell{text(c.Name), whole(now), whole(later), text("none"), text("")}
-		if !at.IsZero() {
-			row[3], row[4] = Time(at), whole(next)
+	classes := tableOf([]string{"May wait", "Run now", "Waiting", "Next start", "Of them"}, f.Outlook(), func(c horizon.ClassAhead) []Cell {
+		row := []Cell{text(c.Name), whole(c.Running), whole(c.Waiting), text("none"), text("")}
+		if c.NextJobs > 0 {
+			row[3], row[4] = Time(c.NextStart), whole(c.NextJobs)
 		}
 		return row
 	})

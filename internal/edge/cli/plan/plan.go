@@ -118,7 +118,10 @@ func writePlan(c *cobra.Command, s *remote.Service, out shell.Output, r record) 
 			if _, err := fmt.Fprintln(w, r.headline()); err != nil {
 				return err
 			}
-			return tables.Plan(w, p, r.Plan)
+			if err := tables.Plan(w, p, r.Plan); err != nil {
+				return err
+			}
+			return writeWaiting(w, s, c.Context(), r)
 		},
 		"csv":  func(w io.Writer) error { return tables.ClassesCSV(w, p, r.Plan) },
 		"xlsx": func(w io.Writer) error { return tables.PlanWorkbook(w, p, r.Plan) },

@@ -1,8 +1,10 @@
 package plan
 
 import (
+	"context"
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -13,6 +15,45 @@ import (
 	"example.org/headroom/internal/service/report"
 	"example.org/headroom/openapi"
 )
+
+// waitingShown bounds the classes of which a plan says when their jobs start.
+const waitingShown = 5
+
+// writeWaiting says of classes without jobs in a plan when jobs of theirs start that wait.
+func writeWaiting(w io.Writer, s *remote.Service, ctx context.Context, r record) error {
+	idle := map[string]bool{}
+	for _, c := range r.Plan.Classes {
+		if c.Admitted+c.Refused == 0 {
+			idle[c.Name] = true
+		}
+	}
+	if len(idle) == 0 {
+		return nil
+	}
+	a, err := s.Call(ctx, openapi.GetFollowedSchedule(r.Cluster))
+	var f plans.Following
+	if err == nil {
+		err = a.Into(&f)
+	}
+	if err != nil || f.Question == nil || !f.Question.Start().Equal(r.At.UTC().Truncate(time.Hour)) {
+		return nil // the plan itself is whole, and of another hour nothing is known
+	}
+	followed, shown := horizon.Followed{Question: *f.Question, Answer: *f.Answer}, 0
+	for _, c := range followed.Outlook() {
+		if !idle[c.Name] || c.NextJobs == 0 || shown == waitingShown {
+			continue
+		}
+		shown++
+		start := "start"
+		if c.NextJobs == 1 {
+			start = "starts"
+		}
+		if _, err := fmt.Fprintln(w, shell.Shown(fmt.Sprintf("Jobs of %s may wait: %d %s at %s.", c.Name, c.NextJobs, start, c.NextStart.UTC().Format("2006-01-02 15:04 UTC")))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
 func planScheduleCommand(to *remote.Connection) *cobra.Command {
 	var out shell.Output
