@@ -210,6 +210,9 @@ func (p PlannedClass) check(k *strict.Checker, integrality capacity.Integrality)
 
 // Class returns the class for a problem, with the profile that it refers to.
 func (p PlannedClass) Class(profile *capacity.Profile) capacity.Class {
+	if p.DueSeconds > 0 { // it has ended by then, and so has run for less
+		p.DeadlineSeconds = min(p.DeadlineSeconds, p.DueSeconds)
+	}
 	return capacity.Class{
 		Name: p.Name, Profile: profile, Demand: p.Demand, VMsPerJob: p.VMsPerJob, Calibration: p.Calibration,
 		DeadlineSeconds: p.DeadlineSeconds, Target: p.Target, Confidence: p.Confidence, Promise: p.Promise, SlotsPerVM: p.SlotsPerVM, Speed: p.Speed, Jobs: p.Jobs, Penalty: p.Penalty,

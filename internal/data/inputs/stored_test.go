@@ -304,3 +304,12 @@ func TestStartedJobsArePromised(t *testing.T) {
 		}
 	}
 }
+
+// An execution that must have ended sooner than its deadline runs for no longer.
+func TestAJobEndsWhenItIsDue(t *testing.T) {
+	for due, want := range map[float64]float64{0: 3600, 1800: 1800, 7200: 3600} {
+		if got := (PlannedClass{DeadlineSeconds: 3600, DueSeconds: due}).Class(nil).DeadlineSeconds; got != want {
+			t.Errorf("due after %g s it is planned for %g, want %g", due, got, want)
+		}
+	}
+}
