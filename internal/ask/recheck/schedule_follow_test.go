@@ -283,7 +283,7 @@ func TestFollowingSavesWhatAScheduleDoes(t *testing.T) {
 		t.Logf("seed %d: %s without waiting, %s as one schedule (bound %s), %s hour by hour, %.2f as each hour is planned, and %.2f where each is planned alone", seed, all.Answer.AtOnce.Total, all.Answer.Cost.Total, all.Answer.Proof.Bound, total, bill, lonely)
 	}
 	kept := (once - rolled) / (once - whole)
-	t.Logf("%d clusters: one schedule saves %.1f %%, hour by hour %.1f %% are saved, which is %.0f %% of it; as each hour is planned %.1f %% of what plans of hours alone cost; the slowest schedule took %v",
+	t.Logf("%d clusters: one schedule saves %.1f %%, hour by hour %.1f %% are saved, which is %.0f %% of it. Plans of the hours save %.1f %% of what plans of hours alone cost. The slowest schedule took %v.",
 		clusters, 100*(once-whole)/once, 100*(once-rolled)/once, 100*kept, 100*(alone-planned)/alone, slowest)
 	if kept < 0.9 {
 		t.Errorf("hour by hour %.0f %% of the saving is kept", 100*kept)
@@ -300,9 +300,8 @@ func waits(a horizon.ScheduleAnswer, class string) float64 {
 	return 0
 }
 
-// billOfHour returns what the plan of an hour costs, with what refused jobs are worth: contracts of the hour, its price, jobs of
-// classes that do not wait as they run on average, and those
-// of the schedule. Without one every class runs as it arrives.
+// billOfHour returns what the plan of an hour costs, with what refused jobs are worth. Of classes that do not wait it has the
+// jobs that run on average, of the others those of the schedule. Without a schedule every class runs as it arrives.
 func billOfHour(t *testing.T, q horizon.ScheduleQuestion, f *horizon.Followed, hour int) float64 {
 	t.Helper()
 	p, at := q.Problem, q.Start().Add(time.Duration(hour)*time.Hour)
