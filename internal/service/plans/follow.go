@@ -27,7 +27,7 @@ type Schedule struct {
 // Settings of schedules that plans follow.
 const (
 	scheduleAhead = 24 * time.Hour // beyond the longest window
-	scheduleTime  = time.Second
+	scheduleTime  = 500 * time.Millisecond
 )
 
 // problem returns a cluster's problem at a moment, as the schedule on record has it.
