@@ -96,6 +96,7 @@ func (o Outlook) Horizon() (Horizon, []capacity.Warning, error) {
 		return Horizon{}, nil, err
 	}
 	warnings := append(demand.warnings(&o, &p), demand.spread(&p)...)
+	warnings = append(warnings, o.waiting()...)
 	if o.Assume != "" && o.Until.Before(o.AssumeUntil) {
 		if h, err = o.assumed(h, lists, typed); err != nil {
 			return Horizon{}, nil, err
@@ -338,6 +339,24 @@ func (d *demandReader) spread(p *capacity.Problem) []capacity.Warning {
 	return []capacity.Warning{{Code: "spread_over_hours", Detail: fmt.Sprintf(
 		"The jobs of an hour count as starting evenly over it, and VMs are held from its start until the last of them ends. Jobs of %s take less than %d minutes: where they start together, they need more VMs at once.",
 		firstOf(short), soon/60)}}
+}
+
+// windowsLeftOut is the code of the warning that jobs which may wait count as they arrive.
+const windowsLeftOut = "windows_left_out"
+
+// waiting tells that jobs which may wait count as they arrive.
+func (o *Outlook) waiting() []capacity.Warning {
+	var names []string
+	for _, c := range o.Classes {
+		if c.DueSeconds > c.DeadlineSeconds {
+			names = append(names, fmt.Sprintf("%q", fault.Clip(c.Name)))
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	return []capacity.Warning{{Code: windowsLeftOut, Detail: fmt.Sprintf(
+		"Jobs of %s may wait for cheaper hours, as plans let them, and count here as they arrive. A schedule says what waiting does to the bill.", firstOf(names))}}
 }
 
 // priceList holds the prices of a VM type and purchase over time.

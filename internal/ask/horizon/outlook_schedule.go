@@ -69,6 +69,7 @@ func (o Outlook) Schedule(end time.Time, before *Before) (q ScheduleQuestion, wa
 	if err != nil {
 		return q, nil, err
 	}
+	warnings = slices.DeleteFunc(warnings, func(w capacity.Warning) bool { return w.Code == windowsLeftOut })
 	if tail.Until.After(end) {
 		after, _, err := tail.Horizon()
 		if err != nil {

@@ -210,7 +210,7 @@ func (p PlannedClass) check(k *strict.Checker, integrality capacity.Integrality)
 
 // Class returns the class for a problem, with the profile that it refers to.
 func (p PlannedClass) Class(profile *capacity.Profile) capacity.Class {
-	if p.DueSeconds > 0 { // it has ended by then, and so has run for less
+	if p.DueSeconds > 0 && p.VMsPerJob == nil { // it has ended by then, and so runs for less
 		p.DeadlineSeconds = min(p.DeadlineSeconds, p.DueSeconds)
 	}
 	return capacity.Class{

@@ -312,4 +312,8 @@ func TestAJobEndsWhenItIsDue(t *testing.T) {
 			t.Errorf("due after %g s it is planned for %g, want %g", due, got, want)
 		}
 	}
+	vms := decimal.New(2, 0) // for all of the hour: in less time nobody knows how many it takes
+	if got := (PlannedClass{DeadlineSeconds: 3600, DueSeconds: 1800, VMsPerJob: &vms}).Class(nil).DeadlineSeconds; got != 3600 {
+		t.Errorf("with VMs per job it is planned for %g", got)
+	}
 }

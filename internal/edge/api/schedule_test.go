@@ -4,12 +4,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"example.org/headroom/internal/ask/horizon"
+	"example.org/headroom/internal/core/capacity"
 )
 
 const smallSchedule = `{"problem":{"currency":"EUR","options":{"max_solve_ms":60000},"supply":{"on_demand":{"price":"9"}},"classes":[{"name":"etl","vms_per_job":"2","deadline_s":3600,"due_s":14400,"jobs":{"min":0,"max":0},"penalty":"50"}]},
@@ -71,6 +73,13 @@ func TestSchedulesOfClustersAreThoseOfTheirForecasts(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"counted_as_arrivals"}, codes); diff != "" || !strings.Contains(got.Warnings[0].Detail, `of "web"`) {
 		t.Errorf("it warns of %v", got.Warnings)
+	}
+
+	// Months count all jobs as they arrive, and warn of those that may wait.
+	var months horizon.Answer
+	s.ask(s.admin, "POST", at+"/horizons", span).want(t, 200).into(t, &months)
+	if i := slices.IndexFunc(months.Warnings, func(w capacity.Warning) bool { return w.Code == "windows_left_out" }); i < 0 || !strings.HasPrefix(months.Warnings[i].Detail, `Jobs of "etl" may wait`) {
+		t.Errorf("months warn of %v", months.Warnings)
 	}
 
 	// Under a scenario twice as many arrive.
