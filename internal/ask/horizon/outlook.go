@@ -341,9 +341,6 @@ func (d *demandReader) spread(p *capacity.Problem) []capacity.Warning {
 		firstOf(short), soon/60)}}
 }
 
-// windowsLeftOut is the code of the warning that jobs which may wait count as they arrive.
-const windowsLeftOut = "windows_left_out"
-
 // waiting tells that jobs which may wait count as they arrive.
 func (o *Outlook) waiting() []capacity.Warning {
 	var names []string
@@ -355,7 +352,7 @@ func (o *Outlook) waiting() []capacity.Warning {
 	if len(names) == 0 {
 		return nil
 	}
-	return []capacity.Warning{{Code: windowsLeftOut, Detail: fmt.Sprintf(
+	return []capacity.Warning{{Code: "windows_left_out", Detail: fmt.Sprintf(
 		"Jobs of %s may wait for cheaper hours, as plans let them, and count here as they arrive. A schedule says what waiting does to the bill.", firstOf(names))}}
 }
 

@@ -69,7 +69,7 @@ func (o Outlook) Schedule(end time.Time, before *Before) (q ScheduleQuestion, wa
 	if err != nil {
 		return q, nil, err
 	}
-	warnings = slices.DeleteFunc(warnings, func(w capacity.Warning) bool { return w.Code == windowsLeftOut })
+	warnings = slices.DeleteFunc(warnings, func(w capacity.Warning) bool { return w.Code == "windows_left_out" })
 	if tail.Until.After(end) {
 		after, _, err := tail.Horizon()
 		if err != nil {
