@@ -124,6 +124,14 @@ func TestPlansFollowASchedule(t *testing.T) {
 		}
 	}
 
+	// A window of months counts as three days, so that a schedule can be made.
+	reports := s.ask(s.admin, "GET", "/v1/clusters/lab/classes/reports", nil).want(t, 200)
+	s.ask(s.admin, "PUT", "/v1/clusters/lab/classes/reports", strings.Replace(string(reports.text), `"due_s":21600`, `"due_s":9999999`, 1), "If-Match", reports.etag()).want(t, 200)
+	plan()
+	if f := following(); f.Question.Problem.Classes[0].DueSeconds != 72*3600 {
+		t.Errorf("the window has %g s", f.Question.Problem.Classes[0].DueSeconds)
+	}
+
 	// Beside what schedules do not take, hours are planned alone, and that is said.
 	var prices struct{ Items []struct{ ID, Price string } }
 	s.ask(s.admin, "GET", "/v1/clusters/lab/prices", nil).want(t, 200).into(t, &prices)

@@ -27,6 +27,7 @@ type Schedule struct {
 // Settings of schedules that plans follow.
 const (
 	scheduleAhead = 24 * time.Hour // beyond the longest window
+	longestWait   = 72 * time.Hour // windows that are longer count as this, or as the deadline and a day
 	scheduleTime  = 500 * time.Millisecond
 )
 
@@ -165,6 +166,7 @@ func (d *Desk) makeSchedule(ctx context.Context, snapshot inputs.Snapshot, last 
 			return nil, fmt.Errorf("read the schedule of the hour %s: %v", last.Hour, err)
 		}
 	}
+	snapshot.Classes = withinReach(snapshot.Classes)
 	classes := make([]capacity.Class, 0, len(snapshot.Classes))
 	for _, c := range snapshot.Classes {
 		class, err := snapshot.Class(c)
@@ -181,6 +183,7 @@ func (d *Desk) makeSchedule(ctx context.Context, snapshot inputs.Snapshot, last 
 	if err != nil {
 		return nil, err
 	}
+	o.Classes = withinReach(o.Classes)
 	told := o
 	told.Until = end
 	told.EndWithForecasts()
@@ -201,6 +204,16 @@ func (d *Desk) makeSchedule(ctx context.Context, snapshot inputs.Snapshot, last 
 		return nil, err
 	}
 	return json.Marshal(horizon.Followed{Question: q, Answer: a})
+}
+
+// withinReach shortens windows to what a schedule looks ahead.
+func withinReach(classes []inputs.PlannedClass) []inputs.PlannedClass {
+	classes = slices.Clone(classes)
+	for i := range classes {
+		c := &classes[i]
+		c.DueSeconds = min(c.DueSeconds, max(longestWait.Seconds(), c.DeadlineSeconds+24*3600))
+	}
+	return classes
 }
 
 // answerFollowed answers the problem of a schedule's hour. Where promised jobs leave no room for what runs, that is no longer
