@@ -14,6 +14,7 @@ import (
 	"example.org/headroom/internal/core/capacity"
 	"example.org/headroom/internal/core/perf"
 	"example.org/headroom/internal/core/plan"
+	"example.org/headroom/internal/core/proof"
 	"example.org/headroom/internal/test/plantest"
 )
 
@@ -336,4 +337,50 @@ func billOfHour(t *testing.T, q horizon.ScheduleQuestion, f *horizon.Followed, h
 		t.Fatalf("hour %d: %v, %v", hour, err, a.Conflicts)
 	}
 	return a.Cost.Total.Float()
+}
+
+// A plan must have what its schedule runs in the hour: other numbers and deadlines are found.
+func TestPlansThatDoNotFollowAreFound(t *testing.T) {
+	found := map[string]int{}
+	for seed := range uint64(plantest.Trials(4, 40)) {
+		q := readSchedule(t, scheduleOf(study.DrawCluster(seed, 12, 5, 10, 8)))
+		f := horizon.Followed{Question: q}
+		var err error
+		if f.Answer, err = horizon.Schedule(t.Context(), q, nil); err != nil {
+			t.Fatal(err)
+		}
+		for hour := range q.Periods {
+			at := q.Start().Add(time.Duration(hour) * time.Hour)
+			p := q.Problem
+			p.Classes = slices.Clone(p.Classes)
+			f.Lay(&p, at, hour%2 == 0)
+			if c := Followed(f, p, at); c.Outcome != proof.OK {
+				t.Fatalf("seed %d, hour %d: %s", seed, hour, c.Detail)
+			}
+			for k := range p.Classes {
+				if !f.Answer.Classes[k].Waits {
+					continue
+				}
+				for name, plant := range map[string]func(c *capacity.Class) bool{
+					"one more":       func(c *capacity.Class) bool { c.Jobs.Max++; return true },
+					"none":           func(c *capacity.Class) bool { was := c.Jobs.Max; c.Jobs.Max, c.Jobs.Min = 0, 0; return was > 0 },
+					"longer":         func(c *capacity.Class) bool { c.DeadlineSeconds *= 1.5; return c.Jobs.Max > 0 && c.VMsPerJob == nil },
+					"more than runs": func(c *capacity.Class) bool { c.Jobs.Min = c.Jobs.Max + 1; return true },
+				} {
+					wrong := p
+					wrong.Classes = slices.Clone(p.Classes)
+					if plant(&wrong.Classes[k]) {
+						if found[name]++; Followed(f, wrong, at).Outcome != proof.Failed {
+							t.Errorf("seed %d, hour %d: %s of %q is not found", seed, hour, name, p.Classes[k].Name)
+						}
+					}
+				}
+			}
+		}
+	}
+	for _, name := range []string{"one more", "none", "longer", "more than runs"} {
+		if found[name] == 0 {
+			t.Errorf("%s was never planted", name)
+		}
+	}
 }

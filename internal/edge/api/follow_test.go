@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"example.org/headroom/internal/ask/recheck"
+	"example.org/headroom/internal/core/proof"
 	"example.org/headroom/internal/service/app"
 	"example.org/headroom/internal/service/plans"
 	"example.org/headroom/internal/test/await"
@@ -45,6 +46,7 @@ func TestPlansFollowASchedule(t *testing.T) {
 	at(0, 10)
 	s := newService(t, func(c *app.Config) { c.Clock = now })
 	s.waiting("lab")
+	follows := true
 	plan := func() (admitted map[string]float64, vms float64) {
 		t.Helper()
 		var made struct {
@@ -62,10 +64,10 @@ func TestPlansFollowASchedule(t *testing.T) {
 		for _, c := range made.Plan.Classes {
 			admitted[c.Name] = c.Admitted
 		}
-		var report struct{ Outcome string }
+		var report proof.Report
 		s.ask(s.admin, "POST", fmt.Sprintf("/v1/clusters/lab/plans/%d/verify", made.Number), nil).want(t, 200).into(t, &report)
-		if report.Outcome != "ok" {
-			t.Errorf("verify says %q of plan %d", report.Outcome, made.Number)
+		if c, has := report.Find(recheck.ScheduleCheck); report.Outcome != proof.OK || has != follows || c.Outcome != proof.OK && has {
+			t.Errorf("verify says %q of plan %d, and %v", report.Outcome, made.Number, c)
 		}
 		return admitted, made.Plan.VMs.Total
 	}
@@ -142,6 +144,7 @@ func TestPlansFollowASchedule(t *testing.T) {
 	}
 	s.ask(s.admin, "POST", "/v1/clusters/lab/prices", `{"vm_type":"m","price":"3","from":"2026-03-02T04:00:00Z","until":"2026-03-02T12:30:00Z"}`).want(t, 201)
 	s.ask(s.admin, "POST", "/v1/clusters/lab/prices", `{"vm_type":"m","price":"2","from":"2026-03-02T12:30:00Z","until":null}`).want(t, 201)
+	follows = false
 	if admitted, _ := plan(); admitted["web"] == 0 {
 		t.Errorf("%v are admitted", admitted)
 	}

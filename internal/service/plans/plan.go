@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"example.org/headroom/internal/ask/recheck"
 	"example.org/headroom/internal/ask/whatif"
 	"example.org/headroom/internal/core/capacity"
 	"example.org/headroom/internal/core/fault"
@@ -82,7 +83,11 @@ func (d *Desk) countPlan(r PlanRecord, err error) {
 // Verify checks a stored plan against its stored inputs with code that shares nothing with the
 // code that plans.
 func (d *Desk) Verify(ctx context.Context, cluster string, ref PlanRef) (proof.Report, error) {
-	answered, err := d.answered(ctx, cluster, ref)
+	record, answered, err := d.Answered(ctx, cluster, ref)
+	if err != nil {
+		return proof.Report{}, err
+	}
+	kept, err := d.store.Schedule(ctx, cluster)
 	if err != nil {
 		return proof.Report{}, err
 	}
@@ -91,7 +96,18 @@ func (d *Desk) Verify(ctx context.Context, cluster string, ref PlanRef) (proof.R
 		return proof.Report{}, err
 	}
 	defer leave()
-	return proof.Verify(answered.Problem, answered.Plan, proof.Options{Pause: func() { _ = capacity.Pause(ctx) }}), nil
+	r := proof.Verify(answered.Problem, answered.Plan, proof.Options{Pause: func() { _ = capacity.Pause(ctx) }})
+	if hour := record.At.UTC().Truncate(time.Hour); kept.Followed != nil && kept.Hour.Equal(hour) && kept.InputsVersion == record.InputsVersion {
+		f, err := readFollowed(kept.Followed)
+		if err != nil {
+			return r, fmt.Errorf("read the schedule of cluster %s: %v", cluster, err) // not the caller's input
+		}
+		c := recheck.Followed(*f, answered.Problem, hour)
+		if r.Checks = append(r.Checks, c); c.Outcome == proof.Failed {
+			r.Outcome = proof.Failed
+		}
+	}
+	return r, nil
 }
 
 // Diff compares two stored plans and their inputs. A nil from is the plan that held before.

@@ -1,0 +1,73 @@
+package recheck
+
+import (
+	"fmt"
+	"math/big"
+	"time"
+
+	"example.org/headroom/internal/ask/horizon"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/core/perf"
+	"example.org/headroom/internal/core/proof"
+)
+
+// ScheduleCheck says that a plan has the executions which the schedule that it follows runs in its hour.
+const ScheduleCheck = "schedule"
+
+// Followed checks a schedule, and that the problem of an hour has what it runs then of each class that waits. That is as many
+// executions, of which no more are promised. With its deadline they take the VMs of their own runs.
+func Followed(f horizon.Followed, p capacity.Problem, at time.Time) proof.Check {
+	failed := func(format string, values ...any) proof.Check {
+		return proof.Check{Name: ScheduleCheck, Outcome: proof.Failed, Detail: fmt.Sprintf(format, values...)}
+	}
+	if wrong := Schedule(f.Question, f.Answer); len(wrong) > 0 {
+		return failed("The schedule that the plan follows is wrong: %s: %s", wrong[0].Pointer, wrong[0].Detail)
+	}
+	waiting := 0
+	for k, c := range f.Answer.Classes {
+		if !c.Waits {
+			continue
+		}
+		waiting++
+		jobs, rate := new(big.Rat), new(big.Rat) // rate: the sum of one over what is left of each run
+		fixed := ratio(perf.PlannedDemand(f.Question.Problem.Classes[k], f.Question.Problem.Options).FixedSeconds)
+		count := func(s *horizon.ScheduledStart) {
+			hours := new(big.Rat).Quo(ratio(s.RunSeconds), big.NewRat(3600, 1))
+			since := big.NewRat(int64(at.Sub(s.Start)/time.Second), 3600)
+			if s.Class != c.Name || since.Sign() < 0 || since.Cmp(new(big.Rat).SetInt64(roundedUp(hours))) >= 0 {
+				return
+			}
+			n := new(big.Rat).SetInt64(s.Jobs)
+			jobs.Add(jobs, n)
+			if rest := new(big.Rat).Sub(ratio(s.RunSeconds), fixed); rest.Sign() > 0 {
+				rate.Add(rate, n.Quo(n, rest))
+			}
+		}
+		if b := f.Question.Before; b != nil {
+			for i := range b.Running {
+				count(&b.Running[i])
+			}
+		}
+		for i := range f.Answer.Schedule {
+			count(&f.Answer.Schedule[i])
+		}
+		for i := range p.Classes {
+			got := &p.Classes[i]
+			if got.Name != c.Name {
+				continue
+			}
+			if ratio(got.Jobs.Max).Cmp(jobs) != 0 || got.Jobs.Min > got.Jobs.Max {
+				return failed("The schedule runs %s executions of %q in the hour, and the plan has %g.", jobs.RatString(), fault.Clip(c.Name), got.Jobs.Max)
+			}
+			if jobs.Sign() == 0 || got.VMsPerJob != nil {
+				continue
+			}
+			as := new(big.Rat).Mul(new(big.Rat).Sub(ratio(got.DeadlineSeconds), fixed), rate)
+			if off := as.Sub(as, jobs); off.Abs(off).Cmp(new(big.Rat).Mul(jobs, big.NewRat(1, 1e9))) > 0 {
+				return failed("The executions of %q do not take the VMs of their runs with the deadline of %g s.", fault.Clip(c.Name), got.DeadlineSeconds)
+			}
+		}
+	}
+	return proof.Check{Name: ScheduleCheck, Outcome: proof.OK, Detail: fmt.Sprintf("The plan has what its schedule runs in the hour of %s, and the schedule is right.", fault.Plural(int64(waiting), "class"))}
+}
