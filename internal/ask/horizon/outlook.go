@@ -345,7 +345,7 @@ func (d *demandReader) spread(p *capacity.Problem) []capacity.Warning {
 func (o *Outlook) waiting() []capacity.Warning {
 	var names []string
 	for _, c := range o.Classes {
-		if c.DueSeconds > c.DeadlineSeconds {
+		if c.DueSeconds > c.DeadlineSeconds || c.Due != "" {
 			names = append(names, fmt.Sprintf("%q", fault.Clip(c.Name)))
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"example.org/headroom/internal/core/fault"
 	"example.org/headroom/internal/core/perf"
 	"example.org/headroom/internal/core/strict"
+	"example.org/headroom/internal/data/inputs"
 )
 
 // ClusterScheduleQuestion asks when the executions that are forecast of a cluster are to start.
@@ -55,6 +56,9 @@ func (q ClusterScheduleQuestion) Ends(now time.Time) (from, until time.Time, ope
 func (o *Outlook) LongestWindow() (longest time.Duration) {
 	for _, c := range o.Classes {
 		hours := math.Ceil(max(c.DueSeconds, c.DeadlineSeconds)/3600) + 1
+		if c.Due != "" { // a day, which may have 25 hours
+			hours += 26
+		}
 		longest = max(longest, time.Duration(hours)*time.Hour)
 	}
 	return longest
@@ -84,16 +88,16 @@ func (o Outlook) Schedule(end time.Time, before *Before) (q ScheduleQuestion, wa
 	warn := func(code, format string, values ...any) {
 		warnings = append(warnings, capacity.Warning{Code: code, Detail: fmt.Sprintf(format, values...)})
 	}
-	due := map[string]float64{}
+	due := map[string]inputs.PlannedClass{}
 	for _, c := range o.Classes {
-		due[c.Name] = c.DueSeconds
+		due[c.Name] = c
 	}
 	if err := schedulable(&h.Problem, due, warn); err != nil {
 		return q, nil, err
 	}
 	if before == nil {
 		for k := range h.Problem.Classes {
-			if c := &h.Problem.Classes[k]; c.DueSeconds > 0 && slices.ContainsFunc(h.Earlier, func(p HorizonPeriod) bool { return p.Arrivals[k] > 0 }) {
+			if c := &h.Problem.Classes[k]; c.MayWait() && slices.ContainsFunc(h.Earlier, func(p HorizonPeriod) bool { return p.Arrivals[k] > 0 }) {
 				warn("earlier_left_out", "Executions of %q that arrived before %s are left out, and other classes that may wait likewise.", fault.Clip(c.Name), asked.From.Format(time.RFC3339))
 				break
 			}
@@ -103,12 +107,15 @@ func (o Outlook) Schedule(end time.Time, before *Before) (q ScheduleQuestion, wa
 		return q, nil, err
 	}
 	q = ScheduleQuestion{Problem: h.Problem, Contracts: h.Contracts, Periods: h.Periods, Earlier: h.Earlier, Before: before}
+	if slices.ContainsFunc(h.Problem.Classes, func(c capacity.Class) bool { return c.Due != "" }) {
+		q.TimeZone = o.Cluster.TimeZone
+	}
 	// The question was made here: the caller has no member that a pointer could name.
 	return q, warnings, fault.Move(strict.Check(q.check), func(string) string { return "" })
 }
 
 // schedulable makes the problem of a cluster one that schedules take, and says what it leaves out.
-func schedulable(p *capacity.Problem, due map[string]float64, warn func(code, format string, values ...any)) error {
+func schedulable(p *capacity.Problem, due map[string]inputs.PlannedClass, warn func(code, format string, values ...any)) error {
 	if n := len(p.Supply.VMTypes); n > 0 {
 		return fault.At("", "not_taken", fmt.Sprintf("The cluster uses %d VM types, and a schedule plans one. Ask about a cluster that uses one, or POST /v1/schedule.", n))
 	}
@@ -129,7 +136,8 @@ func schedulable(p *capacity.Problem, due map[string]float64, warn func(code, fo
 	var promised []string
 	for k := range p.Classes {
 		c := &p.Classes[k]
-		if c.DueSeconds = due[c.Name]; c.Jobs.Min > 0 && !c.Jobs.All {
+		c.Due, c.DueSeconds = due[c.Name].Due, due[c.Name].DueSeconds
+		if c.Jobs.Min > 0 && !c.Jobs.All {
 			promised, c.Jobs.Min = append(promised, fmt.Sprintf("%q", fault.Clip(c.Name))), 0
 		}
 	}

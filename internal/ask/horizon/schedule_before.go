@@ -109,8 +109,8 @@ func (q *ScheduleQuestion) checkBefore(c *strict.Checker) {
 			c.Refuse("arrived", "twice", "Executions of %q that arrived then stand here twice; add them up.", fault.Clip(w.Class))
 		}
 		seen[row] = true
-		if of := class(w.Class); of != nil && of.DueSeconds == 0 {
-			c.Refuse("class", "not_taken", "Executions of %q do not wait: the class has no due_s.", fault.Clip(w.Class))
+		if of := class(w.Class); of != nil && !of.MayWait() {
+			c.Refuse("class", "not_taken", "Executions of %q do not wait: the class has no due_s and no due.", fault.Clip(w.Class))
 		}
 		if hour("arrived", w.Arrived); !w.Arrived.Before(start) {
 			c.Refuse("arrived", "order", "They arrive when the first period has begun, at %s; what arrives from then on stands in the periods.", start.UTC().Format(time.RFC3339))
@@ -155,7 +155,12 @@ func (g *grid) wait(b *Before) {
 		k := g.problemClass(w.Class)
 		c := &g.horizon.Problem.Classes[k]
 		x := gridClass{of: k, waits: true, waited: int(g.horizon.Start().Sub(w.Arrived) / time.Hour), penalty: g.classes[k].penalty, all: c.Jobs.All, arrivals: []int64{w.Jobs}}
-		x.window = max(0, min(int(c.DueSeconds/3600)-x.waited, g.hours))
+		window := int(c.DueSeconds / 3600)
+		if c.Due != "" {
+			due := newDueTimes(c, g.question.zone(), w.Arrived, g.horizon.Start())
+			window = due.window(w.Arrived)
+		}
+		x.window = max(0, min(window-x.waited, g.hours))
 		x.runs = g.runs(c, x.window)
 		g.classes = append(g.classes, x)
 	}

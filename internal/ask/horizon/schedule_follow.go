@@ -100,7 +100,7 @@ func (f *Followed) Leaves(hour time.Time, classes []capacity.Class) *Before {
 		return b
 	}
 	class := func(name string) *capacity.Class {
-		if k := slices.IndexFunc(classes, func(c capacity.Class) bool { return c.Name == name && c.DueSeconds > 0 }); k >= 0 {
+		if k := slices.IndexFunc(classes, func(c capacity.Class) bool { return c.Name == name && c.MayWait() }); k >= 0 {
 			return &classes[k]
 		}
 		return nil

@@ -14,12 +14,13 @@ import (
 
 // grid lays a horizon out in hours: what arrives in each, how an execution may run, and what VMs cost.
 type grid struct {
-	horizon *Horizon
-	hours   int
-	classes []gridClass // in the order of the problem, and then those that have waited
-	sources [][]source  // by hour, in the order they are used
-	held    []int64     // parts of VMs by hour, of executions that started before
-	holding float64     // how many of those take parts that are rounded up
+	question *ScheduleQuestion
+	horizon  *Horizon
+	hours    int
+	classes  []gridClass // in the order of the problem, and then those that have waited
+	sources  [][]source  // by hour, in the order they are used
+	held     []int64     // parts of VMs by hour, of executions that started before
+	holding  float64     // how many of those take parts that are rounded up
 	// rounding is by how much a bound may be too high because held is rounded up.
 	rounding float64
 	unit     int64 // parts of a VM
@@ -31,8 +32,9 @@ type grid struct {
 type gridClass struct {
 	of       int // its class in the problem
 	waits    bool
-	waited   int // hours before the first in which these executions arrived; 0 is none. They may start at once
-	window   int // hours from that of the arrival
+	waited   int   // hours before the first in which these executions arrived; 0 is none. They may start at once
+	window   int   // hours from that of the arrival, at most
+	windows  []int // by the hour of the arrival, where they differ
 	runs     []gridRun
 	arrivals []int64 // by hour
 	penalty  decimal.Decimal
@@ -67,7 +69,7 @@ const finest = 1_000_000
 
 func newGrid(q *ScheduleQuestion) *grid {
 	h := q.horizon()
-	g := &grid{horizon: h, hours: int(h.End().Sub(h.Start()) / time.Hour), unit: finest}
+	g := &grid{question: q, horizon: h, hours: int(h.End().Sub(h.Start()) / time.Hour), unit: finest}
 	for k := range h.Problem.Classes {
 		for _, slots := range []int64{h.Problem.Classes[k].SlotsPerVM.Map, h.Problem.Classes[k].SlotsPerVM.Reduce} {
 			if times := slots / common(g.unit, max(1, slots)); slots > 0 && g.unit*times <= finest*finest {
@@ -131,6 +133,17 @@ func (g *grid) class(k int, arrivals []int64) gridClass {
 	x := gridClass{of: k, arrivals: arrivals, window: int(c.DueSeconds / 3600), all: c.Jobs.All}
 	x.penalty = c.Penalty.Mul(decimal.NewFromFloat(c.DeadlineSeconds)).Div(decimal.NewFromInt(g.horizon.Problem.PeriodSeconds))
 	if x.penalty = x.penalty.Round(worthPlaces); c.DeadlineSeconds == 0 {
+		return x
+	}
+	if c.Due != "" {
+		due := newDueTimes(c, g.question.zone(), g.at(0), g.at(g.hours))
+		for h := range g.hours {
+			x.windows = append(x.windows, due.window(g.at(h)))
+			if arrivals[h] > 0 {
+				x.window = max(x.window, x.windows[h])
+			}
+		}
+		x.waits, x.runs = true, g.runs(c, x.window-1)
 		return x
 	}
 	x.runs = g.runs(c, x.window-1)
@@ -280,7 +293,7 @@ func (g *grid) problem() schedule.Problem {
 	}
 	for k := range g.classes {
 		x := &g.classes[k]
-		c := schedule.Class{Window: x.window, Penalty: x.penalty.InexactFloat64(), Arrivals: x.arrivals}
+		c := schedule.Class{Window: x.window, Windows: x.windows, Penalty: x.penalty.InexactFloat64(), Arrivals: x.arrivals}
 		if x.waits && x.waited == 0 {
 			c.First = 1
 		}

@@ -15,6 +15,7 @@ import (
 type ScheduleQuestion struct {
 	Problem   capacity.Problem `json:"problem"`
 	Contracts []TermContract   `json:"contracts,omitempty"`
+	TimeZone  string           `json:"time_zone,omitempty"` // of times of day; "" is UTC
 	Periods   []HorizonPeriod  `json:"periods"`
 	Earlier   []HorizonPeriod  `json:"earlier,omitempty"` // what arrived before of classes that do not wait, and may still run
 	Before    *Before          `json:"before,omitempty"`
@@ -35,7 +36,7 @@ const (
 	maxScheduleOptions = 5_000_000 // starts and runs of all arrivals
 )
 
-var scheduleShape = strict.NewShape("a schedule's question", []string{"problem", "periods"}, "contracts", "earlier", "before")
+var scheduleShape = strict.NewShape("a schedule's question", []string{"problem", "periods"}, "contracts", "time_zone", "earlier", "before")
 
 // ReadSchedule reads the question as strictly as ReadHorizon.
 func ReadSchedule(data []byte, limits capacity.Limits, overrides ...func(*capacity.Options)) (ScheduleQuestion, error) {
@@ -43,10 +44,15 @@ func ReadSchedule(data []byte, limits capacity.Limits, overrides ...func(*capaci
 	limits.Due = true
 	r := strict.NewReader(data)
 	var before *Before
+	zone := ""
 	r.Object(scheduleShape, func(name string) {
-		if name == "before" {
+		switch name {
+		case "before":
 			before = new(Before)
 			readBefore(r, before, limits)
+			return
+		case "time_zone":
+			zone, _ = r.Text()
 			return
 		}
 		readHorizonMember(r, name, &h, limits)
@@ -55,7 +61,7 @@ func ReadSchedule(data []byte, limits capacity.Limits, overrides ...func(*capaci
 	for _, override := range overrides {
 		override(&h.Problem.Options)
 	}
-	q := ScheduleQuestion{Problem: h.Problem, Contracts: h.Contracts, Periods: h.Periods, Earlier: h.Earlier, Before: before}
+	q := ScheduleQuestion{Problem: h.Problem, Contracts: h.Contracts, TimeZone: zone, Periods: h.Periods, Earlier: h.Earlier, Before: before}
 	if err := r.Result(q.check); err != nil {
 		return ScheduleQuestion{}, err
 	}
@@ -139,14 +145,22 @@ func (q *ScheduleQuestion) checkHours(c *strict.Checker) {
 
 // checkDue refuses a time that is over before the shortest run.
 func (q *ScheduleQuestion) checkDue(c *strict.Checker) {
+	if _, err := time.LoadLocation(q.TimeZone); err != nil || q.TimeZone == "Local" {
+		c.Refuse("time_zone", "choice", "%q is no time zone; give an IANA name such as \"Europe/Berlin\".", fault.Clip(q.TimeZone))
+	}
 	c.Enter("problem")
 	c.Enter("classes")
 	for k := range q.Problem.Classes {
 		class := &q.Problem.Classes[k]
-		if class.DueSeconds == 0 {
+		if !class.MayWait() {
 			continue
 		}
 		c.Element(k)
+		if class.Due != "" {
+			class.CheckDue(c)
+			c.Leave()
+			continue
+		}
 		least, why := math.Floor(perf.PlannedDemand(*class, q.Problem.Options).FixedSeconds)+1, "on any number of slots"
 		if class.VMsPerJob != nil {
 			least, why = class.DeadlineSeconds, "which is its deadline_s"
@@ -179,12 +193,16 @@ func (q *ScheduleQuestion) checkWindows(c *strict.Checker) {
 					last, executions, options = h, executions+n, options+len(x.runs)*x.window
 				}
 			}
-			if beyond := last + x.window - g.hours; last >= 0 && beyond > 0 {
+			window := x.window
+			if last >= 0 && x.windows != nil { // the last arrivals are due last
+				window = x.windows[last]
+			}
+			if beyond := last + window - g.hours; last >= 0 && beyond > 0 {
 				c.Element(i)
 				c.Enter("arrivals")
 				c.Element(k)
 				c.Refuse("", "range", "Executions of %q that arrive in the hour from %s may run until %s, and the periods end at %s, after which no hour has a price. Add %s without arrivals, or none here.", fault.Clip(q.Problem.Classes[k].Name),
-					g.at(last).Format(time.RFC3339), g.at(last+x.window).Format(time.RFC3339), g.at(g.hours).Format(time.RFC3339), hourCount(float64(beyond)))
+					g.at(last).Format(time.RFC3339), g.at(last+window).Format(time.RFC3339), g.at(g.hours).Format(time.RFC3339), hourCount(float64(beyond)))
 				c.Leave()
 				c.Leave()
 				c.Leave()

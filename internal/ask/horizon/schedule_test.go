@@ -32,6 +32,12 @@ func TestSchedulesAreRefusedWithACure(t *testing.T) {
 	for name, test := range map[string]struct{ was, is, pointer, says string }{
 		"due before the run":        {`"due_s": 21600`, `"due_s": 3000`, "/problem/classes/0/due_s", "Give 3600 or more."},
 		"due before the fixed part": {`"deadline_s": 1800,`, `"deadline_s": 1800, "due_s": 50,`, "/problem/classes/1/due_s", "Give 61 or more."},
+		"no time of day":            {`"due_s": 21600`, `"due": "25:00"`, "/problem/classes/0/due", "write one such as 06:00."},
+		"two times":                 {`"due_s": 21600`, `"due_s": 21600, "due": "06:00"`, "/problem/classes/0/due", "give one of the two."},
+		"a day without a price":     {`"due_s": 21600`, `"due": "06:00"`, "/periods/0/arrivals/0", "may run until 2026-03-03T06:00:00Z, and the periods end at 2026-03-02T20:00:00Z"},
+		"no zone":                   {`{
+ "problem"`, `{"time_zone": "Mars/Olympus",
+ "problem"`, "/time_zone", "Europe/Berlin"},
 		"window beyond the end":     {`"arrivals": [0, 0]`, `"arrivals": [2, 0]`, "/periods/2/arrivals/0", "the periods end at 2026-03-02T20:00:00Z, after which no hour has a price. Add 4 hours without arrivals, or none here."},
 		"run beyond the end":        {`"arrivals": [0, 0]`, `"arrivals": [0, 4]`, "/periods/2/arrivals/1", "Add 1 hour without arrivals"},
 		"a gap in the prices":       {`"start": "2026-03-02T16:00:00Z"`, `"start": "2026-03-02T17:00:00Z"`, "/periods/2/start", "Begin at 2026-03-02T16:00:00Z."},

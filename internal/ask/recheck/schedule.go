@@ -85,7 +85,7 @@ func (s *scheduled) prepare() {
 		penalty := new(big.Rat).Mul(c.Penalty.Rat(), ratio(c.DeadlineSeconds))
 		penalty.Quo(penalty, new(big.Rat).SetInt64(p.PeriodSeconds))
 		s.index[c.Name] = k
-		s.table.Classes = append(s.table.Classes, proof.TimedClass{Class: c, Window: int(math.Floor(c.DueSeconds / 3600)), Penalty: penalty, Arrivals: s.arrivals(k)})
+		s.table.Classes = append(s.table.Classes, proof.TimedClass{Class: c, Window: int(math.Floor(c.DueSeconds / 3600)), Windows: s.windows(&c), Penalty: penalty, Arrivals: s.arrivals(k)})
 	}
 	s.prepareBefore()
 	for i := range s.question.Periods {
@@ -134,7 +134,7 @@ func (s *scheduled) prepareBefore() {
 		c := s.table.Classes[s.index[w.Class]]
 		ago := int(s.at(0).Sub(w.Arrived) / time.Hour)
 		s.waiting[arrivedBefore{s.index[w.Class], -ago}] = len(s.table.Classes)
-		s.table.Classes = append(s.table.Classes, proof.TimedClass{Class: c.Class, Window: c.Window - ago, Waited: true, Penalty: c.Penalty, Arrivals: []int64{w.Jobs}})
+		s.table.Classes = append(s.table.Classes, proof.TimedClass{Class: c.Class, Window: s.window(&c.Class, w.Arrived, c.Window) - ago, Waited: true, Penalty: c.Penalty, Arrivals: []int64{w.Jobs}})
 	}
 	s.table.Held = make([]*big.Rat, s.hours)
 	for h := range s.table.Held {
@@ -154,6 +154,42 @@ func (s *scheduled) prepareBefore() {
 			s.table.Held[h].Add(s.table.Held[h], vms)
 		}
 	}
+}
+
+// windows returns the hours that the executions of each hour have, of a class that is due by a time of day.
+func (s *scheduled) windows(c *capacity.Class) (all []int) {
+	if c.Due == "" {
+		return nil
+	}
+	for h := range s.hours {
+		all = append(all, s.window(c, s.at(h), 0))
+	}
+	return all
+}
+
+// window returns the hours from one in which executions arrive until they are due, or what it is told. By a time of day that is
+// the first minute that shows it or passes over it, after the next hour and the deadline.
+func (s *scheduled) window(c *capacity.Class, arrived time.Time, told int) int {
+	of, err := time.Parse("15:04", c.Due)
+	if err != nil {
+		return told
+	}
+	zone, err := time.LoadLocation(s.question.TimeZone)
+	if err != nil {
+		return told
+	}
+	shows := func(t time.Time) (day int, late bool) {
+		local := t.In(zone)
+		return local.YearDay(), local.Hour() > of.Hour() || local.Hour() == of.Hour() && local.Minute() >= of.Minute()
+	}
+	at := arrived.Add(time.Hour + time.Duration(math.Ceil(c.DeadlineSeconds/3600))*time.Hour)
+	for last := at.Add(72 * time.Hour); at.Before(last); at = at.Add(time.Minute) {
+		day, late := shows(at)
+		if before, was := shows(at.Add(-time.Minute)); late && (!was || before != day) {
+			break
+		}
+	}
+	return int(at.Sub(arrived) / time.Hour)
 }
 
 // arrivedBefore names executions of a class that arrived in an hour before the first, which is negative.
@@ -322,7 +358,7 @@ func (s *scheduled) checkRows(at string, rows []horizon.ScheduledStart, refused 
 		}
 	}
 	for i, x := range rows {
-		if k := starts[i].Class; s.table.Classes[k].Window == 0 && !s.table.Classes[k].Waited {
+		if k := starts[i].Class; s.table.Classes[k].Window == 0 && !s.table.Classes[k].Waited && s.table.Classes[k].Windows == nil {
 			if want := s.table.RunSeconds(k); math.Abs(x.RunSeconds-want) > 1e-9*want {
 				s.wrong(fmt.Sprintf("%s/%d/run_s", at, i), "It is %g, and follows as %g.", x.RunSeconds, want)
 			}
@@ -354,7 +390,7 @@ func (s *scheduled) checkClasses() {
 	of := make([]int, len(s.table.Classes))
 	for k := range s.table.Classes {
 		if of[k] = k; k < classes {
-			want[k].Name, want[k].Waits = s.table.Classes[k].Class.Name, s.table.Classes[k].Window > 0
+			want[k].Name, want[k].Waits = s.table.Classes[k].Class.Name, s.table.Classes[k].Window > 0 || s.table.Classes[k].Windows != nil
 		}
 	}
 	for w, k := range s.waiting {

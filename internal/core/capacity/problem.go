@@ -35,12 +35,19 @@ type Class struct {
 	Confidence      float64          `json:"confidence,omitzero"` // with which that is to be shown; 0: DefaultConfidence
 	Promise         *Promise         `json:"promise,omitempty"`   // found for the target
 	DueSeconds      float64          `json:"due_s,omitzero"`      // of schedules alone: when an execution has ended, after its arrival
+	Due             string           `json:"due,omitzero"`        // likewise: a time of day by which it has ended, such as 06:00
 	SlotsPerVM      SlotsPerVM       `json:"slots_per_vm,omitzero"`
 	Speed           Speed            `json:"speed,omitempty"`
 	Jobs            JobRange         `json:"jobs"`
 	ArrivalsPerHour float64          `json:"arrivals_per_hour,omitzero"` // of which Jobs.Max run at once; 0: not said
 	Penalty         money.Amount     `json:"penalty"`                    // per refused concurrent place and period
 }
+
+// TimeOfDay is the form of a time of day.
+const TimeOfDay = "15:04"
+
+// MayWait reports whether executions of the class may start later than they arrive.
+func (c *Class) MayWait() bool { return c.DueSeconds > 0 || c.Due != "" }
 
 // Profile describes one execution of a job: per phase the number of tasks, the mean and the longest task.
 // ReduceTasks may be 0 (a map-only job); the other reduce members are then 0 too. A job whose work is stages has

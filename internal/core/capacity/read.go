@@ -33,7 +33,7 @@ const gammaPlaces = 30
 var (
 	problemShape     = strict.NewShape("a problem", []string{"currency", "supply", "classes"}, "period_s", "options", "budget")
 	classShape       = strict.NewShape("a class", []string{"name", "jobs", "penalty"}, "profile", "demand", "vms_per_job", "calibration", "deadline_s", "slots_per_vm", "speed", "target", "confidence", "promise", "arrivals_per_hour")
-	dueClassShape    = strict.NewShape("a class", classShape.Names[:3], append(classShape.Names[3:len(classShape.Names):len(classShape.Names)], "due_s")...)
+	dueClassShape    = strict.NewShape("a class", classShape.Names[:3], append(classShape.Names[3:len(classShape.Names):len(classShape.Names)], "due_s", "due")...)
 	profileShape     = strict.NewShape("a profile", nil, slices.Concat(mapMembers[:], reduceMembers[:], []string{"overhead_s", "stages"})...)
 	stageShape       = strict.NewShape("a stage", []string{"tasks", "avg_s", "max_s"}, "name")
 	calibrationShape = strict.NewShape("a calibration", []string{"bound", "factor"})
@@ -129,6 +129,8 @@ func readClass(r *strict.Reader, c *Class, shape *strict.Shape) {
 			r.Fields(promiseShape, c.Promise)
 		case "due_s":
 			r.Float(&c.DueSeconds)
+		case "due":
+			c.Due, _ = r.Text()
 		case "slots_per_vm":
 			readSlotsPerVM(r, &c.SlotsPerVM)
 		case "speed":

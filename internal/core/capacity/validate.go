@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"example.org/headroom/internal/core/fault"
 	"example.org/headroom/internal/core/money"
@@ -277,5 +278,17 @@ func (d Demand) check(c *strict.Checker) {
 	c.Number("reduce_work_s", "The reduce work", "seconds", d.ReduceWorkSeconds, MaxTasks*MaxSeconds)
 	if c.Finite("fixed_s", "The fixed time", d.FixedSeconds) && math.Abs(d.FixedSeconds) > MaxSeconds {
 		c.Refuse("fixed_s", "range", "The fixed time is %s seconds; at most %s seconds can be planned. Check the unit.", fault.Plain(d.FixedSeconds), fault.Plain(MaxSeconds))
+	}
+}
+
+// CheckDue checks the time of day by which executions must have ended.
+func (c *Class) CheckDue(k *strict.Checker) {
+	switch _, err := time.Parse(TimeOfDay, c.Due); {
+	case err != nil || len(c.Due) != len(TimeOfDay):
+		k.Refuse("due", "format", "%q is no time of day; write one such as 06:00.", fault.Clip(c.Due))
+	case c.DueSeconds > 0:
+		k.Refuse("due", "one_of", "Here are a time of day and a due_s of %s; give one of the two.", fault.Plain(c.DueSeconds))
+	case c.DeadlineSeconds == 0:
+		k.Refuse("due", "missing", "Executions end by %s, and without a deadline_s nobody knows when they must start. Give one.", c.Due)
 	}
 }

@@ -25,6 +25,7 @@ type Timetable struct {
 type TimedClass struct {
 	Class    capacity.Class
 	Window   int
+	Windows  []int // by the hour of the arrival, instead of Window and never too short to wait in; nil where all are alike
 	Waited   bool
 	Arrivals []int64
 	Earlier  []*big.Rat // arrivals in the hours before, the last first, of a class without a window
@@ -184,7 +185,15 @@ func (t *Timetable) hold() {
 	}
 }
 
-func (c *TimedClass) waits() bool { return c.Window > 0 || c.Waited }
+func (c *TimedClass) waits() bool { return c.Window > 0 || c.Waited || c.Windows != nil }
+
+// window returns the hours from that of an arrival.
+func (c *TimedClass) window(at int) int {
+	if c.Windows != nil {
+		return c.Windows[at]
+	}
+	return c.Window
+}
 
 // first returns how many hours after that of its arrival an execution that waits may start.
 func (c *TimedClass) first() int {
@@ -196,7 +205,7 @@ func (c *TimedClass) first() int {
 
 // settle takes a window away that is too short to wait in. The execution then runs until it is due at the latest.
 func (c *TimedClass) settle(t *Timetable) {
-	if c.Waited {
+	if c.Waited || c.Windows != nil {
 		return
 	}
 	for hours := 1; hours < c.Window && hours <= longestRun && float64(3600*(hours-1)) < c.Class.DeadlineSeconds; hours++ {
@@ -224,8 +233,8 @@ func (t *Timetable) loadOf(c *TimedClass, s TimedStart) (load []*big.Rat, fault 
 		_, fault = t.slotted(c, &c.Class, s)
 		return c.load, fault
 	}
-	if first := s.Arrived + c.first(); s.At < first || s.At+s.Hours > s.Arrived+c.Window {
-		return nil, fmt.Sprintf("it runs in hours %d to %d, and may from %d to %d", s.At, s.At+s.Hours, first, s.Arrived+c.Window)
+	if first := s.Arrived + c.first(); s.At < first || s.At+s.Hours > s.Arrived+c.window(s.Arrived) {
+		return nil, fmt.Sprintf("it runs in hours %d to %d, and may from %d to %d", s.At, s.At+s.Hours, first, s.Arrived+c.window(s.Arrived))
 	}
 	in := c.Class
 	in.DeadlineSeconds = min(float64(3600*s.Hours), in.DeadlineSeconds)
@@ -447,7 +456,11 @@ func (t *Timetable) boundAtOnce(bound *big.Rat, c *TimedClass, prices []*big.Rat
 
 func (t *Timetable) boundWithin(bound *big.Rat, c *TimedClass, until []*big.Rat) {
 	var least []*big.Rat // VMs by the hours of a run, less one
-	for hours := 1; hours <= c.Window-c.first() && hours <= longestRun && float64(3600*(hours-1)) < c.Class.DeadlineSeconds; hours++ {
+	most := c.Window
+	for _, hours := range c.Windows {
+		most = max(most, hours)
+	}
+	for hours := 1; hours <= most-c.first() && hours <= longestRun && float64(3600*(hours-1)) < c.Class.DeadlineSeconds; hours++ {
 		least = append(least, t.least(c, min(float64(3600*hours), c.Class.DeadlineSeconds)))
 	}
 	for a, n := range c.Arrivals {
@@ -463,7 +476,7 @@ func (t *Timetable) boundWithin(bound *big.Rat, c *TimedClass, until []*big.Rat)
 				continue
 			}
 			var cheapest *big.Rat
-			for s := a + c.first(); s+i+1 <= a+c.Window && s+i+1 < len(until); s++ {
+			for s := a + c.first(); s+i+1 <= a+c.window(a) && s+i+1 < len(until); s++ {
 				if price := sub(until[s+i+1], until[s]); cheapest == nil || less(price, cheapest) {
 					cheapest = price
 				}

@@ -29,6 +29,7 @@ const Unlimited = int64(1) << 52
 type Class struct {
 	Runs          []Run // of which each execution takes one, the longest last
 	First, Window int
+	Windows       []int   // by the step of the arrival, instead of Window; nil where all are alike
 	AtOnce        bool    // no execution starts later than it can
 	Penalty       float64 // of a refused execution
 	Arrivals      []int64 // by step; every window ends within the steps of the supply
@@ -122,9 +123,18 @@ func (p *Problem) arrivals() (all []arrival) {
 // option is a run and its start.
 type option struct{ run, at int }
 
-// starts returns how many steps there are in which a run can start. The first is that of the arrival plus First.
-func (c *Class) starts(run int) int {
-	n := max(0, c.Window-len(c.Runs[run].Load)-c.First+1)
+// window returns the steps from an arrival until its executions must have ended.
+func (c *Class) window(at int) int {
+	if c.Windows != nil {
+		return c.Windows[at]
+	}
+	return c.Window
+}
+
+// starts returns how many steps there are in which a run of executions that arrive in a step can start. The first is that of the
+// arrival plus First.
+func (c *Class) starts(at, run int) int {
+	n := max(0, c.window(at)-len(c.Runs[run].Load)-c.First+1)
 	if c.AtOnce {
 		return min(1, n)
 	}
@@ -134,7 +144,7 @@ func (c *Class) starts(run int) int {
 // options calls with every option of an arrival but its refusal.
 func (c *Class) options(at int, with func(option)) {
 	for r := range c.Runs {
-		for s := at + c.First; s < at+c.First+c.starts(r); s++ {
+		for s := at + c.First; s < at+c.First+c.starts(at, r); s++ {
 			with(option{r, s})
 		}
 	}
@@ -181,7 +191,7 @@ func (p *Problem) cheapest(prices []float64) (all []choice) {
 			}
 			best := choice{Start{Class: k, Arrived: at, Run: Refused, Jobs: n}, c.Penalty}
 			for r := range c.Runs {
-				for s := at + c.First; s < at+c.First+c.starts(r); s++ {
+				for s := at + c.First; s < at+c.First+c.starts(at, r); s++ {
 					if cost := costs[r][s]; cost < best.cost {
 						best.Run, best.At, best.cost = r, s, cost
 					}

@@ -241,7 +241,7 @@ func (s *search) move(i int, heat float64) {
 		to = near[random.IntN(len(near))]
 	} else if from.run == Refused || random.IntN(16) > 0 {
 		to.run = random.IntN(len(c.Runs))
-		starts := c.starts(to.run)
+		starts := c.starts(a.at, to.run)
 		if starts == 0 {
 			return
 		}

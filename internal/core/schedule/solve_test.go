@@ -31,8 +31,8 @@ func checkPlan(t *testing.T, p *Problem, plan *Plan) {
 		if c.AtOnce && s.At != s.Arrived+c.First {
 			t.Errorf("%+v waits", s)
 		}
-		if s.Jobs <= 0 || s.At < s.Arrived+c.First || s.At+len(c.Runs[s.Run].Load) > s.Arrived+c.Window {
-			t.Errorf("%+v is out of the window [%d, %d)", s, s.Arrived+c.First, s.Arrived+c.Window)
+		if s.Jobs <= 0 || s.At < s.Arrived+c.First || s.At+len(c.Runs[s.Run].Load) > s.Arrived+c.window(s.Arrived) {
+			t.Errorf("%+v is out of the window [%d, %d)", s, s.Arrived+c.First, s.Arrived+c.window(s.Arrived))
 		}
 		for i, x := range c.Runs[s.Run].Load {
 			load[s.At+i] += x * s.Jobs
@@ -99,6 +99,11 @@ func tiny(s *study.Stream) Problem {
 				c.Arrivals[s.Whole(0, int64(steps-c.Window))]++
 			}
 		}
+		if every := int(s.Whole(1, 8)); every < 4 { // due at the next of some steps, as at a time of day
+			for at := range steps {
+				c.Windows = append(c.Windows, min(steps, (at/every+1)*every)-at)
+			}
+		}
 		p.Classes = append(p.Classes, c)
 	}
 	return p
@@ -150,7 +155,7 @@ func cheapestOfAll(p *Problem) float64 {
 		for _, r := range c.Runs {
 			for from := range p.Supply {
 				number++
-				if number < last || from < jobs[n].at+c.First || from+len(r.Load) > jobs[n].at+c.Window || c.AtOnce && from > jobs[n].at+c.First { // equal executions in order
+				if number < last || from < jobs[n].at+c.First || from+len(r.Load) > jobs[n].at+c.window(jobs[n].at) || c.AtOnce && from > jobs[n].at+c.First { // equal executions in order
 					continue
 				}
 				for i, x := range r.Load {
@@ -264,7 +269,7 @@ func byCurves(p *Problem) *lp.Program {
 				for t := at + c.First; t < steps; t++ {
 					column = append(column, lp.Entry{Row: begun[t], Coefficient: -1})
 				}
-				last := at + c.Window - len(r.Load)
+				last := at + c.window(at) - len(r.Load)
 				most := float64(n)
 				if last < at+c.First {
 					most = 0

@@ -202,6 +202,10 @@ func (p PlannedClass) check(k *strict.Checker, integrality capacity.Integrality)
 		class.Profile = &capacity.Profile{MapTasks: 1} // the version itself was checked when it was stored
 	}
 	class.Check(k, integrality)
+	if p.Due != "" {
+		due := capacity.Class{Due: p.Due, DueSeconds: p.DueSeconds, DeadlineSeconds: p.DeadlineSeconds}
+		due.CheckDue(k)
+	}
 	k.Number("due_s", "The time until an execution must have ended", "seconds", p.DueSeconds, capacity.MaxSeconds)
 	if by := class.SlotsPerVM.ByType; by != nil && !slices.ContainsFunc(slices.Collect(maps.Keys(by)), class.RunsOn) {
 		k.Refuse("speed", "no_type", "The speed is 0 on every VM type that \"slots_per_vm\" names, so that the class runs on none; give one a speed above 0.")

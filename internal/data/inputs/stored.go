@@ -111,6 +111,7 @@ type PlannedClass struct {
 	Confidence      float64               `json:"confidence,omitzero"` // with which that is to be shown
 	Promise         *capacity.Promise     `json:"promise,omitempty"`   // found for the target
 	DueSeconds      float64               `json:"due_s,omitzero"`      // in schedules: when an execution has ended, after its arrival
+	Due             string                `json:"due,omitzero"`        // or by which time of day, on the cluster's clocks
 	SlotsPerVM      capacity.SlotsPerVM   `json:"slots_per_vm,omitzero"`
 	Speed           capacity.Speed        `json:"speed,omitempty"`
 	Jobs            capacity.JobRange     `json:"jobs"`
@@ -166,3 +167,6 @@ type Change struct {
 	Name   string                 `json:"name"`   // a price's is "small from 2026-01-01T00:00:00Z" or "small spot from …", a profile version's "etl version 3"
 	Fields []capacity.FieldChange `json:"fields"` // of updates
 }
+
+// MayWait reports whether executions of the class may start later than they arrive.
+func (p *PlannedClass) MayWait() bool { return p.DueSeconds > 0 || p.Due != "" }

@@ -139,18 +139,18 @@ var classes = kind[inputs.PlannedClass]{
 	noun: "class",
 	selects: `
 		SELECT name, profile, profile_version, map_work_seconds, reduce_work_seconds, fixed_seconds, vms_per_job,
-		       calibration_bound, calibration_factor, deadline_seconds, due_seconds, target, confidence, promise, slots_map, slots_reduce, slots_by_type, speed, jobs_min, jobs_max, jobs_all, penalty, version, created_at, updated_at
+		       calibration_bound, calibration_factor, deadline_seconds, due_seconds, due, target, confidence, promise, slots_map, slots_reduce, slots_by_type, speed, jobs_min, jobs_max, jobs_all, penalty, version, created_at, updated_at
 		FROM classes WHERE cluster_id = @cluster`,
 	named: ` AND name = @name`,
 	after: ` AND name > @after ORDER BY name`,
 	insert: `
 		INSERT INTO classes (cluster_id, name, profile, profile_version, map_work_seconds, reduce_work_seconds, fixed_seconds, vms_per_job,
-		                     calibration_bound, calibration_factor, deadline_seconds, due_seconds, target, confidence, promise, slots_map, slots_reduce, slots_by_type, speed, jobs_min, jobs_max, jobs_all, penalty)
+		                     calibration_bound, calibration_factor, deadline_seconds, due_seconds, due, target, confidence, promise, slots_map, slots_reduce, slots_by_type, speed, jobs_min, jobs_max, jobs_all, penalty)
 		VALUES (@cluster, @name, @profile, ` + profileVersion + `, @map_work, @reduce_work, @fixed, @vms_per_job,
-		        @calibration_bound, @calibration_factor, @deadline, @due, @target, @confidence, @promise, @slots_map, @slots_reduce, @slots_by_type, @speed, @jobs_min, @jobs_max, @jobs_all, @penalty)`,
+		        @calibration_bound, @calibration_factor, @deadline, @due, @due_by, @target, @confidence, @promise, @slots_map, @slots_reduce, @slots_by_type, @speed, @jobs_min, @jobs_max, @jobs_all, @penalty)`,
 	update: `
 		UPDATE classes SET profile = @profile, profile_version = ` + profileVersion + `, map_work_seconds = @map_work, reduce_work_seconds = @reduce_work,
-		       fixed_seconds = @fixed, vms_per_job = @vms_per_job, calibration_bound = @calibration_bound, calibration_factor = @calibration_factor, deadline_seconds = @deadline, due_seconds = @due, target = @target, confidence = @confidence, promise = @promise, slots_map = @slots_map,
+		       fixed_seconds = @fixed, vms_per_job = @vms_per_job, calibration_bound = @calibration_bound, calibration_factor = @calibration_factor, deadline_seconds = @deadline, due_seconds = @due, due = @due_by, target = @target, confidence = @confidence, promise = @promise, slots_map = @slots_map,
 		       slots_reduce = @slots_reduce, slots_by_type = @slots_by_type, speed = @speed, jobs_min = @jobs_min, jobs_max = @jobs_max, jobs_all = @jobs_all, penalty = @penalty, version = version + 1, updated_at = now()
 		WHERE cluster_id = @cluster AND name = @name`,
 	remove:  `DELETE FROM classes WHERE cluster_id = @cluster AND name = @name`,
@@ -182,6 +182,9 @@ func classArgs(c inputs.PlannedClass) pgx.NamedArgs {
 	if c.DueSeconds != 0 {
 		args["due"] = c.DueSeconds
 	}
+	if c.Due != "" {
+		args["due_by"] = c.Due
+	}
 	if c.Target != 0 {
 		args["target"] = c.Target
 	}
@@ -211,6 +214,7 @@ func classOf(row pgx.CollectableRow) (inputs.PlannedClass, error) {
 		CalibrationFactor                               *float64
 		DeadlineSeconds                                 float64
 		DueSeconds, Target, Confidence                  *float64
+		Due                                             *string
 		Promise                                         *capacity.Promise
 		SlotsMap, SlotsReduce                           int64
 		SlotsByType                                     map[string]capacity.SlotsPerVM
@@ -230,6 +234,9 @@ func classOf(row pgx.CollectableRow) (inputs.PlannedClass, error) {
 		if from != nil {
 			*into = *from
 		}
+	}
+	if r.Due != nil {
+		c.Due = *r.Due
 	}
 	if r.SlotsByType != nil {
 		c.SlotsPerVM = capacity.SlotsPerVM{ByType: r.SlotsByType}

@@ -122,6 +122,7 @@ var rules = map[string]rule{
 	"classes_confidence_check":       {"/confidence", "range", "The confidence must be from 0.5 to 0.999."},
 	"classes_promise_check":          {"/promise", "type", "The promise must be an object."},
 	"classes_due_check":              {"/due_s", "range", "The time until an execution is due must be a positive number of seconds."},
+	"classes_due_at_check":           {"/due", "format", "The time of day by which executions must have ended is written such as 06:00."},
 	"classes_slots_check":            {"/slots_per_vm", "range", "A VM must offer at least one map slot and one reduce slot."},
 	"classes_jobs_check":             {"/jobs", "order", "The promised jobs cannot be negative or more than those asked for."},
 	"classes_penalty_check":          {"/penalty", "range", "The penalty must be a number that is not negative."},

@@ -59,7 +59,7 @@ func (d *Desk) plainProblem(ctx context.Context, cluster string, at time.Time) (
 
 // mayWait reports whether executions of some class may wait.
 func mayWait(s inputs.Snapshot) bool {
-	return slices.ContainsFunc(s.Classes, func(c inputs.PlannedClass) bool { return c.DueSeconds > 0 })
+	return slices.ContainsFunc(s.Classes, func(c inputs.PlannedClass) bool { return c.MayWait() })
 }
 
 // lay makes a problem one of what a schedule runs at a moment, if it covers that.
@@ -173,7 +173,7 @@ func (d *Desk) makeSchedule(ctx context.Context, snapshot inputs.Snapshot, last 
 		if err != nil {
 			return nil, err
 		}
-		class.DueSeconds = c.DueSeconds
+		class.Due, class.DueSeconds = c.Due, c.DueSeconds
 		classes = append(classes, class)
 	}
 	window := horizon.Outlook{Snapshot: snapshot}
@@ -233,6 +233,7 @@ func (d *Desk) answerFollowed(ctx context.Context, f *followed, at time.Time) (r
 
 // Following is the schedule that a cluster's plans follow, or why they follow none.
 type Following struct {
+	MayWait  bool                      `json:"may_wait"` // jobs of some class
 	Without  string                    `json:"without,omitempty"`
 	Question *horizon.ScheduleQuestion `json:"question,omitempty"`
 	Answer   *horizon.ScheduleAnswer   `json:"answer,omitempty"`
@@ -245,11 +246,12 @@ func (d *Desk) Following(ctx context.Context, cluster string) (f Following, err 
 		return f, err
 	}
 	kept, err := d.store.Schedule(ctx, cluster)
+	f.MayWait = mayWait(snapshot)
 	switch {
 	case err != nil:
 		return f, err
-	case !mayWait(snapshot):
-		f.Without = "No class has a due_s, so that nothing waits."
+	case !f.MayWait:
+		f.Without = "No class has a due_s or a due, so that nothing waits."
 	case kept.Without != "":
 		f.Without = kept.Without
 	case kept.Followed == nil:

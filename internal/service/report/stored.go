@@ -148,10 +148,10 @@ func Profiles(items []inputs.ProfileVersion) Table {
 // PlannedClasses returns a row for each stored class.
 func PlannedClasses(items []inputs.PlannedClass) Table {
 	names := columns("name", "profile", "profile_version", "map_work_s", "reduce_work_s", "fixed_s", "vms_per_job", "deadline_s",
-		"slots_map", "slots_reduce", "jobs_min", "jobs_max", "penalty", "slots_by_type", "speed", "calibration_bound", "calibration_factor", "due_s", "target", "confidence", "promise_factor", "jobs_all")
+		"slots_map", "slots_reduce", "jobs_min", "jobs_max", "penalty", "slots_by_type", "speed", "calibration_bound", "calibration_factor", "due_s", "target", "confidence", "promise_factor", "jobs_all", "due")
 	none := Cell{"", true}
 	return tableOf(names, items, func(c inputs.PlannedClass) []Cell {
-		row := []Cell{text(c.Name), text(""), none, none, none, none, none, none, none, none, number(c.Jobs.Min), number(c.Jobs.Max), amount(&c.Penalty), text(byType(c.SlotsPerVM.ByType)), text(byType(c.Speed)), text(""), none, none, none, none, none, flag(c.Jobs.All)}
+		row := []Cell{text(c.Name), text(""), none, none, none, none, none, none, none, none, number(c.Jobs.Min), number(c.Jobs.Max), amount(&c.Penalty), text(byType(c.SlotsPerVM.ByType)), text(byType(c.Speed)), text(""), none, none, none, none, none, flag(c.Jobs.All), text(c.Due)}
 		if k := c.Calibration; k != nil {
 			row[15], row[16] = text(string(k.Bound)), number(k.Factor)
 		}

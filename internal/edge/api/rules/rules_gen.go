@@ -1071,6 +1071,7 @@ var (
 		{"deadline_s", &Shape{Kind: Number, Rules: "gte=0,lte=1e+07"}},
 		{"demand", &shapeDemand},
 		{"drift", &Shape{AllOf: []*Shape{&shapeDrift}}},
+		{"due", &Shape{Kind: Text, Rules: "max=5"}},
 		{"due_s", &Shape{Kind: Number, Rules: "gte=0,lte=1e+07"}},
 		{"jobs", &shapeJobRange},
 		{"name", &shapeName},

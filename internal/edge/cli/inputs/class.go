@@ -24,6 +24,7 @@ var classes = remote.Resource{
 		{Name: "deadline-s", Pointer: "/deadline_s", Usage: "the deadline in `seconds`"},
 		{Name: "target", Pointer: "/target", Usage: "which `part` of the executions is to end within the deadline, such as 0.99"},
 		{Name: "confidence", Pointer: "/confidence", Usage: "the `confidence` with which that is to be shown (default 0.95)"},
+		{Name: "due", Pointer: "/due", Usage: "by which `time` of day on the cluster's clocks an execution that may wait must have ended, such as 06:00"},
 		{Name: "due-s", Pointer: "/due_s", Usage: "in how many `seconds` after it arrives an execution that may wait must have ended"},
 		{Name: "map-slots", Pointer: "/slots_per_vm/map", Usage: "how many map slots one VM offers, as a `number`"},
 		{Name: "reduce-slots", Pointer: "/slots_per_vm/reduce", Usage: "how many reduce slots one VM offers, as a `number`"},

@@ -361,6 +361,7 @@ export type Class = {
   deadline_s?: number;
   demand?: Demand;
   drift?: (Drift);
+  due?: string;
   due_s?: number;
   jobs: JobRange;
   name: Name;
@@ -1177,6 +1178,7 @@ export type Flips = {
 
 export type FollowedSchedule = {
   answer?: Schedule;
+  may_wait: boolean;
   question?: ScheduleRequest;
   without?: string;
 };
@@ -2969,6 +2971,7 @@ export type ProblemClass = {
   confidence?: number;
   deadline_s?: number;
   demand?: Demand;
+  due?: string;
   due_s?: number;
   jobs: JobRange;
   name: Name;
@@ -3568,6 +3571,7 @@ export type ScheduleRequest = {
   earlier?: Array<HorizonPeriod>;
   periods: Array<HorizonPeriod>;
   problem: (Problem);
+  time_zone?: string;
 };
 
 export type ScheduledClass = {
