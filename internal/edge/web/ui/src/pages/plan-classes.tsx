@@ -1,6 +1,6 @@
 // The classes of a plan: what is decided about each, why, and how its time stands against its deadline.
 import { useSignal } from "@preact/signals";
-import { useEffect, useMemo } from "preact/hooks";
+import { useEffect, useMemo, useRef } from "preact/hooks";
 import type { ClassPlan, CurrentPlan, Problem, ProblemClass } from "../api/contract.ts";
 import { type Spread, TimeBar } from "../charts/timebar.tsx";
 import { one, shares, units } from "../model/money.ts";
@@ -21,6 +21,7 @@ import { addressOf, choose, chosen, query } from "../state/route.ts";
 const sorts = ["attention", "name", "vms"] as const;
 const sortTexts: Record<(typeof sorts)[number], string> = { attention: "needs attention", name: "name", vms: "VMs" };
 const onPage = 100;
+const few = 30; // classes whose schedule is short
 
 export function Classes({ plan, problem }: { plan: CurrentPlan; problem: Problem }) {
   const page = useSignal(0);
@@ -44,9 +45,9 @@ export function Classes({ plan, problem }: { plan: CurrentPlan; problem: Problem
   const at = Math.min(page.value, pages - 1);
   const first = all.slice(at * most, (at + 1) * most);
   const vms = useMemo(() => tenths(plan), [plan]);
-  const waits = useWaits(plan);
   const open = query.value.get("class");
   const shown = all.find((r) => r.c.name === open);
+  const waits = useWaits(plan, shown?.c.name);
   useEffect(() => {
     const onKey = (e: KeyboardEvent) => {
       if (e.ctrlKey || e.metaKey || e.altKey || (e.target as Element).closest("input, select, textarea, dialog")) return;
@@ -124,10 +125,12 @@ export function Classes({ plan, problem }: { plan: CurrentPlan; problem: Problem
 }
 
 /** useWaits says of the classes of which nothing runs because they wait, when the next start. A plan does not tell which may
- *  wait, so that it asks where there are classes without jobs, and nowhere else. */
-function useWaits(plan: CurrentPlan): Map<string, string> {
-  const still = new Set(plan.plan.classes.filter((c) => c.admitted + c.refused === 0).map((c) => c.name));
-  const followed = useFollowed(plan.cluster, still.size > 0).value.value;
+ *  wait, so that it asks where there are classes without jobs, and nowhere else; of many classes, once one of those is open. */
+function useWaits(plan: CurrentPlan, open: string | undefined): Map<string, string> {
+  const still = new Set(plan.plan.classes.filter(jobless).map((c) => c.name));
+  const wanted = useRef(false);
+  wanted.current ||= plan.plan.classes.length <= few || (open !== undefined && still.has(open));
+  const followed = useFollowed(plan.cluster, wanted.current && still.size > 0).value.value;
   const said = (at: string) => hourly(new Date(at), cluster.value?.time_zone ?? "UTC", new Date(now.peek()));
   return new Map((followed ? standing(followed) : []).filter((s) => still.has(s.class)).map((s) => [s.class, waitingFor(s, said)]));
 }
@@ -213,7 +216,7 @@ function Line({ c, of, vms, waits, open }: { c: ClassPlan; of: ProblemClass | un
         <Mark {...(waits ? later : verdict(c, of))} />
       </td>
       <td role="cell" class="number jobs">
-        {waits ? 0 : `${c.admitted} of ${c.admitted + c.refused}`}
+        {served(c)}
         <span class="narrow"> jobs</span>
       </td>
       <td role="cell" class="number vms">
@@ -235,6 +238,11 @@ function Line({ c, of, vms, waits, open }: { c: ClassPlan; of: ProblemClass | un
     </tr>
   );
 }
+
+/** jobless says that a class has no jobs in this hour. */
+const jobless = (c: ClassPlan) => c.admitted + c.refused === 0;
+
+const served = (c: ClassPlan) => (jobless(c) ? "0" : `${c.admitted} of ${c.admitted + c.refused}`);
 
 /** later stands in place of the verdict on a class of which nothing runs yet. */
 const later = { tone: "good", text: "Starts later" } as const;
@@ -276,7 +284,7 @@ function Panel({ c, of, plan, problem, vms, waits, step }: { c: ClassPlan; of: P
         <div>
           <dt>Jobs at once</dt>
           <dd>
-            {waits ? 0 : `${c.admitted} of ${c.admitted + c.refused}`}
+            {served(c)}
             {c.refused > 0 ? `, ${c.refused} refused` : ""}
           </dd>
         </div>
