@@ -40,6 +40,7 @@ func TestWalks(t *testing.T) {
 		{name: "batch", walk: walkBatch},
 		{name: "settings", walk: walkSettings},
 		{name: "contracts", walk: walkContracts},
+		{name: "Wait", walk: walkWait},
 		{name: "media", walk: walkMedia},
 		{name: "a saved scenario", walk: walkSavedScenario},
 		{name: "classes", walk: walkClasses},

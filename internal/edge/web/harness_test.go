@@ -70,7 +70,8 @@ func serveAt(t *testing.T, address, database string) *server {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s.apply(t, "demo", rawJSON(string(document)))
+		// Its hours are planned alone, as walks reckon them; what waits is seen by walkWait and walkDemo.
+		s.apply(t, "demo", rawJSON(regexp.MustCompile(`"due_s": \d+, `).ReplaceAllString(string(document), "")))
 		s.planned(t, "demo", 1)
 	}
 	return s

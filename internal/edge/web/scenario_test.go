@@ -64,6 +64,42 @@ func TestMomentsTellTheYear(t *testing.T) {
 	}
 }
 
+// TestStandingOfWaitingClasses runs ui/test/standing.ts. What runs in a schedule's first hour counts, whoever started it, and what
+// has ended does not; what arrived before waits; the next start is that of all that start then.
+func TestStandingOfWaitingClasses(t *testing.T) {
+	t.Parallel()
+	const row = `{"class":%q,"arrived":"2026-12-24T0%d:00:00Z","start":"2026-12-24T0%d:00:00Z","run_s":%d,"jobs":%d}`
+	rows := func(all ...[]any) string {
+		var texts []string
+		for _, of := range all {
+			texts = append(texts, fmt.Sprintf(row, of...))
+		}
+		return "[" + strings.Join(texts, ",") + "]"
+	}
+	classes := `{"name":"reports","waits":true},{"name":"idle","waits":true},{"name":"coming","waits":true},{"name":"web","waits":false}`
+	before := rows([]any{"reports", 1, 4, 9000, 2}, []any{"reports", 1, 4, 7200, 1}, []any{"reports", 2, 5, 3601, 8}) // until 7, 6 and 7
+	starts := rows([]any{"reports", 5, 6, 3600, 16}, []any{"reports", 5, 8, 3600, 64}, []any{"reports", 4, 7, 1800, 3}, []any{"reports", 6, 7, 3600, 1},
+		[]any{"coming", 6, 9, 3600, 1}, []any{"web", 6, 6, 3600, 5}, []any{"web", 7, 7, 3600, 5})
+	followed := `{"question":{"periods":[{"start":"2026-12-24T06:00:00Z"}],"before":{"running":` + before + `}},"answer":{"classes":[` + classes + `],"schedule":` + starts + `}}`
+	want := []string{"reports 26 67: 67 wait, 4 start at 08:00", "idle 0 0: none waits", "coming 0 0: none waits, 1 starts at 10:00"}
+	text, err := exec.Command("node", built(t, "standing"), followed, "2026-12-24T06:30:00Z").Output()
+	var said []string
+	if err == nil {
+		err = json.Unmarshal(text, &said)
+	}
+	if err != nil || !slices.Equal(said, want) {
+		t.Errorf("got %q, want %q (%v)", said, want, err)
+	}
+	text, err = exec.Command("node", built(t, "standing"), strings.ReplaceAll(followed, "T07:", "T23:"), "2026-12-24T06:30:00Z").Output()
+	if err != nil || !strings.Contains(string(text), "67 wait, 64 start at 09:00") {
+		t.Errorf("got %q (%v)", text, err)
+	}
+	text, err = exec.Command("node", built(t, "standing"), `{"without":"No class has a due_s, so that nothing waits."}`, "2026-12-24T06:30:00Z").Output()
+	if err != nil || string(text) != "[]\n" {
+		t.Errorf("got %q (%v)", text, err)
+	}
+}
+
 // TestTablesStartNoFormula runs ui/test/tables.ts. A spreadsheet takes nothing that the page saves and copies for a
 // formula.
 func TestTablesStartNoFormula(t *testing.T) {

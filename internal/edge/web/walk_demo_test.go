@@ -26,7 +26,7 @@ func walkDemo(t *testing.T, _ *server, browser context.Context) {
 	s.planned(t, "demo-spot", 1)
 	ctx := s.tab(t, browser)
 	for _, page := range []struct{ name, path, shown string }{
-		{"now", "/c/demo/plan", `document.querySelector("h1").textContent.startsWith("55 jobs run at once on 64 VMs.") && document.body.innerText.includes("to come by the forecast.")`},
+		{"now", "/c/demo/plan", `document.querySelector("h1").textContent.startsWith("50 jobs run at once on 59 VMs.") && document.querySelectorAll("table.classes td.waits").length === 2 && document.body.innerText.includes("to come by the forecast.")`},
 		{"what-if", "/c/demo/explore", `document.querySelectorAll(".knob").length >= 3`},
 		{"explore", "/c/demo/explore?ch=deadline:ad-hoc-queries:%3D480", `document.querySelector("main h1").textContent.includes(" the VM bill by ") && document.querySelector("main figure svg")`},
 		{"curves", "/c/demo/explore/curves", `document.querySelector(".axes path.line")`},
@@ -88,9 +88,10 @@ func waits(t *testing.T, ctx context.Context) {
 			Arrived, Start time.Time
 		}
 	}
-	if asked := value[int](t, ctx, `performance.getEntriesByType("resource").filter((e) => e.name.endsWith("/schedules")).length`); asked != 1 {
-		t.Errorf("the page asks %d times for the schedule, want once", asked)
+	if followed, asked := asksOf(t, ctx, "/schedules/current"), asksOf(t, ctx, "/schedules"); followed != 1 || asked != 0 {
+		t.Errorf("the page asks %d times for the schedule that plans follow and %d times for another, want once and never", followed, asked)
 	}
+	until(t, ctx, `document.querySelectorAll('[aria-labelledby="standing"] tbody tr').length === 2`)
 	value[bool](t, ctx, saved)
 	press(t, ctx, "Export ▾")
 	press(t, ctx, "JSON")

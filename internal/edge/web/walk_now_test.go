@@ -483,6 +483,9 @@ func (s *server) readClasses(t *testing.T, ctx context.Context, cluster string, 
 		}
 		before = order[k.Verdict]
 		jobs := fmt.Sprintf("%g of %g", k.Admitted, k.Admitted+k.Refused)
+		if k.Admitted+k.Refused == 0 {
+			jobs = "0"
+		}
 		slots, times := "–", ""
 		if k.Admitted > 0 {
 			slots = fmt.Sprintf("%d / %d", k.Slots.Map, k.Slots.Reduce)

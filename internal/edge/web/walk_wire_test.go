@@ -117,6 +117,9 @@ func walkWire(t *testing.T, s *server, browser context.Context) {
 	for i := range classes {
 		class := maps.Clone(some[i%len(some)].(map[string]any))
 		class["name"], class["jobs"], class["penalty"] = fmt.Sprintf("class-%04d", i), map[string]int{"min": 0, "max": 1 + i%5}, fmt.Sprintf("0.%04d", 100+7*i)
+		if i%5 == 2 {
+			class["due_s"] = 43200
+		}
 		classes[i] = class
 	}
 	document["classes"] = classes
@@ -152,5 +155,15 @@ func walkWire(t *testing.T, s *server, browser context.Context) {
 			t.Errorf("%s: %s is not compressed", page.path, at)
 		}
 		w.mu.Unlock()
+	}
+	// The schedule that plans follow is long, and read once somebody looks at a class that may wait.
+	s.open(t, ctx, "/c/wire/plan")
+	until(t, ctx, `document.querySelectorAll("table.classes tbody tr").length >= 100`)
+	w.quiet(t, ctx)
+	none := asksOf(t, ctx, "/schedules/current")
+	s.open(t, ctx, "/c/wire/plan?class=class-0002")
+	until(t, ctx, `document.querySelector(".panel .reason")?.innerText.startsWith("None runs in this hour: ")`)
+	if once := asksOf(t, ctx, "/schedules/current"); none != 0 || once != 1 {
+		t.Errorf("Plan asks for the schedule %d times, and then %d times", none, once)
 	}
 }

@@ -1,5 +1,5 @@
 // What waiting for cheaper hours does, in words and rows.
-import type { Schedule, ScheduledStart } from "../api/contract.ts";
+import type { FollowedSchedule, Schedule, ScheduledStart } from "../api/contract.ts";
 import { headline, units } from "./money.ts";
 import { count } from "./words.ts";
 
@@ -27,4 +27,46 @@ export function waited(a: Schedule): string {
   const parts = [...(bill !== 0n ? [change(bill, "the VM bill")] : []), ...(value !== 0n ? [change(value, "the value refused")] : [])];
   const runs = count(later, "run", "runs");
   return parts.length > 0 ? `${runs} that start later ${parts.join(", and ")}` : `${runs} start later, at the same VM bill`;
+}
+
+/** Standing is what a schedule does with a class that may wait in its first hour. */
+export interface Standing {
+  class: string;
+  running: number;
+  waiting: number;
+  /** The next start, and of how many runs. */
+  next: { at: string; jobs: number } | null;
+}
+
+const hour = 3_600_000;
+
+/** standing is that of each class that may wait, as "headroom plan schedule" tells it. */
+export function standing({ question, answer }: FollowedSchedule): Standing[] {
+  const first = question?.periods[0];
+  if (!first || !answer) return [];
+  const start = Date.parse(first.start);
+  const runs = (s: ScheduledStart) => Date.parse(s.start) <= start && Date.parse(s.start) + Math.ceil(s.run_s / 3600) * hour > start;
+  const jobs = (rows: ScheduledStart[]) => rows.reduce((n, s) => n + s.jobs, 0);
+  return answer.classes
+    .filter((c) => c.waits)
+    .map(({ name }) => {
+      const starts = answer.schedule.filter((s) => s.class === name);
+      const before = question.before?.running?.filter((s) => s.class === name) ?? [];
+      const later = starts.filter((s) => Date.parse(s.start) > start).sort((x, y) => Date.parse(x.start) - Date.parse(y.start));
+      const at = later[0]?.start;
+      return {
+        class: name,
+        running: jobs([...before, ...starts].filter(runs)),
+        waiting: jobs(later.filter((s) => Date.parse(s.arrived) < start)),
+        next: at === undefined ? null : { at, jobs: jobs(later.filter((s) => Date.parse(s.start) === Date.parse(at))) },
+      };
+    });
+}
+
+/** waitingFor says of a class of which nothing runs how many wait, and when the next start; said writes a moment. */
+export function waitingFor(s: Standing, said: (at: string) => string): string {
+  const wait = s.waiting > 0 ? count(s.waiting, "waits", "wait") : "none waits";
+  if (!s.next) return wait;
+  const at = said(s.next.at);
+  return `${wait}, ${count(s.next.jobs, "starts", "start")} ${at.includes(",") ? "on" : "at"} ${at}`;
 }

@@ -38,6 +38,11 @@ export function clock(moment: Date, zone: string, now: Date): string {
   return date(moment) === date(now) ? time : `${date(moment)}, ${time}`;
 }
 
+/** hourly is clock without the zone: of moments that follow each other. */
+export function hourly(moment: Date, zone: string, now: Date): string {
+  return clock(moment, zone, now).replace(/ [A-Z+\-0-9:]+$/, "");
+}
+
 /** second is a moment's time of day in a zone, to the second. */
 export function second(moment: Date, zone: string): string {
   return new Intl.DateTimeFormat("en-GB", { timeZone: zone, hour: "2-digit", minute: "2-digit", second: "2-digit" }).format(moment);

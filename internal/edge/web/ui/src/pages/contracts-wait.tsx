@@ -7,9 +7,9 @@ import { Blocks, Line, Plot } from "../charts/plot.tsx";
 import { moments, number } from "../charts/scale.ts";
 import { fileName, save } from "../model/files.ts";
 import { text, units } from "../model/money.ts";
-import { moved, waited, type Moved } from "../model/schedule.ts";
+import { moved, standing, waited, type Moved, type Standing } from "../model/schedule.ts";
 import type { Column } from "../model/table.ts";
-import { clock } from "../model/time.ts";
+import { hourly } from "../model/time.ts";
 import { count } from "../model/words.ts";
 import { Export, type Kept } from "../parts/export.tsx";
 import { Shown } from "../parts/fetched.tsx";
@@ -18,23 +18,32 @@ import { DataTable } from "../parts/table.tsx";
 import { now } from "../state/clock.ts";
 import { cluster, current } from "../state/cluster.ts";
 import { useFetched } from "../state/fetched.ts";
+import { useFollowed } from "../state/followed.ts";
 import { narrow } from "../state/narrow.ts";
 import { addressOf, choose, chosen, route } from "../state/route.ts";
 import { decimal } from "./contracts-parts.tsx";
 
 const hour = 3_600_000;
-const weeks = ["", "2", "4"] as const;
-const texts: Record<(typeof weeks)[number], string> = { "": "one week", "2": "two weeks", "4": "four weeks" };
+const spans = ["", "1", "2", "4"] as const; // the first is what plans follow, the others are weeks
+const texts: Record<(typeof spans)[number], string> = { "": "as plans follow it", "1": "one week", "2": "two weeks", "4": "four weeks" };
+
+/** noneMayWait is the service's word for clusters where nothing may wait; HowTo says more of that. */
+const noneMayWait = "No class has a due_s, so that nothing waits.";
 
 const zone = () => cluster.value?.time_zone ?? "UTC";
-const said = (at: string) => clock(new Date(at), zone(), new Date(now.value)).replace(/ [A-Z+\-0-9:]+$/, "");
+const said = (at: string) => hourly(new Date(at), zone(), new Date(now.value));
 
 export function Wait() {
   const name = route.value.cluster;
-  const span = chosen("weeks", weeks);
+  const span = chosen("weeks", spans);
   const plan = current.value?.plan.cluster === name ? current.value.plan.number : null; // asked once it is known, and after another
-  const of = useFetched(async () => (plan === null ? null : (await ask("POST /v1/clusters/{cluster}/schedules", { path: { cluster: name }, body: asked(span) }))!.value), name, span, plan);
-  const a = of.value.value;
+  const followed = useFollowed(name, span === "");
+  const f = followed.value.value;
+  const why = f?.without;
+  const refused = why && why !== noneMayWait;
+  const weeks = plan === null ? "" : why ? "1" : span; // the question what a schedule would be
+  const of = useFetched(async () => (weeks ? (await ask("POST /v1/clusters/{cluster}/schedules", { path: { cluster: name }, body: asked(weeks) }))!.value : null), name, weeks, plan);
+  const a = span || why ? of.value.value : (f?.answer ?? null);
   return (
     <>
       <div class="headed">
@@ -42,9 +51,9 @@ export function Wait() {
         <div class="actions">
           <label class="small">
             Ahead:{" "}
-            <select value={span} onChange={(e) => choose("weeks", e.currentTarget.value || null)}>
-              {weeks.map((w) => (
-                <option key={w} value={w}>
+            <select value={why ? weeks : span} onChange={(e) => choose("weeks", e.currentTarget.value || null)}>
+              {spans.map((w) => (
+                <option key={w} value={w} disabled={w === "" && !!why}>
                   {texts[w]}
                 </option>
               ))}
@@ -53,28 +62,31 @@ export function Wait() {
           <Export kept={a ? kept(name, a) : []} />
         </div>
       </div>
-      {of.problem.value?.status === 422 ? (
+      {refused && <p>The plans follow no schedule: {why}</p>}
+      {span === "" && !why ? (
+        <Shown of={followed} what="the schedule">{(found) => found.answer && <Answer a={found.answer} now={standing(found)} />}</Shown>
+      ) : of.problem.value?.status === 422 ? (
         <>
-          <p>These hours cannot be planned together yet. {of.problem.value.message}</p>
-          <HowTo />
+          {of.problem.value.message !== why && <p>These hours cannot be planned together yet. {of.problem.value.message}</p>}
+          {!refused && <HowTo />}
         </>
       ) : (
-        <Shown of={of} what="the hours ahead">{(found) => <Answer a={found} />}</Shown>
+        <Shown of={of} what="the hours ahead">{(found) => <Answer a={found} now={[]} />}</Shown>
       )}
     </>
   );
 }
 
 /** asked is the coming week, or longer. */
-function asked(span: string): { until?: string } {
-  return span ? { until: new Date((Math.ceil((Date.now() + 1) / hour) + 168 * Number(span)) * hour).toISOString() } : {};
+function asked(weeks: string): { until?: string } {
+  return weeks === "1" ? {} : { until: new Date((Math.ceil((Date.now() + 1) / hour) + 168 * Number(weeks)) * hour).toISOString() };
 }
 
 function kept(name: string, a: Schedule): Kept[] {
   return [{ text: "JSON", press: () => save(fileName("json", name, "schedule"), new Blob([JSON.stringify(a, null, 2)], { type: "application/json" })) }];
 }
 
-function Answer({ a }: { a: Schedule }) {
+function Answer({ a, now: classes }: { a: Schedule; now: Standing[] }) {
   const moves = moved(a);
   return (
     <>
@@ -85,6 +97,13 @@ function Answer({ a }: { a: Schedule }) {
         </p>
       ))}
       {a.classes.every((c) => !c.waits) && <HowTo />}
+      {classes.length > 0 && (
+        <section class="card" aria-labelledby="standing">
+          <h2 id="standing">Now</h2>
+          <p class="small muted">In the hour from {said(a.hours[0]!.start)}: what runs, what has arrived and waits, and what starts next.</p>
+          <DataTable caption="Now" columns={standingColumns} rows={classes} name={(s) => s.class} />
+        </section>
+      )}
       <section class="card" aria-label="VMs">
         <Hours a={a} />
       </section>
@@ -177,6 +196,14 @@ function Hours({ a }: { a: Schedule }) {
 }
 
 const named = (name: string) => <Name of={name} />;
+
+const standingColumns: Column<Standing>[] = [
+  { key: "class", title: "Class", value: (s) => s.class, show: (s) => named(s.class) },
+  { key: "run", title: "Run", number: true, value: (s) => s.running },
+  { key: "wait", title: "Wait", number: true, value: (s) => s.waiting },
+  { key: "next", title: "Next start", value: (s) => s.next?.at ?? null, show: (s) => (s.next ? said(s.next.at) : "none") },
+  { key: "next_runs", title: "Start then", number: true, value: (s) => s.next?.jobs ?? null },
+];
 
 const moveColumns: Column<Moved>[] = [
   { key: "class", title: "Class", value: (m) => m.class, show: (m) => named(m.class) },

@@ -1,22 +1,27 @@
 // The classes of a plan: what is decided about each, why, and how its time stands against its deadline.
 import { useSignal } from "@preact/signals";
-import { useEffect, useMemo } from "preact/hooks";
+import { useEffect, useMemo, useRef } from "preact/hooks";
 import type { ClassPlan, CurrentPlan, Problem, ProblemClass } from "../api/contract.ts";
 import { type Spread, TimeBar } from "../charts/timebar.tsx";
 import { one, shares, units } from "../model/money.ts";
 import { type Edit, write } from "../model/scenario.ts";
-import { duration } from "../model/time.ts";
+import { standing, waitingFor } from "../model/schedule.ts";
+import { duration, hourly } from "../model/time.ts";
 import { attention, count, verdict } from "../model/words.ts";
 import { Chip } from "../parts/chip.tsx";
 import { Mark } from "../parts/mark.tsx";
 import { Name } from "../parts/name.tsx";
 import { Time } from "../parts/words.tsx";
+import { now } from "../state/clock.ts";
+import { cluster } from "../state/cluster.ts";
+import { useFollowed } from "../state/followed.ts";
 import { printing } from "../state/printing.ts";
 import { addressOf, choose, chosen, query } from "../state/route.ts";
 
 const sorts = ["attention", "name", "vms"] as const;
 const sortTexts: Record<(typeof sorts)[number], string> = { attention: "needs attention", name: "name", vms: "VMs" };
 const onPage = 100;
+const few = 30; // classes whose schedule is short
 
 export function Classes({ plan, problem }: { plan: CurrentPlan; problem: Problem }) {
   const page = useSignal(0);
@@ -42,6 +47,7 @@ export function Classes({ plan, problem }: { plan: CurrentPlan; problem: Problem
   const vms = useMemo(() => tenths(plan), [plan]);
   const open = query.value.get("class");
   const shown = all.find((r) => r.c.name === open);
+  const waits = useWaits(plan, shown?.c.name);
   useEffect(() => {
     const onKey = (e: KeyboardEvent) => {
       if (e.ctrlKey || e.metaKey || e.altKey || (e.target as Element).closest("input, select, textarea, dialog")) return;
@@ -94,7 +100,7 @@ export function Classes({ plan, problem }: { plan: CurrentPlan; problem: Problem
           </thead>
           <tbody role="rowgroup">
             {first.map(({ c, of }) => (
-              <Line key={c.name} c={c} of={of} vms={vms.of.get(c.name)!} open={c.name === open} />
+              <Line key={c.name} c={c} of={of} vms={vms.of.get(c.name)!} waits={waits.get(c.name)} open={c.name === open} />
             ))}
             {vms.rounding !== "0.0" && word === "" && at === pages - 1 && (
               <tr role="row">
@@ -112,10 +118,21 @@ export function Classes({ plan, problem }: { plan: CurrentPlan; problem: Problem
             )}
           </tbody>
         </table>
-        {shown && <Panel key={shown.c.name} c={shown.c} of={shown.of} plan={plan} problem={problem} vms={vms.of.get(shown.c.name)!} step={(by) => move(first.map((r) => r.c.name), by)} />}
+        {shown && <Panel key={shown.c.name} c={shown.c} of={shown.of} plan={plan} problem={problem} vms={vms.of.get(shown.c.name)!} waits={waits.get(shown.c.name)} step={(by) => move(first.map((r) => r.c.name), by)} />}
       </div>
     </section>
   );
+}
+
+/** useWaits says of the classes of which nothing runs because they wait, when the next start. A plan does not tell which may
+ *  wait, so that it asks where there are classes without jobs, and nowhere else; of many classes, once one of those is open. */
+function useWaits(plan: CurrentPlan, open: string | undefined): Map<string, string> {
+  const still = new Set(plan.plan.classes.filter(jobless).map((c) => c.name));
+  const wanted = useRef(false);
+  wanted.current ||= plan.plan.classes.length <= few || (open !== undefined && still.has(open));
+  const followed = useFollowed(plan.cluster, wanted.current && still.size > 0).value.value;
+  const said = (at: string) => hourly(new Date(at), cluster.value?.time_zone ?? "UTC", new Date(now.peek()));
+  return new Map((followed ? standing(followed) : []).filter((s) => still.has(s.class)).map((s) => [s.class, waitingFor(s, said)]));
 }
 
 /** move opens the class that stands so many lines below the open one, or the first. */
@@ -172,7 +189,7 @@ const lineOf = (name: string) => `line-${name}`;
 const cureOf = (c: ClassPlan) => (c.verdict === "impossible" && c.flips.deadline_s ? Math.ceil(c.flips.deadline_s) : null);
 
 /** Line is what is decided about a class in one line; pressing it opens why. */
-function Line({ c, of, vms, open }: { c: ClassPlan; of: ProblemClass | undefined; vms: string; open: boolean }) {
+function Line({ c, of, vms, waits, open }: { c: ClassPlan; of: ProblemClass | undefined; vms: string; waits: string | undefined; open: boolean }) {
   const times = spread(c);
   const cure = cureOf(c);
   const press = () => (open ? close(c.name) : choose("class", c.name));
@@ -196,10 +213,10 @@ function Line({ c, of, vms, open }: { c: ClassPlan; of: ProblemClass | undefined
         </a>
       </td>
       <td role="cell" class="sure">
-        <Mark {...verdict(c, of)} />
+        <Mark {...(waits ? later : verdict(c, of))} />
       </td>
       <td role="cell" class="number jobs">
-        {c.admitted} of {c.admitted + c.refused}
+        {served(c)}
         <span class="narrow"> jobs</span>
       </td>
       <td role="cell" class="number vms">
@@ -207,7 +224,7 @@ function Line({ c, of, vms, open }: { c: ClassPlan; of: ProblemClass | undefined
         <span class="narrow"> VMs</span>
       </td>
       <td role="cell" class="number per-job">{slotsOf(c)}</td>
-      <td role="cell" class="bar">{of?.deadline_s && times ? <TimeBar times={times} deadline={of.deadline_s} /> : "–"}</td>
+      <td role="cell" class={waits ? "bar waits" : "bar"}>{waits ?? (of?.deadline_s && times ? <TimeBar times={times} deadline={of.deadline_s} /> : "–")}</td>
       <td role="cell" class="times muted">
         {of?.deadline_s && (times || cure !== null) ? (
           <>
@@ -222,10 +239,18 @@ function Line({ c, of, vms, open }: { c: ClassPlan; of: ProblemClass | undefined
   );
 }
 
+/** jobless says that a class has no jobs in this hour. */
+const jobless = (c: ClassPlan) => c.admitted + c.refused === 0;
+
+const served = (c: ClassPlan) => (jobless(c) ? "0" : `${c.admitted} of ${c.admitted + c.refused}`);
+
+/** later stands in place of the verdict on a class of which nothing runs yet. */
+const later = { tone: "good", text: "Starts later" } as const;
+
 const slotsOf = (c: ClassPlan) => (c.admitted > 0 && c.slots ? `${c.slots.map} / ${c.slots.reduce}` : "–");
 
 /** Panel says why a class is treated so, and what would change it. */
-function Panel({ c, of, plan, problem, vms, step }: { c: ClassPlan; of: ProblemClass | undefined; plan: CurrentPlan; problem: Problem; vms: string; step: (by: number) => void }) {
+function Panel({ c, of, plan, problem, vms, waits, step }: { c: ClassPlan; of: ProblemClass | undefined; plan: CurrentPlan; problem: Problem; vms: string; waits: string | undefined; step: (by: number) => void }) {
   const times = spread(c);
   const cure = cureOf(c);
   const counted = countedOn(c, problem);
@@ -239,9 +264,17 @@ function Panel({ c, of, plan, problem, vms, step }: { c: ClassPlan; of: ProblemC
         <button class="quiet" onClick={() => close(c.name)}>Close</button>
       </header>
       <p>
-        <Chip {...verdict(c, of)} />
+        <Chip {...(waits ? later : verdict(c, of))} />
       </p>
-      <p class="reason">{c.reason}</p>
+      <p class="reason">
+        {waits ? (
+          <>
+            None runs in this hour: {waits}. <a href={`${addressOf(plan.cluster, "contracts")}?tab=wait`}>The schedule that plans follow</a>
+          </>
+        ) : (
+          c.reason
+        )}
+      </p>
       {cure !== null && (
         <p>
           <a class="button" href={tried(plan, { what: "deadline", name: c.name, op: "=", value: String(cure) })}>Use {duration(cure)}</a>
@@ -251,7 +284,7 @@ function Panel({ c, of, plan, problem, vms, step }: { c: ClassPlan; of: ProblemC
         <div>
           <dt>Jobs at once</dt>
           <dd>
-            {c.admitted} of {c.admitted + c.refused}
+            {served(c)}
             {c.refused > 0 ? `, ${c.refused} refused` : ""}
           </dd>
         </div>
