@@ -61,8 +61,8 @@ func TestSchedulesToATimeOfDay(t *testing.T) {
 	}
 }
 
-// A report of two hours that arrives at 20:10 and is due by six is planned by its price before six, and one that arrives at 03:10
-// has no time left before its deadline: it is due the day after.
+// A report of two hours that arrives in the evening and is due by six is planned by its price before six. One that arrives too
+// late for that is due the day after.
 func TestDueByATimeOfDay(t *testing.T) {
 	text := `{"time_zone": "Europe/Berlin", "problem": {"currency": "EUR", "supply": {"on_demand": {"price": "3"}}, "classes": [
 	  {"name": "reports", "vms_per_job": "1", "deadline_s": 7200, "due": "06:00", "jobs": {"min": 0, "max": 0}, "penalty": "50"}]}, "periods": [`

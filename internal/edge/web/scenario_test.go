@@ -94,7 +94,7 @@ func TestStandingOfWaitingClasses(t *testing.T) {
 	if err != nil || !strings.Contains(string(text), "67 wait, 64 start at 09:00") {
 		t.Errorf("got %q (%v)", text, err)
 	}
-	text, err = exec.Command("node", built(t, "standing"), `{"without":"No class has a due_s, so that nothing waits."}`, "2026-12-24T06:30:00Z").Output()
+	text, err = exec.Command("node", built(t, "standing"), `{"may_wait":false,"without":"Nothing waits."}`, "2026-12-24T06:30:00Z").Output()
 	if err != nil || string(text) != "[]\n" {
 		t.Errorf("got %q (%v)", text, err)
 	}

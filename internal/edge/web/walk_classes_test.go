@@ -320,26 +320,31 @@ func walkAThousandClasses(t *testing.T, s *server, browser context.Context) {
 // walkTarget gives a class a target and a time until which it may wait, sees what the plan says of it, and takes both away.
 func walkTarget(t *testing.T, ctx context.Context, s *server) {
 	const at = "/c/odd-names/plan/classes/Same"
-	saved := func(target, due string) (c struct {
+	saved := func(target, due, by string) (c struct {
 		Target float64 `json:"target"`
 		Due    float64 `json:"due_s"`
+		By     string  `json:"due"`
 	}) {
 		do(t, ctx, chromedp.Navigate(s.address+at))
 		until(t, ctx, `document.querySelector("#field-class-target")`)
 		write(t, ctx, "#field-class-target", target)
 		write(t, ctx, "#field-class-due-s", due)
+		write(t, ctx, "#field-class-due", by)
 		press(t, ctx, "Save")
 		until(t, ctx, `document.body.innerText.includes("Saved.")`)
 		s.get(t, "/v1/clusters/odd-names/classes/Same", &c)
 		return c
 	}
-	if c := saved("0.95", "6 h"); c.Target != 0.95 || c.Due != 21600 {
+	if c := saved("0.95", "6 h", ""); c.Target != 0.95 || c.Due != 21600 {
 		t.Errorf("got the target %g and %g s, want 0.95 and 21600", c.Target, c.Due)
+	}
+	if c := saved("0.95", "", "06:00"); c.By != "06:00" || c.Due != 0 {
+		t.Errorf("it is due by %q and within %g s, want 06:00", c.By, c.Due)
 	}
 	do(t, ctx, chromedp.Navigate(s.address+"/c/odd-names/plan?class=Same"))
 	until(t, ctx, `(document.querySelector(".panel .target")?.textContent ?? "").startsWith("Target: 95 % in time. Nothing shows yet")`)
 	picture(t, ctx, "plan-target")
-	if c := saved("", ""); c.Target != 0 || c.Due != 0 {
+	if c := saved("", "", ""); c.Target != 0 || c.Due != 0 || c.By != "" {
 		t.Errorf("the target %g and %g s are still there", c.Target, c.Due)
 	}
 }

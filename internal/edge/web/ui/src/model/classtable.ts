@@ -24,6 +24,7 @@ const columns: Record<string, { pointer: string; kind: Kind | "json" }> = {
   calibration_bound: { pointer: "/calibration/bound", kind: "text" },
   calibration_factor: { pointer: "/calibration/factor", kind: "number" },
   due_s: { pointer: "/due_s", kind: "duration" },
+  due: { pointer: "/due", kind: "text" },
   target: { pointer: "/target", kind: "number" },
   jobs_all: { pointer: "/jobs/all", kind: "flag" },
   confidence: { pointer: "/confidence", kind: "number" },

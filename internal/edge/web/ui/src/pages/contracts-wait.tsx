@@ -27,8 +27,6 @@ const hour = 3_600_000;
 const spans = ["", "1", "2", "4"] as const; // the first is what plans follow, the others are weeks
 const texts: Record<(typeof spans)[number], string> = { "": "as plans follow it", "1": "one week", "2": "two weeks", "4": "four weeks" };
 
-/** noneMayWait is the service's word for clusters where nothing may wait; HowTo says more of that. */
-const noneMayWait = "No class has a due_s, so that nothing waits.";
 
 const zone = () => cluster.value?.time_zone ?? "UTC";
 const said = (at: string) => hourly(new Date(at), zone(), new Date(now.value));
@@ -40,7 +38,7 @@ export function Wait() {
   const followed = useFollowed(name, span === "");
   const f = followed.value.value;
   const why = f?.without;
-  const refused = why && why !== noneMayWait;
+  const refused = f?.may_wait ? why : undefined; // where nothing may wait HowTo says more
   const weeks = plan === null ? "" : why ? "1" : span; // the question what a schedule would be
   const of = useFetched(async () => (weeks ? (await ask("POST /v1/clusters/{cluster}/schedules", { path: { cluster: name }, body: asked(weeks) }))!.value : null), name, weeks, plan);
   const a = span || why ? of.value.value : (f?.answer ?? null);

@@ -78,7 +78,7 @@ export function entriesOf(e: Edited): { look: Entry[]; promise: Entry[]; money: 
   for (const type of Object.keys(c.speed ?? {})) look.push({ pointer: `/class/speed/${step(type)}`, kind: "number", label: `Speed on ${type}`, hint: "2 is half the time, 0 not at all.", required: true });
   const promise = columnsToEdit.filter((f) => f.kind !== "money" && (f.pointer !== "/deadline_s" || c.vms_per_job === undefined)).map((f) => ({ ...f, pointer: `/class${f.pointer}` }));
   if (c.profile || e.figures) promise.push({ pointer: "/class/target", kind: "number", label: "Target", hint: "The part of the runs that is to end in time, such as 0.99. Empty: the deadline holds at the bound." });
-  if (c.deadline_s) promise.push({ pointer: "/class/due_s", kind: "duration", label: "Ended after its arrival within", hint: "For runs that may wait: schedules and plans start them in the cheapest hours. Empty: a run starts as it arrives." });
+  if (c.deadline_s) promise.push({ pointer: "/class/due_s", kind: "duration", label: "Ended after its arrival within", hint: "For runs that may wait: schedules and plans start them in the cheapest hours. Empty: a run starts as it arrives." }, { pointer: "/class/due", kind: "text", label: "Ended by a time of day", hint: "Instead of the time above, such as 06:00 on the cluster's clocks: the first one that leaves a run its deadline." });
   const money = columnsToEdit.filter((f) => f.kind === "money").map((f) => ({ ...f, pointer: `/class${f.pointer}` }));
   return { look, promise, money };
 }
