@@ -126,8 +126,14 @@ func Schedule(ctx context.Context, q ScheduleQuestion, engine lp.Solver) (Schedu
 		return a, &fault.InfeasibleError{Conflicts: refused}
 	}
 	a.Cost = g.cost(&pl)
+	_, a.Refused = g.rows(&pl)
 	a.Saved.Decimal = a.AtOnce.Total.Sub(a.Cost.Total.Decimal)
 	a.Proof.Engine = pl.Engine
+	if q.PlaceAll && len(a.Refused) > 0 { // then their penalties count in the bound
+		q.PlaceAll = false
+		open := g.problem()
+		pl.Bound = open.BoundAt(pl.Prices)
+	}
 	bound := decimal.NewFromFloat(pl.Bound - g.rounding).RoundFloor(money.Places).Add(g.fixed())
 	a.Proof.Bound.Decimal = decimal.Min(bound, a.Cost.Total.Decimal)
 	if a.Cost.Total.IsPositive() {

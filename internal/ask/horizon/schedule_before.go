@@ -184,7 +184,7 @@ func (g *grid) hold(b *Before, earlier []HorizonPeriod) {
 			}
 			g.holding += float64(s.Jobs) * g.unevenly(c)
 			for h := range s.Lasts(g.horizon.Start(), g.hours) {
-				held[h] += float64(parts * s.Jobs)
+				held[h] += float64(parts*s.Jobs) / float64(turnsOf(s.RunSeconds))
 			}
 		}
 	}

@@ -93,8 +93,9 @@ func (f *Followed) Outlook() (all []ClassAhead) {
 }
 
 // Leaves returns what the schedule leaves to one that begins with a later hour, or with the same one: its starts in that hour
-// then stand. Classes that are not there any more, or do not wait, are left out.
-func (f *Followed) Leaves(hour time.Time, classes []capacity.Class) *Before {
+// then stand. Classes that are not there any more, or do not wait, are left out. Of its first hour a plan admitted some jobs at
+// once, by class; what it refused of the starts of that hour does not run.
+func (f *Followed) Leaves(hour time.Time, classes []capacity.Class, admitted map[string]float64) *Before {
 	b := &Before{Counted: make([]float64, len(classes))}
 	if f == nil || hour.Before(f.Question.Start()) {
 		return b
@@ -105,6 +106,7 @@ func (f *Followed) Leaves(hour time.Time, classes []capacity.Class) *Before {
 		}
 		return nil
 	}
+	refused := f.refused(admitted)
 	began := hour
 	if hour.Equal(f.Question.Start()) {
 		began = hour.Add(time.Hour)
@@ -117,7 +119,15 @@ func (f *Followed) Leaves(hour time.Time, classes []capacity.Class) *Before {
 		case !s.Start.Before(began):
 			waiting[WaitingJobs{Class: s.Class, Arrived: s.Arrived.UTC()}] += s.Jobs
 		case s.Lasts(hour, 1) > 0 && fits(c, s):
-			b.Running = append(b.Running, *s)
+			row := *s
+			if s.Start.Equal(f.Question.Start()) {
+				n := min(refused[s.Class], row.Jobs)
+				row.Jobs -= n
+				refused[s.Class] -= n
+			}
+			if row.Jobs > 0 {
+				b.Running = append(b.Running, row)
+			}
 		}
 	})
 	for w, n := range waiting {
@@ -131,6 +141,26 @@ func (f *Followed) Leaves(hour time.Time, classes []capacity.Class) *Before {
 		b.Counted[k] = f.counted(classes[k].Name, hour)
 	}
 	return b
+}
+
+// refused returns the executions that the plan of the first hour did not admit, by class.
+func (f *Followed) refused(admitted map[string]float64) map[string]int64 {
+	refused := map[string]int64{}
+	for class, rows := range f.Running(f.Question.Start()) {
+		if n, known := admitted[class]; known {
+			refused[class] = max(0, (atOnce(rows)-int64(n))*turnsOf(rows[0].RunSeconds))
+		}
+	}
+	return refused
+}
+
+// atOnce returns how many executions of a class run at once that run in an hour.
+func atOnce(rows []ScheduledStart) int64 {
+	sum := 0.0
+	for _, s := range rows {
+		sum += float64(s.Jobs) / float64(turnsOf(s.RunSeconds))
+	}
+	return int64(capacity.WholeJobs(sum))
 }
 
 // fits reports whether the slots of executions that run are still slots of their class.
@@ -158,31 +188,42 @@ func (f *Followed) counted(class string, hour time.Time) float64 {
 }
 
 // Lay makes a problem of an hour one of the executions that the schedule runs in it. Those of a class that run for different
-// times count with the one time for which they need as many VMs. They are promised if keep says so.
-func (f *Followed) Lay(p *capacity.Problem, hour time.Time, keep bool) {
+// times count with the one time for which they need as many VMs. The plan decides which of them are worth their VMs; as many as
+// kept returns for a class, of those that started before, are promised.
+func (f *Followed) Lay(p *capacity.Problem, hour time.Time, kept func(class string, started float64) float64) {
 	running := f.Running(hour)
 	for k := range p.Classes {
 		c := &p.Classes[k]
 		if !f.waits(c.Name) {
 			continue
 		}
-		jobs, rates, shortest, longest := int64(0), 0.0, math.Inf(1), 0.0
+		rates, sum, shortest, longest := 0.0, 0.0, math.Inf(1), 0.0
+		var started []ScheduledStart
 		fixed := perf.PlannedDemand(*c, p.Options).FixedSeconds
 		for _, s := range running[c.Name] {
-			jobs += s.Jobs
-			rates += float64(s.Jobs) / (s.RunSeconds - fixed)
+			n := float64(s.Jobs) / float64(turnsOf(s.RunSeconds))
+			sum += n
+			rates += n / (s.RunSeconds - fixed)
+			if s.Start.Before(hour) || f.begun(&s) {
+				started = append(started, s)
+			}
 			shortest, longest = min(shortest, s.RunSeconds), max(longest, s.RunSeconds)
 		}
 		c.ArrivalsPerHour = 0
-		if c.Jobs = c.Jobs.Of(float64(jobs)); keep {
-			c.Jobs.Min = float64(jobs)
-		}
+		jobs := atOnce(running[c.Name])
+		c.Jobs = c.Jobs.Of(float64(jobs))
+		c.Jobs.Min = min(float64(jobs), max(c.Jobs.Min, kept(c.Name, float64(atOnce(started)))))
 		switch {
 		case jobs == 0 || c.VMsPerJob != nil:
 		case shortest == longest:
 			c.DeadlineSeconds = longest
 		default:
-			c.DeadlineSeconds = fixed + float64(jobs)/rates
+			c.DeadlineSeconds = fixed + sum/rates
 		}
 	}
+}
+
+// begun reports whether executions had started when the schedule was made.
+func (f *Followed) begun(s *ScheduledStart) bool {
+	return f.Question.Before != nil && slices.Contains(f.Question.Before.Running, *s)
 }

@@ -44,7 +44,7 @@ type gridClass struct {
 // gridRun is a run with the slots of an execution in it, and the parts of VMs it holds by hour.
 type gridRun struct {
 	schedule.Slots
-	parts int64 // while it runs
+	parts int64 // while it runs; several short ones share them in turns
 	load  []int64
 }
 
@@ -71,8 +71,12 @@ func newGrid(q *ScheduleQuestion) *grid {
 	h := q.horizon()
 	g := &grid{question: q, horizon: h, hours: int(h.End().Sub(h.Start()) / time.Hour), unit: finest}
 	for k := range h.Problem.Classes {
-		for _, slots := range []int64{h.Problem.Classes[k].SlotsPerVM.Map, h.Problem.Classes[k].SlotsPerVM.Reduce} {
-			if times := slots / common(g.unit, max(1, slots)); slots > 0 && g.unit*times <= finest*finest {
+		turns := int64(1) // of slots within an hour
+		if c := &h.Problem.Classes[k]; c.DeadlineSeconds > 0 && c.MayWait() {
+			turns = turnsOf(c.DeadlineSeconds)
+		}
+		for _, slots := range []int64{h.Problem.Classes[k].SlotsPerVM.Map, h.Problem.Classes[k].SlotsPerVM.Reduce, 1} {
+			if times := turns * slots / common(g.unit, max(1, turns*slots)); slots > 0 && times <= finest*finest/g.unit {
 				g.unit *= times
 			}
 		}
@@ -183,10 +187,15 @@ func (g *grid) runs(c *capacity.Class, most int) (runs []gridRun) {
 			continue
 		}
 		fewest = parts
-		runs = append(runs, gridRun{slots, parts, slices.Repeat([]int64{parts}, hours)})
+		turns := turnsOf(seconds)
+		g.rounded = g.rounded || parts%turns > 0
+		runs = append(runs, gridRun{slots, parts, slices.Repeat([]int64{(parts + turns - 1) / turns}, hours)})
 	}
 	return runs
 }
+
+// turnsOf returns how many executions run one after the other in an hour on the same VMs.
+func turnsOf(seconds float64) int64 { return int64(max(1, math.Floor(3600/seconds))) }
 
 // loadNoise bounds rounding errors of a load, in parts of VMs.
 const loadNoise = 1e-3
@@ -297,7 +306,7 @@ func (g *grid) problem() schedule.Problem {
 		if x.waits && x.waited == 0 {
 			c.First = 1
 		}
-		if x.all {
+		if x.all || g.question.PlaceAll {
 			c.Penalty = g.forbidding(x)
 		}
 		for i := range x.runs {

@@ -17,8 +17,10 @@ type ScheduleQuestion struct {
 	Contracts []TermContract   `json:"contracts,omitempty"`
 	TimeZone  string           `json:"time_zone,omitempty"` // of times of day; "" is UTC
 	Periods   []HorizonPeriod  `json:"periods"`
-	Earlier   []HorizonPeriod  `json:"earlier,omitempty"` // what arrived before of classes that do not wait, and may still run
-	Before    *Before          `json:"before,omitempty"`
+	// PlaceAll refuses executions only where there is no room for them, whatever they are worth.
+	PlaceAll bool            `json:"place_all,omitempty"`
+	Earlier  []HorizonPeriod `json:"earlier,omitempty"` // what arrived before of classes that do not wait, and may still run
+	Before   *Before         `json:"before,omitempty"`
 }
 
 func (q *ScheduleQuestion) horizon() *Horizon {
@@ -36,7 +38,7 @@ const (
 	maxScheduleOptions = 5_000_000 // starts and runs of all arrivals
 )
 
-var scheduleShape = strict.NewShape("a schedule's question", []string{"problem", "periods"}, "contracts", "time_zone", "earlier", "before")
+var scheduleShape = strict.NewShape("a schedule's question", []string{"problem", "periods"}, "contracts", "time_zone", "place_all", "earlier", "before")
 
 // ReadSchedule reads the question as strictly as ReadHorizon.
 func ReadSchedule(data []byte, limits capacity.Limits, overrides ...func(*capacity.Options)) (ScheduleQuestion, error) {
@@ -44,7 +46,7 @@ func ReadSchedule(data []byte, limits capacity.Limits, overrides ...func(*capaci
 	limits.Due = true
 	r := strict.NewReader(data)
 	var before *Before
-	zone := ""
+	zone, all := "", false
 	r.Object(scheduleShape, func(name string) {
 		switch name {
 		case "before":
@@ -54,6 +56,9 @@ func ReadSchedule(data []byte, limits capacity.Limits, overrides ...func(*capaci
 		case "time_zone":
 			zone, _ = r.Text()
 			return
+		case "place_all":
+			r.Flag(&all)
+			return
 		}
 		readHorizonMember(r, name, &h, limits)
 	})
@@ -61,7 +66,7 @@ func ReadSchedule(data []byte, limits capacity.Limits, overrides ...func(*capaci
 	for _, override := range overrides {
 		override(&h.Problem.Options)
 	}
-	q := ScheduleQuestion{Problem: h.Problem, Contracts: h.Contracts, TimeZone: zone, Periods: h.Periods, Earlier: h.Earlier, Before: before}
+	q := ScheduleQuestion{Problem: h.Problem, Contracts: h.Contracts, TimeZone: zone, PlaceAll: all, Periods: h.Periods, Earlier: h.Earlier, Before: before}
 	if err := r.Result(q.check); err != nil {
 		return ScheduleQuestion{}, err
 	}

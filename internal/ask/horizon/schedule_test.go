@@ -35,17 +35,17 @@ func TestSchedulesAreRefusedWithACure(t *testing.T) {
 		"no time of day":            {`"due_s": 21600`, `"due": "25:00"`, "/problem/classes/0/due", "write one such as 06:00."},
 		"two times":                 {`"due_s": 21600`, `"due_s": 21600, "due": "06:00"`, "/problem/classes/0/due", "give one of the two."},
 		"a day without a price":     {`"due_s": 21600`, `"due": "06:00"`, "/periods/0/arrivals/0", "may run until 2026-03-03T06:00:00Z, and the periods end at 2026-03-02T20:00:00Z"},
-		"no zone":                   {`{
+		"no zone": {`{
  "problem"`, `{"time_zone": "Mars/Olympus",
  "problem"`, "/time_zone", "Europe/Berlin"},
-		"window beyond the end":     {`"arrivals": [0, 0]`, `"arrivals": [2, 0]`, "/periods/2/arrivals/0", "the periods end at 2026-03-02T20:00:00Z, after which no hour has a price. Add 4 hours without arrivals, or none here."},
-		"run beyond the end":        {`"arrivals": [0, 0]`, `"arrivals": [0, 4]`, "/periods/2/arrivals/1", "Add 1 hour without arrivals"},
-		"a gap in the prices":       {`"start": "2026-03-02T16:00:00Z"`, `"start": "2026-03-02T17:00:00Z"`, "/periods/2/start", "Begin at 2026-03-02T16:00:00Z."},
-		"no arrivals":               {`"hours": 4, "arrivals": [0, 0]`, `"hours": 4`, "/periods/2/arrivals", "give those that arrive in the period"},
-		"half an hour":              {`"hours": 4, "arrivals": [0, 0]`, `"seconds": 1800, "arrivals": [0, 0]`, "/periods/2/seconds", "whole hours"},
-		"a promise":                 {`"jobs": {"min": 0, "max": 0}, "penalty": "2"`, `"jobs": {"min": 1, "max": 1}, "penalty": "2"`, "/problem/classes/0/jobs/min", "Give 0"},
-		"a budget":                  {`"currency": "EUR",`, `"currency": "EUR", "budget": {"vm_cost": "9"},`, "/problem/budget", "leave it out"},
-		"too many":                  {`"arrivals": [12, 8]`, `"arrivals": [1000001, 8]`, "/periods", "1000000 at most"},
+		"window beyond the end": {`"arrivals": [0, 0]`, `"arrivals": [2, 0]`, "/periods/2/arrivals/0", "the periods end at 2026-03-02T20:00:00Z, after which no hour has a price. Add 4 hours without arrivals, or none here."},
+		"run beyond the end":    {`"arrivals": [0, 0]`, `"arrivals": [0, 4]`, "/periods/2/arrivals/1", "Add 1 hour without arrivals"},
+		"a gap in the prices":   {`"start": "2026-03-02T16:00:00Z"`, `"start": "2026-03-02T17:00:00Z"`, "/periods/2/start", "Begin at 2026-03-02T16:00:00Z."},
+		"no arrivals":           {`"hours": 4, "arrivals": [0, 0]`, `"hours": 4`, "/periods/2/arrivals", "give those that arrive in the period"},
+		"half an hour":          {`"hours": 4, "arrivals": [0, 0]`, `"seconds": 1800, "arrivals": [0, 0]`, "/periods/2/seconds", "whole hours"},
+		"a promise":             {`"jobs": {"min": 0, "max": 0}, "penalty": "2"`, `"jobs": {"min": 1, "max": 1}, "penalty": "2"`, "/problem/classes/0/jobs/min", "Give 0"},
+		"a budget":              {`"currency": "EUR",`, `"currency": "EUR", "budget": {"vm_cost": "9"},`, "/problem/budget", "leave it out"},
+		"too many":              {`"arrivals": [12, 8]`, `"arrivals": [1000001, 8]`, "/periods", "1000000 at most"},
 	} {
 		_, err := ReadSchedule([]byte(strings.Replace(dayText, test.was, test.is, 1)), capacity.DefaultLimits())
 		var input *fault.InputError

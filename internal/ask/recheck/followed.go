@@ -16,7 +16,7 @@ import (
 const ScheduleCheck = "schedule"
 
 // Followed checks a schedule, and that the problem of an hour has what it runs then of each class that waits. That is as many
-// executions, of which no more are promised. With its deadline they take the VMs of their own runs.
+// executions at once, of which no more are promised. With its deadline they take the VMs of their own runs.
 func Followed(f horizon.Followed, p capacity.Problem, at time.Time) proof.Check {
 	failed := func(format string, values ...any) proof.Check {
 		return proof.Check{Name: ScheduleCheck, Outcome: proof.Failed, Detail: fmt.Sprintf(format, values...)}
@@ -38,7 +38,7 @@ func Followed(f horizon.Followed, p capacity.Problem, at time.Time) proof.Check 
 			if s.Class != c.Name || since.Sign() < 0 || since.Cmp(new(big.Rat).SetInt64(roundedUp(hours))) >= 0 {
 				return
 			}
-			n := new(big.Rat).SetInt64(s.Jobs)
+			n := new(big.Rat).Quo(new(big.Rat).SetInt64(s.Jobs), turns(s.RunSeconds))
 			jobs.Add(jobs, n)
 			if rest := new(big.Rat).Sub(ratio(s.RunSeconds), fixed); rest.Sign() > 0 {
 				rate.Add(rate, n.Quo(n, rest))
@@ -57,8 +57,8 @@ func Followed(f horizon.Followed, p capacity.Problem, at time.Time) proof.Check 
 			if got.Name != c.Name {
 				continue
 			}
-			if ratio(got.Jobs.Max).Cmp(jobs) != 0 || got.Jobs.Min > got.Jobs.Max {
-				return failed("The schedule runs %s executions of %q in the hour, and the plan has %g.", jobs.RatString(), fault.Clip(c.Name), got.Jobs.Max)
+			if n := roundedUp(jobs); got.Jobs.Max != float64(n) || got.Jobs.Min > got.Jobs.Max {
+				return failed("The schedule runs %d executions of %q at once in the hour, and the plan has %g.", n, fault.Clip(c.Name), got.Jobs.Max)
 			}
 			if jobs.Sign() == 0 || got.VMsPerJob != nil {
 				continue

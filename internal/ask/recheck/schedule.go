@@ -85,7 +85,8 @@ func (s *scheduled) prepare() {
 		penalty := new(big.Rat).Mul(c.Penalty.Rat(), ratio(c.DeadlineSeconds))
 		penalty.Quo(penalty, new(big.Rat).SetInt64(p.PeriodSeconds))
 		s.index[c.Name] = k
-		s.table.Classes = append(s.table.Classes, proof.TimedClass{Class: c, Window: int(math.Floor(c.DueSeconds / 3600)), Windows: s.windows(&c), Penalty: penalty, Arrivals: s.arrivals(k)})
+		s.table.Classes = append(s.table.Classes, proof.TimedClass{Class: c, Window: int(math.Floor(c.DueSeconds / 3600)), Windows: s.windows(&c), Penalty: penalty, Arrivals: s.arrivals(k),
+			Placed: s.question.PlaceAll && len(s.answer.Refused) == 0})
 	}
 	s.prepareBefore()
 	for i := range s.question.Periods {
@@ -134,7 +135,7 @@ func (s *scheduled) prepareBefore() {
 		c := s.table.Classes[s.index[w.Class]]
 		ago := int(s.at(0).Sub(w.Arrived) / time.Hour)
 		s.waiting[arrivedBefore{s.index[w.Class], -ago}] = len(s.table.Classes)
-		s.table.Classes = append(s.table.Classes, proof.TimedClass{Class: c.Class, Window: s.window(&c.Class, w.Arrived, c.Window) - ago, Waited: true, Penalty: c.Penalty, Arrivals: []int64{w.Jobs}})
+		s.table.Classes = append(s.table.Classes, proof.TimedClass{Class: c.Class, Window: s.window(&c.Class, w.Arrived, c.Window) - ago, Waited: true, Placed: c.Placed, Penalty: c.Penalty, Arrivals: []int64{w.Jobs}})
 	}
 	s.table.Held = make([]*big.Rat, s.hours)
 	for h := range s.table.Held {
@@ -149,6 +150,7 @@ func (s *scheduled) prepareBefore() {
 			vms.Add(big.NewRat(r.MapSlots, max(1, c.SlotsPerVM.Map)), big.NewRat(r.ReduceSlots, max(1, c.SlotsPerVM.Reduce)))
 		}
 		vms.Mul(vms, new(big.Rat).SetInt64(r.Jobs))
+		vms.Quo(vms, turns(r.RunSeconds))
 		ends := r.Start.Add(time.Duration(math.Ceil(r.RunSeconds/3600)) * time.Hour)
 		for h := 0; h < s.hours && s.at(h).Before(ends); h++ {
 			s.table.Held[h].Add(s.table.Held[h], vms)
@@ -190,6 +192,12 @@ func (s *scheduled) window(c *capacity.Class, arrived time.Time, told int) int {
 		}
 	}
 	return int(at.Sub(arrived) / time.Hour)
+}
+
+// turns returns how many executions run one after the other in an hour on the same VMs.
+func turns(seconds float64) *big.Rat {
+	n := new(big.Rat).Quo(big.NewRat(3600, 1), ratio(seconds))
+	return new(big.Rat).SetInt64(max(1, new(big.Int).Div(n.Num(), n.Denom()).Int64()))
 }
 
 // arrivedBefore names executions of a class that arrived in an hour before the first, which is negative.

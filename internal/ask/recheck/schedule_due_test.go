@@ -49,7 +49,7 @@ func TestSchedulesToATimeOfDay(t *testing.T) {
 					end := s.Start.Add(time.Duration(s.RunSeconds) * time.Second).In(where)
 					for at := s.Start.In(where); at.Before(end); at = at.Add(time.Minute) { // nothing runs through the time after a deadline's room
 						if early := at.Sub(s.Arrived) < time.Hour+time.Duration(q.Problem.Classes[0].DeadlineSeconds)*time.Second; at.Format("15:04") == due && !early && !at.Equal(s.Start) {
-								t.Errorf("%s, %s: %+v runs at %s", day, zone, s, at)
+							t.Errorf("%s, %s: %+v runs at %s", day, zone, s, at)
 						}
 					}
 				}

@@ -27,6 +27,7 @@ type TimedClass struct {
 	Window   int
 	Windows  []int // by the hour of the arrival, instead of Window and never too short to wait in; nil where all are alike
 	Waited   bool
+	Placed   bool // all executions have a place, in every timetable that the bound is of
 	Arrivals []int64
 	Earlier  []*big.Rat // arrivals in the hours before, the last first, of a class without a window
 	Penalty  *big.Rat   // of a refused execution
@@ -242,6 +243,9 @@ func (t *Timetable) loadOf(c *TimedClass, s TimedStart) (load []*big.Rat, fault 
 		return nil, fmt.Sprintf("it cannot run for %d hours", s.Hours)
 	}
 	vms, fault := t.slotted(c, &in, s)
+	if fault == "" {
+		vms = inTurns(vms, in.DeadlineSeconds)
+	}
 	for range s.Hours {
 		load = append(load, vms)
 	}
@@ -280,6 +284,15 @@ func (t *Timetable) slots(in *capacity.Class, s TimedStart) (vms *big.Rat, fault
 		return nil, "it has more slots than it needs"
 	}
 	return vms, ""
+}
+
+// inTurns returns the part of VMs that an execution takes of an hour in which as many as fit run one after the other.
+func inTurns(vms *big.Rat, seconds float64) *big.Rat {
+	if vms == nil || seconds > 1800 {
+		return vms
+	}
+	turns := quo(whole(3600), number(seconds))
+	return quo(vms, new(big.Rat).SetInt(new(big.Int).Div(turns.Num(), turns.Denom())))
 }
 
 // RunSeconds returns for how long an execution without a window runs, after a check.
@@ -446,7 +459,7 @@ func (t *Timetable) boundAtOnce(bound *big.Rat, c *TimedClass, prices []*big.Rat
 			for h, x := range load {
 				runs.Add(runs, mul(x, prices[a+h]))
 			}
-			if cost = smaller(cost, runs); c.Class.Jobs.All {
+			if cost = smaller(cost, runs); c.Class.Jobs.All || c.Placed {
 				cost = runs
 			}
 		}
@@ -461,14 +474,15 @@ func (t *Timetable) boundWithin(bound *big.Rat, c *TimedClass, until []*big.Rat)
 		most = max(most, hours)
 	}
 	for hours := 1; hours <= most-c.first() && hours <= longestRun && float64(3600*(hours-1)) < c.Class.DeadlineSeconds; hours++ {
-		least = append(least, t.least(c, min(float64(3600*hours), c.Class.DeadlineSeconds)))
+		seconds := min(float64(3600*hours), c.Class.DeadlineSeconds)
+		least = append(least, inTurns(t.least(c, seconds), seconds))
 	}
 	for a, n := range c.Arrivals {
 		if n == 0 {
 			continue
 		}
 		var cost *big.Rat
-		if !c.Class.Jobs.All {
+		if !c.Class.Jobs.All && !c.Placed {
 			cost = c.Penalty
 		}
 		for i, vms := range least {

@@ -60,9 +60,14 @@ func Solve(ctx context.Context, p Problem, solver lp.Solver, o Options) Plan {
 	for t := range plan.Prices { // as decimals can tell them
 		plan.Prices[t] = math.Round(plan.Prices[t]*priceParts) / priceParts
 	}
-	bound, _ := p.Lagrange(plan.Prices)
-	plan.Bound = bound - p.slack(plan.Prices)
+	plan.Bound = p.BoundAt(plan.Prices)
 	return plan
+}
+
+// BoundAt returns a bound on the cost of every plan, which follows from prices of a VM in each step.
+func (p *Problem) BoundAt(prices []float64) float64 {
+	bound, _ := p.Lagrange(prices)
+	return bound - p.slack(prices)
 }
 
 // priceParts are the parts of a unit of money in which prices of the bound are told.

@@ -44,7 +44,7 @@ func (d *Desk) problem(ctx context.Context, cluster string, at time.Time) (input
 	if err != nil {
 		return snapshot, p, err
 	}
-	return snapshot, p, d.lay(&p, kept, at, true)
+	return snapshot, p, d.lay(&p, kept, at, allStarted)
 }
 
 func (d *Desk) plainProblem(ctx context.Context, cluster string, at time.Time) (snapshot inputs.Snapshot, p capacity.Problem, err error) {
@@ -63,7 +63,7 @@ func mayWait(s inputs.Snapshot) bool {
 }
 
 // lay makes a problem one of what a schedule runs at a moment, if it covers that.
-func (d *Desk) lay(p *capacity.Problem, kept Schedule, at time.Time, keep bool) error {
+func (d *Desk) lay(p *capacity.Problem, kept Schedule, at time.Time, promised func(class string, started float64) float64) error {
 	if kept.Followed == nil {
 		return nil
 	}
@@ -73,7 +73,7 @@ func (d *Desk) lay(p *capacity.Problem, kept Schedule, at time.Time, keep bool) 
 	}
 	if hour := at.UTC().Truncate(time.Hour); f.Covers(hour) {
 		p.Classes = slices.Clone(p.Classes)
-		f.Lay(p, hour, keep)
+		f.Lay(p, hour, promised)
 	}
 	return p.Validate()
 }
@@ -120,8 +120,22 @@ func (d *Desk) problemNow(ctx context.Context, cluster string, at time.Time) (f 
 		f.made = true
 	}
 	f.schedule = &kept
-	return f, d.lay(&f.problem, kept, at, true)
+	return f, d.lay(&f.problem, kept, at, f.admitted)
 }
+
+// allStarted promises all that had started.
+func allStarted(_ string, started float64) float64 { return started }
+
+// admitted promises what had started, as far as the current plan admits any.
+func (f *followed) admitted(class string, started float64) float64 {
+	if previous := f.snapshot.Previous; previous != nil {
+		return min(started, previous.Jobs[class])
+	}
+	return started
+}
+
+// none promises nothing.
+func none(string, float64) float64 { return 0 }
 
 // unkept returns the schedule to store.
 func (f *followed) unkept() *Schedule {
@@ -188,10 +202,15 @@ func (d *Desk) makeSchedule(ctx context.Context, snapshot inputs.Snapshot, last 
 	told.Until = end
 	told.EndWithForecasts()
 	o.Until = told.Until.Add(longest)
-	q, _, err := o.Schedule(told.Until, before.Leaves(hour, classes))
+	var admitted map[string]float64
+	if snapshot.Previous != nil {
+		admitted = snapshot.Previous.Jobs
+	}
+	q, _, err := o.Schedule(told.Until, before.Leaves(hour, classes, admitted))
 	if err != nil {
 		return nil, err
 	}
+	q.PlaceAll = true // plans decide what is worth its VMs
 	in, leave, err := d.solver.Enter(ctx)
 	if err != nil {
 		return nil, err
@@ -225,7 +244,7 @@ func (d *Desk) answerFollowed(ctx context.Context, f *followed, at time.Time) (r
 		return record, err
 	}
 	f.problem = f.plain
-	if err := d.lay(&f.problem, *f.schedule, at, false); err != nil {
+	if err := d.lay(&f.problem, *f.schedule, at, none); err != nil {
 		return record, err
 	}
 	return d.answer(ctx, f.snapshot, f.problem, at)

@@ -3570,6 +3570,7 @@ export type ScheduleRequest = {
   contracts?: Array<TermContract>;
   earlier?: Array<HorizonPeriod>;
   periods: Array<HorizonPeriod>;
+  place_all?: boolean;
   problem: (Problem);
   time_zone?: string;
 };
