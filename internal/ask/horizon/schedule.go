@@ -109,7 +109,7 @@ func Schedule(ctx context.Context, q ScheduleQuestion, engine lp.Solver) (Schedu
 	if q.Problem.Options.Engine == capacity.EngineExact {
 		engine = nil
 	}
-	g := newGrid(&q)
+	g, asked := newGrid(&q), q
 	p := g.problem()
 	a := ScheduleAnswer{Status: capacity.Feasible, Currency: q.Problem.Currency, Warnings: []capacity.Warning{}}
 	// The plan in which nothing waits comes first, so that too little time never makes it look dear.
@@ -143,7 +143,7 @@ func Schedule(ctx context.Context, q ScheduleQuestion, engine lp.Solver) (Schedu
 		a.Status = capacity.Optimal
 	}
 	g.tell(&pl, &a)
-	a.explain(q.Start(), q.End())
+	a.explain(&asked)
 	return a, nil
 }
 
@@ -288,13 +288,14 @@ func (g *grid) rows(p *schedule.Plan) (starts []ScheduledStart, refused []Refuse
 }
 
 // Retold is the answer with its sentences and facts made anew from its figures.
-func (a ScheduleAnswer) Retold(start, end time.Time) ScheduleAnswer {
-	a.explain(start, end)
+func (a ScheduleAnswer) Retold(q *ScheduleQuestion) ScheduleAnswer {
+	a.explain(q)
 	return a
 }
 
 // explain says in a paragraph what the schedule comes to, every sentence as a fact.
-func (a *ScheduleAnswer) explain(start, end time.Time) {
+func (a *ScheduleAnswer) explain(q *ScheduleQuestion) {
+	start, end := q.Start(), q.End()
 	a.Facts = words.Facts{}
 	say := a.Facts.Say
 	var arrived, refused, later float64
@@ -305,6 +306,9 @@ func (a *ScheduleAnswer) explain(start, end time.Time) {
 	say("bill", "", fmt.Sprintf("From %s until %s the VM bill is %s %s, for %s of %s.", moment(start), moment(end), words.CentsOf(a.Cost.Bill), a.Currency,
 		words.Number(arrived-refused), words.Counted(words.Number(arrived), "execution")),
 		words.Money("bill", a.Cost.Bill, a.Currency), words.Count("executions", arrived, "executions"))
+	if q.PlaceAll {
+		say("place_all", "", "That is where all run that find room; plans of the hours refuse those that are not worth their VMs.")
+	}
 	if refused > 0 {
 		say("value_refused", "", fmt.Sprintf("%s %s refused, on no bill and valued at %s.", words.Counted(words.Number(refused), "execution"), words.IsAre(refused), words.CentsOf(a.Cost.ValueRefused)),
 			words.Money("value_refused", a.Cost.ValueRefused, a.Currency), words.Count("refused", refused, "executions"))

@@ -69,5 +69,12 @@ func Followed(f horizon.Followed, p capacity.Problem, at time.Time) proof.Check 
 			}
 		}
 	}
-	return proof.Check{Name: ScheduleCheck, Outcome: proof.OK, Detail: fmt.Sprintf("The plan has what its schedule runs in the hour of %s, and the schedule is right.", fault.Plural(int64(waiting), "class"))}
+	return proof.Check{Name: ScheduleCheck, Outcome: proof.OK, Detail: fmt.Sprintf("The plan has what its schedule runs in the hour of %s, and the schedule is right.", classesOf(waiting))}
+}
+
+func classesOf(n int) string {
+	if n == 1 {
+		return "1 class"
+	}
+	return fmt.Sprintf("%d classes", n)
 }

@@ -27,7 +27,7 @@ func (c *checking) schedule(q horizon.ScheduleQuestion, a horizon.ScheduleAnswer
 		c.wrong(f.Pointer, "%s", f.Detail)
 	}
 	c.end(PlansCheck, "Every execution starts once, in time, on VMs that are rented, also where nothing waits. The sums and the bound are right.")
-	if told := a.Retold(q.Start(), q.End()); told.Explanation != a.Explanation || !slices.EqualFunc(told.Facts, a.Facts, func(x, y capacity.Fact) bool {
+	if told := a.Retold(&q); told.Explanation != a.Explanation || !slices.EqualFunc(told.Facts, a.Facts, func(x, y capacity.Fact) bool {
 		return x.Kind == y.Kind && x.Subject == y.Subject && x.Claim == y.Claim && slices.Equal(x.Figures, y.Figures)
 	}) {
 		c.wrong("/explanation", "does not say the figures of the answer")
