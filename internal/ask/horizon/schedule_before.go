@@ -151,13 +151,23 @@ func (b *Before) counted(class int) float64 {
 
 // wait adds the executions that wait, each row with the window that is left to it.
 func (g *grid) wait(b *Before) {
+	known := map[int][]gridRun{} // of a class, in the whole window
 	for _, w := range b.Waiting {
 		k := g.problemClass(w.Class)
 		c := &g.horizon.Problem.Classes[k]
 		x := gridClass{of: k, waits: true, waited: int(g.horizon.Start().Sub(w.Arrived) / time.Hour), penalty: g.classes[k].penalty, all: c.Jobs.All, arrivals: []int64{w.Jobs}}
 		x.window = max(0, min(int(c.DueSeconds/3600)-x.waited, g.hours))
-		x.runs = g.runs(c, x.window)
-		g.classes = append(g.classes, x)
+		all, is := known[k]
+		if !is {
+			all = g.runs(c, min(int(c.DueSeconds/3600), g.hours))
+			known[k] = all
+		}
+		for len(x.runs) < len(all) && len(all[len(x.runs)].load) <= x.window {
+			x.runs = all[:len(x.runs)+1]
+		}
+		if g.add(&x); g.tooMany() {
+			return
+		}
 	}
 }
 
@@ -167,7 +177,8 @@ func (g *grid) problemClass(name string) int {
 
 // hold adds up what executions hold that started before: those of classes that wait, and those that arrived earlier of others.
 func (g *grid) hold(b *Before, earlier []HorizonPeriod) {
-	held := make([]float64, g.hours)
+	held := make([]float64, g.hours) // parts
+	g.heldVMs = make([]float64, g.hours)
 	if b != nil {
 		for _, s := range b.Running {
 			c := &g.horizon.Problem.Classes[g.problemClass(s.Class)]
@@ -178,8 +189,11 @@ func (g *grid) hold(b *Before, earlier []HorizonPeriod) {
 				parts = g.parts(c, schedule.Slots{Map: s.MapSlots, Reduce: s.ReduceSlots})
 			}
 			g.holding += float64(s.Jobs) * g.unevenly(c)
+			g.most += float64(parts) * float64(s.Jobs)
+			vms := float64(s.Jobs) * slotVMs(c, schedule.Slots{Map: s.MapSlots, Reduce: s.ReduceSlots})
 			for h := range s.Lasts(g.horizon.Start(), g.hours) {
-				held[h] += float64(parts * s.Jobs)
+				held[h] += float64(parts) * float64(s.Jobs)
+				g.heldVMs[h] += vms
 			}
 		}
 	}
@@ -192,8 +206,13 @@ func (g *grid) hold(b *Before, earlier []HorizonPeriod) {
 		g.holding += flow.Jobs() * g.unevenly(&g.horizon.Problem.Classes[k])
 		for h := range held {
 			from := g.at(h).Unix()
-			held[h] += flow.Running(r.Seconds, from, from+3600) * float64(r.parts)
+			jobs := flow.Running(r.Seconds, from, from+3600)
+			held[h] += jobs * float64(r.parts)
+			g.heldVMs[h] += jobs * r.vms
 		}
+	}
+	if g.most += slices.Max(held); g.tooMany() {
+		return
 	}
 	for h, x := range held {
 		if parts := int64(math.Ceil(x - loadNoise)); parts > 0 {

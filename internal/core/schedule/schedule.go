@@ -198,7 +198,8 @@ func (p *Problem) costs(c *Class, prices []float64) [][]float64 {
 	all := make([][]float64, len(c.Runs))
 	for r := range c.Runs {
 		load := c.Runs[r].Load
-		all[r] = make([]float64, max(0, len(prices)-len(load)+1))
+		starts := min(len(prices)-len(load)+1, len(c.Arrivals)-1+c.First+c.starts(r)) // none is later
+		all[r] = make([]float64, max(0, starts))
 		for s := range all[r] {
 			sum := 0.0
 			for i, x := range load {
