@@ -103,6 +103,7 @@ func (o Outlook) Schedule(end time.Time, before *Before) (q ScheduleQuestion, wa
 		return q, nil, err
 	}
 	q = ScheduleQuestion{Problem: h.Problem, Contracts: h.Contracts, Periods: h.Periods, Earlier: h.Earlier, Before: before}
+	q.startedAtOnce()
 	// The question was made here: the caller has no member that a pointer could name.
 	return q, warnings, fault.Move(strict.Check(q.check), func(string) string { return "" })
 }

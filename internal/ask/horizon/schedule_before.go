@@ -20,6 +20,8 @@ type Before struct {
 	Running []ScheduledStart `json:"running,omitempty"` // those that still hold VMs
 	// Counted tells by class which part of an execution counts as arrived and has not arrived yet, because executions are whole.
 	Counted []float64 `json:"counted,omitempty"`
+	// atOnce tells of classes whose executions started as they arrived, from when on.
+	atOnce map[string]time.Time
 }
 
 // WaitingJobs counts executions of a class that arrived in the hour from Arrived and have not started.
