@@ -110,6 +110,7 @@ func (o Outlook) Schedule(end time.Time, before *Before) (q ScheduleQuestion, wa
 	if slices.ContainsFunc(h.Problem.Classes, func(c capacity.Class) bool { return c.Due != "" }) {
 		q.TimeZone = o.Cluster.TimeZone
 	}
+	q.startedAtOnce()
 	// The question was made here: the caller has no member that a pointer could name.
 	return q, warnings, fault.Move(strict.Check(q.check), func(string) string { return "" })
 }

@@ -114,11 +114,13 @@ func Schedule(ctx context.Context, q ScheduleQuestion, engine lp.Solver) (Schedu
 	a := ScheduleAnswer{Status: capacity.Feasible, Currency: q.Problem.Currency, Warnings: []capacity.Warning{}}
 	// The plan in which nothing waits comes first, so that too little time never makes it look dear.
 	once := schedule.Solve(ctx, p.AtOnce(), engine, schedule.Options{Moves: movesAtOnce})
+	g.recount(&once)
 	pl := once
 	a.AtOnce.ScheduleCost, a.AtOnce.VMs = g.cost(&once), once.VMs
 	a.AtOnce.Schedule, a.AtOnce.Refused = g.rows(&once)
 	if slices.ContainsFunc(g.classes, func(c gridClass) bool { return c.waits }) {
-		if pl = schedule.Solve(ctx, p, engine, schedule.Options{}); once.Cost() < pl.Cost() {
+		pl = schedule.Solve(ctx, p, engine, schedule.Options{})
+		if g.recount(&pl); once.Cost() < pl.Cost() {
 			pl.Starts, pl.VMs, pl.Rented, pl.Refused = once.Starts, once.VMs, once.Rented, once.Refused
 		}
 	}

@@ -20,6 +20,8 @@ type Before struct {
 	Running []ScheduledStart `json:"running,omitempty"` // those that still hold VMs
 	// Counted tells by class which part of an execution counts as arrived and has not arrived yet, because executions are whole.
 	Counted []float64 `json:"counted,omitempty"`
+	// atOnce tells of classes whose executions started as they arrived, from when on.
+	atOnce map[string]time.Time
 }
 
 // WaitingJobs counts executions of a class that arrived in the hour from Arrived and have not started.
@@ -151,6 +153,7 @@ func (b *Before) counted(class int) float64 {
 
 // wait adds the executions that wait, each row with the window that is left to it.
 func (g *grid) wait(b *Before) {
+	known := map[int][]gridRun{} // of a class, in the whole window
 	for _, w := range b.Waiting {
 		k := g.problemClass(w.Class)
 		c := &g.horizon.Problem.Classes[k]
@@ -161,8 +164,17 @@ func (g *grid) wait(b *Before) {
 			window = due.window(w.Arrived)
 		}
 		x.window = max(0, min(window-x.waited, g.hours))
-		x.runs = g.runs(c, x.window)
-		g.classes = append(g.classes, x)
+		all, is := known[k]
+		if !is {
+			all = g.runs(c, g.hours)
+			known[k] = all
+		}
+		for len(x.runs) < len(all) && len(all[len(x.runs)].load) <= x.window {
+			x.runs = all[:len(x.runs)+1]
+		}
+		if g.add(&x); g.tooMany() {
+			return
+		}
 	}
 }
 
@@ -172,7 +184,8 @@ func (g *grid) problemClass(name string) int {
 
 // hold adds up what executions hold that started before: those of classes that wait, and those that arrived earlier of others.
 func (g *grid) hold(b *Before, earlier []HorizonPeriod) {
-	held := make([]float64, g.hours)
+	held := make([]float64, g.hours) // parts
+	g.heldVMs = make([]float64, g.hours)
 	if b != nil {
 		for _, s := range b.Running {
 			c := &g.horizon.Problem.Classes[g.problemClass(s.Class)]
@@ -183,8 +196,11 @@ func (g *grid) hold(b *Before, earlier []HorizonPeriod) {
 				parts = g.parts(c, schedule.Slots{Map: s.MapSlots, Reduce: s.ReduceSlots})
 			}
 			g.holding += float64(s.Jobs) * g.unevenly(c)
+			g.most += float64(parts) * float64(s.Jobs)
+			vms := float64(s.Jobs) * slotVMs(c, schedule.Slots{Map: s.MapSlots, Reduce: s.ReduceSlots})
 			for h := range s.Lasts(g.horizon.Start(), g.hours) {
-				held[h] += float64(parts*s.Jobs) / float64(turnsOf(s.RunSeconds))
+				held[h] += float64(parts) * float64(s.Jobs) / float64(turnsOf(s.RunSeconds))
+				g.heldVMs[h] += vms / float64(turnsOf(s.RunSeconds))
 			}
 		}
 	}
@@ -197,8 +213,13 @@ func (g *grid) hold(b *Before, earlier []HorizonPeriod) {
 		g.holding += flow.Jobs() * g.unevenly(&g.horizon.Problem.Classes[k])
 		for h := range held {
 			from := g.at(h).Unix()
-			held[h] += flow.Running(r.Seconds, from, from+3600) * float64(r.parts)
+			jobs := flow.Running(r.Seconds, from, from+3600)
+			held[h] += jobs * float64(r.parts)
+			g.heldVMs[h] += jobs * r.vms
 		}
+	}
+	if g.most += slices.Max(held); g.tooMany() {
+		return
 	}
 	for h, x := range held {
 		if parts := int64(math.Ceil(x - loadNoise)); parts > 0 {

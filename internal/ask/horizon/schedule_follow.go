@@ -15,6 +15,8 @@ import (
 type Followed struct {
 	Question ScheduleQuestion `json:"question"`
 	Answer   ScheduleAnswer   `json:"answer"`
+	// Until is when hours began to be planned alone; zero is never. What arrives from then on starts as it arrives.
+	Until time.Time `json:"until,omitzero"`
 }
 
 // Covers reports whether an hour is one of the schedule's.
@@ -27,7 +29,7 @@ func (f *Followed) waits(class string) bool {
 	return slices.ContainsFunc(f.Answer.Classes, func(c ScheduledClass) bool { return c.Waits && c.Name == class })
 }
 
-// starts calls with the rows of executions of classes that wait, those first that had started before.
+// starts calls with the rows of executions that may have waited, those first that had started before.
 func (f *Followed) starts(with func(*ScheduledStart)) {
 	if b := f.Question.Before; b != nil {
 		for i := range b.Running {
@@ -35,7 +37,7 @@ func (f *Followed) starts(with func(*ScheduledStart)) {
 		}
 	}
 	for i := range f.Answer.Schedule {
-		if s := &f.Answer.Schedule[i]; f.waits(s.Class) {
+		if s := &f.Answer.Schedule[i]; (f.waits(s.Class) || s.Arrived.Before(f.Question.Start())) && (f.Until.IsZero() || s.Arrived.Before(f.Until)) {
 			with(s)
 		}
 	}
@@ -93,15 +95,25 @@ func (f *Followed) Outlook() (all []ClassAhead) {
 }
 
 // Leaves returns what the schedule leaves to one that begins with a later hour, or with the same one: its starts in that hour
-// then stand. Classes that are not there any more, or do not wait, are left out. Of its first hour a plan admitted some jobs at
-// once, by class; what it refused of the starts of that hour does not run.
+// then stand. Executions of classes that are not there any more are left out. Of its first hour a plan admitted some jobs at once,
+// by class; what it refused of the starts of that hour does not run.
 func (f *Followed) Leaves(hour time.Time, classes []capacity.Class, admitted map[string]float64) *Before {
-	b := &Before{Counted: make([]float64, len(classes))}
+	b := &Before{Counted: make([]float64, len(classes)), atOnce: map[string]time.Time{}}
 	if f == nil || hour.Before(f.Question.Start()) {
+		for _, c := range classes {
+			b.atOnce[c.Name] = time.Time{}
+		}
 		return b
 	}
+	for _, c := range classes {
+		if !f.waits(c.Name) {
+			b.atOnce[c.Name] = time.Time{}
+		} else if !f.Until.IsZero() {
+			b.atOnce[c.Name] = f.Until
+		}
+	}
 	class := func(name string) *capacity.Class {
-		if k := slices.IndexFunc(classes, func(c capacity.Class) bool { return c.Name == name && c.MayWait() }); k >= 0 {
+		if k := slices.IndexFunc(classes, func(c capacity.Class) bool { return c.Name == name }); k >= 0 {
 			return &classes[k]
 		}
 		return nil
@@ -116,6 +128,7 @@ func (f *Followed) Leaves(hour time.Time, classes []capacity.Class, admitted map
 		c := class(s.Class)
 		switch {
 		case c == nil || !s.Arrived.Before(hour):
+		case !s.Start.Before(began) && !c.MayWait(): // nothing of it waits any more
 		case !s.Start.Before(began):
 			waiting[WaitingJobs{Class: s.Class, Arrived: s.Arrived.UTC()}] += s.Jobs
 		case s.Lasts(hour, 1) > 0 && fits(c, s):
@@ -195,6 +208,7 @@ func (f *Followed) Lay(p *capacity.Problem, hour time.Time, kept func(class stri
 	for k := range p.Classes {
 		c := &p.Classes[k]
 		if !f.waits(c.Name) {
+			beside(c, running[c.Name], kept)
 			continue
 		}
 		rates, sum, shortest, longest := 0.0, 0.0, math.Inf(1), 0.0
@@ -226,4 +240,56 @@ func (f *Followed) Lay(p *capacity.Problem, hour time.Time, kept func(class stri
 // begun reports whether executions had started when the schedule was made.
 func (f *Followed) begun(s *ScheduledStart) bool {
 	return f.Question.Before != nil && slices.Contains(f.Question.Before.Running, *s)
+}
+
+// LayBeside adds to a problem of an hour that is planned alone what runs in it and arrived while the schedule was followed.
+func (f *Followed) LayBeside(p *capacity.Problem, hour time.Time, kept func(class string, started float64) float64) {
+	running := f.Running(hour)
+	for k := range p.Classes {
+		beside(&p.Classes[k], running[p.Classes[k].Name], kept)
+	}
+}
+
+// beside adds executions that run to those that are forecast of a class.
+func beside(c *capacity.Class, running []ScheduledStart, kept func(class string, started float64) float64) {
+	jobs := float64(atOnce(running))
+	if jobs == 0 {
+		return
+	}
+	least := c.Jobs.Min
+	c.ArrivalsPerHour, c.Jobs = 0, c.Jobs.Of(c.Jobs.Max+jobs)
+	c.Jobs.Min = min(c.Jobs.Max, max(c.Jobs.Min, least+kept(c.Name, jobs)))
+}
+
+// startedAtOnce adds executions that run to what the time before leaves: of classes that wait now and started as they arrived
+// until then. One that arrived in an hour counts from the next one on, for its longest run.
+func (q *ScheduleQuestion) startedAtOnce() {
+	if q.Before == nil || len(q.Before.atOnce) == 0 || len(q.Earlier) == 0 {
+		return
+	}
+	g := newGrid(q)
+	if g.tooMany() {
+		return
+	}
+	for k := range q.Problem.Classes {
+		c := &q.Problem.Classes[k]
+		since, is := q.Before.atOnce[c.Name]
+		slots, _, runs := g.slots(c, &q.Problem.Options, c.DeadlineSeconds)
+		if !is || !runs || !g.classes[k].waits {
+			continue
+		}
+		sum, whole := 0.0, 0.0
+		for i := range q.Earlier {
+			p := &q.Earlier[i]
+			if p.Start.Before(since) || p.Arrivals[k] == 0 {
+				continue
+			}
+			sum += p.Arrivals[k]
+			now := capacity.WholeJobs(sum)
+			s := ScheduledStart{Class: c.Name, Arrived: p.Start, Start: p.End(), RunSeconds: c.DeadlineSeconds, Jobs: int64(now - whole), MapSlots: slots.Map, ReduceSlots: slots.Reduce}
+			if whole = now; s.Jobs > 0 && s.Lasts(q.Start(), 1) > 0 {
+				q.Before.Running = append(q.Before.Running, s)
+			}
+		}
+	}
 }

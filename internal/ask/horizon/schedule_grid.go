@@ -25,6 +25,11 @@ type grid struct {
 	rounding float64
 	unit     int64 // parts of a VM
 	rounded  bool  // some run takes no whole number of parts
+	// What there is to plan. A grid with too much is not made to its end, and is refused.
+	executions int64
+	options    int     // starts and runs of all arrivals
+	most       float64 // parts that all executions hold, if all ran together
+	heldVMs    []float64
 }
 
 // gridClass is a class on the grid. One that waits starts in a whole hour after its arrival, and ends before the window does.
@@ -46,6 +51,8 @@ type gridRun struct {
 	schedule.Slots
 	parts int64 // while it runs; several short ones share them in turns
 	load  []int64
+	vms   float64   // as parts, without rounding
+	share []float64 // of them in each hour; nil is all
 }
 
 // source is VMs of one contract, or on demand, in an hour. Of those that are billed always one more costs nothing.
@@ -67,7 +74,19 @@ func (s *source) margin() decimal.Decimal {
 // finest is the number of parts in which a VM is counted at least, where loads of some classes are means over an hour.
 const finest = 1_000_000
 
+// mostCounted bounds the parts of VMs that can be counted, of all executions together.
+const mostCounted = 1 << 60
+
+// newGrid counts VMs in parts that make slots whole, or in coarser ones where those would be too many.
 func newGrid(q *ScheduleQuestion) *grid {
+	g := newGridOf(q, finest*finest)
+	if g.most > mostCounted && g.unit > finest {
+		g = newGridOf(q, finest)
+	}
+	return g
+}
+
+func newGridOf(q *ScheduleQuestion, finer int64) *grid {
 	h := q.horizon()
 	g := &grid{question: q, horizon: h, hours: int(h.End().Sub(h.Start()) / time.Hour), unit: finest}
 	for k := range h.Problem.Classes {
@@ -76,14 +95,17 @@ func newGrid(q *ScheduleQuestion) *grid {
 			turns = turnsOf(c.DeadlineSeconds)
 		}
 		for _, slots := range []int64{h.Problem.Classes[k].SlotsPerVM.Map, h.Problem.Classes[k].SlotsPerVM.Reduce, 1} {
-			if times := turns * slots / common(g.unit, max(1, turns*slots)); slots > 0 && times <= finest*finest/g.unit {
+			if times := turns * slots / common(g.unit, max(1, turns*slots)); slots > 0 && times <= finer/g.unit {
 				g.unit *= times
 			}
 		}
 	}
 	arrivals := g.arrivals(q.Before)
 	for k := range h.Problem.Classes {
-		g.classes = append(g.classes, g.class(k, arrivals[k]))
+		x := g.class(k, arrivals[k])
+		if g.add(&x); g.tooMany() {
+			return g
+		}
 	}
 	if q.Before != nil {
 		g.wait(q.Before)
@@ -93,8 +115,56 @@ func newGrid(q *ScheduleQuestion) *grid {
 			g.sources = append(g.sources, g.sourcesOf(&h.Periods[i], g.at(len(g.sources))))
 		}
 	}
-	g.hold(q.Before, q.Earlier)
+	if !g.tooMany() {
+		g.hold(q.Before, q.Earlier)
+	}
 	return g
+}
+
+// add takes a class in.
+func (g *grid) add(x *gridClass) {
+	g.classes = append(g.classes, *x)
+	parts := 0.0
+	for i := range x.runs {
+		parts = max(parts, float64(x.runs[i].parts))
+	}
+	for _, n := range x.arrivals {
+		if n > 0 {
+			g.executions, g.options = g.executions+n, g.options+len(x.runs)*x.window
+			g.most += float64(n) * parts
+		}
+	}
+}
+
+func (g *grid) tooMany() bool {
+	return g.executions > maxExecutions || g.options > maxScheduleOptions || g.most > mostCounted
+}
+
+// recount lowers the VMs of a plan to those that its executions need. Its loads are sums of parts that are rounded up, and may
+// be a VM too high where they fill whole VMs.
+func (g *grid) recount(p *schedule.Plan) {
+	load := make([]float64, len(p.VMs))
+	copy(load, g.heldVMs)
+	for _, s := range p.Starts {
+		if s.Run == schedule.Refused || s.Class == len(g.classes) {
+			continue
+		}
+		r := &g.classes[s.Class].runs[s.Run]
+		for i := range r.load {
+			if r.share == nil {
+				load[s.At+i] += float64(s.Jobs) * r.vms
+			} else {
+				load[s.At+i] += float64(s.Jobs) * r.vms * r.share[i]
+			}
+		}
+	}
+	for hour, x := range load {
+		if vms := int64(math.Ceil(x - vmNoise*max(1, x))); vms < p.VMs[hour] {
+			was, is := g.hour(hour, p.VMs[hour]), g.hour(hour, vms)
+			p.VMs[hour] = vms
+			p.Rented -= was.Cost.Sub(is.Cost.Decimal).InexactFloat64()
+		}
+	}
 }
 
 // common returns the greatest common divisor.
@@ -152,6 +222,9 @@ func (g *grid) class(k int, arrivals []int64) gridClass {
 	}
 	x.runs = g.runs(c, x.window-1)
 	if x.waits = len(x.runs) > 0 && x.window >= len(x.runs[0].load)+2; x.waits {
+		if len(arrivals) == 0 || slices.Max(arrivals) == 0 { // no run is taken, and many may be long
+			x.runs = slices.Clone(x.runs[:1])
+		}
 		return x
 	}
 	at := *c
@@ -164,10 +237,12 @@ func (g *grid) class(k int, arrivals []int64) gridClass {
 		return x
 	}
 	slots.Seconds = perf.HeldSeconds(at, g.horizon.Problem.Supply, *options)
-	run := gridRun{Slots: slots, parts: parts}
+	run := gridRun{Slots: slots, parts: parts, vms: slotVMs(&at, slots)}
 	one := perf.NewArrivals([]perf.Arriving{{From: 0, Until: 3600, Jobs: 1}})
 	for h := int64(0); float64(3600*(h-1)) < slots.Seconds; h++ {
-		run.load = append(run.load, int64(math.Ceil(one.Running(slots.Seconds, 3600*h, 3600*h+3600)*float64(parts)-loadNoise)))
+		share := one.Running(slots.Seconds, 3600*h, 3600*h+3600)
+		run.share = append(run.share, share)
+		run.load = append(run.load, int64(math.Ceil(share*float64(parts)-loadNoise)))
 	}
 	g.rounded = true
 	x.runs, x.window = []gridRun{run}, len(run.load)
@@ -177,7 +252,7 @@ func (g *grid) class(k int, arrivals []int64) gridClass {
 // runs returns the runs of an execution that has some hours from its start, of whole hours but for the longest.
 func (g *grid) runs(c *capacity.Class, most int) (runs []gridRun) {
 	fewest := int64(math.MaxInt64)
-	for hours := 1; hours <= most && float64(3600*(hours-1)) < c.DeadlineSeconds; hours++ {
+	for hours := 1; hours <= most && (len(runs) == 0 || hours <= g.hours) && float64(3600*(hours-1)) < c.DeadlineSeconds; hours++ {
 		seconds := min(float64(3600*hours), c.DeadlineSeconds)
 		if c.VMsPerJob != nil && seconds < c.DeadlineSeconds {
 			continue
@@ -189,7 +264,7 @@ func (g *grid) runs(c *capacity.Class, most int) (runs []gridRun) {
 		fewest = parts
 		turns := turnsOf(seconds)
 		g.rounded = g.rounded || parts%turns > 0
-		runs = append(runs, gridRun{slots, parts, slices.Repeat([]int64{(parts + turns - 1) / turns}, hours)})
+		runs = append(runs, gridRun{Slots: slots, parts: parts, load: slices.Repeat([]int64{(parts + turns - 1) / turns}, hours), vms: slotVMs(c, slots) / float64(turns)})
 	}
 	return runs
 }
@@ -197,8 +272,11 @@ func (g *grid) runs(c *capacity.Class, most int) (runs []gridRun) {
 // turnsOf returns how many executions run one after the other in an hour on the same VMs.
 func turnsOf(seconds float64) int64 { return int64(max(1, math.Floor(3600/seconds))) }
 
-// loadNoise bounds rounding errors of a load, in parts of VMs.
-const loadNoise = 1e-3
+// loadNoise bounds rounding errors of a load, in parts of VMs. vmNoise bounds those of VMs, relative to them.
+const (
+	loadNoise = 1e-3
+	vmNoise   = 1e-11
+)
 
 // slots returns the slots of an execution that ends within some seconds, and the parts of VMs they take.
 func (g *grid) slots(c *capacity.Class, o *capacity.Options, seconds float64) (s schedule.Slots, parts int64, ok bool) {
@@ -220,17 +298,30 @@ func (g *grid) slots(c *capacity.Class, o *capacity.Options, seconds float64) (s
 	return s, g.parts(c, s), true
 }
 
+// slotVMs returns the VMs that an execution of a class takes.
+func slotVMs(c *capacity.Class, s schedule.Slots) float64 {
+	if c.VMsPerJob != nil {
+		return c.VMsPerJob.InexactFloat64()
+	}
+	return float64(s.Map)/float64(max(1, c.SlotsPerVM.Map)) + float64(s.Reduce)/float64(max(1, c.SlotsPerVM.Reduce))
+}
+
 // whole returns the parts of VMs that an execution of a class takes which has VMs per job.
 func (g *grid) whole(c *capacity.Class) int64 {
 	exact := c.VMsPerJob.Mul(decimal.NewFromInt(g.unit))
-	g.rounded = g.rounded || !exact.IsInteger()
+	if g.rounded = g.rounded || !exact.IsInteger(); exact.InexactFloat64() > mostCounted {
+		g.most = math.Inf(1)
+		return 0
+	}
 	return exact.Ceil().IntPart()
 }
 
 // parts returns the parts of VMs that the slots of an execution take.
 func (g *grid) parts(c *capacity.Class, s schedule.Slots) (parts int64) {
 	for _, phase := range [][2]int64{{s.Map, c.SlotsPerVM.Map}, {s.Reduce, c.SlotsPerVM.Reduce}} {
-		if phase[0] > 0 {
+		if float64(phase[0])*float64(g.unit) > mostCounted {
+			g.most = math.Inf(1)
+		} else if phase[0] > 0 {
 			parts += (phase[0] * (g.unit / phase[1])) + (phase[0]*(g.unit%phase[1])+phase[1]-1)/phase[1]
 			g.rounded = g.rounded || g.unit%phase[1] != 0
 		}

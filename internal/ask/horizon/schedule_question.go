@@ -183,9 +183,19 @@ func (q *ScheduleQuestion) checkDue(c *strict.Checker) {
 // checkWindows refuses executions that may run beyond the last hour, and more of them than can be planned.
 func (q *ScheduleQuestion) checkWindows(c *strict.Checker) {
 	g := newGrid(q)
-	executions, options := int64(0), 0
 	c.Enter("periods")
 	defer c.Leave()
+	switch {
+	case g.executions > maxExecutions:
+		c.Refuse("", "too_many", "In the periods %d executions arrive or wait, or more; a schedule starts %d at most. Ask for a shorter time.", g.executions, maxExecutions)
+	case g.options > maxScheduleOptions:
+		c.Refuse("", "too_many", "The executions have %d starts and runs to choose from, or more; a schedule looks at %d at most. Ask for a shorter time, or give shorter windows.", g.options, maxScheduleOptions)
+	case g.most > mostCounted:
+		c.Refuse("", "too_many", "The executions hold more VMs together than can be counted. Ask for a shorter time, or give fewer or smaller executions.")
+	}
+	if g.tooMany() {
+		return
+	}
 	at := 0
 	for i := range q.Periods {
 		first := at
@@ -195,7 +205,7 @@ func (q *ScheduleQuestion) checkWindows(c *strict.Checker) {
 			last := -1
 			for h := first; h < at; h++ {
 				if n := x.arrivals[h]; n > 0 {
-					last, executions, options = h, executions+n, options+len(x.runs)*x.window
+					last = h
 				}
 			}
 			window := x.window
@@ -213,11 +223,5 @@ func (q *ScheduleQuestion) checkWindows(c *strict.Checker) {
 				c.Leave()
 			}
 		}
-	}
-	switch {
-	case executions > maxExecutions:
-		c.Refuse("", "too_many", "In the periods %d executions arrive; a schedule starts %d at most. Ask for a shorter time.", executions, maxExecutions)
-	case options > maxScheduleOptions:
-		c.Refuse("", "too_many", "The executions have %d starts and runs to choose from; a schedule looks at %d at most. Ask for a shorter time, or give shorter windows.", options, maxScheduleOptions)
 	}
 }

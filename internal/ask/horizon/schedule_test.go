@@ -156,7 +156,7 @@ func TestSchedulesWithAndWithoutAnEngine(t *testing.T) {
 
 // Waiting that saves nothing is said to save nothing.
 func TestWaitingThatSavesNothing(t *testing.T) {
-	a := ScheduleAnswer{Currency: "USD", Status: capacity.Optimal, Classes: []ScheduledClass{{Name: "a", Arrived: 2, Later: 1}}}.Retold(firstHour, firstHour.Add(time.Hour))
+	a := ScheduleAnswer{Currency: "USD", Status: capacity.Optimal, Classes: []ScheduledClass{{Name: "a", Arrived: 2, Later: 1}}}.Retold(&ScheduleQuestion{Periods: []HorizonPeriod{{Start: firstHour, Hours: 1}}})
 	if want := "1 execution waits for a later hour, and bill and value refused together are as high as in the cheapest plan found without waiting."; !strings.Contains(a.Explanation, want) {
 		t.Errorf("got %q, want %q", a.Explanation, want)
 	}

@@ -137,7 +137,7 @@ func (s *scheduled) prepareBefore() {
 		s.waiting[arrivedBefore{s.index[w.Class], -ago}] = len(s.table.Classes)
 		s.table.Classes = append(s.table.Classes, proof.TimedClass{Class: c.Class, Window: s.window(&c.Class, w.Arrived, c.Window) - ago, Waited: true, Placed: c.Placed, Penalty: c.Penalty, Arrivals: []int64{w.Jobs}})
 	}
-	s.table.Held = make([]*big.Rat, s.hours)
+	s.table.Held = make([]*big.Rat, s.hours) // first of executions of which an hour is the last
 	for h := range s.table.Held {
 		s.table.Held[h] = new(big.Rat)
 	}
@@ -152,9 +152,12 @@ func (s *scheduled) prepareBefore() {
 		vms.Mul(vms, new(big.Rat).SetInt64(r.Jobs))
 		vms.Quo(vms, turns(r.RunSeconds))
 		ends := r.Start.Add(time.Duration(math.Ceil(r.RunSeconds/3600)) * time.Hour)
-		for h := 0; h < s.hours && s.at(h).Before(ends); h++ {
-			s.table.Held[h].Add(s.table.Held[h], vms)
+		if last := min(s.hours, int(ends.Sub(s.at(0))/time.Hour)) - 1; last >= 0 {
+			s.table.Held[last].Add(s.table.Held[last], vms)
 		}
+	}
+	for h := s.hours - 1; h > 0; h-- {
+		s.table.Held[h-1].Add(s.table.Held[h-1], s.table.Held[h])
 	}
 }
 

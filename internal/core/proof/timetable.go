@@ -16,7 +16,9 @@ type Timetable struct {
 	Hours   []TimedHour
 	Held    []*big.Rat // VMs in each hour of executions that started before
 
-	held []*big.Rat // with those of earlier arrivals; set by Check
+	held   []*big.Rat             // with those of earlier arrivals; set by Check
+	known  map[slotsOf]slotResult // classes of one name are alike but for their window
+	fewest map[slotsOf]*big.Rat
 }
 
 // TimedClass is a class whose executions arrive by hour. One with a window starts at a whole hour after that of its arrival
@@ -32,9 +34,15 @@ type TimedClass struct {
 	Earlier  []*big.Rat // arrivals in the hours before, the last first, of a class without a window
 	Penalty  *big.Rat   // of a refused execution
 
-	load  []*big.Rat                // of an execution without a window, by hour; set by Check
-	run   *big.Rat                  // its hours
-	known map[TimedStart]slotResult // by what the answer depends on
+	load []*big.Rat // of an execution without a window, by hour; set by Check
+	run  *big.Rat   // its hours
+}
+
+// slotsOf names slots of an execution and the seconds of its run. Without slots it is about the fewest that do.
+type slotsOf struct {
+	class       string
+	seconds     float64
+	Map, Reduce int64
 }
 
 type slotResult struct {
@@ -231,7 +239,7 @@ func (t *Timetable) loadOf(c *TimedClass, s TimedStart) (load []*big.Rat, fault 
 		if s.At != s.Arrived {
 			return nil, "it starts as it arrives, and not in another hour"
 		}
-		_, fault = t.slotted(c, &c.Class, s)
+		_, fault = t.slotted(&c.Class, s)
 		return c.load, fault
 	}
 	if first := s.Arrived + c.first(); s.At < first || s.At+s.Hours > s.Arrived+c.window(s.Arrived) {
@@ -242,7 +250,7 @@ func (t *Timetable) loadOf(c *TimedClass, s TimedStart) (load []*big.Rat, fault 
 	if late := float64(3600*(s.Hours-1)) >= c.Class.DeadlineSeconds; late || s.Hours < 0 || s.Hours > longestRun || in.VMsPerJob != nil && in.DeadlineSeconds < c.Class.DeadlineSeconds {
 		return nil, fmt.Sprintf("it cannot run for %d hours", s.Hours)
 	}
-	vms, fault := t.slotted(c, &in, s)
+	vms, fault := t.slotted(&in, s)
 	if fault == "" {
 		vms = inTurns(vms, in.DeadlineSeconds)
 	}
@@ -253,15 +261,15 @@ func (t *Timetable) loadOf(c *TimedClass, s TimedStart) (load []*big.Rat, fault 
 }
 
 // slotted returns the VMs that the slots of an execution take, which must be the fewest with which it meets its deadline.
-func (t *Timetable) slotted(c *TimedClass, in *capacity.Class, s TimedStart) (vms *big.Rat, fault string) {
-	of := TimedStart{Hours: s.Hours, Map: s.Map, Reduce: s.Reduce}
-	r, known := c.known[of]
+func (t *Timetable) slotted(in *capacity.Class, s TimedStart) (vms *big.Rat, fault string) {
+	of := slotsOf{in.Name, in.DeadlineSeconds, s.Map, s.Reduce}
+	r, known := t.known[of]
 	if !known {
 		r.vms, r.fault = t.slots(in, s)
-		if c.known == nil {
-			c.known = map[TimedStart]slotResult{}
+		if t.known == nil {
+			t.known = map[slotsOf]slotResult{}
 		}
-		c.known[of] = r
+		t.known[of] = r
 	}
 	return r.vms, r.fault
 }
@@ -307,7 +315,19 @@ func (t *Timetable) RunSeconds(class int) float64 {
 
 // least returns the fewest VMs that run an execution for some seconds; nil where none do.
 func (t *Timetable) least(c *TimedClass, seconds float64) *big.Rat {
-	in := c.Class
+	of := slotsOf{class: c.Class.Name, seconds: seconds}
+	vms, known := t.fewest[of]
+	if !known {
+		vms = t.findLeast(c.Class, seconds)
+		if t.fewest == nil {
+			t.fewest = map[slotsOf]*big.Rat{}
+		}
+		t.fewest[of] = vms
+	}
+	return vms
+}
+
+func (t *Timetable) findLeast(in capacity.Class, seconds float64) *big.Rat {
 	if in.VMsPerJob != nil {
 		return amount(*in.VMsPerJob)
 	}

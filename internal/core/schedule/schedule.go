@@ -208,7 +208,13 @@ func (p *Problem) costs(c *Class, prices []float64) [][]float64 {
 	all := make([][]float64, len(c.Runs))
 	for r := range c.Runs {
 		load := c.Runs[r].Load
-		all[r] = make([]float64, max(0, len(prices)-len(load)+1))
+		starts := 0 // none is later
+		for at, n := range c.Arrivals {
+			if n > 0 {
+				starts = max(starts, at+c.First+c.starts(at, r))
+			}
+		}
+		all[r] = make([]float64, max(0, min(len(prices)-len(load)+1, starts)))
 		for s := range all[r] {
 			sum := 0.0
 			for i, x := range load {

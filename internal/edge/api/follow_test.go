@@ -169,3 +169,70 @@ func TestPlansFollowASchedule(t *testing.T) {
 		t.Errorf("got %+v", f)
 	}
 }
+
+// What waits and what runs is not lost where hours are planned alone for a while, where a class is given a due_s, or loses it.
+func TestChangesBetweenSchedulesLoseNothing(t *testing.T) {
+	t.Parallel()
+	var clock atomic.Int64
+	at := func(hour int) { clock.Store(time.Date(2026, 3, 2, hour, 10, 0, 0, time.UTC).Unix()) }
+	at(0)
+	s := newService(t, func(c *app.Config) { c.Clock = func() time.Time { return time.Unix(clock.Load(), 0).UTC() } })
+	plan := func(cluster string, hour int, want float64, what string) {
+		t.Helper()
+		at(hour)
+		var made struct {
+			Number int64
+			Plan   struct{ Classes []struct{ Admitted float64 } }
+		}
+		s.ask(s.admin, "POST", "/v1/clusters/"+cluster+"/plans", nil).want(t, 201).into(t, &made)
+		if got := made.Plan.Classes[0].Admitted; got != want {
+			t.Errorf("%s at %d, %s: %g reports run, want %g", cluster, hour, what, got, want)
+		}
+		var report proof.Report
+		if s.ask(s.admin, "POST", fmt.Sprintf("/v1/clusters/%s/plans/%d/verify", cluster, made.Number), nil).want(t, 200).into(t, &report); report.Outcome != proof.OK {
+			t.Errorf("%s at %d, %s: verify says %+v", cluster, hour, what, report)
+		}
+	}
+	edit := func(path, was, is string) {
+		t.Helper()
+		old := s.ask(s.admin, "GET", path, nil).want(t, 200)
+		if !strings.Contains(string(old.text), was) {
+			t.Fatalf("no %s in %s", was, old.text)
+		}
+		s.ask(s.admin, "PUT", path, strings.Replace(string(old.text), was, is, 1), "If-Match", old.etag()).want(t, 200)
+	}
+
+	s.waiting("pause") // 3 arrive at 0, 1 at 2 and 2 at 4
+	plan("pause", 0, 0, "first")
+	plan("pause", 1, 0, "they wait for the price from 3 to 4")
+	s.ask(s.admin, "POST", "/v1/clusters/pause/vm-types", `{"name":"other"}`).want(t, 201)
+	s.ask(s.admin, "POST", "/v1/clusters/pause/prices", `{"vm_type":"other","price":"9","from":"2026-03-02T00:00:00Z","until":null}`).want(t, 201)
+	plan("pause", 2, 1, "two types, so that what arrives starts")
+	edit("/v1/clusters/pause/vm-types/other", `"in_use":true`, `"in_use":false`)
+	plan("pause", 2, 0, "one type again")
+	plan("pause", 3, 4, "all run that waited")
+	edit("/v1/clusters/pause/vm-types/other", `"in_use":false`, `"in_use":true`)
+	plan("pause", 3, 5, "what started keeps its VMs, beside what runs of the forecast")
+	plan("pause", 4, 1, "what arrives starts, one of two on the mean of the hour")
+	edit("/v1/clusters/pause/vm-types/other", `"in_use":true`, `"in_use":false`)
+	edit("/v1/clusters/pause/classes/reports", `"deadline_s":3600`, `"deadline_s":7200`)
+	plan("pause", 5, 2, "what started as it arrived runs on")
+	plan("pause", 6, 2, "and to the end of the hour in which the last of it may end")
+
+	s.waiting("given")
+	edit("/v1/clusters/given/classes/reports", `"deadline_s":3600,"due_s":21600`, `"deadline_s":14400`)
+	plan("given", 0, 2, "the mean of three that arrive in the hour")
+	plan("given", 2, 4, "they run on")
+	edit("/v1/clusters/given/classes/reports", `"deadline_s":14400`, `"deadline_s":14400,"due_s":28800`)
+	plan("given", 2, 3, "they keep their VMs, and what arrives now may wait")
+
+	s.waiting("taken")
+	s.ask(s.admin, "POST", "/v1/clusters/taken/classes", `{"name":"zip","vms_per_job":"1","deadline_s":3600,"due_s":21600,"jobs":{"min":0,"max":0},"penalty":"50"}`).want(t, 201)
+	plan("taken", 0, 0, "first")
+	edit("/v1/clusters/taken/classes/reports", `"deadline_s":3600`, `"deadline_s":10800`)
+	for hour := 1; hour < 4; hour++ {
+		plan("taken", hour, []float64{0, 0, 0, 4}[hour], "they wait, and start at 3")
+	}
+	edit("/v1/clusters/taken/classes/reports", `"due_s":21600,`, ``)
+	plan("taken", 4, 6, "they run, beside what arrived since")
+}

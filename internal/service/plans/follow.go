@@ -20,8 +20,8 @@ import (
 type Schedule struct {
 	Hour          time.Time
 	InputsVersion int64
-	Followed      []byte // a horizon.Followed as JSON; nil where there is none,
-	Without       string // and the sentence that says why
+	Followed      []byte // a horizon.Followed as JSON; nil where there is none
+	Without       string // why none is followed. What the last one left is then kept
 }
 
 // Settings of schedules that plans follow.
@@ -73,7 +73,11 @@ func (d *Desk) lay(p *capacity.Problem, kept Schedule, at time.Time, promised fu
 	}
 	if hour := at.UTC().Truncate(time.Hour); f.Covers(hour) {
 		p.Classes = slices.Clone(p.Classes)
-		f.Lay(p, hour, promised)
+		if kept.Without == "" {
+			f.Lay(p, hour, promised)
+		} else {
+			f.LayBeside(p, hour, promised)
+		}
 	}
 	return p.Validate()
 }
@@ -82,12 +86,13 @@ func readFollowed(text []byte) (*horizon.Followed, error) {
 	var parts struct {
 		Question json.RawMessage
 		Answer   horizon.ScheduleAnswer
+		Until    time.Time
 	}
 	if err := json.Unmarshal(text, &parts); err != nil {
 		return nil, err
 	}
 	q, err := horizon.ReadSchedule(parts.Question, capacity.Limits{})
-	return &horizon.Followed{Question: q, Answer: parts.Answer}, err
+	return &horizon.Followed{Question: q, Answer: parts.Answer, Until: parts.Until}, err
 }
 
 // followed is a problem of a moment with the schedule that it follows, which may be new.
@@ -168,8 +173,27 @@ func (d *Desk) schedule(ctx context.Context, snapshot inputs.Snapshot, last Sche
 	case err != nil:
 		return made, err
 	}
-	made.Followed = text
-	return made, nil
+	if made.Followed = text; made.Without != "" {
+		made.Followed, err = paused(last, hour)
+	}
+	return made, err
+}
+
+// paused returns what is kept of a schedule from an hour on that is planned without one, so that a later schedule follows on it.
+func paused(last Schedule, hour time.Time) ([]byte, error) {
+	if last.Followed == nil {
+		return nil, nil
+	}
+	f, err := readFollowed(last.Followed)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("read the schedule of the hour %s: %v", last.Hour, err)
+	case !f.Covers(hour):
+		return nil, nil
+	case f.Until.IsZero():
+		f.Until = hour
+	}
+	return json.Marshal(f)
 }
 
 func (d *Desk) makeSchedule(ctx context.Context, snapshot inputs.Snapshot, last Schedule, hour time.Time) ([]byte, error) {

@@ -97,7 +97,7 @@ func (d *Desk) Verify(ctx context.Context, cluster string, ref PlanRef) (proof.R
 	}
 	defer leave()
 	r := proof.Verify(answered.Problem, answered.Plan, proof.Options{Pause: func() { _ = capacity.Pause(ctx) }})
-	if hour := record.At.UTC().Truncate(time.Hour); kept.Followed != nil && kept.Hour.Equal(hour) && kept.InputsVersion == record.InputsVersion {
+	if hour := record.At.UTC().Truncate(time.Hour); kept.Followed != nil && kept.Without == "" && kept.Hour.Equal(hour) && kept.InputsVersion == record.InputsVersion {
 		f, err := readFollowed(kept.Followed)
 		if err != nil {
 			return r, fmt.Errorf("read the schedule of cluster %s: %v", cluster, err) // not the caller's input
