@@ -59,7 +59,7 @@ export function Picture({ plan, days }: { plan: CurrentPlan; days: Read }) {
       </header>
       <Figure
         title="VMs by kind of supply"
-        said={`${sentence(all, at)}${next ? ` Next contract end: ${inText(next.name)}, ${said(Date.parse(next.until)).replace(/, .*$/, "")}.` : ""}`}
+        said={`${sentence(all, at)}${days.ahead?.warnings.some((w) => w.code === "windows_left_out") ? " Jobs that may wait count as they arrive." : ""}${next ? ` Next contract end: ${inText(next.name)}, ${said(Date.parse(next.until)).replace(/, .*$/, "")}.` : ""}`}
         columns={columns(currency)}
         rows={seen}
         name={(s) => String(s.from)}

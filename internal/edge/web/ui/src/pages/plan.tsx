@@ -216,6 +216,7 @@ function ThisMonth({ cluster }: { cluster: string }) {
       </span>
       <span class="small muted rest">
         <a href={`${addressOf(cluster, "contracts")}?tab=months`}>{m.ahead ? `${money(m.ahead.bill)} to come` : "The months to come"}</a> {m.ahead ? basis(m.ahead, money) : "are not known here."}
+        {m.ahead?.waits && " Jobs that may wait count there as they arrive."}
         {m.ahead?.upfront && " Upfront payments are not in it."}
       </span>
     </p>

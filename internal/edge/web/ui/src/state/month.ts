@@ -23,6 +23,8 @@ export interface Ahead {
   unforeseen: Units | "all";
   /** Whether hours are planned in whole jobs, as the plans in force are, where the forecast's bill counts parts. */
   whole: boolean;
+  /** Whether jobs may wait, which count as they arrive. */
+  waits: boolean;
   /** Whether upfront payments fall into it, which are in no plan's bill and not in this one. */
   upfront: boolean;
 }
@@ -50,7 +52,7 @@ async function readMonth(cluster: string): Promise<Month | null> {
   const ends = Date.UTC(day.getUTCFullYear(), day.getUTCMonth() + 1, 1);
   const asks = session.value !== null && session.value.role !== "viewer";
   let ahead: Ahead | null = null;
-  if (begins >= ends) ahead = { bill: rest, unforeseen: "all", whole: false, upfront: false };
+  if (begins >= ends) ahead = { bill: rest, unforeseen: "all", whole: false, waits: false, upfront: false };
   else if (asks) {
     const body = { from: new Date(begins).toISOString(), until: new Date(ends).toISOString(), detail: "summary" } as const;
     const h = await ask("POST /v1/clusters/{cluster}/horizons", { path: { cluster }, body }).then((a) => atOnce(a!.value), () => null); // what is behind is seen even so
@@ -58,7 +60,7 @@ async function readMonth(cluster: string): Promise<Month | null> {
       const bill = h.total.in_whole_jobs?.bill ?? h.total.cost.bill;
       const upfront = units(h.total.cost.upfront ?? "0"); // which no plan counts
       const unforeseen = h.total.hours_without_forecast === h.total.hours ? "all" : units(h.total.bill_without_forecast ?? "0");
-      ahead = { bill: rest + units(bill) - upfront, unforeseen, whole: bill !== h.total.cost.bill, upfront: upfront !== 0n };
+      ahead = { bill: rest + units(bill) - upfront, unforeseen, whole: bill !== h.total.cost.bill, waits: h.warnings.some((w) => w.code === "windows_left_out"), upfront: upfront !== 0n };
     }
   }
   return { from: Date.parse(line.month.from), until, soFar: units(line.month.bill), currency: plan.currency, ahead };
