@@ -8,6 +8,7 @@ import (
 
 	"example.org/headroom/internal/core/capacity"
 	"example.org/headroom/internal/core/perf"
+	"example.org/headroom/internal/core/schedule"
 )
 
 // Followed is a schedule that a cluster's plans follow: what runs in an hour are the executions that it starts. Nobody reports
@@ -180,20 +181,25 @@ func (f *Followed) Lay(p *capacity.Problem, hour time.Time, keep bool) {
 			beside(c, running[c.Name], keep)
 			continue
 		}
-		jobs, rates, shortest, longest := int64(0), 0.0, math.Inf(1), 0.0
-		fixed := perf.PlannedDemand(*c, p.Options).FixedSeconds
+		jobs, rates, shortest, longest, changed := int64(0), 0.0, math.Inf(1), 0.0, false
+		demand := perf.PlannedDemand(*c, p.Options)
+		fixed := demand.FixedSeconds
 		for _, s := range running[c.Name] {
 			jobs += s.Jobs
-			rates += float64(s.Jobs) / (s.RunSeconds - fixed)
-			shortest, longest = min(shortest, s.RunSeconds), max(longest, s.RunSeconds)
+			if rest := s.RunSeconds - fixed; s.ends(&demand, rest) {
+				rates += float64(s.Jobs) / rest
+				shortest, longest = min(shortest, s.RunSeconds), max(longest, s.RunSeconds)
+			} else {
+				rates, changed = rates+float64(s.Jobs)*s.rate(c, &demand), true
+			}
 		}
 		c.ArrivalsPerHour = 0
-		if c.Jobs = c.Jobs.Of(float64(jobs)); keep {
+		if c.Jobs = (capacity.JobRange{Max: float64(jobs), All: c.Jobs.All && keep}); keep {
 			c.Jobs.Min = float64(jobs)
 		}
 		switch {
 		case jobs == 0 || c.VMsPerJob != nil:
-		case shortest == longest:
+		case shortest == longest && !changed:
 			c.DeadlineSeconds = longest
 		default:
 			c.DeadlineSeconds = fixed + float64(jobs)/rates
@@ -218,9 +224,11 @@ func beside(c *capacity.Class, running []ScheduledStart, keep bool) {
 	if jobs == 0 {
 		return
 	}
-	least := c.Jobs.Min
-	if c.ArrivalsPerHour, c.Jobs = 0, c.Jobs.Of(c.Jobs.Max+jobs); keep {
-		c.Jobs.Min = max(c.Jobs.Min, least+jobs)
+	c.ArrivalsPerHour = 0
+	if c.Jobs.Max += jobs; keep {
+		c.Jobs.Min += jobs
+	} else {
+		c.Jobs.All = false
 	}
 }
 
@@ -255,4 +263,27 @@ func (q *ScheduleQuestion) startedAtOnce() {
 			}
 		}
 	}
+}
+
+// ends reports whether executions end with their slots within some seconds. They may not where their class has changed since.
+func (s *ScheduledStart) ends(d *capacity.Demand, seconds float64) bool {
+	took := 0.0
+	for _, phase := range [][2]float64{{d.MapWorkSeconds, float64(s.MapSlots)}, {d.ReduceWorkSeconds, float64(s.ReduceSlots)}} {
+		if phase[0] > 0 {
+			took += phase[0] / phase[1]
+		}
+	}
+	return seconds > 0 && took <= seconds*(1+1e-6)
+}
+
+// rate is one over the seconds in which an execution of a class takes as many VMs as these do, besides its fixed ones.
+func (s *ScheduledStart) rate(c *capacity.Class, d *capacity.Demand) float64 {
+	root := 0.0
+	for _, phase := range [][2]float64{{d.MapWorkSeconds, float64(c.SlotsPerVM.Map)}, {d.ReduceWorkSeconds, float64(c.SlotsPerVM.Reduce)}} {
+		root += math.Sqrt(max(0, phase[0]) / max(1, phase[1]))
+	}
+	if root == 0 {
+		return 1
+	}
+	return slotVMs(c, schedule.Slots{Map: s.MapSlots, Reduce: s.ReduceSlots}) / (root * root)
 }

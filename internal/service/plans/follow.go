@@ -32,19 +32,28 @@ const (
 )
 
 // problem returns a cluster's problem at a moment, as the schedule on record has it.
-func (d *Desk) problem(ctx context.Context, cluster string, at time.Time) (inputs.Snapshot, capacity.Problem, error) {
+func (d *Desk) problem(ctx context.Context, cluster string, at time.Time) (capacity.Problem, error) {
 	if at.IsZero() {
 		at = d.now()
 	}
-	snapshot, p, err := d.plainProblem(ctx, cluster, at)
-	if err != nil || !mayWait(snapshot) {
-		return snapshot, p, err
+	f, err := d.onRecord(ctx, cluster, at)
+	return f.problem, err
+}
+
+// onRecord returns a cluster's problem at a moment with the schedule on record.
+func (d *Desk) onRecord(ctx context.Context, cluster string, at time.Time) (f followed, err error) {
+	if f.snapshot, f.plain, err = d.plainProblem(ctx, cluster, at); err != nil {
+		return f, err
+	}
+	if f.problem = f.plain; !mayWait(f.snapshot) {
+		return f, nil
 	}
 	kept, err := d.store.Schedule(ctx, cluster)
 	if err != nil {
-		return snapshot, p, err
+		return f, err
 	}
-	return snapshot, p, d.lay(&p, kept, at, true)
+	f.schedule = &kept
+	return f, d.lay(&f.problem, kept, at, true)
 }
 
 func (d *Desk) plainProblem(ctx context.Context, cluster string, at time.Time) (snapshot inputs.Snapshot, p capacity.Problem, err error) {
@@ -139,8 +148,7 @@ func (f *followed) unkept() *Schedule {
 // problemOf is problemNow, or a problem of another moment, for which no schedule is made.
 func (d *Desk) problemOf(ctx context.Context, cluster string, at time.Time, another bool) (f followed, err error) {
 	if another {
-		f.snapshot, f.problem, err = d.problem(ctx, cluster, at)
-		return f, err
+		return d.onRecord(ctx, cluster, at)
 	}
 	return d.problemNow(ctx, cluster, at)
 }
@@ -244,15 +252,24 @@ func withinReach(classes []inputs.PlannedClass) []inputs.PlannedClass {
 // promised.
 func (d *Desk) answerFollowed(ctx context.Context, f *followed, at time.Time) (record PlanRecord, err error) {
 	record, err = d.answer(ctx, f.snapshot, f.problem, at)
+	again, wrong := d.unpromise(f, at, err)
+	switch {
+	case wrong != nil:
+		return record, wrong
+	case again:
+		return d.answer(ctx, f.snapshot, f.problem, at)
+	}
+	return record, err
+}
+
+// unpromise makes the problem one in which what runs is not promised, if the error says that a plan cannot keep it.
+func (d *Desk) unpromise(f *followed, at time.Time, failed error) (again bool, err error) {
 	var infeasible *fault.InfeasibleError
-	if f.schedule == nil || f.schedule.Followed == nil || !errors.As(err, &infeasible) {
-		return record, err
+	if f.schedule == nil || f.schedule.Followed == nil || !errors.As(failed, &infeasible) {
+		return false, nil
 	}
 	f.problem = f.plain
-	if err := d.lay(&f.problem, *f.schedule, at, false); err != nil {
-		return record, err
-	}
-	return d.answer(ctx, f.snapshot, f.problem, at)
+	return true, d.lay(&f.problem, *f.schedule, at, false)
 }
 
 // Following is the schedule that a cluster's plans follow, or why they follow none.
