@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"example.org/headroom/internal/ask/recheck"
 	"example.org/headroom/internal/core/proof"
 	"example.org/headroom/internal/service/app"
@@ -323,5 +325,27 @@ func TestPromisesBesideWhatRuns(t *testing.T) {
 		}
 		at(3)
 		plan(nil, 2)
+	}
+}
+
+// A schedule on record may be one that this version of the program does not read. It costs what it left, and no plan.
+func TestSchedulesThatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 3, 2, 0, 10, 0, 0, time.UTC)
+	s := newService(t, func(c *app.Config) { c.Clock = func() time.Time { return at } })
+	s.waiting("lab")
+	s.ask(s.admin, "POST", "/v1/clusters/lab/plans", nil).want(t, 201)
+	conn, err := pgx.Connect(t.Context(), s.database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(t.Context())
+	if _, err := conn.Exec(t.Context(), `UPDATE cluster_schedules SET followed = convert_to('{"question": {"some": "thing"}, "answer": {}}', 'UTF8')`); err != nil {
+		t.Fatal(err)
+	}
+	s.ask(s.admin, "POST", "/v1/clusters/lab/plans", nil).want(t, 201)
+	var f plans.Following
+	if s.ask(s.admin, "GET", "/v1/clusters/lab/schedules/current", nil).want(t, 200).into(t, &f); f.Answer == nil {
+		t.Errorf("got %+v", f)
 	}
 }

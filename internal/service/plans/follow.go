@@ -127,6 +127,9 @@ func (d *Desk) problemNow(ctx context.Context, cluster string, at time.Time) (f 
 	if err != nil {
 		return f, err
 	}
+	if _, err := readFollowed(kept.Followed); kept.Followed != nil && err != nil {
+		kept = Schedule{} // of another version of this program, or beyond limits of now: without it there are plans again
+	}
 	if hour := at.UTC().Truncate(time.Hour); !kept.Hour.Equal(hour) || kept.InputsVersion != f.snapshot.Cluster.InputsVersion {
 		if kept, err = d.schedule(ctx, f.snapshot, kept, hour); err != nil {
 			return f, err
