@@ -200,4 +200,7 @@ func TestTimeIsLeftToWait(t *testing.T) {
 	if err != nil || !a.Cost.Total.Equal(want.Cost.Total.Decimal) || a.Classes[0].Later == 0 {
 		t.Errorf("got %+v, %v, want %+v", a.Cost, err, want.Cost)
 	}
+	if a, err = ScheduleWithin(over, over, q, nil); err != nil || a.Cost.ValueRefused.IsPositive() || a.Classes[0].Later == 0 {
+		t.Errorf("without any time: %+v, %v", a.Cost, err)
+	}
 }
