@@ -106,6 +106,11 @@ const movesAtOnce = 500_000
 
 // Schedule plans a horizon whose executions may wait. The engine may be nil, and the context limits the time.
 func Schedule(ctx context.Context, q ScheduleQuestion, engine lp.Solver) (ScheduleAnswer, error) {
+	return ScheduleWithin(ctx, ctx, q, engine)
+}
+
+// ScheduleWithin is Schedule with a shorter time for the plan in which nothing waits, so that some is left for the other.
+func ScheduleWithin(ctx, first context.Context, q ScheduleQuestion, engine lp.Solver) (ScheduleAnswer, error) {
 	if q.Problem.Options.Engine == capacity.EngineExact {
 		engine = nil
 	}
@@ -113,7 +118,7 @@ func Schedule(ctx context.Context, q ScheduleQuestion, engine lp.Solver) (Schedu
 	p := g.problem()
 	a := ScheduleAnswer{Status: capacity.Feasible, Currency: q.Problem.Currency, Warnings: []capacity.Warning{}}
 	// The plan in which nothing waits comes first, so that too little time never makes it look dear.
-	once := schedule.Solve(ctx, p.AtOnce(), engine, schedule.Options{Moves: movesAtOnce})
+	once := schedule.Solve(first, p.AtOnce(), engine, schedule.Options{Moves: movesAtOnce})
 	g.recount(&once)
 	pl := once
 	a.AtOnce.ScheduleCost, a.AtOnce.VMs = g.cost(&once), once.VMs

@@ -104,6 +104,10 @@ func (q *ScheduleQuestion) checkBefore(c *strict.Checker) {
 			c.Refuse(member, "not_whole", "It is not a number of whole hours before the first period, which begins at %s.", start.UTC().Format(time.RFC3339))
 		}
 	}
+	if most := max(len(q.Before.Waiting), len(q.Before.Running)); most > maxCarried { // not read again
+		c.Refuse("", "too_many", "There are %d rows of executions that wait or run; a schedule takes %d of each at most.", most, maxCarried)
+		return
+	}
 	seen := map[WaitingJobs]bool{}
 	strict.Each(c, "waiting", q.Before.Waiting, func(w *WaitingJobs) {
 		row := WaitingJobs{Class: w.Class, Arrived: w.Arrived.UTC()}

@@ -8,6 +8,7 @@ import (
 
 	"example.org/headroom/internal/core/capacity"
 	"example.org/headroom/internal/core/perf"
+	"example.org/headroom/internal/core/schedule"
 )
 
 // Followed is a schedule that a cluster's plans follow: what runs in an hour are the executions that it starts. Nobody reports
@@ -202,7 +203,7 @@ func (f *Followed) counted(class string, hour time.Time) float64 {
 
 // Lay makes a problem of an hour one of the executions that the schedule runs in it. Those of a class that run for different
 // times count with the one time for which they need as many VMs. The plan decides which of them are worth their VMs; as many as
-// kept returns for a class, of those that started before, are promised.
+// kept returns for a class, of those that started before, are promised, or nothing without it.
 func (f *Followed) Lay(p *capacity.Problem, hour time.Time, kept func(class string, started float64) float64) {
 	running := f.Running(hour)
 	for k := range p.Classes {
@@ -211,25 +212,29 @@ func (f *Followed) Lay(p *capacity.Problem, hour time.Time, kept func(class stri
 			beside(c, running[c.Name], kept)
 			continue
 		}
-		rates, sum, shortest, longest := 0.0, 0.0, math.Inf(1), 0.0
+		rates, sum, shortest, longest, changed := 0.0, 0.0, math.Inf(1), 0.0, false
 		var started []ScheduledStart
-		fixed := perf.PlannedDemand(*c, p.Options).FixedSeconds
+		demand := perf.PlannedDemand(*c, p.Options)
+		fixed := demand.FixedSeconds
 		for _, s := range running[c.Name] {
 			n := float64(s.Jobs) / float64(turnsOf(s.RunSeconds))
 			sum += n
-			rates += n / (s.RunSeconds - fixed)
+			if rest := s.RunSeconds - fixed; s.ends(&demand, rest) {
+				rates += n / rest
+				shortest, longest = min(shortest, s.RunSeconds), max(longest, s.RunSeconds)
+			} else {
+				rates, changed = rates+n*s.rate(c, &demand), true
+			}
 			if s.Start.Before(hour) || f.begun(&s) {
 				started = append(started, s)
 			}
-			shortest, longest = min(shortest, s.RunSeconds), max(longest, s.RunSeconds)
 		}
 		c.ArrivalsPerHour = 0
 		jobs := atOnce(running[c.Name])
-		c.Jobs = c.Jobs.Of(float64(jobs))
-		c.Jobs.Min = min(float64(jobs), max(c.Jobs.Min, kept(c.Name, float64(atOnce(started)))))
+		promise(c, float64(jobs), 0, float64(atOnce(started)), kept)
 		switch {
 		case jobs == 0 || c.VMsPerJob != nil:
-		case shortest == longest:
+		case shortest == longest && !changed:
 			c.DeadlineSeconds = longest
 		default:
 			c.DeadlineSeconds = fixed + sum/rates
@@ -240,6 +245,17 @@ func (f *Followed) Lay(p *capacity.Problem, hour time.Time, kept func(class stri
 // begun reports whether executions had started when the schedule was made.
 func (f *Followed) begun(s *ScheduledStart) bool {
 	return f.Question.Before != nil && slices.Contains(f.Question.Before.Running, *s)
+}
+
+// promise asks for jobs of a class. So many are promised, and of those that started before as many as kept returns.
+func promise(c *capacity.Class, jobs, promised, started float64, kept func(class string, started float64) float64) {
+	if c.Jobs.Max = jobs; kept == nil {
+		c.Jobs.All, c.Jobs.Min = false, min(promised, jobs)
+		return
+	}
+	least := c.Jobs.Min
+	c.Jobs = c.Jobs.Of(jobs)
+	c.Jobs.Min = min(jobs, max(c.Jobs.Min, least, promised+kept(c.Name, started)))
 }
 
 // LayBeside adds to a problem of an hour that is planned alone what runs in it and arrived while the schedule was followed.
@@ -256,9 +272,8 @@ func beside(c *capacity.Class, running []ScheduledStart, kept func(class string,
 	if jobs == 0 {
 		return
 	}
-	least := c.Jobs.Min
-	c.ArrivalsPerHour, c.Jobs = 0, c.Jobs.Of(c.Jobs.Max+jobs)
-	c.Jobs.Min = min(c.Jobs.Max, max(c.Jobs.Min, least+kept(c.Name, jobs)))
+	c.ArrivalsPerHour = 0
+	promise(c, c.Jobs.Max+jobs, c.Jobs.Min, jobs, kept)
 }
 
 // startedAtOnce adds executions that run to what the time before leaves: of classes that wait now and started as they arrived
@@ -292,4 +307,27 @@ func (q *ScheduleQuestion) startedAtOnce() {
 			}
 		}
 	}
+}
+
+// ends reports whether executions end with their slots within some seconds. They may not where their class has changed since.
+func (s *ScheduledStart) ends(d *capacity.Demand, seconds float64) bool {
+	took := 0.0
+	for _, phase := range [][2]float64{{d.MapWorkSeconds, float64(s.MapSlots)}, {d.ReduceWorkSeconds, float64(s.ReduceSlots)}} {
+		if phase[0] > 0 {
+			took += phase[0] / phase[1]
+		}
+	}
+	return seconds > 0 && took <= seconds*(1+1e-6)
+}
+
+// rate is one over the seconds in which an execution of a class takes as many VMs as these do, besides its fixed ones.
+func (s *ScheduledStart) rate(c *capacity.Class, d *capacity.Demand) float64 {
+	root := 0.0
+	for _, phase := range [][2]float64{{d.MapWorkSeconds, float64(c.SlotsPerVM.Map)}, {d.ReduceWorkSeconds, float64(c.SlotsPerVM.Reduce)}} {
+		root += math.Sqrt(max(0, phase[0]) / max(1, phase[1]))
+	}
+	if root == 0 {
+		return 1
+	}
+	return slotVMs(c, schedule.Slots{Map: s.MapSlots, Reduce: s.ReduceSlots}) / (root * root)
 }

@@ -353,8 +353,8 @@ func (g *grid) sourcesOf(p *HorizonPeriod, at time.Time) (all []source) {
 }
 
 // forbidding returns a penalty for which no execution of a class is refused that has a place. It is more than a run costs at
-// the highest price of VMs, with all that is refused to make room for it.
-func (g *grid) forbidding(x *gridClass) (penalty float64) {
+// the highest price of VMs, with all that is refused to make room for it: of classes with such a worth.
+func (g *grid) forbidding(x *gridClass, worthOf func(class int) float64) (penalty float64) {
 	dearest, worth, least := 0.0, 0.0, g.unit
 	for _, sources := range g.sources {
 		for i := range sources {
@@ -362,9 +362,9 @@ func (g *grid) forbidding(x *gridClass) (penalty float64) {
 		}
 	}
 	for k := range g.classes {
-		if c := &g.classes[k]; !c.all {
-			worth = max(worth, c.penalty.InexactFloat64())
-			for _, r := range c.runs {
+		if w := worthOf(k); w > 0 {
+			worth = max(worth, w)
+			for _, r := range g.classes[k].runs {
 				for _, parts := range r.load {
 					least = min(least, max(1, parts))
 				}
@@ -379,6 +379,21 @@ func (g *grid) forbidding(x *gridClass) (penalty float64) {
 		penalty = max(penalty, 2*cost)
 	}
 	return penalty
+}
+
+// forced returns the penalty of a class whose executions are refused only where there is no room. Those of which all are promised
+// come before others that have to be placed.
+func (g *grid) forced(x *gridClass) float64 {
+	return g.forbidding(x, func(class int) float64 {
+		other := &g.classes[class]
+		switch {
+		case other.all || g.question.PlaceAll && !x.all:
+			return 0
+		case g.question.PlaceAll:
+			return g.forced(other)
+		}
+		return other.penalty.InexactFloat64()
+	})
 }
 
 // problem returns the grid as a problem in plain numbers. What is billed always is no part of it.
@@ -398,16 +413,17 @@ func (g *grid) problem() schedule.Problem {
 			c.First = 1
 		}
 		if x.all || g.question.PlaceAll {
-			c.Penalty = g.forbidding(x)
+			c.Penalty = g.forced(x)
 		}
 		for i := range x.runs {
 			c.Runs = append(c.Runs, schedule.Run{Load: x.runs[i].load})
 		}
 		p.Classes = append(p.Classes, c)
 	}
-	if len(g.held) > 0 { // as one execution, which nobody refuses
+	if len(g.held) > 0 { // as one execution, which nobody refuses, not even for those of which all are promised
 		held := gridClass{runs: []gridRun{{load: g.held}}}
-		p.Classes = append(p.Classes, schedule.Class{Window: len(g.held), Penalty: g.forbidding(&held), Arrivals: []int64{1}, Runs: []schedule.Run{{Load: g.held}}})
+		never := g.forbidding(&held, func(class int) float64 { return p.Classes[class].Penalty })
+		p.Classes = append(p.Classes, schedule.Class{Window: len(g.held), Penalty: never, Arrivals: []int64{1}, Runs: []schedule.Run{{Load: g.held}}})
 	}
 	return p
 }

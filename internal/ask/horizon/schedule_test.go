@@ -1,6 +1,7 @@
 package horizon
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -189,5 +190,23 @@ func TestSavedIsAgainstAnyRunAtOnce(t *testing.T) {
 	// At once all run in the hour from 9:00: 5/1 + 6/2 VMs for the first, and twice 3/4 + 2/2 are 12 whole VMs at 0.56.
 	if a.AtOnce.Total.String() != "6.72" || a.Cost.Total.String() != "6.00" || a.Saved.String() != "0.72" || len(a.AtOnce.Schedule) != 2 {
 		t.Errorf("got %s at once, %s in all and %s saved, want 6.72, 6 and 0.72: %+v", a.AtOnce.Total, a.Cost.Total, a.Saved, a.AtOnce)
+	}
+}
+
+// Where the plan in which nothing waits uses up its time, that of the other is left to it.
+func TestTimeIsLeftToWait(t *testing.T) {
+	q, err := ReadSchedule([]byte(dayText), capacity.DefaultLimits())
+	if err != nil {
+		t.Fatal(err)
+	}
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	a, err := ScheduleWithin(t.Context(), over, q, nil)
+	want, _ := Schedule(t.Context(), q, nil)
+	if err != nil || !a.Cost.Total.Equal(want.Cost.Total.Decimal) || a.Classes[0].Later == 0 {
+		t.Errorf("got %+v, %v, want %+v", a.Cost, err, want.Cost)
+	}
+	if a, err = ScheduleWithin(over, over, q, nil); err != nil || a.Cost.ValueRefused.IsPositive() || a.Classes[0].Later == 0 {
+		t.Errorf("without any time: %+v, %v", a.Cost, err)
 	}
 }

@@ -2,6 +2,7 @@ package recheck
 
 import (
 	"fmt"
+	"math"
 	"math/big"
 	"time"
 
@@ -31,7 +32,9 @@ func Followed(f horizon.Followed, p capacity.Problem, at time.Time) proof.Check 
 		}
 		waiting++
 		jobs, rate := new(big.Rat), new(big.Rat) // rate: the sum of one over what is left of each run
-		fixed := ratio(perf.PlannedDemand(f.Question.Problem.Classes[k], f.Question.Problem.Options).FixedSeconds)
+		class := &f.Question.Problem.Classes[k]
+		demand := perf.PlannedDemand(*class, f.Question.Problem.Options)
+		fixed := ratio(demand.FixedSeconds)
 		count := func(s *horizon.ScheduledStart) {
 			hours := new(big.Rat).Quo(ratio(s.RunSeconds), big.NewRat(3600, 1))
 			since := big.NewRat(int64(at.Sub(s.Start)/time.Second), 3600)
@@ -40,8 +43,11 @@ func Followed(f horizon.Followed, p capacity.Problem, at time.Time) proof.Check 
 			}
 			n := new(big.Rat).Quo(new(big.Rat).SetInt64(s.Jobs), turns(s.RunSeconds))
 			jobs.Add(jobs, n)
-			if rest := new(big.Rat).Sub(ratio(s.RunSeconds), fixed); rest.Sign() > 0 {
+			rest := new(big.Rat).Sub(ratio(s.RunSeconds), fixed)
+			if late, vms := tooLate(class, demand, s); !late && rest.Sign() > 0 {
 				rate.Add(rate, n.Quo(n, rest))
+			} else {
+				rate.Add(rate, n.Mul(n, ratio(vms)))
 			}
 		}
 		if b := f.Question.Before; b != nil {
@@ -77,4 +83,25 @@ func classesOf(n int) string {
 		return "1 class"
 	}
 	return fmt.Sprintf("%d classes", n)
+}
+
+// tooLate reports whether executions end after their run, because their class has changed since they started. It also returns
+// their VMs as a part of those with which an execution of the class would do its work in a second.
+func tooLate(c *capacity.Class, d capacity.Demand, s *horizon.ScheduledStart) (late bool, part float64) {
+	if c.VMsPerJob != nil {
+		return false, 1
+	}
+	onMap, onReduce := math.Max(1, float64(c.SlotsPerVM.Map)), math.Max(1, float64(c.SlotsPerVM.Reduce))
+	work, held := math.Sqrt(d.MapWorkSeconds/onMap)+math.Sqrt(d.ReduceWorkSeconds/onReduce), float64(s.MapSlots)/onMap+float64(s.ReduceSlots)/onReduce
+	took := 0.0
+	if d.MapWorkSeconds > 0 {
+		took = d.MapWorkSeconds / float64(s.MapSlots)
+	}
+	if d.ReduceWorkSeconds > 0 {
+		took += d.ReduceWorkSeconds / float64(s.ReduceSlots)
+	}
+	if part = 1; work > 0 {
+		part = held / (work * work)
+	}
+	return took > (s.RunSeconds-d.FixedSeconds)*(1+1e-6), part
 }

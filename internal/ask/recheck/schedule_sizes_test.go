@@ -95,3 +95,24 @@ func TestHowMuchMayBeLeft(t *testing.T) {
 		}
 	}
 }
+
+// What has started keeps its VMs before what is promised, also in the plan in which nothing waits, which may refuse promised jobs.
+func TestPromisedJobsBesideWhatHasStarted(t *testing.T) {
+	q := readSchedule(t, []byte(`{"problem": {"currency": "EUR", "supply": {"on_demand": {"price": "1", "quota": 8}}, "classes": [
+	  {"name": "reports", "vms_per_job": "2", "deadline_s": 3600, "due_s": 21600, "jobs": {"min": 0, "max": 0, "all": true}, "penalty": "50"},
+	  {"name": "web", "vms_per_job": "1", "deadline_s": 7200, "jobs": {"min": 0, "max": 0}, "penalty": "0.01"}]},
+	 "earlier": [{"start": "2026-03-02T01:00:00Z", "hours": 2, "arrivals": [0, 4]}],
+	 "before": {"waiting": [{"class": "reports", "arrived": "2026-03-02T00:00:00Z", "jobs": 3}, {"class": "reports", "arrived": "2026-03-02T02:00:00Z", "jobs": 1}]},
+	 "periods": [{"start": "2026-03-02T03:00:00Z", "hours": 1, "arrivals": [0, 2]}, {"start": "2026-03-02T04:00:00Z", "hours": 1, "arrivals": [2, 2], "on_demand_price": "3"},
+	  {"start": "2026-03-02T05:00:00Z", "hours": 14, "arrivals": [0, 0]}]}`))
+	a, err := horizon.Schedule(t.Context(), q, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range Schedule(q, a) {
+		t.Errorf("%s %s", f.Pointer, f.Detail)
+	}
+	if a.AtOnce.ValueRefused.IsZero() || a.Hours[0].VMs > 8 || a.Hours[0].VMs < 5 {
+		t.Errorf("at once %s is refused, and the first hour has %d VMs", a.AtOnce.ValueRefused, a.Hours[0].VMs)
+	}
+}

@@ -115,6 +115,9 @@ func (s *search) insert(i int, jobs int64) {
 	s.note(i, best, jobs)
 }
 
+// alwaysWeighed is the number of options that are weighed even where no time is left. Small problems have a plan by that.
+const alwaysWeighed = 20_000
+
 // greedy places all executions one arrival after the other, those with the fewest options first.
 func (s *search) greedy(ctx context.Context) {
 	s.again(1)
@@ -125,9 +128,10 @@ func (s *search) greedy(ctx context.Context) {
 		s.Classes[a.class].options(a.at, func(option) { slack[i]++ })
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return slack[a] - slack[b] })
+	weighed := 0
 	for _, i := range order {
 		n := s.arrivals[i].jobs
-		if ctx.Err() != nil { // no time is left to weigh them
+		if weighed += slack[i]; weighed > alwaysWeighed && ctx.Err() != nil { // no time is left to weigh them
 			s.note(i, option{Refused, 0}, n)
 			continue
 		}

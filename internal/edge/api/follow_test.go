@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"example.org/headroom/internal/ask/recheck"
 	"example.org/headroom/internal/core/proof"
 	"example.org/headroom/internal/service/app"
@@ -235,4 +237,125 @@ func TestChangesBetweenSchedulesLoseNothing(t *testing.T) {
 	}
 	edit("/v1/clusters/taken/classes/reports", `"due_s":21600,`, ``)
 	plan("taken", 4, 6, "they run, beside what arrived since")
+}
+
+// A class may change while its executions run, so that they could not end any more. They keep their VMs, and verify agrees.
+func TestClassesThatChangeWhileTheyRun(t *testing.T) {
+	t.Parallel()
+	var clock atomic.Int64
+	at := func(hour int) { clock.Store(time.Date(2026, 3, 2, hour, 10, 0, 0, time.UTC).Unix()) }
+	at(0)
+	s := newService(t, func(c *app.Config) { c.Clock = func() time.Time { return time.Unix(clock.Load(), 0).UTC() } })
+	profile := func(mapSeconds, overhead int) string {
+		return fmt.Sprintf(`{"name":"p","profile":{"map_tasks":100,"map_avg_s":%d,"map_max_s":%d,"reduce_tasks":20,"first_shuffle_avg_s":10,"first_shuffle_max_s":10,"shuffle_avg_s":10,"shuffle_max_s":10,"reduce_avg_s":100,"reduce_max_s":150,"overhead_s":%d}}`, mapSeconds, 2*mapSeconds, overhead)
+	}
+	for i, changed := range []string{profile(100, 3700), profile(150, 60)} {
+		name := fmt.Sprintf("lab-%d", i)
+		at(0)
+		s.waiting(name)
+		s.ask(s.admin, "POST", "/v1/clusters/"+name+"/profiles", profile(100, 60)).want(t, 201)
+		reports := "/v1/clusters/" + name + "/classes/reports"
+		edit := func(replace ...string) {
+			old := s.ask(s.admin, "GET", reports, nil).want(t, 200)
+			s.ask(s.admin, "PUT", reports, strings.NewReplacer(replace...).Replace(string(old.text)), "If-Match", old.etag()).want(t, 200)
+		}
+		edit(`"vms_per_job":"2"`, `"profile":{"name":"p"},"slots_per_vm":{"map":4,"reduce":2}`, `"deadline_s":3600`, `"deadline_s":10800`)
+		before := 0.0
+		for hour := range 4 {
+			at(hour)
+			for _, change := range []bool{false, true} {
+				if change && hour < 3 {
+					continue
+				}
+				if change {
+					s.ask(s.admin, "POST", "/v1/clusters/"+name+"/profiles/p/versions", changed).want(t, 201)
+					edit(`"version":1}`, `"version":2}`)
+				}
+				var made struct {
+					Number int64
+					Plan   struct {
+						VMs     struct{ Total float64 }
+						Classes []struct{ Admitted float64 }
+					}
+				}
+				s.ask(s.admin, "POST", "/v1/clusters/"+name+"/plans", nil).want(t, 201).into(t, &made)
+				if hour == 3 && made.Plan.Classes[0].Admitted != 4 || change && (made.Plan.VMs.Total < before || made.Plan.VMs.Total > before+1) {
+					t.Errorf("%s, changed: %t: %+v, and %g VMs before", name, change, made.Plan, before)
+				}
+				before = made.Plan.VMs.Total
+				var report proof.Report
+				if s.ask(s.admin, "POST", fmt.Sprintf("/v1/clusters/%s/plans/%d/verify", name, made.Number), nil).want(t, 200).into(t, &report); report.Outcome != proof.OK {
+					t.Errorf("%s at %d: verify says %+v", name, hour, report)
+				}
+			}
+		}
+	}
+}
+
+// Promises of other classes may leave no room for what runs. There is a plan in any case, now, at another time and ahead.
+func TestPromisesBesideWhatRuns(t *testing.T) {
+	t.Parallel()
+	var clock atomic.Int64
+	at := func(hour int) { clock.Store(time.Date(2026, 3, 2, hour, 10, 0, 0, time.UTC).Unix()) }
+	s := newService(t, func(c *app.Config) { c.Clock = func() time.Time { return time.Unix(clock.Load(), 0).UTC() } })
+	for _, all := range []string{"false", "true"} {
+		at(0)
+		name := "all-" + all
+		s.waiting(name)
+		for path, replace := range map[string][]string{
+			"/classes/reports": {`"jobs":{`, `"jobs":{"all":` + all + `,`},
+			"/classes/web":     {`"min":0`, `"min":4`, `"max":0`, `"max":4`, `"50.00"`, `"0.01"`},
+			"/vm-types/m":      {`"quota":null`, `"quota":8`},
+		} {
+			old := s.ask(s.admin, "GET", "/v1/clusters/"+name+path, nil).want(t, 200)
+			s.ask(s.admin, "PUT", "/v1/clusters/"+name+path, strings.NewReplacer(replace...).Replace(string(old.text)), "If-Match", old.etag()).want(t, 200)
+		}
+		plan := func(asked any, want float64) {
+			t.Helper()
+			var made struct {
+				Plan struct{ Classes []struct{ Admitted float64 } }
+			}
+			s.ask(s.admin, "POST", "/v1/clusters/"+name+"/plans", asked).want(t, 201).into(t, &made)
+			if got := made.Plan.Classes; got[0].Admitted != want {
+				t.Errorf("%s: %+v are admitted, want %g reports", name, got, want)
+			}
+		}
+		plan(nil, 0)
+		at(2)
+		plan(nil, 0)
+		plan(`{"at":"2026-03-02T03:10:00Z"}`, 2)
+		var got plans.Scaling
+		await.Until(t, 10*time.Second, "the next hour is known", func() bool {
+			got = plans.Scaling{}
+			s.ask(s.admin, "GET", "/v1/clusters/"+name+"/plans/current/scaling?lead=60", nil).want(t, 200).into(t, &got)
+			return got.NextProblem != "" || len(got.Next) > 0
+		})
+		if got.NextProblem != "" || got.Next[0].VMs != 8 {
+			t.Errorf("%s: ahead are %+v, %q", name, got.Next, got.NextProblem)
+		}
+		at(3)
+		plan(nil, 2)
+	}
+}
+
+// A schedule on record may be one that this version of the program does not read. It costs what it left, and no plan.
+func TestSchedulesThatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 3, 2, 0, 10, 0, 0, time.UTC)
+	s := newService(t, func(c *app.Config) { c.Clock = func() time.Time { return at } })
+	s.waiting("lab")
+	s.ask(s.admin, "POST", "/v1/clusters/lab/plans", nil).want(t, 201)
+	conn, err := pgx.Connect(t.Context(), s.database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(t.Context())
+	if _, err := conn.Exec(t.Context(), `UPDATE cluster_schedules SET followed = convert_to('{"question": {"some": "thing"}, "answer": {}}', 'UTF8')`); err != nil {
+		t.Fatal(err)
+	}
+	s.ask(s.admin, "POST", "/v1/clusters/lab/plans", nil).want(t, 201)
+	var f plans.Following
+	if s.ask(s.admin, "GET", "/v1/clusters/lab/schedules/current", nil).want(t, 200).into(t, &f); f.Answer == nil {
+		t.Errorf("got %+v", f)
+	}
 }

@@ -235,15 +235,15 @@ func (d *Desk) nextChange(ctx context.Context, shown *Shown, after time.Time, tu
 // foresee plans a moment, unless its problem is that of the moment before. It also returns when a class has no more work, if
 // that is within the hour.
 func (d *Desk) foresee(ctx context.Context, shown *Shown, at time.Time, last capacity.Plan, sum []byte) (capacity.Plan, []byte, *time.Time, error) {
-	snapshot, p, err := d.problem(ctx, shown.Record.Cluster, at)
+	of, err := d.onRecord(ctx, shown.Record.Cluster, at)
 	if err != nil {
 		return last, sum, nil, err
 	}
-	if snapshot.Cluster.InputsVersion != shown.InputsVersion {
+	if of.snapshot.Cluster.InputsVersion != shown.InputsVersion {
 		return last, sum, nil, errMeanwhile
 	}
-	turn := ends(snapshot, at)
-	_, own, err := textOf(p)
+	turn := ends(of.snapshot, at)
+	_, own, err := textOf(of.problem)
 	if err != nil || bytes.Equal(own, sum) {
 		return last, sum, turn, err
 	}
@@ -252,9 +252,18 @@ func (d *Desk) foresee(ctx context.Context, shown *Shown, at time.Time, last cap
 		return last, sum, turn, err
 	}
 	defer leave()
-	answer, err := d.solver.Plan(in, p)
-	if err == nil && answer.Status == capacity.InfeasibleStatus {
-		err = &fault.InfeasibleError{Conflicts: answer.Conflicts}
+	plan := func() (answer capacity.Plan, err error) {
+		answer, err = d.solver.Plan(in, of.problem)
+		if err == nil && answer.Status == capacity.InfeasibleStatus {
+			err = &fault.InfeasibleError{Conflicts: answer.Conflicts}
+		}
+		return answer, err
+	}
+	answer, err := plan()
+	if again, wrong := d.unpromise(&of, at, err); wrong != nil {
+		err = wrong
+	} else if again {
+		answer, err = plan()
 	}
 	return figuresOf(answer), own, turn, err
 }

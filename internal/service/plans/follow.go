@@ -6,13 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"example.org/headroom/internal/ask/horizon"
+	"example.org/headroom/internal/ask/recheck"
 	"example.org/headroom/internal/core/capacity"
 	"example.org/headroom/internal/core/fault"
 	"example.org/headroom/internal/data/inputs"
-	"example.org/headroom/internal/service/plans/solving"
 )
 
 // Schedule is the schedule that the plans of a cluster follow, made for an hour and inputs of a version. Of each hour one is
@@ -32,19 +33,28 @@ const (
 )
 
 // problem returns a cluster's problem at a moment, as the schedule on record has it.
-func (d *Desk) problem(ctx context.Context, cluster string, at time.Time) (inputs.Snapshot, capacity.Problem, error) {
+func (d *Desk) problem(ctx context.Context, cluster string, at time.Time) (capacity.Problem, error) {
 	if at.IsZero() {
 		at = d.now()
 	}
-	snapshot, p, err := d.plainProblem(ctx, cluster, at)
-	if err != nil || !mayWait(snapshot) {
-		return snapshot, p, err
+	f, err := d.onRecord(ctx, cluster, at)
+	return f.problem, err
+}
+
+// onRecord returns a cluster's problem at a moment with the schedule on record.
+func (d *Desk) onRecord(ctx context.Context, cluster string, at time.Time) (f followed, err error) {
+	if f.snapshot, f.plain, err = d.plainProblem(ctx, cluster, at); err != nil {
+		return f, err
+	}
+	if f.problem = f.plain; !mayWait(f.snapshot) {
+		return f, nil
 	}
 	kept, err := d.store.Schedule(ctx, cluster)
 	if err != nil {
-		return snapshot, p, err
+		return f, err
 	}
-	return snapshot, p, d.lay(&p, kept, at, allStarted)
+	f.schedule = &kept
+	return f, d.lay(&f.problem, kept, at, allStarted)
 }
 
 func (d *Desk) plainProblem(ctx context.Context, cluster string, at time.Time) (snapshot inputs.Snapshot, p capacity.Problem, err error) {
@@ -118,6 +128,9 @@ func (d *Desk) problemNow(ctx context.Context, cluster string, at time.Time) (f 
 	if err != nil {
 		return f, err
 	}
+	if _, err := readFollowed(kept.Followed); kept.Followed != nil && err != nil {
+		kept = Schedule{} // of another version of this program, or beyond limits of now: without it there are plans again
+	}
 	if hour := at.UTC().Truncate(time.Hour); !kept.Hour.Equal(hour) || kept.InputsVersion != f.snapshot.Cluster.InputsVersion {
 		if kept, err = d.schedule(ctx, f.snapshot, kept, hour); err != nil {
 			return f, err
@@ -139,9 +152,6 @@ func (f *followed) admitted(class string, started float64) float64 {
 	return started
 }
 
-// none promises nothing.
-func none(string, float64) float64 { return 0 }
-
 // unkept returns the schedule to store.
 func (f *followed) unkept() *Schedule {
 	if f.made {
@@ -153,8 +163,7 @@ func (f *followed) unkept() *Schedule {
 // problemOf is problemNow, or a problem of another moment, for which no schedule is made.
 func (d *Desk) problemOf(ctx context.Context, cluster string, at time.Time, another bool) (f followed, err error) {
 	if another {
-		f.snapshot, f.problem, err = d.problem(ctx, cluster, at)
-		return f, err
+		return d.onRecord(ctx, cluster, at)
 	}
 	return d.problemNow(ctx, cluster, at)
 }
@@ -167,7 +176,7 @@ func (d *Desk) schedule(ctx context.Context, snapshot inputs.Snapshot, last Sche
 	var infeasible *fault.InfeasibleError
 	switch {
 	case errors.As(err, &input):
-		made.Without = input.Findings[0].Detail
+		made.Without, _, _ = strings.Cut(input.Findings[0].Detail, " Ask ") // which is for whoever asks a question
 	case errors.As(err, &infeasible):
 		made.Without = infeasible.Conflicts[0].Detail
 	case err != nil:
@@ -242,9 +251,13 @@ func (d *Desk) makeSchedule(ctx context.Context, snapshot inputs.Snapshot, last 
 	defer leave()
 	in, cancel := context.WithTimeout(in, scheduleTime)
 	defer cancel()
-	a, err := solving.CheckedSchedule(in, q, d.solver.Engine)
+	a, err := horizon.Schedule(in, q, d.solver.Engine)
 	if err != nil {
 		return nil, err
+	}
+	if wrong := recheck.ScheduleFault(q, &a); wrong != nil { // costs a saving, and no plan
+		complain(ctx, d.telemetry, "a schedule failed its check; hours are planned alone", wrong, "cluster", snapshot.Cluster.Name)
+		return nil, fault.At("", "wrong", "The schedule that was found failed its check, which is a fault of Headroom's. The server's log says more.")
 	}
 	return json.Marshal(horizon.Followed{Question: q, Answer: a})
 }
@@ -263,15 +276,24 @@ func withinReach(classes []inputs.PlannedClass) []inputs.PlannedClass {
 // promised.
 func (d *Desk) answerFollowed(ctx context.Context, f *followed, at time.Time) (record PlanRecord, err error) {
 	record, err = d.answer(ctx, f.snapshot, f.problem, at)
+	again, wrong := d.unpromise(f, at, err)
+	switch {
+	case wrong != nil:
+		return record, wrong
+	case again:
+		return d.answer(ctx, f.snapshot, f.problem, at)
+	}
+	return record, err
+}
+
+// unpromise makes the problem one in which what runs is not promised, if the error says that a plan cannot keep it.
+func (d *Desk) unpromise(f *followed, at time.Time, failed error) (again bool, err error) {
 	var infeasible *fault.InfeasibleError
-	if f.schedule == nil || f.schedule.Followed == nil || !errors.As(err, &infeasible) {
-		return record, err
+	if f.schedule == nil || f.schedule.Followed == nil || !errors.As(failed, &infeasible) {
+		return false, nil
 	}
 	f.problem = f.plain
-	if err := d.lay(&f.problem, *f.schedule, at, none); err != nil {
-		return record, err
-	}
-	return d.answer(ctx, f.snapshot, f.problem, at)
+	return true, d.lay(&f.problem, *f.schedule, at, nil)
 }
 
 // Following is the schedule that a cluster's plans follow, or why they follow none.

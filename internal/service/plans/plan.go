@@ -15,8 +15,7 @@ import (
 
 // ProblemAt returns the problem that a plan of the cluster for a moment would answer; the zero time is now.
 func (d *Desk) ProblemAt(ctx context.Context, cluster string, at time.Time) (capacity.Problem, error) {
-	_, p, err := d.problem(ctx, cluster, at)
-	return p, err
+	return d.problem(ctx, cluster, at)
 }
 
 // Create plans a cluster for a moment (the zero time is now) and stores the plan with the exact

@@ -2,6 +2,7 @@ package solving
 
 import (
 	"context"
+	"time"
 
 	"example.org/headroom/internal/ask/horizon"
 	"example.org/headroom/internal/ask/pack"
@@ -46,9 +47,18 @@ func CheckedCourse(ctx context.Context, p pool.PoolCourseProblem, plan pool.Plan
 	return course, err
 }
 
+// partAtOnce is the part of the time for the plan in which nothing waits. With all of it gone there, nothing would wait.
+const partAtOnce = 4
+
 // CheckedSchedule plans a schedule, and says in it that it has passed.
 func CheckedSchedule(ctx context.Context, q horizon.ScheduleQuestion, solver lp.Solver) (horizon.ScheduleAnswer, error) {
-	answer, err := horizon.Schedule(ctx, q, solver)
+	first := ctx
+	if end, limited := ctx.Deadline(); limited {
+		part, cancel := context.WithTimeout(ctx, time.Until(end)/partAtOnce)
+		defer cancel()
+		first = part
+	}
+	answer, err := horizon.ScheduleWithin(ctx, first, q, solver)
 	if err == nil {
 		err = recheck.ScheduleFault(q, &answer)
 	}
