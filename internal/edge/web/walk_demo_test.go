@@ -114,7 +114,10 @@ func waits(t *testing.T, ctx context.Context) {
 		return verb + " " + what + " by " + amountOf(t, by.FloatString(12), big.NewRat(1, 1), false)
 	}
 	plain := strings.NewReplacer(",", "")
-	want := fmt.Sprintf("%d runs that start later %s, and %s", later, change(a.Cost.Bill, a.AtOnce.Bill, "the VM bill"), change(a.Cost.ValueRefused, a.AtOnce.ValueRefused, "the value refused"))
+	want := fmt.Sprintf("Where all run, %d runs that start later %s", later, change(a.Cost.Bill, a.AtOnce.Bill, "the VM bill"))
+	if a.Cost.ValueRefused != a.AtOnce.ValueRefused {
+		want += ", and " + change(a.Cost.ValueRefused, a.AtOnce.ValueRefused, "the value refused")
+	}
 	if got := value[string](t, ctx, `document.querySelector("h1").textContent`); later == 0 || plain.Replace(got) != plain.Replace(want) {
 		t.Errorf("the page says %q, want %q", got, want)
 	}

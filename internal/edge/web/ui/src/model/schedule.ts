@@ -17,8 +17,8 @@ export function moved(a: Schedule): Moved[] {
     .sort((x, y) => y.jobs - x.jobs || x.start.localeCompare(y.start));
 }
 
-/** waited says what waiting does to the bill, and to the value of what is refused. */
-export function waited(a: Schedule): string {
+/** waited says what waiting does to the bill, and to the value of what is refused; with all, of a schedule in which all run. */
+export function waited(a: Schedule, all = false): string {
   const later = a.classes.reduce((n, c) => n + c.later, 0);
   if (later === 0) return "No run starts later than it could";
   const bill = units(a.at_once.bill) - units(a.cost.bill);
@@ -26,7 +26,7 @@ export function waited(a: Schedule): string {
   const change = (by: bigint, what: string) => (by > 0n ? `lower ${what} by ${headline(by, a.currency)}` : `raise ${what} by ${headline(-by, a.currency)}`);
   const parts = [...(bill !== 0n ? [change(bill, "the VM bill")] : []), ...(value !== 0n ? [change(value, "the value refused")] : [])];
   const runs = count(later, "run", "runs");
-  return parts.length > 0 ? `${runs} that start later ${parts.join(", and ")}` : `${runs} start later, at the same VM bill`;
+  return parts.length > 0 ? `${all ? "Where all run, " : ""}${runs} that start later ${parts.join(", and ")}` : `${runs} start later, at the same VM bill`;
 }
 
 /** Standing is what a schedule does with a class that may wait in its first hour. */

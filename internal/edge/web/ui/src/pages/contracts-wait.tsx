@@ -45,7 +45,7 @@ export function Wait() {
   return (
     <>
       <div class="headed">
-        <h1>{a ? waited(a) : "Jobs that may wait"}</h1>
+        <h1>{a ? waited(a, !span && !why && !!f?.question?.place_all) : "Jobs that may wait"}</h1>
         <div class="actions">
           <label class="small">
             Ahead:{" "}
@@ -65,7 +65,7 @@ export function Wait() {
         <Shown of={followed} what="the schedule">{(found) => found.answer && <Answer a={found.answer} now={standing(found)} />}</Shown>
       ) : of.problem.value?.status === 422 ? (
         <>
-          {of.problem.value.message !== why && <p>These hours cannot be planned together yet. {of.problem.value.message}</p>}
+          {!of.problem.value.message.startsWith(why ?? " ") && <p>These hours cannot be planned together yet. {of.problem.value.message}</p>}
           {!refused && <HowTo />}
         </>
       ) : (
