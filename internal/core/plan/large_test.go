@@ -16,9 +16,9 @@ import (
 
 // The most that a class may take, in bytes: of the problem as read with its plan, and handed out on the way from text
 // to text. A class with a profile is itself some 480 bytes of text, and its part of the plan 500 to 800. The places for a
-// target and a promise take 48 of them, also where there is none.
+// target and a promise take 48 of them, also where there is none, and that for a time of day 16.
 const (
-	mostKept  = 1550
+	mostKept  = 1570
 	mostGiven = 4500
 	// Plans of up to maxClasses tell of each class what one job more costs and one less saves: amounts and their bounds.
 	mostChanges = 1000

@@ -31,7 +31,7 @@ sales,2,,,,,,,,,,,,11,2,264,2068,1970-01-01T00:00:00Z
 	}
 	calibration := &capacity.Calibration{Bound: capacity.UpperBound, Factor: 0.9}
 	got = csv(PlannedClasses([]inputs.PlannedClass{{Name: "a", Profile: &inputs.ProfileRef{Name: "sales", Version: 2}, Calibration: calibration}, {Name: "b", VMsPerJob: nil}}))
-	if !strings.Contains(got, "speed,calibration_bound,calibration_factor,due_s,target,confidence,promise_factor,jobs_all,version") || !strings.Contains(got, ",upper,0.9,") {
+	if !strings.Contains(got, "speed,calibration_bound,calibration_factor,due_s,target,confidence,promise_factor,jobs_all,due,version") || !strings.Contains(got, ",upper,0.9,") {
 		t.Errorf("classes:\n%s", got)
 	}
 	low, average, high, calibrated := 1.0, 2.0, 3.0, 2.7

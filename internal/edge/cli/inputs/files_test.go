@@ -97,7 +97,7 @@ func TestFilesAreRefusedWithTheirPlace(t *testing.T) {
 		"a member twice in JSON": {"{\"cluster\": {\"name\": \"a\",\n" +
 			" \"name\": \"b\"}}", `line 2, column 2: The member "name" is given twice`},
 		"an unknown member": {"cluster: {name: a}\nclasses:\n  - name: x\n" +
-			"    deadline: 9\n", `line 4, column 5: There is no member "deadline" here; there are name, profile, demand, vms_per_job, calibration, deadline_s, target, confidence, promise, due_s, slots_per_vm, speed, jobs, penalty.`},
+			"    deadline: 9\n", `line 4, column 5: There is no member "deadline" here; there are name, profile, demand, vms_per_job, calibration, deadline_s, target, confidence, promise, due_s, due, slots_per_vm, speed, jobs, penalty.`},
 		"a member in the 2nd file": {"cluster: {name: a}\n---\ncluster:\n  nmae: b\n", `line 4, column 3: There is no member "nmae"`},
 		"mistaken slots": {"cluster: {name: a}\nclasses:\n" +
 			"  - slots_per_vm: {map: 1, redcue: 2}\n", `line 3, column 28: There is no member "redcue" here; there are map, reduce`},
@@ -322,7 +322,7 @@ func TestColumns(t *testing.T) {
 		want string
 	}{
 		{classes, "name profile_name profile_version demand_map_work_s demand_reduce_work_s demand_fixed_s vms_per_job calibration_bound " +
-			"calibration_factor deadline_s " + columnsOfTargets + "due_s slots_per_vm_map slots_per_vm_reduce jobs_min jobs_max jobs_all penalty version created_at updated_at " +
+			"calibration_factor deadline_s " + columnsOfTargets + "due_s due slots_per_vm_map slots_per_vm_reduce jobs_min jobs_max jobs_all penalty version created_at updated_at " +
 			"drift_state drift_since drift_executions drift_exceeded drift_expected drift_detail"},
 		{prices, "id vm_type purchase price from until version created_at updated_at"},
 		{contracts, "name vm_type vms price billing upfront from until version created_at updated_at"},
