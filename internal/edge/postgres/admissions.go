@@ -332,7 +332,7 @@ func (s *Store) sweepLeases(ctx context.Context) {
 	if _, within := joined(ctx); within || !s.leaseSweep.due() {
 		return
 	}
-	_ = s.write(ctx, func(ctx context.Context, q querier) error {
+	err := s.write(ctx, func(ctx context.Context, q querier) error {
 		var b pgx.Batch
 		for _, old := range []string{"ended_at", "ended_at IS NULL AND expires_at"} { // the second means places that nobody has asked for
 			b.Queue(`
@@ -348,6 +348,16 @@ func (s *Store) sweepLeases(ctx context.Context) {
 			    LIMIT 10000 FOR UPDATE SKIP LOCKED)`, live.LongestLease)
 		return q.SendBatch(ctx, &b).Close()
 	})
+	if err != nil {
+		s.leaseSweep.again()
+	}
+}
+
+// again lets the next caller try what has failed.
+func (s *sweeper) again() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.last = time.Time{}
 }
 
 // due reports, now and then and to one caller, that it is time.
