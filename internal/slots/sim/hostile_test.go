@@ -118,3 +118,21 @@ func TestEveryInputHasAnAnswer(t *testing.T) {
 		t.Errorf("%d inputs refused, %d answered; want many of both", refused, answered)
 	}
 }
+
+// A time that is too short for a rate has none: the report is one that JSON can hold.
+func TestTimesTooShortForARate(t *testing.T) {
+	for _, tasks := range []string{`"profile":{"map_avg_s":1e-308,"map_max_s":1e-308,"map_tasks":4,"reduce_tasks":0}`,
+		`"profile":{"map_avg_s":5,"map_max_s":9,"map_tasks":4,"reduce_tasks":0},"tasks":{"map_s":[1e-308]}`} {
+		in, err := Read([]byte(`{"classes":[{"load":{"jobs":2,"kind":"batch"},"name":"etl",` + tasks + `}],"nodes":[{"slots":{"shared":2},"type":"a"}]}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := Run(t.Context(), in, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := json.Marshal(r); err != nil || r.Classes[0].Ended != 2 {
+			t.Errorf("%s: %v, %d jobs ended", tasks, err, r.Classes[0].Ended)
+		}
+	}
+}

@@ -207,10 +207,10 @@ func (m *model) reportPools(r *Report, outcomes []outcome) {
 }
 
 func ratio(part, whole float64) (float64, bool) {
-	if whole == 0 {
-		return 0, false
+	if x := part / whole; whole != 0 && !math.IsInf(x, 0) { // a time of 1e-308 s has no rate
+		return x, true
 	}
-	return part / whole, true
+	return 0, false
 }
 
 func (m *model) reportClass(i int, outcomes []outcome) ClassReport {
