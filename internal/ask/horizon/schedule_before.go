@@ -158,14 +158,18 @@ func (b *Before) counted(class int) float64 {
 // wait adds the executions that wait, each row with the window that is left to it.
 func (g *grid) wait(b *Before) {
 	known := map[int][]gridRun{} // of a class, in the whole window
+	dues := map[int]*dueTimes{}
 	for _, w := range b.Waiting {
 		k := g.problemClass(w.Class)
 		c := &g.horizon.Problem.Classes[k]
 		x := gridClass{of: k, waits: true, waited: int(g.horizon.Start().Sub(w.Arrived) / time.Hour), penalty: g.classes[k].penalty, all: c.Jobs.All, arrivals: []int64{w.Jobs}}
 		window := int(c.DueSeconds / 3600)
 		if c.Due != "" {
-			due := newDueTimes(c, g.question.zone(), w.Arrived, g.horizon.Start())
-			window = due.window(w.Arrived)
+			if dues[k] == nil { // times that are over by two days leave no window
+				due := newDueTimes(c, g.question.zone(), g.at(0).Add(-48*time.Hour), g.at(0))
+				dues[k] = &due
+			}
+			window = dues[k].window(w.Arrived)
 		}
 		x.window = max(0, min(window-x.waited, g.hours))
 		all, is := known[k]

@@ -28,7 +28,11 @@ func newDueTimes(c *capacity.Class, zone *time.Location, from, until time.Time) 
 		if t.After(until) {
 			return d
 		}
-		for y, m, n := t.Date(); ; t = t.Add(time.Minute) {
+		if shown := t.Add(time.Duration(of.Hour())*time.Hour + time.Duration(of.Minute())*time.Minute); shown.Format(capacity.TimeOfDay) == c.Due {
+			d.moments = append(d.moments, shown)
+			continue
+		}
+		for y, m, n := t.Date(); ; t = t.Add(time.Minute) { // clocks move on this day
 			yy, mm, nn := t.Date()
 			if t.Hour()*60+t.Minute() >= of.Hour()*60+of.Minute() || y != yy || m != mm || n != nn {
 				break

@@ -2,6 +2,7 @@ package recheck
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"math/big"
@@ -46,11 +47,14 @@ func Schedule(q horizon.ScheduleQuestion, a horizon.ScheduleAnswer) []fault.Find
 	return s.findings
 }
 
+// ErrSchedule says that a schedule does not pass its check.
+var ErrSchedule = errors.New("the schedule is wrong")
+
 // ScheduleFault returns an error for a schedule that is wrong.
 func ScheduleFault(q horizon.ScheduleQuestion, a *horizon.ScheduleAnswer) error {
 	found := Schedule(q, *a)
 	if len(found) > 0 {
-		return fmt.Errorf("the schedule is wrong: %s: %s", found[0].Pointer, found[0].Detail)
+		return fmt.Errorf("%w: %s: %s", ErrSchedule, found[0].Pointer, found[0].Detail)
 	}
 	a.Proof.Checked = true
 	return nil
@@ -188,6 +192,9 @@ func (s *scheduled) window(c *capacity.Class, arrived time.Time, told int) int {
 		return local.YearDay(), local.Hour() > of.Hour() || local.Hour() == of.Hour() && local.Minute() >= of.Minute()
 	}
 	at := arrived.Add(time.Hour + time.Duration(math.Ceil(c.DeadlineSeconds/3600))*time.Hour)
+	if at.Before(s.at(-48)) { // it was due long ago
+		return 0
+	}
 	for last := at.Add(72 * time.Hour); at.Before(last); at = at.Add(time.Minute) {
 		day, late := shows(at)
 		if before, was := shows(at.Add(-time.Minute)); late && (!was || before != day) {

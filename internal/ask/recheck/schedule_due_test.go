@@ -105,3 +105,21 @@ func TestDueByATimeOfDay(t *testing.T) {
 		t.Errorf("got %+v for %s", a.Schedule, a.Cost.Bill)
 	}
 }
+
+// Executions that arrived long ago are over, and looking for when they were due takes no time.
+func TestDueLongAgo(t *testing.T) {
+	q := readSchedule(t, []byte(`{"time_zone": "Europe/Berlin", "problem": {"currency": "EUR", "supply": {"on_demand": {"price": "3"}}, "classes": [
+	  {"name": "reports", "vms_per_job": "1", "deadline_s": 7200, "due": "06:00", "jobs": {"min": 0, "max": 0}, "penalty": "50"}]},
+	 "before": {"waiting": [{"class": "reports", "arrived": "1800-01-01T00:00:00Z", "jobs": 2}, {"class": "reports", "arrived": "2026-05-30T00:00:00Z", "jobs": 2}, {"class": "reports", "arrived": "2026-05-31T22:00:00Z", "jobs": 3}]},
+	 "periods": [{"start": "2026-06-01T00:00:00Z", "hours": 6, "arrivals": [0]}]}`))
+	a, err := horizon.Schedule(t.Context(), q, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f := Schedule(q, a); len(f) > 0 {
+		t.Fatal(f)
+	}
+	if x := a.Classes[0]; x.Refused != 4 || x.Arrived != 7 || len(a.Schedule) != 1 || a.Schedule[0].Jobs != 3 {
+		t.Errorf("got %+v, %+v", x, a.Schedule)
+	}
+}

@@ -14,10 +14,10 @@ import (
 	"example.org/headroom/internal/core/capacity"
 	"example.org/headroom/internal/core/fault"
 	"example.org/headroom/internal/data/inputs"
+	"example.org/headroom/internal/service/plans/solving"
 )
 
-// Schedule is the schedule that the plans of a cluster follow, made for an hour and inputs of a version. Of each hour one is
-// kept, the newest.
+// Schedule is the schedule that the plans of a cluster follow, made for an hour and inputs of a version. The newest one is kept.
 type Schedule struct {
 	Hour          time.Time
 	InputsVersion int64
@@ -251,13 +251,13 @@ func (d *Desk) makeSchedule(ctx context.Context, snapshot inputs.Snapshot, last 
 	defer leave()
 	in, cancel := context.WithTimeout(in, scheduleTime)
 	defer cancel()
-	a, err := horizon.Schedule(in, q, d.solver.Engine)
+	a, err := solving.CheckedSchedule(in, q, d.solver.Engine)
+	if errors.Is(err, recheck.ErrSchedule) { // costs a saving, and no plan
+		complain(ctx, d.telemetry, "a schedule failed its check; hours are planned alone", err, "cluster", snapshot.Cluster.Name)
+		err = fault.At("", "wrong", "The schedule that was found failed its check, which is a fault of Headroom's. The server's log says more.")
+	}
 	if err != nil {
 		return nil, err
-	}
-	if wrong := recheck.ScheduleFault(q, &a); wrong != nil { // costs a saving, and no plan
-		complain(ctx, d.telemetry, "a schedule failed its check; hours are planned alone", wrong, "cluster", snapshot.Cluster.Name)
-		return nil, fault.At("", "wrong", "The schedule that was found failed its check, which is a fault of Headroom's. The server's log says more.")
 	}
 	return json.Marshal(horizon.Followed{Question: q, Answer: a})
 }
