@@ -30,29 +30,43 @@ func (f *Followed) waits(class string) bool {
 	return slices.ContainsFunc(f.Answer.Classes, func(c ScheduledClass) bool { return c.Waits && c.Name == class })
 }
 
-// starts calls with the rows of executions that may have waited, those first that had started before.
-func (f *Followed) starts(with func(*ScheduledStart)) {
+// starts calls with the rows of executions that may have waited, those first that had begun before the schedule was made.
+func (f *Followed) starts(with func(s *ScheduledStart, begun bool)) {
 	if b := f.Question.Before; b != nil {
 		for i := range b.Running {
-			with(&b.Running[i])
+			with(&b.Running[i], true)
 		}
 	}
+	waits := map[string]bool{}
+	for _, c := range f.Answer.Classes {
+		waits[c.Name] = c.Waits
+	}
 	for i := range f.Answer.Schedule {
-		if s := &f.Answer.Schedule[i]; (f.waits(s.Class) || s.Arrived.Before(f.Question.Start())) && (f.Until.IsZero() || s.Arrived.Before(f.Until)) {
-			with(s)
+		if s := &f.Answer.Schedule[i]; (waits[s.Class] || s.Arrived.Before(f.Question.Start())) && (f.Until.IsZero() || s.Arrived.Before(f.Until)) {
+			with(s, false)
 		}
 	}
 }
 
 // Running returns the executions of classes that wait which run in an hour, by class.
 func (f *Followed) Running(hour time.Time) map[string][]ScheduledStart {
-	running := map[string][]ScheduledStart{}
-	f.starts(func(s *ScheduledStart) {
-		if !s.Start.After(hour) && s.Lasts(hour, 1) > 0 {
-			running[s.Class] = append(running[s.Class], *s)
+	running, _ := f.running(hour)
+	return running
+}
+
+// running also returns those of them that had begun before the hour, or before the schedule was made.
+func (f *Followed) running(hour time.Time) (all, begun map[string][]ScheduledStart) {
+	all, begun = map[string][]ScheduledStart{}, map[string][]ScheduledStart{}
+	f.starts(func(s *ScheduledStart, before bool) {
+		if s.Start.After(hour) || s.Lasts(hour, 1) == 0 {
+			return
+		}
+		all[s.Class] = append(all[s.Class], *s)
+		if before || s.Start.Before(hour) {
+			begun[s.Class] = append(begun[s.Class], *s)
 		}
 	})
-	return running
+	return all, begun
 }
 
 // ClassAhead is what a schedule does with a class that waits: the executions that run in its first hour, those that have arrived
@@ -125,7 +139,7 @@ func (f *Followed) Leaves(hour time.Time, classes []capacity.Class, admitted map
 		began = hour.Add(time.Hour)
 	}
 	waiting := map[WaitingJobs]int64{}
-	f.starts(func(s *ScheduledStart) {
+	f.starts(func(s *ScheduledStart, _ bool) {
 		c := class(s.Class)
 		switch {
 		case c == nil || !s.Arrived.Before(hour):
@@ -205,7 +219,7 @@ func (f *Followed) counted(class string, hour time.Time) float64 {
 // times count with the one time for which they need as many VMs. The plan decides which of them are worth their VMs; as many as
 // kept returns for a class, of those that started before, are promised, or nothing without it.
 func (f *Followed) Lay(p *capacity.Problem, hour time.Time, kept func(class string, started float64) float64) {
-	running := f.Running(hour)
+	running, begun := f.running(hour)
 	for k := range p.Classes {
 		c := &p.Classes[k]
 		if !f.waits(c.Name) {
@@ -213,7 +227,6 @@ func (f *Followed) Lay(p *capacity.Problem, hour time.Time, kept func(class stri
 			continue
 		}
 		rates, sum, shortest, longest, changed := 0.0, 0.0, math.Inf(1), 0.0, false
-		var started []ScheduledStart
 		demand := perf.PlannedDemand(*c, p.Options)
 		fixed := demand.FixedSeconds
 		for _, s := range running[c.Name] {
@@ -225,13 +238,10 @@ func (f *Followed) Lay(p *capacity.Problem, hour time.Time, kept func(class stri
 			} else {
 				rates, changed = rates+n*s.rate(c, &demand), true
 			}
-			if s.Start.Before(hour) || f.begun(&s) {
-				started = append(started, s)
-			}
 		}
 		c.ArrivalsPerHour = 0
 		jobs := atOnce(running[c.Name])
-		promise(c, float64(jobs), 0, float64(atOnce(started)), kept)
+		promise(c, float64(jobs), 0, float64(atOnce(begun[c.Name])), kept)
 		switch {
 		case jobs == 0 || c.VMsPerJob != nil:
 		case shortest == longest && !changed:
@@ -242,20 +252,14 @@ func (f *Followed) Lay(p *capacity.Problem, hour time.Time, kept func(class stri
 	}
 }
 
-// begun reports whether executions had started when the schedule was made.
-func (f *Followed) begun(s *ScheduledStart) bool {
-	return f.Question.Before != nil && slices.Contains(f.Question.Before.Running, *s)
-}
-
 // promise asks for jobs of a class. So many are promised, and of those that started before as many as kept returns.
 func promise(c *capacity.Class, jobs, promised, started float64, kept func(class string, started float64) float64) {
 	if c.Jobs.Max = jobs; kept == nil {
 		c.Jobs.All, c.Jobs.Min = false, min(promised, jobs)
 		return
 	}
-	least := c.Jobs.Min
 	c.Jobs = c.Jobs.Of(jobs)
-	c.Jobs.Min = min(jobs, max(c.Jobs.Min, least, promised+kept(c.Name, started)))
+	c.Jobs.Min = min(jobs, max(c.Jobs.Min, promised+kept(c.Name, started)))
 }
 
 // LayBeside adds to a problem of an hour that is planned alone what runs in it and arrived while the schedule was followed.

@@ -160,14 +160,6 @@ func (f *followed) unkept() *Schedule {
 	return nil
 }
 
-// problemOf is problemNow, or a problem of another moment, for which no schedule is made.
-func (d *Desk) problemOf(ctx context.Context, cluster string, at time.Time, another bool) (f followed, err error) {
-	if another {
-		return d.onRecord(ctx, cluster, at)
-	}
-	return d.problemNow(ctx, cluster, at)
-}
-
 // schedule makes the schedule from an hour on that follows on another one. What cannot be scheduled is said in it.
 func (d *Desk) schedule(ctx context.Context, snapshot inputs.Snapshot, last Schedule, hour time.Time) (Schedule, error) {
 	made := Schedule{Hour: hour, InputsVersion: snapshot.Cluster.InputsVersion}

