@@ -162,7 +162,7 @@ func (q *PurchaseQuestion) scaled(bought []int64, by int, n int64) []int64 {
 }
 
 // base is the purchase in whose proportion others are tried: the one found, or where none was, as many VMs of the offer with the
-// lowest price an hour as are on demand at most. by is the offer of which it has most.
+// lowest price an hour as are on demand at most. by is the offer of which it has most; of none it has any where there are none.
 func (j *judging) base() (vms []int64, by int) {
 	if vms = j.found.VMs; vms != nil && slices.Max(vms) > 0 {
 		return vms, slices.Index(vms, slices.Max(vms))
@@ -173,7 +173,7 @@ func (j *judging) base() (vms []int64, by int) {
 		return o.Price.Float() + o.Upfront.Float()/until.Sub(from).Hours()
 	}
 	for k := range q.Offers {
-		if price(&q.Offers[k]) < price(&q.Offers[by]) {
+		if o, best := &q.Offers[k], &q.Offers[by]; o.Max > 0 && (best.Max == 0 || price(o) < price(best)) {
 			by = k
 		}
 	}
@@ -194,6 +194,9 @@ func (j *judging) base() (vms []int64, by int) {
 func (j *judging) tryOthers(ctx context.Context) error {
 	vms, by := j.base()
 	from := vms[by]
+	if from == 0 {
+		return nil
+	}
 	most := min(2*from+mostTries, j.question.Offers[by].Max)
 	tried := []int64{0}
 	if slices.Equal(vms, j.found.VMs) {

@@ -52,6 +52,29 @@ func TestOtherVMsInTheClusterAsItIs(t *testing.T) {
 	}
 }
 
+// Offers of which there are no VMs change no answer, also where no purchase pays and the cheapest offer is one of them.
+func TestOffersOfNoVMs(t *testing.T) {
+	none := `"offers": [{"name": "none", "price": "0.01", "billing": "always", "term_hours": 12, "max": 0}`
+	for _, text := range []string{fmt.Sprintf(spotText, "0.14"), fmt.Sprintf(refusedText, "0.90", "0.05"), fmt.Sprintf(refusedText, "0.90", "0.60")} {
+		var alone, beside horizon.PurchaseAnswer
+		_, answer := answerPurchase(t, text)
+		decoded(t, answer, &alone)
+		question, answer := answerPurchase(t, strings.Replace(text, `"offers": [`, none+", ", 1))
+		if r := verified(t, question, answer); r.Outcome != proof.OK {
+			t.Errorf("%s\n%s", r, answer)
+		}
+		decoded(t, answer, &beside)
+		if beside.Offers[0].VMs != 0 || beside.Offers[1].VMs != alone.Offers[0].VMs || !beside.Recommended.Total.Equal(alone.Recommended.Total.Decimal) {
+			t.Errorf("beside an offer of no VMs it buys %+v, alone %+v", beside.Offers, alone.Offers)
+		}
+		before, _, _ := strings.Cut(text, `"offers": [`)
+		question, answer = answerPurchase(t, before+none+"]}")
+		if r := verified(t, question, answer); r.Outcome != proof.OK {
+			t.Errorf("%s\n%s", r, answer)
+		}
+	}
+}
+
 // Two classes arrive, some of which no hour has VMs for: an admitted job holds its VMs in dear hours as well.
 const refusedText = `{"problem": {"currency": "USD", "period_s": 3600, "supply": {"on_demand": {"price": "0.50", "quota": 6}},
 	"classes": [{"name": "long", "deadline_s": 9000, "vms_per_job": "1", "jobs": {"max": 100}, "penalty": "0.60"},
