@@ -14,6 +14,7 @@ import (
 	"example.org/headroom/internal/ask/horizon"
 	"example.org/headroom/internal/ask/pack"
 	"example.org/headroom/internal/ask/pool"
+	"example.org/headroom/internal/ask/timetable"
 	"example.org/headroom/internal/ask/trial"
 	"example.org/headroom/internal/ask/whatif"
 	"example.org/headroom/internal/core/capacity"
@@ -185,7 +186,7 @@ func TestEveryExampleIsRead(t *testing.T) {
 		case name == "year-with-offers.json":
 			_, err = horizon.ReadPurchase(data, capacity.DefaultLimits())
 		case name == "day-with-windows.json":
-			_, err = horizon.ReadSchedule(data, capacity.DefaultLimits())
+			_, err = timetable.Read(data, capacity.DefaultLimits())
 		case name == "batch.json":
 			_, err = pack.ReadPacking(data, capacity.DefaultLimits())
 		case name == "pool.json":

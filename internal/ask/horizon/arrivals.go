@@ -137,7 +137,7 @@ func (h Horizon) carry() Horizon {
 			at = until
 		}
 		for n := first; n < len(cut); n++ {
-			cut[n].Arrivals = times(p.Arrivals, float64(cut[n].length())/float64(p.length()))
+			cut[n].Arrivals = times(p.Arrivals, float64(cut[n].Length())/float64(p.Length()))
 		}
 	}
 	h.Periods = h.apart(cut, seconds)
@@ -158,7 +158,7 @@ func (h Horizon) whole() Horizon {
 			continue
 		}
 		of := &periods[n-1]
-		of.SetLength(of.length() + p.length())
+		of.SetLength(of.Length() + p.Length())
 		for k := range of.Arrivals {
 			of.Arrivals[k] += p.Arrivals[k]
 		}
@@ -196,7 +196,7 @@ func (h *Horizon) apart(periods []HorizonPeriod, seconds []float64) (cut []Horiz
 			piece := *p
 			piece.Start = time.Unix(at, 0).UTC()
 			piece.SetLength(until - at)
-			piece.Arrivals = times(p.Arrivals, float64(until-at)/float64(p.length()))
+			piece.Arrivals = times(p.Arrivals, float64(until-at)/float64(p.Length()))
 			cut = append(cut, piece)
 			if at = until; turn {
 				changed = at
@@ -330,12 +330,12 @@ const (
 	runningNoise  = 1e-12
 )
 
-// worthPlaces are more decimals than money has: thousands of planned jobs may share an amount.
-const worthPlaces = 2 * money.Places
+// WorthPlaces are more decimals than money has: thousands of planned jobs may share an amount.
+const WorthPlaces = 2 * money.Places
 
 // worth returns the value of refusing a planned job that stands for so many jobs.
 func (h *Horizon) worth(class int, filled float64) money.Amount {
-	return money.Amount{Decimal: h.asked[class].Penalty.Mul(decimal.NewFromFloat(filled)).Round(worthPlaces)}
+	return money.Amount{Decimal: h.asked[class].Penalty.Mul(decimal.NewFromFloat(filled)).Round(WorthPlaces)}
 }
 
 // inWholeJobs tells the conflicts of a problem in parts of jobs as those of whole jobs, which need no fewer VMs.
@@ -368,7 +368,7 @@ func (h *Horizon) checkArrivals(c *strict.Checker) {
 	checkNumbers(c, "periods", h.Periods, arrives)
 	c.Enter("periods")
 	for i := range h.Periods {
-		seconds += min(max(0, h.Periods[i].length()), capacity.MaxHorizonHours*3600)
+		seconds += min(max(0, h.Periods[i].Length()), capacity.MaxHorizonHours*3600)
 	}
 	if hours := seconds/3600 + int64(len(h.Periods)); hours > MaxPeriods+int64(len(h.Periods)) || (hours-int64(len(h.Periods)))*int64(len(classes)) > MaxHorizonLoad {
 		c.Refuse("", "too_many", "Here are arrivals in about %d hours of %d classes; arrivals are planned hour by hour, with %d hours at most, and %d of hours times classes. Ask for a shorter time.",
@@ -403,7 +403,7 @@ func (h *Horizon) checkEarlier(c *strict.Checker) {
 		p := &h.Earlier[i]
 		c.Element(i)
 		switch most := int64(capacity.MaxHorizonHours * 3600); {
-		case p.Hours != 0 && p.Seconds != 0 || p.Hours < 0 || p.Hours > capacity.MaxHorizonHours || p.length() < 1 || p.length() > most:
+		case p.Hours != 0 && p.Seconds != 0 || p.Hours < 0 || p.Hours > capacity.MaxHorizonHours || p.Length() < 1 || p.Length() > most:
 			c.Refuse("hours", "range", "Give one length, from 1 second to %d hours.", capacity.MaxHorizonHours)
 		case !capacity.CheckWholeSecond(c, "start", p.Start):
 		case p.Jobs != nil || p.PriceKey() != "" || p.Arrivals == nil:
@@ -456,7 +456,7 @@ func (h *Horizon) checkCarried(c *strict.Checker) {
 }
 
 // checkOneOf refuses arrivals beside jobs that run at once, in the same period or another.
-func (h *Horizon) checkOneOf(c *strict.Checker) {
+func (h *Horizon) CheckOneOf(c *strict.Checker) {
 	first := slices.IndexFunc(h.Periods, func(p HorizonPeriod) bool { return p.Arrivals != nil })
 	if first < 0 {
 		return

@@ -116,7 +116,7 @@ func TestLostWorkIsFound(t *testing.T) {
 		{"nothing is carried over", func(h *Horizon) {
 			for i := range h.Periods {
 				p := &h.Periods[i]
-				p.Running = []float64{p.Arrivals[0] * min(1, 4*3600/float64(p.length()))}
+				p.Running = []float64{p.Arrivals[0] * min(1, 4*3600/float64(p.Length()))}
 			}
 		}},
 		{"jobs run as fast as on the old cluster", func(h *Horizon) {
@@ -458,7 +458,7 @@ func simulated(h *Horizon, class int, from, until float64) float64 {
 	for i := range h.Periods {
 		p := &h.Periods[i]
 		for n := range executions {
-			at := float64(p.Start.Unix()) + (float64(n)+0.5)/executions*float64(p.length())
+			at := float64(p.Start.Unix()) + (float64(n)+0.5)/executions*float64(p.Length())
 			ran := min(until, at+h.Problem.Classes[class].DeadlineSeconds) - max(from, at)
 			total += max(0, ran) * p.Arrivals[class] / executions
 		}

@@ -77,9 +77,9 @@ func jobHoursBySeconds(h *Horizon, class int, run float64) (hours float64) {
 	end := float64(h.End().Unix())
 	for i := range h.Periods {
 		p := &h.Periods[i]
-		for s := range p.length() {
+		for s := range p.Length() {
 			at := float64(p.Start.Unix()+s) + 0.5
-			hours += p.Arrivals[class] / float64(p.length()) * min(run, end-at) / 3600
+			hours += p.Arrivals[class] / float64(p.Length()) * min(run, end-at) / 3600
 		}
 	}
 	return hours

@@ -94,7 +94,7 @@ func (a *Answer) tellAsItIs() {
 		claim := fmt.Sprintf("The two bills are not compared, because neither counts hours without a plan: %s with %s, and %s as it is.", hoursOrNone(a.Total.InfeasibleHours), a.it(), hoursOrNone(was.InfeasibleHours))
 		if was.InfeasibleHours > 0 {
 			first := &a.AsItIs.Infeasible[0]
-			claim += fmt.Sprintf(" As it is, they begin at %s: %s", moment(first.Start), first.Conflict)
+			claim += fmt.Sprintf(" As it is, they begin at %s: %s", words.Moment(first.Start), first.Conflict)
 		}
 		a.Facts.Say("not_compared", "", claim, none...)
 	default:
@@ -145,7 +145,7 @@ func hoursOrNone(x float64) string {
 	if x == 0 {
 		return "none"
 	}
-	return hourCount(x)
+	return words.Hours(x)
 }
 
 // tellChangedMost names the month whose bill changes most, where it is one alone of several.

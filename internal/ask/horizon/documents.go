@@ -79,7 +79,7 @@ type PeriodPrices struct {
 }
 
 // length returns the seconds of the period.
-func (p *HorizonPeriod) length() int64 {
+func (p *HorizonPeriod) Length() int64 {
 	if p.Seconds != 0 {
 		return p.Seconds
 	}
@@ -88,7 +88,7 @@ func (p *HorizonPeriod) length() int64 {
 
 // End returns the end of the period.
 func (p HorizonPeriod) End() time.Time {
-	return p.Start.Add(time.Duration(p.length()) * time.Second)
+	return p.Start.Add(time.Duration(p.Length()) * time.Second)
 }
 
 // SetLength says how long the period is, in hours where they are whole.
@@ -171,9 +171,9 @@ func (h Horizon) First(hours float64) Horizon {
 	}
 	if h.Periods = slices.Clone(h.Periods[:n]); n > 0 && h.Periods[n-1].End().After(end) {
 		last := &h.Periods[n-1]
-		whole := float64(last.length())
+		whole := float64(last.Length())
 		last.SetLength(end.Unix() - last.Start.Unix())
-		last.Arrivals = times(last.Arrivals, float64(last.length())/whole)
+		last.Arrivals = times(last.Arrivals, float64(last.Length())/whole)
 	}
 	return h
 }
@@ -232,9 +232,9 @@ func (h Horizon) Scaled(factor float64) Horizon {
 }
 
 // Validate says everything that is wrong with the horizon, as an *InputError, or nil.
-func (h Horizon) Validate() error { return strict.Check(func(c *strict.Checker) { h.check(c) }) }
+func (h Horizon) Validate() error { return strict.Check(func(c *strict.Checker) { h.Check(c) }) }
 
-func (h Horizon) check(c *strict.Checker) {
+func (h Horizon) Check(c *strict.Checker) {
 	c.Enter("problem")
 	h.Problem.Check(c)
 	c.Leave()
@@ -298,7 +298,7 @@ func (h Horizon) checkPeriods(c *strict.Checker) {
 		default:
 			c.Whole("hours", "The length", "hours", p.Hours, 1, capacity.MaxHorizonHours)
 		}
-		seconds = min(seconds+max(0, min(p.length(), math.MaxInt64/4)), math.MaxInt64/2)
+		seconds = min(seconds+max(0, min(p.Length(), math.MaxInt64/4)), math.MaxInt64/2)
 		if capacity.CheckWholeSecond(c, "start", p.Start) && i > 0 {
 			if end := h.Periods[i-1].End(); !p.Start.Equal(end) {
 				c.Found("start", "range", fmt.Sprintf("The period begins at %s and the one before ends at %s; periods follow each other without a gap.", p.Start.Format(time.RFC3339), end.Format(time.RFC3339)),

@@ -12,6 +12,7 @@ import (
 	"example.org/headroom/internal/core/fault"
 	"example.org/headroom/internal/core/money"
 	"example.org/headroom/internal/core/perf"
+	"example.org/headroom/internal/core/words"
 	"example.org/headroom/internal/data/inputs"
 )
 
@@ -314,7 +315,7 @@ func (d *demandReader) warnings(o *Outlook, p *capacity.Problem) []capacity.Warn
 			"The forecasts end at %s, before the horizon does: %s", end.Format(time.RFC3339), SayWhatFollows)})
 	}
 	if len(without) > 0 {
-		warnings = append(warnings, capacity.Warning{Code: "no_forecast", Detail: fmt.Sprintf("Classes without any forecast count all the time with the most jobs they may have at once: %s.", firstOf(without))})
+		warnings = append(warnings, capacity.Warning{Code: "no_forecast", Detail: fmt.Sprintf("Classes without any forecast count all the time with the most jobs they may have at once: %s.", words.Some(without))})
 	}
 	return warnings
 }
@@ -338,7 +339,7 @@ func (d *demandReader) spread(p *capacity.Problem) []capacity.Warning {
 	}
 	return []capacity.Warning{{Code: "spread_over_hours", Detail: fmt.Sprintf(
 		"The jobs of an hour count as starting evenly over it, and VMs are held from its start until the last of them ends. Jobs of %s take less than %d minutes: where they start together, they need more VMs at once.",
-		firstOf(short), soon/60)}}
+		words.Some(short), soon/60)}}
 }
 
 // waiting tells that jobs which may wait count as they arrive.
@@ -353,7 +354,7 @@ func (o *Outlook) waiting() []capacity.Warning {
 		return nil
 	}
 	return []capacity.Warning{{Code: "windows_left_out", Detail: fmt.Sprintf(
-		"Jobs of %s may wait for cheaper hours, as plans let them, and count here as they arrive. A schedule says what waiting does to the bill.", firstOf(names))}}
+		"Jobs of %s may wait for cheaper hours, as plans let them, and count here as they arrive. A schedule says what waiting does to the bill.", words.Some(names))}}
 }
 
 // priceList holds the prices of a VM type and purchase over time.
@@ -404,7 +405,7 @@ func (o *Outlook) priceGaps(lists []priceList, until time.Time) error {
 				word := strings.ReplaceAll(string(l.purchase), "_", "-")
 				findings = append(findings, fault.Finding{Pointer: "/prices", Code: "no_price", Detail: fmt.Sprintf(
 					"There is no %s price of %q from %s until %s, %s; give price periods that cover them, or ask about another time. Prices are not carried on past their period.",
-					word, fault.Clip(l.vmType), covered.Format(time.RFC3339), until.Format(time.RFC3339), hourCount(until.Sub(covered).Hours()))})
+					word, fault.Clip(l.vmType), covered.Format(time.RFC3339), until.Format(time.RFC3339), words.Hours(until.Sub(covered).Hours()))})
 			}
 		}
 		for _, p := range l.periods {

@@ -7,6 +7,7 @@ import (
 
 	"example.org/headroom/internal/core/capacity"
 	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/core/words"
 )
 
 // EndAssuming ends the outlook with the forecasts, and has the assumed demand follow until the end it had. It refuses an
@@ -14,7 +15,7 @@ import (
 func (o *Outlook) EndAssuming(a Assumption) error {
 	if end := o.forecastEnd(); !end.After(o.From) {
 		return fault.At("/assume", "no_forecast", fmt.Sprintf("There is no forecast from %s until %s that a demand could follow. "+
-			"Begin before the forecasts end, or give forecasts of that time.", moment(o.From), moment(o.Until)))
+			"Begin before the forecasts end, or give forecasts of that time.", words.Moment(o.From), words.Moment(o.Until)))
 	}
 	o.Assume, o.AssumeUntil = a, o.Until
 	o.EndWithForecasts()
@@ -25,7 +26,7 @@ func (o *Outlook) EndAssuming(a Assumption) error {
 func (o *Outlook) assumed(h Horizon, lists []priceList, typed bool) (Horizon, error) {
 	if o.Assume.tooLong(&h) {
 		return h, fault.At("/assume", "range", fmt.Sprintf("The forecasts from %s on last %s, and %q needs %s of them. Assume %q, or give longer forecasts.",
-			moment(o.From), hourCount(h.End().Sub(h.Start()).Hours()), o.Assume, hourCount(o.Assume.cycle().Hours()), FlatDemand))
+			words.Moment(o.From), words.Hours(h.End().Sub(h.Start()).Hours()), o.Assume, words.Hours(o.Assume.cycle().Hours()), FlatDemand))
 	}
 	known := len(h.Periods)
 	h = h.extended(o.AssumeUntil, o.Assume)
@@ -61,7 +62,7 @@ func (o *Outlook) assumed(h Horizon, lists []priceList, typed bool) (Horizon, er
 
 // goesOn reports whether the next period has the same demand and prices.
 func (p *HorizonPeriod) goesOn(next *HorizonPeriod) bool {
-	rate := func(p *HorizonPeriod) []float64 { return times(p.Arrivals, 1/float64(p.length())) }
+	rate := func(p *HorizonPeriod) []float64 { return times(p.Arrivals, 1/float64(p.Length())) }
 	return p.Unforecast == next.Unforecast && p.PriceKey() == next.PriceKey() && slices.Equal(p.Jobs, next.Jobs) && (p.Jobs == nil) == (next.Jobs == nil) &&
 		slices.Equal(rate(p), rate(next))
 }
@@ -73,5 +74,5 @@ func (a Assumption) tooLong(h *Horizon) bool { return h.End().Sub(h.Start()) < a
 func (o *Outlook) tellAssumed() capacity.Warning {
 	hours := o.AssumeUntil.Sub(o.Until).Hours()
 	return capacity.Warning{Code: "assumed", Pointer: "/assume", Detail: fmt.Sprintf("From %s on, where the forecasts end, it is assumed that %s: %d of %s rest on that.",
-		moment(o.Until), o.Assume.words(), int64(math.Round(hours)), fault.Plural(int64(math.Round(o.AssumeUntil.Sub(o.From).Hours())), "hour"))}
+		words.Moment(o.Until), o.Assume.words(), int64(math.Round(hours)), fault.Plural(int64(math.Round(o.AssumeUntil.Sub(o.From).Hours())), "hour"))}
 }

@@ -9,6 +9,7 @@ import (
 	"example.org/headroom/internal/core/capacity"
 	"example.org/headroom/internal/core/fault"
 	"example.org/headroom/internal/core/strict"
+	"example.org/headroom/internal/core/words"
 	"example.org/headroom/internal/data/inputs"
 )
 
@@ -219,12 +220,8 @@ func (o Outlook) onType(name string) (Outlook, []capacity.Warning) {
 	if several > 1 {
 		warnings = append(warnings, capacity.Warning{Code: "one_vm_type", Detail: fmt.Sprintf("Weighed for VMs of %q alone: the classes that can run on it count as if they ran on nothing else.", fault.Clip(name))})
 	}
-	if n := len(left); n > 0 {
-		shown := strings.Join(left[:min(n, holesReported)], ", ")
-		if n > holesReported {
-			shown += fmt.Sprintf(" and %d more", n-holesReported)
-		}
-		warnings = append(warnings, capacity.Warning{Code: "classes_left_out", Detail: fmt.Sprintf("Classes that do not run on VMs of %q are left out: %s.", fault.Clip(name), shown)})
+	if len(left) > 0 {
+		warnings = append(warnings, capacity.Warning{Code: "classes_left_out", Detail: fmt.Sprintf("Classes that do not run on VMs of %q are left out: %s.", fault.Clip(name), words.Some(left))})
 	}
 	return o, warnings
 }

@@ -109,7 +109,7 @@ func TestAHorizonIsTheProblemOfEveryMoment(t *testing.T) {
 		}
 		for k := 1; k < len(h.Periods); k++ {
 			a, b := &h.Periods[k-1], &h.Periods[k]
-			if fmt.Sprint(a.Jobs, times(a.Arrivals, 1/float64(a.length()))) == fmt.Sprint(b.Jobs, times(b.Arrivals, 1/float64(b.length()))) && a.PriceKey() == b.PriceKey() {
+			if fmt.Sprint(a.Jobs, times(a.Arrivals, 1/float64(a.Length()))) == fmt.Sprint(b.Jobs, times(b.Arrivals, 1/float64(b.Length()))) && a.PriceKey() == b.PriceKey() {
 				t.Errorf("case %d: periods %d and %d are alike", i, k-1, k)
 			}
 		}

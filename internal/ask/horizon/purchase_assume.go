@@ -103,7 +103,7 @@ func (h Horizon) extended(until time.Time, a Assumption) Horizon {
 				}
 			}
 			if last.Arrivals = make([]float64, n); a == FlatDemand {
-				last.Arrivals = times(arrivals, float64(last.length())/end.Sub(h.Start()).Seconds())
+				last.Arrivals = times(arrivals, float64(last.Length())/end.Sub(h.Start()).Seconds())
 			}
 		}
 		if a == FlatDemand {
@@ -132,7 +132,7 @@ func (h Horizon) extended(until time.Time, a Assumption) Horizon {
 // part is a part of the period, or the period again for another time, with as many arrivals for its length.
 func (p HorizonPeriod) part(from, to time.Time) HorizonPeriod {
 	seconds := to.Unix() - from.Unix()
-	p.Arrivals = times(p.Arrivals, float64(seconds)/float64(p.length()))
+	p.Arrivals = times(p.Arrivals, float64(seconds)/float64(p.Length()))
 	p.Start = from
 	p.SetLength(seconds)
 	return p
@@ -221,19 +221,19 @@ func (q *PurchaseQuestion) checkAssumption(c *strict.Checker) {
 			return
 		}
 		if q.Assume.tooLong(&q.Horizon) {
-			c.Found("assume", "range", fmt.Sprintf("The forecast lasts %s, and %q needs %s of it.", hourCount(q.End().Sub(q.Start()).Hours()), q.Assume, hourCount(q.Assume.cycle().Hours())),
+			c.Found("assume", "range", fmt.Sprintf("The forecast lasts %s, and %q needs %s of it.", words.Hours(q.End().Sub(q.Start()).Hours()), q.Assume, words.Hours(q.Assume.cycle().Hours())),
 				c.Hint("assume", FlatDemand, "Give a longer forecast, or assume %q.", FlatDemand))
 			return
 		}
 		weighed := *q
 		weighed.Horizon = q.Weighed()
 		if n := len(weighed.Carried().Periods); n > maxPieces {
-			c.Found("assume", "too_many", fmt.Sprintf("With %q until %s there are %d periods; there can be %d at most.", q.Assume, moment(q.wholeTerm()), n, maxPieces),
+			c.Found("assume", "too_many", fmt.Sprintf("With %q until %s there are %d periods; there can be %d at most.", q.Assume, words.Moment(q.wholeTerm()), n, maxPieces),
 				c.Hint("assume", FlatDemand, "Assume %q, or give offers of shorter terms.", FlatDemand))
 		}
 	}
 	if !slices.ContainsFunc(q.Periods, func(p HorizonPeriod) bool { return !p.Unforecast || p.Jobs != nil || p.Arrivals != nil }) {
-		c.Refuse("", "no_forecast", "There is no forecast from %s until %s, so that a recommendation would rest on the most jobs that classes may have at once. Give forecasts for that time, or ask about a time that has some.", moment(q.Start()), moment(q.End()))
+		c.Refuse("", "no_forecast", "There is no forecast from %s until %s, so that a recommendation would rest on the most jobs that classes may have at once. Give forecasts for that time, or ask about a time that has some.", words.Moment(q.Start()), words.Moment(q.End()))
 		return
 	}
 	if q.Assume != "" {
@@ -412,7 +412,7 @@ func (a *PurchaseAnswer) tellTerms(q *PurchaseQuestion) {
 	if a.Assume == "" {
 		return
 	}
-	a.Facts.Say("assumed", string(a.Assume), fmt.Sprintf("From %s on it is assumed that %s.%s", moment(a.ForecastUntil), a.Assume.words(), q.wholeJobs(a.ForecastUntil)))
+	a.Facts.Say("assumed", string(a.Assume), fmt.Sprintf("From %s on it is assumed that %s.%s", words.Moment(a.ForecastUntil), a.Assume.words(), q.wholeJobs(a.ForecastUntil)))
 	for i := range a.Assumptions {
 		s := &a.Assumptions[i]
 		if s.Assume == a.Assume || s.BestBill == nil {
@@ -466,14 +466,14 @@ func (a *PurchaseAnswer) tellEndings(q *PurchaseQuestion) {
 	left := a.after(q)
 	after := ""
 	if left.IsPositive() {
-		after = fmt.Sprintf(", with %s of what the purchase commits to after %s", words.CentsOf(left), moment(q.End()))
+		after = fmt.Sprintf(", with %s of what the purchase commits to after %s", words.CentsOf(left), words.Moment(q.End()))
 	}
 	for i := range a.Ends {
 		p := &a.Ends[i]
 		if p.Regret == nil || p.Bill == nil || p.BestBill == nil || i > 0 || p.Regret.Sign() <= 0 {
 			continue
 		}
-		a.Facts.Say("demand_ends", p.Ends.Format(time.DateOnly), a.apart(fmt.Sprintf("If demand ends on %s, the VM bill is %s%s; bill and value refused together would be lowest if one bought %s, with a VM bill of %s.", moment(p.Ends), words.CentsOf(*p.Bill), after, a.numbers(p.Best), words.CentsOf(*p.BestBill))),
+		a.Facts.Say("demand_ends", p.Ends.Format(time.DateOnly), a.apart(fmt.Sprintf("If demand ends on %s, the VM bill is %s%s; bill and value refused together would be lowest if one bought %s, with a VM bill of %s.", words.Moment(p.Ends), words.CentsOf(*p.Bill), after, a.numbers(p.Best), words.CentsOf(*p.BestBill))),
 			words.Money("bill", *p.Bill, a.Currency), words.Money("best_bill", *p.BestBill, a.Currency), words.Money("regret", *p.Regret, a.Currency), words.Money("left", left, a.Currency))
 	}
 }

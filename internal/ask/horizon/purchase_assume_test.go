@@ -90,12 +90,12 @@ func TestFlatDemandKeepsJobHours(t *testing.T) {
 		seconds, jobSeconds := map[string]int{}, map[string]int{}
 		for i := range h.Periods[known:] {
 			p := &h.Periods[known+i]
-			seconds[p.Start.Format("2006-01")] += int(p.length())
+			seconds[p.Start.Format("2006-01")] += int(p.Length())
 			for k := range sums {
 				if p.Jobs[k] != math.Floor(p.Jobs[k]) || math.Abs(p.Jobs[k]-float64(sums[k])/float64(known)) >= 1 {
 					t.Fatalf("%g jobs at once, and %d job-hours in %d", p.Jobs[k], sums[k], known)
 				}
-				jobSeconds[fmt.Sprint(p.Start.Format("2006-01"), k)] += int(p.Jobs[k]) * int(p.length())
+				jobSeconds[fmt.Sprint(p.Start.Format("2006-01"), k)] += int(p.Jobs[k]) * int(p.Length())
 			}
 		}
 		for month, n := range seconds {

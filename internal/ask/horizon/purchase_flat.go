@@ -20,7 +20,7 @@ func (h *Horizon) flat(p HorizonPeriod, from, until time.Time) (periods []Horizo
 		p.Jobs = make([]float64, n)
 		for i := range h.Periods {
 			for k := range n {
-				p.Jobs[k] += h.told(i, k) * float64(h.Periods[i].length()) / float64(all)
+				p.Jobs[k] += h.told(i, k) * float64(h.Periods[i].Length()) / float64(all)
 			}
 		}
 		return []HorizonPeriod{p.part(from, until)}
@@ -28,13 +28,13 @@ func (h *Horizon) flat(p HorizonPeriod, from, until time.Time) (periods []Horizo
 	jobs, rest := make([]float64, n), make([]int64, n) // the rest in job-seconds of the forecast
 	for i := range h.Periods {
 		for k := range n {
-			rest[k] += int64(capacity.WholeJobs(h.told(i, k))) * h.Periods[i].length()
+			rest[k] += int64(capacity.WholeJobs(h.told(i, k))) * h.Periods[i].Length()
 		}
 	}
 	parted, flows := h.keepsJobHours(from, until), make([]flow, n)
 	for k := range n {
 		if len(p.Arrivals) > 0 && p.Arrivals[k] > 0 {
-			flows[k] = h.flowOf(k, p.Arrivals[k]/float64(p.length()))
+			flows[k] = h.flowOf(k, p.Arrivals[k]/float64(p.Length()))
 		}
 	}
 	for k := range n {

@@ -373,7 +373,7 @@ func sentence(begin string) string { return strings.ToUpper(begin[:1]) + begin[1
 
 // said tells of the hours without a plan from the first on.
 func (w *WithoutPlan) said() string {
-	text := fmt.Sprintf("The first is at %s: %s", moment(w.First), w.Conflict)
+	text := fmt.Sprintf("The first is at %s: %s", words.Moment(w.First), w.Conflict)
 	if w.Cure != nil {
 		text += " " + strings.TrimSuffix(w.Cure.Detail, ".") + ", and every hour has a plan."
 	}
@@ -395,7 +395,7 @@ func (a *PurchaseAnswer) tellFound(bought []int64) {
 	case slices.Equal(f.VMs, bought):
 		a.Facts.Say("found", "", fmt.Sprintf("%s, it is the best purchase as well.", without), figures...)
 	case f.WithoutPlan != nil:
-		a.Facts.Say("found_another", "", fmt.Sprintf("%s, %s would be best, but %s that leaves %s without a plan. %s", without, a.numbers(f.VMs), with, hourCount(f.WithoutPlan.Hours), f.WithoutPlan.said()),
+		a.Facts.Say("found_another", "", fmt.Sprintf("%s, %s would be best, but %s that leaves %s without a plan. %s", without, a.numbers(f.VMs), with, words.Hours(f.WithoutPlan.Hours), f.WithoutPlan.said()),
 			append(figures, words.Count("hours", f.WithoutPlan.Hours, "hours"))...)
 	case f.AsItIs.Total.Equal(a.Recommended.Total.Decimal):
 		a.Facts.Say("found_another", "", fmt.Sprintf("%s, %s would be best, but %s bill and value refused together are not lower then.", without, a.numbers(f.VMs), with), figures...)
@@ -424,7 +424,7 @@ func triedAs(n int64) string {
 // tellWithout says in which hours today's contracts have no plan in the cluster as it is, where the purchase has one for all.
 func (a *PurchaseAnswer) tellWithout() {
 	if today := a.Found.TodayWithout; today != nil {
-		a.Facts.Say("today_without_plan", "", fmt.Sprintf("%s, today's contracts leave %s without a plan. %s", sentence(a.Found.with()), hourCount(today.Hours), today.said()), words.Count("hours_today", today.Hours, "hours"))
+		a.Facts.Say("today_without_plan", "", fmt.Sprintf("%s, today's contracts leave %s without a plan. %s", sentence(a.Found.with()), words.Hours(today.Hours), today.said()), words.Count("hours_today", today.Hours, "hours"))
 	}
 }
 
@@ -433,9 +433,9 @@ func (a *PurchaseAnswer) tellNone(span string) {
 	today, best := a.Found.TodayWithout, a.Horizon.unplannedHours()
 	said := fmt.Sprintf("No purchase that was tried serves all promised jobs %s, %s.", span, a.Found.with())
 	if today != nil {
-		said += fmt.Sprintf(" Today's contracts leave %s without a plan. %s", hourCount(today.Hours), today.said())
+		said += fmt.Sprintf(" Today's contracts leave %s without a plan. %s", words.Hours(today.Hours), today.said())
 		if best < today.Hours-1e-9 {
-			said += fmt.Sprintf(" The best that was tried leaves %s.", hourCount(best))
+			said += fmt.Sprintf(" The best that was tried leaves %s.", words.Hours(best))
 		}
 	}
 	a.Facts.Say("no_purchase_serves_the_promises", "", said, words.Count("hours", best, "hours"))

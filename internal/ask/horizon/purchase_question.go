@@ -90,7 +90,7 @@ func (q PurchaseQuestion) Carried() Horizon {
 func (q PurchaseQuestion) Validate() error { return strict.Check(q.check) }
 
 func (q *PurchaseQuestion) check(c *strict.Checker) {
-	q.Horizon.check(c)
+	q.Horizon.Check(c)
 	p := &q.Problem
 	c.Enter("problem")
 	if len(p.Supply.VMTypes) > 0 {

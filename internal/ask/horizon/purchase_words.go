@@ -22,7 +22,7 @@ func (a PurchaseAnswer) Retold(q *PurchaseQuestion) PurchaseAnswer {
 
 // tell says what to buy and what that rests on, every sentence as a fact.
 func (a *PurchaseAnswer) tell(q *PurchaseQuestion) {
-	span := fmt.Sprintf("from %s until %s", moment(q.Start()), moment(q.End()))
+	span := fmt.Sprintf("from %s until %s", words.Moment(q.Start()), words.Moment(q.End()))
 	if a.Status == capacity.InfeasibleStatus {
 		a.tellInfeasible(span)
 		a.Answer, a.Explanation = a.Facts.Text(), a.Facts.Text()
@@ -121,7 +121,7 @@ func (a *PurchaseAnswer) tellInfeasible(span string) {
 	}
 	if len(a.Horizon.Infeasible) > 0 {
 		first := &a.Horizon.Infeasible[0]
-		said += fmt.Sprintf(" The first hour is %s: %s", moment(first.Start), first.Conflict)
+		said += fmt.Sprintf(" The first hour is %s: %s", words.Moment(first.Start), first.Conflict)
 	}
 	a.Facts.Say(kind, "", said)
 }
@@ -149,7 +149,7 @@ func (a *PurchaseAnswer) advise(q *PurchaseQuestion, span string) {
 	left := a.after(q)
 	figures = append(figures, words.Money("obligation", a.Obligation, a.Currency), words.Count("forecast_share", share, "share of the term"), words.Money("left", left, a.Currency))
 	if left.IsPositive() {
-		committed += fmt.Sprintf("; %s of that is for the time after %s", words.CentsOf(left), moment(q.End()))
+		committed += fmt.Sprintf("; %s of that is for the time after %s", words.CentsOf(left), words.Moment(q.End()))
 	}
 	a.Facts.Say("buy", "", said+". "+committed+a.lasting(q)+".", figures...)
 }

@@ -103,7 +103,7 @@ func (s Span) Ends(now time.Time) (from, until time.Time, open bool) {
 	return from, until, false
 }
 
-func (s Span) check(c *strict.Checker) {
+func (s Span) Check(c *strict.Checker) {
 	for _, end := range []struct {
 		member string
 		at     time.Time
@@ -149,16 +149,16 @@ func ReadHorizon(data []byte, limits capacity.Limits, overrides ...func(*capacit
 		case "detail":
 			strict.Word(r, &q.Detail, horizonDetails)
 		case "scenario":
-			q.Scenario = readAskedScenario(r, whatif.ScenarioShape)
+			q.Scenario = whatif.ReadAskedScenario(r, whatif.ScenarioShape)
 		default:
-			readHorizonMember(r, name, &q.Horizon, limits)
+			ReadMember(r, name, &q.Horizon, limits)
 		}
 	})
 	r.End()
 	for _, override := range overrides {
 		override(&q.Problem.Options)
 	}
-	err := r.Result(func(c *strict.Checker) { q.checkOneOf(c); q.check(c) })
+	err := r.Result(func(c *strict.Checker) { q.CheckOneOf(c); q.check(c) })
 	if err == nil {
 		err = q.checkLaid()
 	}
@@ -177,8 +177,8 @@ func (q *HorizonQuestion) Check() error {
 }
 
 func (q *HorizonQuestion) check(c *strict.Checker) {
-	q.Horizon.check(c)
-	if checkAskedScenario(c, q.Scenario); q.Scenario == nil {
+	q.Horizon.Check(c)
+	if whatif.CheckAskedScenario(c, q.Scenario); q.Scenario == nil {
 		q.checkDetail(c, &q.Detail)
 	}
 }
@@ -193,7 +193,7 @@ func (q *HorizonQuestion) checkLaid() error {
 		return err
 	}
 	return strict.Check(func(c *strict.Checker) {
-		laid.check(c)
+		laid.Check(c)
 		laid.checkDetail(c, &q.Detail)
 	})
 }
@@ -233,14 +233,14 @@ func ReadPurchase(data []byte, limits capacity.Limits, overrides ...func(*capaci
 		case "leave_out":
 			q.LeaveOut = readLeftOut(r)
 		default:
-			readHorizonMember(r, name, &q.Horizon, limits)
+			ReadMember(r, name, &q.Horizon, limits)
 		}
 	})
 	r.End()
 	for _, override := range overrides {
 		override(&q.Problem.Options)
 	}
-	if err := r.Result(func(c *strict.Checker) { q.checkOneOf(c); q.checkAsked(c) }); err != nil {
+	if err := r.Result(func(c *strict.Checker) { q.CheckOneOf(c); q.checkAsked(c) }); err != nil {
 		return PurchaseQuestion{}, err
 	}
 	return q, nil
@@ -269,19 +269,19 @@ func ReadClusterHorizon(data []byte) (ClusterHorizonQuestion, error) {
 	r.Object(clusterHorizonShape, func(name string) {
 		switch name {
 		case "scenario":
-			q.Scenario = readAskedScenario(r, whatif.AskedScenarioShape)
+			q.Scenario = whatif.ReadAskedScenario(r, whatif.AskedScenarioShape)
 		case "assume":
 			strict.Word(r, &q.Assume, assumptions)
 		case "detail":
 			strict.Word(r, &q.Detail, horizonDetails)
 		default:
-			readSpanMember(r, name, &q.Span)
+			ReadSpanMember(r, name, &q.Span)
 		}
 	})
 	r.End()
 	if err := r.Result(func(c *strict.Checker) {
-		q.Span.check(c)
-		checkAskedScenario(c, q.Scenario)
+		q.Span.Check(c)
+		whatif.CheckAskedScenario(c, q.Scenario)
 		checkHorizonDetail(c, q.Detail)
 	}); err != nil {
 		return ClusterHorizonQuestion{}, err
@@ -296,7 +296,7 @@ func ReadClusterPurchase(data []byte) (ClusterPurchaseQuestion, error) {
 	r.Object(clusterPurchaseShape, func(name string) {
 		switch name {
 		case "scenario":
-			q.Scenario = readAskedScenario(r, whatif.AskedScenarioShape)
+			q.Scenario = whatif.ReadAskedScenario(r, whatif.AskedScenarioShape)
 		case "vm_type":
 			q.VMType, _ = r.Text()
 		case "offers":
@@ -319,7 +319,7 @@ func ReadClusterPurchase(data []byte) (ClusterPurchaseQuestion, error) {
 		case "detail":
 			strict.Word(r, &q.Detail, horizonDetails)
 		default:
-			readSpanMember(r, name, &q.Span)
+			ReadSpanMember(r, name, &q.Span)
 		}
 	})
 	r.End()
@@ -330,8 +330,8 @@ func ReadClusterPurchase(data []byte) (ClusterPurchaseQuestion, error) {
 }
 
 func (q *ClusterPurchaseQuestion) check(c *strict.Checker) {
-	q.Span.check(c)
-	checkAskedScenario(c, q.Scenario)
+	q.Span.Check(c)
+	whatif.CheckAskedScenario(c, q.Scenario)
 	if q.Offers != nil {
 		checkOffers(c, q.Offers, map[string]bool{})
 		checkFree(c, q.Offers)
@@ -358,20 +358,6 @@ func (q *ClusterPurchaseQuestion) check(c *strict.Checker) {
 	}
 	checkLeftOut(c, q.LeaveOut)
 	checkHorizonDetail(c, q.Detail)
-}
-
-func readAskedScenario(r *strict.Reader, shape *strict.Shape) *whatif.AskedScenario {
-	s := new(whatif.AskedScenario)
-	whatif.ReadScenarioInto(r, s, shape)
-	return s
-}
-
-func checkAskedScenario(c *strict.Checker, s *whatif.AskedScenario) {
-	if s != nil {
-		c.Enter("scenario")
-		s.Check(c)
-		c.Leave()
-	}
 }
 
 // checkShort refuses a text that is longer than any name.
@@ -432,7 +418,7 @@ func (h *Horizon) answerBytes(detail Detail) int {
 	return len(h.Periods) * each
 }
 
-func readSpanMember(r *strict.Reader, name string, s *Span) {
+func ReadSpanMember(r *strict.Reader, name string, s *Span) {
 	if name == "from" {
 		r.Moment(&s.From)
 	} else {
@@ -440,7 +426,7 @@ func readSpanMember(r *strict.Reader, name string, s *Span) {
 	}
 }
 
-func readHorizonMember(r *strict.Reader, name string, h *Horizon, limits capacity.Limits) {
+func ReadMember(r *strict.Reader, name string, h *Horizon, limits capacity.Limits) {
 	switch name {
 	case "problem":
 		capacity.ReadProblemInto(r, &h.Problem, limits)

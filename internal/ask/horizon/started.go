@@ -83,7 +83,7 @@ func (c *Course) follow(ctx context.Context, after int64) (f *follow, err error)
 		f.arrives = append(f.arrives, len(h.arrivalsOf(k)) > 0)
 		f.seconds = append(f.seconds, perf.HeldSeconds(h.asked[k], h.Problem.Supply, h.Problem.Options))
 		for i := range h.Earlier {
-			f.admitted[k] = append(f.admitted[k], arriving(&h.Earlier[i], k)...)
+			f.admitted[k] = append(f.admitted[k], Arriving(&h.Earlier[i], k)...)
 		}
 		f.arrived[k] = slices.Clone(f.admitted[k])
 	}
@@ -130,8 +130,8 @@ func (c *Course) take(f *follow) {
 	c.calendar, c.settled, c.ordered = f.calendar, append(f.settled, settlement{}), true
 }
 
-// arriving returns the arrivals of a class in a period.
-func arriving(p *HorizonPeriod, class int) []perf.Arriving {
+// Arriving returns the arrivals of a class in a period.
+func Arriving(p *HorizonPeriod, class int) []perf.Arriving {
 	if p.Arrivals == nil || p.Arrivals[class] == 0 {
 		return nil
 	}
@@ -145,7 +145,7 @@ func (f *follow) ranges(p *HorizonPeriod, from, until int64, share, owed []float
 	h := f.calendar.horizon
 	jobs, started, filled = make([]plan.ClassDemand, len(share)), make([]float64, len(share)), make([]float64, len(share))
 	for k := range jobs {
-		admitted, arriving := perf.NewArrivals(f.admitted[k]), perf.NewArrivals(arriving(p, k))
+		admitted, arriving := perf.NewArrivals(f.admitted[k]), perf.NewArrivals(Arriving(p, k))
 		runs, fresh := admitted.Running(f.seconds[k], from, until), arriving.Running(f.seconds[k], from, until)
 		all := runs + share[k]*fresh
 		if asked != nil {
@@ -170,14 +170,14 @@ func (f *follow) owed(at, class int) (share float64) {
 	p := &h.Periods[at]
 	promised := h.Problem.Classes[class].Jobs.Min / float64(h.parts[class])
 	switch {
-	case !f.arrives[class] || len(arriving(p, class)) == 0:
+	case !f.arrives[class] || len(Arriving(p, class)) == 0:
 		return 0
 	case h.asked[class].Jobs.All:
 		return 1
 	case promised == 0:
 		return 0
 	}
-	admitted, arrived, fresh := perf.NewArrivals(f.admitted[class]), perf.NewArrivals(f.arrived[class]), perf.NewArrivals(arriving(p, class))
+	admitted, arrived, fresh := perf.NewArrivals(f.admitted[class]), perf.NewArrivals(f.arrived[class]), perf.NewArrivals(Arriving(p, class))
 	for end := float64(p.End().Unix()) + f.seconds[class]; at < len(h.Periods) && float64(h.Periods[at].Start.Unix()) < end; at++ {
 		x := &h.Periods[at]
 		from, until := x.Start.Unix(), x.End().Unix()
@@ -221,7 +221,7 @@ func (f *follow) period(ctx context.Context, stints []stint) error {
 		return err
 	}
 	for k := range now {
-		for _, s := range arriving(p, k) {
+		for _, s := range Arriving(p, k) {
 			f.arrived[k] = append(f.arrived[k], s)
 			s.Jobs *= now[k]
 			f.admitted[k] = append(f.admitted[k], s)

@@ -24,23 +24,23 @@ func (a *Answer) explain(start, end time.Time) {
 	until := end
 	if !a.Complete {
 		until = start.Add(time.Duration(math.Round(a.Total.Hours*3600)) * time.Second)
-		say("incomplete", "", fmt.Sprintf("The work was ended before it was done; this is the time until %s, of a horizon until %s.", moment(until), moment(end)))
+		say("incomplete", "", fmt.Sprintf("The work was ended before it was done; this is the time until %s, of a horizon until %s.", words.Moment(until), words.Moment(end)))
 	}
 	c := &a.Total.Cost
 	ofThem, share := "", "their share of this time"
 	if none := a.Total.InfeasibleHours; none > 0 {
 		first := &a.Infeasible[0]
-		say("no_plan", moment(first.Start), fmt.Sprintf("For %s of %s there is no plan, and the bill lacks that time, also what contracts cost then; it begins at %s: %s",
-			plainHours(none), hourCount(a.Total.Hours), moment(first.Start), first.Conflict), words.Count("hours", none, "hours"))
-		ofThem, share = " of "+hourCount(a.Total.Hours-none)+" with a plan", "their share of all this time"
+		say("no_plan", words.Moment(first.Start), fmt.Sprintf("For %s of %s there is no plan, and the bill lacks that time, also what contracts cost then; it begins at %s: %s",
+			plainHours(none), words.Hours(a.Total.Hours), words.Moment(first.Start), first.Conflict), words.Count("hours", none, "hours"))
+		ofThem, share = " of "+words.Hours(a.Total.Hours-none)+" with a plan", "their share of all this time"
 	}
 	amount := words.CentsOf(c.Bill)
-	bill := fmt.Sprintf("From %s until %s (%s) the VM bill%s is %s %s", moment(start), moment(until), hourCount(a.Total.Hours), ofThem, amount, a.Currency)
+	bill := fmt.Sprintf("From %s until %s (%s) the VM bill%s is %s %s", words.Moment(start), words.Moment(until), words.Hours(a.Total.Hours), ofThem, amount, a.Currency)
 	if a.Scenario != nil {
 		if a.Total.Difference != nil {
 			_, amount, _ = closing(a.AsItIs.Total.Cost.Bill, c.Bill)
 		}
-		bill = fmt.Sprintf("%s the VM bill%s from %s until %s (%s) is %s %s", a.with(), ofThem, moment(start), moment(until), hourCount(a.Total.Hours), amount, a.Currency)
+		bill = fmt.Sprintf("%s the VM bill%s from %s until %s (%s) is %s %s", a.with(), ofThem, words.Moment(start), words.Moment(until), words.Hours(a.Total.Hours), amount, a.Currency)
 	}
 	amounts := c.billed()
 	what := []string{"on demand", "for spot VMs", "for VMs of contracts in use", "for idle ones", "for upfront payments, " + share}
@@ -67,7 +67,7 @@ func (a *Answer) explain(start, end time.Time) {
 	}
 	if rests := a.Total.UnforecastBill; !rests.IsZero() {
 		say("bill_without_forecast", "", fmt.Sprintf("%s %s (%s) rest on %s in which a class has no forecast and counts with the most jobs it may have at once.",
-			of, words.CentsOf(rests), words.Percent(rests.Float()/c.Bill.Float()), hourCount(a.Total.UnforecastHours)), words.Money("bill", rests, a.Currency), words.Count("hours", a.Total.UnforecastHours, "hours"))
+			of, words.CentsOf(rests), words.Percent(rests.Float()/c.Bill.Float()), words.Hours(a.Total.UnforecastHours)), words.Money("bill", rests, a.Currency), words.Count("hours", a.Total.UnforecastHours, "hours"))
 	}
 	if !c.Penalties.IsZero() || a.AsItIs != nil && !a.AsItIs.Total.Cost.Penalties.IsZero() {
 		say("value_refused", "", fmt.Sprintf("Refused jobs, which are on no bill, are valued at %s.", words.CentsOf(c.Penalties)), words.Money("value_refused", c.Penalties, a.Currency))
@@ -102,7 +102,7 @@ func (a *Answer) tellWhole() {
 	figures := []capacity.Figure{words.Money("bill", of.Bill, a.Currency), words.Money("value_refused", of.ValueRefused, a.Currency), words.Count("hours", of.InfeasibleHours, "hours")}
 	begin := "Jobs count in parts here, and plans of single hours hold whole ones"
 	if of.InfeasibleHours > a.Total.InfeasibleHours {
-		a.Facts.Say("in_whole_jobs", "", fmt.Sprintf("%s: for %s there is no such plan.", begin, hourCount(of.InfeasibleHours)), figures...)
+		a.Facts.Say("in_whole_jobs", "", fmt.Sprintf("%s: for %s there is no such plan.", begin, words.Hours(of.InfeasibleHours)), figures...)
 		return
 	}
 	_, is, by := closing(c.Bill, of.Bill)
@@ -145,7 +145,7 @@ func (a *Answer) explainParts() {
 		if of := a.Classes[i].Arrivals; of != nil && of.Below != nil {
 			x, name := of.Below, a.Classes[i].Name
 			say("below_promise", name, fmt.Sprintf("In %s, the first at %s, class %q has fewer jobs at once than it is promised, %s or all that there would be, because some were refused as they arrived.",
-				hourCount(x.Hours), moment(x.First), name, plainHours(x.Promised)), words.Count("hours", x.Hours, "hours"), words.Count("promised", x.Promised, "jobs"), words.Count("least", x.Least, "jobs"))
+				words.Hours(x.Hours), words.Moment(x.First), name, plainHours(x.Promised)), words.Count("hours", x.Hours, "hours"), words.Count("promised", x.Promised, "jobs"), words.Count("least", x.Least, "jobs"))
 		}
 	}
 	if later := a.later(); words.Rounded(later, 2) > 0 {
@@ -158,7 +158,7 @@ func (a *Answer) explainParts() {
 	}
 	if len(a.Infeasible) > 0 && a.Total.InfeasibleHours == 0 { // every hour has a plan
 		first := &a.Infeasible[0]
-		say("too_few_vms", moment(first.Start), "From "+moment(first.Start)+" on the VMs do less than the work that has arrived. "+first.Conflict)
+		say("too_few_vms", words.Moment(first.Start), "From "+words.Moment(first.Start)+" on the VMs do less than the work that has arrived. "+first.Conflict)
 	}
 }
 
@@ -225,31 +225,9 @@ func (a *Answer) laterVMs() (hours float64) {
 // contractsSaid bounds the contracts that a paragraph tells of.
 const contractsSaid = 3
 
-// moment is a time as people write it, in UTC.
-func moment(t time.Time) string {
-	if t = t.UTC(); t.Hour() == 0 && t.Minute() == 0 && t.Second() == 0 {
-		return t.Format("2006-01-02")
-	}
-	if t.Second() != 0 {
-		return t.Format("2006-01-02 15:04:05") + " UTC"
-	}
-	return t.Format("2006-01-02 15:04") + " UTC"
-}
-
 // hoursOf counts the hours of jobs or VMs.
 func hoursOf(what string, x float64) string { return words.Counted(plainHours(x), what+"-hour") }
 
 func jobHours(x float64) string { return hoursOf("job", x) }
-
-// hourCount is a length of time, in seconds where hours would round it away.
-func hourCount(x float64) string {
-	switch {
-	case x == 1:
-		return "1 hour"
-	case x < 0.1 && x > 0:
-		return words.Number(math.Round(x*3600)) + " s"
-	}
-	return plainHours(x) + " hours"
-}
 
 func plainHours(x float64) string { return words.Number(words.Rounded(x, 2)) }

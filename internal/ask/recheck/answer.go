@@ -13,6 +13,7 @@ import (
 
 	"example.org/headroom/internal/ask/goal"
 	"example.org/headroom/internal/ask/horizon"
+	"example.org/headroom/internal/ask/timetable"
 	"example.org/headroom/internal/ask/trial"
 	"example.org/headroom/internal/ask/whatif"
 	"example.org/headroom/internal/core/capacity"
@@ -101,9 +102,9 @@ func check(question, answer []byte, o Options, known map[string]proof.Least) (pr
 			err = checkAs(c, answer, func(a horizon.Answer, got any) { c.months(q, a, got) })
 		}
 	case "schedule":
-		var q horizon.ScheduleQuestion
-		if q, err = horizon.ReadSchedule(question, o.Limits); err == nil {
-			err = checkAs(c, answer, func(a horizon.ScheduleAnswer, _ any) { c.schedule(q, a) })
+		var q timetable.Question
+		if q, err = timetable.Read(question, o.Limits); err == nil {
+			err = checkAs(c, answer, func(a timetable.Answer, _ any) { c.schedule(q, a) })
 		}
 	case "purchase":
 		var q horizon.PurchaseQuestion

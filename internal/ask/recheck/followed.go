@@ -6,7 +6,7 @@ import (
 	"math/big"
 	"time"
 
-	"example.org/headroom/internal/ask/horizon"
+	"example.org/headroom/internal/ask/timetable"
 	"example.org/headroom/internal/core/capacity"
 	"example.org/headroom/internal/core/fault"
 	"example.org/headroom/internal/core/perf"
@@ -18,7 +18,7 @@ const ScheduleCheck = "schedule"
 
 // Followed checks a schedule, and that the problem of an hour has what it runs then of each class that waits. That is as many
 // executions at once, of which no more are promised. With its deadline they take the VMs of their own runs.
-func Followed(f horizon.Followed, p capacity.Problem, at time.Time) proof.Check {
+func Followed(f timetable.Followed, p capacity.Problem, at time.Time) proof.Check {
 	failed := func(format string, values ...any) proof.Check {
 		return proof.Check{Name: ScheduleCheck, Outcome: proof.Failed, Detail: fmt.Sprintf(format, values...)}
 	}
@@ -35,7 +35,7 @@ func Followed(f horizon.Followed, p capacity.Problem, at time.Time) proof.Check 
 		class := &f.Question.Problem.Classes[k]
 		demand := perf.PlannedDemand(*class, f.Question.Problem.Options)
 		fixed := ratio(demand.FixedSeconds)
-		count := func(s *horizon.ScheduledStart) {
+		count := func(s *timetable.Start) {
 			hours := new(big.Rat).Quo(ratio(s.RunSeconds), big.NewRat(3600, 1))
 			since := big.NewRat(int64(at.Sub(s.Start)/time.Second), 3600)
 			if s.Class != c.Name || since.Sign() < 0 || since.Cmp(new(big.Rat).SetInt64(roundedUp(hours))) >= 0 {
@@ -87,7 +87,7 @@ func classesOf(n int) string {
 
 // tooLate reports whether executions end after their run, because their class has changed since they started. It also returns
 // their VMs as a part of those with which an execution of the class would do its work in a second.
-func tooLate(c *capacity.Class, d capacity.Demand, s *horizon.ScheduledStart) (late bool, part float64) {
+func tooLate(c *capacity.Class, d capacity.Demand, s *timetable.Start) (late bool, part float64) {
 	if c.VMsPerJob != nil {
 		return false, 1
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"example.org/headroom/internal/ask/horizon"
+	"example.org/headroom/internal/ask/timetable"
 	"example.org/headroom/internal/core/capacity"
 	"example.org/headroom/internal/core/fault"
 	"example.org/headroom/internal/core/proof"
@@ -19,7 +20,7 @@ import (
 var scheduleNotChecked = []string{"that no plan without waiting is cheaper than at_once", "the engine that proposed prices"}
 
 // schedule checks the answer about a schedule.
-func (c *checking) schedule(q horizon.ScheduleQuestion, a horizon.ScheduleAnswer) {
+func (c *checking) schedule(q timetable.Question, a timetable.Answer) {
 	c.NotChecked = scheduleNotChecked
 	if !a.Proof.Checked {
 		c.wrong("/proof/checked", "is false")
@@ -39,7 +40,7 @@ func (c *checking) schedule(q horizon.ScheduleQuestion, a horizon.ScheduleAnswer
 
 // Schedule checks a schedule against its question: it pairs starts with arrivals, adds the hours up, and finds the bound of the
 // prices itself. An empty result means that it is right.
-func Schedule(q horizon.ScheduleQuestion, a horizon.ScheduleAnswer) []fault.Finding {
+func Schedule(q timetable.Question, a timetable.Answer) []fault.Finding {
 	s := &scheduled{question: &q, answer: &a, hours: int(q.End().Sub(q.Start()) / time.Hour)}
 	if s.prepare(); len(s.findings) == 0 {
 		s.check()
@@ -51,7 +52,7 @@ func Schedule(q horizon.ScheduleQuestion, a horizon.ScheduleAnswer) []fault.Find
 var ErrSchedule = errors.New("the schedule is wrong")
 
 // ScheduleFault returns an error for a schedule that is wrong.
-func ScheduleFault(q horizon.ScheduleQuestion, a *horizon.ScheduleAnswer) error {
+func ScheduleFault(q timetable.Question, a *timetable.Answer) error {
 	found := Schedule(q, *a)
 	if len(found) > 0 {
 		return fmt.Errorf("%w: %s: %s", ErrSchedule, found[0].Pointer, found[0].Detail)
@@ -62,8 +63,8 @@ func ScheduleFault(q horizon.ScheduleQuestion, a *horizon.ScheduleAnswer) error 
 
 // scheduled compares a schedule with its question.
 type scheduled struct {
-	question *horizon.ScheduleQuestion
-	answer   *horizon.ScheduleAnswer
+	question *timetable.Question
+	answer   *timetable.Answer
 	hours    int
 	table    proof.Timetable
 	waiting  map[arrivedBefore]int // classes of the table
@@ -214,7 +215,7 @@ func turns(seconds float64) *big.Rat {
 type arrivedBefore struct{ class, hour int }
 
 // timed reads rows of starts and refusals.
-func (s *scheduled) timed(under string, rows []horizon.ScheduledStart, refused []horizon.RefusedArrivals) (starts []proof.TimedStart) {
+func (s *scheduled) timed(under string, rows []timetable.Start, refused []timetable.RefusedArrivals) (starts []proof.TimedStart) {
 	add := func(at, class string, arrived time.Time, start proof.TimedStart) {
 		k, known := s.index[class]
 		if start.Class, start.Arrived = k, s.hour(arrived); !known {
@@ -360,7 +361,7 @@ func (s *scheduled) checkAtOnce(same func(at string, got, want *big.Rat)) {
 }
 
 // checkRows says which rows of starts do not stand in their order, or run for another time than jobs that start as they arrive.
-func (s *scheduled) checkRows(at string, rows []horizon.ScheduledStart, refused []horizon.RefusedArrivals, starts []proof.TimedStart) {
+func (s *scheduled) checkRows(at string, rows []timetable.Start, refused []timetable.RefusedArrivals, starts []proof.TimedStart) {
 	arrived := func(i int) (class int, at time.Time) {
 		if i < len(rows) {
 			return s.index[rows[i].Class], rows[i].Arrived
@@ -402,7 +403,7 @@ func (s *scheduled) checkClasses() {
 		s.wrong("/classes", "There are %d classes, of %d.", len(s.answer.Classes), classes)
 		return
 	}
-	want := make([]horizon.ScheduledClass, classes)
+	want := make([]timetable.Class, classes)
 	hours := make([]int64, classes)
 	ago := make([]int, len(s.table.Classes)) // hours
 	of := make([]int, len(s.table.Classes))

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"example.org/headroom/internal/ask/horizon"
 	"example.org/headroom/internal/ask/study"
+	"example.org/headroom/internal/ask/timetable"
 	"example.org/headroom/internal/test/plantest"
 )
 
@@ -33,7 +33,7 @@ func TestSchedulesToATimeOfDay(t *testing.T) {
 					text = append([]byte(fmt.Sprintf(`{"time_zone":%q,`, zone)), text[1:]...)
 				}
 				q := readSchedule(t, text)
-				a, err := horizon.Schedule(t.Context(), q, nil)
+				a, err := timetable.Plan(t.Context(), q, nil)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -83,7 +83,7 @@ func TestDueByATimeOfDay(t *testing.T) {
 		text += fmt.Sprintf(`{"start": "%s", "hours": 1, "arrivals": [%d], "on_demand_price": "%g"},`, time.Date(2026, 6, 1, 18, 0, 0, 0, time.UTC).Add(time.Duration(h)*time.Hour).Format(time.RFC3339), n, price)
 	}
 	q := readSchedule(t, []byte(text[:len(text)-1]+"]}"))
-	a, err := horizon.Schedule(t.Context(), q, nil)
+	a, err := timetable.Plan(t.Context(), q, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +98,7 @@ func TestDueByATimeOfDay(t *testing.T) {
 	// Arriving an hour later it is due the day after, and runs where that is cheapest.
 	later := q
 	later.Periods[7].Arrivals, later.Periods[8].Arrivals = []float64{0}, []float64{1}
-	if a, err = horizon.Schedule(t.Context(), later, nil); err != nil || len(Schedule(later, a)) > 0 {
+	if a, err = timetable.Plan(t.Context(), later, nil); err != nil || len(Schedule(later, a)) > 0 {
 		t.Fatal(err, Schedule(later, a))
 	}
 	if len(a.Schedule) != 2 || a.Schedule[1].Start.Format("02 15") != "03 02" || a.Cost.Bill.String() != "5.00" {
@@ -112,7 +112,7 @@ func TestDueLongAgo(t *testing.T) {
 	  {"name": "reports", "vms_per_job": "1", "deadline_s": 7200, "due": "06:00", "jobs": {"min": 0, "max": 0}, "penalty": "50"}]},
 	 "before": {"waiting": [{"class": "reports", "arrived": "1800-01-01T00:00:00Z", "jobs": 2}, {"class": "reports", "arrived": "2026-05-30T00:00:00Z", "jobs": 2}, {"class": "reports", "arrived": "2026-05-31T22:00:00Z", "jobs": 3}]},
 	 "periods": [{"start": "2026-06-01T00:00:00Z", "hours": 6, "arrivals": [0]}]}`))
-	a, err := horizon.Schedule(t.Context(), q, nil)
+	a, err := timetable.Plan(t.Context(), q, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"example.org/headroom/internal/ask/horizon"
 	"example.org/headroom/internal/ask/study"
+	"example.org/headroom/internal/ask/timetable"
 	"example.org/headroom/internal/core/capacity"
 	"example.org/headroom/internal/core/perf"
 	"example.org/headroom/internal/core/plan"
@@ -20,7 +21,7 @@ import (
 )
 
 // from returns the question about the hours from one on, with what a schedule leaves to them.
-func from(q horizon.ScheduleQuestion, before horizon.Followed, hour int) horizon.ScheduleQuestion {
+func from(q timetable.Question, before timetable.Followed, hour int) timetable.Question {
 	next := q
 	at := q.Start().Add(time.Duration(hour) * time.Hour)
 	next.Earlier = nil
@@ -49,9 +50,9 @@ func TestSchedulesFollowOnOneAnother(t *testing.T) {
 				q.Periods[i].Arrivals[k] = math.Ceil(n)
 			}
 		}
-		now := horizon.Followed{Question: q}
+		now := timetable.Followed{Question: q}
 		var err error
-		if now.Answer, err = horizon.Schedule(t.Context(), q, nil); err != nil {
+		if now.Answer, err = timetable.Plan(t.Context(), q, nil); err != nil {
 			t.Fatal(err)
 		}
 		arrived, done := map[string]int64{}, map[string]int64{}
@@ -81,10 +82,10 @@ func TestSchedulesFollowOnOneAnother(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if now.Question, err = horizon.ReadSchedule(text, capacity.DefaultLimits()); err != nil {
+			if now.Question, err = timetable.Read(text, capacity.DefaultLimits()); err != nil {
 				t.Fatalf("seed %d, hour %d: %v", seed, hour, err)
 			}
-			if now.Answer, err = horizon.Schedule(t.Context(), now.Question, nil); err != nil {
+			if now.Answer, err = timetable.Plan(t.Context(), now.Question, nil); err != nil {
 				t.Fatalf("seed %d, hour %d: %v", seed, hour, err)
 			}
 			for _, f := range Schedule(now.Question, now.Answer) {
@@ -126,7 +127,7 @@ func TestSchedulesFollowOnOneAnother(t *testing.T) {
 }
 
 // valueOf returns what refused executions are worth.
-func valueOf(q *horizon.ScheduleQuestion, r horizon.RefusedArrivals) decimal.Decimal {
+func valueOf(q *timetable.Question, r timetable.RefusedArrivals) decimal.Decimal {
 	for _, c := range q.Problem.Classes {
 		if c.Name == r.Class {
 			return c.Penalty.Mul(decimal.NewFromFloat(c.DeadlineSeconds)).Div(decimal.NewFromInt(q.Problem.PeriodSeconds)).Mul(decimal.NewFromInt(r.Jobs))
@@ -137,7 +138,7 @@ func valueOf(q *horizon.ScheduleQuestion, r horizon.RefusedArrivals) decimal.Dec
 
 // inOneHour plans an hour with the classes that wait alone: what the schedule runs in it is admitted, on no more VMs than its
 // slots take. It reports whether anything runs, and whether executions of a class run for different times.
-func inOneHour(t *testing.T, f horizon.Followed, at time.Time) (laid, apart bool) {
+func inOneHour(t *testing.T, f timetable.Followed, at time.Time) (laid, apart bool) {
 	t.Helper()
 	p := f.Question.Problem
 	p.Classes, p.Options.Engine = nil, capacity.EngineExact
@@ -194,7 +195,7 @@ func TestFaultsOfSchedulesThatFollow(t *testing.T) {
 	 "before": {"waiting": [{"class": "etl", "arrived": "2026-03-02T03:00:00Z", "jobs": 3}],
 	            "running": [{"class": "etl", "arrived": "2026-03-02T02:00:00Z", "start": "2026-03-02T07:00:00Z", "run_s": 7200, "jobs": 2, "map_slots": 0, "reduce_slots": 0}]},
 	 "periods": [{"start": "2026-03-02T08:00:00Z", "hours": 1, "arrivals": [0, 0], "on_demand_price": "9"}, {"start": "2026-03-02T09:00:00Z", "hours": 5, "arrivals": [0, 0]}]}`))
-	a, err := horizon.Schedule(t.Context(), q, nil)
+	a, err := timetable.Plan(t.Context(), q, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -206,19 +207,19 @@ func TestFaultsOfSchedulesThatFollow(t *testing.T) {
 	if a.Hours[0].VMs != 6 || a.Hours[1].VMs != 5 || a.Hours[2].VMs != 3 || len(a.Schedule) != 1 || a.Schedule[0].Start.Hour() != 9 || a.Cost.Bill.String() != "62.00" || a.Proof.Gap > 1e-5 {
 		t.Fatalf("got %+v", a)
 	}
-	for name, plant := range map[string]func(*horizon.ScheduleAnswer){
-		"a start after what is left of the window": func(a *horizon.ScheduleAnswer) {
+	for name, plant := range map[string]func(*timetable.Answer){
+		"a start after what is left of the window": func(a *timetable.Answer) {
 			a.Schedule[0].Start = a.Schedule[0].Start.Add(time.Hour)
 			a.Hours[1].VMs, a.Hours[3].VMs = 2, 3
 		},
-		"VMs for what starts alone":   func(a *horizon.ScheduleAnswer) { a.Hours[0].VMs = 0 },
-		"what waits is forgotten":     func(a *horizon.ScheduleAnswer) { a.Schedule = nil },
-		"what waited arrives now":     func(a *horizon.ScheduleAnswer) { a.Schedule[0].Arrived = q.Start() },
-		"a bound above what is known": func(a *horizon.ScheduleAnswer) { a.Proof.Bound.Decimal = a.Proof.Bound.Add(decimal.New(1, 0)) },
-		"it has not arrived":          func(a *horizon.ScheduleAnswer) { a.Classes[0].Arrived = 0 },
-		"it does not wait":            func(a *horizon.ScheduleAnswer) { a.Classes[0].Later = 0 },
+		"VMs for what starts alone":   func(a *timetable.Answer) { a.Hours[0].VMs = 0 },
+		"what waits is forgotten":     func(a *timetable.Answer) { a.Schedule = nil },
+		"what waited arrives now":     func(a *timetable.Answer) { a.Schedule[0].Arrived = q.Start() },
+		"a bound above what is known": func(a *timetable.Answer) { a.Proof.Bound.Decimal = a.Proof.Bound.Add(decimal.New(1, 0)) },
+		"it has not arrived":          func(a *timetable.Answer) { a.Classes[0].Arrived = 0 },
+		"it does not wait":            func(a *timetable.Answer) { a.Classes[0].Later = 0 },
 	} {
-		var wrong horizon.ScheduleAnswer
+		var wrong timetable.Answer
 		text, _ := json.Marshal(a)
 		if err := json.Unmarshal(text, &wrong); err != nil {
 			t.Fatal(err)
@@ -238,14 +239,14 @@ func TestFollowingSavesWhatAScheduleDoes(t *testing.T) {
 	slowest := time.Duration(0)
 	for seed := range uint64(clusters) {
 		q := readSchedule(t, scheduleOf(study.DrawCluster(seed+100, hours, classes, mean, due)))
-		all := horizon.Followed{Question: q}
+		all := timetable.Followed{Question: q}
 		var err error
-		if all.Answer, err = horizon.Schedule(t.Context(), q, nil); err != nil {
+		if all.Answer, err = timetable.Plan(t.Context(), q, nil); err != nil {
 			t.Fatal(err)
 		}
 		bill, lonely := 0.0, 0.0
 		var admitted map[string]float64
-		var now *horizon.Followed
+		var now *timetable.Followed
 		for hour := range q.Periods {
 			at := q.Start().Add(time.Duration(hour) * time.Hour)
 			next := q
@@ -261,7 +262,7 @@ func TestFollowingSavesWhatAScheduleDoes(t *testing.T) {
 			}
 			next.PlaceAll = true
 			began := time.Now()
-			a, err := horizon.Schedule(t.Context(), next, nil)
+			a, err := timetable.Plan(t.Context(), next, nil)
 			if err != nil {
 				t.Fatalf("seed %d, hour %d: %v", seed, hour, err)
 			}
@@ -271,7 +272,7 @@ func TestFollowingSavesWhatAScheduleDoes(t *testing.T) {
 					t.Fatalf("seed %d, hour %d: %s %s", seed, hour, f.Pointer, f.Detail)
 				}
 			}
-			now = &horizon.Followed{Question: next, Answer: a}
+			now = &timetable.Followed{Question: next, Answer: a}
 			for _, r := range a.Refused { // without room; those that plans refuse stand in their cost
 				if !r.Arrived.After(at) {
 					bill += valueOf(&q, r).InexactFloat64() * waits(a, r.Class)
@@ -296,7 +297,7 @@ func TestFollowingSavesWhatAScheduleDoes(t *testing.T) {
 }
 
 // waits is 1 for a class that waits, and otherwise 0: plans of hours refuse jobs of the others themselves.
-func waits(a horizon.ScheduleAnswer, class string) float64 {
+func waits(a timetable.Answer, class string) float64 {
 	for _, c := range a.Classes {
 		if c.Name == class && c.Waits {
 			return 1
@@ -307,7 +308,7 @@ func waits(a horizon.ScheduleAnswer, class string) float64 {
 
 // planOfHour returns what the plan of an hour costs, with what refused jobs are worth, and the jobs it admits. Of classes that do
 // not wait it has those that run on average, of the others those of the schedule. Without one every class runs as it arrives.
-func planOfHour(t *testing.T, q horizon.ScheduleQuestion, f *horizon.Followed, before map[string]float64, hour int) (cost float64, admitted map[string]float64) {
+func planOfHour(t *testing.T, q timetable.Question, f *timetable.Followed, before map[string]float64, hour int) (cost float64, admitted map[string]float64) {
 	t.Helper()
 	p, at := q.Problem, q.Start().Add(time.Duration(hour)*time.Hour)
 	p.Classes, p.Options.Engine = slices.Clone(p.Classes), capacity.EngineExact
@@ -352,9 +353,9 @@ func TestPlansThatDoNotFollowAreFound(t *testing.T) {
 	found := map[string]int{}
 	for seed := range uint64(plantest.Trials(4, 40)) {
 		q := readSchedule(t, scheduleOf(study.DrawCluster(seed, 12, 5, 10, 8)))
-		f := horizon.Followed{Question: q}
+		f := timetable.Followed{Question: q}
 		var err error
-		if f.Answer, err = horizon.Schedule(t.Context(), q, nil); err != nil {
+		if f.Answer, err = timetable.Plan(t.Context(), q, nil); err != nil {
 			t.Fatal(err)
 		}
 		for hour := range q.Periods {
@@ -402,11 +403,11 @@ func TestShortExecutionsTakeTurns(t *testing.T) {
 	text := `{"place_all": true, "problem": {"currency": "EUR", "supply": {"on_demand": {"price": "3", "quota": 4}}, "classes": [
 	  {"name": "short", "vms_per_job": "2", "deadline_s": 600, "due_s": 14400, "jobs": {"min": 0, "max": 0}, "penalty": "0.01"}]}, "periods": [
 	  {"start": "2026-03-02T00:00:00Z", "hours": 1, "arrivals": [14]}, {"start": "2026-03-02T01:00:00Z", "hours": 3, "arrivals": [0]}]}`
-	solve := func(text string) horizon.Followed {
+	solve := func(text string) timetable.Followed {
 		t.Helper()
-		f := horizon.Followed{Question: readSchedule(t, []byte(text))}
+		f := timetable.Followed{Question: readSchedule(t, []byte(text))}
 		var err error
-		if f.Answer, err = horizon.Schedule(t.Context(), f.Question, nil); err != nil {
+		if f.Answer, err = timetable.Plan(t.Context(), f.Question, nil); err != nil {
 			t.Fatal(err)
 		}
 		for _, wrong := range Schedule(f.Question, f.Answer) {

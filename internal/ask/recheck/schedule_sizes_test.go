@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"example.org/headroom/internal/ask/horizon"
+	"example.org/headroom/internal/ask/timetable"
 	"example.org/headroom/internal/core/capacity"
 	"example.org/headroom/internal/core/fault"
 )
@@ -20,7 +20,7 @@ func TestLoadsThatFillWholeVMs(t *testing.T) {
 		  {"name": "etl", "vms_per_job": "1", "deadline_s": 3600, "due_s": 14400, "jobs": {"min": 0, "max": 0}, "penalty": "50"}]},
 		 "earlier": [{"start": "2026-03-02T00:00:00Z", "hours": 8, "arrivals": [%d, 0]}],
 		 "periods": [{"start": "2026-03-02T08:00:00Z", "hours": 6, "arrivals": [%d, 0]}, {"start": "2026-03-02T14:00:00Z", "hours": 6, "arrivals": [0, 0]}]}`, x.run, 8*x.each, 6*x.each))
-		a, err := horizon.Schedule(t.Context(), q, nil)
+		a, err := timetable.Plan(t.Context(), q, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -38,8 +38,8 @@ func TestLoadsThatFillWholeVMs(t *testing.T) {
 // What the time before leaves counts as what arrives: too much of it is refused, and what is taken is checked in time.
 func TestHowMuchMayBeLeft(t *testing.T) {
 	start := time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC)
-	ask := func(class, due string, rows []string, member string, hours int) (horizon.ScheduleQuestion, error) {
-		return horizon.ReadSchedule(fmt.Appendf(nil, `{"problem": {"currency": "EUR", "supply": {"on_demand": {"price": "1"}}, "classes": [
+	ask := func(class, due string, rows []string, member string, hours int) (timetable.Question, error) {
+		return timetable.Read(fmt.Appendf(nil, `{"problem": {"currency": "EUR", "supply": {"on_demand": {"price": "1"}}, "classes": [
 		  {"name": "etl", %s, "due_s": %s, "jobs": {"min": 0, "max": 0}, "penalty": "50"}]}, "before": {"%s": [%s]},
 		 "periods": [{"start": "2026-03-02T08:00:00Z", "hours": %d, "arrivals": [0]}]}`, class, due, member, strings.Join(rows, ","), hours), capacity.DefaultLimits())
 	}
@@ -82,7 +82,7 @@ func TestHowMuchMayBeLeft(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		a, err := horizon.Schedule(t.Context(), q, nil)
+		a, err := timetable.Plan(t.Context(), q, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -105,7 +105,7 @@ func TestPromisedJobsBesideWhatHasStarted(t *testing.T) {
 	 "before": {"waiting": [{"class": "reports", "arrived": "2026-03-02T00:00:00Z", "jobs": 3}, {"class": "reports", "arrived": "2026-03-02T02:00:00Z", "jobs": 1}]},
 	 "periods": [{"start": "2026-03-02T03:00:00Z", "hours": 1, "arrivals": [0, 2]}, {"start": "2026-03-02T04:00:00Z", "hours": 1, "arrivals": [2, 2], "on_demand_price": "3"},
 	  {"start": "2026-03-02T05:00:00Z", "hours": 14, "arrivals": [0, 0]}]}`))
-	a, err := horizon.Schedule(t.Context(), q, nil)
+	a, err := timetable.Plan(t.Context(), q, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

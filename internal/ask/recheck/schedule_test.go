@@ -13,8 +13,8 @@ import (
 
 	"github.com/shopspring/decimal"
 
-	"example.org/headroom/internal/ask/horizon"
 	"example.org/headroom/internal/ask/study"
+	"example.org/headroom/internal/ask/timetable"
 	"example.org/headroom/internal/core/capacity"
 	"example.org/headroom/internal/core/fault"
 	"example.org/headroom/internal/core/money"
@@ -72,9 +72,9 @@ func scheduleOf(c study.Cluster) []byte {
 	return data
 }
 
-func readSchedule(t *testing.T, data []byte) horizon.ScheduleQuestion {
+func readSchedule(t *testing.T, data []byte) timetable.Question {
 	t.Helper()
-	q, err := horizon.ReadSchedule(data, capacity.DefaultLimits())
+	q, err := timetable.Read(data, capacity.DefaultLimits())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +84,7 @@ func readSchedule(t *testing.T, data []byte) horizon.ScheduleQuestion {
 func TestSchedulesPassTheirCheck(t *testing.T) {
 	for seed := uint64(0); seed < 12; seed += uint64(plantest.Trials(3, 1)) {
 		q := readSchedule(t, scheduleOf(study.DrawCluster(seed, 24+int(seed), 4+int(seed), 20, 8)))
-		a, err := horizon.Schedule(t.Context(), q, nil)
+		a, err := timetable.Plan(t.Context(), q, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -108,7 +108,7 @@ func TestSchedulesOfAll(t *testing.T) {
 			c.Quota, c.Contracts = int64(seed/2%2), nil
 		}
 		q := readSchedule(t, scheduleOf(c))
-		without, err := horizon.Schedule(t.Context(), q, nil)
+		without, err := timetable.Plan(t.Context(), q, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -116,7 +116,7 @@ func TestSchedulesOfAll(t *testing.T) {
 			refusing++
 		}
 		q.Problem.Classes[0].Jobs = capacity.JobRange{All: true}
-		a, err := horizon.Schedule(t.Context(), q, nil)
+		a, err := timetable.Plan(t.Context(), q, nil)
 		if full, is := errors.AsType[*fault.InfeasibleError](err); is {
 			if none++; c.Quota >= study.Unlimited || !strings.Contains(full.Conflicts[0].Detail, "All executions of class \"class 0\" are promised") {
 				t.Errorf("seed %d: %v", seed, err)
@@ -143,15 +143,15 @@ func TestSchedulesOfAll(t *testing.T) {
 // A change of any figure of a schedule is found, but for what is said not to be checked.
 func TestChangedSchedulesAreFound(t *testing.T) {
 	var question []byte
-	var a horizon.ScheduleAnswer
-	atOnce := func(s horizon.ScheduledStart) bool { return s.Start.Equal(s.Arrived) }
+	var a timetable.Answer
+	atOnce := func(s timetable.Start) bool { return s.Start.Equal(s.Arrived) }
 	for seed := uint64(0); len(a.Refused) == 0 || !slices.ContainsFunc(a.Schedule, atOnce) || a.Saved.IsZero() || a.Status != capacity.Feasible; seed++ {
 		c := study.DrawCluster(seed, 8, 5, 5, 6)
 		c.Classes[2].Penalty /= 8
 		question = scheduleOf(c)
 		q := readSchedule(t, question)
 		var err error
-		if a, err = horizon.Schedule(t.Context(), q, nil); err == nil {
+		if a, err = timetable.Plan(t.Context(), q, nil); err == nil {
 			err = ScheduleFault(q, &a)
 		}
 		if err != nil {
@@ -188,7 +188,7 @@ func TestChangedSchedulesAreFound(t *testing.T) {
 // A plan in which nothing waits that is dearer than its starts, or that waits after all, lets waiting look as if it saved more.
 func TestInflatedSavingsAreFound(t *testing.T) {
 	q := readSchedule(t, scheduleOf(study.DrawCluster(1, 12, 5, 5, 6)))
-	a, err := horizon.Schedule(t.Context(), q, nil)
+	a, err := timetable.Plan(t.Context(), q, nil)
 	if err != nil || a.Saved.IsZero() || len(Schedule(q, a)) > 0 {
 		t.Fatal(a.Saved, Schedule(q, a), err)
 	}
@@ -197,9 +197,9 @@ func TestInflatedSavingsAreFound(t *testing.T) {
 		amount.Decimal = amount.Add(decimal.NewFromInt(500))
 	}
 	waits := a
-	waits.AtOnce = horizon.AtOnce{ScheduleCost: a.Cost, Schedule: a.Schedule, Refused: a.Refused}
+	waits.AtOnce = timetable.AtOnce{Cost: a.Cost, Schedule: a.Schedule, Refused: a.Refused}
 	waits.Saved = money.Amount{}
-	for name, a := range map[string]horizon.ScheduleAnswer{"500 more": dear, "the plan that waits": waits} {
+	for name, a := range map[string]timetable.Answer{"500 more": dear, "the plan that waits": waits} {
 		if len(Schedule(q, a)) == 0 {
 			t.Errorf("%s: nothing is found", name)
 		}

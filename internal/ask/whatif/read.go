@@ -142,6 +142,22 @@ func readScenarios(r *strict.Reader, s *strict.Shape) []AskedScenario {
 	return all
 }
 
+// ReadAskedScenario reads a scenario that is laid over a question, with the members of a shape.
+func ReadAskedScenario(r *strict.Reader, shape *strict.Shape) *AskedScenario {
+	s := new(AskedScenario)
+	ReadScenarioInto(r, s, shape)
+	return s
+}
+
+// CheckAskedScenario checks a scenario that is laid over a question; there may be none.
+func CheckAskedScenario(c *strict.Checker, s *AskedScenario) {
+	if s != nil {
+		c.Enter("scenario")
+		s.Check(c)
+		c.Leave()
+	}
+}
+
 func ReadScenarioInto(r *strict.Reader, a *AskedScenario, s *strict.Shape) {
 	had := r.Object(s, func(name string) {
 		switch name {

@@ -24,6 +24,7 @@ import (
 	"example.org/headroom/internal/ask/horizon"
 	"example.org/headroom/internal/ask/pack"
 	"example.org/headroom/internal/ask/pool"
+	"example.org/headroom/internal/ask/timetable"
 	"example.org/headroom/internal/ask/trial"
 	"example.org/headroom/internal/ask/whatif"
 	"example.org/headroom/internal/core/capacity"
@@ -257,9 +258,9 @@ func init() {
 		reflect.TypeFor[trial.Answer](), reflect.TypeFor[trial.TargetQuestion](), reflect.TypeFor[trial.ClusterTargetQuestion](), reflect.TypeFor[trial.TargetOptions](), reflect.TypeFor[trial.TargetAnswer](), reflect.TypeFor[trial.WithoutPromise](), reflect.TypeFor[trial.PromisedClass](), reflect.TypeFor[capacity.Promise](), reflect.TypeFor[plans.Following](),
 		reflect.TypeFor[sim.Input](), reflect.TypeFor[sim.Report](), reflect.TypeFor[trial.SimulationQuestion](), reflect.TypeFor[trial.ClusterSimulationQuestion](),
 		reflect.TypeFor[whatif.SweepAnswer](), reflect.TypeFor[goal.Answer](), reflect.TypeFor[whatif.SweepQuestion](), reflect.TypeFor[whatif.ClusterSweepQuestion](), reflect.TypeFor[goal.ProblemQuestion](), reflect.TypeFor[goal.ClusterQuestion](),
-		reflect.TypeFor[horizon.Answer](), reflect.TypeFor[horizon.ScheduleQuestion](), reflect.TypeFor[horizon.ScheduleAnswer](), reflect.TypeFor[horizon.ScheduleCost](), reflect.TypeFor[horizon.AtOnce](),
-		reflect.TypeFor[horizon.ScheduleHour](), reflect.TypeFor[horizon.ScheduledStart](), reflect.TypeFor[horizon.RefusedArrivals](), reflect.TypeFor[horizon.ScheduledClass](), reflect.TypeFor[horizon.ScheduleProof](),
-		reflect.TypeFor[horizon.PurchaseAnswer](), reflect.TypeFor[horizon.HorizonQuestion](), reflect.TypeFor[horizon.PurchaseQuestion](), reflect.TypeFor[horizon.ClusterHorizonQuestion](), reflect.TypeFor[horizon.ClusterScheduleQuestion](), reflect.TypeFor[horizon.ClusterPurchaseQuestion](),
+		reflect.TypeFor[horizon.Answer](), reflect.TypeFor[timetable.Question](), reflect.TypeFor[timetable.Answer](), reflect.TypeFor[timetable.Cost](), reflect.TypeFor[timetable.AtOnce](),
+		reflect.TypeFor[timetable.Hour](), reflect.TypeFor[timetable.Start](), reflect.TypeFor[timetable.RefusedArrivals](), reflect.TypeFor[timetable.Class](), reflect.TypeFor[timetable.Proof](),
+		reflect.TypeFor[horizon.PurchaseAnswer](), reflect.TypeFor[horizon.HorizonQuestion](), reflect.TypeFor[horizon.PurchaseQuestion](), reflect.TypeFor[horizon.ClusterHorizonQuestion](), reflect.TypeFor[timetable.ClusterQuestion](), reflect.TypeFor[horizon.ClusterPurchaseQuestion](),
 		reflect.TypeFor[live.AdmissionRequest](), reflect.TypeFor[live.LeaseBeat](), reflect.TypeFor[heartbeat.DriverClaim](), reflect.TypeFor[heartbeat.Driver](), reflect.TypeFor[dispatch.DeadlineVerdict](), reflect.TypeFor[dispatch.TaskTimesFrom](), reflect.TypeFor[dispatch.LateJob](), reflect.TypeFor[dispatch.DeadlineCures](), reflect.TypeFor[live.Admission](), reflect.TypeFor[live.Lease](), reflect.TypeFor[live.ClassAdmissions](), reflect.TypeFor[runs.Run](),
 		reflect.TypeFor[pack.PackingProblem](), reflect.TypeFor[pack.PackingAnswer](), reflect.TypeFor[pack.KeptPacking](),
 		reflect.TypeFor[pool.PoolProblem](), reflect.TypeFor[pool.PoolPlan](), reflect.TypeFor[pool.PoolEvaluation](), reflect.TypeFor[pool.PoolCourseProblem](), reflect.TypeFor[pool.PoolCourse](), reflect.TypeFor[pool.SharePlanProblem](), reflect.TypeFor[pool.SharePlan](), reflect.TypeFor[pool.InstanceCatalogues](),

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"example.org/headroom/internal/ask/horizon"
+	"example.org/headroom/internal/ask/timetable"
 	"example.org/headroom/internal/core/capacity"
 )
 
@@ -21,7 +22,7 @@ const smallSchedule = `{"problem":{"currency":"EUR","options":{"max_solve_ms":60
 func TestSchedulesAreAnswered(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
-	var a horizon.ScheduleAnswer
+	var a timetable.Answer
 	s.ask(s.admin, "POST", "/v1/schedule", smallSchedule).want(t, 200).into(t, &a)
 	if a.Cost.Bill.String() != "12.00" || a.Saved.String() != "12.00" || !a.Proof.Checked || len(a.Hours) != 4 {
 		t.Errorf("got a bill of %s, %s saved, %d hours: %s", a.Cost.Bill, a.Saved, len(a.Hours), a.Explanation)
@@ -55,7 +56,7 @@ func TestSchedulesOfClustersAreThoseOfTheirForecasts(t *testing.T) {
 	}
 	s.ask(s.admin, "PUT", at+"/forecasts", `{"rows":[{"class":"etl","hour":"2026-03-02T00:00:00Z","arrivals":3},{"class":"etl","hour":"2026-03-02T01:00:00Z","arrivals":0},
 		{"class":"web","hour":"2026-03-02T00:00:00Z","jobs":2},{"class":"web","hour":"2026-03-02T01:00:00Z","jobs":1}]}`).want(t, 200)
-	var got, want horizon.ScheduleAnswer
+	var got, want timetable.Answer
 	const span = `{"from":"2026-03-02T00:00:00Z","until":"2026-03-02T02:00:00Z"}`
 	s.ask(s.admin, "POST", at+"/schedules", span).want(t, 200).into(t, &got)
 	// Two jobs of half an hour at once are four arrivals an hour. etl may run until five hours after 01:00.

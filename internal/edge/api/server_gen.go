@@ -12,6 +12,7 @@ import (
 	"example.org/headroom/internal/ask/horizon"
 	"example.org/headroom/internal/ask/pack"
 	"example.org/headroom/internal/ask/pool"
+	"example.org/headroom/internal/ask/timetable"
 	"example.org/headroom/internal/ask/whatif"
 	"example.org/headroom/internal/core/capacity"
 	"example.org/headroom/internal/core/fault"
@@ -1002,7 +1003,7 @@ type RefusalReason = dispatch.RefusalReason
 type Refusals = clusters.Refusals
 
 // RefusedArrivals Executions that do not run.
-type RefusedArrivals = horizon.RefusedArrivals
+type RefusedArrivals = timetable.RefusedArrivals
 
 // RelaxedPlan The linear program's answer.
 type RelaxedPlan = capacity.RelaxedPlan
@@ -1075,34 +1076,34 @@ type ScenarioList = list[whatif.Scenario]
 type ScenarioOutcome = plan.Outcome
 
 // Schedule A start for each execution, and the VMs of each hour. Every execution that arrives stands once, in `schedule` or in `refused`.
-type Schedule = horizon.ScheduleAnswer
+type Schedule = timetable.Answer
 
 // ScheduleAtOnce The cheapest plan found in which nothing waits. Each execution starts in the first hour that it can, and the hours have the fewest VMs that its starts need.
-type ScheduleAtOnce = horizon.AtOnce
+type ScheduleAtOnce = timetable.AtOnce
 
 // ScheduleBefore Executions that the schedule of the time before leaves to this one.
-type ScheduleBefore = horizon.Before
+type ScheduleBefore = timetable.Before
 
 // ScheduleCost The bill of the hours, and the value of refused executions, which is on no bill.
-type ScheduleCost = horizon.ScheduleCost
+type ScheduleCost = timetable.Cost
 
 // ScheduleHour The VMs of an hour.
-type ScheduleHour = horizon.ScheduleHour
+type ScheduleHour = timetable.Hour
 
 // ScheduleProof The proof, a bound on the cost of every schedule.
-type ScheduleProof = horizon.ScheduleProof
+type ScheduleProof = timetable.Proof
 
 // ScheduleRequest A problem over time whose executions may wait.
-type ScheduleRequest = horizon.ScheduleQuestion
+type ScheduleRequest = timetable.Question
 
 // ScheduledClass The executions of a class.
-type ScheduledClass = horizon.ScheduledClass
+type ScheduledClass = timetable.Class
 
 // ScheduledRound A round of a schedule.
 type ScheduledRound = pool.ScheduledRound
 
 // ScheduledStart Executions of a class that arrive in one hour and start together. Of a class that does not wait both hours are the same, and each starts as it arrives.
-type ScheduledStart = horizon.ScheduledStart
+type ScheduledStart = timetable.Start
 
 // SecretRequest Another secret for a webhook.
 type SecretRequest = secretRequest
@@ -1237,7 +1238,7 @@ type VMTypeSupply = capacity.VMTypeSupply
 type VMs = capacity.VMs
 
 // WaitingExecutions Executions of a class that wait.
-type WaitingExecutions = horizon.WaitingJobs
+type WaitingExecutions = timetable.WaitingJobs
 
 // Warning Something a reader should know.
 type Warning = capacity.Warning

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"example.org/headroom/internal/ask/horizon"
+	"example.org/headroom/internal/ask/timetable"
 	"example.org/headroom/internal/core/capacity"
 	"example.org/headroom/internal/core/fault"
 	"example.org/headroom/internal/core/perf"
@@ -70,7 +71,7 @@ func TestBothReadersGiveTheSameVerdict(t *testing.T) {
 		}
 		if strings.HasSuffix(file, "/day-with-windows.json") {
 			schema = doc.Components.Schemas["ScheduleRequest"].Value
-			read = func(text []byte) error { _, err := horizon.ReadSchedule(text, capacity.DefaultLimits()); return err }
+			read = func(text []byte) error { _, err := timetable.Read(text, capacity.DefaultLimits()); return err }
 		}
 		if strings.Contains(file, "/bounds-") {
 			schema = doc.Components.Schemas["BoundsQuestion"].Value

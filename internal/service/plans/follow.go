@@ -11,6 +11,7 @@ import (
 
 	"example.org/headroom/internal/ask/horizon"
 	"example.org/headroom/internal/ask/recheck"
+	"example.org/headroom/internal/ask/timetable"
 	"example.org/headroom/internal/core/capacity"
 	"example.org/headroom/internal/core/fault"
 	"example.org/headroom/internal/data/inputs"
@@ -21,7 +22,7 @@ import (
 type Schedule struct {
 	Hour          time.Time
 	InputsVersion int64
-	Followed      []byte // a horizon.Followed as JSON; nil where there is none
+	Followed      []byte // a timetable.Followed as JSON; nil where there is none
 	Without       string // why none is followed. What the last one left is then kept
 }
 
@@ -92,17 +93,17 @@ func (d *Desk) lay(p *capacity.Problem, kept Schedule, at time.Time, promised fu
 	return p.Validate()
 }
 
-func readFollowed(text []byte) (*horizon.Followed, error) {
+func readFollowed(text []byte) (*timetable.Followed, error) {
 	var parts struct {
 		Question json.RawMessage
-		Answer   horizon.ScheduleAnswer
+		Answer   timetable.Answer
 		Until    time.Time
 	}
 	if err := json.Unmarshal(text, &parts); err != nil {
 		return nil, err
 	}
-	q, err := horizon.ReadSchedule(parts.Question, capacity.Limits{})
-	return &horizon.Followed{Question: q, Answer: parts.Answer, Until: parts.Until}, err
+	q, err := timetable.Read(parts.Question, capacity.Limits{})
+	return &timetable.Followed{Question: q, Answer: parts.Answer, Until: parts.Until}, err
 }
 
 // followed is a problem of a moment with the schedule that it follows, which may be new.
@@ -198,7 +199,7 @@ func paused(last Schedule, hour time.Time) ([]byte, error) {
 }
 
 func (d *Desk) makeSchedule(ctx context.Context, snapshot inputs.Snapshot, last Schedule, hour time.Time) ([]byte, error) {
-	var before *horizon.Followed
+	var before *timetable.Followed
 	if last.Followed != nil {
 		var err error
 		if before, err = readFollowed(last.Followed); err != nil {
@@ -216,7 +217,7 @@ func (d *Desk) makeSchedule(ctx context.Context, snapshot inputs.Snapshot, last 
 		classes = append(classes, class)
 	}
 	window := horizon.Outlook{Snapshot: snapshot}
-	longest := window.LongestWindow()
+	longest := timetable.LongestWindow(&window)
 	end := hour.Add(scheduleAhead + longest)
 	o, err := d.inputs.Outlook(ctx, snapshot.Cluster.Name, hour, end.Add(longest))
 	if err != nil {
@@ -231,7 +232,7 @@ func (d *Desk) makeSchedule(ctx context.Context, snapshot inputs.Snapshot, last 
 	if snapshot.Previous != nil {
 		admitted = snapshot.Previous.Jobs
 	}
-	q, _, err := o.Schedule(told.Until, before.Leaves(hour, classes, admitted))
+	q, _, err := timetable.QuestionOf(o, told.Until, before.Leaves(hour, classes, admitted))
 	if err != nil {
 		return nil, err
 	}
@@ -251,7 +252,7 @@ func (d *Desk) makeSchedule(ctx context.Context, snapshot inputs.Snapshot, last 
 	if err != nil {
 		return nil, err
 	}
-	return json.Marshal(horizon.Followed{Question: q, Answer: a})
+	return json.Marshal(timetable.Followed{Question: q, Answer: a})
 }
 
 // withinReach shortens windows to what a schedule looks ahead.
@@ -290,10 +291,10 @@ func (d *Desk) unpromise(f *followed, at time.Time, failed error) (again bool, e
 
 // Following is the schedule that a cluster's plans follow, or why they follow none.
 type Following struct {
-	MayWait  bool                      `json:"may_wait"` // jobs of some class
-	Without  string                    `json:"without,omitempty"`
-	Question *horizon.ScheduleQuestion `json:"question,omitempty"`
-	Answer   *horizon.ScheduleAnswer   `json:"answer,omitempty"`
+	MayWait  bool                `json:"may_wait"` // jobs of some class
+	Without  string              `json:"without,omitempty"`
+	Question *timetable.Question `json:"question,omitempty"`
+	Answer   *timetable.Answer   `json:"answer,omitempty"`
 }
 
 // Following returns what a cluster's plans follow.

@@ -4,21 +4,21 @@ import (
 	"io"
 	"strings"
 
-	"example.org/headroom/internal/ask/horizon"
+	"example.org/headroom/internal/ask/timetable"
 )
 
 // ScheduleText writes what a schedule comes to, its classes and its hours.
-func ScheduleText(w io.Writer, a horizon.ScheduleAnswer) error {
+func ScheduleText(w io.Writer, a timetable.Answer) error {
 	var b strings.Builder
 	b.WriteString(visible(a.Explanation, 0) + "\n\n")
-	classes := tableOf([]string{"Class", "Arrived", "Refused", "Wait", "Mean wait"}, a.Classes, func(c horizon.ScheduledClass) []Cell {
+	classes := tableOf([]string{"Class", "Arrived", "Refused", "Wait", "Mean wait"}, a.Classes, func(c timetable.Class) []Cell {
 		return []Cell{text(c.Name), whole(c.Arrived), whole(c.Refused), whole(c.Later), {seconds(c.MeanWaitSeconds), true}}
 	})
 	if err := classes.Text(&b); err != nil {
 		return err
 	}
 	b.WriteByte('\n')
-	hours := tableOf([]string{"Hour", "VMs", "On demand", "Contracts", "Cost"}, a.Hours, func(h horizon.ScheduleHour) []Cell {
+	hours := tableOf([]string{"Hour", "VMs", "On demand", "Contracts", "Cost"}, a.Hours, func(h timetable.Hour) []Cell {
 		return []Cell{Time(h.Start), whole(h.VMs), whole(h.OnDemand), whole(h.Reserved), {cents(h.Cost), true}}
 	})
 	if err := hours.Text(&b); err != nil {
@@ -29,8 +29,8 @@ func ScheduleText(w io.Writer, a horizon.ScheduleAnswer) error {
 }
 
 // ScheduleStarts returns a row for each group of executions that start together or are refused.
-func ScheduleStarts(a horizon.ScheduleAnswer) Table {
-	t := tableOf([]string{"class", "arrived", "start", "run_s", "executions", "map_slots", "reduce_slots"}, a.Schedule, func(s horizon.ScheduledStart) []Cell {
+func ScheduleStarts(a timetable.Answer) Table {
+	t := tableOf([]string{"class", "arrived", "start", "run_s", "executions", "map_slots", "reduce_slots"}, a.Schedule, func(s timetable.Start) []Cell {
 		return []Cell{text(s.Class), Time(s.Arrived), Time(s.Start), number(s.RunSeconds), whole(s.Jobs), whole(s.MapSlots), whole(s.ReduceSlots)}
 	})
 	for _, r := range a.Refused {
@@ -40,8 +40,8 @@ func ScheduleStarts(a horizon.ScheduleAnswer) Table {
 }
 
 // FollowedText writes what a schedule does with the classes that wait in its first hour, and then the schedule.
-func FollowedText(w io.Writer, f horizon.Followed) error {
-	classes := tableOf([]string{"May wait", "Run now", "Waiting", "Next start", "Of them"}, f.Outlook(), func(c horizon.ClassAhead) []Cell {
+func FollowedText(w io.Writer, f timetable.Followed) error {
+	classes := tableOf([]string{"May wait", "Run now", "Waiting", "Next start", "Of them"}, f.Outlook(), func(c timetable.ClassAhead) []Cell {
 		row := []Cell{text(c.Name), whole(c.Running), whole(c.Waiting), text("none"), text("")}
 		if c.NextJobs > 0 {
 			row[3], row[4] = Time(c.NextStart), whole(c.NextJobs)

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"example.org/headroom/internal/ask/horizon"
+	"example.org/headroom/internal/ask/timetable"
 	"example.org/headroom/internal/edge/cli/remote"
 	"example.org/headroom/internal/edge/cli/shell"
 	"example.org/headroom/internal/service/plans"
@@ -38,7 +38,7 @@ func writeWaiting(w io.Writer, s *remote.Service, ctx context.Context, r record)
 	if err != nil || f.Question == nil || !f.Question.Start().Equal(r.At.UTC().Truncate(time.Hour)) {
 		return nil // the plan itself is whole, and of another hour nothing is known
 	}
-	followed, shown := horizon.Followed{Question: *f.Question, Answer: *f.Answer}, 0
+	followed, shown := timetable.Followed{Question: *f.Question, Answer: *f.Answer}, 0
 	for _, c := range followed.Outlook() {
 		if !idle[c.Name] || c.NextJobs == 0 || shown == waitingShown {
 			continue
@@ -79,7 +79,7 @@ hour. The schedule is made anew with every hour and every change, and the curren
 			return err
 		}
 		if f.Question == nil || f.Answer == nil {
-			f.Answer, f.Question = &horizon.ScheduleAnswer{}, nil
+			f.Answer, f.Question = &timetable.Answer{}, nil
 		}
 		return out.Write(c, map[string]shell.Form{
 			"table": func(w io.Writer) error {
@@ -87,7 +87,7 @@ hour. The schedule is made anew with every hour and every change, and the curren
 					_, err := fmt.Fprintln(w, shell.Shown(fmt.Sprintf("The plans of %s follow no schedule: %s", args[0], f.Without)))
 					return err
 				}
-				return report.FollowedText(w, horizon.Followed{Question: *f.Question, Answer: *f.Answer})
+				return report.FollowedText(w, timetable.Followed{Question: *f.Question, Answer: *f.Answer})
 			},
 			"csv":  func(w io.Writer) error { return report.ScheduleStarts(*f.Answer).CSV(w) },
 			"json": remote.Indented(a.Body),

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"example.org/headroom/internal/ask/horizon"
+	"example.org/headroom/internal/ask/timetable"
 	"example.org/headroom/internal/edge/cli/question"
 	"example.org/headroom/internal/edge/cli/remote"
 	"example.org/headroom/internal/edge/cli/shell"
@@ -32,7 +33,7 @@ max_solve_ms of the problem.` + remote.ConnectionHelp,
 		Args:    cobra.MaximumNArgs(1),
 	}
 	f.addTime(c)
-	v := question.Verb[kinds.AskedSchedule, horizon.ScheduleAnswer]{Kind: kinds.Schedule, Formats: []string{"csv"}, AtOnce: true}
+	v := question.Verb[kinds.AskedSchedule, timetable.Answer]{Kind: kinds.Schedule, Formats: []string{"csv"}, AtOnce: true}
 	v.Mend = func(err error) error {
 		return remote.Origins(remote.FlagOrigins("from", "until", "saved")).Say(err)
 	}
@@ -43,14 +44,14 @@ max_solve_ms of the problem.` + remote.ConnectionHelp,
 		return f.check(v.Here())
 	}
 	v.Send = func(_ *cobra.Command, cluster, _ string) (openapi.Request, any, error) {
-		return openapi.ClusterSchedule(cluster), horizon.ClusterScheduleQuestion{Span: horizon.Span{From: f.start, Until: f.end}, Scenario: f.scenario()}, nil
+		return openapi.ClusterSchedule(cluster), timetable.ClusterQuestion{Span: horizon.Span{From: f.start, Until: f.end}, Scenario: f.scenario()}, nil
 	}
 	v.Read = func(c *cobra.Command, args []string) (asked kinds.AskedSchedule, err error) {
 		data, label, err := shell.Read(c.Context(), shell.FileArgument(args), c.InOrStdin(), c.ErrOrStderr())
 		if err != nil {
 			return asked, err
 		}
-		asked.ScheduleQuestion, err = horizon.ReadSchedule(data, shell.Limits, v.Options.Overrides(c)...)
+		asked.Question, err = timetable.Read(data, shell.Limits, v.Options.Overrides(c)...)
 		return asked, shell.Labelled(label, err)
 	}
 	return v.Command(c)

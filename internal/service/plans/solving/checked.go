@@ -4,10 +4,10 @@ import (
 	"context"
 	"time"
 
-	"example.org/headroom/internal/ask/horizon"
 	"example.org/headroom/internal/ask/pack"
 	"example.org/headroom/internal/ask/pool"
 	"example.org/headroom/internal/ask/recheck"
+	"example.org/headroom/internal/ask/timetable"
 	"example.org/headroom/internal/core/lp"
 )
 
@@ -51,14 +51,14 @@ func CheckedCourse(ctx context.Context, p pool.PoolCourseProblem, plan pool.Plan
 const partAtOnce = 4
 
 // CheckedSchedule plans a schedule, and says in it that it has passed.
-func CheckedSchedule(ctx context.Context, q horizon.ScheduleQuestion, solver lp.Solver) (horizon.ScheduleAnswer, error) {
+func CheckedSchedule(ctx context.Context, q timetable.Question, solver lp.Solver) (timetable.Answer, error) {
 	first := ctx
 	if end, limited := ctx.Deadline(); limited {
 		part, cancel := context.WithTimeout(ctx, time.Until(end)/partAtOnce)
 		defer cancel()
 		first = part
 	}
-	answer, err := horizon.ScheduleWithin(ctx, first, q, solver)
+	answer, err := timetable.PlanWithin(ctx, first, q, solver)
 	if err == nil {
 		err = recheck.ScheduleFault(q, &answer)
 	}

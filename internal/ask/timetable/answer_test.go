@@ -1,4 +1,4 @@
-package horizon
+package timetable
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 
 	"github.com/shopspring/decimal"
 
+	"example.org/headroom/internal/ask/horizon"
 	"example.org/headroom/internal/core/capacity"
 	"example.org/headroom/internal/core/fault"
 	"example.org/headroom/internal/core/lp/worker"
@@ -48,7 +49,7 @@ func TestSchedulesAreRefusedWithACure(t *testing.T) {
 		"a budget":              {`"currency": "EUR",`, `"currency": "EUR", "budget": {"vm_cost": "9"},`, "/problem/budget", "leave it out"},
 		"too many":              {`"arrivals": [12, 8]`, `"arrivals": [1000001, 8]`, "/periods", "1000000 at most"},
 	} {
-		_, err := ReadSchedule([]byte(strings.Replace(dayText, test.was, test.is, 1)), capacity.DefaultLimits())
+		_, err := Read([]byte(strings.Replace(dayText, test.was, test.is, 1)), capacity.DefaultLimits())
 		var input *fault.InputError
 		if !errors.As(err, &input) {
 			t.Errorf("%s: got %v", name, err)
@@ -65,7 +66,7 @@ func TestSchedulesAreRefusedWithACure(t *testing.T) {
 			t.Errorf("%s: got %swant %s at %s", name, said, test.says, test.pointer)
 		}
 	}
-	if _, err := ReadHorizon([]byte(dayText), capacity.DefaultLimits()); err == nil || !strings.Contains(err.Error(), "due_s") {
+	if _, err := horizon.ReadHorizon([]byte(dayText), capacity.DefaultLimits()); err == nil || !strings.Contains(err.Error(), "due_s") {
 		t.Errorf("months take a class with due_s: %v", err)
 	}
 }
@@ -77,11 +78,11 @@ func TestScheduleTakesTheCheapestHours(t *testing.T) {
 	for h, price := range []string{"1", "5", "4", "2", "3", "2.5"} {
 		text += fmt.Sprintf(`{"start": "2026-03-02T%02d:00:00Z", "hours": 1, "arrivals": [%d], "on_demand_price": "%s"},`, h, max(0, 3-3*h), price)
 	}
-	q, err := ReadSchedule([]byte(strings.TrimSuffix(text, ",")+"]}"), capacity.DefaultLimits())
+	q, err := Read([]byte(strings.TrimSuffix(text, ",")+"]}"), capacity.DefaultLimits())
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := Schedule(t.Context(), q, nil)
+	a, err := Plan(t.Context(), q, nil)
 	if err != nil || len(a.Schedule) != 1 || a.Schedule[0].Start.Hour() != 3 || a.Cost.Bill.String() != "12.00" || a.Saved.String() != "18.00" || a.Status != capacity.Optimal {
 		t.Errorf("got %+v, %v; want three jobs at 3 o'clock for 12, which is 18 less than at 1 o'clock", a, err)
 	}
@@ -90,7 +91,7 @@ func TestScheduleTakesTheCheapestHours(t *testing.T) {
 // With no class that waits and a steady forecast, each hour has the VMs of a plan of its own.
 func TestSteadyHoursAreThoseOfThePlan(t *testing.T) {
 	for _, arrive := range []float64{1, 3, 7, 40} {
-		q := ScheduleQuestion{}
+		q := Question{}
 		vms := decimal.RequireFromString("0.7")
 		q.Problem = capacity.Problem{Currency: "EUR", PeriodSeconds: 3600, Options: capacity.DefaultOptions(), Supply: capacity.Supply{
 			Contracts: []capacity.Contract{{Name: "a", VMs: 4, Price: money.Amount{Decimal: decimal.New(1, -1)}, Billing: capacity.BilledUsed}},
@@ -98,13 +99,13 @@ func TestSteadyHoursAreThoseOfThePlan(t *testing.T) {
 			Classes: []capacity.Class{{Name: "etl", VMsPerJob: &vms, DeadlineSeconds: 7200, Penalty: money.Amount{Decimal: decimal.New(9, 0)}}}}
 		start := time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC)
 		for h := range 12 {
-			p := HorizonPeriod{Start: start.Add(time.Duration(h) * time.Hour), Hours: 1, Arrivals: []float64{arrive}}
+			p := horizon.HorizonPeriod{Start: start.Add(time.Duration(h) * time.Hour), Hours: 1, Arrivals: []float64{arrive}}
 			if h >= 9 {
 				p.Arrivals = []float64{0}
 			}
 			q.Periods = append(q.Periods, p)
 		}
-		a, err := Schedule(t.Context(), q, nil)
+		a, err := Plan(t.Context(), q, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -128,17 +129,17 @@ func TestSteadyHoursAreThoseOfThePlan(t *testing.T) {
 
 // The engine only proposes prices: with it and without it a schedule stays within the other's bound.
 func TestSchedulesWithAndWithoutAnEngine(t *testing.T) {
-	q, err := ReadSchedule([]byte(dayText), capacity.DefaultLimits())
+	q, err := Read([]byte(dayText), capacity.DefaultLimits())
 	if err != nil {
 		t.Fatal(err)
 	}
 	pool := worker.New(worker.Config{Processes: 1})
 	defer pool.Close()
-	with, err := Schedule(t.Context(), q, pool)
+	with, err := Plan(t.Context(), q, pool)
 	if err != nil {
 		t.Fatal(err)
 	}
-	without, err := Schedule(t.Context(), q, nil)
+	without, err := Plan(t.Context(), q, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,16 +149,18 @@ func TestSchedulesWithAndWithoutAnEngine(t *testing.T) {
 	if with.Proof.Bound.GreaterThan(without.Cost.Total.Decimal) || without.Proof.Bound.GreaterThan(with.Cost.Total.Decimal) {
 		t.Errorf("bounds %s and %s of totals %s and %s", with.Proof.Bound, without.Proof.Bound, with.Cost.Total, without.Cost.Total)
 	}
-	again, err := Schedule(t.Context(), q, nil)
+	again, err := Plan(t.Context(), q, nil)
 	first, _ := json.Marshal(without)
 	if second, _ := json.Marshal(again); err != nil || string(first) != string(second) {
 		t.Error("the same question has two answers")
 	}
 }
 
+var firstHour = time.Date(2026, 1, 31, 20, 0, 0, 0, time.UTC)
+
 // Waiting that saves nothing is said to save nothing.
 func TestWaitingThatSavesNothing(t *testing.T) {
-	a := ScheduleAnswer{Currency: "USD", Status: capacity.Optimal, Classes: []ScheduledClass{{Name: "a", Arrived: 2, Later: 1}}}.Retold(&ScheduleQuestion{Periods: []HorizonPeriod{{Start: firstHour, Hours: 1}}})
+	a := Answer{Currency: "USD", Status: capacity.Optimal, Classes: []Class{{Name: "a", Arrived: 2, Later: 1}}}.Retold(&Question{Periods: []horizon.HorizonPeriod{{Start: firstHour, Hours: 1}}})
 	if want := "1 execution waits for a later hour, and bill and value refused together are as high as in the cheapest plan found without waiting."; !strings.Contains(a.Explanation, want) {
 		t.Errorf("got %q, want %q", a.Explanation, want)
 	}
@@ -178,12 +181,12 @@ func TestSavedIsAgainstAnyRunAtOnce(t *testing.T) {
 		}
 		periods = append(periods, fmt.Sprintf(`{"start": "2026-03-02T%02d:00:00Z", "hours": 1, "arrivals": %s, "on_demand_price": %q}`, 8+h, arrivals, price))
 	}
-	q, err := ReadSchedule([]byte(fmt.Sprintf(`{"problem": {"currency": "EUR", "supply": {"on_demand": {"price": "0.87"}}, "classes": [%s, %s]}, "periods": [%s]}`,
+	q, err := Read([]byte(fmt.Sprintf(`{"problem": {"currency": "EUR", "supply": {"on_demand": {"price": "0.87"}}, "classes": [%s, %s]}, "periods": [%s]}`,
 		class("a", 14400, 10800, 14400, 1, "3.1"), class("b", 3600, 10800, 21600, 4, "1.9"), strings.Join(periods, ","))), capacity.DefaultLimits())
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := Schedule(t.Context(), q, nil)
+	a, err := Plan(t.Context(), q, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -195,18 +198,18 @@ func TestSavedIsAgainstAnyRunAtOnce(t *testing.T) {
 
 // Where the plan in which nothing waits uses up its time, that of the other is left to it.
 func TestTimeIsLeftToWait(t *testing.T) {
-	q, err := ReadSchedule([]byte(dayText), capacity.DefaultLimits())
+	q, err := Read([]byte(dayText), capacity.DefaultLimits())
 	if err != nil {
 		t.Fatal(err)
 	}
 	over, cancel := context.WithCancel(t.Context())
 	cancel()
-	a, err := ScheduleWithin(t.Context(), over, q, nil)
-	want, _ := Schedule(t.Context(), q, nil)
+	a, err := PlanWithin(t.Context(), over, q, nil)
+	want, _ := Plan(t.Context(), q, nil)
 	if err != nil || !a.Cost.Total.Equal(want.Cost.Total.Decimal) || a.Classes[0].Later == 0 {
 		t.Errorf("got %+v, %v, want %+v", a.Cost, err, want.Cost)
 	}
-	if a, err = ScheduleWithin(over, over, q, nil); err != nil || a.Cost.ValueRefused.IsPositive() || a.Classes[0].Later == 0 {
+	if a, err = PlanWithin(over, over, q, nil); err != nil || a.Cost.ValueRefused.IsPositive() || a.Classes[0].Later == 0 {
 		t.Errorf("without any time: %+v, %v", a.Cost, err)
 	}
 }

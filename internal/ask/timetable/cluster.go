@@ -1,59 +1,60 @@
-package horizon
+package timetable
 
 import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 	"time"
 
+	"example.org/headroom/internal/ask/horizon"
 	"example.org/headroom/internal/ask/whatif"
 	"example.org/headroom/internal/core/capacity"
 	"example.org/headroom/internal/core/fault"
 	"example.org/headroom/internal/core/perf"
 	"example.org/headroom/internal/core/strict"
+	"example.org/headroom/internal/core/words"
 	"example.org/headroom/internal/data/inputs"
 )
 
-// ClusterScheduleQuestion asks when the executions that are forecast of a cluster are to start.
-type ClusterScheduleQuestion struct {
-	Span
+// ClusterQuestion asks when the executions that are forecast of a cluster are to start.
+type ClusterQuestion struct {
+	horizon.Span
 	Scenario *whatif.AskedScenario `json:"scenario,omitempty"` // laid over all of the time
 }
 
-var clusterScheduleShape = strict.NewShape("a schedule's question", nil, "from", "until", "scenario")
+var clusterShape = strict.NewShape("a schedule's question", nil, "from", "until", "scenario")
 
-// ReadClusterSchedule reads a question about a cluster.
-func ReadClusterSchedule(data []byte) (q ClusterScheduleQuestion, err error) {
+// ReadCluster reads a question about a cluster.
+func ReadCluster(data []byte) (q ClusterQuestion, err error) {
 	r := strict.NewReader(data)
-	r.Object(clusterScheduleShape, func(name string) {
+	r.Object(clusterShape, func(name string) {
 		if name == "scenario" {
-			q.Scenario = readAskedScenario(r, whatif.AskedScenarioShape)
+			q.Scenario = whatif.ReadAskedScenario(r, whatif.AskedScenarioShape)
 			return
 		}
-		readSpanMember(r, name, &q.Span)
+		horizon.ReadSpanMember(r, name, &q.Span)
 	})
 	r.End()
 	err = r.Result(func(c *strict.Checker) {
-		q.Span.check(c)
-		checkAskedScenario(c, q.Scenario)
+		q.Span.Check(c)
+		whatif.CheckAskedScenario(c, q.Scenario)
 	})
 	return q, err
 }
 
-// scheduleDays is the time that a schedule plans where no end is given.
-const scheduleDays = 7
+// daysPlanned is the time that a schedule plans where no end is given.
+const daysPlanned = 7
 
-// Ends is Span.Ends, a week long.
-func (q ClusterScheduleQuestion) Ends(now time.Time) (from, until time.Time, open bool) {
+// Ends is horizon.Span.Ends, a week long.
+func (q ClusterQuestion) Ends(now time.Time) (from, until time.Time, open bool) {
 	if from, until, open = q.Span.Ends(now); open {
-		until = from.AddDate(0, 0, scheduleDays)
+		until = from.AddDate(0, 0, daysPlanned)
 	}
 	return from, until, open
 }
 
 // LongestWindow returns the time after an arrival in which an execution of any class may still run, and whole hours more.
-func (o *Outlook) LongestWindow() (longest time.Duration) {
+func LongestWindow(o *horizon.Outlook) (longest time.Duration) {
 	for _, c := range o.Classes {
 		hours := math.Ceil(max(c.DueSeconds, c.DeadlineSeconds)/3600) + 1
 		if c.Due != "" { // a day, which may have 25 hours
@@ -64,9 +65,9 @@ func (o *Outlook) LongestWindow() (longest time.Duration) {
 	return longest
 }
 
-// Schedule returns the question about the arrivals before a moment. The hours after it have prices alone, so that everything
+// QuestionOf returns the question about the arrivals before a moment. The hours after it have prices alone, so that everything
 // that arrived can end. A schedule of the time before may have left something.
-func (o Outlook) Schedule(end time.Time, before *Before) (q ScheduleQuestion, warnings []capacity.Warning, err error) {
+func QuestionOf(o horizon.Outlook, end time.Time, before *Before) (q Question, warnings []capacity.Warning, err error) {
 	asked, tail := o, o
 	asked.Until, tail.From = end, end
 	h, warnings, err := asked.Horizon()
@@ -97,7 +98,7 @@ func (o Outlook) Schedule(end time.Time, before *Before) (q ScheduleQuestion, wa
 	}
 	if before == nil {
 		for k := range h.Problem.Classes {
-			if c := &h.Problem.Classes[k]; c.MayWait() && slices.ContainsFunc(h.Earlier, func(p HorizonPeriod) bool { return p.Arrivals[k] > 0 }) {
+			if c := &h.Problem.Classes[k]; c.MayWait() && slices.ContainsFunc(h.Earlier, func(p horizon.HorizonPeriod) bool { return p.Arrivals[k] > 0 }) {
 				warn("earlier_left_out", "Executions of %q that arrived before %s are left out, and other classes that may wait likewise.", fault.Clip(c.Name), asked.From.Format(time.RFC3339))
 				break
 			}
@@ -106,7 +107,7 @@ func (o Outlook) Schedule(end time.Time, before *Before) (q ScheduleQuestion, wa
 	if err := asArrivals(&h, warn); err != nil {
 		return q, nil, err
 	}
-	q = ScheduleQuestion{Problem: h.Problem, Contracts: h.Contracts, Periods: h.Periods, Earlier: h.Earlier, Before: before}
+	q = Question{Problem: h.Problem, Contracts: h.Contracts, Periods: h.Periods, Earlier: h.Earlier, Before: before}
 	if slices.ContainsFunc(h.Problem.Classes, func(c capacity.Class) bool { return c.Due != "" }) {
 		q.TimeZone = o.Cluster.TimeZone
 	}
@@ -143,25 +144,17 @@ func schedulable(p *capacity.Problem, due map[string]inputs.PlannedClass, warn f
 		}
 	}
 	if len(promised) > 0 {
-		warn("promises_left_out", "A schedule weighs each execution by its penalty and keeps no number of promised jobs; the cluster promises some of %s.", firstOf(promised))
+		warn("promises_left_out", "A schedule weighs each execution by its penalty and keeps no number of promised jobs; the cluster promises some of %s.", words.Some(promised))
 	}
 	return nil
 }
 
-// firstOf lists names as far as warnings do.
-func firstOf(names []string) string {
-	if n := len(names); n > holesReported {
-		return fmt.Sprintf("%s and %d more", strings.Join(names[:holesReported], ", "), n-holesReported)
-	}
-	return strings.Join(names, ", ")
-}
-
 // asArrivals makes arrivals of jobs that run at once: as many an hour as keep so many running until their deadlines.
-func asArrivals(h *Horizon, warn func(code, format string, values ...any)) error {
+func asArrivals(h *horizon.Horizon, warn func(code, format string, values ...any)) error {
 	counted := make([]bool, len(h.Problem.Classes))
 	for i := range h.Periods {
 		p := &h.Periods[i]
-		if p.length()%3600 != 0 {
+		if p.Length()%3600 != 0 {
 			return fault.At("", "not_whole", fmt.Sprintf("A price changes at %s or in the hour after it; a schedule plans whole hours. Let prices change at whole hours of UTC.", p.Start.UTC().Format(time.RFC3339)))
 		}
 		arrivals := slices.Repeat([]float64{0}, len(h.Problem.Classes))
@@ -179,7 +172,7 @@ func asArrivals(h *Horizon, warn func(code, format string, values ...any)) error
 			if held == 0 {
 				return fault.At("", "missing", fmt.Sprintf("Jobs of %q are forecast at once and it has no deadline_s, so that nobody knows how many arrive. Forecast arrivals, or give it a deadline_s.", fault.Clip(c.Name)))
 			}
-			arrivals[k] += jobs * float64(p.length()) / held
+			arrivals[k] += jobs * float64(p.Length()) / held
 			counted[k] = true
 		}
 		p.Jobs, p.Arrivals, p.Unforecast = nil, arrivals, false
@@ -191,7 +184,7 @@ func asArrivals(h *Horizon, warn func(code, format string, values ...any)) error
 		}
 	}
 	if len(names) > 0 {
-		warn("counted_as_arrivals", "Jobs at once count as the arrivals that keep so many running: of %s.", firstOf(names))
+		warn("counted_as_arrivals", "Jobs at once count as the arrivals that keep so many running: of %s.", words.Some(names))
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package horizon
+package timetable
 
 import (
 	"math"
@@ -7,6 +7,7 @@ import (
 
 	"github.com/shopspring/decimal"
 
+	"example.org/headroom/internal/ask/horizon"
 	"example.org/headroom/internal/core/capacity"
 	"example.org/headroom/internal/core/fault"
 	"example.org/headroom/internal/core/perf"
@@ -14,10 +15,10 @@ import (
 	"example.org/headroom/internal/core/strict"
 )
 
-// Before is what the schedule of the time before leaves to one that follows it.
+// Before holds what the schedule of the time before leaves to one that follows it.
 type Before struct {
-	Waiting []WaitingJobs    `json:"waiting,omitempty"`
-	Running []ScheduledStart `json:"running,omitempty"` // those that still hold VMs
+	Waiting []WaitingJobs `json:"waiting,omitempty"`
+	Running []Start       `json:"running,omitempty"` // those that still hold VMs
 	// Counted tells by class which part of an execution counts as arrived and has not arrived yet, because executions are whole.
 	Counted []float64 `json:"counted,omitempty"`
 	// atOnce tells of classes whose executions started as they arrived, from when on.
@@ -57,7 +58,7 @@ func readBefore(r *strict.Reader, b *Before, limits capacity.Limits) {
 				})
 			})
 		case "running":
-			b.Running = strict.List(r, "of executions that run", maxCarried, func(r *strict.Reader, s *ScheduledStart) {
+			b.Running = strict.List(r, "of executions that run", maxCarried, func(r *strict.Reader, s *Start) {
 				r.Object(runningShape, func(name string) {
 					switch name {
 					case "class":
@@ -84,7 +85,7 @@ func readBefore(r *strict.Reader, b *Before, limits capacity.Limits) {
 }
 
 // checkBefore refuses executions of no class that waits, and those of another time.
-func (q *ScheduleQuestion) checkBefore(c *strict.Checker) {
+func (q *Question) checkBefore(c *strict.Checker) {
 	if q.Before == nil || len(q.Periods) == 0 {
 		return
 	}
@@ -123,7 +124,7 @@ func (q *ScheduleQuestion) checkBefore(c *strict.Checker) {
 		}
 		c.Whole("jobs", "The number of executions", "", w.Jobs, 1, maxExecutions)
 	})
-	strict.Each(c, "running", q.Before.Running, func(s *ScheduledStart) {
+	strict.Each(c, "running", q.Before.Running, func(s *Start) {
 		of := class(s.Class)
 		if hour("start", s.Start); s.Start.After(start) {
 			c.Refuse("start", "order", "They start after the first period has begun, at %s; executions that have not started wait.", start.UTC().Format(time.RFC3339))
@@ -191,7 +192,7 @@ func (g *grid) problemClass(name string) int {
 }
 
 // hold adds up what executions hold that started before: those of classes that wait, and those that arrived earlier of others.
-func (g *grid) hold(b *Before, earlier []HorizonPeriod) {
+func (g *grid) hold(b *Before, earlier []horizon.HorizonPeriod) {
 	held := make([]float64, g.hours) // parts
 	g.heldVMs = make([]float64, g.hours)
 	if b != nil {
@@ -259,14 +260,14 @@ func (g *grid) dearest(hour int) (price float64) {
 }
 
 // Lasts returns for how many hours from a moment executions still run, at most so many.
-func (s *ScheduledStart) Lasts(from time.Time, most int) int {
+func (s *Start) Lasts(from time.Time, most int) int {
 	hours := int(math.Ceil(s.RunSeconds/3600)) - int(from.Sub(s.Start)/time.Hour)
 	return max(0, min(hours, most))
 }
 
-func arrivingOf(periods []HorizonPeriod, class int) (spans []perf.Arriving) {
+func arrivingOf(periods []horizon.HorizonPeriod, class int) (spans []perf.Arriving) {
 	for i := range periods {
-		spans = append(spans, arriving(&periods[i], class)...)
+		spans = append(spans, horizon.Arriving(&periods[i], class)...)
 	}
 	return spans
 }

@@ -1,4 +1,4 @@
-package horizon
+package timetable
 
 import (
 	"cmp"
@@ -14,9 +14,9 @@ import (
 // Followed is a schedule that a cluster's plans follow: what runs in an hour are the executions that it starts. Nobody reports
 // what was started, so that it counts as followed.
 type Followed struct {
-	Question ScheduleQuestion `json:"question"`
-	Answer   ScheduleAnswer   `json:"answer"`
-	// Until is when hours began to be planned alone; zero is never. What arrives from then on starts as it arrives.
+	Question Question `json:"question"`
+	Answer   Answer   `json:"answer"`
+	// From Until on hours were planned alone; zero is never. What arrives from then on starts as it arrives.
 	Until time.Time `json:"until,omitzero"`
 }
 
@@ -27,11 +27,11 @@ func (f *Followed) Covers(hour time.Time) bool {
 
 // waits reports whether executions of a class may wait.
 func (f *Followed) waits(class string) bool {
-	return slices.ContainsFunc(f.Answer.Classes, func(c ScheduledClass) bool { return c.Waits && c.Name == class })
+	return slices.ContainsFunc(f.Answer.Classes, func(c Class) bool { return c.Waits && c.Name == class })
 }
 
 // starts calls with the rows of executions that may have waited, those first that had begun before the schedule was made.
-func (f *Followed) starts(with func(s *ScheduledStart, begun bool)) {
+func (f *Followed) starts(with func(s *Start, begun bool)) {
 	if b := f.Question.Before; b != nil {
 		for i := range b.Running {
 			with(&b.Running[i], true)
@@ -49,15 +49,15 @@ func (f *Followed) starts(with func(s *ScheduledStart, begun bool)) {
 }
 
 // Running returns the executions of classes that wait which run in an hour, by class.
-func (f *Followed) Running(hour time.Time) map[string][]ScheduledStart {
+func (f *Followed) Running(hour time.Time) map[string][]Start {
 	running, _ := f.running(hour)
 	return running
 }
 
 // running also returns those of them that had begun before the hour, or before the schedule was made.
-func (f *Followed) running(hour time.Time) (all, begun map[string][]ScheduledStart) {
-	all, begun = map[string][]ScheduledStart{}, map[string][]ScheduledStart{}
-	f.starts(func(s *ScheduledStart, before bool) {
+func (f *Followed) running(hour time.Time) (all, begun map[string][]Start) {
+	all, begun = map[string][]Start{}, map[string][]Start{}
+	f.starts(func(s *Start, before bool) {
 		if s.Start.After(hour) || s.Lasts(hour, 1) == 0 {
 			return
 		}
@@ -69,7 +69,7 @@ func (f *Followed) running(hour time.Time) (all, begun map[string][]ScheduledSta
 	return all, begun
 }
 
-// ClassAhead is what a schedule does with a class that waits: the executions that run in its first hour, those that have arrived
+// ClassAhead counts the executions of a class that waits: those that run in the first hour of a schedule, those that have arrived
 // before it and start later, and the next ones that start.
 type ClassAhead struct {
 	Name             string
@@ -139,7 +139,7 @@ func (f *Followed) Leaves(hour time.Time, classes []capacity.Class, admitted map
 		began = hour.Add(time.Hour)
 	}
 	waiting := map[WaitingJobs]int64{}
-	f.starts(func(s *ScheduledStart, _ bool) {
+	f.starts(func(s *Start, _ bool) {
 		c := class(s.Class)
 		switch {
 		case c == nil || !s.Arrived.Before(hour):
@@ -183,7 +183,7 @@ func (f *Followed) refused(admitted map[string]float64) map[string]int64 {
 }
 
 // atOnce returns how many executions of a class run at once that run in an hour.
-func atOnce(rows []ScheduledStart) int64 {
+func atOnce(rows []Start) int64 {
 	sum := 0.0
 	for _, s := range rows {
 		sum += float64(s.Jobs) / float64(turnsOf(s.RunSeconds))
@@ -192,7 +192,7 @@ func atOnce(rows []ScheduledStart) int64 {
 }
 
 // fits reports whether the slots of executions that run are still slots of their class.
-func fits(c *capacity.Class, s *ScheduledStart) bool {
+func fits(c *capacity.Class, s *Start) bool {
 	if c.VMsPerJob != nil {
 		return s.MapSlots+s.ReduceSlots == 0
 	}
@@ -209,7 +209,7 @@ func (f *Followed) counted(class string, hour time.Time) float64 {
 	for i := range f.Question.Periods {
 		p := &f.Question.Periods[i]
 		if hours := hour.Sub(p.Start).Hours(); hours > 0 {
-			sum += p.Arrivals[k] * min(1, hours/float64(p.length()/3600))
+			sum += p.Arrivals[k] * min(1, hours/float64(p.Length()/3600))
 		}
 	}
 	return min(1, max(0, max(0, capacity.WholeJobs(sum))-sum))
@@ -271,7 +271,7 @@ func (f *Followed) LayBeside(p *capacity.Problem, hour time.Time, kept func(clas
 }
 
 // beside adds executions that run to those that are forecast of a class.
-func beside(c *capacity.Class, running []ScheduledStart, kept func(class string, started float64) float64) {
+func beside(c *capacity.Class, running []Start, kept func(class string, started float64) float64) {
 	jobs := float64(atOnce(running))
 	if jobs == 0 {
 		return
@@ -282,7 +282,7 @@ func beside(c *capacity.Class, running []ScheduledStart, kept func(class string,
 
 // startedAtOnce adds executions that run to what the time before leaves: of classes that wait now and started as they arrived
 // until then. One that arrived in an hour counts from the next one on, for its longest run.
-func (q *ScheduleQuestion) startedAtOnce() {
+func (q *Question) startedAtOnce() {
 	if q.Before == nil || len(q.Before.atOnce) == 0 || len(q.Earlier) == 0 {
 		return
 	}
@@ -305,7 +305,7 @@ func (q *ScheduleQuestion) startedAtOnce() {
 			}
 			sum += p.Arrivals[k]
 			now := capacity.WholeJobs(sum)
-			s := ScheduledStart{Class: c.Name, Arrived: p.Start, Start: p.End(), RunSeconds: c.DeadlineSeconds, Jobs: int64(now - whole), MapSlots: slots.Map, ReduceSlots: slots.Reduce}
+			s := Start{Class: c.Name, Arrived: p.Start, Start: p.End(), RunSeconds: c.DeadlineSeconds, Jobs: int64(now - whole), MapSlots: slots.Map, ReduceSlots: slots.Reduce}
 			if whole = now; s.Jobs > 0 && s.Lasts(q.Start(), 1) > 0 {
 				q.Before.Running = append(q.Before.Running, s)
 			}
@@ -314,7 +314,7 @@ func (q *ScheduleQuestion) startedAtOnce() {
 }
 
 // ends reports whether executions end with their slots within some seconds. They may not where their class has changed since.
-func (s *ScheduledStart) ends(d *capacity.Demand, seconds float64) bool {
+func (s *Start) ends(d *capacity.Demand, seconds float64) bool {
 	took := 0.0
 	for _, phase := range [][2]float64{{d.MapWorkSeconds, float64(s.MapSlots)}, {d.ReduceWorkSeconds, float64(s.ReduceSlots)}} {
 		if phase[0] > 0 {
@@ -325,7 +325,7 @@ func (s *ScheduledStart) ends(d *capacity.Demand, seconds float64) bool {
 }
 
 // rate is one over the seconds in which an execution of a class takes as many VMs as these do, besides its fixed ones.
-func (s *ScheduledStart) rate(c *capacity.Class, d *capacity.Demand) float64 {
+func (s *Start) rate(c *capacity.Class, d *capacity.Demand) float64 {
 	root := 0.0
 	for _, phase := range [][2]float64{{d.MapWorkSeconds, float64(c.SlotsPerVM.Map)}, {d.ReduceWorkSeconds, float64(c.SlotsPerVM.Reduce)}} {
 		root += math.Sqrt(max(0, phase[0]) / max(1, phase[1]))

@@ -1,4 +1,4 @@
-package horizon
+package timetable
 
 import (
 	"math"
@@ -54,7 +54,7 @@ func (d *dueTimes) window(hour time.Time) int {
 }
 
 // zone returns where the clocks are that times of day are of.
-func (q *ScheduleQuestion) zone() *time.Location {
+func (q *Question) zone() *time.Location {
 	if zone, err := time.LoadLocation(q.TimeZone); err == nil && q.TimeZone != "" {
 		return zone
 	}

@@ -1,4 +1,4 @@
-package horizon
+package timetable
 
 import (
 	"cmp"
@@ -18,26 +18,26 @@ import (
 	"example.org/headroom/internal/core/words"
 )
 
-// ScheduleAnswer says when executions start and which VMs are rented for them. Every execution that arrives stands once, in
-// Schedule or in Refused.
-type ScheduleAnswer struct {
+// Answer says when executions start and which VMs are rented for them. Every execution that arrives stands once, in
+// Plan or in Refused.
+type Answer struct {
 	Status      capacity.Status    `json:"status"` // feasible, or optimal where the bound is reached
 	Currency    string             `json:"currency"`
-	Cost        ScheduleCost       `json:"cost"`
+	Cost        Cost               `json:"cost"`
 	AtOnce      AtOnce             `json:"at_once"`
 	Saved       money.Amount       `json:"saved"` // by waiting: the difference of the two totals
-	Hours       []ScheduleHour     `json:"hours"`
-	Schedule    []ScheduledStart   `json:"schedule"`
+	Hours       []Hour             `json:"hours"`
+	Schedule    []Start            `json:"schedule"`
 	Refused     []RefusedArrivals  `json:"refused"`
-	Classes     []ScheduledClass   `json:"classes"`
-	Proof       ScheduleProof      `json:"proof"`
+	Classes     []Class            `json:"classes"`
+	Proof       Proof              `json:"proof"`
 	Explanation string             `json:"explanation"`
 	Facts       words.Facts        `json:"facts"`
 	Warnings    []capacity.Warning `json:"warnings"`
 }
 
-// ScheduleCost is the bill of the hours and, under its own name, the value of refused executions, which is on no bill.
-type ScheduleCost struct {
+// Cost is the bill of the hours and, under its own name, the value of refused executions, which is on no bill.
+type Cost struct {
 	Bill         money.Amount `json:"bill"`
 	ValueRefused money.Amount `json:"value_refused"`
 	Total        money.Amount `json:"total"`
@@ -46,15 +46,15 @@ type ScheduleCost struct {
 // AtOnce is the cheapest plan found in which nothing waits: every execution starts in the first hour that it can. Its hours have
 // the fewest VMs that its starts need.
 type AtOnce struct {
-	ScheduleCost
+	Cost
 	VMs      []int64           `json:"vms"` // of each hour
-	Schedule []ScheduledStart  `json:"schedule"`
+	Schedule []Start           `json:"schedule"`
 	Refused  []RefusedArrivals `json:"refused"`
 }
 
-// ScheduleHour holds the VMs of an hour. Reserved counts those of contracts in use. Cost includes contracts that are always
+// Hour holds the VMs of an hour. Reserved counts those of contracts in use. Cost includes contracts that are always
 // billed. Price is that of one VM in the proof.
-type ScheduleHour struct {
+type Hour struct {
 	Start    time.Time    `json:"start"`
 	VMs      int64        `json:"vms"`
 	OnDemand int64        `json:"on_demand"`
@@ -63,9 +63,9 @@ type ScheduleHour struct {
 	Price    money.Amount `json:"price"`
 }
 
-// ScheduledStart counts executions of a class that arrive in the hour from Arrived and start in that from Start. Of a class
+// Start counts executions of a class that arrive in the hour from Arrived and start in that from Start. Of a class
 // that does not wait both are the same: each starts as it arrives.
-type ScheduledStart struct {
+type Start struct {
 	Class       string    `json:"class"`
 	Arrived     time.Time `json:"arrived"`
 	Start       time.Time `json:"start"`
@@ -82,8 +82,8 @@ type RefusedArrivals struct {
 	Jobs    int64     `json:"jobs"`
 }
 
-// ScheduledClass adds a class up.
-type ScheduledClass struct {
+// Class adds a class up.
+type Class struct {
 	Name            string  `json:"name"`
 	Waits           bool    `json:"waits"`
 	Arrived         int64   `json:"arrived"`
@@ -92,9 +92,9 @@ type ScheduledClass struct {
 	MeanWaitSeconds float64 `json:"mean_later_s"` // by which those that start are later, on average
 }
 
-// ScheduleProof says how far the schedule may be from the cheapest. No schedule's total is below Bound, which follows from the
+// Proof says how far the schedule may be from the cheapest. No schedule's total is below Bound, which follows from the
 // prices of the hours.
-type ScheduleProof struct {
+type Proof struct {
 	Bound   money.Amount `json:"bound"`
 	Gap     float64      `json:"gap"`     // what the total may be above the cheapest, relative to it
 	Engine  string       `json:"engine"`  // that proposed prices, beside our own method
@@ -104,24 +104,24 @@ type ScheduleProof struct {
 // movesAtOnce is the effort of a search in which executions take a run or are refused, and do not wait.
 const movesAtOnce = 500_000
 
-// Schedule plans a horizon whose executions may wait. The engine may be nil, and the context limits the time.
-func Schedule(ctx context.Context, q ScheduleQuestion, engine lp.Solver) (ScheduleAnswer, error) {
-	return ScheduleWithin(ctx, ctx, q, engine)
+// Plan plans a horizon whose executions may wait. The engine may be nil, and the context limits the time.
+func Plan(ctx context.Context, q Question, engine lp.Solver) (Answer, error) {
+	return PlanWithin(ctx, ctx, q, engine)
 }
 
-// ScheduleWithin is Schedule with a shorter time for the plan in which nothing waits, so that some is left for the other.
-func ScheduleWithin(ctx, first context.Context, q ScheduleQuestion, engine lp.Solver) (ScheduleAnswer, error) {
+// PlanWithin is Schedule with a shorter time for the plan in which nothing waits, so that some is left for the other.
+func PlanWithin(ctx, first context.Context, q Question, engine lp.Solver) (Answer, error) {
 	if q.Problem.Options.Engine == capacity.EngineExact {
 		engine = nil
 	}
 	g, asked := newGrid(&q), q
 	p := g.problem()
-	a := ScheduleAnswer{Status: capacity.Feasible, Currency: q.Problem.Currency, Warnings: []capacity.Warning{}}
+	a := Answer{Status: capacity.Feasible, Currency: q.Problem.Currency, Warnings: []capacity.Warning{}}
 	// The plan in which nothing waits comes first, so that too little time never makes it look dear.
 	once := schedule.Solve(first, p.AtOnce(), engine, schedule.Options{Moves: movesAtOnce})
 	g.recount(&once)
 	pl := once
-	a.AtOnce.ScheduleCost, a.AtOnce.VMs = g.cost(&once), once.VMs
+	a.AtOnce.Cost, a.AtOnce.VMs = g.cost(&once), once.VMs
 	a.AtOnce.Schedule, a.AtOnce.Refused = g.rows(&once)
 	if slices.ContainsFunc(g.classes, func(c gridClass) bool { return c.waits }) {
 		pl = schedule.Solve(ctx, p, engine, schedule.Options{})
@@ -172,7 +172,7 @@ func (g *grid) refusedOfAll(p *schedule.Plan) (found []fault.Finding) {
 		if jobs > 0 {
 			found = append(found, fault.Finding{Pointer: fmt.Sprintf("/problem/classes/%d/jobs/all", g.classes[k].of), Code: words.CodeShortage,
 				Detail: fmt.Sprintf("All executions of class %q are promised, and no place was found for %s of them, the first of which arrives in the hour from %s. Raise the quota, give them longer, or do not promise all.",
-					fault.Clip(g.horizon.Problem.Classes[g.classes[k].of].Name), words.Number(float64(jobs)), moment(g.at(first-g.classes[k].waited)))})
+					fault.Clip(g.horizon.Problem.Classes[g.classes[k].of].Name), words.Number(float64(jobs)), words.Moment(g.at(first-g.classes[k].waited)))})
 		}
 	}
 	return found
@@ -191,7 +191,7 @@ func (g *grid) fixed() (sum decimal.Decimal) {
 }
 
 // hour prices the VMs of an hour.
-func (g *grid) hour(hour int, vms int64) (h ScheduleHour) {
+func (g *grid) hour(hour int, vms int64) (h Hour) {
 	h.Start, h.VMs = g.at(hour), vms
 	for _, s := range g.sources[hour] {
 		n := min(vms, s.vms)
@@ -210,7 +210,7 @@ func (g *grid) hour(hour int, vms int64) (h ScheduleHour) {
 }
 
 // cost adds a plan up.
-func (g *grid) cost(p *schedule.Plan) (c ScheduleCost) {
+func (g *grid) cost(p *schedule.Plan) (c Cost) {
 	for hour, vms := range p.VMs {
 		h := g.hour(hour, vms)
 		c.Bill.Decimal = c.Bill.Add(h.Cost.Decimal)
@@ -226,8 +226,8 @@ func (g *grid) cost(p *schedule.Plan) (c ScheduleCost) {
 }
 
 // tell fills in the starts, the hours and the classes.
-func (g *grid) tell(p *schedule.Plan, a *ScheduleAnswer) {
-	a.Hours = []ScheduleHour{}
+func (g *grid) tell(p *schedule.Plan, a *Answer) {
+	a.Hours = []Hour{}
 	a.Schedule, a.Refused = g.rows(p)
 	for hour, vms := range p.VMs {
 		h := g.hour(hour, vms)
@@ -236,7 +236,7 @@ func (g *grid) tell(p *schedule.Plan, a *ScheduleAnswer) {
 	}
 	later := make([]int64, len(g.horizon.Problem.Classes)) // hours
 	for k := range g.horizon.Problem.Classes {
-		a.Classes = append(a.Classes, ScheduledClass{Name: g.horizon.Problem.Classes[k].Name, Waits: g.classes[k].waits})
+		a.Classes = append(a.Classes, Class{Name: g.horizon.Problem.Classes[k].Name, Waits: g.classes[k].waits})
 	}
 	for k := range g.classes {
 		for _, n := range g.classes[k].arrivals {
@@ -278,8 +278,8 @@ func (g *grid) runHours(s schedule.Start) int {
 }
 
 // rows lists the starts and refusals of a plan.
-func (g *grid) rows(p *schedule.Plan) (starts []ScheduledStart, refused []RefusedArrivals) {
-	starts, refused = []ScheduledStart{}, []RefusedArrivals{}
+func (g *grid) rows(p *schedule.Plan) (starts []Start, refused []RefusedArrivals) {
+	starts, refused = []Start{}, []RefusedArrivals{}
 	for _, s := range g.told(p) {
 		c := &g.classes[s.Class]
 		name, arrived := g.horizon.Problem.Classes[c.of].Name, g.at(s.Arrived-c.waited)
@@ -288,20 +288,20 @@ func (g *grid) rows(p *schedule.Plan) (starts []ScheduledStart, refused []Refuse
 			continue
 		}
 		r := &c.runs[s.Run]
-		starts = append(starts, ScheduledStart{Class: name, Arrived: arrived, Start: g.at(s.At), RunSeconds: r.Seconds,
+		starts = append(starts, Start{Class: name, Arrived: arrived, Start: g.at(s.At), RunSeconds: r.Seconds,
 			Jobs: s.Jobs, MapSlots: r.Map, ReduceSlots: r.Reduce})
 	}
 	return starts, refused
 }
 
 // Retold is the answer with its sentences and facts made anew from its figures.
-func (a ScheduleAnswer) Retold(q *ScheduleQuestion) ScheduleAnswer {
+func (a Answer) Retold(q *Question) Answer {
 	a.explain(q)
 	return a
 }
 
 // explain says in a paragraph what the schedule comes to, every sentence as a fact.
-func (a *ScheduleAnswer) explain(q *ScheduleQuestion) {
+func (a *Answer) explain(q *Question) {
 	start, end := q.Start(), q.End()
 	a.Facts = words.Facts{}
 	say := a.Facts.Say
@@ -310,7 +310,7 @@ func (a *ScheduleAnswer) explain(q *ScheduleQuestion) {
 		x := &a.Classes[i]
 		arrived, refused, later = arrived+float64(x.Arrived), refused+float64(x.Refused), later+float64(x.Later)
 	}
-	say("bill", "", fmt.Sprintf("From %s until %s the VM bill is %s %s, for %s of %s.", moment(start), moment(end), words.CentsOf(a.Cost.Bill), a.Currency,
+	say("bill", "", fmt.Sprintf("From %s until %s the VM bill is %s %s, for %s of %s.", words.Moment(start), words.Moment(end), words.CentsOf(a.Cost.Bill), a.Currency,
 		words.Number(arrived-refused), words.Counted(words.Number(arrived), "execution")),
 		words.Money("bill", a.Cost.Bill, a.Currency), words.Count("executions", arrived, "executions"))
 	if q.PlaceAll {

@@ -1,53 +1,55 @@
-package horizon
+package timetable
 
 import (
 	"fmt"
 	"math"
 	"time"
 
+	"example.org/headroom/internal/ask/horizon"
 	"example.org/headroom/internal/core/capacity"
 	"example.org/headroom/internal/core/fault"
 	"example.org/headroom/internal/core/perf"
 	"example.org/headroom/internal/core/strict"
+	"example.org/headroom/internal/core/words"
 )
 
-// ScheduleQuestion asks when the executions of a horizon start. Those of classes with a due_s may wait.
-type ScheduleQuestion struct {
-	Problem   capacity.Problem `json:"problem"`
-	Contracts []TermContract   `json:"contracts,omitempty"`
-	TimeZone  string           `json:"time_zone,omitempty"` // of times of day; "" is UTC
-	Periods   []HorizonPeriod  `json:"periods"`
+// Question asks when the executions of a horizon start. Those of classes with a due_s may wait.
+type Question struct {
+	Problem   capacity.Problem        `json:"problem"`
+	Contracts []horizon.TermContract  `json:"contracts,omitempty"`
+	TimeZone  string                  `json:"time_zone,omitempty"` // of times of day; "" is UTC
+	Periods   []horizon.HorizonPeriod `json:"periods"`
 	// PlaceAll refuses executions only where there is no room for them, whatever they are worth.
-	PlaceAll bool            `json:"place_all,omitempty"`
-	Earlier  []HorizonPeriod `json:"earlier,omitempty"` // what arrived before of classes that do not wait, and may still run
-	Before   *Before         `json:"before,omitempty"`
+	PlaceAll bool                    `json:"place_all,omitempty"`
+	Earlier  []horizon.HorizonPeriod `json:"earlier,omitempty"` // what arrived before of classes that do not wait, and may still run
+	Before   *Before                 `json:"before,omitempty"`
 }
 
-func (q *ScheduleQuestion) horizon() *Horizon {
-	return &Horizon{Problem: q.Problem, Contracts: q.Contracts, Periods: q.Periods, Earlier: q.Earlier}
+func (q *Question) horizon() *horizon.Horizon {
+	return &horizon.Horizon{Problem: q.Problem, Contracts: q.Contracts, Periods: q.Periods, Earlier: q.Earlier}
 }
 
 // Start and End return when the first hour begins and the last one ends.
-func (q *ScheduleQuestion) Start() time.Time { return q.horizon().Start() }
-func (q *ScheduleQuestion) End() time.Time   { return q.horizon().End() }
+func (q *Question) Start() time.Time { return q.horizon().Start() }
+func (q *Question) End() time.Time   { return q.horizon().End() }
 
 // Limits of schedules.
 const (
-	MaxScheduleHours   = 2_208 // a quarter of a year
-	maxExecutions      = 1_000_000
-	maxScheduleOptions = 5_000_000 // starts and runs of all arrivals
+	MaxHours      = 2_208 // a quarter of a year
+	maxExecutions = 1_000_000
+	maxOptions    = 5_000_000 // starts and runs of all arrivals
 )
 
-var scheduleShape = strict.NewShape("a schedule's question", []string{"problem", "periods"}, "contracts", "time_zone", "place_all", "earlier", "before")
+var shape = strict.NewShape("a schedule's question", []string{"problem", "periods"}, "contracts", "time_zone", "place_all", "earlier", "before")
 
-// ReadSchedule reads the question as strictly as ReadHorizon.
-func ReadSchedule(data []byte, limits capacity.Limits, overrides ...func(*capacity.Options)) (ScheduleQuestion, error) {
-	h := Horizon{Problem: capacity.Problem{PeriodSeconds: 3600, Options: capacity.DefaultOptions()}}
+// Read reads the question as strictly as ReadHorizon.
+func Read(data []byte, limits capacity.Limits, overrides ...func(*capacity.Options)) (Question, error) {
+	h := horizon.Horizon{Problem: capacity.Problem{PeriodSeconds: 3600, Options: capacity.DefaultOptions()}}
 	limits.Due = true
 	r := strict.NewReader(data)
 	var before *Before
 	zone, all := "", false
-	r.Object(scheduleShape, func(name string) {
+	r.Object(shape, func(name string) {
 		switch name {
 		case "before":
 			before = new(Before)
@@ -60,23 +62,23 @@ func ReadSchedule(data []byte, limits capacity.Limits, overrides ...func(*capaci
 			r.Flag(&all)
 			return
 		}
-		readHorizonMember(r, name, &h, limits)
+		horizon.ReadMember(r, name, &h, limits)
 	})
 	r.End()
 	for _, override := range overrides {
 		override(&h.Problem.Options)
 	}
-	q := ScheduleQuestion{Problem: h.Problem, Contracts: h.Contracts, TimeZone: zone, PlaceAll: all, Periods: h.Periods, Earlier: h.Earlier, Before: before}
+	q := Question{Problem: h.Problem, Contracts: h.Contracts, TimeZone: zone, PlaceAll: all, Periods: h.Periods, Earlier: h.Earlier, Before: before}
 	if err := r.Result(q.check); err != nil {
-		return ScheduleQuestion{}, err
+		return Question{}, err
 	}
 	return q, nil
 }
 
-func (q *ScheduleQuestion) check(c *strict.Checker) {
+func (q *Question) check(c *strict.Checker) {
 	h := q.horizon()
-	h.checkOneOf(c)
-	h.check(c)
+	h.CheckOneOf(c)
+	h.Check(c)
 	q.checkTaken(c)
 	q.checkHours(c)
 	q.checkBefore(c)
@@ -89,7 +91,7 @@ func (q *ScheduleQuestion) check(c *strict.Checker) {
 }
 
 // checkTaken refuses what a schedule does not plan with.
-func (q *ScheduleQuestion) checkTaken(c *strict.Checker) {
+func (q *Question) checkTaken(c *strict.Checker) {
 	p := &q.Problem
 	c.Enter("problem")
 	defer c.Leave()
@@ -120,7 +122,7 @@ func (q *ScheduleQuestion) checkTaken(c *strict.Checker) {
 }
 
 // checkHours refuses periods that are no whole hours, or too many of them.
-func (q *ScheduleQuestion) checkHours(c *strict.Checker) {
+func (q *Question) checkHours(c *strict.Checker) {
 	c.Enter("periods")
 	defer c.Leave()
 	hours := int64(0)
@@ -132,24 +134,24 @@ func (q *ScheduleQuestion) checkHours(c *strict.Checker) {
 			c.Refuse("jobs", "not_taken", `A schedule starts executions; give those that arrive, as "arrivals".`)
 		case p.Arrivals == nil:
 			c.Refuse("arrivals", "missing", `A schedule starts executions; give those that arrive in the period, as "arrivals".`)
-		case p.length()%3600 != 0:
-			c.Refuse("seconds", "not_whole", "The period has %d seconds; a schedule is made of whole hours.", p.length())
+		case p.Length()%3600 != 0:
+			c.Refuse("seconds", "not_whole", "The period has %d seconds; a schedule is made of whole hours.", p.Length())
 		}
 		c.Leave()
-		hours += max(0, p.length()/3600)
+		hours += max(0, p.Length()/3600)
 	}
 	for i := range q.Earlier {
-		if q.Earlier[i].length()%3600 != 0 || q.Start().Sub(q.Earlier[i].Start)%time.Hour != 0 {
+		if q.Earlier[i].Length()%3600 != 0 || q.Start().Sub(q.Earlier[i].Start)%time.Hour != 0 {
 			c.Refuse("", "not_whole", "The earlier period from %s is not of whole hours before the first one; a schedule is made of whole hours.", q.Earlier[i].Start.UTC().Format(time.RFC3339))
 		}
 	}
-	if hours > MaxScheduleHours {
-		c.Refuse("", "too_many", "The periods last %d hours; a schedule has %d at most.", hours, MaxScheduleHours)
+	if hours > MaxHours {
+		c.Refuse("", "too_many", "The periods last %d hours; a schedule has %d at most.", hours, MaxHours)
 	}
 }
 
 // checkDue refuses a time that is over before the shortest run.
-func (q *ScheduleQuestion) checkDue(c *strict.Checker) {
+func (q *Question) checkDue(c *strict.Checker) {
 	if _, err := time.LoadLocation(q.TimeZone); err != nil || q.TimeZone == "Local" {
 		c.Refuse("time_zone", "choice", "%q is no time zone; give an IANA name such as \"Europe/Berlin\".", fault.Clip(q.TimeZone))
 	}
@@ -181,15 +183,15 @@ func (q *ScheduleQuestion) checkDue(c *strict.Checker) {
 }
 
 // checkWindows refuses executions that may run beyond the last hour, and more of them than can be planned.
-func (q *ScheduleQuestion) checkWindows(c *strict.Checker) {
+func (q *Question) checkWindows(c *strict.Checker) {
 	g := newGrid(q)
 	c.Enter("periods")
 	defer c.Leave()
 	switch {
 	case g.executions > maxExecutions:
 		c.Refuse("", "too_many", "In the periods %d executions arrive or wait, or more; a schedule starts %d at most. Ask for a shorter time.", g.executions, maxExecutions)
-	case g.options > maxScheduleOptions:
-		c.Refuse("", "too_many", "The executions have %d starts and runs to choose from, or more; a schedule looks at %d at most. Ask for a shorter time, or give shorter windows.", g.options, maxScheduleOptions)
+	case g.options > maxOptions:
+		c.Refuse("", "too_many", "The executions have %d starts and runs to choose from, or more; a schedule looks at %d at most. Ask for a shorter time, or give shorter windows.", g.options, maxOptions)
 	case g.most > mostCounted:
 		c.Refuse("", "too_many", "The executions hold more VMs together than can be counted. Ask for a shorter time, or give fewer or smaller executions.")
 	}
@@ -199,7 +201,7 @@ func (q *ScheduleQuestion) checkWindows(c *strict.Checker) {
 	at := 0
 	for i := range q.Periods {
 		first := at
-		at += int(q.Periods[i].length() / 3600)
+		at += int(q.Periods[i].Length() / 3600)
 		for k := range q.Problem.Classes {
 			x := &g.classes[k]
 			last := -1
@@ -217,7 +219,7 @@ func (q *ScheduleQuestion) checkWindows(c *strict.Checker) {
 				c.Enter("arrivals")
 				c.Element(k)
 				c.Refuse("", "range", "Executions of %q that arrive in the hour from %s may run until %s, and the periods end at %s, after which no hour has a price. Add %s without arrivals, or none here.", fault.Clip(q.Problem.Classes[k].Name),
-					g.at(last).Format(time.RFC3339), g.at(last+window).Format(time.RFC3339), g.at(g.hours).Format(time.RFC3339), hourCount(float64(beyond)))
+					g.at(last).Format(time.RFC3339), g.at(last+window).Format(time.RFC3339), g.at(g.hours).Format(time.RFC3339), words.Hours(float64(beyond)))
 				c.Leave()
 				c.Leave()
 				c.Leave()

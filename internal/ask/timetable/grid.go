@@ -1,4 +1,4 @@
-package horizon
+package timetable
 
 import (
 	"math"
@@ -7,6 +7,7 @@ import (
 
 	"github.com/shopspring/decimal"
 
+	"example.org/headroom/internal/ask/horizon"
 	"example.org/headroom/internal/core/capacity"
 	"example.org/headroom/internal/core/perf"
 	"example.org/headroom/internal/core/schedule"
@@ -14,14 +15,14 @@ import (
 
 // grid lays a horizon out in hours: what arrives in each, how an execution may run, and what VMs cost.
 type grid struct {
-	question *ScheduleQuestion
-	horizon  *Horizon
+	question *Question
+	horizon  *horizon.Horizon
 	hours    int
 	classes  []gridClass // in the order of the problem, and then those that have waited
 	sources  [][]source  // by hour, in the order they are used
 	held     []int64     // parts of VMs by hour, of executions that started before
 	holding  float64     // how many of those take parts that are rounded up
-	// rounding is by how much a bound may be too high because held is rounded up.
+	// rounding bounds how much too high a bound may be because held is rounded up.
 	rounding float64
 	unit     int64 // parts of a VM
 	rounded  bool  // some run takes no whole number of parts
@@ -78,7 +79,7 @@ const finest = 1_000_000
 const mostCounted = 1 << 60
 
 // newGrid counts VMs in parts that make slots whole, or in coarser ones where those would be too many.
-func newGrid(q *ScheduleQuestion) *grid {
+func newGrid(q *Question) *grid {
 	g := newGridOf(q, finest*finest)
 	if g.most > mostCounted && g.unit > finest {
 		g = newGridOf(q, finest)
@@ -86,7 +87,7 @@ func newGrid(q *ScheduleQuestion) *grid {
 	return g
 }
 
-func newGridOf(q *ScheduleQuestion, finer int64) *grid {
+func newGridOf(q *Question, finer int64) *grid {
 	h := q.horizon()
 	g := &grid{question: q, horizon: h, hours: int(h.End().Sub(h.Start()) / time.Hour), unit: finest}
 	for k := range h.Problem.Classes {
@@ -111,7 +112,7 @@ func newGridOf(q *ScheduleQuestion, finer int64) *grid {
 		g.wait(q.Before)
 	}
 	for i := range h.Periods {
-		for range h.Periods[i].length() / 3600 {
+		for range h.Periods[i].Length() / 3600 {
 			g.sources = append(g.sources, g.sourcesOf(&h.Periods[i], g.at(len(g.sources))))
 		}
 	}
@@ -137,7 +138,7 @@ func (g *grid) add(x *gridClass) {
 }
 
 func (g *grid) tooMany() bool {
-	return g.executions > maxExecutions || g.options > maxScheduleOptions || g.most > mostCounted
+	return g.executions > maxExecutions || g.options > maxOptions || g.most > mostCounted
 }
 
 // recount lowers the VMs of a plan to those that its executions need. Its loads are sums of parts that are rounded up, and may
@@ -188,7 +189,7 @@ func (g *grid) arrivals(before *Before) [][]int64 {
 		sum, whole := -before.counted(k), 0.0
 		for i := range g.horizon.Periods {
 			p := &g.horizon.Periods[i]
-			hours := p.length() / 3600
+			hours := p.Length() / 3600
 			before := sum
 			for n := range hours {
 				sum = before + p.Arrivals[k]*float64(n+1)/float64(hours)
@@ -206,7 +207,7 @@ func (g *grid) class(k int, arrivals []int64) gridClass {
 	c, options := &g.horizon.Problem.Classes[k], &g.horizon.Problem.Options
 	x := gridClass{of: k, arrivals: arrivals, window: int(c.DueSeconds / 3600), all: c.Jobs.All}
 	x.penalty = c.Penalty.Mul(decimal.NewFromFloat(c.DeadlineSeconds)).Div(decimal.NewFromInt(g.horizon.Problem.PeriodSeconds))
-	if x.penalty = x.penalty.Round(worthPlaces); c.DeadlineSeconds == 0 {
+	if x.penalty = x.penalty.Round(horizon.WorthPlaces); c.DeadlineSeconds == 0 {
 		return x
 	}
 	if c.Due != "" {
@@ -330,7 +331,7 @@ func (g *grid) parts(c *capacity.Class, s schedule.Slots) (parts int64) {
 }
 
 // sourcesOf returns the sources of VMs in an hour, the cheapest first. A contract counts where it is in force for all of it.
-func (g *grid) sourcesOf(p *HorizonPeriod, at time.Time) (all []source) {
+func (g *grid) sourcesOf(p *horizon.HorizonPeriod, at time.Time) (all []source) {
 	supply := p.Priced(g.horizon.Problem.Supply)
 	contract := func(c *capacity.Contract) {
 		all = append(all, source{vms: c.VMs, price: c.Price.Decimal, always: c.Billing == capacity.BilledAlways})

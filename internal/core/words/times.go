@@ -1,0 +1,28 @@
+package words
+
+import (
+	"math"
+	"time"
+)
+
+// Moment is a time as people write it, in UTC.
+func Moment(t time.Time) string {
+	if t = t.UTC(); t.Hour() == 0 && t.Minute() == 0 && t.Second() == 0 {
+		return t.Format("2006-01-02")
+	}
+	if t.Second() != 0 {
+		return t.Format("2006-01-02 15:04:05") + " UTC"
+	}
+	return t.Format("2006-01-02 15:04") + " UTC"
+}
+
+// Hours is a length of time in hours, told in seconds where hours would round it away.
+func Hours(x float64) string {
+	switch {
+	case x == 1:
+		return "1 hour"
+	case x < 0.1 && x > 0:
+		return Number(math.Round(x*3600)) + " s"
+	}
+	return Number(Rounded(x, 2)) + " hours"
+}
