@@ -2,7 +2,7 @@ package pack_test
 
 import (
 	"example.org/headroom/internal/ask/pack"
-	"example.org/headroom/internal/ask/recheck"
+	"example.org/headroom/internal/ask/recheck/machines"
 )
 
-func init() { pack.Recheck = recheck.Packing }
+func init() { pack.Recheck = machines.Packing }

@@ -2,13 +2,13 @@ package pool_test
 
 import (
 	"example.org/headroom/internal/ask/pool"
-	"example.org/headroom/internal/ask/recheck"
+	"example.org/headroom/internal/ask/recheck/machines"
 )
 
 func init() {
-	pool.RecheckPool = recheck.Pool
-	pool.RecheckEvaluation = recheck.PoolEvaluation
-	pool.RecheckCourse = recheck.PoolCourse
-	pool.RecheckSchedule = recheck.PoolSchedule
-	pool.RecheckShare = recheck.Share
+	pool.RecheckPool = machines.Pool
+	pool.RecheckEvaluation = machines.PoolEvaluation
+	pool.RecheckCourse = machines.PoolCourse
+	pool.RecheckSchedule = machines.PoolSchedule
+	pool.RecheckShare = machines.Share
 }

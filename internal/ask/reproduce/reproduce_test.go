@@ -13,7 +13,7 @@ import (
 
 	"example.org/headroom/internal/ask/pack"
 	"example.org/headroom/internal/ask/pool"
-	"example.org/headroom/internal/ask/recheck"
+	"example.org/headroom/internal/ask/recheck/machines"
 	"example.org/headroom/internal/ask/study"
 	"example.org/headroom/internal/core/capacity"
 	"example.org/headroom/internal/core/fault"
@@ -54,7 +54,7 @@ func proved(ctx context.Context, p capacity.Problem) (capacity.Plan, error) {
 
 func packed(ctx context.Context, p pack.PackingProblem) (pack.Packing, error) {
 	a, err := pack.Pack(ctx, p, nil)
-	if wrong := recheck.Packing(p, a); err == nil && len(wrong) > 0 {
+	if wrong := machines.Packing(p, a); err == nil && len(wrong) > 0 {
 		return a, &fault.InputError{Findings: wrong}
 	}
 	return a, err
@@ -63,7 +63,7 @@ func packed(ctx context.Context, p pack.PackingProblem) (pack.Packing, error) {
 func pooled(ctx context.Context, p pool.PoolProblem) (pool.PoolPlan, error) {
 	a, err := pool.Plan(ctx, p, cbc)
 	if err == nil {
-		err = recheck.PoolFault(recheck.Pool(p, a))
+		err = machines.PoolFault(machines.Pool(p, a))
 	}
 	return a, err
 }
@@ -71,7 +71,7 @@ func pooled(ctx context.Context, p pool.PoolProblem) (pool.PoolPlan, error) {
 func evaluated(ctx context.Context, p pool.PoolProblem) (pool.PoolEvaluation, error) {
 	e, err := pool.Evaluate(ctx, p, nil)
 	if err == nil {
-		err = recheck.PoolFault(recheck.PoolEvaluation(p, e))
+		err = machines.PoolFault(machines.PoolEvaluation(p, e))
 	}
 	return e, err
 }

@@ -109,7 +109,7 @@ func Plan(ctx context.Context, q Question, engine lp.Solver) (Answer, error) {
 	return PlanWithin(ctx, ctx, q, engine)
 }
 
-// PlanWithin is Schedule with a shorter time for the plan in which nothing waits, so that some is left for the other.
+// PlanWithin is Plan with a shorter time for the plan in which nothing waits, so that some is left for the other.
 func PlanWithin(ctx, first context.Context, q Question, engine lp.Solver) (Answer, error) {
 	if q.Problem.Options.Engine == capacity.EngineExact {
 		engine = nil

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"example.org/headroom/internal/ask/pack"
-	"example.org/headroom/internal/ask/recheck"
+	"example.org/headroom/internal/ask/recheck/machines"
 	"example.org/headroom/internal/core/capacity"
 	"example.org/headroom/internal/core/perf"
 	"example.org/headroom/internal/service/auth"
@@ -74,7 +74,7 @@ func TestClassesArePacked(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if wrong := recheck.Packing(batch, *packed.Packing); len(wrong) > 0 {
+	if wrong := machines.Packing(batch, *packed.Packing); len(wrong) > 0 {
 		t.Errorf("the packing is wrong: %v", wrong)
 	}
 	var same pack.PackingAnswer

@@ -9,7 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"example.org/headroom/internal/ask/recheck"
+	"example.org/headroom/internal/ask/recheck/timetables"
 	"example.org/headroom/internal/core/proof"
 	"example.org/headroom/internal/service/app"
 	"example.org/headroom/internal/service/plans"
@@ -68,7 +68,7 @@ func TestPlansFollowASchedule(t *testing.T) {
 		}
 		var report proof.Report
 		s.ask(s.admin, "POST", fmt.Sprintf("/v1/clusters/lab/plans/%d/verify", made.Number), nil).want(t, 200).into(t, &report)
-		if c, has := report.Find(recheck.ScheduleCheck); report.Outcome != proof.OK || has != follows || c.Outcome != proof.OK && has {
+		if c, has := report.Find(timetables.FollowedCheck); report.Outcome != proof.OK || has != follows || c.Outcome != proof.OK && has {
 			t.Errorf("verify says %q of plan %d, and %v", report.Outcome, made.Number, c)
 		}
 		return admitted, made.Plan.VMs.Total
@@ -79,7 +79,7 @@ func TestPlansFollowASchedule(t *testing.T) {
 		if f.Question == nil {
 			t.Fatalf("nothing is followed: %s", f.Without)
 		}
-		for _, wrong := range recheck.Schedule(*f.Question, *f.Answer) {
+		for _, wrong := range timetables.Check(*f.Question, *f.Answer) {
 			t.Errorf("%s: %s", wrong.Pointer, wrong.Detail)
 		}
 		return f

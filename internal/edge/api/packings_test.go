@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"example.org/headroom/internal/ask/pack"
-	"example.org/headroom/internal/ask/recheck"
+	"example.org/headroom/internal/ask/recheck/machines"
 	"example.org/headroom/internal/core/capacity"
 	"example.org/headroom/internal/service/auth"
 	"example.org/headroom/internal/service/runs"
@@ -34,7 +34,7 @@ func TestPackingsOverHTTP(t *testing.T) {
 	if a.Packing == nil || a.OneMore != nil || a.Compared != nil || a.Machines != nil || a.Packing.Status != pack.PackingOptimal || len(a.Packing.Phases) == 0 {
 		t.Fatalf("got %+v", a)
 	}
-	if wrong := recheck.Packing(batch, *a.Packing); len(wrong) > 0 {
+	if wrong := machines.Packing(batch, *a.Packing); len(wrong) > 0 {
 		t.Errorf("as it was read the packing is wrong: %v", wrong)
 	}
 
@@ -43,7 +43,7 @@ func TestPackingsOverHTTP(t *testing.T) {
 		t.Errorf("with one more machine: %+v, %s", more.OneMore, diff)
 	}
 	batch.Machines.Count++
-	if wrong := recheck.Packing(batch, *more.OneMore); len(wrong) > 0 {
+	if wrong := machines.Packing(batch, *more.OneMore); len(wrong) > 0 {
 		t.Errorf("with one more machine the packing is wrong: %v", wrong)
 	}
 
@@ -181,7 +181,7 @@ func TestPackingsAreKept(t *testing.T) {
 	if err := json.Unmarshal(read.Packing, &packing); err != nil {
 		t.Fatal(err)
 	}
-	if wrong := recheck.Packing(batch, packing); len(wrong) > 0 || read.Jobs != 3 || read.VMs != 8 || read.BusySeconds != packing.BusySeconds {
+	if wrong := machines.Packing(batch, packing); len(wrong) > 0 || read.Jobs != 3 || read.VMs != 8 || read.BusySeconds != packing.BusySeconds {
 		t.Errorf("got %+v: %v", read.PackingSummary, wrong)
 	}
 	rows, err := csv.NewReader(bytes.NewReader(s.ask(s.admin, "GET", at+"/"+kept.ID+"?format=csv", nil).want(t, 200).text)).ReadAll()

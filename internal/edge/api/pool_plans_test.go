@@ -17,7 +17,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"example.org/headroom/internal/ask/pool"
-	"example.org/headroom/internal/ask/recheck"
+	"example.org/headroom/internal/ask/recheck/machines"
 	"example.org/headroom/internal/core/capacity"
 	"example.org/headroom/internal/core/money"
 	"example.org/headroom/internal/data/inputs"
@@ -185,7 +185,7 @@ func TestAPoolIsPlannedFromWhatIsStored(t *testing.T) {
 	if third.Plan.Sources.Data.GBPerHour != 0.1 || third.Plan.Rounds[0].DecidedBy != 1 || third.Plan.Rounds[2].Plan.Mix.Core[0].Count != 6 || third.Reason != plans.ByInputs || third.Freshness.Stale {
 		t.Errorf("got %+v", third)
 	}
-	if wrong := recheck.PoolSchedule(third.Basis, third.Plan); len(wrong) > 0 {
+	if wrong := machines.PoolSchedule(third.Basis, third.Plan); len(wrong) > 0 {
 		t.Error(wrong)
 	}
 	s.ask(s.admin, "GET", "/v1/clusters/c/pool/plans/current", nil, "If-None-Match", etag).want(t, 304)
@@ -386,7 +386,7 @@ func TestServersPlanAPoolOnce(t *testing.T) {
 		if p.Number != int64(len(list.Items)-i) || err != nil || json.Unmarshal(r.Basis, &b) != nil || json.Unmarshal(r.Plan, &plan) != nil {
 			t.Fatalf("plan %d: %v", p.Number, err)
 		}
-		if wrong := recheck.PoolSchedule(b, plan); len(wrong) > 0 {
+		if wrong := machines.PoolSchedule(b, plan); len(wrong) > 0 {
 			t.Errorf("plan %d: %v", p.Number, wrong)
 		}
 	}

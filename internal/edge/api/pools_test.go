@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"example.org/headroom/internal/ask/pool"
-	"example.org/headroom/internal/ask/recheck"
+	"example.org/headroom/internal/ask/recheck/machines"
 	"example.org/headroom/internal/ask/whatif"
 	"example.org/headroom/internal/core/capacity"
 	"example.org/headroom/internal/core/fault"
@@ -42,7 +42,7 @@ func TestPoolsOverHTTP(t *testing.T) {
 	}
 	var a pool.PoolPlan
 	s.ask(s.admin, "POST", "/v1/pools", smallPool).want(t, 200).into(t, &a)
-	if wrong := recheck.Pool(p, a); len(wrong) > 0 || a.Status != pool.PoolOptimal || a.Cost.String() != "7.82" {
+	if wrong := machines.Pool(p, a); len(wrong) > 0 || a.Status != pool.PoolOptimal || a.Cost.String() != "7.82" {
 		t.Errorf("got %+v, wrong %v", a, wrong)
 	}
 

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"example.org/headroom/internal/ask/horizon"
-	"example.org/headroom/internal/ask/recheck"
+	"example.org/headroom/internal/ask/recheck/timetables"
 	"example.org/headroom/internal/ask/timetable"
 	"example.org/headroom/internal/core/capacity"
 	"example.org/headroom/internal/core/fault"
@@ -245,7 +245,7 @@ func (d *Desk) makeSchedule(ctx context.Context, snapshot inputs.Snapshot, last 
 	in, cancel := context.WithTimeout(in, scheduleTime)
 	defer cancel()
 	a, err := solving.CheckedSchedule(in, q, d.solver.Engine)
-	if errors.Is(err, recheck.ErrSchedule) { // costs a saving, and no plan
+	if errors.Is(err, timetables.ErrWrong) { // costs a saving, and no plan
 		complain(ctx, d.telemetry, "a schedule failed its check; hours are planned alone", err, "cluster", snapshot.Cluster.Name)
 		err = fault.At("", "wrong", "The schedule that was found failed its check, which is a fault of Headroom's. The server's log says more.")
 	}

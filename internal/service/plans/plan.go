@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"example.org/headroom/internal/ask/recheck"
+	"example.org/headroom/internal/ask/recheck/timetables"
 	"example.org/headroom/internal/ask/whatif"
 	"example.org/headroom/internal/core/capacity"
 	"example.org/headroom/internal/core/fault"
@@ -105,7 +105,7 @@ func (d *Desk) Verify(ctx context.Context, cluster string, ref PlanRef) (proof.R
 		if err != nil { // of another version of this program; the plan itself is as right as before
 			return r, nil
 		}
-		c := recheck.Followed(*f, answered.Problem, hour)
+		c := timetables.Followed(*f, answered.Problem, hour)
 		if r.Checks = append(r.Checks, c); c.Outcome == proof.Failed {
 			r.Outcome = proof.Failed
 		}

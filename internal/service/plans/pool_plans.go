@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"example.org/headroom/internal/ask/pool"
-	"example.org/headroom/internal/ask/recheck"
+	"example.org/headroom/internal/ask/recheck/machines"
 	"example.org/headroom/internal/core/fault"
 	"example.org/headroom/internal/core/lp"
 	"example.org/headroom/internal/core/strict"
@@ -235,7 +235,7 @@ func (d *PoolDesk) record(ctx context.Context, f pool.PoolFacts, b pool.PoolBasi
 		return pool.PoolPlanRecord{}, err
 	}
 	schedule := pool.Schedule(b, under, course)
-	if err := recheck.PoolFault(recheck.PoolSchedule(b, schedule)); err != nil {
+	if err := machines.PoolFault(machines.PoolSchedule(b, schedule)); err != nil {
 		return pool.PoolPlanRecord{}, err
 	}
 	record := pool.PoolPlanRecord{PoolPlanSummary: pool.SummarizePool(schedule)}

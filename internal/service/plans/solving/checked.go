@@ -6,7 +6,8 @@ import (
 
 	"example.org/headroom/internal/ask/pack"
 	"example.org/headroom/internal/ask/pool"
-	"example.org/headroom/internal/ask/recheck"
+	"example.org/headroom/internal/ask/recheck/machines"
+	"example.org/headroom/internal/ask/recheck/timetables"
 	"example.org/headroom/internal/ask/timetable"
 	"example.org/headroom/internal/core/lp"
 )
@@ -16,14 +17,14 @@ type Solve[Problem, Answer any] = func(ctx context.Context, p Problem, solver lp
 
 // Packings and plans that have passed the check. Others are errors.
 var (
-	CheckedPacking = checked(pack.Pack, recheck.PackingFault)
-	CheckedPool    = checked(pool.Plan, func(p pool.PoolProblem, a pool.PoolPlan) error { return recheck.PoolFault(recheck.Pool(p, a)) })
+	CheckedPacking = checked(pack.Pack, machines.PackingFault)
+	CheckedPool    = checked(pool.Plan, func(p pool.PoolProblem, a pool.PoolPlan) error { return machines.PoolFault(machines.Pool(p, a)) })
 	CheckedMix     = checked(pool.Evaluate, func(p pool.PoolProblem, a pool.PoolEvaluation) error {
-		return recheck.PoolFault(recheck.PoolEvaluation(p, a))
+		return machines.PoolFault(machines.PoolEvaluation(p, a))
 	})
 	CheckedShares = checked(pool.Share, func(p pool.SharePlanProblem,
 		a pool.SharePlan) error {
-		return recheck.PoolFault(recheck.Share(p, a))
+		return machines.PoolFault(machines.Share(p, a))
 	})
 )
 
@@ -42,7 +43,7 @@ func CheckedCourse(ctx context.Context, p pool.PoolCourseProblem, plan pool.Plan
 	error) {
 	course, err := pool.Course(ctx, p, plan, tell)
 	if err == nil {
-		err = recheck.PoolFault(recheck.PoolCourse(p, course))
+		err = machines.PoolFault(machines.PoolCourse(p, course))
 	}
 	return course, err
 }
@@ -60,7 +61,7 @@ func CheckedSchedule(ctx context.Context, q timetable.Question, solver lp.Solver
 	}
 	answer, err := timetable.PlanWithin(ctx, first, q, solver)
 	if err == nil {
-		err = recheck.ScheduleFault(q, &answer)
+		err = timetables.Fault(q, &answer)
 	}
 	return answer, err
 }

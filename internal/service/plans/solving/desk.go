@@ -5,8 +5,9 @@ package solving
 import (
 	"context"
 	"errors"
-	"example.org/headroom/internal/ask/horizon"
 	"time"
+
+	"example.org/headroom/internal/ask/horizon"
 
 	"example.org/headroom/internal/core/capacity"
 	"example.org/headroom/internal/core/lp"

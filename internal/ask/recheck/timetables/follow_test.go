@@ -1,4 +1,4 @@
-package recheck
+package timetables_test
 
 import (
 	"encoding/json"
@@ -11,6 +11,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"example.org/headroom/internal/ask/horizon"
+	"example.org/headroom/internal/ask/recheck/timetables"
 	"example.org/headroom/internal/ask/study"
 	"example.org/headroom/internal/ask/timetable"
 	"example.org/headroom/internal/core/capacity"
@@ -88,7 +89,7 @@ func TestSchedulesFollowOnOneAnother(t *testing.T) {
 			if now.Answer, err = timetable.Plan(t.Context(), now.Question, nil); err != nil {
 				t.Fatalf("seed %d, hour %d: %v", seed, hour, err)
 			}
-			for _, f := range Schedule(now.Question, now.Answer) {
+			for _, f := range timetables.Check(now.Question, now.Answer) {
 				t.Fatalf("seed %d, hour %d: %s %s", seed, hour, f.Pointer, f.Detail)
 			}
 			on := decimal.Zero
@@ -199,7 +200,7 @@ func TestFaultsOfSchedulesThatFollow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if f := Schedule(q, a); len(f) > 0 {
+	if f := timetables.Check(q, a); len(f) > 0 {
 		t.Fatalf("the schedule itself: %v", f)
 	}
 	// In the first hour 2 VMs run what started and 4 what arrived earlier: by halves of these the next hour has 2. The three that
@@ -224,7 +225,7 @@ func TestFaultsOfSchedulesThatFollow(t *testing.T) {
 		if err := json.Unmarshal(text, &wrong); err != nil {
 			t.Fatal(err)
 		}
-		if plant(&wrong); len(Schedule(q, wrong)) == 0 {
+		if plant(&wrong); len(timetables.Check(q, wrong)) == 0 {
 			t.Errorf("%s: not found", name)
 		}
 	}
@@ -268,7 +269,7 @@ func TestFollowingSavesWhatAScheduleDoes(t *testing.T) {
 			}
 			slowest = max(slowest, time.Since(began))
 			if hour%12 == 0 {
-				for _, f := range Schedule(next, a) {
+				for _, f := range timetables.Check(next, a) {
 					t.Fatalf("seed %d, hour %d: %s %s", seed, hour, f.Pointer, f.Detail)
 				}
 			}
@@ -363,7 +364,7 @@ func TestPlansThatDoNotFollowAreFound(t *testing.T) {
 			p := q.Problem
 			p.Classes = slices.Clone(p.Classes)
 			f.Lay(&p, at, all)
-			if c := Followed(f, p, at); c.Outcome != proof.OK {
+			if c := timetables.Followed(f, p, at); c.Outcome != proof.OK {
 				t.Fatalf("seed %d, hour %d: %s", seed, hour, c.Detail)
 			}
 			for k := range p.Classes {
@@ -379,7 +380,7 @@ func TestPlansThatDoNotFollowAreFound(t *testing.T) {
 					wrong := p
 					wrong.Classes = slices.Clone(p.Classes)
 					if plant(&wrong.Classes[k]) {
-						if found[name]++; Followed(f, wrong, at).Outcome != proof.Failed {
+						if found[name]++; timetables.Followed(f, wrong, at).Outcome != proof.Failed {
 							t.Errorf("seed %d, hour %d: %s of %q is not found", seed, hour, name, p.Classes[k].Name)
 						}
 					}
@@ -410,7 +411,7 @@ func TestShortExecutionsTakeTurns(t *testing.T) {
 		if f.Answer, err = timetable.Plan(t.Context(), f.Question, nil); err != nil {
 			t.Fatal(err)
 		}
-		for _, wrong := range Schedule(f.Question, f.Answer) {
+		for _, wrong := range timetables.Check(f.Question, f.Answer) {
 			t.Errorf("%s: %s", wrong.Pointer, wrong.Detail)
 		}
 		return f
@@ -430,7 +431,7 @@ func TestShortExecutionsTakeTurns(t *testing.T) {
 		p := f.Question.Problem
 		p.Classes = slices.Clone(p.Classes)
 		f.Lay(&p, at, all)
-		if c := Followed(f, p, at); c.Outcome != proof.OK {
+		if c := timetables.Followed(f, p, at); c.Outcome != proof.OK {
 			t.Error(c.Detail)
 		}
 		jobs += p.Classes[0].Jobs.Max

@@ -1,4 +1,4 @@
-package recheck
+package timetables
 
 import (
 	"fmt"
@@ -13,16 +13,16 @@ import (
 	"example.org/headroom/internal/core/proof"
 )
 
-// ScheduleCheck says that a plan has the executions which the schedule that it follows runs in its hour.
-const ScheduleCheck = "schedule"
+// FollowedCheck says that a plan has the executions which the schedule that it follows runs in its hour.
+const FollowedCheck = "schedule"
 
 // Followed checks a schedule, and that the problem of an hour has what it runs then of each class that waits. That is as many
 // executions at once, of which no more are promised. With its deadline they take the VMs of their own runs.
 func Followed(f timetable.Followed, p capacity.Problem, at time.Time) proof.Check {
 	failed := func(format string, values ...any) proof.Check {
-		return proof.Check{Name: ScheduleCheck, Outcome: proof.Failed, Detail: fmt.Sprintf(format, values...)}
+		return proof.Check{Name: FollowedCheck, Outcome: proof.Failed, Detail: fmt.Sprintf(format, values...)}
 	}
-	if wrong := Schedule(f.Question, f.Answer); len(wrong) > 0 {
+	if wrong := Check(f.Question, f.Answer); len(wrong) > 0 {
 		return failed("The schedule that the plan follows is wrong: %s: %s", wrong[0].Pointer, wrong[0].Detail)
 	}
 	waiting := 0
@@ -75,7 +75,7 @@ func Followed(f timetable.Followed, p capacity.Problem, at time.Time) proof.Chec
 			}
 		}
 	}
-	return proof.Check{Name: ScheduleCheck, Outcome: proof.OK, Detail: fmt.Sprintf("The plan has what its schedule runs in the hour of %s, and the schedule is right.", classesOf(waiting))}
+	return proof.Check{Name: FollowedCheck, Outcome: proof.OK, Detail: fmt.Sprintf("The plan has what its schedule runs in the hour of %s, and the schedule is right.", classesOf(waiting))}
 }
 
 func classesOf(n int) string {
@@ -104,4 +104,9 @@ func tooLate(c *capacity.Class, d capacity.Demand, s *timetable.Start) (late boo
 		part = held / (work * work)
 	}
 	return took > (s.RunSeconds-d.FixedSeconds)*(1+1e-6), part
+}
+
+func roundedUp(x *big.Rat) int64 {
+	down, part := new(big.Int).DivMod(x.Num(), x.Denom(), new(big.Int))
+	return down.Int64() + int64(part.Sign())
 }

@@ -1,6 +1,5 @@
-// Package recheck checks packings, pools and the answers to questions again from their documents. It calls nothing of
-// the work it checks, and asks package proof for plans.
-package recheck
+// Package machines checks packings, pools of different machines and shares of them again, by code of its own.
+package machines
 
 import (
 	"errors"

@@ -1,4 +1,4 @@
-package recheck
+package timetables_test
 
 import (
 	"encoding/json"
@@ -13,6 +13,8 @@ import (
 
 	"github.com/shopspring/decimal"
 
+	"example.org/headroom/internal/ask/recheck"
+	"example.org/headroom/internal/ask/recheck/timetables"
 	"example.org/headroom/internal/ask/study"
 	"example.org/headroom/internal/ask/timetable"
 	"example.org/headroom/internal/core/capacity"
@@ -89,7 +91,7 @@ func TestSchedulesPassTheirCheck(t *testing.T) {
 			t.Fatal(err)
 		}
 		began := time.Now()
-		for _, f := range Schedule(q, a) {
+		for _, f := range timetables.Check(q, a) {
 			t.Errorf("seed %d: %s %s", seed, f.Pointer, f.Detail)
 		}
 		t.Logf("seed %d: total %s, bound %s, saved %s, checked in %v: %s", seed, a.Cost.Total, a.Proof.Bound, a.Saved, time.Since(began), a.Explanation)
@@ -125,13 +127,13 @@ func TestSchedulesOfAll(t *testing.T) {
 		} else if err != nil {
 			t.Fatal(err)
 		}
-		for _, f := range Schedule(q, a) {
+		for _, f := range timetables.Check(q, a) {
 			t.Errorf("seed %d: %s %s", seed, f.Pointer, f.Detail)
 		}
 		if a.Classes[0].Refused != 0 || a.Cost.Total.LessThan(without.Proof.Bound.Decimal) || a.Proof.Bound.GreaterThan(a.Cost.Total.Decimal) {
 			t.Errorf("seed %d: %d refused, %+v, bound %s", seed, a.Classes[0].Refused, a.Cost, a.Proof.Bound)
 		}
-		if without.Classes[0].Refused > 0 && len(Schedule(q, without)) == 0 {
+		if without.Classes[0].Refused > 0 && len(timetables.Check(q, without)) == 0 {
 			t.Errorf("seed %d: a schedule that refuses %d passes", seed, without.Classes[0].Refused)
 		}
 	}
@@ -152,19 +154,22 @@ func TestChangedSchedulesAreFound(t *testing.T) {
 		q := readSchedule(t, question)
 		var err error
 		if a, err = timetable.Plan(t.Context(), q, nil); err == nil {
-			err = ScheduleFault(q, &a)
+			err = timetables.Fault(q, &a)
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	text := marshalled(a)
+	text, err := json.Marshal(a)
+	if err != nil {
+		t.Fatal(err)
+	}
 	passes := func(text []byte) bool {
-		r, err := Answer(question, text, Options{Limits: capacity.DefaultLimits()})
+		r, err := recheck.Answer(question, text, recheck.Options{Limits: capacity.DefaultLimits()})
 		return err == nil && r.Accepted()
 	}
 	if !passes(text) {
-		r, err := Answer(question, text, Options{Limits: capacity.DefaultLimits()})
+		r, err := recheck.Answer(question, text, recheck.Options{Limits: capacity.DefaultLimits()})
 		t.Fatal(r, err)
 	}
 	all := mutation.Of(t, text)
@@ -189,8 +194,8 @@ func TestChangedSchedulesAreFound(t *testing.T) {
 func TestInflatedSavingsAreFound(t *testing.T) {
 	q := readSchedule(t, scheduleOf(study.DrawCluster(1, 12, 5, 5, 6)))
 	a, err := timetable.Plan(t.Context(), q, nil)
-	if err != nil || a.Saved.IsZero() || len(Schedule(q, a)) > 0 {
-		t.Fatal(a.Saved, Schedule(q, a), err)
+	if err != nil || a.Saved.IsZero() || len(timetables.Check(q, a)) > 0 {
+		t.Fatal(a.Saved, timetables.Check(q, a), err)
 	}
 	dear := a
 	for _, amount := range []*money.Amount{&dear.AtOnce.Bill, &dear.AtOnce.Total, &dear.Saved} {
@@ -200,7 +205,7 @@ func TestInflatedSavingsAreFound(t *testing.T) {
 	waits.AtOnce = timetable.AtOnce{Cost: a.Cost, Schedule: a.Schedule, Refused: a.Refused}
 	waits.Saved = money.Amount{}
 	for name, a := range map[string]timetable.Answer{"500 more": dear, "the plan that waits": waits} {
-		if len(Schedule(q, a)) == 0 {
+		if len(timetables.Check(q, a)) == 0 {
 			t.Errorf("%s: nothing is found", name)
 		}
 	}

@@ -1,4 +1,4 @@
-package recheck
+package timetables_test
 
 import (
 	"bytes"
@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"example.org/headroom/internal/ask/recheck/timetables"
 	"example.org/headroom/internal/ask/study"
 	"example.org/headroom/internal/ask/timetable"
 	"example.org/headroom/internal/test/plantest"
@@ -37,7 +38,7 @@ func TestSchedulesToATimeOfDay(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				for _, f := range Schedule(q, a) {
+				for _, f := range timetables.Check(q, a) {
 					t.Errorf("%s, %s, due %s: %s %s", day, zone, due, f.Pointer, f.Detail)
 				}
 				where, _ := time.LoadLocation(zone)
@@ -87,7 +88,7 @@ func TestDueByATimeOfDay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if f := Schedule(q, a); len(f) > 0 {
+	if f := timetables.Check(q, a); len(f) > 0 {
 		t.Fatal(f)
 	}
 	// 06:00 is hour 10. The first may end by then: hours 8 and 9. The second arrives in hour 7, when three hours are left, which is
@@ -98,8 +99,8 @@ func TestDueByATimeOfDay(t *testing.T) {
 	// Arriving an hour later it is due the day after, and runs where that is cheapest.
 	later := q
 	later.Periods[7].Arrivals, later.Periods[8].Arrivals = []float64{0}, []float64{1}
-	if a, err = timetable.Plan(t.Context(), later, nil); err != nil || len(Schedule(later, a)) > 0 {
-		t.Fatal(err, Schedule(later, a))
+	if a, err = timetable.Plan(t.Context(), later, nil); err != nil || len(timetables.Check(later, a)) > 0 {
+		t.Fatal(err, timetables.Check(later, a))
 	}
 	if len(a.Schedule) != 2 || a.Schedule[1].Start.Format("02 15") != "03 02" || a.Cost.Bill.String() != "5.00" {
 		t.Errorf("got %+v for %s", a.Schedule, a.Cost.Bill)
@@ -116,7 +117,7 @@ func TestDueLongAgo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if f := Schedule(q, a); len(f) > 0 {
+	if f := timetables.Check(q, a); len(f) > 0 {
 		t.Fatal(f)
 	}
 	if x := a.Classes[0]; x.Refused != 4 || x.Arrived != 7 || len(a.Schedule) != 1 || a.Schedule[0].Jobs != 3 {

@@ -1,4 +1,4 @@
-package recheck
+package timetables_test
 
 import (
 	"errors"
@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"example.org/headroom/internal/ask/recheck/timetables"
 	"example.org/headroom/internal/ask/timetable"
 	"example.org/headroom/internal/core/capacity"
 	"example.org/headroom/internal/core/fault"
@@ -24,7 +25,7 @@ func TestLoadsThatFillWholeVMs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, f := range Schedule(q, a) {
+		for _, f := range timetables.Check(q, a) {
 			t.Errorf("%d s: %s %s", x.run, f.Pointer, f.Detail)
 		}
 		for h := range 6 {
@@ -87,7 +88,7 @@ func TestHowMuchMayBeLeft(t *testing.T) {
 			t.Fatal(err)
 		}
 		from := time.Now()
-		for _, f := range Schedule(q, a) {
+		for _, f := range timetables.Check(q, a) {
 			t.Errorf("%d rows: %s %s", len(x.rows), f.Pointer, f.Detail)
 		}
 		if took := time.Since(from); took > 5*time.Second {
@@ -109,7 +110,7 @@ func TestPromisedJobsBesideWhatHasStarted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, f := range Schedule(q, a) {
+	for _, f := range timetables.Check(q, a) {
 		t.Errorf("%s %s", f.Pointer, f.Detail)
 	}
 	if a.AtOnce.ValueRefused.IsZero() || a.Hours[0].VMs > 8 || a.Hours[0].VMs < 5 {

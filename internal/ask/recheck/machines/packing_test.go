@@ -1,4 +1,4 @@
-package recheck
+package machines
 
 import (
 	"encoding/json"

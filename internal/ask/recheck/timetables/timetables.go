@@ -1,0 +1,426 @@
+// Package timetables checks schedules again, and that a plan follows one, by code of its own.
+package timetables
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+	"slices"
+	"strconv"
+	"time"
+
+	"example.org/headroom/internal/ask/horizon"
+	"example.org/headroom/internal/ask/timetable"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/core/proof"
+)
+
+// Check checks a schedule against its question: it pairs starts with arrivals, adds the hours up, and finds the bound of the
+// prices itself. An empty result means that it is right.
+func Check(q timetable.Question, a timetable.Answer) []fault.Finding {
+	s := &scheduled{question: &q, answer: &a, hours: int(q.End().Sub(q.Start()) / time.Hour)}
+	if s.prepare(); len(s.findings) == 0 {
+		s.check()
+	}
+	return s.findings
+}
+
+// ErrWrong says that a schedule does not pass its check.
+var ErrWrong = errors.New("the schedule is wrong")
+
+// Fault returns an error for a schedule that is wrong.
+func Fault(q timetable.Question, a *timetable.Answer) error {
+	found := Check(q, *a)
+	if len(found) > 0 {
+		return fmt.Errorf("%w: %s: %s", ErrWrong, found[0].Pointer, found[0].Detail)
+	}
+	a.Proof.Checked = true
+	return nil
+}
+
+// scheduled compares a schedule with its question.
+type scheduled struct {
+	question *timetable.Question
+	answer   *timetable.Answer
+	hours    int
+	table    proof.Timetable
+	waiting  map[arrivedBefore]int // classes of the table
+	index    map[string]int        // of classes, by name
+	starts   []proof.TimedStart    // of the answer
+	atOnce   []proof.TimedStart    // of the plan in which nothing waits
+	findings []fault.Finding
+}
+
+func (s *scheduled) wrong(at, detail string, values ...any) {
+	if len(s.findings) < fault.MaxFindings {
+		s.findings = append(s.findings, fault.Finding{Pointer: at, Code: "schedule", Detail: fmt.Sprintf(detail, values...)})
+	}
+}
+
+// prepare reads question and answer as a timetable.
+func (s *scheduled) prepare() {
+	p := &s.question.Problem
+	s.table.Options = p.Options
+	s.index = map[string]int{}
+	for k := range p.Classes {
+		c := p.Classes[k]
+		penalty := new(big.Rat).Mul(c.Penalty.Rat(), ratio(c.DeadlineSeconds))
+		penalty.Quo(penalty, new(big.Rat).SetInt64(p.PeriodSeconds))
+		s.index[c.Name] = k
+		s.table.Classes = append(s.table.Classes, proof.TimedClass{Class: c, Window: int(math.Floor(c.DueSeconds / 3600)), Windows: s.windows(&c), Penalty: penalty, Arrivals: s.arrivals(k),
+			Placed: s.question.PlaceAll && len(s.answer.Refused) == 0})
+	}
+	s.prepareBefore()
+	for i := range s.question.Periods {
+		for range s.question.Periods[i].End().Sub(s.question.Periods[i].Start) / time.Hour {
+			s.table.Hours = append(s.table.Hours, s.sources(&s.question.Periods[i], len(s.table.Hours)))
+		}
+	}
+	if len(s.answer.Hours) != s.hours {
+		s.wrong("/hours", "There are %d hours, of %d.", len(s.answer.Hours), s.hours)
+		return
+	}
+	for h := range s.answer.Hours {
+		x := &s.answer.Hours[h]
+		s.table.Hours[h].VMs, s.table.Hours[h].Price = x.VMs, x.Price.Decimal
+		if !x.Start.Equal(s.at(h)) || x.VMs < 0 || x.Price.IsNegative() {
+			s.wrong(fmt.Sprintf("/hours/%d", h), "It begins at %s with %d VMs at %s.", x.Start, x.VMs, x.Price)
+		}
+	}
+	s.starts = s.timed("", s.answer.Schedule, s.answer.Refused)
+	s.atOnce = s.timed("/at_once", s.answer.AtOnce.Schedule, s.answer.AtOnce.Refused)
+}
+
+// prepareBefore adds what the time before leaves: executions that wait, as classes after those of the problem, those that still
+// run, and what arrived earlier of classes that do not wait.
+func (s *scheduled) prepareBefore() {
+	for i := range s.question.Earlier {
+		p := &s.question.Earlier[i]
+		hours := int64(p.End().Sub(p.Start) / time.Hour)
+		for k, n := range p.Arrivals {
+			each := new(big.Rat).Quo(ratio(n), new(big.Rat).SetInt64(hours))
+			for h := range hours {
+				ago, of := int(s.at(0).Sub(p.Start)/time.Hour)-int(h), &s.table.Classes[k]
+				for len(of.Earlier) < ago {
+					of.Earlier = append(of.Earlier, new(big.Rat))
+				}
+				of.Earlier[ago-1].Add(of.Earlier[ago-1], each)
+			}
+		}
+	}
+	b := s.question.Before
+	if b == nil {
+		return
+	}
+	s.waiting = map[arrivedBefore]int{}
+	for _, w := range b.Waiting {
+		c := s.table.Classes[s.index[w.Class]]
+		ago := int(s.at(0).Sub(w.Arrived) / time.Hour)
+		s.waiting[arrivedBefore{s.index[w.Class], -ago}] = len(s.table.Classes)
+		s.table.Classes = append(s.table.Classes, proof.TimedClass{Class: c.Class, Window: s.window(&c.Class, w.Arrived, c.Window) - ago, Waited: true, Placed: c.Placed, Penalty: c.Penalty, Arrivals: []int64{w.Jobs}})
+	}
+	s.table.Held = make([]*big.Rat, s.hours) // first of executions of which an hour is the last
+	for h := range s.table.Held {
+		s.table.Held[h] = new(big.Rat)
+	}
+	for _, r := range b.Running {
+		c := &s.question.Problem.Classes[s.index[r.Class]]
+		vms := new(big.Rat)
+		if c.VMsPerJob != nil {
+			vms = c.VMsPerJob.Rat()
+		} else {
+			vms.Add(big.NewRat(r.MapSlots, max(1, c.SlotsPerVM.Map)), big.NewRat(r.ReduceSlots, max(1, c.SlotsPerVM.Reduce)))
+		}
+		vms.Mul(vms, new(big.Rat).SetInt64(r.Jobs))
+		vms.Quo(vms, turns(r.RunSeconds))
+		ends := r.Start.Add(time.Duration(math.Ceil(r.RunSeconds/3600)) * time.Hour)
+		if last := min(s.hours, int(ends.Sub(s.at(0))/time.Hour)) - 1; last >= 0 {
+			s.table.Held[last].Add(s.table.Held[last], vms)
+		}
+	}
+	for h := s.hours - 1; h > 0; h-- {
+		s.table.Held[h-1].Add(s.table.Held[h-1], s.table.Held[h])
+	}
+}
+
+// windows returns the hours that the executions of each hour have, of a class that is due by a time of day.
+func (s *scheduled) windows(c *capacity.Class) (all []int) {
+	if c.Due == "" {
+		return nil
+	}
+	for h := range s.hours {
+		all = append(all, s.window(c, s.at(h), 0))
+	}
+	return all
+}
+
+// window returns the hours from one in which executions arrive until they are due, or what it is told. By a time of day that is
+// the first minute that shows it or passes over it, after the next hour and the deadline.
+func (s *scheduled) window(c *capacity.Class, arrived time.Time, told int) int {
+	of, err := time.Parse("15:04", c.Due)
+	if err != nil {
+		return told
+	}
+	zone, err := time.LoadLocation(s.question.TimeZone)
+	if err != nil {
+		return told
+	}
+	shows := func(t time.Time) (day int, late bool) {
+		local := t.In(zone)
+		return local.YearDay(), local.Hour() > of.Hour() || local.Hour() == of.Hour() && local.Minute() >= of.Minute()
+	}
+	at := arrived.Add(time.Hour + time.Duration(math.Ceil(c.DeadlineSeconds/3600))*time.Hour)
+	if at.Before(s.at(-48)) { // it was due long ago
+		return 0
+	}
+	for last := at.Add(72 * time.Hour); at.Before(last); at = at.Add(time.Minute) {
+		day, late := shows(at)
+		if before, was := shows(at.Add(-time.Minute)); late && (!was || before != day) {
+			break
+		}
+	}
+	return int(at.Sub(arrived) / time.Hour)
+}
+
+// turns returns how many executions run one after the other in an hour on the same VMs.
+func turns(seconds float64) *big.Rat {
+	n := new(big.Rat).Quo(big.NewRat(3600, 1), ratio(seconds))
+	return new(big.Rat).SetInt64(max(1, new(big.Int).Div(n.Num(), n.Denom()).Int64()))
+}
+
+// arrivedBefore names executions of a class that arrived in an hour before the first, which is negative.
+type arrivedBefore struct{ class, hour int }
+
+// timed reads rows of starts and refusals.
+func (s *scheduled) timed(under string, rows []timetable.Start, refused []timetable.RefusedArrivals) (starts []proof.TimedStart) {
+	add := func(at, class string, arrived time.Time, start proof.TimedStart) {
+		k, known := s.index[class]
+		if start.Class, start.Arrived = k, s.hour(arrived); !known {
+			s.wrong(at, "There is no class %q.", fault.Clip(class))
+		}
+		if since := arrived.Sub(s.at(0)); since < 0 && since%time.Hour == 0 {
+			if w, waits := s.waiting[arrivedBefore{k, int(since / time.Hour)}]; waits {
+				start.Class, start.Arrived = w, 0
+			}
+		}
+		starts = append(starts, start)
+	}
+	for i, x := range rows {
+		at := fmt.Sprintf("%s/schedule/%d", under, i)
+		hours := max(1, math.Ceil(x.RunSeconds/3600))
+		if k, known := s.index[x.Class]; known && x.RunSeconds != min(3600*hours, s.question.Problem.Classes[k].DeadlineSeconds) && x.Start.After(x.Arrived) || !(hours <= float64(s.hours)+1) {
+			s.wrong(at, "A run of %g s is no whole number of hours, and not the longest.", x.RunSeconds)
+			continue
+		}
+		add(at, x.Class, x.Arrived, proof.TimedStart{At: s.hour(x.Start), Hours: int(hours), Jobs: x.Jobs, Map: x.MapSlots, Reduce: x.ReduceSlots})
+	}
+	for i, x := range refused {
+		add(fmt.Sprintf("%s/refused/%d", under, i), x.Class, x.Arrived, proof.TimedStart{Jobs: x.Jobs})
+	}
+	return starts
+}
+
+func (s *scheduled) at(hour int) time.Time {
+	return s.question.Start().Add(time.Duration(hour) * time.Hour)
+}
+
+// hour returns the hour that begins at a moment, or -1.
+func (s *scheduled) hour(t time.Time) int {
+	since := t.Sub(s.question.Start())
+	if since%time.Hour != 0 || since < 0 || since >= time.Duration(s.hours)*time.Hour {
+		return -1
+	}
+	return int(since / time.Hour)
+}
+
+// arrivals returns the whole executions of a class by hour: a forecast's sum is rounded up as it grows.
+func (s *scheduled) arrivals(class int) (all []int64) {
+	noise := big.NewRat(1, 1e9)
+	sum, told := new(big.Rat), int64(0)
+	if b := s.question.Before; b != nil && class < len(b.Counted) {
+		sum.Sub(sum, ratio(b.Counted[class]))
+	}
+	for i := range s.question.Periods {
+		p := &s.question.Periods[i]
+		hours := int64(p.End().Sub(p.Start) / time.Hour)
+		each := new(big.Rat).Quo(ratio(p.Arrivals[class]), new(big.Rat).SetInt64(hours))
+		for range hours {
+			sum.Add(sum, each)
+			less := new(big.Rat).Sub(sum, noise)
+			up := new(big.Int).Neg(new(big.Int).Div(new(big.Int).Neg(less.Num()), less.Denom())).Int64()
+			all = append(all, max(0, up)-told)
+			told = max(0, up)
+		}
+	}
+	return all
+}
+
+// sources lists where the VMs of an hour come from.
+func (s *scheduled) sources(p *horizon.HorizonPeriod, hour int) (x proof.TimedHour) {
+	supply := &s.question.Problem.Supply
+	from, until := s.at(hour), s.at(hour+1)
+	add := func(c *capacity.Contract) {
+		x.Supply = append(x.Supply, proof.TimedSource{VMs: c.VMs, Price: c.Price.Decimal, Always: c.Billing == capacity.BilledAlways})
+	}
+	for i := range supply.Contracts {
+		add(&supply.Contracts[i])
+	}
+	for i := range s.question.Contracts {
+		if c := &s.question.Contracts[i]; !from.Before(c.From) && !until.After(c.Until) {
+			add(&c.Contract)
+		}
+	}
+	rented := proof.TimedSource{Unlimited: true, Price: supply.OnDemand.Price.Decimal}
+	if p.OnDemandPrice != nil {
+		rented.Price = p.OnDemandPrice.Decimal
+	}
+	if supply.OnDemand.Quota != nil {
+		rented.VMs, rented.Unlimited = *supply.OnDemand.Quota, false
+	}
+	x.Supply = append(x.Supply, rented)
+	return x
+}
+
+// check holds the answer against what its timetable comes to.
+func (s *scheduled) check() {
+	a := s.answer
+	sum, faults := s.table.Check(s.starts)
+	for _, sentence := range faults {
+		s.wrong("/schedule", "%s.", sentence)
+	}
+	same := func(at string, got, want *big.Rat) {
+		if far := new(big.Rat).Sub(got, want); far.Abs(far).Cmp(big.NewRat(1, 1e8)) > 0 {
+			s.wrong(at, "It is %s, and follows as %s.", got.FloatString(9), want.FloatString(9))
+		}
+	}
+	same("/cost/bill", a.Cost.Bill.Rat(), sum.Rented)
+	same("/cost/value_refused", a.Cost.ValueRefused.Rat(), sum.Refused)
+	same("/cost/total", a.Cost.Total.Rat(), new(big.Rat).Add(sum.Rented, sum.Refused))
+	s.checkAtOnce(same)
+	same("/saved", a.Saved.Rat(), new(big.Rat).Sub(a.AtOnce.Total.Rat(), a.Cost.Total.Rat()))
+	bound, total := a.Proof.Bound.Rat(), a.Cost.Total.Rat()
+	if above := new(big.Rat).Sub(bound, sum.Bound); above.Cmp(big.NewRat(1, 1e8)) > 0 || bound.Cmp(total) > 0 {
+		s.wrong("/proof/bound", "It is %s; the prices prove %s, and the total is %s.", a.Proof.Bound, sum.Bound.FloatString(9), a.Cost.Total)
+	}
+	gap := 0.0
+	if total.Sign() > 0 {
+		gap, _ = new(big.Rat).Quo(new(big.Rat).Sub(total, bound), total).Float64()
+	}
+	if math.Abs(gap-a.Proof.Gap) > 1e-12*gap {
+		s.wrong("/proof/gap", "It is %g, and follows as %g.", a.Proof.Gap, gap)
+	}
+	want := capacity.Feasible
+	if a.Proof.Gap <= s.question.Problem.Options.Gap {
+		want = capacity.Optimal
+	}
+	if a.Status != want {
+		s.wrong("/status", "It is %s, and follows as %s.", a.Status, want)
+	}
+	s.checkRows("/schedule", a.Schedule, a.Refused, s.starts)
+	s.checkHours(same)
+	s.checkClasses()
+}
+
+// checkAtOnce holds the plan in which nothing waits against what its starts come to.
+func (s *scheduled) checkAtOnce(same func(at string, got, want *big.Rat)) {
+	a := &s.answer.AtOnce
+	sum, faults := s.table.CheckAtOnce(s.atOnce)
+	for _, sentence := range faults {
+		s.wrong("/at_once/schedule", "%s.", sentence)
+	}
+	if !slices.Equal(a.VMs, sum.VMs) {
+		s.wrong("/at_once/vms", "They are not the fewest of each hour for its starts.")
+	}
+	same("/at_once/bill", a.Bill.Rat(), sum.Rented)
+	same("/at_once/value_refused", a.ValueRefused.Rat(), sum.Refused)
+	same("/at_once/total", a.Total.Rat(), new(big.Rat).Add(sum.Rented, sum.Refused))
+	s.checkRows("/at_once/schedule", a.Schedule, a.Refused, s.atOnce)
+}
+
+// checkRows says which rows of starts do not stand in their order, or run for another time than jobs that start as they arrive.
+func (s *scheduled) checkRows(at string, rows []timetable.Start, refused []timetable.RefusedArrivals, starts []proof.TimedStart) {
+	arrived := func(i int) (class int, at time.Time) {
+		if i < len(rows) {
+			return s.index[rows[i].Class], rows[i].Arrived
+		}
+		return s.index[refused[i-len(rows)].Class], refused[i-len(rows)].Arrived
+	}
+	for i := 1; i < len(starts); i++ {
+		x, y := &starts[i-1], &starts[i]
+		class, from := arrived(i - 1)
+		next, then := arrived(i)
+		if i != len(rows) && cmp.Or(cmp.Compare(class, next), from.Compare(then), cmp.Compare(x.Hours, y.Hours), cmp.Compare(x.At, y.At)) >= 0 {
+			s.wrong(at, "Row %d of starts and refusals does not stand in its order.", i)
+		}
+	}
+	for i, x := range rows {
+		if k := starts[i].Class; s.table.Classes[k].Window == 0 && !s.table.Classes[k].Waited && s.table.Classes[k].Windows == nil {
+			if want := s.table.RunSeconds(k); math.Abs(x.RunSeconds-want) > 1e-9*want {
+				s.wrong(fmt.Sprintf("%s/%d/run_s", at, i), "It is %g, and follows as %g.", x.RunSeconds, want)
+			}
+		}
+	}
+}
+
+// checkHours compares the lines of each hour with its VMs, contracts and price on demand.
+func (s *scheduled) checkHours(same func(at string, got, want *big.Rat)) {
+	for h := range s.answer.Hours {
+		x, at := &s.answer.Hours[h], fmt.Sprintf("/hours/%d", h)
+		cost, onDemand := s.table.Hours[h].Lines()
+		if same(at+"/cost", x.Cost.Rat(), cost); x.OnDemand != onDemand || x.Reserved != x.VMs-onDemand {
+			s.wrong(at, "Of %d VMs %d are on demand and %d of contracts; %d are on demand.", x.VMs, x.OnDemand, x.Reserved, onDemand)
+		}
+	}
+}
+
+// checkClasses counts the executions of each class again.
+func (s *scheduled) checkClasses() {
+	classes := len(s.question.Problem.Classes)
+	if len(s.answer.Classes) != classes {
+		s.wrong("/classes", "There are %d classes, of %d.", len(s.answer.Classes), classes)
+		return
+	}
+	want := make([]timetable.Class, classes)
+	hours := make([]int64, classes)
+	ago := make([]int, len(s.table.Classes)) // hours
+	of := make([]int, len(s.table.Classes))
+	for k := range s.table.Classes {
+		if of[k] = k; k < classes {
+			want[k].Name, want[k].Waits = s.table.Classes[k].Class.Name, s.table.Classes[k].Window > 0 || s.table.Classes[k].Windows != nil
+		}
+	}
+	for w, k := range s.waiting {
+		of[k], ago[k] = w.class, -w.hour
+	}
+	for k := range s.table.Classes {
+		for _, n := range s.table.Classes[k].Arrivals {
+			want[of[k]].Arrived += n
+		}
+	}
+	for _, x := range s.starts {
+		w := &want[of[x.Class]]
+		if x.Hours == 0 {
+			w.Refused += x.Jobs
+		} else if late := int64(x.At - x.Arrived + ago[x.Class] - 1); (w.Waits || ago[x.Class] > 0) && late > 0 {
+			w.Later += x.Jobs
+			hours[of[x.Class]] += late * x.Jobs
+		}
+	}
+	for k := range want {
+		if n := want[k].Arrived - want[k].Refused; n > 0 {
+			want[k].MeanWaitSeconds = math.Round(3600 * float64(hours[k]) / float64(n))
+		}
+		if s.answer.Classes[k] != want[k] {
+			s.wrong(fmt.Sprintf("/classes/%d", k), "It says %+v, and it follows as %+v.", s.answer.Classes[k], want[k])
+		}
+	}
+}
+
+// ratio returns a number as the shortest decimal that names it.
+func ratio(x float64) *big.Rat {
+	r, _ := new(big.Rat).SetString(strconv.FormatFloat(x, 'g', -1, 64))
+	return r
+}
