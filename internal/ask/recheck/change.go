@@ -121,7 +121,9 @@ func (x change) classes() bool {
 			}
 			c.Jobs.Min = min(c.Jobs.Min, c.Jobs.Max)
 		case whatif.ChangePromised:
-			c.Jobs.Min, c.Jobs.All = x.jobs(c.Jobs.Min), false
+			if c.Jobs.Min, c.Jobs.All = x.jobs(c.Jobs.Min), false; c.Jobs.Min > c.Jobs.Max {
+				return false // more than are asked for, though a later change may raise the demand
+			}
 		default:
 			c.Penalty = x.amount(c.Penalty)
 		}

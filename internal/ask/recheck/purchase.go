@@ -320,7 +320,8 @@ func (b *buying) savings() {
 	b.end(SavingsCheck, "What is saved follows from the costs, by month and in all.")
 }
 
-// servedMore bounds the job-hours that the recommendation serves more than today: today refuses what its value allows.
+// servedMore bounds the job-hours that the recommendation serves more than today: today refuses what its value allows. Hours by
+// themselves keep each promise. Planned as months are, jobs that an hour promises may have been refused as they arrived.
 func (b *buying) servedMore() {
 	if b.a.ServedMore == nil || b.a.Today.Status == capacity.InfeasibleStatus {
 		return
@@ -333,7 +334,11 @@ func (b *buying) servedMore() {
 			class := &p.Classes[i]
 			each := b.calendar.filled(x.period, i)
 			value := mul(b.q.Problem.Classes[i].Penalty.Rat(), big.NewRat(3600, p.PeriodSeconds))
-			rooms = append(rooms, room{value, mul(each, mul(number(class.Jobs.Max-class.Jobs.Min), big.NewRat(x.seconds, 3600)))})
+			jobs := class.Jobs.Max - class.Jobs.Min
+			if b.a.Found != nil && !class.Jobs.All {
+				jobs = class.Jobs.Max
+			}
+			rooms = append(rooms, room{value, mul(each, mul(number(jobs), big.NewRat(x.seconds, 3600)))})
 		}
 	}
 	slices.SortFunc(rooms, func(a, b room) int { return a.value.Cmp(b.value) })
