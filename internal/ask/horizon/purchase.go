@@ -159,10 +159,7 @@ func Weigh(ctx context.Context, q PurchaseQuestion, solve plan.Planner, crew Cre
 	}
 	asked := q
 	q.Horizon = q.without()
-	known, shares := q.Horizon, make([]float64, len(q.Offers))
-	for k := range q.Offers {
-		shares[k] = q.forecastShare(&q.Offers[k])
-	}
+	known, shares := q.Horizon, q.forecastShares()
 	q.Horizon = q.Weighed()
 	steps := newSteps(&asked, progress)
 	w, err := newWeighing(ctx, &q, crew)
@@ -176,17 +173,14 @@ func Weigh(ctx context.Context, q PurchaseQuestion, solve plan.Planner, crew Cre
 	}
 	a := PurchaseAnswer{Currency: q.Problem.Currency, Offers: []OfferAnswer{}, Months: []SavingMonth{}, Curves: []SavingCurve{},
 		Assume: q.Assume, ForecastUntil: known.End(), Assumptions: []AssumedAnswer{}, Ends: []EndPoint{}, Regret: []RegretPoint{}, Facts: words.Facts{}, Warnings: []capacity.Warning{}}
-	hourly := func(h Horizon) (Answer, error) {
-		told := steps.begin(horizonSteps)
-		return planWith(ctx, h, solve, crew, func(done, total int) { told(float64(done) / float64(total)) })
-	}
 	bought := found.bought
 	var today, alone Answer
 	for _, part := range [...]struct {
 		to   *Answer
 		with Horizon
 	}{{&a.Horizon, withOffers(&q, bought)}, {&today, q.Horizon}, {&alone, withoutContracts(q.Horizon)}} {
-		if *part.to, err = hourly(part.with); err != nil {
+		told := steps.begin(horizonSteps)
+		if *part.to, err = planWith(ctx, part.with, solve, crew, func(done, total int) { told(float64(done) / float64(total)) }); err != nil {
 			return PurchaseAnswer{}, err
 		}
 	}
@@ -207,25 +201,11 @@ func Weigh(ctx context.Context, q PurchaseQuestion, solve plan.Planner, crew Cre
 	}
 	a.Recommended, a.Today, a.OnDemandOnly = costOf(&a.Horizon), costOf(&today), costOf(&alone)
 	if ended == nil {
-		now := q.Horizon
-		if a.Found != nil {
-			now, _ = asked.whole(bought)
-		}
-		for _, part := range [...]struct {
-			to   *PurchaseCost
-			with Horizon
-		}{{&a.Recommended, asked.bought(&q, a.Found != nil, bought)}, {&a.Today, now}, {&a.OnDemandOnly, withoutContracts(now)}} {
-			if part.to.InWholeJobs, ended = totalInWholeJobs(ctx, part.with, part.to.Upfront, solve, crew); ended != nil {
-				break
-			}
-		}
+		ended = a.countWholeJobs(ctx, &asked, &q, bought, solve, crew)
 	}
 	if a.Found == nil && math.IsInf(found.cost, 1) || a.Horizon.Status == capacity.InfeasibleStatus {
-		a.Status, a.Complete = capacity.InfeasibleStatus, ended == nil
-		if a.tell(&q); a.Complete {
-			steps.end()
-		}
-		return a, ended
+		a.Status = capacity.InfeasibleStatus
+		return a.finished(&q, steps, ended)
 	}
 	if err := a.prove(w, &found, &weighed); err != nil {
 		return PurchaseAnswer{}, err
@@ -243,12 +223,33 @@ func Weigh(ctx context.Context, q PurchaseQuestion, solve plan.Planner, crew Cre
 		err = a.compare(ctx, w, known, &found, bought, steps)
 		a.settle(bought)
 	}
-	a.Complete = err == nil
-	a.tell(&q)
-	if err == nil {
+	return a.finished(&q, steps, err)
+}
+
+// finished puts an answer into words, whether its work was ended or not.
+func (a *PurchaseAnswer) finished(q *PurchaseQuestion, steps *steps, ended error) (PurchaseAnswer, error) {
+	a.Complete = ended == nil
+	if a.tell(q); a.Complete {
 		steps.end()
 	}
-	return a, err
+	return *a, ended
+}
+
+// countWholeJobs adds what the plans of single hours come to, in the cluster as it is where that was planned.
+func (a *PurchaseAnswer) countWholeJobs(ctx context.Context, asked, q *PurchaseQuestion, bought []int64, solve plan.Planner, crew Crew) (err error) {
+	now := q.Horizon
+	if a.Found != nil {
+		now, _ = asked.whole(bought)
+	}
+	for _, part := range [...]struct {
+		to   *PurchaseCost
+		with Horizon
+	}{{&a.Recommended, asked.bought(q, a.Found != nil, bought)}, {&a.Today, now}, {&a.OnDemandOnly, withoutContracts(now)}} {
+		if part.to.InWholeJobs, err = totalInWholeJobs(ctx, part.with, part.to.Upfront, solve, crew); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // hasCurves reports whether other numbers and demands are looked at: not where no purchase serves the promised jobs as offers are

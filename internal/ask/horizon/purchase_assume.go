@@ -182,6 +182,13 @@ func (q *PurchaseQuestion) forecastShare(o *capacity.Offer) float64 {
 	return float64(covered) / float64(until.Unix()-from.Unix())
 }
 
+func (q *PurchaseQuestion) forecastShares() (shares []float64) {
+	for k := range q.Offers {
+		shares = append(shares, q.forecastShare(&q.Offers[k]))
+	}
+	return shares
+}
+
 // obligation is all that so many VMs of an offer commit to over its whole term, used or not.
 func obligation(o *capacity.Offer, start time.Time, vms int64) money.Amount {
 	each := o.Upfront.Decimal

@@ -76,13 +76,7 @@ func IsQuestion(question, answer []byte) bool { return kindOf(question, answer) 
 // measurements or executions against its question.
 // It shares no code with what made it: it cuts time, adds up and changes problems itself, and asks proof for plans. An
 // error says that the question or the answer cannot be read.
-func Answer(question, answer []byte, o Options) (report proof.Report, err error) {
-	defer func() {
-		if x := recover(); x != nil { // answers come from anybody, and figures that nobody foresaw divide by zero
-			report, err = proof.Report{}, &UnreadError{&fault.InputError{Findings: []fault.Finding{{Code: "unchecked",
-				Detail: fmt.Sprintf("The check broke off, at a figure that is missing or makes no sense: %v.", x)}}}}
-		}
-	}()
+func Answer(question, answer []byte, o Options) (proof.Report, error) {
 	if o.Looks == 0 {
 		o.Looks = defaultLooks
 	}
@@ -90,12 +84,17 @@ func Answer(question, answer []byte, o Options) (report proof.Report, err error)
 }
 
 // check is Answer with brackets that are known.
-func check(question, answer []byte, o Options, known map[string]proof.Least) (proof.Report, error) {
+func check(question, answer []byte, o Options, known map[string]proof.Least) (report proof.Report, err error) {
+	defer func() {
+		if x := recover(); x != nil { // answers come from anybody, and figures that nobody foresaw divide by zero
+			report, err = proof.Report{}, &UnreadError{&fault.InputError{Findings: []fault.Finding{{Code: "unchecked",
+				Detail: fmt.Sprintf("The check broke off, at a figure that is missing or makes no sense: %v.", x)}}}}
+		}
+	}()
 	c := &checking{Report: &proof.Report{Outcome: proof.OK}, options: o, looks: o.Looks, known: known}
 	if err := strict.CheckSyntax(answer); err != nil {
 		return *c.Report, &UnreadError{err}
 	}
-	var err error
 	switch kindOf(question, answer) {
 	case "months":
 		var q horizon.HorizonQuestion

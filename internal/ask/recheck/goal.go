@@ -242,6 +242,25 @@ func (c *checking) deadlines(q goal.ProblemQuestion, a goal.Answer, p capacity.P
 	})
 }
 
+// plannedRow checks a row of deadlines that has a plan. It returns the cost and the gap that the problem allows.
+func (c *checking) plannedRow(at string, a *goal.Answer, d *goal.DeadlineCost, p, there *capacity.Problem) (cost, gap *big.Rat) {
+	if d.Status != capacity.Optimal && d.Status != capacity.Feasible {
+		c.wrong(at+"/status", "is %q", d.Status)
+	}
+	if !proof.NewRentals(*there, nil).Cost(d.VMs, d.Bill.Rat()) {
+		c.wrong(at+"/vms", "are %v, and so many cannot cost %s", d.VMs, d.Bill)
+	}
+	if o := &a.Outcome; d.What == "cheapest" {
+		c.differ(at, tree(marshalled(d)), map[string]any{"status": string(o.Status), "cost": exact(o.Cost.Total.Rat()),
+			"bill": exact(o.Cost.Bill.Rat()), "value_refused": exact(o.Cost.Penalties.Rat()), "vms": exact(number(o.VMs.Total))})
+	}
+	cost = d.Cost.Rat()
+	c.differ(at+"/cost", d.Cost.String(), about(add(d.Bill.Rat(), d.Value.Rat())))
+	gap = mul(number(p.Options.Gap), cost)
+	c.holds(at+"/cost", there, cost, gap, new(big.Rat))
+	return cost, gap
+}
+
 // rows checks the rows of deadlines on a grid; step gives the problem and the figure of one.
 func (c *checking) rows(q goal.ProblemQuestion, a goal.Answer, p *capacity.Problem, given float64, grid int64,
 	step func(n int64) (there capacity.Problem, figure float64)) capacity.Problem {
@@ -268,28 +287,15 @@ func (c *checking) rows(q goal.ProblemQuestion, a goal.Answer, p *capacity.Probl
 			c.nowhere(at, &there)
 			continue
 		}
-		if d.Status != capacity.Optimal && d.Status != capacity.Feasible {
-			c.wrong(at+"/status", "is %q", d.Status)
-		}
-		if !proof.NewRentals(there, nil).Cost(d.VMs, d.Bill.Rat()) {
-			c.wrong(at+"/vms", "are %v, and so many cannot cost %s", d.VMs, d.Bill)
-		}
-		if o := &a.Outcome; d.What == "cheapest" {
-			c.differ(at, tree(marshalled(d)), map[string]any{"status": string(o.Status), "cost": exact(o.Cost.Total.Rat()),
-				"bill": exact(o.Cost.Bill.Rat()), "value_refused": exact(o.Cost.Penalties.Rat()), "vms": exact(number(o.VMs.Total))})
-		}
-		cost := d.Cost.Rat()
-		c.differ(at+"/cost", d.Cost.String(), about(add(d.Bill.Rat(), d.Value.Rat())))
+		cost, gap := c.plannedRow(at, &a, &d, p, &there)
 		if d.What == "given" {
 			costs[0] = cost
 		} else if d.What == "cheapest" {
 			costs[1], best = cost, there
 		}
-		gap := mul(number(p.Options.Gap), cost)
 		if gap.Cmp(slack) > 0 {
 			slack = gap
 		}
-		c.holds(at+"/cost", &there, cost, gap, new(big.Rat))
 	}
 	for percent := 10; percent <= 50; percent += 10 {
 		if !earlier[int64(math.Round(float64(grid)*float64(percent)/100))] {

@@ -38,7 +38,7 @@ type Board struct {
 
 // boardStores holds the two stores that a Board needs.
 type boardStores struct {
-	Store
+	CurrentStore
 	Database
 }
 

@@ -7,8 +7,39 @@ import (
 	"example.org/headroom/internal/data/storage"
 )
 
+// CurrentStore reads the plans that are current.
+type CurrentStore interface {
+	// Current returns the current plan. A cluster that never had one is NotFound.
+	Current(ctx context.Context, cluster string) (Current, error)
+	// Currents returns the current plans of living clusters, by name, after a name, up to a limit. It omits their
+	// problems, and the plans with known ids.
+	Currents(ctx context.Context, after string, limit int, known []string) ([]Current, error)
+	// CurrentsOf returns those of some clusters.
+	CurrentsOf(ctx context.Context, clusters, known []string) ([]Current, error)
+	// Unplanned returns the first living clusters, by name, that never had a plan because none could be made.
+	Unplanned(ctx context.Context) ([]string, error)
+}
+
+// ClaimStore hands out the clusters that must be planned.
+type ClaimStore interface {
+	// Claim takes a cluster that must be planned at a moment, for the time of the lease; nobody else gets it until
+	// then. Without one it returns nil and the time until the next may be due.
+	Claim(ctx context.Context, now time.Time, lease time.Duration) (*Claim, time.Duration, error)
+	// KeepClaim extends a claim; Release returns the cluster to the queue. A claim that somebody else has taken over
+	// is ErrClaimLost.
+	KeepClaim(ctx context.Context, c Claim, lease time.Duration) error
+	Release(ctx context.Context, c Claim) error
+	// Settle stores the outcome of a try and ends the claim. It returns a new plan as stored. After a plan that came
+	// too late (see SavePlan) the cluster must be planned again at once. If the claim is lost nothing is stored: its
+	// new holder knows better.
+	Settle(ctx context.Context, c Claim, o Outcome) (PlanRecord, error)
+}
+
 // Store stores plans, current plans and the claims of planning.
 type Store interface {
+	CurrentStore
+	ClaimStore
+
 	// SavePlan numbers and stores a plan for now; of the summary it needs Cluster, At and InputsVersion. The plan
 	// becomes current, with exceptions: another plan is pinned or is about newer inputs, or this one came too late.
 	// Too late means that its inputs had changed before it was Ready, and that there is another plan. Then it is not
@@ -28,15 +59,6 @@ type Store interface {
 	// RemovedPlans counts the plans that retention has removed, by the names of living clusters.
 	RemovedPlans(ctx context.Context) (map[string]Removed, error)
 
-	// Current returns the current plan. A cluster that never had one is NotFound.
-	Current(ctx context.Context, cluster string) (Current, error)
-	// Currents returns the current plans of living clusters, by name, after a name, up to a limit. It omits their
-	// problems, and the plans with known ids.
-	Currents(ctx context.Context, after string, limit int, known []string) ([]Current, error)
-	// CurrentsOf returns those of some clusters.
-	CurrentsOf(ctx context.Context, clusters, known []string) ([]Current, error)
-	// Unplanned returns the first living clusters, by name, that never had a plan because none could be made.
-	Unplanned(ctx context.Context) ([]string, error)
 	// NextChange returns the first moment after another at which a price, a contract or a forecast of the cluster changes;
 	// nil if none is known. When the work of a class ends within an hour, the inputs of the hour tell.
 	NextChange(ctx context.Context, cluster string, after time.Time) (*time.Time, error)
@@ -51,17 +73,6 @@ type Store interface {
 	UnpinPlan(ctx context.Context, cluster string) error
 	PinOf(ctx context.Context, cluster string) (Pin, error) // NotFound without one
 
-	// Claim takes a cluster that must be planned at a moment, for the time of the lease; nobody else gets it until
-	// then. Without one it returns nil and the time until the next may be due.
-	Claim(ctx context.Context, now time.Time, lease time.Duration) (*Claim, time.Duration, error)
-	// KeepClaim extends a claim; Release returns the cluster to the queue. A claim that somebody else has taken over
-	// is ErrClaimLost.
-	KeepClaim(ctx context.Context, c Claim, lease time.Duration) error
-	Release(ctx context.Context, c Claim) error
-	// Settle stores the outcome of a try and ends the claim. It returns a new plan as stored. After a plan that came
-	// too late (see SavePlan) the cluster must be planned again at once. If the claim is lost nothing is stored: its
-	// new holder knows better.
-	Settle(ctx context.Context, c Claim, o Outcome) (PlanRecord, error)
 }
 
 // Channel notifies, by a cluster's name, that its current plan or its freshness has changed, or that the cluster
