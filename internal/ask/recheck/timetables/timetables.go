@@ -51,6 +51,7 @@ type scheduled struct {
 	index    map[string]int        // of classes, by name
 	starts   []proof.TimedStart    // of the answer
 	atOnce   []proof.TimedStart    // of the plan in which nothing waits
+	clocks   *clocks               // nil where the question names no place that is known
 	findings []fault.Finding
 }
 
@@ -63,6 +64,9 @@ func (s *scheduled) wrong(at, detail string, values ...any) {
 // prepare reads question and answer as a timetable.
 func (s *scheduled) prepare() {
 	p := &s.question.Problem
+	if c, err := newClocks(s.question.TimeZone); err == nil {
+		s.clocks = c
+	}
 	s.table.Options = p.Options
 	s.index = map[string]int{}
 	for k := range p.Classes {
@@ -155,34 +159,6 @@ func (s *scheduled) windows(c *capacity.Class) (all []int) {
 		all = append(all, s.window(c, s.at(h), 0))
 	}
 	return all
-}
-
-// window returns the hours from one in which executions arrive until they are due, or what it is told. By a time of day that is
-// the first minute that shows it or passes over it, after the next hour and the deadline.
-func (s *scheduled) window(c *capacity.Class, arrived time.Time, told int) int {
-	of, err := time.Parse("15:04", c.Due)
-	if err != nil {
-		return told
-	}
-	zone, err := time.LoadLocation(s.question.TimeZone)
-	if err != nil {
-		return told
-	}
-	shows := func(t time.Time) (day int, late bool) {
-		local := t.In(zone)
-		return local.YearDay(), local.Hour() > of.Hour() || local.Hour() == of.Hour() && local.Minute() >= of.Minute()
-	}
-	at := arrived.Add(time.Hour + time.Duration(math.Ceil(c.DeadlineSeconds/3600))*time.Hour)
-	if at.Before(s.at(-48)) { // it was due long ago
-		return 0
-	}
-	for last := at.Add(72 * time.Hour); at.Before(last); at = at.Add(time.Minute) {
-		day, late := shows(at)
-		if before, was := shows(at.Add(-time.Minute)); late && (!was || before != day) {
-			break
-		}
-	}
-	return int(at.Sub(arrived) / time.Hour)
 }
 
 // turns returns how many executions run one after the other in an hour on the same VMs.
