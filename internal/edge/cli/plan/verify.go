@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -21,7 +22,7 @@ func VerifyCommand() *cobra.Command {
 	var to remote.Connection
 	var all bool
 	c := &cobra.Command{
-		Use:   "verify PROBLEM [PLAN|-] | QUESTION [ANSWER|-] | --all [CLUSTER...]",
+		Use:   "verify PROBLEM [PLAN|-] | QUESTION [ANSWER|-] | BOTH | --all [CLUSTER...]",
 		Short: "Check a plan, an answer or every stored plan, exactly and independently",
 		Long: `Checks a plan (from a file or standard input) against the problem it answers with code that shares
 nothing with the code that made it. A plan that is wrong ends with exit code 1.
@@ -32,13 +33,15 @@ calibrations ("headroom history fit calibration"; for the report of a class, the
 QUESTION is the body that the server takes, such as that of POST /v1/horizons, or the problem whose targets were asked about. It adds up what time, counts and prices
 come to, and looks for cheaper plans itself, in bounded work: what was not looked at is said.
 
+BOTH is a document with the members question and answer, as "headroom plan schedule -o json" writes it.
+
 The plan is read strictly: a member that is missing, unknown, given twice or written in other capitals is
 refused with its path. Of the record of a stored plan the plan alone is read. What no check looks at is
 listed at the end, as not_checked in JSON.
 
 With --all it reads every plan that a server keeps, of all clusters or of those named, with the inputs that
 each answers, and checks them here: the server is asked for what is stored and believed in nothing else.`,
-		Example: "  headroom solve -o json cluster.json | headroom verify cluster.json\n  headroom verify --all\n  headroom verify --all shop",
+		Example: "  headroom solve -o json cluster.json | headroom verify cluster.json\n  headroom plan schedule shop -o json | headroom verify -\n  headroom verify --all\n  headroom verify --all shop",
 		Args: func(c *cobra.Command, args []string) error {
 			if all {
 				return nil
@@ -62,8 +65,8 @@ each answers, and checks them here: the server is asked for what is stored and b
 			}
 			return nil
 		}
-		if args[0] == "-" && shell.FileArgument(args[1:]) == "-" {
-			return errors.New("the problem and the plan cannot both come from standard input; name a file for one")
+		if len(args) == 2 && args[0] == "-" && args[1] == "-" {
+			return errOneInput
 		}
 		return nil
 	}
@@ -75,8 +78,12 @@ each answers, and checks them here: the server is asked for what is stored and b
 		if err != nil {
 			return err
 		}
-		answer, from, err := shell.Read(c.Context(), shell.FileArgument(args[1:]), c.InOrStdin(), c.ErrOrStderr())
-		if err != nil {
+		answer, from := []byte(nil), label
+		if question, of := questionWithAnswer(data); of != nil && len(args) == 1 {
+			data, answer = question, of
+		} else if len(args) == 1 && args[0] == "-" {
+			return errOneInput
+		} else if answer, from, err = shell.Read(c.Context(), shell.FileArgument(args[1:]), c.InOrStdin(), c.ErrOrStderr()); err != nil {
 			return err
 		}
 		what, to, verify := "plan", "problem", verifyPlan
@@ -99,6 +106,18 @@ each answers, and checks them here: the server is asked for what is stored and b
 		}
 		return nil
 	})
+}
+
+var errOneInput = errors.New("the problem and the plan cannot both come from standard input; name a file for one")
+
+// questionWithAnswer returns the two where one document has both. The goal of a plan is a question that is no object.
+func questionWithAnswer(data []byte) (question, answer []byte) {
+	var both struct{ Question, Answer json.RawMessage }
+	isObject := func(text []byte) bool { return len(text) > 0 && text[0] == '{' }
+	if json.Unmarshal(data, &both) != nil || !isObject(both.Question) || !isObject(both.Answer) {
+		return nil, nil
+	}
+	return both.Question, both.Answer
 }
 
 func verifyPlan(data []byte, label string, stated []byte, from string) (proof.Report, string, error) {
