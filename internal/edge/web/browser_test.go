@@ -54,6 +54,8 @@ func TestWalks(t *testing.T) {
 		{name: "long curve", walk: walkLongCurve},
 		{name: "curves", walk: walkCurves},
 		{name: "grid", walk: walkGrid},
+		{name: "axes", walk: walkAxes},
+		{name: "apply", walk: walkApply},
 		{name: "import", walk: walkImport},
 		{name: "wire", walk: walkWire},
 		{name: "header", walk: walkHeader},

@@ -48,7 +48,7 @@ func drafts(price string) []draft {
 		{form: "a batch", path: "/c/demo/operate/batch", reveal: "Bring a batch", field: "#batch-text", text: "typed"},
 		{form: "a scenario's name", path: long, reveal: "Copy link", field: "#scenario", text: "typed"},
 		{form: "a policy", path: "/c/demo/operate", field: "[aria-labelledby=policy] select", text: "fair"},
-		{form: "a range", path: "/c/demo/explore/curves", field: "form.inline input", text: "33"},
+		{form: "a range", path: "/c/demo/explore?x=deadline", field: "form .inline input", text: "33"},
 		{form: "jobs without a class", path: "/c/demo/plan/classes/import", field: "[aria-label='Make a class of dashboards']", text: "off"},
 		{form: "machines", path: "/c/demo/operate/batch", field: "#machines", text: "13", address: true},
 		{form: "plans to compare", path: "/c/demo/plan/history", field: "main input[type=checkbox]", text: "on", address: true},

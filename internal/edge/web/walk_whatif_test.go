@@ -80,7 +80,7 @@ const counted = `(() => {
 	window.most = 0;
 	let now = 0;
 	window.fetch = async (...of) => {
-		const asks = String(of[0]).startsWith("/v1/what-if");
+		const asks = String(of[0]).endsWith("/what-if");
 		if (asks) window.most = Math.max(window.most, ++now);
 		try {
 			if (asks && window.hold) { const ms = window.hold; window.hold = 0; await new Promise((then) => setTimeout(then, ms)); }

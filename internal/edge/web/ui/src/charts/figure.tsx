@@ -81,6 +81,11 @@ export function Figure<R>({ title, said, columns, rows, name, points, file, open
     e.preventDefault();
     move();
   };
+  const pointer = useSignal<{ x: number; y: number; room: number } | null>(null);
+  const follow = (e: PointerEvent) => {
+    const r = slot.current!.getBoundingClientRect();
+    pointer.value = e.pointerType === "touch" ? null : { x: e.clientX - r.left, y: e.clientY - r.top, room: r.width };
+  };
   const read = cursor.value && points[cursor.value.series]?.[cursor.value.point];
   return (
     <figure class="figure">
@@ -91,8 +96,9 @@ export function Figure<R>({ title, said, columns, rows, name, points, file, open
       {table.value ? (
         <DataTable caption={title} columns={columns} rows={rows} name={name} file={words} />
       ) : (
-        <div ref={slot} class="plot" role="img" aria-label={`${said} The arrow keys read its points.`} tabIndex={0} onKeyDown={onKey}>
+        <div ref={slot} class="plot" role="img" aria-label={`${said} The arrow keys read its points.`} tabIndex={0} onKeyDown={onKey} onPointerMove={follow} onPointerLeave={() => (pointer.value = null)}>
           {children(cursor)}
+          {read && pointer.value && <Tip at={pointer.value} said={read} />}
         </div>
       )}
       {legend}
@@ -115,5 +121,14 @@ export function Figure<R>({ title, said, columns, rows, name, points, file, open
         </p>
       </div>
     </figure>
+  );
+}
+
+/** Tip is the point that is read, beside the pointer: on the side where there is room. The line below says it to all. */
+function Tip({ at: { x, y, room }, said }: { at: { x: number; y: number; room: number }; said: string }) {
+  return (
+    <p class="tip small" aria-hidden="true" style={{ top: `${y + 20}px`, ...(x < room / 2 ? { left: `${x + 12}px` } : { right: `${room - x + 12}px` }) }}>
+      {said}
+    </p>
   );
 }

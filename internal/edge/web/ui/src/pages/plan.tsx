@@ -21,7 +21,8 @@ import { current, refresh } from "../state/cluster.ts";
 import { useDays } from "../state/days.ts";
 import { type Ahead, useMonth } from "../state/month.ts";
 import { addressOf, choose, chosen } from "../state/route.ts";
-import { Changes, changesOf } from "./plan-changes.tsx";
+import { flipsOf } from "../model/flips.ts";
+import { Changes } from "./plan-changes.tsx";
 import { Classes } from "./plan-classes.tsx";
 import { refusal } from "../state/rights.ts";
 
@@ -293,7 +294,7 @@ function VMs({ plan, problem }: { plan: CurrentPlan; problem: Problem }) {
 
 function Facts({ plan, problem }: { plan: CurrentPlan; problem: Problem }) {
   const { prices, cost } = plan.plan;
-  const changes = changesOf(plan, problem);
+  const changes = flipsOf(plan.plan, problem);
   const fractions = problem.options?.integrality === "relaxed"; // prices of the relaxation can be far off in whole VMs
   const worth = fractions ? [...(prices?.contracts ?? [])].sort((a, b) => Number(b.worth) - Number(a.worth))[0] : undefined;
   if (!(fractions && prices) && !changes.length) return null;
