@@ -28,6 +28,8 @@ interface Props<R> {
   cursor?: Signal<Cursor>;
   /** What the chart shows stands beside it already: its title and sentence are for those who do not see it. */
   bare?: boolean;
+  /** It stands right below the page's title. */
+  top?: boolean;
   /** What its colours mean. */
   legend?: ComponentChildren;
   children: (cursor: Signal<Cursor>) => ComponentChildren;
@@ -35,7 +37,7 @@ interface Props<R> {
 
 /** Figure is a chart with what makes it readable for everyone: a sentence, a line that reads the point under
  *  the pointer or the keys, the table behind it, and files of both. */
-export function Figure<R>({ title, said, columns, rows, name, points, file, open, cursor: given, bare, legend, children }: Props<R>) {
+export function Figure<R>({ title, said, columns, rows, name, points, file, open, cursor: given, bare, top, legend, children }: Props<R>) {
   const own = useSignal<Cursor>(null);
   const cursor = given ?? own;
   const table = useSignal(false);
@@ -90,7 +92,7 @@ export function Figure<R>({ title, said, columns, rows, name, points, file, open
   return (
     <figure class="figure">
       <figcaption class={bare ? "hidden" : undefined}>
-        <h3>{title}</h3>
+        {top ? <h2>{title}</h2> : <h3>{title}</h3>}
         <p class="small muted">{said}</p>
       </figcaption>
       {table.value ? (

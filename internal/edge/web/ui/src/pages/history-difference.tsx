@@ -138,7 +138,7 @@ function Costs({ two }: { two: Two }) {
       ) : (
         <p>No line changes.</p>
       )}
-      <div class="wide" role="region" aria-labelledby="cost" tabIndex={0}>
+      <div class="wide" role="group" aria-labelledby="cost" tabIndex={0}>
         <table>
           <thead>
             <tr>

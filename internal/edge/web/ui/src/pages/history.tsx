@@ -237,7 +237,7 @@ function Costs({ all: times }: { all: Held[] }) {
       : `The VM bill lay between ${headline(bill(low, per), low.currency)} (plan ${numbered(low.number)}) and ${headline(bill(high, per), high.currency)} ${each[per]} (plan ${numbered(high.number)}).`;
   return (
     <section class="card">
-      <Figure title="What was in force" said={said} columns={heldColumns(per)} rows={[...held].reverse()} name={(h) => String(h.since)} points={[points]} file="costs" open={(at) => chooseAll("pick", [String(held[at.point]!.plan.number)])}>
+      <Figure top title="What was in force" said={said} columns={heldColumns(per)} rows={[...held].reverse()} name={(h) => String(h.since)} points={[points]} file="costs" open={(at) => chooseAll("pick", [String(held[at.point]!.plan.number)])}>
         {(cursor) => <Steps held={held} per={per} cursor={cursor} until={part?.[1] ?? Infinity} />}
       </Figure>
       {part && (
