@@ -19,6 +19,7 @@ func TestWalks(t *testing.T) {
 		{name: "what if", walk: walkWhatIf},
 		{name: "many classes", walk: walkManyClasses},
 		{name: "a thousand classes", walk: walkAThousandClasses},
+		{name: "a slow line", walk: walkSlowLine},
 	} {
 		t.Run(w.name, func(t *testing.T) { w.walk(t, s, b) })
 	}

@@ -98,8 +98,12 @@ func walkWhatIf(t *testing.T, s *server, browser context.Context) {
 	s.open(t, ctx, "/c/demo/now")
 	do(t, ctx, chromedp.Click(chromedp.CSS(`nav a[href="/c/demo/explore"]`)))
 	until(t, ctx, `document.querySelector("#answer")`)
-	if median, _ := paced(t, ctx, "a few classes"); median > 1000 {
-		t.Errorf("the median move took %.0f ms", median)
+	most := 1000.0 // beside other work
+	if long() {
+		most = 33
+	}
+	if median, _ := paced(t, ctx, "a few classes"); median > most {
+		t.Errorf("the median move took %.0f ms, want %.0f at most", median, most)
 	}
 	until(t, ctx, `location.search.includes("demand") && location.search.includes("base=1")`)
 	link, shown := "", ""

@@ -17,7 +17,7 @@ import { apply, base, edits } from "../state/edits.ts";
 import { choose, chosen } from "../state/route.ts";
 import { type Answered, answered, stopped, wrong } from "../state/whatif.ts";
 
-const Curve = lazy(async () => (await import("./explore-curve.tsx")).Curve, 520);
+const Curve = lazy(async () => (await import("./explore-curve.tsx")).Curve, 640);
 
 interface Figures {
   total: MoneySplit; // bill and value refused together
@@ -94,7 +94,7 @@ function Answer() {
   const said = trouble && <Banner error said={trouble.message} />;
   if (!a || !b)
     return (
-      <section class="card">
+      <section class={trouble ? "card" : `card answer coming${edits.value.length > 0 ? " changed" : ""}`}>
         <h1>{trouble ? "There is no answer yet." : <span class="late">Reading plan …</span>}</h1>
         {said}
       </section>

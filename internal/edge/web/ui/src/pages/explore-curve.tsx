@@ -21,7 +21,7 @@ export function Curve() {
   const cost = base.value?.plan.cost;
   const reason = why.value;
   return (
-    <section ref={card} class="card" aria-labelledby="curve">
+    <section ref={card} class={there || asked.since.value === 0 ? "card" : "card curve coming"} aria-labelledby="curve">
       <header>
         <h2 id="curve">{drawn.value.length > 1 ? "Grid over two" : `Curve over ${inText(lower(ranges.value[0]?.of.label ?? ""))}`}</h2>
         <button class="quiet" onClick={() => draw()}>Take away</button>

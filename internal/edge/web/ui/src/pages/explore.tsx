@@ -27,7 +27,7 @@ import { route } from "../state/route.ts";
 
 const outcome = () => import("./explore-answer.tsx");
 const Strip = lazy(async () => (await outcome()).Strip, 0);
-const Outcome = lazy(async () => (await outcome()).Outcome);
+const Outcome = lazy(async () => (await outcome()).Outcome, 250);
 const Apply = lazy(async () => (await import("./explore-apply.tsx")).Apply, 0);
 const Pinned = lazy(async () => (await import("./explore-pins.tsx")).Pinned, 0);
 

@@ -73,7 +73,7 @@ function Changed({ plan, held, period }: { plan: CurrentPlan; held: Held[] | nul
   const change = was && difference(plan, was, period);
   const than = then && then.since > now.value - day ? `plan ${then.plan.number}, ${age(now.value - then.since)}` : "a day ago";
   return (
-    <p class="small changed">
+    <p class={held ? "small changed" : "small changed coming"}>
       {was && change != null && was.number !== plan.number && (
         <>
           <span class="strong">{change === 0n ? "No change" : `${headline(change < 0n ? -change : change, plan.currency)} ${eachAtRate[period]} ${change < 0n ? "less" : "more"}`}</span> {change === 0n ? "since" : "than"} {than}.{" "}
@@ -204,8 +204,9 @@ function Money({ plan, problem, held }: { plan: CurrentPlan; problem: Problem; h
 
 /** ThisMonth is the month's own bill: what it has come to, and what is to come. */
 function ThisMonth({ cluster }: { cluster: string }) {
-  const m = useMonth(cluster).value.value;
-  if (!m) return null;
+  const month = useMonth(cluster);
+  const m = month.value.value;
+  if (!m) return month.asking.value ? <p class="month coming" /> : null;
   const name = monthOf(m.until);
   const money = (u: Units) => headline(u, m.currency);
   const since = sinceInMonth(m.from, m.until);

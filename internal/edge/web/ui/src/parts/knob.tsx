@@ -137,7 +137,7 @@ function Slider({ knob, id, value, put, fastest }: { knob: Knob; id: string; val
           onDblClick={() => set(knob.now)}
         />
       </div>
-      <p class="small muted" id={`${id}-now`}>
+      <p class={knob.kind === "duration" ? "small muted hints" : "small muted"} id={`${id}-now`}>
         {refused.value ? (
           <span class="strong">This cannot be read. Type {knob.kind === "duration" ? "18 min, 0:18:00" : "a number"}, +10 % or x1.2.</span>
         ) : (
