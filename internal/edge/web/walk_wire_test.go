@@ -151,17 +151,22 @@ func walkSlowLine(t *testing.T, s *server, browser context.Context) {
 		path, there    string
 		quiet, busy    float64 // milliseconds until the largest paint
 	}{
-		{"1.6 Mbit/s and 400 ms", 400, 200_000, "/c/slow/plan", `document.querySelectorAll("table.classes tbody tr").length >= 100`, 2500, 10_000},
-		{"its machine", 0, -1, "/c/slow/plan", `document.querySelectorAll("table.classes tbody tr").length >= 100`, 300, 10_000},
-		{"its machine", 0, -1, "/c/slow/explore?x=demand&n=5", `document.querySelector("#answer") && document.querySelector(".axes path.line")`, 1000, 10_000},
+		{"1.6 Mbit/s and 400 ms", 400, 200_000, "/c/slow/plan", `document.querySelectorAll("table.classes tbody tr").length >= 100`, 2500, 3500},
+		{"its machine", 0, -1, "/c/slow/plan", `document.querySelectorAll("table.classes tbody tr").length >= 100`, 300, 3000},
+		{"its machine", 0, -1, "/c/slow/explore?x=demand&n=5", `document.querySelector("#answer") && document.querySelector(".axes path.line")`, 1000, 4000},
 	} {
-		do(t, ctx, chromedp.Navigate("about:blank"))
 		line(at.latency, at.bytes)
-		do(t, ctx, chromedp.Navigate(s.address+at.path))
-		until(t, ctx, at.there)
-		settled(t, ctx)
-		paint := value[float64](t, ctx, `new Promise((then) => new PerformanceObserver((l) => then(l.getEntries().at(-1).startTime)).observe({ type: "largest-contentful-paint", buffered: true }))`)
-		shift := value[float64](t, ctx, `new Promise((then) => { let sum = 0; new PerformanceObserver((l) => { for (const e of l.getEntries()) if (!e.hadRecentInput) sum += e.value; }).observe({ type: "layout-shift", buffered: true }); setTimeout(() => then(sum), 100); })`)
+		paint, shift, tries := 1e9, 0.0, 1
+		if long() {
+			tries = 3 // the quickest counts: others use the machine as well
+		}
+		for range tries {
+			do(t, ctx, chromedp.Navigate("about:blank"), chromedp.Navigate(s.address+at.path))
+			until(t, ctx, at.there)
+			settled(t, ctx)
+			paint = min(paint, value[float64](t, ctx, `new Promise((then) => new PerformanceObserver((l) => then(l.getEntries().at(-1).startTime)).observe({ type: "largest-contentful-paint", buffered: true }))`))
+			shift = max(shift, value[float64](t, ctx, `new Promise((then) => { let sum = 0; new PerformanceObserver((l) => { for (const e of l.getEntries()) if (!e.hadRecentInput) sum += e.value; }).observe({ type: "layout-shift", buffered: true }); setTimeout(() => then(sum), 100); })`))
+		}
 		t.Logf("%s at %s, 1,000 classes: largest paint after %.0f ms, layout shift %.4f", at.path, at.line, paint, shift)
 		if most := at.busy; paint > most || long() && paint > at.quiet {
 			t.Errorf("%s at %s: the largest paint came after %.0f ms, want %.0f on a quiet machine", at.path, at.line, paint, at.quiet)

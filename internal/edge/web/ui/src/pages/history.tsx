@@ -227,7 +227,10 @@ function Costs({ all: times }: { all: Held[] }) {
     () => held.map(({ plan: p, since }) => `Plan ${numbered(p.number)}, from ${at(since)}: ${headline(bill(p, per), p.currency)} ${each[per]} on ${count(p.vms, "VM", "VMs")}, ${headline(all(p, per), p.currency)} with the value of ${count(p.refused, "refused job", "refused jobs")}`),
     [held, per],
   );
-  if (held.length === 0) return null;
+  const back = part && <button class="quiet" onClick={whole}>Show all</button>;
+  if (held.length === 0) return part && <section class="card"><p>No plan was in force then. {back}</p></section>;
+  const [from, until] = part ?? [held[0]!.since, held.at(-1)!.until ?? now.value];
+  const quarter = (until - from) / 4;
   const plans = held.map((h) => h.plan);
   const low = plans.reduce((a, b) => (bill(b, per) < bill(a, per) ? b : a));
   const high = plans.reduce((a, b) => (bill(b, per) > bill(a, per) ? b : a));
@@ -240,11 +243,9 @@ function Costs({ all: times }: { all: Held[] }) {
       <Figure top title="What was in force" said={said} columns={heldColumns(per)} rows={[...held].reverse()} name={(h) => String(h.since)} points={[points]} file="costs" open={(at) => chooseAll("pick", [String(held[at.point]!.plan.number)])}>
         {(cursor) => <Steps held={held} per={per} cursor={cursor} until={part?.[1] ?? Infinity} />}
       </Figure>
-      {part && (
-        <p>
-          <button class="quiet" onClick={whole}>Show all</button>
-        </p>
-      )}
+      <p class="links small">
+        <button class="quiet" onClick={() => zoom(from + quarter, until - quarter)}>Zoom in</button> {back}
+      </p>
       <p class="legend">
         <span><span class="patch reserved" />VM bill</span>
         <span><span class="patch refused" />with the value refused, dashed</span>

@@ -7,8 +7,8 @@ export function zoomed(): [number, number] | null {
   return from && until && from < until ? [from, until] : null;
 }
 
-/** zoom takes a part, to the minute. */
-export const zoom = (from: number, until: number) => rewrite({ days: [`${minute(from)}..${minute(until)}`] }, true);
+/** zoom takes a part, to the minute; one at least. */
+export const zoom = (from: number, until: number) => rewrite({ days: [`${minute(from)}..${minute(Math.max(until, from + 60_000))}`] }, true);
 export const whole = () => rewrite({ days: [] }, true);
 
 const minute = (at: number) => new Date(at).toISOString().slice(0, 16) + "Z";
