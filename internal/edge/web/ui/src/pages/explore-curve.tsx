@@ -27,7 +27,6 @@ export function Curve() {
         <button class="quiet" onClick={() => draw()}>Take away</button>
       </header>
       <p class="strong">{there ? said(of.value, s, cost ? monthly(cost.total, cost.period_s) : null) : asked.since.value > 0 ? "Computing the curve …" : "There is no curve yet."}</p>
-      <Spans key={drawn.value.join()} />
       <Asking of={asked} />
       {outdated.value && asked.since.value === 0 && (
         <div class="banner" role="status">
@@ -48,6 +47,7 @@ export function Curve() {
           {s.points.some((p) => p.conflict) && <p class="small muted">Where there is no plan: {s.points.find((p) => p.conflict)!.conflict}</p>}
         </>
       )}
+      <Spans key={drawn.value.join()} />
     </section>
   );
 }

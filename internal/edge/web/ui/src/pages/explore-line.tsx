@@ -24,7 +24,7 @@ interface Relaxed {
 }
 
 const words = [...metrics, "all"] as const;
-const texts: Record<(typeof words)[number], string> = { ...metricTexts, all: "All" };
+const texts: Record<(typeof words)[number], string> = { ...metricTexts, worth: "Price of a VM", all: "All" };
 
 export function Line({ sweep: s, of }: { sweep: Sweep; of: Parameter[] }) {
   const word = chosen("show", words);
