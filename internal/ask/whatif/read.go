@@ -15,10 +15,14 @@ type Detail string
 
 const (
 	DetailFull    Detail = "full"    // plans, and what happens to each class
+	DetailClasses Detail = "classes" // jobs, VMs and reason of each class; of clusters alone
 	DetailSummary Detail = "summary" // costs, VMs and jobs in all
 )
 
-var details = []Detail{DetailFull, DetailSummary}
+var (
+	details        = []Detail{DetailFull, DetailSummary}
+	clusterDetails = []Detail{DetailFull, DetailClasses, DetailSummary}
+)
 
 // The most scenarios that are answered at once, and the most classes in all of them together.
 const (
@@ -35,9 +39,32 @@ type WhatIfQuestion struct {
 	Scenarios []AskedScenario  `json:"scenarios"`
 }
 
-// ClusterWhatIfQuestion is about the problem of a cluster at a moment; zero is now.
+// About names a problem of a cluster: that of a moment, where zero is now, or that of a stored plan.
+type About struct {
+	At   time.Time `json:"at,omitzero"`
+	Plan int64     `json:"plan,omitempty"` // its number
+}
+
+// read reads a member of a question that says what it is about.
+func (a *About) read(r *strict.Reader, name string) {
+	if name == "plan" {
+		if r.Whole(&a.Plan); a.Plan < 1 {
+			r.Found("range", "Plans are numbered from 1.", nil)
+		}
+		return
+	}
+	r.Moment(&a.At)
+}
+
+func (a *About) check(c *strict.Checker) {
+	if a.Plan != 0 && !a.At.IsZero() {
+		c.Found("plan", "order", "A stored plan has a moment of its own: give `plan` or `at`.", nil)
+	}
+}
+
+// ClusterWhatIfQuestion is about a problem of a cluster.
 type ClusterWhatIfQuestion struct {
-	At        time.Time       `json:"at,omitzero"`
+	About
 	Detail    Detail          `json:"detail"`
 	Scenarios []AskedScenario `json:"scenarios"`
 }
@@ -65,7 +92,7 @@ func (a AskedScenario) Place(err error) error {
 
 var (
 	whatIfShape        = strict.NewShape("a question", []string{"problem", "scenarios"}, "detail")
-	clusterWhatIfShape = strict.NewShape("a question", []string{"scenarios"}, "at", "detail")
+	clusterWhatIfShape = strict.NewShape("a question", []string{"scenarios"}, "at", "plan", "detail")
 	ScenarioShape      = strict.NewShape("a scenario", []string{"changes"}, "name", "note")
 	AskedScenarioShape = strict.NewShape("a scenario", nil, "changes", "name", "note", "saved")
 	changeShape        = strict.NewShape("a change", []string{"what"}, "class", "vm_type", "contract", "purchase", "bound", "factor", "value", "add")
@@ -106,16 +133,19 @@ func ReadClusterWhatIf(data []byte) (ClusterWhatIfQuestion, error) {
 	r := strict.NewReader(data)
 	r.Object(clusterWhatIfShape, func(name string) {
 		switch name {
-		case "at":
-			r.Moment(&q.At)
 		case "scenarios":
 			q.Scenarios = readScenarios(r, AskedScenarioShape)
 		case "detail":
-			strict.Word(r, &q.Detail, details)
+			strict.Word(r, &q.Detail, clusterDetails)
+		default:
+			q.read(r, name)
 		}
 	})
 	r.End()
-	if err := r.Result(func(c *strict.Checker) { checkAsked(c, &q.Detail, q.Scenarios) }); err != nil {
+	if err := r.Result(func(c *strict.Checker) {
+		q.check(c)
+		checkAsked(c, &q.Detail, q.Scenarios)
+	}); err != nil {
 		return ClusterWhatIfQuestion{}, err
 	}
 	return q, nil
@@ -240,8 +270,8 @@ func checkAsked(c *strict.Checker, detail *Detail, scenarios []AskedScenario) {
 			*detail = DetailSummary
 		}
 	}
-	if *detail == DetailFull && len(scenarios) > MaxFullScenarios {
-		c.Found("detail", "too_many", fmt.Sprintf("Here are %d scenarios; with full plans at most %d are answered at once.", len(scenarios), MaxFullScenarios),
+	if *detail != DetailSummary && len(scenarios) > MaxFullScenarios {
+		c.Found("detail", "too_many", fmt.Sprintf("Here are %d scenarios; with plans or classes at most %d are answered at once.", len(scenarios), MaxFullScenarios),
 			c.Hint("detail", DetailSummary, "Ask for a summary of each."))
 	}
 	c.Enter("scenarios")

@@ -16,6 +16,21 @@ type ScenarioAnswer struct {
 	Sentence   string              `json:"sentence"`   // the difference for people
 	Facts      words.Facts         `json:"facts"`      // the sentence, for programs
 	Difference *ScenarioDifference `json:"difference"` // null where the base or the scenario is infeasible
+	Classes    []ClassOutcome      `json:"classes,omitempty"`
+}
+
+// ClassOutcome is what a class has in the base and in the scenario, and the reason in the scenario.
+type ClassOutcome struct {
+	Name     string      `json:"name"`
+	Admitted BothFigures `json:"admitted"`
+	VMs      BothFigures `json:"vms"`
+	Reason   string      `json:"reason"`
+}
+
+// BothFigures is a figure of the base and of the scenario.
+type BothFigures struct {
+	From float64 `json:"from"`
+	To   float64 `json:"to"`
 }
 
 // Comparison holds the answers to a list of scenarios, in their order.
@@ -152,6 +167,23 @@ func (b *Base) difference(p *capacity.Problem, pl *capacity.Plan, full bool) (*S
 func split(name string, from, kept, to money.Amount) MoneySplit {
 	return MoneySplit{Name: name, From: from, To: to,
 		Values: money.Amount{Decimal: kept.Sub(from.Decimal)}, Decisions: money.Amount{Decimal: to.Sub(kept.Decimal)}}
+}
+
+// Shorten leaves, of full answers, what each class has before and after.
+func (w *Comparison) Shorten() {
+	for i := range w.Scenarios {
+		a := &w.Scenarios[i]
+		if d := a.Difference; d != nil {
+			d.Classes, d.Shared = nil, nil
+			a.Classes = make([]ClassOutcome, len(a.Plan.Classes))
+			for j, c := range a.Plan.Classes {
+				was := &w.Base.Plan.Classes[j]
+				a.Classes[j] = ClassOutcome{c.Name, BothFigures{was.Admitted, c.Admitted}, BothFigures{was.VMs, c.VMs}, c.Reason}
+			}
+		}
+		a.Plan = nil
+	}
+	w.Base.Plan = nil
 }
 
 func (b *Base) splitClasses(d *ScenarioDifference, p *capacity.Problem, pl *capacity.Plan, same *same, kept *bill) {

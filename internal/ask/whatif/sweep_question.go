@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/shopspring/decimal"
 
@@ -23,9 +22,9 @@ type SweepQuestion struct {
 	Curve   bool             `json:"curve"` // the linear program's cost as well, with its breakpoints
 }
 
-// ClusterSweepQuestion is about the problem of a cluster at a moment, zero being now, with changes laid over it.
+// ClusterSweepQuestion is about a problem of a cluster, with changes laid over it.
 type ClusterSweepQuestion struct {
-	At      time.Time        `json:"at,omitzero"`
+	About
 	Changes []ScenarioChange `json:"changes,omitempty"`
 	Vary    []Vary           `json:"vary"`
 	Curve   bool             `json:"curve"`
@@ -143,7 +142,7 @@ func (v *Vary) count() int64 {
 
 var (
 	sweepShape        = strict.NewShape("a sweep", []string{"problem", "vary"}, "curve")
-	clusterSweepShape = strict.NewShape("a sweep", []string{"vary"}, "at", "changes", "curve")
+	clusterSweepShape = strict.NewShape("a sweep", []string{"vary"}, "at", "plan", "changes", "curve")
 	varyShape         = strict.NewShape("a parameter", []string{"what"}, "class", "vm_type", "contract", "purchase", "by", "from", "to", "steps", "spacing", "values")
 )
 
@@ -178,8 +177,8 @@ func ReadClusterSweep(data []byte) (ClusterSweepQuestion, error) {
 	r := strict.NewReader(data)
 	r.Object(clusterSweepShape, func(name string) {
 		switch name {
-		case "at":
-			r.Moment(&q.At)
+		case "at", "plan":
+			q.read(r, name)
 		case "changes":
 			q.Changes = strict.List(r, "of changes", maxScenarioChanges, readChange)
 		default:
@@ -188,6 +187,7 @@ func ReadClusterSweep(data []byte) (ClusterSweepQuestion, error) {
 	})
 	r.End()
 	if err := r.Result(func(c *strict.Checker) {
+		q.check(c)
 		(&Scenario{Changes: q.Changes}).check(c)
 		checkVaried(c, q.Vary, q.Curve)
 	}); err != nil {

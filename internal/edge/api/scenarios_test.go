@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"example.org/headroom/internal/ask/study"
 	"example.org/headroom/internal/ask/whatif"
@@ -166,6 +167,52 @@ func TestWhatIfOverHTTP(t *testing.T) {
 	}
 }
 
+// A question about a stored plan is about that plan's inputs, whatever has changed since. In classes it is far shorter.
+func TestQuestionsAboutAStoredPlan(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	s.cluster("mine")
+	const moment, changes = "2026-03-01T22:30:00Z", `[{"what":"deadline","class":"nightly","factor":0.9}]`
+	var made struct{ Number int64 }
+	s.ask(s.admin, "POST", "/v1/clusters/mine/plans", `{"at":"`+moment+`"}`).want(t, 201).into(t, &made)
+	about := fmt.Sprintf(`"plan":%d`, made.Number)
+	ask := func(about, detail string) (w whatif.Comparison) {
+		s.ask(s.admin, "POST", "/v1/clusters/mine/what-if", `{`+about+`,"detail":"`+detail+`","scenarios":[{"changes":`+changes+`}]}`).want(t, 200).into(t, &w)
+		return w
+	}
+	full := ask(`"at":"`+moment+`"`, "full")
+	stored := s.ask(s.admin, "GET", "/v1/clusters/mine/classes/nightly", nil).want(t, 200)
+	var class map[string]any
+	stored.into(t, &class)
+	class["jobs"] = map[string]any{"min": 0, "max": 1}
+	for _, member := range []string{"version", "created_at", "updated_at", "created_by", "updated_by"} {
+		delete(class, member)
+	}
+	s.ask(s.admin, "PUT", "/v1/clusters/mine/classes/nightly", class, "If-Match", stored.etag()).want(t, 200)
+	if diff := cmp.Diff(full, ask(about, "full"), cmpopts.IgnoreFields(capacity.Proof{}, "SolveMs")); diff != "" {
+		t.Errorf("the stored plan is answered otherwise: %s", diff)
+	}
+
+	brief := ask(about, "classes")
+	answer := brief.Scenarios[0]
+	if brief.Base.Plan != nil || answer.Plan != nil || answer.Difference.Classes != nil || len(answer.Classes) != len(full.Base.Plan.Classes) {
+		t.Fatalf("in classes it has %d classes, and a plan", len(answer.Classes))
+	}
+	for i, c := range answer.Classes {
+		was, is := full.Base.Plan.Classes[i], full.Scenarios[0].Plan.Classes[i]
+		want := whatif.ClassOutcome{Name: is.Name, Admitted: whatif.BothFigures{From: was.Admitted, To: is.Admitted}, VMs: whatif.BothFigures{From: was.VMs, To: is.VMs}, Reason: is.Reason}
+		if diff := cmp.Diff(want, c); diff != "" {
+			t.Error(diff)
+		}
+	}
+
+	var a whatif.SweepAnswer
+	s.ask(s.admin, "POST", "/v1/clusters/mine/sweeps", `{`+about+`,"changes":`+changes+`,"vary":[{"what":"price","values":[1]}]}`).want(t, 200).into(t, &a)
+	if diff := cmp.Diff(full.Scenarios[0].Cost, a.Points[0].Cost); diff != "" {
+		t.Errorf("a point of the stored plan is not its scenario: %s", diff)
+	}
+}
+
 func TestWhatIfRefusals(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
@@ -181,6 +228,10 @@ func TestWhatIfRefusals(t *testing.T) {
 		{"/v1/what-if", `{`, "", 400},
 		{"/v1/clusters/mine/what-if", `{"scenarios":[{"saved":"x"}]}`, "/scenarios/0/saved", 422},
 		{"/v1/clusters/mine/what-if", `{"scenarios":[{"changes":[{"what":"demand","class":"nightli","factor":2}]}]}`, "/scenarios/0/changes/0/class", 422},
+		{"/v1/clusters/mine/what-if", `{"plan":7,"scenarios":[{"changes":[]}]}`, "/plan", 422},
+		{"/v1/clusters/mine/what-if", `{"plan":0,"scenarios":[{"changes":[]}]}`, "/plan", 422},
+		{"/v1/clusters/mine/what-if", `{"plan":1,"at":"2026-03-01T22:30:00Z","scenarios":[{"changes":[]}]}`, "/plan", 422},
+		{"/v1/clusters/mine/sweeps", `{"plan":7,"vary":[{"what":"price","values":[1]}]}`, "/plan", 422},
 		{"/v1/clusters/mine/what-if", `{"detail":"full","scenarios":[` + strings.Repeat(`{"changes":[]},`, 4) + `{"changes":[]}]}`, "/detail", 422},
 		{"/v1/clusters/mine/what-if", `{"scenarios":[` + strings.Repeat(`{"changes":[]},`, 1000) + `{"changes":[]}]}`, "/scenarios", 422},
 	} {
@@ -190,6 +241,7 @@ func TestWhatIfRefusals(t *testing.T) {
 		}
 	}
 	s.ask(s.admin, "POST", "/v1/clusters/none/what-if", `{"scenarios":[{"changes":[]}]}`).want(t, 404)
+	s.ask(s.admin, "POST", "/v1/clusters/none/what-if", `{"plan":1,"scenarios":[{"changes":[]}]}`).want(t, 404)
 	s.ask(s.admin, "POST", "/v1/clusters/mine/what-if?format=pdf", `{"scenarios":[{"changes":[]}]}`).want(t, 400)
 }
 

@@ -243,6 +243,12 @@ type BillSplit = whatif.BillSplit
 // Billing Which hours of a contract's VMs are paid: those used, or all.
 type Billing = capacity.Billing
 
+// BothFigures A figure of the base and of the scenario.
+type BothFigures struct {
+	From float64 `json:"from"`
+	To   float64 `json:"to"`
+}
+
 // Budget The most that may be spent per period; null limits nothing. Promised jobs that cost more are a conflict.
 type Budget = capacity.Budget
 
@@ -316,6 +322,19 @@ type ClassMade = clusters.ClassMade
 
 // ClassOnType The part of a class that runs on one VM type.
 type ClassOnType = capacity.ClassOnType
+
+// ClassOutcome A class in the base and in the scenario.
+type ClassOutcome struct {
+	// Admitted A figure of the base and of the scenario.
+	Admitted BothFigures `json:"admitted"`
+	Name     string      `json:"name"`
+
+	// Reason In the scenario.
+	Reason string `json:"reason"`
+
+	// Vms A figure of the base and of the scenario.
+	Vms BothFigures `json:"vms"`
+}
 
 // ClassPlan One class's part of the plan.
 type ClassPlan = capacity.ClassPlan

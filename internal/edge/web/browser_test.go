@@ -19,6 +19,7 @@ func TestWalks(t *testing.T) {
 		{name: "what if", walk: walkWhatIf},
 		{name: "many classes", walk: walkManyClasses},
 		{name: "a thousand classes", walk: walkAThousandClasses},
+		{name: "a slow line", walk: walkSlowLine},
 	} {
 		t.Run(w.name, func(t *testing.T) { w.walk(t, s, b) })
 	}
@@ -54,6 +55,8 @@ func TestWalks(t *testing.T) {
 		{name: "long curve", walk: walkLongCurve},
 		{name: "curves", walk: walkCurves},
 		{name: "grid", walk: walkGrid},
+		{name: "axes", walk: walkAxes},
+		{name: "apply", walk: walkApply},
 		{name: "import", walk: walkImport},
 		{name: "wire", walk: walkWire},
 		{name: "header", walk: walkHeader},

@@ -28,8 +28,8 @@ func walkDemo(t *testing.T, _ *server, browser context.Context) {
 	for _, page := range []struct{ name, path, shown string }{
 		{"now", "/c/demo/plan", `document.querySelector("h1").textContent.startsWith("50 jobs run at once on 59 VMs.") && document.querySelectorAll("table.classes td.waits").length === 2 && document.body.innerText.includes("to come by the forecast.")`},
 		{"what-if", "/c/demo/explore", `document.querySelectorAll(".knob").length >= 3`},
-		{"explore", "/c/demo/explore?ch=deadline:ad-hoc-queries:%3D480", `document.querySelector("main h1").textContent.includes(" the VM bill by ") && document.querySelector("main figure svg")`},
-		{"curves", "/c/demo/explore/curves", `document.querySelector(".axes path.line")`},
+		{"explore", "/c/demo/explore?x=deadline:ad-hoc-queries&ch=deadline:ad-hoc-queries:%3D480", `document.querySelector("main h1").textContent.includes(" the VM bill by ") && document.querySelector(".axes path.line") && document.querySelector(".bridge svg")`},
+		{"curves", "/c/demo/explore?x=deadline", `document.querySelector(".axes path.line")`},
 		{"contracts", "/c/demo/commitments", `document.querySelectorAll("main figure .axes svg").length >= 2`},
 		{"buy", "/c/demo/commitments?tab=buy", `/^Buy \d/.test(document.querySelector("h1").textContent) && document.querySelector("main figure .axes svg")`},
 		{"months", "/c/demo/commitments?tab=months", `document.querySelector("main figure .axes svg") && document.body.innerText.includes("Every class has a forecast") && !document.body.innerText.includes("has no forecast in")`},
@@ -62,6 +62,9 @@ func walkDemo(t *testing.T, _ *server, browser context.Context) {
 			waits(t, ctx)
 		case "pool":
 			pools(t, s, ctx)
+		}
+		if long() || slices.Contains([]string{"pool", "versions"}, page.name) { // other walks see the others
+			calm(t, ctx, page.name)
 		}
 		do(t, ctx, chromedp.EmulateViewport(1280, 900))
 		picture(t, ctx, "demo-"+page.name)

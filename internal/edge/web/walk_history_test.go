@@ -209,6 +209,16 @@ func walkHistory(t *testing.T, s *server, browser context.Context) {
 	}
 	do(t, ctx, chromedp.Focus(chromedp.CSS(".plot")), chromedp.KeyEvent(kb.End))
 	until(t, ctx, `document.querySelector(".readout").textContent.startsWith("Plan 3, ")`)
+
+	// A part of the time is seen closer, and all of it again; where nothing was in force, that is said.
+	press(t, ctx, "Zoom in")
+	until(t, ctx, `location.search.includes("days=")`)
+	press(t, ctx, "Show all")
+	until(t, ctx, `!location.search.includes("days=") && ![...document.querySelectorAll("main button")].some((b) => b.textContent === "Show all")`)
+	s.open(t, ctx, "/c/past/plan/history?days=2020-01-01T00:00Z..2020-01-02T00:00Z")
+	until(t, ctx, `document.querySelector("main").textContent.includes("No plan was in force then.")`)
+	press(t, ctx, "Show all")
+	until(t, ctx, `document.querySelector(".axes svg")`)
 	calm(t, ctx, "history")
 	looks(t, ctx, "history")
 

@@ -116,7 +116,8 @@ func walkPlaces(t *testing.T, s *server, browser context.Context) {
 		{"/c/demo/classes/import", "/c/demo/plan/classes/import"},
 		{"/c/demo/history", "/c/demo/plan/history"},
 		{"/c/demo/what-if?ch=price:on_demand:%3D0.5&base=1", "/c/demo/explore?ch=price:on_demand:%3D0.5&base=1"},
-		{"/c/demo/curves?x=demand", "/c/demo/explore/curves?x=demand"},
+		{"/c/demo/curves?x=demand&from=80", "/c/demo/explore?x=demand&from=80"},
+		{"/c/demo/explore/curves", "/c/demo/explore?x=deadline"},
 		{"/c/demo/contracts?tab=months", "/c/demo/commitments?tab=months"},
 		{"/c/demo/batch", "/c/demo/operate/batch"},
 		{"/c/demo/live", "/c/demo/operate"},
@@ -129,15 +130,6 @@ func walkPlaces(t *testing.T, s *server, browser context.Context) {
 		if got := value[int](t, ctx, `document.querySelectorAll("nav [aria-current=page]").length`); got != 1 {
 			t.Errorf("at %s the list says %d times where one is", a[0], got)
 		}
-	}
-	// Any knob of What if becomes the axis of a curve, with what else is changed.
-	do(t, ctx, chromedp.Navigate(s.address+"/c/demo/explore?ch=price:on_demand:%3D0.5&ch=demand:*:x1.1&base=1"))
-	knob := `[...document.querySelectorAll(".knob")].find((k) => k.querySelector('[aria-label="Jobs of all classes"]'))`
-	until(t, ctx, `document.querySelector("#answer") && `+knob)
-	value[bool](t, ctx, `[...`+knob+`.querySelectorAll("a")].find((a) => a.textContent === "as a curve").click(), true`)
-	until(t, ctx, `location.pathname === "/c/demo/explore/curves" && document.querySelector(".axes svg")`)
-	if got := value[string](t, ctx, `new URLSearchParams(location.search).get("x") + " " + new URLSearchParams(location.search).getAll("ch")`); got != "demand price:on_demand:=0.5" {
-		t.Errorf("the curve is of %q", got)
 	}
 	do(t, ctx, chromedp.Navigate(s.address+"/c/demo/nowhere"))
 	until(t, ctx, `document.querySelector("main h1")?.textContent === "There is no page at this address."`)

@@ -35,7 +35,7 @@ func walkSizes(t *testing.T, s *server, browser context.Context) {
 		}
 	}
 	ctx := s.tab(t, browser)
-	pages := []string{"plan", "explore", "explore/curves", "commitments", "commitments?tab=buy", "commitments?tab=months", "commitments?tab=wait", "plan/classes", "plan/classes?new=1",
+	pages := []string{"plan", "explore", "explore?x=deadline", "commitments", "commitments?tab=buy", "commitments?tab=months", "commitments?tab=wait", "plan/classes", "plan/classes?new=1",
 		"plan/classes/import", "operate/batch", "operate", "operate/pool", "plan/history"}
 	tried := 0
 	for _, page := range []string{"/welcome", "/welcome?way=class", "/settings/clusters?cluster=size-bare",

@@ -80,7 +80,7 @@ const counted = `(() => {
 	window.most = 0;
 	let now = 0;
 	window.fetch = async (...of) => {
-		const asks = String(of[0]).startsWith("/v1/what-if");
+		const asks = String(of[0]).endsWith("/what-if");
 		if (asks) window.most = Math.max(window.most, ++now);
 		try {
 			if (asks && window.hold) { const ms = window.hold; window.hold = 0; await new Promise((then) => setTimeout(then, ms)); }
@@ -98,8 +98,12 @@ func walkWhatIf(t *testing.T, s *server, browser context.Context) {
 	s.open(t, ctx, "/c/demo/now")
 	do(t, ctx, chromedp.Click(chromedp.CSS(`nav a[href="/c/demo/explore"]`)))
 	until(t, ctx, `document.querySelector("#answer")`)
-	if median, _ := paced(t, ctx, "a few classes"); median > 1000 {
-		t.Errorf("the median move took %.0f ms", median)
+	most := 1000.0 // beside other work
+	if long() {
+		most = 34 // two frames
+	}
+	if median, _ := paced(t, ctx, "a few classes"); median > most {
+		t.Errorf("the median move took %.0f ms, want %.0f at most", median, most)
 	}
 	until(t, ctx, `location.search.includes("demand") && location.search.includes("base=1")`)
 	link, shown := "", ""

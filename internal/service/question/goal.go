@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"example.org/headroom/internal/ask/goal"
+	"example.org/headroom/internal/ask/whatif"
 	"example.org/headroom/internal/core/capacity"
 	"example.org/headroom/internal/core/fault"
 	"example.org/headroom/internal/service/report"
@@ -35,7 +36,7 @@ var Goal = known(&Kind[goal.ProblemQuestion, goal.Answer]{
 })
 
 func clusterGoal(ctx context.Context, d *Desk, r Request, q goal.ClusterQuestion) (goal.ProblemQuestion, error) {
-	p, err := d.comparable(ctx, r.Cluster, q.At)
+	p, err := d.comparable(ctx, r.Cluster, whatif.About{At: q.At})
 	if err == nil {
 		err = q.CheckFor(&p)
 	}

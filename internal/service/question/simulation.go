@@ -125,7 +125,7 @@ func clusterSimulation(ctx context.Context, d *Desk, r Request, q trial.ClusterS
 
 // scenarioToTry returns the present problem of a cluster with the changes of a scenario.
 func (d *Desk) scenarioToTry(ctx context.Context, cluster string, asked *whatif.AskedScenario) (capacity.Problem, error) {
-	p, err := d.comparable(ctx, cluster, time.Time{})
+	p, err := d.comparable(ctx, cluster, whatif.About{})
 	if err != nil {
 		return p, err
 	}

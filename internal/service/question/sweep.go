@@ -20,9 +20,9 @@ var Sweep = known(&Kind[whatif.SweepQuestion, whatif.SweepAnswer]{
 	},
 })
 
-// clusterSweep is a sweep of the problem of a cluster at a moment.
+// clusterSweep is a sweep of a problem of a cluster.
 func clusterSweep(ctx context.Context, d *Desk, r Request, q whatif.ClusterSweepQuestion) (whatif.SweepQuestion, error) {
-	p, err := d.comparable(ctx, r.Cluster, q.At)
+	p, err := d.comparable(ctx, r.Cluster, q.About)
 	if err != nil {
 		return whatif.SweepQuestion{}, err
 	}

@@ -2,9 +2,9 @@ package question
 
 import (
 	"context"
-	"time"
 
 	"example.org/headroom/internal/ask/trial"
+	"example.org/headroom/internal/ask/whatif"
 	"example.org/headroom/internal/core/capacity"
 	"example.org/headroom/internal/service/report"
 )
@@ -37,7 +37,7 @@ var Targets = known(&Kind[AskedTargets, trial.TargetAnswer]{
 // clusterTargets is the question about the problem of a cluster at this moment.
 func clusterTargets(ctx context.Context, d *Desk, r Request, q trial.ClusterTargetQuestion) (asked AskedTargets, err error) {
 	asked.Options = q.Options
-	if asked.Problem, err = d.comparable(ctx, r.Cluster, time.Time{}); err != nil {
+	if asked.Problem, err = d.comparable(ctx, r.Cluster, whatif.About{}); err != nil {
 		return asked, err
 	}
 	if err := asked.Check(); err != nil {

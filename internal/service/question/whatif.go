@@ -12,6 +12,7 @@ import (
 	"example.org/headroom/internal/core/capacity"
 	"example.org/headroom/internal/core/fault"
 	"example.org/headroom/internal/core/plan"
+	"example.org/headroom/internal/service/plans"
 	"example.org/headroom/internal/service/report"
 )
 
@@ -30,7 +31,7 @@ var WhatIf = known(&Kind[whatif.WhatIfQuestion, whatif.Comparison]{
 
 // CompareScenarios answers saved scenarios of a cluster with full plans.
 func (d *Desk) CompareScenarios(ctx context.Context, cluster string, names []string, at time.Time) (whatif.Comparison, error) {
-	q := whatif.ClusterWhatIfQuestion{At: at, Detail: whatif.DetailFull}
+	q := whatif.ClusterWhatIfQuestion{About: whatif.About{At: at}, Detail: whatif.DetailFull}
 	for _, name := range names {
 		s, err := d.Inputs.Scenarios().Get(ctx, cluster, name) // the name is in the address, so that its absence is no invalid body
 		if err != nil {
@@ -53,7 +54,7 @@ func (d *Desk) CompareScenarios(ctx context.Context, cluster string, names []str
 // clusterWhatIf is a question about a cluster. For a cluster planned with cbc it uses auto: compared plans must be
 // proved, not proved twice.
 func clusterWhatIf(ctx context.Context, d *Desk, r Request, q whatif.ClusterWhatIfQuestion) (asked whatif.WhatIfQuestion, err error) {
-	p, err := d.comparable(ctx, r.Cluster, q.At)
+	p, err := d.comparable(ctx, r.Cluster, q.About)
 	if err == nil {
 		err = whatif.ScenarioLoad(len(q.Scenarios), len(p.Classes))
 	}
@@ -76,9 +77,19 @@ func clusterWhatIf(ctx context.Context, d *Desk, r Request, q whatif.ClusterWhat
 	return whatif.WhatIfQuestion{Problem: p, Detail: q.Detail, Scenarios: q.Scenarios}, nil
 }
 
-// comparable returns the problem of a cluster in the form for many plans.
-func (d *Desk) comparable(ctx context.Context, cluster string, at time.Time) (capacity.Problem, error) {
-	p, err := d.Plans.ProblemAt(ctx, cluster, at)
+// comparable returns a problem of a cluster in the form for many plans.
+func (d *Desk) comparable(ctx context.Context, cluster string, about whatif.About) (p capacity.Problem, err error) {
+	if about.Plan == 0 {
+		p, err = d.Plans.ProblemAt(ctx, cluster, about.At)
+	} else {
+		var of whatif.Answered
+		_, of, err = d.Plans.Answered(ctx, cluster, plans.PlanRef{Number: about.Plan})
+		if p = of.Problem; errors.Is(err, fault.NotFound) {
+			if _, err = d.Inputs.Cluster(ctx, cluster); err == nil {
+				err = fault.At("/plan", "unknown_name", fmt.Sprintf("The cluster %q has no plan %d; headroom plan list shows those it has.", cluster, about.Plan))
+			}
+		}
+	}
 	compared(&p)
 	return p, err
 }
@@ -108,7 +119,7 @@ func workWhatIf(ctx context.Context, b *Bench, q whatif.WhatIfQuestion) (*whatif
 	}
 	ctx, cancel := context.WithTimeout(ctx, budgetOf(&q.Problem))
 	defer cancel()
-	full := q.Detail == whatif.DetailFull
+	full := q.Detail != whatif.DetailSummary
 	solve := plan.Planner(b.Plan)
 	if !full {
 		var err error
@@ -125,7 +136,11 @@ func workWhatIf(ctx context.Context, b *Bench, q whatif.WhatIfQuestion) (*whatif
 	if err := t.work(ctx, len(q.Scenarios), func(ctx context.Context) error { return s.work(ctx, t) }); err != nil {
 		return nil, err
 	}
-	return &whatif.Comparison{Base: base.Outcome(full), Scenarios: s.answers}, nil
+	a := &whatif.Comparison{Base: base.Outcome(full), Scenarios: s.answers}
+	if q.Detail == whatif.DetailClasses {
+		a.Shorten()
+	}
+	return a, nil
 }
 
 // scenarios are at work: any number of workers take them until none is left.

@@ -1,8 +1,8 @@
 // Property test of the scenarios that addresses hold: what is written is read again, and no address, however broken,
 // makes the page throw. TestScenarioAddresses builds it and runs it in node, with a seed and a number of rounds.
 import { letters, longestName, type Pin, readPins, writePins } from "../src/model/pins.ts";
-import { change, curveOf, type Edit, editOf, inOrder, isThere, keyOf, knobs, longestText, read, valueText, type What, write } from "../src/model/scenario.ts";
-import { parameters, edit, vary, numbers } from "../src/model/sweep.ts";
+import { axisOf, change, type Edit, editOf, inOrder, isThere, keyOf, knobs, longestText, read, valueText, type What, write } from "../src/model/scenario.ts";
+import { axisOfVary, edit, numbers, parameterOf, placeOf, vary } from "../src/model/sweep.ts";
 import { subject } from "../src/model/tried.ts";
 import type { Problem } from "../src/api/contract.ts";
 
@@ -88,22 +88,33 @@ function understood(search: string): { edits: Edit[]; pins: Pin[]; unread: numbe
   return { edits, pins, unread: unread.length + others.length };
 }
 
-// What a curve asks for, and what of a point of it is tried in What if, is read as well.
+// What a curve asks for, and what of a point of it is tried, is read as well.
+const unplanned = { flips: new Map(), vms: 1, onDemand: 1, bill: 1 };
+const axes = (p: Problem) => knobs(p, unplanned).flatMap((k) => parameterOf(k) ?? []);
 for (let n = 0; n < rounds / 10; n++) {
   const p = problem([{ what: "contract", name: "c", op: "=", value: "1" }]);
-  const [of, from, to] = [pick(parameters(p)), 10 ** (below(16) - 8) * random(), 10 ** (below(16) - 8)];
+  const [of, from, to] = [pick(axes(p)), 10 ** (below(16) - 8) * random(), 10 ** (below(16) - 8)];
   numbers(vary({ of, from, to, n: 2 + below(9) }, p.period_s!));
   same(`a point at ${from} of ${of.key}`, read(write([edit(of, from)])).unread, []);
+  const at = Number(from.toPrecision(6));
+  if (Math.abs(placeOf(of, edit(of, at))! / at - 1) > 1e-3 && at > 1e-3) throw new Error(`${of.key} at ${at} is found at ${placeOf(of, edit(of, at))}`);
 }
 
-// Every knob that can be an axis is one that curves know.
+// Every knob but those that are on or off can be an axis, of a name of its own, which what is asked for leads back to.
 {
-  const p = problem([{ what: "contract", name: "c", op: "=", value: "1" }, { what: "deadline", name: "d:x", op: "=", value: "1" }]);
+  const p = problem([{ what: "contract", name: "c", op: "=", value: "1" }, { what: "deadline", name: "d:x", op: "=", value: "1" }, { what: "deadline", name: "on_demand", op: "=", value: "1" }]);
   for (const c of p.classes) c.deadline_s = 60;
-  const axes = new Set(parameters(p).map((x) => x.key));
-  const curves = knobs(p, { flips: new Map(), vms: 1, onDemand: 1, bill: 1 }).map(curveOf).filter((key) => key !== null);
-  if (curves.length < 9) throw new Error(`of all knobs only ${curves.length} can be axes`);
-  for (const key of curves) if (!axes.has(key)) throw new Error(`no curve goes along ${key}`);
+  p.supply.spot = { price: "0.05" } as NonNullable<Problem["supply"]["spot"]>;
+  const all = knobs(p, unplanned).filter((k) => k.kind !== "switch").map(axisOf);
+  if (all.length < 20 || new Set(all).size !== all.length || all.includes(null)) throw new Error(`the axes of all knobs are ${all.join()}`);
+  for (const of of axes(p)) same(`the axis of what ${of.key} asks for`, axisOfVary(vary({ of, from: 1, to: 2, n: 2 }, 3600)), of.key);
+}
+
+// Knobs stand in the order of how soon the plan changes its mind.
+{
+  const p = problem([{ what: "contract", name: "c", op: "=", value: "1" }]);
+  const order = knobs(p, { ...unplanned, flips: new Map([["price:on_demand", 0.12], ["penalty:c", 0.95]]) }).map(keyOf);
+  same("the first knobs", order.slice(0, 2), ["penalty:c", "price:on_demand"]);
 }
 
 let refused = 0;

@@ -184,6 +184,11 @@ export type BillSplit = {
 
 export type Billing = "used" | "always";
 
+export type BothFigures = {
+  from: number;
+  to: number;
+};
+
 export type BoundsAnswer = (PhaseAnswer | TwoJobsAnswer | SharedPhaseAnswer | JobAnswer);
 
 export type BoundsQuestion = (PhaseQuestion | TwoJobsQuestion | SharedPhaseQuestion | JobQuestion);
@@ -474,6 +479,13 @@ export type ClassOnType = {
   vms_per_job: number;
 };
 
+export type ClassOutcome = {
+  admitted: BothFigures;
+  name: string;
+  reason: string;
+  vms: BothFigures;
+};
+
 export type ClassPlan = {
   admitted: number;
   break_even_penalty: MaybeAmount;
@@ -659,6 +671,7 @@ export type ClusterSweepRequest = {
   at?: string;
   changes?: Array<ScenarioChange>;
   curve?: boolean;
+  plan?: number;
   vary: Array<Vary>;
 };
 
@@ -668,7 +681,8 @@ export type ClusterTargetsRequest = {
 
 export type ClusterWhatIfRequest = {
   at?: string;
-  detail?: "full" | "summary";
+  detail?: "full" | "classes" | "summary";
+  plan?: number;
   scenarios: Array<AskedScenario>;
 };
 
@@ -3462,6 +3476,7 @@ export type Scenario = {
 
 export type ScenarioAnswer = {
   admitted: number;
+  classes?: Array<ClassOutcome>;
   conflicts: Array<Finding>;
   cost: Cost;
   difference: (ScenarioDifference) | null;

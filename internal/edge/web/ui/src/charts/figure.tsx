@@ -28,6 +28,8 @@ interface Props<R> {
   cursor?: Signal<Cursor>;
   /** What the chart shows stands beside it already: its title and sentence are for those who do not see it. */
   bare?: boolean;
+  /** It stands right below the page's title. */
+  top?: boolean;
   /** What its colours mean. */
   legend?: ComponentChildren;
   children: (cursor: Signal<Cursor>) => ComponentChildren;
@@ -35,7 +37,7 @@ interface Props<R> {
 
 /** Figure is a chart with what makes it readable for everyone: a sentence, a line that reads the point under
  *  the pointer or the keys, the table behind it, and files of both. */
-export function Figure<R>({ title, said, columns, rows, name, points, file, open, cursor: given, bare, legend, children }: Props<R>) {
+export function Figure<R>({ title, said, columns, rows, name, points, file, open, cursor: given, bare, top, legend, children }: Props<R>) {
   const own = useSignal<Cursor>(null);
   const cursor = given ?? own;
   const table = useSignal(false);
@@ -81,18 +83,24 @@ export function Figure<R>({ title, said, columns, rows, name, points, file, open
     e.preventDefault();
     move();
   };
+  const pointer = useSignal<{ x: number; y: number; room: number } | null>(null);
+  const follow = (e: PointerEvent) => {
+    const r = slot.current!.getBoundingClientRect();
+    pointer.value = e.pointerType === "touch" ? null : { x: e.clientX - r.left, y: e.clientY - r.top, room: r.width };
+  };
   const read = cursor.value && points[cursor.value.series]?.[cursor.value.point];
   return (
     <figure class="figure">
       <figcaption class={bare ? "hidden" : undefined}>
-        <h3>{title}</h3>
+        {top ? <h2>{title}</h2> : <h3>{title}</h3>}
         <p class="small muted">{said}</p>
       </figcaption>
       {table.value ? (
         <DataTable caption={title} columns={columns} rows={rows} name={name} file={words} />
       ) : (
-        <div ref={slot} class="plot" role="img" aria-label={`${said} The arrow keys read its points.`} tabIndex={0} onKeyDown={onKey}>
+        <div ref={slot} class="plot" role="img" aria-label={`${said} The arrow keys read its points.`} tabIndex={0} onKeyDown={onKey} onPointerMove={follow} onPointerLeave={() => (pointer.value = null)}>
           {children(cursor)}
+          {read && pointer.value && <Tip at={pointer.value} said={read} />}
         </div>
       )}
       {legend}
@@ -115,5 +123,14 @@ export function Figure<R>({ title, said, columns, rows, name, points, file, open
         </p>
       </div>
     </figure>
+  );
+}
+
+/** Tip is the point that is read, beside the pointer: on the side where there is room. The line below says it to all. */
+function Tip({ at: { x, y, room }, said }: { at: { x: number; y: number; room: number }; said: string }) {
+  return (
+    <p class="tip small" aria-hidden="true" style={{ top: `${y + 20}px`, ...(x < room / 2 ? { left: `${x + 12}px` } : { right: `${room - x + 12}px` }) }}>
+      {said}
+    </p>
   );
 }

@@ -31,6 +31,10 @@ interface Props {
   /** Takes the part of the axis that was drawn over; double click resets. */
   brush?: (from: number, to: number) => void;
   reset?: () => void;
+  /** Room for the words at the left, where charts above each other have one axis. */
+  room?: number;
+  /** Where a line across says what is read, in every chart of the same axis. */
+  cross?: number | null;
   children: (a: Area) => ComponentChildren;
 }
 
@@ -38,7 +42,7 @@ const letter = 7.5; // how wide one is, about
 const least = 6; // pixels that make a stroke of the pointer more than a click
 const half = (text: string) => (text.length * letter) / 2;
 
-export function Plot({ x, y, height = 320, top = 16, along, at, press, brush, reset, children }: Props) {
+export function Plot({ x, y, height = 320, top = 16, along, at, press, brush, reset, cross, room = 24, children }: Props) {
   const box = useRef<HTMLDivElement>(null);
   const width = useSignal(0);
   const drawn = useSignal<{ from: number; to: number } | null>(null); // pixels from the left
@@ -49,7 +53,7 @@ export function Plot({ x, y, height = 320, top = 16, along, at, press, brush, re
     return () => watch.disconnect();
   }, []);
 
-  const left = Math.min(Math.max(24, ...y.ticks.map((t) => y.text(t).length * letter + 12)), width.value * 0.4);
+  const left = Math.min(Math.max(room, ...y.ticks.map((t) => y.text(t).length * letter + 12)), width.value * 0.4);
   const right = Math.max(left + 1, width.value - 24);
   const bottom = height - 26 - (along ? 20 : 0);
   const a: Area = {
@@ -116,6 +120,7 @@ export function Plot({ x, y, height = 320, top = 16, along, at, press, brush, re
               </text>
             </g>
           ))}
+          {cross != null && cross >= x.from && cross <= x.to && <line class="cross" x1={px(a.x(cross))} x2={px(a.x(cross))} y1={top} y2={bottom} />}
           {children(a)}
           {drawn.value && wide() > least && <rect class="drawn" x={Math.min(drawn.value.from, drawn.value.to)} width={wide()} y={top} height={bottom - top} />}
           <line class="axis" x1={left} x2={right} y1={bottom} y2={bottom} />

@@ -67,7 +67,7 @@ function asked(text: string, k: Known): Found[] {
   const change = valued(m[3]!, what);
   if (!change || (what === "demand" && name === "*" && change.op === "=")) return []; // all classes share a factor, not a number
   const keys = new URLSearchParams({ ch: write([{ what, name, ...change }])[0]!, base: String(k.plan) });
-  return [{ title: `what if ${m[1]!.toLowerCase()}${m[2] ? ` of ${m[2]}` : ""} ${m[3]}`, kind: "Question", to: `${k.address(k.cluster, "what-if")}?${keys}` }];
+  return [{ title: `what if ${m[1]!.toLowerCase()}${m[2] ? ` of ${m[2]}` : ""} ${m[3]}`, kind: "Question", to: `${k.address(k.cluster, "explore")}?${keys}` }];
 }
 
 /** valued reads a value, a factor (x1.2) or a change in per cent (+10 %). */

@@ -156,18 +156,25 @@ export function stepOf(k: Knob, value: number): number {
 
 /** Known is what the plan that is compared with says about a problem. */
 export interface Known {
-  flips: Map<string, { deadline: number | null; penalty: number | null }>;
+  /** Where it changes its mind, by what is changed. */
+  flips: ReadonlyMap<string, number>;
   vms: number;
   onDemand: number;
   /** The VM bill of a month. */
   bill: number;
 }
 
-/** knobs are what a problem lets one change, in the order in which people are shown them. */
+/** far is by which part a knob has to move until the plan changes its mind. */
+const far = (k: Knob) => (k.flip === null || !k.now ? Infinity : Math.abs(k.flip / k.now - 1));
+
+/** knobs are what a problem lets one change, those first that change the plan soonest. */
 export function knobs(p: Problem, known: Known): Knob[] {
   const out: Knob[] = [];
-  for (const c of p.classes) out.push(...ofClass(c, known.flips.get(c.name)));
-  out.push({ what: "demand", name: "*", label: "Jobs of all classes", group: "Classes", kind: "percent", now: 1, flip: null, least: 0, most: 3, scale: "linear" });
+  for (const c of p.classes) out.push(...ofClass(c));
+  const all = (what: What, label: string) => out.push({ what, name: "*", label, group: "Classes", kind: "percent", now: 1, flip: null, least: 0, most: 3, scale: "linear" });
+  all("demand", "Jobs of all classes");
+  all("deadline", "Deadlines of all classes");
+  all("penalty", "Values of a refused job, all classes");
   out.push({ what: "bound", name: "*", label: "Plan for bad runs: count on the cautious time", group: "Limits", kind: "switch", now: p.options?.bound === "upper" ? 1 : 0, flip: null, least: 0, most: 1, scale: "linear" });
   const price = (what: What, name: string, label: string, text: string) => {
     const now = Number(text);
@@ -189,36 +196,26 @@ export function knobs(p: Problem, known: Known): Knob[] {
     const first = Math.max(Math.ceil(budget ?? known.bill), 1);
     out.push({ what: "budget", name: "vm_month", label: "Limit the VM bill", group: "Limits", kind: "money", now: budget, flip: null, least: 0, most: 1.5 * first, scale: "linear", first });
   }
-  return out;
+  for (const k of out) k.flip = known.flips.get(keyOf(k)) ?? null;
+  return out.sort((a, b) => (far(a) === far(b) ? 0 : far(a) - far(b)));
 }
 
-function ofClass(c: ProblemClass, flip: { deadline: number | null; penalty: number | null } | undefined): Knob[] {
+function ofClass(c: ProblemClass): Knob[] {
   const of = { name: c.name, group: "Classes" as const, scale: "linear" as const };
   const out: Knob[] = [];
   const penalty = Number(c.penalty);
-  if (c.deadline_s) out.push({ ...of, what: "deadline", label: `Deadline of ${c.name}`, kind: "duration", now: c.deadline_s, flip: flip?.deadline ?? null, least: c.deadline_s / 4, most: c.deadline_s * 4, scale: "log" });
-  out.push({ ...of, what: "penalty", label: `Value of a refused job of ${c.name}`, kind: "money", now: penalty, flip: flip?.penalty ?? null, least: 0, most: Math.max(4 * penalty, 0.01) });
+  if (c.deadline_s) out.push({ ...of, what: "deadline", label: `Deadline of ${c.name}`, kind: "duration", now: c.deadline_s, flip: null, least: c.deadline_s / 4, most: c.deadline_s * 4, scale: "log" });
+  out.push({ ...of, what: "penalty", label: `Value of a refused job of ${c.name}`, kind: "money", now: penalty, flip: null, least: 0, most: Math.max(4 * penalty, 0.01) });
   out.push({ ...of, what: "demand", label: `Most jobs of ${c.name}`, kind: "count", now: c.jobs.max, flip: null, least: 0, most: Math.max(3 * c.jobs.max, 3) });
   out.push({ ...of, what: "promised", label: `Promised jobs of ${c.name}`, kind: "count", now: c.jobs.min ?? 0, flip: null, least: 0, most: Math.max(c.jobs.max, 1) });
   return out;
 }
 
-/** curveOf is what a knob is called as the axis of a curve; null is one that no curve goes along. */
-export function curveOf(k: { what: What; name: string }): string | null {
-  switch (k.what) {
-    case "deadline":
-    case "demand":
-    case "penalty":
-      return k.name === "*" ? k.what : `${k.what}:${k.name}`;
-    case "contract":
-      return `contract:${k.name}`;
-    case "price":
-      return k.name === "on_demand" ? "price" : null;
-    case "quota":
-    case "budget":
-      return k.what;
-  }
-  return null;
+/** axisOf is what a knob is called as the axis of a curve; null is one that is on or off. */
+export function axisOf(k: { what: What; name: string }): string | null {
+  if (k.what === "bound") return null;
+  const whole = { price: "on_demand", quota: "on_demand", budget: "vm_month" }[k.what as string] ?? "*";
+  return k.name === whole ? k.what : `${k.what}:${k.name}`;
 }
 
 /** places of a slider, as whole numbers of the input element. */

@@ -1,49 +1,50 @@
 // What a curve can be drawn over, and how its points are read, written into files and tried in What if.
-import type { Problem, Sweep, SweepPoint, Vary } from "../api/contract.ts";
+import type { Sweep, SweepPoint, Vary } from "../api/contract.ts";
 import { eachAtRate, decimal, headline, one, plain, price, scaled, units, type Units } from "./money.ts";
-import { type Edit, keyOf, valueText } from "./scenario.ts";
+import { axisOf, type Edit, type Knob, valueText, type What } from "./scenario.ts";
 import type { Column } from "./table.ts";
 import { duration } from "./time.ts";
 import { count, percentAtMost } from "./words.ts";
 
-/** Parameter is what takes several values: by a factor of what it is now, in per cent, or by its own number. */
+/** Parameter is a knob as the axis of a curve: by a factor of what it is now, in per cent, or by its own number. */
 export interface Parameter {
   /** As the address has it: deadline, or deadline:nightly-etl. */
   key: string;
   label: string;
-  what: Vary["what"] & Edit["what"];
-  /** Of which class or contract; empty is all. */
+  what: What;
   name: string;
   by: "factor" | "value";
-  unit: "%" | "VMs" | "a month";
+  unit: "%" | "VMs" | "jobs" | "a month";
   /** In the unit; null is no limit. */
   now: number | null;
   from: number;
   to: number;
-  /** Of one class: the deadline now. */
-  seconds?: number;
+  /** What a hundred per cent are, as changes have it. */
+  whole: number;
+  /** Whether that is a time. */
+  timed: boolean;
 }
 
 const monthHours = 730n;
-const most = 200; // classes that are offered one by one
+const labels: { [W in What]?: string } = { budget: "Limit of the VM bill", quota: "Most VMs on demand" };
+const counted: { [W in What]?: Parameter["unit"] } = { contract: "VMs", quota: "VMs", promised: "jobs", budget: "a month" };
 
-/** parameters are what a problem can be varied in. */
-export function parameters(p: Problem): Parameter[] {
-  const factor = (what: Parameter["what"], name: string, label: string, from = 50, to = 200): Parameter => ({ key: name ? `${what}:${name}` : what, label, what, name, by: "factor", unit: "%", now: 100, from, to });
-  const out = [factor("deadline", "", "Deadline of all classes"), factor("demand", "", "Jobs of all classes"), factor("penalty", "", "Value of a refused job, all classes", 0)];
-  if (p.supply.on_demand) {
-    out.push(factor("price", "", "On-demand price"));
-    const quota = p.supply.on_demand.quota ?? null;
-    out.push({ key: "quota", label: "Most VMs on demand", what: "quota", name: "", by: "value", unit: "VMs", now: quota, from: 0, to: Math.max(2 * (quota ?? 50), 10) });
-  }
-  for (const c of p.supply.contracts ?? []) out.push({ key: `contract:${c.name}`, label: `VMs in ${c.name}`, what: "contract", name: c.name, by: "value", unit: "VMs", now: c.vms, from: 0, to: Math.max(2 * c.vms, 10) });
-  const budget = p.budget?.vm_cost == null ? null : Math.round(Number(p.budget.vm_cost) * (Number(monthHours) * 3600 / (p.period_s ?? 3600)));
-  out.push({ key: "budget", label: "Limit of the VM bill", what: "budget", name: "", by: "value", unit: "a month", now: budget, from: 0, to: budget ? 2 * budget : 20_000 });
-  for (const c of p.classes.slice(0, most)) {
-    if (c.deadline_s) out.push({ ...factor("deadline", c.name, `Deadline of ${c.name}`), seconds: c.deadline_s });
-    out.push(factor("demand", c.name, `Jobs of ${c.name}`), factor("penalty", c.name, `Value of a refused job of ${c.name}`, 0));
-  }
-  return out;
+/** parameterOf is a knob as an axis; null is one that is on or off. */
+export function parameterOf(k: Knob): Parameter | null {
+  const key = axisOf(k);
+  if (key === null) return null;
+  const of = { key, label: labels[k.what] ?? k.label, what: k.what, name: k.name, whole: k.now ?? 1, timed: k.kind === "duration" };
+  const unit = counted[k.what];
+  if (!unit) return { ...of, by: "factor", unit: "%", now: 100, from: k.what === "penalty" ? 0 : 50, to: 200 };
+  const most = k.what === "promised" ? k.most : k.what === "budget" ? (k.now ? 2 * k.now : Math.max(20_000, 2 * (k.first ?? 0))) : Math.max(2 * (k.now ?? Math.max(k.first ?? 0, 50)), 10);
+  return { ...of, by: "value", unit, now: k.now, from: 0, to: Math.round(most) };
+}
+
+/** placeOf is where a change stands on its axis; null is no limit. */
+export function placeOf(of: Parameter, e: Edit): number | null {
+  if (e.value === "none") return null;
+  const share = e.op === "x" ? Number(e.value) : Number(e.value) / of.whole;
+  return of.by === "factor" ? 100 * share : e.op === "x" ? (of.now ?? 0) * share : Number(e.value);
 }
 
 /** Range is what of a parameter is asked for, in its unit. */
@@ -57,21 +58,31 @@ export interface Range {
 /** sent is a number in the service's words. */
 function sent(of: Parameter, x: number, period: number): string {
   if (of.unit === "%") return plain(x / 100);
-  if (of.unit === "VMs") return String(Math.round(x));
+  if (of.unit === "VMs" || of.unit === "jobs") return String(Math.round(x));
   return plain(x * (period / (Number(monthHours) * 3600)));
 }
 
 /** shownOf is a number of the service's in the unit of its parameter. */
 export function shownOf(of: Parameter, x: number, period: number): number {
   if (of.unit === "%") return Number((x * 100).toPrecision(10));
-  return of.unit === "VMs" ? x : Number((x * ((Number(monthHours) * 3600) / period)).toPrecision(10));
+  return of.unit !== "a month" ? x : Number((x * ((Number(monthHours) * 3600) / period)).toPrecision(10));
 }
 
 /** vary is a range in the service's words. */
 export function vary(r: Range, period: number): Vary {
-  const v: Vary = { what: r.of.what, by: r.of.by, from: sent(r.of, r.from, period), to: sent(r.of, r.to, period), steps: r.n };
-  if (r.of.name) v[r.of.what === "contract" ? "contract" : "class"] = r.of.name;
+  const { what, name, by } = r.of;
+  const v: Vary = { what: what === "contract_price" ? "price" : (what as Vary["what"]), by, from: sent(r.of, r.from, period), to: sent(r.of, r.to, period), steps: r.n };
+  if (what.startsWith("contract")) v.contract = name;
+  else if (what === "price" && name === "spot") v.purchase = "spot";
+  else if (!["price", "quota", "budget"].includes(what) && name !== "*") v.class = name;
   return v;
+}
+
+/** axisOfVary is what is varied as the address has it. */
+export function axisOfVary(v: Vary): string {
+  const name = v.contract ?? v.class ?? (v.purchase === "spot" ? "spot" : undefined);
+  const what = v.what === "price" && v.contract !== undefined ? "contract_price" : v.what;
+  return name === undefined ? what : `${what}:${name}`;
 }
 
 /** numbers are the values of what is varied, to the last place, as the service has them. */
@@ -94,20 +105,14 @@ export function numbers(v: Vary): string[] {
 export function place(of: Parameter, x: number, currency: string): string {
   const short = String(Number(x.toPrecision(4)));
   if (of.unit === "VMs") return short === "1" ? "1 VM" : `${short} VMs`;
+  if (of.unit === "jobs") return short === "1" ? "1 job" : `${short} jobs`;
   if (of.unit === "a month") return `${headline(units(x.toFixed(2)), currency)} a month`;
-  return `${short} %${of.seconds ? ` (${duration((of.seconds * x) / 100)})` : ""}`;
+  return `${short} %${of.timed ? ` (${duration((of.whole * x) / 100)})` : ""}`;
 }
 
-/** edit is a value as a change in What if. */
-export function edit(of: Parameter, x: number): Edit {
-  const name = of.what === "quota" ? "on_demand" : of.what === "price" ? "on_demand" : of.what === "budget" ? "vm_month" : of.name || "*";
-  return of.by === "factor" ? { what: of.what, name, op: "x", value: valueText(x / 100) } : { what: of.what, name, op: "=", value: valueText(x) };
-}
-
-/** withEdits is changes with others in the place of those of the same things. */
-export function withEdits(edits: Edit[], more: Edit[]): Edit[] {
-  const keys = new Set(more.map(keyOf));
-  return [...edits.filter((e) => !keys.has(keyOf(e))), ...more];
+/** edit is a place on an axis as a change. */
+export function edit({ what, name, by }: Parameter, x: number): Edit {
+  return by === "factor" ? { what, name, op: "x", value: valueText(x / 100) } : { what, name, op: "=", value: valueText(x) };
 }
 
 export const metrics = ["cost", "vms", "served", "worth"] as const;
@@ -177,13 +182,13 @@ export function impossible(of: Parameter, s: Sweep): { from: number; to: number 
 }
 
 /** said is the sentence that the page leads with. */
-export function said(of: Parameter[], s: Sweep, today: Units | null): string {
+export function said(of: Parameter[], s: Sweep, now: Units | null): string {
   const best = cheapest(s.points);
   if (!best) return s.points.length === 0 ? "No point is planned yet." : `No plan can keep every promise at any of ${s.points.length} points.`;
   const cost = units(best.cost.per_month);
   const where = best.parameters.map((x, i) => place(of[i]!, shownOf(of[i]!, x, s.period_s), s.currency)).join(", ");
-  const change = today === null ? 0n : cost - today;
-  const against = today === null ? "" : change === 0n ? "; together that is as today" : `; together that is ${headline(change < 0n ? -change : change, s.currency)} ${change < 0n ? "less" : "more"} than today`;
+  const change = now === null ? 0n : cost - now;
+  const against = now === null ? "" : change === 0n ? "; together that is as now" : `; together that is ${headline(change < 0n ? -change : change, s.currency)} ${change < 0n ? "less" : "more"} than now`;
   const value = units(best.cost.penalties);
   const lead =
     value === 0n

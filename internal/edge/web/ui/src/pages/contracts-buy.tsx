@@ -272,7 +272,7 @@ function Otherwise({ p }: { p: Purchase }) {
     ...p.demand_ends.map((e) => ({ what: `Demand ends on ${date(e.ends)}`, bill: e.bill, best: e.best, bestBill: e.best_bill, obligation: e.obligation as string | null })),
   ];
   return (
-    <div class="wide" role="region" aria-label="If demand goes on or ends otherwise" tabIndex={0}>
+    <div class="wide" role="group" aria-label="If demand goes on or ends otherwise" tabIndex={0}>
       <table>
         <thead>
           <tr>
@@ -335,7 +335,7 @@ function Others({ curve, currency }: { curve: SavingCurve; currency: string }) {
   ];
   const said = (p: SavingCurve["points"][number]) => `${p.vms} bought${p.bill === null ? "" : ` · the VM bill is ${money(p.bill)}`} · bill and value refused together ${money(p.saving!.replace("-", ""))} ${units(p.saving!) < 0n ? "more" : "less"} than today`;
   return (
-    <Figure title={`How much less bill and value refused come to with more or fewer of ${curve.offer}`} said={`A point is a number that was weighed; the line between is drawn, not computed.${curve.exact ? "" : " Parts of VMs and jobs are allowed here, so that the figures only come near those of whole ones."}`} columns={columns} rows={curve.points} name={(p) => String(p.vms)} points={[known.map(said)]} file="numbers" cursor={cursor}>
+    <Figure top title={`How much less bill and value refused come to with more or fewer of ${curve.offer}`} said={`A point is a number that was weighed; the line between is drawn, not computed.${curve.exact ? "" : " Parts of VMs and jobs are allowed here, so that the figures only come near those of whole ones."}`} columns={columns} rows={curve.points} name={(p) => String(p.vms)} points={[known.map(said)]} file="numbers" cursor={cursor}>
       {() => (
         <Plot x={number(line.map(([x]) => x), String, { exact: true, whole: true })} y={number([0, ...line.map(([, y]) => y)], short(currency))} height={narrow.value ? 220 : 300} top={28} at={nearest}>
           {(a) => (
@@ -372,7 +372,7 @@ function Regret({ p }: { p: Purchase }) {
     </tr>
   );
   return (
-    <div class="wide" role="region" aria-label="If demand is otherwise" tabIndex={0}>
+    <div class="wide" role="group" aria-label="If demand is otherwise" tabIndex={0}>
       <table>
         <thead>
           <tr>

@@ -151,7 +151,7 @@ function Bars({ h }: { h: Horizon }) {
   };
   return (
     <>
-      <Figure title="VM bill of each month" said={`The VM bill by how VMs are paid, and beside it what refused jobs are valued at, which stands on no bill.${h.as_it_is ? " A ring is the VM bill as it is, without the scenario." : ""} A click, or Enter, shows the hours of a month.${narrow.value && h.months.length > 6 ? " The first six months; the table has all." : ""}`} columns={columns} rows={h.months} name={(m) => m.start} points={[read]} file="months" cursor={cursor} open={open}>
+      <Figure top title="VM bill of each month" said={`The VM bill by how VMs are paid, and beside it what refused jobs are valued at, which stands on no bill.${h.as_it_is ? " A ring is the VM bill as it is, without the scenario." : ""} A click, or Enter, shows the hours of a month.${narrow.value && h.months.length > 6 ? " The first six months; the table has all." : ""}`} columns={columns} rows={h.months} name={(m) => m.start} points={[read]} file="months" cursor={cursor} open={open}>
         {() => (
           <Plot
             x={names(months.map((m) => monthName(m.start, true)))}

@@ -4,7 +4,7 @@ import type { Difference, PlanRecord } from "../api/contract.ts";
 import { Bridge, costLines, difference, type Step } from "../charts/bridge.tsx";
 import { cent, headline, perPeriod, rounded, shares, text, type Units } from "../model/money.ts";
 import { count, percent } from "../model/words.ts";
-import { Decisions } from "../parts/decisions.tsx";
+import { Decisions, decisionsOf } from "../parts/decisions.tsx";
 import { Export } from "../parts/export.tsx";
 import { Shown } from "../parts/fetched.tsx";
 import { DataTable } from "../parts/table.tsx";
@@ -64,7 +64,7 @@ function Between({ from, to }: { from: number; to: number }) {
         {(seen) => (
           <>
             <Costs two={seen} />
-            <Decisions before={seen.from.plan.classes} after={seen.to.plan.classes} was={`Plan ${numbered(from)}`} is={`Plan ${numbered(to)}`} currency={seen.to.plan.cost.currency} />
+            <Decisions of={decisionsOf(seen.from.plan.classes, seen.to.plan.classes)} was={`Plan ${numbered(from)}`} is={`Plan ${numbered(to)}`} currency={seen.to.plan.cost.currency} />
             <Inputs of={seen.difference} />
           </>
         )}
@@ -138,7 +138,7 @@ function Costs({ two }: { two: Two }) {
       ) : (
         <p>No line changes.</p>
       )}
-      <div class="wide" role="region" aria-labelledby="cost" tabIndex={0}>
+      <div class="wide" role="group" aria-labelledby="cost" tabIndex={0}>
         <table>
           <thead>
             <tr>

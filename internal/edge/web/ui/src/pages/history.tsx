@@ -21,6 +21,7 @@ import { cluster, current } from "../state/cluster.ts";
 import { inForce } from "../state/days.ts";
 import { useFetched } from "../state/fetched.ts";
 import { addressOf, chooseAll, query, route } from "../state/route.ts";
+import { whole, zoom, zoomed } from "../state/zoom.ts";
 import { bill, each, made, moment, numbered, period, Periods, why } from "./history-words.tsx";
 import { Chosen } from "./history-plan.tsx";
 
@@ -212,12 +213,24 @@ function List(read: Read) {
 function Costs({ all: times }: { all: Held[] }) {
   const per = period();
   const big = useSignal(500);
-  const held = useMemo(() => times.slice(0, big.value).filter((h) => h.plan.currency === times[0]!.plan.currency).reverse(), [times, big.value]);
+  const part = zoomed();
+  const held = useMemo(
+    () =>
+      times
+        .slice(0, big.value)
+        .filter((h) => h.plan.currency === times[0]!.plan.currency && (!part || ((h.until ?? now.value) > part[0] && h.since < part[1])))
+        .map((h) => (part && h.since < part[0] ? { ...h, since: part[0] } : h))
+        .reverse(),
+    [times, big.value, part?.join()],
+  );
   const points = useMemo(
     () => held.map(({ plan: p, since }) => `Plan ${numbered(p.number)}, from ${at(since)}: ${headline(bill(p, per), p.currency)} ${each[per]} on ${count(p.vms, "VM", "VMs")}, ${headline(all(p, per), p.currency)} with the value of ${count(p.refused, "refused job", "refused jobs")}`),
     [held, per],
   );
-  if (held.length === 0) return null;
+  const back = part && <button class="quiet" onClick={whole}>Show all</button>;
+  if (held.length === 0) return part && <section class="card"><p>No plan was in force then. {back}</p></section>;
+  const [from, until] = part ?? [held[0]!.since, held.at(-1)!.until ?? now.value];
+  const quarter = (until - from) / 4;
   const plans = held.map((h) => h.plan);
   const low = plans.reduce((a, b) => (bill(b, per) < bill(a, per) ? b : a));
   const high = plans.reduce((a, b) => (bill(b, per) > bill(a, per) ? b : a));
@@ -227,9 +240,12 @@ function Costs({ all: times }: { all: Held[] }) {
       : `The VM bill lay between ${headline(bill(low, per), low.currency)} (plan ${numbered(low.number)}) and ${headline(bill(high, per), high.currency)} ${each[per]} (plan ${numbered(high.number)}).`;
   return (
     <section class="card">
-      <Figure title="What was in force" said={said} columns={heldColumns(per)} rows={[...held].reverse()} name={(h) => String(h.since)} points={[points]} file="costs" open={(at) => chooseAll("pick", [String(held[at.point]!.plan.number)])}>
-        {(cursor) => <Steps held={held} per={per} cursor={cursor} />}
+      <Figure top title="What was in force" said={said} columns={heldColumns(per)} rows={[...held].reverse()} name={(h) => String(h.since)} points={[points]} file="costs" open={(at) => chooseAll("pick", [String(held[at.point]!.plan.number)])}>
+        {(cursor) => <Steps held={held} per={per} cursor={cursor} until={part?.[1] ?? Infinity} />}
       </Figure>
+      <p class="links small">
+        <button class="quiet" onClick={() => zoom(from + quarter, until - quarter)}>Zoom in</button> {back}
+      </p>
       <p class="legend">
         <span><span class="patch reserved" />VM bill</span>
         <span><span class="patch refused" />with the value refused, dashed</span>
@@ -255,12 +271,12 @@ function all(p: PlanSummary, per: Period): Units {
   return perPeriod(p.total_cost, p.period_s, per);
 }
 
-function Steps({ held, per, cursor }: { held: Held[]; per: Period; cursor: Signal<Cursor> }) {
+function Steps({ held, per, cursor, until }: { held: Held[]; per: Period; cursor: Signal<Cursor>; until: number }) {
   // A chart shows shape; the exact figures stand in the table.
   const line = (of: (p: PlanSummary, per: Period) => Units) => held.map(({ plan, since }): Point => [since, Number(of(plan, per)) / 1e9]);
   const [bills, alls] = [line(bill), line(all)];
   const end = held.at(-1)!;
-  const last = Math.max(end.until ?? now.value, end.since);
+  const last = Math.max(Math.min(end.until ?? now.value, until), end.since);
   const still = (points: Point[]): Point[] => [...points, [last, points.at(-1)![1]]];
   const dots = held.length > 100 ? 1.5 : 3.5;
   const read = cursor.value && bills[cursor.value.point];
@@ -270,6 +286,9 @@ function Steps({ held, per, cursor }: { held: Held[]; per: Period; cursor: Signa
       y={number([...bills, ...alls].map(([, y]) => y), short(end.plan.currency), { about: 4 })}
       height={240}
       at={(x) => (cursor.value = x === null ? null : { series: 0, point: Math.max(0, held.findLastIndex((h) => h.since <= x)) })}
+      cross={read ? read[0] : null}
+      brush={zoom}
+      reset={whole}
     >
       {(a) => (
         <>

@@ -4,40 +4,10 @@ import { decimal, perPeriod, price, scaled, units } from "../model/money.ts";
 import { duration } from "../model/time.ts";
 import { about } from "../model/words.ts";
 import { addressOf } from "../state/route.ts";
-import { byName, tried } from "./plan-classes.tsx";
+import type { Change } from "../model/flips.ts";
+import { tried } from "./plan-classes.tsx";
 
-/** Change is a value beyond which the plan decides otherwise, if all others stay; exact where plans were made anew for it. */
-export interface Change {
-  what: "penalty" | "deadline" | "price";
-  name: string;
-  now: string;
-  at: string;
-  exact: boolean;
-}
-
-const far = (c: Change) => Math.abs(Number(c.at) / Number(c.now) - 1);
-
-/** changesOf are the closest changes of mind, by how far each value is from what it is now. */
-export function changesOf({ plan }: CurrentPlan, problem: Problem): Change[] {
-  const all: Change[] = [];
-  const add = (what: Change["what"], name: string, now: string | number | undefined, at: string | number | null, exact: boolean) => {
-    if (at !== null && Number(now) > 0) all.push({ what, name, now: String(now), at: String(at), exact });
-  };
-  const classes = byName(problem);
-  const { on_demand: onDemand, vm_types: types } = problem.supply;
-  for (const { name, flips, stays } of plan.classes) {
-    const of = classes.get(name);
-    add("penalty", name, of?.penalty, flips.penalty, stays?.penalty != null);
-    // With another deadline another number of the jobs that arrive runs at once, which no plan was made for.
-    if (!of?.arrivals_per_hour) add("deadline", name, of?.deadline_s, flips.deadline_s, stays?.deadline_s != null);
-    if (!types?.length) add("price", "on_demand", onDemand?.price, flips.on_demand_price, plan.stays?.on_demand_price != null);
-  }
-  all.sort((a, b) => far(a) - far(b));
-  const price = all.find((c) => c.what === "price"); // one for all classes
-  return all.filter((c) => c.what !== "price" || c === price);
-}
-
-/** tryIt opens What if a hundredth beyond the point where the plan changes its mind. */
+/** tryIt opens Explore a hundredth beyond the point where the plan changes its mind. */
 function tryIt(plan: CurrentPlan, { what, name, now, at }: Change): string {
   const hundredths = Number(at) > Number(now) ? 101 : 99;
   const value = what === "deadline" ? String(Number(((Number(at) * hundredths) / 100).toPrecision(6))) : decimal(scaled(units(at), BigInt(hundredths), 100n));
@@ -55,7 +25,7 @@ export function Changes({ plan, problem, all }: { plan: CurrentPlan; problem: Pr
   return (
     <div class="changes">
       <p class="small muted">
-        The closest values beyond which the plan decides otherwise, if all others stay. <a href={addressOf(plan.cluster, "what-if")}>What if</a> changes several.
+        The closest values beyond which the plan decides otherwise, if all others stay. <a href={addressOf(plan.cluster, "explore")}>Explore</a> changes several.
       </p>
       <ol>
         {all.slice(0, 5).map((c) => (

@@ -174,7 +174,7 @@ export function byName(problem: Problem): Map<string, ProblemClass> {
 /** tried opens What if with one change. */
 export function tried(plan: CurrentPlan, edit: Edit): string {
   const keys = new URLSearchParams({ ch: write([edit])[0]!, base: String(plan.number) });
-  return `${addressOf(plan.cluster, "what-if")}?${keys}`;
+  return `${addressOf(plan.cluster, "explore")}?${keys}`;
 }
 
 /** close takes the panel away and leads back to the line that opened it. */

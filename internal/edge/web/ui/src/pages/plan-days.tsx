@@ -13,30 +13,22 @@ import { count, inText } from "../model/words.ts";
 import { now } from "../state/clock.ts";
 import { cluster } from "../state/cluster.ts";
 import { type Days as Read, span } from "../state/days.ts";
-import { addressOf, choose, go, query } from "../state/route.ts";
+import { addressOf, go } from "../state/route.ts";
+import { whole, zoom, zoomed } from "../state/zoom.ts";
 
 const step = 300_000; // by which the picture moves on
 
 const zone = () => cluster.value?.time_zone ?? "UTC";
 const said = (at: number) => clock(new Date(at), zone(), new Date(now.value)).replace(/ [A-Z+\-0-9:]+$/, "");
 
-/** zoomed is the part that is chosen in the address: two moments. */
-function zoomed(): [number, number] | null {
-  const [from, until] = (query.value.get("days") ?? "").split("..").map((t) => Date.parse(t));
-  return from && until && from < until ? [from, until] : null;
-}
-
-const zoom = (from: number, until: number) => choose("days", `${minute(from)}..${minute(until)}`);
-const minute = (at: number) => new Date(at).toISOString().slice(0, 16) + "Z";
-
 /** Picture is the time axis of a plan; the address holds which part of it is seen. */
 export function Picture({ plan, days }: { plan: CurrentPlan; days: Read }) {
   const at = Math.floor(now.value / step) * step;
   const chosen = zoomed();
-  const whole: [number, number] = [Math.max(at - span * day, Math.min(days.held.at(-1)?.since ?? Date.parse(plan.created_at), at - day)), days.ahead ? at + span * day : at];
-  const [from, until] = chosen ?? whole;
-  const all = useMemo(() => [...behind(days.held, days.ahead?.periods[0] ? Date.parse(days.ahead.periods[0].start) : at), ...(days.ahead ? aheadOf(days.ahead) : [])], [days, at]);
-  const seen = all.filter((s) => s.until > from && s.from < until).map((s) => ({ ...s, from: Math.max(s.from, from), until: Math.min(s.until, until) }));
+  const all: [number, number] = [Math.max(at - span * day, Math.min(days.held.at(-1)?.since ?? Date.parse(plan.created_at), at - day)), days.ahead ? at + span * day : at];
+  const [from, until] = chosen ?? all;
+  const stretches = useMemo(() => [...behind(days.held, days.ahead?.periods[0] ? Date.parse(days.ahead.periods[0].start) : at), ...(days.ahead ? aheadOf(days.ahead) : [])], [days, at]);
+  const seen = stretches.filter((s) => s.until > from && s.from < until).map((s) => ({ ...s, from: Math.max(s.from, from), until: Math.min(s.until, until) }));
   const { currency } = plan.plan.cost;
   const prices = pricesIn(days.prices, from, until);
   const points = seen.map((s) => read(s, currency, prices));
@@ -54,12 +46,12 @@ export function Picture({ plan, days }: { plan: CurrentPlan; days: Read }) {
         <h2 id="days">Behind and ahead</h2>
         <span class="tools small">
           <button class="quiet" onClick={() => zoom(middle - wide / 4, middle + wide / 4)}>Zoom in</button>
-          {chosen && <button class="quiet" onClick={() => choose("days", null)}>Show all</button>}
+          {chosen && <button class="quiet" onClick={whole}>Show all</button>}
         </span>
       </header>
       <Figure
         title="VMs by kind of supply"
-        said={`${sentence(all, at)}${days.ahead?.warnings.some((w) => w.code === "windows_left_out") ? " Jobs that may wait count as they arrive." : ""}${next ? ` Next contract end: ${inText(next.name)}, ${said(Date.parse(next.until)).replace(/, .*$/, "")}.` : ""}`}
+        said={`${sentence(stretches, at)}${days.ahead?.warnings.some((w) => w.code === "windows_left_out") ? " Jobs that may wait count as they arrive." : ""}${next ? ` Next contract end: ${inText(next.name)}, ${said(Date.parse(next.until)).replace(/, .*$/, "")}.` : ""}`}
         columns={columns(currency)}
         rows={seen}
         name={(s) => String(s.from)}
@@ -77,8 +69,9 @@ export function Picture({ plan, days }: { plan: CurrentPlan; days: Read }) {
             top={30}
             at={(x) => (cursor.value = x === null ? null : pointed(seen, x))}
             press={(x) => open(pointed(seen, x)?.point ?? -1)}
+            cross={cursor.value && middleOf(seen[cursor.value.point])}
             brush={zoom}
-            reset={() => choose("days", null)}
+            reset={whole}
           >
             {(a) => <Drawn a={a} seen={seen} days={days} currency={currency} from={from} until={until} at={at} prices={prices} cursor={cursor} />}
           </Plot>
@@ -87,6 +80,8 @@ export function Picture({ plan, days }: { plan: CurrentPlan; days: Read }) {
     </>
   );
 }
+
+const middleOf = (s: Stretch | undefined) => (s ? (s.from + s.until) / 2 : null);
 
 /** pointed is the stretch at a moment. */
 function pointed(seen: Stretch[], x: number): Cursor {

@@ -21,7 +21,8 @@ import { current, refresh } from "../state/cluster.ts";
 import { useDays } from "../state/days.ts";
 import { type Ahead, useMonth } from "../state/month.ts";
 import { addressOf, choose, chosen } from "../state/route.ts";
-import { Changes, changesOf } from "./plan-changes.tsx";
+import { flipsOf } from "../model/flips.ts";
+import { Changes } from "./plan-changes.tsx";
 import { Classes } from "./plan-classes.tsx";
 import { refusal } from "../state/rights.ts";
 
@@ -72,7 +73,7 @@ function Changed({ plan, held, period }: { plan: CurrentPlan; held: Held[] | nul
   const change = was && difference(plan, was, period);
   const than = then && then.since > now.value - day ? `plan ${then.plan.number}, ${age(now.value - then.since)}` : "a day ago";
   return (
-    <p class="small changed">
+    <p class={held ? "small changed" : "small changed coming"}>
       {was && change != null && was.number !== plan.number && (
         <>
           <span class="strong">{change === 0n ? "No change" : `${headline(change < 0n ? -change : change, plan.currency)} ${eachAtRate[period]} ${change < 0n ? "less" : "more"}`}</span> {change === 0n ? "since" : "than"} {than}.{" "}
@@ -203,8 +204,9 @@ function Money({ plan, problem, held }: { plan: CurrentPlan; problem: Problem; h
 
 /** ThisMonth is the month's own bill: what it has come to, and what is to come. */
 function ThisMonth({ cluster }: { cluster: string }) {
-  const m = useMonth(cluster).value.value;
-  if (!m) return null;
+  const month = useMonth(cluster);
+  const m = month.value.value;
+  if (!m) return month.asking.value ? <p class="month coming" /> : null;
   const name = monthOf(m.until);
   const money = (u: Units) => headline(u, m.currency);
   const since = sinceInMonth(m.from, m.until);
@@ -293,7 +295,7 @@ function VMs({ plan, problem }: { plan: CurrentPlan; problem: Problem }) {
 
 function Facts({ plan, problem }: { plan: CurrentPlan; problem: Problem }) {
   const { prices, cost } = plan.plan;
-  const changes = changesOf(plan, problem);
+  const changes = flipsOf(plan.plan, problem);
   const fractions = problem.options?.integrality === "relaxed"; // prices of the relaxation can be far off in whole VMs
   const worth = fractions ? [...(prices?.contracts ?? [])].sort((a, b) => Number(b.worth) - Number(a.worth))[0] : undefined;
   if (!(fractions && prices) && !changes.length) return null;

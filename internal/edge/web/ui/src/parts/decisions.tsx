@@ -6,21 +6,28 @@ import { Name } from "./name.tsx";
 
 const onPage = 100;
 
-interface Row {
+type Decided = Pick<ClassPlan, "admitted" | "vms">;
+
+/** Decision is what is decided about a class in two plans. */
+export interface Decision {
   name: string;
-  from: ClassPlan | null;
-  to: ClassPlan | null;
+  from: Decided | null;
+  to: (Decided & Pick<ClassPlan, "reason">) | null;
 }
 
-const changes = ({ from, to }: Row) => !from || !to || from.admitted !== to.admitted || Math.abs(from.vms - to.vms) >= 0.05;
+/** decisionsOf are those of two plans. */
+export function decisionsOf(before: ClassPlan[], after: ClassPlan[]): Decision[] {
+  const of = new Map(before.map((c) => [c.name, c]));
+  const stay = new Set(after.map((c) => c.name));
+  return [...after.map((c) => ({ name: c.name, from: of.get(c.name) ?? null, to: c })), ...before.filter((c) => !stay.has(c.name)).map((c) => ({ name: c.name, from: c, to: null }))];
+}
+
+const changes = ({ from, to }: Decision) => !from || !to || from.admitted !== to.admitted || Math.abs(from.vms - to.vms) >= 0.05;
 
 /** Decisions are the classes to which another thing happens in another plan; those that do not change are
  *  counted, and shown to who asks. */
-export function Decisions({ before, after, was, is, currency }: { before: ClassPlan[]; after: ClassPlan[]; was: string; is: string; currency: string }) {
-  const of = new Map(before.map((c) => [c.name, c]));
-  const stay = new Set(after.map((c) => c.name));
+export function Decisions({ of: rows, was, is, currency }: { of: Decision[]; was: string; is: string; currency: string }) {
   const whole = useSignal(false);
-  const rows: Row[] = [...after.map((c) => ({ name: c.name, from: of.get(c.name) ?? null, to: c })), ...before.filter((c) => !stay.has(c.name)).map((c) => ({ name: c.name, from: c, to: null }))];
   const changed = rows.filter(changes);
   const same = rows.length - changed.length;
   const shown = whole.value ? [...changed, ...rows.filter((r) => !changes(r))] : changed;

@@ -45,7 +45,7 @@ export function HeatTable({ caption, across, down, columns, rows, cells, read }:
     <p class="small muted">
       Across: <bdi>{across}</bdi>. Down: <bdi>{down}</bdi>.
     </p>
-    <div class="wide heat" role="region" aria-label={caption} tabIndex={0}>
+    <div class="wide heat" role="group" aria-label={caption} tabIndex={0}>
       <table ref={table} role="grid" onKeyDown={onKey} onFocusOut={() => read(null)}>
         <caption class="hidden">{caption}</caption>
         <thead>

@@ -1,8 +1,8 @@
 import { useSignal } from "@preact/signals";
 import { parse, show, unitOf } from "../model/fields.ts";
-import { curveOf, type Edit, fromPlace, type Knob, keyOf, partOf, places, rounded, stepOf, tooLarge, toPlace, valueText } from "../model/scenario.ts";
+import { axisOf, type Edit, fromPlace, type Knob, keyOf, partOf, places, rounded, stepOf, tooLarge, toPlace, valueText } from "../model/scenario.ts";
 import { commit, move } from "../state/edits.ts";
-import { addressOf, query, route } from "../state/route.ts";
+import { drawn, turn } from "../state/curves.ts";
 
 /** Of the knobs that are moved together with one hint: what it is called in their descriptions. */
 export const hint = "knobs-hint";
@@ -63,15 +63,8 @@ export function KnobControl({ knob, edit, fastest }: { knob: Knob; edit: Edit | 
   );
 }
 
-/** curveAddress makes a knob the axis of a curve; what else is changed stays. */
-function curveAddress(curve: string, key: string): string {
-  const others = query.peek().getAll("ch").filter((c) => !c.startsWith(`${encodeURIComponent(key).replace(/%3A/, ":")}:`));
-  return `${addressOf(route.peek().cluster, "curves")}?${new URLSearchParams([["x", curve], ...others.map((c): [string, string] => ["ch", c])])}`;
-}
-
 function Slider({ knob, id, value, put, fastest }: { knob: Knob; id: string; value: number; put: (v: number | null) => void; fastest: number | undefined }) {
-  const curve = curveOf(knob);
-  const key = keyOf(knob);
+  const axis = axisOf(knob);
   const typed = useSignal<string | null>(null);
   const refused = useSignal(false);
   const set = (v: number | null) => {
@@ -144,7 +137,7 @@ function Slider({ knob, id, value, put, fastest }: { knob: Knob; id: string; val
           onDblClick={() => set(knob.now)}
         />
       </div>
-      <p class="small muted" id={`${id}-now`}>
+      <p class={knob.kind === "duration" ? "small muted hints" : "small muted"} id={`${id}-now`}>
         {refused.value ? (
           <span class="strong">This cannot be read. Type {knob.kind === "duration" ? "18 min, 0:18:00" : "a number"}, +10 % or x1.2.</span>
         ) : (
@@ -161,15 +154,12 @@ function Slider({ knob, id, value, put, fastest }: { knob: Knob; id: string; val
                 </button>
               </>
             )}
-            {curve !== null && (
+            {axis !== null && (
               <>
                 {" · "}
-                <a
-                  href={curveAddress(curve, key)}
-                  onClick={(e) => (e.currentTarget.href = curveAddress(curve, key))} // with what was changed since it was drawn
-                >
-                  as a curve
-                </a>
+                <button class="quiet" aria-pressed={drawn.value.includes(axis)} onClick={() => turn(axis)}>
+                  {drawn.value.includes(axis) ? "take its curve away" : drawn.value.length === 0 ? "draw a curve over this" : "draw a grid over this too"}
+                </button>
               </>
             )}
             {fastest !== undefined && <> · fastest possible {show("duration", fastest)}</>}

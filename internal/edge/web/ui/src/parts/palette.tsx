@@ -78,8 +78,8 @@ const keys: [string, string][] = [
   ["J, K", "On Plan: the class below, the class above"],
   ["Escape", "Closes a panel, a menu or a dialog"],
   ["Arrow keys", "On a chart: the point that is read; on tabs: the next one"],
-  ["Enter", "On a chart: opens the point that is read"],
-  ["Ctrl Z, Ctrl Shift Z", "On What if: undo and redo a change"],
+  ["Enter", "On a chart: opens or tries the point that is read"],
+  ["Ctrl Z, Ctrl Shift Z", "On Explore: undo and redo a change"],
 ];
 
 export function Keys({ close }: { close: () => void }) {

@@ -79,7 +79,7 @@ export function DataTable<R>({ caption, columns, rows, name, file, sort, filter,
           )}
         </div>
       )}
-      <div class="wide" role="region" aria-label={caption} tabIndex={0}>
+      <div class="wide" role="group" aria-label={caption} tabIndex={0}>
         <table class="data" role="table">
           <caption class="hidden">{caption}</caption>
           <thead role="rowgroup">

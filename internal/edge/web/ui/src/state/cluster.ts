@@ -107,6 +107,9 @@ export function tryNow(): void {
   else if (clusters.value) void begin();
 }
 
+/** numberIn is the number of the plan that a problem is of, as its version tells. */
+const numberIn = (etag: string) => Number(/\d+/.exec(etag)?.[0] ?? 0);
+
 let asked = 0;
 let newest = 0; // of the questions for a plan that have been answered, the one asked last
 let read: Answer<CurrentPlan> | null = null; // the last answer, of which the problem may still be on its way
@@ -118,6 +121,7 @@ export async function refresh(name: string, told = 0): Promise<void> {
   const mine = ++asked;
   const counts = () => route.value.cluster === name && mine > newest;
   const shown = current.value?.plan.cluster === name ? current.value : null;
+  const mayBe = shown ? null : ask("GET /v1/clusters/{cluster}/plans/{plan}/problem", { path: { cluster: name, plan: "current" } }).catch(() => null); // of the plan that comes meanwhile, most likely
   let answer = read?.value.cluster === name ? read : null;
   let other = false; // than what was known
   const look = async () => {
@@ -129,7 +133,8 @@ export async function refresh(name: string, told = 0): Promise<void> {
     let { value, etag, at } = await look();
     if (told && told !== value.number) ({ value, etag, at } = await look());
     if (counts()) read = { value, etag, at };
-    const problem = shown?.plan.number === value.number ? shown.problem : await get("GET /v1/clusters/{cluster}/plans/{plan}/problem", { cluster: name, plan: String(value.number) });
+    const early = await mayBe;
+    const problem = shown?.plan.number === value.number ? shown.problem : early && numberIn(early.etag) === value.number ? early.value : await get("GET /v1/clusters/{cluster}/plans/{plan}/problem", { cluster: name, plan: String(value.number) });
     if (!counts()) return;
     newest = mine;
     batch(() => {

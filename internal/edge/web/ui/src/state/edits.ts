@@ -2,13 +2,24 @@
 // something is moved they are not there yet.
 import { batch, computed, effect, signal, untracked } from "@preact/signals";
 import { ask, get, Problem } from "../api/client.ts";
-import type { Problem as PlannedProblem } from "../api/contract.ts";
+import type { Plan, Problem as PlannedProblem } from "../api/contract.ts";
+import { flipsOf } from "../model/flips.ts";
+import { perPeriod } from "../model/money.ts";
 import { type Pin, readPins, writePins } from "../model/pins.ts";
-import { change, type Edit, editOf, inOrder, isThere, keyOf, read, write } from "../model/scenario.ts";
+import { change, type Edit, editOf, inOrder, isThere, type Knob, keyOf, knobs, read, write } from "../model/scenario.ts";
 import { query, rewrite, route, stay } from "./route.ts";
 
 /** base is the plan that is compared with, and what it was asked. */
-export const base = signal<{ number: number; problem: PlannedProblem } | null>(null);
+export const base = signal<{ number: number; problem: PlannedProblem; plan: Plan } | null>(null);
+
+/** offered is what can be changed of it. */
+export const offered = computed<Knob[]>(() => {
+  const from = base.value;
+  if (!from) return [];
+  const { cost, vms } = from.plan;
+  const flips = new Map(flipsOf(from.plan, from.problem).map((f) => [keyOf(f), Number(f.at)]));
+  return knobs(from.problem, { flips, vms: vms.total, onDemand: vms.on_demand, bill: Number(perPeriod(cost.bill, cost.period_s, "month") / 10_000_000n) / 100 });
+});
 
 const baseText = computed(() => query.value.get("base") ?? "");
 /** wantedBase is the number of the plan that the address compares with; 0 is the current one. */
@@ -29,7 +40,7 @@ export const savedWrong = signal<Problem | null>(null);
 const savedName = computed(() => (query.value.has("ch") ? null : query.value.get("s")));
 
 const moving = signal<Edit[] | null>(null); // not in the address yet
-const settled = computed(() => (savedName.value !== null && saved.value?.name === savedName.value ? saved.value.edits : inAddress.value.edits));
+export const settled = computed(() => (savedName.value !== null && saved.value?.name === savedName.value ? saved.value.edits : inAddress.value.edits));
 export const edits = computed(() => moving.value ?? settled.value);
 export const unread = computed(() => [
   ...(baseText.value !== "" && wantedBase.value === 0 ? [`base=${baseText.value}`] : []),
@@ -55,7 +66,7 @@ function put(next: Edit[]): void {
 
 function keys(next: Edit[]): Record<string, string[]> {
   const of = base.value?.number ?? null; // an address with changes names what they are compared with
-  return { ch: write(next), s: [], ...(of !== null && !query.value.has("base") ? { base: [String(of)] } : {}) };
+  return { ch: write(next), s: [], ...(of !== null && next.length > 0 && !query.value.has("base") ? { base: [String(of)] } : {}) };
 }
 
 function settle(step = false): void {

@@ -14,14 +14,15 @@ const addresses: Record<string, string> = {
   plan: "plan",
   classes: "plan/classes",
   history: "plan/history",
-  "what-if": "explore",
-  curves: "explore/curves",
+  explore: "explore",
   contracts: "commitments",
   live: "operate",
   batch: "operate/batch",
   pool: "operate/pool",
 };
 const pageAt = new Map(Object.entries(addresses).map(([page, address]) => [address, page]));
+/** What pages were called in addresses of former times, where that is not their name of today. */
+const called: Record<string, string> = { now: "plan", "what-if": "explore", curves: "explore" };
 
 /** readRoute tells which page an address leads to, and whether that is its address of former times: the page's own
  *  name after the cluster's. */
@@ -30,18 +31,24 @@ function readRoute(path: string): Route & { former: boolean } {
   if (parts[0] !== "c" || !parts[1]) return { page: parts[0] ?? "", cluster: "", rest: parts.slice(1), former: false };
   const [cluster, first = "now", second = ""] = parts.slice(1) as [string, string?, string?];
   const within = pageAt.get(`${first}/${second}`);
+  if (first === "explore" && second === "curves") return { page: "explore", cluster, rest: [], former: true };
   if (within) return { page: within, cluster, rest: parts.slice(4), former: false };
   const rest = parts.slice(3);
   const page = pageAt.get(first);
   if (page) return { page, cluster, rest, former: false };
-  const old = first === "now" ? "plan" : first;
+  const old = called[first] ?? first;
   return { page: old, cluster, rest, former: old in addresses };
 }
 
 /** look reads where one is. An address of former times becomes the one of today. */
 function look() {
   const { page, cluster, rest, former } = readRoute(location.pathname);
-  if (former) history.replaceState(null, "", addressOf(cluster, page, ...rest) + location.search + location.hash);
+  if (former) {
+    const keys = new URLSearchParams(location.search);
+    if (/\/curves\/?$/.test(location.pathname) && !keys.has("x")) keys.set("x", "deadline"); // the curve that was drawn unasked
+    const text = keys.toString();
+    history.replaceState(null, "", addressOf(cluster, page, ...rest) + (text ? `?${text}` : "") + location.hash);
+  }
   return { path: location.pathname, query: location.search };
 }
 

@@ -2,7 +2,7 @@
 // wins, and an older answer never takes the place of a newer one.
 import { batch, effect, signal, untracked } from "@preact/signals";
 import { ask, get, Problem } from "../api/client.ts";
-import type { ScenarioAnswer, ScenarioOutcome } from "../api/contract.ts";
+import type { Problem as PlannedProblem, ScenarioAnswer, ScenarioOutcome, WhatIf } from "../api/contract.ts";
 import { change, type Edit, inOrder, write } from "../model/scenario.ts";
 import { current, session } from "./cluster.ts";
 import { base, edits, follow, forget, pins, wantedBase } from "./edits.ts";
@@ -49,7 +49,7 @@ async function pace(): Promise<void> {
 
 /** newest is the question that should be answered; "" is none. */
 function newest(): string {
-  return base.value && route.value.page === "what-if" ? keyOfEdits(base.value.number, edits.value) : "";
+  return base.value && route.value.page === "explore" ? keyOfEdits(base.value.number, edits.value) : "";
 }
 
 function unasked(): boolean {
@@ -114,15 +114,27 @@ async function given<T>(from: (signal: AbortSignal) => Promise<T>, tell: boolean
   }
 }
 
+const question = "POST /v1/clusters/{cluster}/what-if";
+
+/** questionOf asks what changes of a stored plan's inputs come to. */
+function questionOf(from: { number: number; problem: PlannedProblem }, all: { name: string; edits: Edit[] }[], detail: "full" | "classes" | "summary") {
+  const scenarios = all.map(({ name, edits }) => ({ name, changes: inOrder(edits).map((e) => change(e, from.problem)) }));
+  return { path: { cluster: route.peek().cluster }, body: { plan: from.number, detail, scenarios } };
+}
+
+/** inFull is an answer with both plans. */
+export async function inFull(a: Answered): Promise<WhatIf> {
+  return (await ask(question, questionOf(base.value!, [{ name: "what if", edits: a.edits }], "full")))!.value;
+}
+
 async function sendNewest(): Promise<void> {
   const of = newest();
-  const problem = base.value?.problem;
-  if (!of || !problem) return;
+  const from = base.value;
+  if (!of || !from) return;
   asking = of;
   const tried = edits.value;
-  const changes = inOrder(tried).map((e) => change(e, problem));
   const began = performance.now();
-  const answer = await given((signal) => ask("POST /v1/what-if", { path: {}, body: { problem, scenarios: [{ name: "what if", changes }], detail: "full" }, signal }), true);
+  const answer = await given((signal) => ask(question, { ...questionOf(from, [{ name: "what if", edits: tried }], "classes"), signal }), true);
   const scenario = answer?.value.scenarios[0];
   if (!answer || !scenario) return;
   painted = performance.now();
@@ -139,13 +151,12 @@ async function sendNewest(): Promise<void> {
 /** sendPins asks for what is not known of the pins; false is nothing to ask. */
 async function sendPins(): Promise<boolean> {
   const b = base.value;
-  if (!b || route.value.page !== "what-if") return false;
+  if (!b || route.value.page !== "explore") return false;
   const known = summaries.value;
   const open = pins.value.filter((p) => !known.has(keyOfEdits(b.number, p.edits)));
   if (open.length === 0) return false;
   await pace();
-  const scenarios = open.map((p) => ({ name: p.letter, changes: inOrder(p.edits).map((e) => change(e, b.problem)) }));
-  const answer = await given((signal) => ask("POST /v1/what-if", { path: {}, body: { problem: b.problem, scenarios, detail: "summary" }, signal }), false);
+  const answer = await given((signal) => ask(question, { ...questionOf(b, open.map((p) => ({ name: p.letter, edits: p.edits })), "summary"), signal }), false);
   if (!answer) return unasked();
   const all = new Map(summaries.value);
   for (const [i, p] of open.entries()) all.set(keyOfEdits(b.number, p.edits), answer.value.scenarios[i]!);
@@ -164,8 +175,9 @@ export function begin(): () => void {
     const wanted = wantedBase.value;
     const now = current.value;
     const have = untracked(() => base.value);
-    if (!now || now.plan.cluster !== name || (have && (wanted === 0 || have.number === wanted))) return;
-    if (!wanted || wanted === now.plan.number) base.value = { number: now.plan.number, problem: now.problem };
+    const follows = untracked(() => edits.value.length === 0 && pins.value.length === 0); // there is nothing yet that is compared
+    if (!now || now.plan.cluster !== name || (have && (wanted === 0 ? !follows || have.number === now.plan.number : have.number === wanted))) return;
+    if (!wanted || wanted === now.plan.number) base.value = { number: now.plan.number, problem: now.problem, plan: now.plan.plan };
     else void load(name, wanted);
   });
   const stopSending = effect(() => {
@@ -207,8 +219,9 @@ async function load(name: string, number: number): Promise<void> {
   const here = stay();
   const counts = () => here() && wantedBase.value === number;
   try {
-    const problem = await get("GET /v1/clusters/{cluster}/plans/{plan}/problem", { cluster: name, plan: String(number) });
-    if (counts()) base.value = { number, problem };
+    const of = { cluster: name, plan: String(number) };
+    const [problem, { plan }] = await Promise.all([get("GET /v1/clusters/{cluster}/plans/{plan}/problem", of), get("GET /v1/clusters/{cluster}/plans/{plan}", of)]);
+    if (counts()) base.value = { number, problem, plan };
   } catch (e) {
     if (!(e instanceof Problem)) throw e;
     if (counts()) wrong.value = e;

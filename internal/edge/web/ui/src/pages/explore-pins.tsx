@@ -94,7 +94,7 @@ function Compared({ all }: { all: Figures[] }) {
   ];
   const possible = all.filter((f) => f.status !== "infeasible");
   return (
-    <div class="wide" role="region" aria-label="Pinned scenarios compared" tabIndex={0}>
+    <div class="wide" role="group" aria-label="Pinned scenarios compared" tabIndex={0}>
       <table>
         <thead>
           <tr>

@@ -1,66 +1,46 @@
 // What can be changed: a few controls at first, and a list of all the others.
 import { useSignal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
-import type { ClassPlan, JobAnswer, ProblemClass } from "../api/contract.ts";
+import type { JobAnswer, ProblemClass } from "../api/contract.ts";
 import { ask } from "../api/client.ts";
-import { perPeriod } from "../model/money.ts";
 import { planned } from "../model/planned.ts";
-import { type Knob, type Known, keyOf, knobs } from "../model/scenario.ts";
+import { axisOf, type Knob, keyOf } from "../model/scenario.ts";
 import { count } from "../model/words.ts";
 import { hint, KnobControl } from "../parts/knob.tsx";
-import { current } from "../state/cluster.ts";
-import { base, edits } from "../state/edits.ts";
+import { drawn } from "../state/curves.ts";
+import { base, edits, offered } from "../state/edits.ts";
 import { useFetched } from "../state/fetched.ts";
-import { answered } from "../state/whatif.ts";
 
 export function Change() {
   return (
     <section class="card change" aria-labelledby="change">
       <h2 id="change">Change</h2>
       <p class="small muted" id={hint}>
-        Move a slider, or type a value. Arrow keys move one step, Page keys ten.
+        Those first that change the plan soonest. Move a slider, or type a value: arrow keys move one step, Page keys ten.
       </p>
       <Knobs />
     </section>
   );
 }
 
-/** stakes orders classes by the money that hangs on them. */
-function stakes(classes: ClassPlan[], penalty: (name: string) => number): string[] {
-  return [...classes].sort((a, b) => (b.admitted + b.refused) * penalty(b.name) - (a.admitted + a.refused) * penalty(a.name)).map((c) => c.name);
-}
+const closest = 5; // knobs that change the plan soonest, shown at first
 
 function Knobs() {
   const shown = useSignal<string[]>([]);
   const from = base.value;
-  const was = answered.value?.base;
   if (!from) return <p class="muted late">Reading plan …</p>;
-  const plan = was?.plan ?? (current.value?.plan.number === from.number ? current.value.plan.plan : null);
-  const known: Known = {
-    flips: new Map(plan?.classes.map((c) => [c.name, { deadline: c.flips.deadline_s, penalty: c.flips.penalty === null ? null : Number(c.flips.penalty) }]) ?? []),
-    vms: plan?.vms.total ?? 0,
-    onDemand: plan?.vms.on_demand ?? 0,
-    bill: plan ? Number(perPeriod(plan.cost.bill, plan.cost.period_s, "month") / 10_000_000n) / 100 : 0,
-  };
-  const all = knobs(from.problem, known);
-  const penalty = new Map(from.problem.classes.map((c) => [c.name, Number(c.penalty)]));
-  const top = plan ? stakes(plan.classes, (n) => penalty.get(n) ?? 0).slice(0, 3) : from.problem.classes.slice(0, 3).map((c) => c.name);
+  const all = offered.value;
+  const soonest = all.slice(0, closest);
   const largest = [...(from.problem.supply.contracts ?? [])].sort((a, b) => b.vms - a.vms)[0]?.name;
-  const first = (k: Knob) =>
-    (k.what === "deadline" && top.includes(k.name)) ||
-    (k.what === "penalty" && k.name === top[0]) ||
-    (k.what === "demand" && k.name === "*") ||
-    k.what === "price" ||
-    k.what === "budget" ||
-    (k.what === "contract" && k.name === largest);
-  const of = new Map(edits.value.map((e) => [keyOf(e), e]));
-  const visible = all.filter((k) => first(k) || of.has(keyOf(k)) || shown.value.includes(keyOf(k)));
-  const seen = new Set(visible.map(keyOf));
+  const first = (k: Knob) => soonest.includes(k) || ["price:on_demand", "demand:*", "budget:vm_month", `contract:${largest}`].includes(keyOf(k));
+  const of = new Set([...edits.value.map(keyOf), ...shown.value]);
+  const visible = all.filter((k) => first(k) || of.has(keyOf(k)) || drawn.value.includes(axisOf(k) ?? ""));
+  const seen = new Set(visible);
   const classes = new Map(from.problem.classes.map((c) => [c.name, c]));
   return (
     <>
       <Listed knobs={visible} classes={classes} added={shown.value.at(-1)} />
-      <AddChange hidden={all.filter((k) => !seen.has(keyOf(k)))} add={(k) => (shown.value = [...shown.value, keyOf(k)])} />
+      <AddChange hidden={all.filter((k) => !seen.has(k))} add={(k) => (shown.value = [...shown.value, keyOf(k)])} />
     </>
   );
 }

@@ -1,5 +1,5 @@
 // What came of the changes: a sentence, the money line by line, and the decisions that change.
-import type { ClassPlan, MoneySplit } from "../api/contract.ts";
+import type { ClassPlan, MoneySplit, WhatIf } from "../api/contract.ts";
 import { Bridge, costLines, difference, type Step } from "../charts/bridge.tsx";
 import { Figure } from "../charts/figure.tsx";
 import { decimal, eachAtRate, headline, type Period, periods, periodTexts, perPeriod, shownPeriods, text, type Units } from "../model/money.ts";
@@ -9,11 +9,15 @@ import { count, percent, percentAtMost } from "../model/words.ts";
 import { Banner } from "../parts/banner.tsx";
 import { Chip } from "../parts/chip.tsx";
 import { Decisions } from "../parts/decisions.tsx";
+import { lazy } from "../parts/lazy.tsx";
 import { Segments } from "../parts/segments.tsx";
 import { cluster } from "../state/cluster.ts";
-import { apply, base } from "../state/edits.ts";
+import { drawn } from "../state/curves.ts";
+import { apply, base, edits } from "../state/edits.ts";
 import { choose, chosen } from "../state/route.ts";
 import { type Answered, answered, stopped, wrong } from "../state/whatif.ts";
+
+const Curve = lazy(async () => (await import("./explore-curve.tsx")).Curve, 640);
 
 interface Figures {
   total: MoneySplit; // bill and value refused together
@@ -64,12 +68,20 @@ export function Strip() {
 
 /** Outcome is everything that came of the changes. */
 export function Outcome() {
-  const before = answered.value?.base.plan?.classes;
-  const after = answered.value?.scenario.plan?.classes;
+  const draws = drawn.value.length > 0;
+  const f = edits.value.length > 0 ? figuresOf(answered.value) : null;
+  const { classes, cost } = answered.value?.scenario ?? {};
+  const rows = classes?.map(({ name, admitted, vms, reason }) => ({ name, from: { admitted: admitted.from, vms: vms.from }, to: { admitted: admitted.to, vms: vms.to, reason } }));
   return (
     <>
       <Answer />
-      {before && after && <Decisions before={before} after={after} was="Jobs now" is="What if" currency={answered.value!.scenario.cost.currency} />}
+      {draws && <Curve />}
+      {draws && f && (
+        <section class="card" aria-label="What the difference is made of">
+          <Parts f={f} />
+        </section>
+      )}
+      {rows && <Decisions of={rows} was="Jobs now" is="What if" currency={cost!.currency} />}
     </>
   );
 }
@@ -82,7 +94,7 @@ function Answer() {
   const said = trouble && <Banner error said={trouble.message} />;
   if (!a || !b)
     return (
-      <section class="card">
+      <section class={trouble ? "card" : `card answer coming${edits.value.length > 0 ? " changed" : ""}`}>
         <h1>{trouble ? "There is no answer yet." : <span class="late">Reading plan …</span>}</h1>
         {said}
       </section>
@@ -103,13 +115,34 @@ function Answer() {
       </header>
       {said}
       {stopped.value && <Banner said="Stopped. These are the figures of before; move something to ask again." />}
-      {f ? <Costs a={a} f={f} /> : <Impossible a={a} />}
+      {f ? <Headline a={a} f={f} /> : <Impossible a={a} />}
+      {f && edits.value.length > 0 && drawn.value.length === 0 && <Parts f={f} />}
     </section>
   );
 }
 
-function Costs({ a, f }: { a: Answered; f: Figures }) {
-  const { total, bill, rest, per, change, currency, period } = f;
+/** Headline is by how much the bill changes, and the value refused beside it. */
+function Headline({ a, f }: { a: Answered; f: Figures }) {
+  const { bill, rest, per, change, currency, period } = f;
+  const was = Number(per(bill.from));
+  const more = change < 0n ? "less" : "more";
+  const part = was === 0 ? more : `${percent(Math.abs(Number(change) / was))} ${more}`;
+  const value = rest.filter((c) => c.name === "penalties").reduce((sum, c) => sum + per(c.to) - per(c.from), 0n);
+  return (
+    <>
+      <p>
+        <span class="big">{difference(change, currency)}</span> <span class="unit">{change === 0n ? "" : `${eachAtRate[period]}${was === 0 ? "" : ","} ${part}`} on the VM bill{value === 0n ? "" : `; value refused ${difference(value, currency)}`}</span>
+      </p>
+      <p class="small muted">
+        {count(a.base.vms.total, "VM", "VMs")} now, {count(a.scenario.vms.total, "VM", "VMs")} what if.
+      </p>
+    </>
+  );
+}
+
+/** Parts are what the difference is made of. */
+function Parts({ f }: { f: Figures }) {
+  const { total, bill, rest, per, currency } = f;
   const values = rest.reduce((sum, c) => sum + per(c.values), 0n);
   const steps: Step[] = [];
   if (values !== 0n) steps.push({ name: "Same decisions", change: values, kind: "values" });
@@ -117,10 +150,6 @@ function Costs({ a, f }: { a: Answered; f: Figures }) {
     const by = per(c.decisions);
     if (by !== 0n || (c.name !== "spot" && c.name !== "reserved_idle")) steps.push({ ...costLines[c.name]!, change: by });
   }
-  const was = Number(per(bill.from));
-  const more = change < 0n ? "less" : "more";
-  const part = was === 0 ? more : `${percent(Math.abs(Number(change) / was))} ${more}`;
-  const value = rest.filter((c) => c.name === "penalties").reduce((sum, c) => sum + per(c.to) - per(c.from), 0n);
   const money = (amount: string) => text(per(amount), currency, 2);
   const column = (key: string, title: string, of: (c: MoneySplit) => Units, signed: boolean): Column<MoneySplit> => ({
     key,
@@ -131,10 +160,6 @@ function Costs({ a, f }: { a: Answered; f: Figures }) {
   });
   const said = `From ${headline(per(total.from), currency)} to ${headline(per(total.to), currency)}: ${steps.map((s) => `${s.name} ${difference(s.change, currency)}`).join(", ")}.`;
   return (
-    <>
-      <p>
-        <span class="big">{difference(change, currency)}</span> <span class="unit">{change === 0n ? "" : `${eachAtRate[period]}${was === 0 ? "" : ","} ${part}`} on the VM bill{value === 0n ? "" : `; value refused ${difference(value, currency)}`}</span>
-      </p>
       <Figure
         title="What the difference is made of"
         said={values === 0n ? "From now to what if, line by line of bill and value refused." : "First what the same decisions come to at the new figures, then how the plan adapts, line by line of bill and value refused."}
@@ -152,10 +177,6 @@ function Costs({ a, f }: { a: Answered; f: Figures }) {
       >
         {() => <Bridge from={per(total.from)} to={per(total.to)} names={["Now", "What if"]} steps={steps} currency={currency} said={said} />}
       </Figure>
-      <p class="small muted">
-        {count(a.base.vms.total, "VM", "VMs")} now, {count(a.scenario.vms.total, "VM", "VMs")} what if.
-      </p>
-    </>
   );
 }
 
@@ -183,10 +204,11 @@ function Impossible({ a }: { a: Answered }) {
   );
 }
 
-/** changesTable is the answer as a file has it: a row for each class, with what it is compared with. */
-export function changesTable(a: Answered, plan: number): { columns: Column<ClassPlan>[]; rows: ClassPlan[] } {
-  const was = new Map(a.base.plan?.classes.map((c) => [c.name, c]) ?? []);
-  const money = new Map(a.scenario.difference?.classes?.map((c) => [c.name, c]) ?? []);
+/** changesTable is a full answer as a file has it: a row for each class, with what it is compared with. */
+export function changesTable({ base, scenarios }: WhatIf, plan: number): { columns: Column<ClassPlan>[]; rows: ClassPlan[] } {
+  const scenario = scenarios[0]!;
+  const was = new Map(base.plan?.classes.map((c) => [c.name, c]) ?? []);
+  const money = new Map(scenario.difference?.classes?.map((c) => [c.name, c]) ?? []);
   const column = (key: string, value: (c: ClassPlan) => string | number | null, number = true): Column<ClassPlan> => ({ key, title: key, value, number });
   return {
     columns: [
@@ -201,10 +223,10 @@ export function changesTable(a: Answered, plan: number): { columns: Column<Class
       column("bill_what_if", (c) => money.get(c.name)?.bill.to ?? null),
       column("bill_and_value_refused_now", (c) => money.get(c.name)?.from ?? null),
       column("bill_and_value_refused_what_if", (c) => money.get(c.name)?.to ?? null),
-      column("currency", () => a.scenario.cost.currency, false),
-      column("period_s", () => a.scenario.cost.period_s),
+      column("currency", () => scenario.cost.currency, false),
+      column("period_s", () => scenario.cost.period_s),
       column("why", (c) => c.reason, false),
     ],
-    rows: a.scenario.plan?.classes ?? [],
+    rows: scenario.plan?.classes ?? [],
   };
 }

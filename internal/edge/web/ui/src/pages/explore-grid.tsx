@@ -9,7 +9,7 @@ import { DataTable } from "../parts/table.tsx";
 import { current } from "../state/cluster.ts";
 import { choose, chosen, route } from "../state/route.ts";
 import { of as parametersShown, sweep } from "../state/curves.ts";
-import { openPoint } from "./curves-figure.tsx";
+import { take } from "./explore-line.tsx";
 
 export function Grid() {
   const s = sweep.value!;
@@ -29,7 +29,7 @@ export function Grid() {
   const cell = (p: SweepPoint | undefined): Cell => {
     if (!p) return { text: "…", level: undefined, said: "This point is not planned yet.", best: false };
     const h = height(metric, p);
-    return { text: figure(metric, p), level: h === null ? null : high > low ? (h - low) / (high - low) : 0, said: readPoint(of, s, p), best: p === best, open: () => openPoint(of, s, p) };
+    return { text: figure(metric, p), level: h === null ? null : high > low ? (h - low) / (high - low) : 0, said: readPoint(of, s, p), best: p === best, open: () => take(of, s, p) };
   };
   const short = (p: Parameter, v: number) => place(p, shownOf(p, v, s.period_s), s.currency);
   const title = `${metricTexts[metric]} by ${inText(lower(x.label))} and ${inText(lower(y.label))}`;
@@ -43,7 +43,7 @@ export function Grid() {
         <>
           <HeatTable caption={title} across={inText(x.label)} down={inText(y.label)} columns={columns.map((v) => short(x, v))} rows={rows.map((v) => short(y, v))} cells={rows.map((b) => columns.map((a) => cell(at.get([a, b].join()))))} read={(c) => (read.value = c?.said ?? null)} />
           <p class="readout small" aria-live="polite">
-            {read.value ?? "The arrow keys go from point to point; Enter opens one in What if."}
+            {read.value ?? "The arrow keys go from point to point; Enter tries one."}
           </p>
         </>
       )}

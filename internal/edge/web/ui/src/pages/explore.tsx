@@ -1,4 +1,4 @@
-// What if: one moves things and sees at once what the plan would do.
+// Explore: one moves things and sees at once what the plan would do, and draws curves over them.
 import { useSignal } from "@preact/signals";
 import { useEffect, useLayoutEffect } from "preact/hooks";
 import { Problem } from "../api/client.ts";
@@ -6,29 +6,34 @@ import { fileName, save as keep } from "../model/files.ts";
 import { letters } from "../model/pins.ts";
 import { csv } from "../model/table.ts";
 import { change } from "../model/scenario.ts";
+import { columnsOf } from "../model/sweep.ts";
 import { saidOf } from "../model/words.ts";
 import { Banner } from "../parts/banner.tsx";
 import { Dialog } from "../parts/dialog.tsx";
-import { Export } from "../parts/export.tsx";
+import { Export, type Kept } from "../parts/export.tsx";
 import { lazy } from "../parts/lazy.tsx";
 import { Menu } from "../parts/menu.tsx";
 import { Unplanned } from "../parts/noplan.tsx";
+import { toClipboard } from "../state/clipboard.ts";
 import { cluster, current } from "../state/cluster.ts";
 import { useDraft } from "../state/drafts.ts";
 import { base, canRedo, canUndo, edits, longest, pins, redo, save, savedWrong, setPins, startOver, undo, unread, wantedBase } from "../state/edits.ts";
 import { narrow } from "../state/narrow.ts";
-import { answered, begin, compareWith, wrong } from "../state/whatif.ts";
-import { Change } from "./whatif-change.tsx";
+import { asked, begin as beginCurves, draw, merged, of, sheet, sweep, unknown } from "../state/curves.ts";
+import { answered, begin, compareWith, inFull, wrong } from "../state/whatif.ts";
+import { Change } from "./explore-change.tsx";
 import { refusal } from "../state/rights.ts";
 import { route } from "../state/route.ts";
 
-const outcome = () => import("./whatif-answer.tsx");
+const outcome = () => import("./explore-answer.tsx");
 const Strip = lazy(async () => (await outcome()).Strip, 0);
-const Outcome = lazy(async () => (await outcome()).Outcome);
-const Pinned = lazy(async () => (await import("./whatif-pins.tsx")).Pinned, 0);
+const Outcome = lazy(async () => (await outcome()).Outcome, 250);
+const Apply = lazy(async () => (await import("./explore-apply.tsx")).Apply, 0);
+const Pinned = lazy(async () => (await import("./explore-pins.tsx")).Pinned, 0);
 
-export function WhatIf() {
+export function Explore() {
   useLayoutEffect(begin, [route.value.cluster]); // all anew where another one is chosen
+  useLayoutEffect(beginCurves, [route.value.cluster]);
   useEffect(() => {
     const onKey = (e: KeyboardEvent) => {
       if (!(e.ctrlKey || e.metaKey) || e.key.toLowerCase() !== "z" || (e.target as Element).matches("input:not([type=range], [type=checkbox]), textarea")) return;
@@ -44,7 +49,6 @@ export function WhatIf() {
   return (
     <>
       <div class="headed">
-        <p class="strong">What if</p>
         {from && <p class="small muted">Compared with plan {number(from.number)}</p>}
         <Actions />
       </div>
@@ -69,18 +73,23 @@ function Notices() {
   const from = base.value;
   const now = current.value?.plan.number;
   const wanted = wantedBase.value;
+  const not = [...unread.value, ...unknown.value.map((k) => `x=${k}`)];
+  const afresh = () => {
+    startOver();
+    if (unknown.value.length > 0) draw();
+  };
   return (
     <>
-      {unread.value.length > 0 && (
+      {not.length > 0 && (
         <Banner
           said={
             <>
-              Part of this link could not be read: <bdi>{unread.value.slice(0, 3).map((u) => u.slice(0, 60)).join(", ")}</bdi>
-              {unread.value.length > 3 ? ` and ${unread.value.length - 3} more` : ""}. The rest was applied.
+              Part of this link could not be read: <bdi>{not.slice(0, 3).map((u) => u.slice(0, 60)).join(", ")}</bdi>
+              {not.length > 3 ? ` and ${not.length - 3} more` : ""}. The rest was applied.
             </>
           }
         >
-          <button class="quiet" onClick={startOver}>Start over</button>
+          <button class="quiet" onClick={afresh}>Start over</button>
         </Banner>
       )}
       {savedWrong.value && <Banner error said={saidOf(savedWrong.value)} />}
@@ -103,6 +112,8 @@ function Actions() {
   const copied = useSignal(false);
   const long = useSignal(false);
   const shown = useSignal(false);
+  const applies = useSignal<"asked" | "done" | null>(null);
+  if (applies.value === "done" && edits.value.length > 0) applies.value = null;
   const copy = async () => {
     if (location.href.length > longest) {
       long.value = true;
@@ -132,8 +143,11 @@ function Actions() {
       <div class="actions">
         {narrow.value ? <Menu title="More">{buttons}</Menu> : buttons}
         <Export kept={files()} />
-        <button class="main" disabled={edits.value.length === 0 || pins.value.length >= letters.length} onClick={pin}>Pin this</button>
+        <button disabled={edits.value.length === 0 || pins.value.length >= letters.length} onClick={pin}>Pin this</button>
+        <button class="main" disabled={edits.value.length === 0 || !base.value} onClick={() => (applies.value = "asked")}>Apply …</button>
       </div>
+      {applies.value === "done" && <Banner said="Applied. The plan made anew is what further changes are compared with." />}
+      {applies.value === "asked" && <Apply close={() => (applies.value = null)} done={() => (applies.value = "done")} />}
       {long.value && <Save close={() => (long.value = false)} />}
       {shown.value && (
         <Dialog title="Copy link" close={() => (shown.value = false)}>
@@ -147,24 +161,29 @@ function Actions() {
   );
 }
 
-/** toClipboard copies a text where the browser lets it. */
-async function toClipboard(text: string): Promise<boolean> {
-  try {
-    await navigator.clipboard.writeText(text);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-function files() {
+/** files are the answer, and the curve that is drawn. */
+function files(): Kept[] {
   const a = answered.value;
   const b = base.value;
   if (!a || !b) return [];
   const words = [cluster.value?.name ?? "", "plan", b.number, "what-if"];
+  const changes = edits.value.map((e) => change(e, b.problem));
   return [
-    { text: "CSV", press: async () => { const t = (await outcome()).changesTable(a, b.number); keep(fileName("csv", ...words), new Blob([csv(t.columns, t.rows)], { type: "text/csv" })); } },
-    { text: "JSON", press: () => keep(fileName("json", ...words), new Blob([JSON.stringify({ plan: b.number, changes: edits.value.map((e) => change(e, b.problem)), base: a.base, scenario: a.scenario }, null, 2)], { type: "application/json" })) },
+    { text: "CSV", press: async () => { const t = (await outcome()).changesTable(await inFull(a), b.number); keep(fileName("csv", ...words), new Blob([csv(t.columns, t.rows)], { type: "text/csv" })); } },
+    { text: "JSON", press: async () => { const { base, scenarios } = await inFull(a); keep(fileName("json", ...words), new Blob([JSON.stringify({ plan: b.number, changes, base, scenario: scenarios[0] }, null, 2)], { type: "application/json" })); } },
+    ...curveFiles(),
+  ];
+}
+
+function curveFiles(): Kept[] {
+  const s = sweep.value;
+  if (!s || of.value.length === 0 || s.points.length === 0) return [];
+  const words = [cluster.value?.name ?? "", "plan", base.value!.number, "curve"];
+  const run = merged.value ? null : asked.run.value;
+  return [
+    { text: "Curve as CSV", press: () => keep(fileName("csv", ...words), new Blob([csv(columnsOf(of.value, s), s.points)], { type: "text/csv" })) },
+    { text: "Curve as JSON", press: () => keep(fileName("json", ...words), new Blob([JSON.stringify(s, null, 2)], { type: "application/json" })) },
+    run?.result_url ? { text: "Curve as XLSX", href: `${run.result_url}?format=xlsx`, file: fileName("xlsx", ...words) } : { text: "Curve as XLSX", press: async () => keep(fileName("xlsx", ...words), await sheet(s)) },
   ];
 }
 
