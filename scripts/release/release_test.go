@@ -228,7 +228,7 @@ func checkArchive(t *testing.T, p platform, version string, files map[string]fil
 			}
 		}
 	}
-	for name, licence := range map[string]string{"preact": "MIT", "@preact/signals": "MIT", "@preact/signals-core": "MIT"} {
+	for name, licence := range map[string]string{"preact": "MIT", "@fontsource-variable/inter": "OFL-1.1", "@preact/signals": "MIT", "@preact/signals-core": "MIT"} {
 		at := slices.IndexFunc(list.Components, func(c component) bool { return c.Name == name })
 		if at < 0 {
 			t.Errorf("%s: %s, which is in the page, is not listed", p, name)

@@ -38,16 +38,17 @@ type document struct {
 }
 
 // policy lets the page load only its own files. Charts become pictures through data and blob addresses.
-const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; font-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
-var kinds = map[string]string{".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml"}
+var kinds = map[string]string{".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml", ".woff2": "font/woff2"}
 
 const index = `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Headroom</title>
-<link rel="icon" href="data:,">
+<link rel="icon" type="image/svg+xml" href="/ui/{{.Mark}}">
+<link rel="preload" as="font" type="font/woff2" crossorigin href="/ui/{{.Font}}">
 <link rel="stylesheet" href="/ui/{{.Style}}">
 <script type="module" src="/ui/{{.Script}}"></script>
 <div id="app"></div>
@@ -57,7 +58,7 @@ const index = `<!doctype html>
 // New reads the built files. Without them the page explains how to build it.
 func New() *Page {
 	p := &Page{files: map[string]document{}}
-	var main struct{ Script, Style string }
+	var main struct{ Script, Style, Mark, Font string }
 	files := built()
 	for name, body := range files {
 		kind, ok := kinds[path.Ext(name)]
@@ -65,18 +66,21 @@ func New() *Page {
 			continue
 		}
 		p.files[name] = newDocument(body, kind)
-		switch {
-		case !strings.HasPrefix(name, "main-"):
-		case path.Ext(name) == ".js":
+		switch start, _, _ := strings.Cut(name, "-"); start + path.Ext(name) {
+		case "main.js":
 			main.Script = name
-		default:
+		case "main.css":
 			main.Style = name
+		case "mark.svg":
+			main.Mark = name
+		case "inter.woff2":
+			main.Font = name
 		}
 	}
 	text := files["stub.html"]
 	if main.Script != "" {
 		var b bytes.Buffer
-		_ = template.Must(template.New("index").Parse(index)).Execute(&b, main) // two words into memory: it cannot fail
+		_ = template.Must(template.New("index").Parse(index)).Execute(&b, main) // four words into memory: it cannot fail
 		text = b.Bytes()
 	}
 	p.index = newDocument(text, "text/html; charset=utf-8")

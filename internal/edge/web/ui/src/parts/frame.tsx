@@ -1,4 +1,5 @@
 // What stands around every page: where one is, which plan is seen, what is wrong.
+import mark from "./mark.svg";
 import { useSignal, useSignalEffect } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
@@ -167,7 +168,10 @@ function Rail({ pages, search }: { pages: Link[]; search: () => void }) {
   return (
     <nav class="rail" aria-label="Pages">
       <div class="bar">
-        <div class="name">Headroom</div>
+        <div class="name">
+          <img src={new URL(mark, import.meta.url).href} alt="" width="24" height="24" />
+          Headroom
+        </div>
         <button class="search" onClick={search}>
           Search <kbd>Ctrl K</kbd>
         </button>

@@ -1,5 +1,6 @@
 // A cluster that has no plan yet: why, and what to do.
 import { list } from "../api/client.ts";
+import empty from "./empty.svg";
 import { trouble } from "../state/cluster.ts";
 import { useFetched } from "../state/fetched.ts";
 import { noPlanYet } from "../model/words.ts";
@@ -39,6 +40,7 @@ function NoPlan({ said }: { said: string }) {
   if (inputs.classes === 0)
     return (
       <>
+        <img class="picture" src={new URL(empty, import.meta.url).href} alt="" width="240" height="120" />
         <h1>Nothing to plan yet. Add a class and the first plan follows by itself.</h1>
         <p class="links">
           <a href={addressOf(name, "classes")}>Add a class</a>
