@@ -66,6 +66,10 @@ func TestSchedulesAreRefusedWithACure(t *testing.T) {
 			t.Errorf("%s: got %swant %s at %s", name, said, test.says, test.pointer)
 		}
 	}
+	early := strings.Replace(dayText[:strings.Index(dayText, `"periods"`)], "{", `{"earlier": [{"start": "2026-03-02T07:00:00Z", "hours": 1, "arrivals": [0, 1]}],`, 1) + `"periods": []}`
+	if _, err := Read([]byte(early), capacity.DefaultLimits()); err == nil || !strings.Contains(err.Error(), "period") {
+		t.Errorf("with an earlier period and no other: %v", err)
+	}
 	if _, err := horizon.ReadHorizon([]byte(dayText), capacity.DefaultLimits()); err == nil || !strings.Contains(err.Error(), "due_s") {
 		t.Errorf("months take a class with due_s: %v", err)
 	}

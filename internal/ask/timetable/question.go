@@ -141,7 +141,7 @@ func (q *Question) checkHours(c *strict.Checker) {
 		hours += max(0, p.Length()/3600)
 	}
 	for i := range q.Earlier {
-		if q.Earlier[i].Length()%3600 != 0 || q.Start().Sub(q.Earlier[i].Start)%time.Hour != 0 {
+		if q.Earlier[i].Length()%3600 != 0 || len(q.Periods) > 0 && q.Start().Sub(q.Earlier[i].Start)%time.Hour != 0 {
 			c.Refuse("", "not_whole", "The earlier period from %s is not of whole hours before the first one; a schedule is made of whole hours.", q.Earlier[i].Start.UTC().Format(time.RFC3339))
 		}
 	}

@@ -244,10 +244,7 @@ type BillSplit = whatif.BillSplit
 type Billing = capacity.Billing
 
 // BothFigures A figure of the base and of the scenario.
-type BothFigures struct {
-	From float64 `json:"from"`
-	To   float64 `json:"to"`
-}
+type BothFigures = whatif.BothFigures
 
 // Budget The most that may be spent per period; null limits nothing. Promised jobs that cost more are a conflict.
 type Budget = capacity.Budget
@@ -324,17 +321,7 @@ type ClassMade = clusters.ClassMade
 type ClassOnType = capacity.ClassOnType
 
 // ClassOutcome A class in the base and in the scenario.
-type ClassOutcome struct {
-	// Admitted A figure of the base and of the scenario.
-	Admitted BothFigures `json:"admitted"`
-	Name     string      `json:"name"`
-
-	// Reason In the scenario.
-	Reason string `json:"reason"`
-
-	// Vms A figure of the base and of the scenario.
-	Vms BothFigures `json:"vms"`
-}
+type ClassOutcome = whatif.ClassOutcome
 
 // ClassPlan One class's part of the plan.
 type ClassPlan = capacity.ClassPlan
