@@ -24,7 +24,7 @@ func (c *checking) targets(q trial.TargetQuestion, a trial.TargetAnswer, got any
 	c.NotChecked = targetsNotChecked
 	promised := q.Problem
 	promised.Classes = slices.Clone(q.Problem.Classes)
-	rows, certain := a.Classes, 0
+	rows, certain, unshown := a.Classes, 0, ""
 	for i := range promised.Classes {
 		class := &promised.Classes[i]
 		if class.Promise = nil; class.Target == 0 {
@@ -41,6 +41,9 @@ func (c *checking) targets(q trial.TargetQuestion, a trial.TargetAnswer, got any
 		c.promiseOf(at, class, &q.Options, &a, &rows[0])
 		if class.Promise = rows[0].Promise; rows[0].Certain {
 			certain++
+		}
+		if class.Promise == nil && rows[0].Jobs == 0 && class.Jobs.Max > 0 {
+			unshown = class.Name
 		}
 		rows = rows[1:]
 	}
@@ -67,7 +70,7 @@ func (c *checking) targets(q trial.TargetQuestion, a trial.TargetAnswer, got any
 		}
 	}
 	c.end(SumsCheck, "Every promise says what its executions show, and speaks of its class as it is. %d of %d are certain.", certain, len(a.Classes))
-	c.targetPlan("", &promised, &a.Cost, a.VMs)
+	c.targetPlan("", &promised, &a.Cost, a.VMs, unshown)
 	c.withJobs(&promised, &a)
 	alone := promised
 	alone.Classes = slices.Clone(promised.Classes)
@@ -77,7 +80,7 @@ func (c *checking) targets(q trial.TargetQuestion, a trial.TargetAnswer, got any
 	if a.Without == nil {
 		c.nowhere("/without", &alone)
 	} else {
-		c.targetPlan("/without", &alone, &a.Without.Cost, a.Without.VMs)
+		c.targetPlan("/without", &alone, &a.Without.Cost, a.Without.VMs, "")
 	}
 	c.end(PlansCheck, "There are such plans with the promises and without, and none that is cheaper by more than its gap.")
 }
@@ -108,8 +111,9 @@ func toldTargets(a *trial.TargetAnswer, certain int) string {
 	return fmt.Sprintf("%d of %s shown with their confidence, on %s VMs%s.", certain, of, fault.Plain(a.VMs), without)
 }
 
-// targetPlan checks a plan of which the cost and the VMs are known.
-func (c *checking) targetPlan(at string, p *capacity.Problem, cost *capacity.Cost, vms float64) {
+// targetPlan checks a plan of which the cost and the VMs are known. Where no job of a class ran, nothing shows its factor, and its
+// promise is missing.
+func (c *checking) targetPlan(at string, p *capacity.Problem, cost *capacity.Cost, vms float64, unshown string) {
 	want, _, refusing, near := billed(p, cost)
 	total := cost.Total.Rat()
 	if s := &p.Supply; len(s.VMTypes) == 0 && len(s.Contracts) == 0 && s.Spot == nil {
@@ -117,7 +121,12 @@ func (c *checking) targetPlan(at string, p *capacity.Problem, cost *capacity.Cos
 	}
 	c.differ(at+"/cost", tree(marshalled(cost)), want)
 	_, gap := spread(p.Options.Gap, total, refusing, cost.Bill.Rat())
+	before := len(c.faults)
 	c.holds(at+"/cost/total", p, total, gap, near(total, 5).off)
+	if unshown != "" && len(c.faults) > before {
+		c.faults = c.faults[:before]
+		c.doubt(at+"/cost/total", "is of a plan without jobs of class %q, and the factor that refuses them is not told: there may be a cheaper one with some", fault.Clip(unshown))
+	}
 }
 
 // withJobs checks that the plan has the jobs that are said of the classes with a target.
