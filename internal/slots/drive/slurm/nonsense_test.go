@@ -108,3 +108,15 @@ func TestStatesOfEachVersion(t *testing.T) {
 		}
 	}
 }
+
+// A job whose class has no place left is told so, whichever of its reasons Slurm names. One that is held or waits for another
+// is not.
+func TestReasonsOfJobsThatWait(t *testing.T) {
+	for reason, waits := range map[string]int64{"Licenses": 2, "None": 2, "Priority": 2, "Resources": 2, "JobHeldUser": 0, "Dependency": 0, "BeginTime": 0} {
+		programs(t, map[string]string{"scontrol": sensible, "squeue": `echo '{"jobs": [{"job_id": 7, "job_state": "PENDING", "state_reason": "` + reason + `", "licenses": "etl:2", "comment": ""}]}'`})
+		s, err := new(Slurm).Observe(t.Context(), drive.Plan{Places: map[string]int64{"etl": 1}})
+		if err != nil || len(s.Jobs) != int(min(waits, 1)) || waits > 0 && s.Jobs[0].Waits != waits {
+			t.Errorf("of the reason %s it makes %+v (%v)", reason, s.Jobs, err)
+		}
+	}
+}

@@ -175,7 +175,7 @@ func (s *Slurm) jobs(ctx context.Context, of map[string]string, state *drive.Sta
 			told = "" // somebody else's; it stays
 		}
 		waits := int64(0)
-		if j.State == "PENDING" && (j.Reason == "Licenses" || j.Reason == "None") && (ours || j.Comment == "") { // None is not looked at yet
+		if j.State == "PENDING" && slices.Contains(scheduling, j.Reason) && (ours || j.Comment == "") {
 			waits = places
 		}
 		switch {
@@ -190,6 +190,10 @@ func (s *Slurm) jobs(ctx context.Context, of map[string]string, state *drive.Sta
 	}
 	return nil
 }
+
+// scheduling lists the reasons of jobs that would start by themselves. Slurm names one of several: a job whose class has no
+// place left may be said to wait for its priority or for resources, and None is not looked at yet.
+var scheduling = []string{"Licenses", "None", "Priority", "Resources"}
 
 // words is a state, which Slurm 23.11 and newer writes as a list that begins with it.
 type words string
