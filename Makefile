@@ -63,11 +63,11 @@ $(HADOOP)/App.class: $(YARNTEST)/pom.xml $(YARNTEST)/App.java
 	mvn --quiet --batch-mode --file $(YARNTEST)/pom.xml dependency:copy-dependencies -DoutputDirectory='$(CURDIR)/$(HADOOP)'
 	javac -cp '$(HADOOP)/*' -d $(HADOOP) $(YARNTEST)/App.java
 
-test-engines: build ## drive a real Slurm (500 jobs, 50 plans, everything killed in turn), a real Spark and a real YARN; installs them
+test-engines: build ## drive a real Slurm (500 jobs, 50 plans, everything killed in turn), a real Spark and a real YARN, for an hour and a half; installs them
 	@scripts/setup engines
 	@test -x $(SPARK)/spark-submit || { python3 -m venv bin/spark && $(SPARK)/pip install --quiet --requirement cmd/headroom/testdata/spark/requirements.txt; }
 	@$(MAKE) $(HADOOP)/App.class
-	HEADROOM_ENGINES=1 HEADROOM_LONG=1 $(GOTEST) -count=1 -timeout 90m -v -run 'Slurm|Spark|Yarn' ./internal/slots/drive/... ./cmd/headroom
+	HEADROOM_ENGINES=1 HEADROOM_LONG=1 $(GOTEST) -count=1 -timeout 150m -v -run 'Slurm|Spark|Yarn' ./internal/slots/drive/... ./cmd/headroom
 
 SOAK = 10m
 SOAK_RATE = 200

@@ -83,7 +83,7 @@ func (s *Slurm) Observe(ctx context.Context, p drive.Plan) (drive.State, error) 
 
 // totals returns how many licences slurm.conf has of each.
 func (s *Slurm) totals(ctx context.Context) (map[string]int64, error) {
-	text, err := run(ctx, "scontrol", "--oneliner", "show", "licenses")
+	text, err := listing(ctx, "licenses", "LicenseName=")
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +102,7 @@ func (s *Slurm) totals(ctx context.Context) (map[string]int64, error) {
 
 // reservations returns what Headroom's reservations hold back, by licence.
 func (s *Slurm) reservations(ctx context.Context) (map[string]held, error) {
-	text, err := run(ctx, "scontrol", "--oneliner", "show", "reservations")
+	text, err := listing(ctx, "reservations", "ReservationName=")
 	if err != nil {
 		return nil, err
 	}
@@ -122,6 +122,16 @@ func (s *Slurm) reservations(ctx context.Context) (map[string]held, error) {
 		all[licence] = held{n, until}
 	}
 	return all, nil
+}
+
+// listing returns what scontrol shows of a kind, a line each. Where there is none it says so ("No reservations in the
+// system"); an answer that has neither is not taken for none, or limits would be set on a guess.
+func listing(ctx context.Context, kind, name string) (string, error) {
+	text, err := run(ctx, "scontrol", "--oneliner", "show", kind)
+	if err == nil && !strings.Contains(text, name) && !strings.HasPrefix(text, "No "+kind) {
+		err = unread("scontrol show "+kind, text)
+	}
+	return text, err
 }
 
 // fields reads "Name=value Name=value" as scontrol writes it.
@@ -149,7 +159,7 @@ func (s *Slurm) jobs(ctx context.Context, of map[string]string, state *drive.Sta
 			Comment  string `json:"comment"`
 		} `json:"jobs"`
 	}
-	if err := json.Unmarshal([]byte(text), &queue); err != nil {
+	if err := json.Unmarshal([]byte(text), &queue); err != nil || queue.Jobs == nil {
 		return unread("squeue --json", text)
 	}
 	for _, j := range queue.Jobs {
@@ -157,12 +167,15 @@ func (s *Slurm) jobs(ctx context.Context, of map[string]string, state *drive.Sta
 		if class == "" {
 			continue
 		}
+		if j.ID < 1 || j.State == "" {
+			return unread("squeue --json", fmt.Sprintf("job %d is %q", j.ID, j.State))
+		}
 		told, ours := strings.CutPrefix(j.Comment, mark)
 		if !ours && j.Comment != "" {
 			told = "" // somebody else's; it stays
 		}
 		waits := int64(0)
-		if j.State == "PENDING" && (j.Reason == "Licenses" || j.Reason == "None") && (ours || j.Comment == "") { // None is not looked at yet
+		if j.State == "PENDING" && slices.Contains(scheduling, j.Reason) && (ours || j.Comment == "") {
 			waits = places
 		}
 		switch {
@@ -177,6 +190,10 @@ func (s *Slurm) jobs(ctx context.Context, of map[string]string, state *drive.Sta
 	}
 	return nil
 }
+
+// scheduling lists the reasons of jobs that would start by themselves. Slurm names one of several: a job whose class has no
+// place left may be said to wait for its priority or for resources, and None is not looked at yet.
+var scheduling = []string{"Licenses", "None", "Priority", "Resources"}
 
 // words is a state, which Slurm 23.11 and newer writes as a list that begins with it.
 type words string
@@ -264,6 +281,8 @@ func run(ctx context.Context, args ...string) (string, error) {
 		return "", fmt.Errorf("%s is not installed here; run the driver where Slurm's commands are", args[0])
 	case ctx.Err() != nil:
 		return "", fmt.Errorf("%s did not answer within %s", args[0], patience)
+	case err != nil && strings.Contains(told, "unrecognized option"):
+		return "", fmt.Errorf("%s: %s; is it Slurm 22.05 or newer?", strings.Join(args[:min(3, len(args))], " "), told)
 	case err != nil && told != "":
 		return "", fmt.Errorf("%s: %s", strings.Join(args[:min(3, len(args))], " "), told)
 	case err != nil:

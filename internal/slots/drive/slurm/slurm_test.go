@@ -34,6 +34,11 @@ func TestSlurmKeepsLimits(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	defer func() {
+		if t.Failed() {
+			t.Logf("Slurm's reasons are\n%s", s.Run(t, "squeue", "-o", "%i %j %T %r %W"))
+		}
+	}()
 	counts := func(state string) string {
 		return fmt.Sprint(strings.Count(s.Run(t, "squeue", "-h", "-t", state, "-o", "%j"), "etl"), strings.Count(s.Run(t, "squeue", "-h", "-t", state, "-o", "%j"), "sql"))
 	}

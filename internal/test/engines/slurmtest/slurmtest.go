@@ -2,6 +2,8 @@
 package slurmtest
 
 import (
+	"bytes"
+	_ "embed"
 	"fmt"
 	"net"
 	"os"
@@ -9,6 +11,7 @@ import (
 	"os/user"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -20,6 +23,7 @@ import (
 // Slurm is a Slurm that runs for a test. Its commands find it by SLURM_CONF, which is set for the test.
 type Slurm struct {
 	dir        string
+	accounting bool
 	controller *exec.Cmd
 	daemons    []*exec.Cmd
 }
@@ -37,7 +41,7 @@ type Setup struct {
 // Start starts a Slurm. Where Slurm is not installed the test is skipped, unless HEADROOM_ENGINES demands it.
 func Start(t *testing.T, setup Setup) *Slurm {
 	t.Helper()
-	programs := []string{"munged", "slurmctld", "slurmd", "sbatch"}
+	programs := []string{"munged", "slurmctld", "slurmd", "sbatch", "perl"}
 	if setup.Accounting {
 		programs = append(programs, "slurmdbd", "sacct", "mariadbd", "mariadb-install-db")
 	}
@@ -49,7 +53,7 @@ func Start(t *testing.T, setup Setup) *Slurm {
 			t.Skipf("%s is not installed: scripts/setup engines installs Slurm", program)
 		}
 	}
-	s := &Slurm{dir: t.TempDir()}
+	s := &Slurm{dir: t.TempDir(), accounting: setup.Accounting}
 	if err := os.Chmod(filepath.Dir(s.dir), 0o755); err != nil { // users of the test's Slurm read its settings
 		t.Fatal(err)
 	}
@@ -248,15 +252,64 @@ func (s *Slurm) Run(t *testing.T, args ...string) string {
 	return string(out)
 }
 
+// Use lets Run and the commands that the test starts speak to this Slurm, where the test has several.
+func (s *Slurm) Use(t *testing.T) {
+	t.Helper()
+	t.Setenv("SLURM_CONF", s.path("slurm.conf"))
+}
+
+//go:embed testdata/submit.pl
+var submit string
+
+// Load submits jobs at even distances from one process, to the partition etl. It returns in milliseconds, sorted, how long
+// each took, and how long slurmctld says that it took for one in the mean.
+func (s *Slurm) Load(t *testing.T, jobs, perSecond int) (took []float64, own float64) {
+	t.Helper()
+	s.Run(t, "sdiag", "-r")
+	c := exec.Command("perl", "-", fmt.Sprint(jobs), fmt.Sprint(perSecond))
+	c.Stdin = strings.NewReader(submit)
+	var out, said bytes.Buffer
+	c.Stdout, c.Stderr = &out, &said
+	if err := c.Run(); err != nil {
+		t.Fatalf("%v\n%s", err, &said)
+	}
+	for line := range strings.FieldsSeq(out.String()) {
+		ms, err := strconv.ParseFloat(line, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		took = append(took, ms)
+	}
+	slices.Sort(took)
+	var rate, micros float64
+	if _, err := fmt.Sscan(said.String(), &rate); err != nil || len(took) != jobs {
+		t.Fatalf("%d jobs were submitted: %s", len(took), &said)
+	}
+	if rate < 0.95*float64(perSecond) {
+		t.Logf("only %g jobs a second were submitted", rate)
+	}
+	_, text, _ := strings.Cut(s.Run(t, "sdiag"), "REQUEST_SUBMIT_BATCH_JOB")
+	if _, text, _ = strings.Cut(text, "ave_time:"); text != "" {
+		_, _ = fmt.Sscan(text, &micros) // 0 is seen below
+	}
+	if micros <= 0 {
+		t.Fatalf("sdiag says %q", text)
+	}
+	return took, micros / 1000
+}
+
 // Ended is a job that has ended, in seconds of the clock.
 type Ended struct {
 	ID, Name, State string
 	Start, End      time.Time
 }
 
-// Ended returns the jobs that have ended.
+// Ended returns the jobs that have ended: what sacct tells, or without accounting what slurmctld wrote down.
 func (s *Slurm) Ended(t *testing.T) (all []Ended) {
 	t.Helper()
+	if s.accounting {
+		return s.accounted(t)
+	}
 	text, err := os.ReadFile(s.path("ended"))
 	if err != nil && !os.IsNotExist(err) {
 		t.Fatal(err)
@@ -273,6 +326,55 @@ func (s *Slurm) Ended(t *testing.T) (all []Ended) {
 		all = append(all, j)
 	}
 	return all
+}
+
+func (s *Slurm) accounted(t *testing.T) (all []Ended) {
+	t.Helper()
+	text := s.Run(t, "env", "SLURM_TIME_FORMAT=%s", "sacct", "-aXPn", "-S", "now-1days", "--format=JobIDRaw,State,Start,End,JobName")
+	for line := range strings.Lines(text) {
+		f := strings.SplitN(strings.TrimSpace(line), "|", 5)
+		if len(f) != 5 {
+			t.Fatalf("sacct says %q", line)
+		}
+		state, _, _ := strings.Cut(f[1], " ") // as in "CANCELLED by 0"
+		if state == "PENDING" || state == "RUNNING" || state == "REQUEUED" || state == "SUSPENDED" {
+			continue
+		}
+		start, startErr := strconv.ParseInt(f[2], 10, 64) // Unknown of one that never ran
+		end, err := strconv.ParseInt(f[3], 10, 64)
+		if err != nil {
+			t.Fatalf("sacct says %q", line)
+		}
+		j := Ended{ID: f[0], Name: f[4], State: state, End: time.Unix(end, 0)}
+		if startErr == nil {
+			j.Start = time.Unix(start, 0)
+		}
+		all = append(all, j)
+	}
+	return all
+}
+
+// Places returns, by class, the licences in use, and the jobs that have one and run or just end.
+func (s *Slurm) Places(t *testing.T) (used, taken map[string]int64) {
+	t.Helper()
+	used, taken = map[string]int64{}, map[string]int64{}
+	text := s.Run(t, "squeue", "-h", "-t", "running,completing,suspended", "-o", "%W") // first: what ends between is free then
+	for line := range strings.Lines(s.Run(t, "scontrol", "-o", "show", "licenses")) {
+		var name string
+		for _, word := range strings.Fields(line) {
+			switch key, value, _ := strings.Cut(word, "="); key {
+			case "LicenseName":
+				name = value
+			case "Used":
+				used[name], _ = strconv.ParseInt(value, 10, 64) // it is a number
+			}
+		}
+	}
+	for licence := range strings.FieldsSeq(text) {
+		name, _, _ := strings.Cut(licence, ":")
+		taken[name]++
+	}
+	return used, taken
 }
 
 func until(t *testing.T, what string, is func() bool) {
