@@ -281,9 +281,9 @@ func (s *server) copied(t *testing.T, ctx context.Context) string {
 	return told.Scenarios[0].Cost.Bill
 }
 
-// walkLongCurve stops a sweep in the middle and continues it.
+// walkLongCurve stops a sweep in the middle and continues it. It has so many classes that no machine answers it at once.
 func walkLongCurve(t *testing.T, s *server, browser context.Context) {
-	s.many(t, "many", 400)
+	s.many(t, "many", 1600)
 	ctx := s.tab(t, browser)
 	s.open(t, ctx, "/c/many/curves?x=demand&n=5000&from=50&to=200")
 	until(t, ctx, `/^Running, [1-9]\d* of 5000/.test(document.querySelector(".asking")?.textContent)`)
