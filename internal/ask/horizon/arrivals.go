@@ -455,7 +455,7 @@ func (h *Horizon) checkCarried(c *strict.Checker) {
 	}
 }
 
-// checkOneOf refuses arrivals beside jobs that run at once, in the same period or another.
+// CheckOneOf refuses arrivals beside jobs that run at once, in the same period or another.
 func (h *Horizon) CheckOneOf(c *strict.Checker) {
 	first := slices.IndexFunc(h.Periods, func(p HorizonPeriod) bool { return p.Arrivals != nil })
 	if first < 0 {

@@ -78,7 +78,7 @@ type PeriodPrices struct {
 	Spot     *money.Amount `json:"spot,omitempty"`
 }
 
-// length returns the seconds of the period.
+// Length returns the seconds of the period.
 func (p *HorizonPeriod) Length() int64 {
 	if p.Seconds != 0 {
 		return p.Seconds
@@ -234,6 +234,7 @@ func (h Horizon) Scaled(factor float64) Horizon {
 // Validate says everything that is wrong with the horizon, as an *InputError, or nil.
 func (h Horizon) Validate() error { return strict.Check(func(c *strict.Checker) { h.Check(c) }) }
 
+// Check says to a checker what is wrong with the horizon.
 func (h Horizon) Check(c *strict.Checker) {
 	c.Enter("problem")
 	h.Problem.Check(c)

@@ -103,6 +103,7 @@ func (s Span) Ends(now time.Time) (from, until time.Time, open bool) {
 	return from, until, false
 }
 
+// Check says to a checker what is wrong with the span.
 func (s Span) Check(c *strict.Checker) {
 	for _, end := range []struct {
 		member string
@@ -418,6 +419,7 @@ func (h *Horizon) answerBytes(detail Detail) int {
 	return len(h.Periods) * each
 }
 
+// ReadSpanMember reads a member of a span.
 func ReadSpanMember(r *strict.Reader, name string, s *Span) {
 	if name == "from" {
 		r.Moment(&s.From)
@@ -426,6 +428,7 @@ func ReadSpanMember(r *strict.Reader, name string, s *Span) {
 	}
 }
 
+// ReadMember reads a member that a horizon shares with other questions about time.
 func ReadMember(r *strict.Reader, name string, h *Horizon, limits capacity.Limits) {
 	switch name {
 	case "problem":

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"math"
 	"math/big"
 	"reflect"
 	"slices"
@@ -404,12 +403,6 @@ func trimmed(x *big.Rat) string {
 func cents(x *big.Rat) *big.Rat {
 	r, _ := new(big.Rat).SetString(x.FloatString(9))
 	return r
-}
-
-// alike compares figures that went through floating point in two ways.
-func alike(x, y float64) bool {
-	const tolerance = 1e-9
-	return math.Abs(x-y) <= tolerance*max(math.Abs(x), math.Abs(y), tolerance)
 }
 
 func add(x, y *big.Rat) *big.Rat { return new(big.Rat).Add(x, y) }

@@ -113,7 +113,7 @@ func flat(h *horizon.Horizon, known []horizon.HorizonPeriod, after horizon.Horiz
 			case up && part.Sign() > 0:
 				full[class]++
 			case part.Sign() > 0:
-				extra[class] = begin + roundedUp(mul(part, big.NewRat(end-begin, 1)))
+				extra[class] = begin + proof.Ceil(mul(part, big.NewRat(end-begin, 1))).Int64()
 				cuts = append(cuts, extra[class])
 			}
 		}
@@ -155,11 +155,6 @@ func atOnce(h *horizon.Horizon, after *horizon.HorizonPeriod, class int) (whole,
 func floored(x *big.Rat) (whole, part *big.Rat) {
 	whole = new(big.Rat).SetInt(new(big.Int).Div(x.Num(), x.Denom()))
 	return whole, sub(x, whole)
-}
-
-func roundedUp(x *big.Rat) int64 {
-	down, part := floored(x)
-	return down.Num().Int64() + int64(part.Sign())
 }
 
 // mean is the average demand of a class, of whole jobs unless the problem is relaxed.

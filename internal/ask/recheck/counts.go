@@ -8,6 +8,7 @@ import (
 
 	"example.org/headroom/internal/ask/horizon"
 	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/proof"
 )
 
 // settled is a situation's plan as the answer states it, and its exact rates.
@@ -116,7 +117,7 @@ func (c *checking) rates(at string, k *calendar, x *situation, s *settled, types
 		c.wrong(at, "has %d types of VMs, and there are %d", len(types), len(supply))
 		return false
 	}
-	if v := &row.VMs; min(v.Reserved, v.OnDemand, v.Spot) < 0 || !alike(v.Reserved+v.OnDemand+v.Spot, v.Total) {
+	if v := &row.VMs; min(v.Reserved, v.OnDemand, v.Spot) < 0 || !proof.Alike(v.Reserved+v.OnDemand+v.Spot, v.Total) {
 		c.wrong(at+"/vms", "are not the sum of those that are reserved, on demand and spot")
 	}
 	hours := big.NewRat(p.PeriodSeconds, 3600)
@@ -132,7 +133,7 @@ func (c *checking) rates(at string, k *calendar, x *situation, s *settled, types
 			sum.Total, sum.Reserved, sum.OnDemand, sum.Spot = sum.Total+t.Total, sum.Reserved+t.Reserved, sum.OnDemand+t.OnDemand, sum.Spot+t.Spot
 		}
 		v := &row.VMs
-		if !alike(sum.Total, v.Total) || !alike(sum.Reserved, v.Reserved) || !alike(sum.OnDemand, v.OnDemand) || !alike(sum.Spot, v.Spot) {
+		if !proof.Alike(sum.Total, v.Total) || !proof.Alike(sum.Reserved, v.Reserved) || !proof.Alike(sum.OnDemand, v.OnDemand) || !proof.Alike(sum.Spot, v.Spot) {
 			c.wrong(at+"/vms", "are not the sums of the VM types'")
 		}
 	}
@@ -174,7 +175,7 @@ func (c *checking) rented(at string, k *calendar, x *situation, of *capacity.VMT
 	}
 	q := of.OnDemand.Quota
 	switch whole := x.problem.Options.Integrality != capacity.Relaxed; {
-	case !alike(reserved, t.Reserved) || !alike(t.Reserved+t.OnDemand+t.Spot, t.Total) || t.Name != of.Name:
+	case !proof.Alike(reserved, t.Reserved) || !proof.Alike(t.Reserved+t.OnDemand+t.Spot, t.Total) || t.Name != of.Name:
 		c.wrong(at+"/vms", "do not add up, of type %q", of.Name)
 	case t.OnDemand < 0 || q != nil && t.OnDemand > float64(*q)*(1+1e-9) || t.Spot < 0 || of.Spot == nil && t.Spot > 0 ||
 		of.Spot != nil && t.Spot > of.Spot.MaxShare*t.Total*(1+1e-9)+1e-9:
@@ -192,7 +193,7 @@ func (c *checking) served(at string, p *capacity.Problem, s *settled, detailed b
 		most.Add(most, jobs)
 		refusing.Add(refusing, mul(jobs, p.Classes[i].Penalty.Rat()))
 	}
-	if all := row.Admitted + row.Refused; !alike(all, float(most)) || row.Admitted < 0 || row.Refused < -1e-9 {
+	if all := row.Admitted + row.Refused; !proof.Alike(all, float(most)) || row.Admitted < 0 || row.Refused < -1e-9 {
 		c.wrong(at, "has %v admitted and %v refused jobs, and %s are asked for", row.Admitted, row.Refused, trimmed(most))
 	}
 	penalties := new(big.Rat)
@@ -209,7 +210,7 @@ func (c *checking) served(at string, p *capacity.Problem, s *settled, detailed b
 		for i, x := range s.classes {
 			jobs := &p.Classes[i].Jobs
 			few := x.Admitted < jobs.Min-1e-9*(1+jobs.Min) || x.Refused < -1e-9
-			if few || !alike(x.Admitted+x.Refused, jobs.Max) || len(x.VMs) != len(p.Supply.Types()) {
+			if few || !proof.Alike(x.Admitted+x.Refused, jobs.Max) || len(x.VMs) != len(p.Supply.Types()) {
 				c.wrong(at, "has %v admitted and %v refused jobs of %s", x.Admitted, x.Refused, p.Classes[i].Name)
 				return false
 			}
@@ -220,7 +221,7 @@ func (c *checking) served(at string, p *capacity.Problem, s *settled, detailed b
 				shares += vms
 			}
 		}
-		if !alike(admitted, row.Admitted) || !alike(refused, row.Refused) || shares > row.VMs.Total*(1+1e-9)+1e-6 {
+		if !proof.Alike(admitted, row.Admitted) || !proof.Alike(refused, row.Refused) || shares > row.VMs.Total*(1+1e-9)+1e-6 {
 			c.wrong(at, "has %v admitted and %v refused jobs on %v VMs, and its classes %v and %v on %v",
 				row.Admitted, row.Refused, row.VMs.Total, admitted, refused, shares)
 		}

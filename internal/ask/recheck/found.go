@@ -8,6 +8,7 @@ import (
 	"example.org/headroom/internal/ask/horizon"
 	"example.org/headroom/internal/core/capacity"
 	"example.org/headroom/internal/core/money"
+	"example.org/headroom/internal/core/proof"
 	"example.org/headroom/internal/core/words"
 )
 
@@ -283,7 +284,7 @@ func (b *buying) neededUntil() any {
 	if since != nil || saved.Sign() <= 0 {
 		return since
 	}
-	more := roundedUp(quo(mul(open, whole(end.Unix()-start.Unix())), saved))
+	more := proof.Ceil(quo(mul(open, whole(end.Unix()-start.Unix())), saved)).Int64()
 	if more > last.Unix()-end.Unix() {
 		return nil
 	}

@@ -179,7 +179,7 @@ func (c *checking) serving(p, asked *capacity.Problem, a goal.Answer) {
 				c.wrong(at+"/before", "is %v, out of its range", *x.Before)
 			}
 		}
-		if x.Name != k.Name || !alike(x.Admitted+x.Refused, k.Jobs.Max) || x.Admitted < k.Jobs.Min-1e-6 || x.Refused < -1e-6 {
+		if x.Name != k.Name || !proof.Alike(x.Admitted+x.Refused, k.Jobs.Max) || x.Admitted < k.Jobs.Min-1e-6 || x.Refused < -1e-6 {
 			c.wrong(at, "has %v admitted and %v refused jobs of %s, and %v to %v are asked for",
 				x.Admitted, x.Refused, x.Name, k.Jobs.Min, k.Jobs.Max)
 			return
@@ -187,11 +187,11 @@ func (c *checking) serving(p, asked *capacity.Problem, a goal.Answer) {
 		promised.Classes[i].Jobs.Min = x.Admitted
 		verdict := capacity.VerdictPartial
 		switch {
-		case alike(x.Admitted, k.Jobs.Max):
+		case proof.Alike(x.Admitted, k.Jobs.Max):
 			verdict = capacity.VerdictFull
 		case x.Admitted < 1e-9:
 			verdict = capacity.VerdictNone
-		case alike(x.Admitted, k.Jobs.Min):
+		case proof.Alike(x.Admitted, k.Jobs.Min):
 			verdict = capacity.VerdictMinimum
 		}
 		rounded := asked.Options.Integrality == capacity.Relaxed && x.Verdict == capacity.VerdictPartial
@@ -199,7 +199,7 @@ func (c *checking) serving(p, asked *capacity.Problem, a goal.Answer) {
 			c.wrong(at+"/verdict", "is %s, and %s follows from the jobs", x.Verdict, verdict)
 		}
 	}
-	if !alike(float(admitted), a.Outcome.Admitted) || a.Compared != nil && !alike(float(before), a.Compared.Admitted) {
+	if !proof.Alike(float(admitted), a.Outcome.Admitted) || a.Compared != nil && !proof.Alike(float(before), a.Compared.Admitted) {
 		c.wrong("/classes", "have %v admitted jobs and before %v", trimmed(admitted), trimmed(before))
 	}
 	total := a.Outcome.Cost.Total.Rat()
@@ -272,7 +272,7 @@ func (c *checking) rows(q goal.ProblemQuestion, a goal.Answer, p *capacity.Probl
 		at := fmt.Sprintf("/deadlines/%d", i)
 		n := int64(math.Round(d.Deadline / given * float64(grid)))
 		there, figure := step(n)
-		if !alike(figure, d.Deadline) || n <= 0 || n > grid || i > 0 && d.Deadline > a.Deadlines[i-1].Deadline {
+		if !proof.Alike(figure, d.Deadline) || n <= 0 || n > grid || i > 0 && d.Deadline > a.Deadlines[i-1].Deadline {
 			c.wrong(at+"/deadline", "is %v, which is none of the steps, or out of its order", d.Deadline)
 			return capacity.Problem{}
 		}

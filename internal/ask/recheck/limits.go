@@ -9,6 +9,7 @@ import (
 	"example.org/headroom/internal/core/capacity"
 	"example.org/headroom/internal/core/money"
 	"example.org/headroom/internal/core/plan"
+	"example.org/headroom/internal/core/proof"
 	"example.org/headroom/internal/core/words"
 )
 
@@ -116,7 +117,7 @@ func (c *checking) limitsAtEnds(q *whatif.SweepQuestion, a *whatif.SweepAnswer, 
 			p := &a.Points[i]
 			same := len(p.Parameters) == len(ends) && possible && p.Status != capacity.InfeasibleStatus
 			for k := range ends {
-				same = same && alike(p.Parameters[k], ends[k])
+				same = same && proof.Alike(p.Parameters[k], ends[k])
 			}
 			if same {
 				c.limitsNamed(&there, &p.VMs, a.Facts, place)

@@ -300,7 +300,7 @@ func (c *checking) sweep(q whatif.SweepQuestion, a whatif.SweepAnswer, got any) 
 				x := numbers[k][n%len(numbers[k])]
 				n /= len(numbers[k])
 				changes[k] = varied(&q.Vary[k], x)
-				same = same && alike(p.Parameters[k], float(x))
+				same = same && proof.Alike(p.Parameters[k], float(x))
 			}
 			if found = same; same {
 				c.point(at, q.Problem, changes, p, points[i])
@@ -395,7 +395,7 @@ func (c *checking) curve(q whatif.SweepQuestion, curve *plan.Curve) {
 	}
 	for i := 2; i < len(curve.Points) && curve.Exact; i++ {
 		a, b := curve.Points[i-2].Slope, curve.Points[i-1].Slope
-		if a != nil && b != nil && (curve.Shape == "convex") == (a.Cmp(b.Decimal) > 0) && !alike(a.Float(), b.Float()) {
+		if a != nil && b != nil && (curve.Shape == "convex") == (a.Cmp(b.Decimal) > 0) && !proof.Alike(a.Float(), b.Float()) {
 			c.wrong("/curve/shape", "is %s, and its slopes go from %s to %s", curve.Shape, a, b)
 		}
 	}
@@ -403,7 +403,7 @@ func (c *checking) curve(q whatif.SweepQuestion, curve *plan.Curve) {
 	if len(curve.Points) > 0 {
 		first = number(curve.Points[0].At)
 	}
-	if x := curve.Least; x != nil && (number(*x).Cmp(values(&q.Vary[0])[0]) <= 0 || len(curve.Points) > 0 && !alike(*x, float(first)) && (q.Vary[0].What != whatif.ChangeDeadline || *x > float(first))) {
+	if x := curve.Least; x != nil && (number(*x).Cmp(values(&q.Vary[0])[0]) <= 0 || len(curve.Points) > 0 && !proof.Alike(*x, float(first)) && (q.Vary[0].What != whatif.ChangeDeadline || *x > float(first))) {
 		c.wrong("/curve/least", "is %v, and the curve begins at %s", *x, trimmed(first))
 	}
 	if curve.Asymptote != nil && q.Vary[0].What != whatif.ChangeDeadline {

@@ -188,6 +188,7 @@ func CheckAskedScenario(c *strict.Checker, s *AskedScenario) {
 	}
 }
 
+// ReadScenarioInto reads a scenario that somebody has, with the members of a shape.
 func ReadScenarioInto(r *strict.Reader, a *AskedScenario, s *strict.Shape) {
 	had := r.Object(s, func(name string) {
 		switch name {

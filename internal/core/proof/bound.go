@@ -126,7 +126,7 @@ func (s *choices) weigh(lacking *big.Rat) {
 	}
 	s.unit = max(1, unit.Int64())
 	per := whole(s.unit)
-	s.spare = ceil(mul(lacking, per)).Int64()
+	s.spare = Ceil(mul(lacking, per)).Int64()
 	for _, ch := range s.classes {
 		for k := range ch.options {
 			o := &ch.options[k]
@@ -176,7 +176,7 @@ func (s *choices) price(m *model) {
 		per := mul(m.classes[ch.class].penalty, s.scale)
 		for k := range ch.options {
 			o := &ch.options[k]
-			o.cost = -ceil(mul(per, whole(o.jobs))).Int64()
+			o.cost = -Ceil(mul(per, whole(o.jobs))).Int64()
 		}
 	}
 }

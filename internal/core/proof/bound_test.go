@@ -39,7 +39,7 @@ func plainSlots(c *class, jobs int64) (best slotting, cost *big.Rat) {
 			if left.Sign() <= 0 {
 				continue
 			}
-			r = max(r, ceil(quo(mul(c.plan.b, whole(jobs)), mul(c.slack, left))).Int64())
+			r = max(r, Ceil(quo(mul(c.plan.b, whole(jobs)), mul(c.slack, left))).Int64())
 		} else if left.Sign() < 0 {
 			continue
 		}
@@ -98,7 +98,7 @@ func TestSlotsOfOddSizesArePackedByTrying(t *testing.T) {
 			for q := range int64(4) {
 				m.classes = []class{{perMap: 2, perReduce: 3}, {perMap: 4, perReduce: 1}}
 				slots := []option{{slots: slotting{h, th}}, {slots: slotting{q, 0}}}
-				sum := ceil(add(m.classes[0].size(whole(h), whole(th)), m.classes[1].size(whole(q), zero())))
+				sum := Ceil(add(m.classes[0].size(whole(h), whole(th)), m.classes[1].size(whole(q), zero())))
 				if !m.packs(slots, new(big.Rat).SetInt(sum)) {
 					t.Errorf("%d halves, %d thirds, %d quarters do not fit %s VMs", h, th, q, sum)
 				}
@@ -110,7 +110,7 @@ func TestSlotsOfOddSizesArePackedByTrying(t *testing.T) {
 // cheapest returns the objective of the best selection, by trying all.
 func cheapest(m *model, classes []choice, i int, load, avoided *big.Rat) *big.Rat {
 	if i == len(classes) {
-		cost, ok := m.rent(new(big.Rat).SetInt(ceil(load)))
+		cost, ok := m.rent(new(big.Rat).SetInt(Ceil(load)))
 		if !ok {
 			return nil
 		}

@@ -93,17 +93,23 @@ func floor(x *big.Rat) *big.Int {
 	return new(big.Int).Div(x.Num(), x.Denom()) // Euclidean: rounds down, the denominator being positive
 }
 
-// ceil returns the smallest whole number not below x.
-func ceil(x *big.Rat) *big.Int {
+// Ceil returns the smallest whole number not below x.
+func Ceil(x *big.Rat) *big.Int {
 	n := new(big.Int).Neg(x.Num())
 	return n.Neg(n.Div(n, x.Denom()))
+}
+
+// Alike compares figures that went through floating point in two ways.
+func Alike(x, y float64) bool {
+	const tolerance = 1e-9
+	return math.Abs(x-y) <= tolerance*max(math.Abs(x), math.Abs(y), tolerance)
 }
 
 // onGrid returns x rounded down, or up, to a multiple of 1/per.
 func onGrid(x *big.Rat, per *big.Int, up bool) *big.Rat {
 	scaled := mul(x, new(big.Rat).SetInt(per))
 	if up {
-		return new(big.Rat).SetFrac(ceil(scaled), per)
+		return new(big.Rat).SetFrac(Ceil(scaled), per)
 	}
 	return new(big.Rat).SetFrac(floor(scaled), per)
 }

@@ -204,7 +204,7 @@ func (p *program) count(need []*big.Rat) {
 	}
 	for v := range p.types {
 		t := &p.types[v]
-		n := ceil(need[v])
+		n := Ceil(need[v])
 		if !n.IsInt64() || n.Int64() > maxCounted {
 			p.counted = append(p.counted, nil)
 			continue

@@ -195,7 +195,7 @@ func (m *model) integer(pl capacity.Plan, a answer, lp relaxed, b bill) []string
 		high.Add(high, h)
 	}
 	smallest := larger(zero(), sub(upTo(low, executable.spare(-1)), vms))
-	highest := larger(zero(), sub(new(big.Rat).SetInt(ceil(high)), vms))
+	highest := larger(zero(), sub(new(big.Rat).SetInt(Ceil(high)), vms))
 	if !executable.packs(sizes, add(vms, highest)) {
 		return f // slots of odd sizes may take more VMs than their sum
 	}

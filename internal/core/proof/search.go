@@ -35,7 +35,7 @@ type selection struct {
 // regrets reach the threshold. States dropped for lack of room lower the bound.
 func (m *model) search(s *choices, threshold *big.Rat, nodes int) finding {
 	target := mul(sub(threshold, m.fixed), s.scale)
-	limit := ceil(target)
+	limit := Ceil(target)
 	f := finding{bound: add(s.bound, m.fixed)}
 	if f.bound.Cmp(threshold) >= 0 {
 		return f
@@ -185,7 +185,7 @@ func (m *model) finish(s *choices, open []choice, threshold *big.Rat, states ite
 		at   int
 	}
 	var ends []complete
-	limit, k := ceil(mul(sub(threshold, m.fixed), s.scale)), -1
+	limit, k := Ceil(mul(sub(threshold, m.fixed), s.scale)), -1
 	for st := range states {
 		k++
 		if st.cost == math.MaxInt64 {

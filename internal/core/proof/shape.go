@@ -155,5 +155,5 @@ func (m *model) spare(i int) *big.Rat {
 
 // upTo returns the whole number of VMs for a load, which may exceed them by slack.
 func upTo(load, slack *big.Rat) *big.Rat {
-	return new(big.Rat).SetInt(ceil(larger(zero(), sub(load, slack))))
+	return new(big.Rat).SetInt(Ceil(larger(zero(), sub(load, slack))))
 }

@@ -41,7 +41,7 @@ func (c *class) fit(jobs int64, steps *int) (f fit, ok bool) {
 }
 
 // slots finds the fewest VMs' worth of whole slots on which these jobs finish in time. With a = A·h/F and b = B·h/F
-// the deadline reads a/s_M + b/s_R <= 1, so s_M > a needs s_R = ceil(b·s_M/(s_M-a)). Without that rounding the VMs
+// the deadline reads a/s_M + b/s_R <= 1, so s_M > a needs s_R = Ceil(b·s_M/(s_M-a)). Without that rounding the VMs
 // are a convex function of s_M. It walks both ways from any start until this function, which never exceeds the true
 // cost, reaches the best cost seen. It returns false if the numbers are beyond reason or the steps are used up.
 func (c *class) slots(jobs int64, slack *big.Rat, steps *int) (slotting, bool) {
@@ -69,10 +69,10 @@ func (c *class) slots(jobs int64, slack *big.Rat, steps *int) (slotting, bool) {
 		return slotting{}, false
 	}
 	if a.Sign() == 0 {
-		return slotting{minMap, max(minReduce, ceil(b).Int64())}, true
+		return slotting{minMap, max(minReduce, Ceil(b).Int64())}, true
 	}
 	if b.Sign() == 0 {
-		return slotting{max(minMap, ceil(a).Int64()), minReduce}, true
+		return slotting{max(minMap, Ceil(a).Int64()), minReduce}, true
 	}
 	// a = p/d, b = q/d, and slots cost x and y if a VM costs lcm.
 	d := new(big.Int).Mul(a.Denom(), b.Denom())

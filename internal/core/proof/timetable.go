@@ -171,7 +171,7 @@ func (t *Timetable) place(starts []TimedStart) (sum TimedTotals, load []*big.Rat
 		}
 	}
 	for h := range t.Hours {
-		sum.VMs[h] = ceil(load[h]).Int64()
+		sum.VMs[h] = Ceil(load[h]).Int64()
 	}
 	return sum, load, faults
 }

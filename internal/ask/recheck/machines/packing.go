@@ -9,6 +9,7 @@ import (
 	"example.org/headroom/internal/ask/pack"
 	"example.org/headroom/internal/core/fault"
 	"example.org/headroom/internal/core/perf"
+	"example.org/headroom/internal/core/proof"
 )
 
 // packingTolerance is the share by which two computations of a time may differ.
@@ -67,13 +68,8 @@ func (c *packingCheck) wrong(pointer, sentence string, values ...any) {
 	}
 }
 
-// alike compares two figures that are computed in different ways.
-func alike(x, y float64) bool {
-	return math.Abs(x-y) <= packingTolerance*max(math.Abs(x), math.Abs(y), packingTolerance)
-}
-
 func (c *packingCheck) equal(pointer, what string, got, want float64) {
-	if !alike(got, want) {
+	if !proof.Alike(got, want) {
 		c.wrong(pointer, "%s is said to be %.12g, but it is %.12g", what, got, want)
 	}
 }
@@ -187,7 +183,7 @@ func (c *packingCheck) phase(i int) {
 		}
 		if d := needed.DeadlineSeconds; d > 0 {
 			late := p.StartSeconds+t > d
-			if late != j.Late && !alike(p.StartSeconds+t, d) {
+			if late != j.Late && !proof.Alike(p.StartSeconds+t, d) {
 				c.wrong(on+"/late", "the job ends at %g s and its deadline is %g s", p.StartSeconds+t, d)
 			}
 			if j.Late {

@@ -38,7 +38,7 @@ func Followed(f timetable.Followed, p capacity.Problem, at time.Time) proof.Chec
 		count := func(s *timetable.Start) {
 			hours := new(big.Rat).Quo(ratio(s.RunSeconds), big.NewRat(3600, 1))
 			since := big.NewRat(int64(at.Sub(s.Start)/time.Second), 3600)
-			if s.Class != c.Name || since.Sign() < 0 || since.Cmp(new(big.Rat).SetInt64(roundedUp(hours))) >= 0 {
+			if s.Class != c.Name || since.Sign() < 0 || since.Cmp(new(big.Rat).SetInt64(proof.Ceil(hours).Int64())) >= 0 {
 				return
 			}
 			n := new(big.Rat).Quo(new(big.Rat).SetInt64(s.Jobs), turns(s.RunSeconds))
@@ -63,7 +63,7 @@ func Followed(f timetable.Followed, p capacity.Problem, at time.Time) proof.Chec
 			if got.Name != c.Name {
 				continue
 			}
-			if n := roundedUp(jobs); got.Jobs.Max != float64(n) || got.Jobs.Min > got.Jobs.Max {
+			if n := proof.Ceil(jobs).Int64(); got.Jobs.Max != float64(n) || got.Jobs.Min > got.Jobs.Max {
 				return failed("The schedule runs %d executions of %q at once in the hour, and the plan has %g.", n, fault.Clip(c.Name), got.Jobs.Max)
 			}
 			if jobs.Sign() == 0 || got.VMsPerJob != nil {
@@ -104,9 +104,4 @@ func tooLate(c *capacity.Class, d capacity.Demand, s *timetable.Start) (late boo
 		part = held / (work * work)
 	}
 	return took > (s.RunSeconds-d.FixedSeconds)*(1+1e-6), part
-}
-
-func roundedUp(x *big.Rat) int64 {
-	down, part := new(big.Int).DivMod(x.Num(), x.Denom(), new(big.Int))
-	return down.Int64() + int64(part.Sign())
 }

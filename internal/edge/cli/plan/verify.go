@@ -79,12 +79,17 @@ each answers, and checks them here: the server is asked for what is stored and b
 			return err
 		}
 		answer, from := []byte(nil), label
-		if question, of := questionWithAnswer(data); of != nil && len(args) == 1 {
-			data, answer = question, of
-		} else if len(args) == 1 && args[0] == "-" {
+		if len(args) == 1 {
+			data, answer = questionWithAnswer(data)
+		}
+		switch {
+		case answer != nil: // it came with its question
+		case len(args) == 1 && args[0] == "-":
 			return errOneInput
-		} else if answer, from, err = shell.Read(c.Context(), shell.FileArgument(args[1:]), c.InOrStdin(), c.ErrOrStderr()); err != nil {
-			return err
+		default:
+			if answer, from, err = shell.Read(c.Context(), shell.FileArgument(args[1:]), c.InOrStdin(), c.ErrOrStderr()); err != nil {
+				return err
+			}
 		}
 		what, to, verify := "plan", "problem", verifyPlan
 		if recheck.IsQuestion(data, answer) {
@@ -110,12 +115,13 @@ each answers, and checks them here: the server is asked for what is stored and b
 
 var errOneInput = errors.New("the problem and the plan cannot both come from standard input; name a file for one")
 
-// questionWithAnswer returns the two where one document has both. The goal of a plan is a question that is no object.
+// questionWithAnswer returns the two where one document has both, and else the document alone. The goal of a plan is a question
+// that is no object.
 func questionWithAnswer(data []byte) (question, answer []byte) {
 	var both struct{ Question, Answer json.RawMessage }
 	isObject := func(text []byte) bool { return len(text) > 0 && text[0] == '{' }
 	if json.Unmarshal(data, &both) != nil || !isObject(both.Question) || !isObject(both.Answer) {
-		return nil, nil
+		return data, nil
 	}
 	return both.Question, both.Answer
 }

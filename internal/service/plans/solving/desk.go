@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"example.org/headroom/internal/ask/horizon"
-
 	"example.org/headroom/internal/core/capacity"
 	"example.org/headroom/internal/core/lp"
 	"example.org/headroom/internal/core/plan"
