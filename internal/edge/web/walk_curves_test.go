@@ -136,14 +136,14 @@ func walkAxes(t *testing.T, s *server, browser context.Context) {
 	until(t, ctx, lead+`?.startsWith("Best at 50 %") && document.querySelector(".axes path.line")`)
 	turn("VMs in three-year", "draw a grid over this too")
 	axes("demand contract:three-year")
-	until(t, ctx, `document.querySelectorAll(".heat td[data-at]").length === 63`)
-	turn("Jobs of all classes", "take its curve away")
+	until(t, ctx, `document.querySelectorAll(".heat td[data-at]").length === 49 && document.querySelectorAll(".heat th .now").length === 2`)
+	turn("Jobs of all classes", "take it out of the grid")
 	axes("contract:three-year ")
 	until(t, ctx, `!document.querySelector(".heat") && document.querySelector(".axes path.line")`)
 	turn("On-demand price", "draw a grid over this too")
 	turn("Jobs of all classes", "draw a grid over this too") // in the place of the second
 	axes("contract:three-year demand")
-	turn("VMs in three-year", "take its curve away")
+	turn("VMs in three-year", "take it out of the grid")
 	axes("demand ")
 
 	// A point is tried with the keyboard, and marked where its knob stands; undone it is not.
@@ -213,13 +213,15 @@ func walkApply(t *testing.T, s *server, browser context.Context) {
 	value[bool](t, ctx, keepCopied)
 	press(t, ctx, "Apply …")
 	until(t, ctx, `document.querySelectorAll("dialog table.data tbody tr").length >= 9`)
-	press(t, ctx, "Copy as a command")
+	until(t, ctx, `((said) => said.includes("\tdeadline\t45 min\t50 min") && said.includes("\tlimit of the VM bill\tno limit\t$20,000 a month"))(document.querySelector("dialog table.data").innerText)`)
+	until(t, ctx, `document.activeElement.id === "dialog"`) // not on Close
+	press(t, ctx, "Copy the what-if as a command")
 	until(t, ctx, `window.copied?.startsWith("echo '{") && window.copied.endsWith("| headroom whatif --cluster applied --scenario -")`)
 	if told := s.copied(t, ctx); told != bill {
 		t.Errorf("the command says %s, and the bill is %s", told, bill)
 	}
 	value[bool](t, ctx, `window.copied = "", true`)
-	press(t, ctx, "Copy as YAML")
+	press(t, ctx, "Copy the cluster as YAML")
 	until(t, ctx, `window.copied`)
 	apply := exec.Command(filepath.Join(filepath.Dir(os.Getenv("HEADROOM_SOLVER")), "headroom"), "apply", "-f", "-", "--dry-run")
 	apply.Env = append(os.Environ(), "HEADROOM_URL="+s.address, "HEADROOM_API_KEY="+s.key)
@@ -237,6 +239,7 @@ func walkApply(t *testing.T, s *server, browser context.Context) {
 	until(t, ctx, `document.querySelector("dialog [role=status]").textContent.endsWith("The difference is shown anew.")`)
 	until(t, ctx, `(() => { const b = [...document.querySelectorAll("dialog button.main")].find((b) => b.textContent === "Apply"); b?.click(); return !document.querySelector("dialog"); })()`)
 	until(t, ctx, `document.querySelector("main").textContent.includes("Applied.") && !location.search.includes("ch=")`)
+	until(t, ctx, `[...document.querySelectorAll(".actions button")].find((b) => b.textContent === "Undo").disabled`)
 	s.planned(t, "applied", 2)
 	var now struct {
 		Plan struct{ Cost struct{ Bill string } }
@@ -259,7 +262,7 @@ func commandSays(t *testing.T, ctx context.Context, s *server, keys url.Values) 
 	value[bool](t, ctx, keepCopied)
 	shown := value[string](t, ctx, `document.querySelector(".strip").textContent`)
 	press(t, ctx, "Apply …")
-	press(t, ctx, "Copy as a command")
+	press(t, ctx, "Copy the what-if as a command")
 	until(t, ctx, `window.copied?.startsWith("headroom whatif --cluster applied --demand '*=x1.5' ")`)
 	if told := amountOf(t, s.copied(t, ctx), big.NewRat(1, 1), true); !strings.Contains(shown, told+" what if") {
 		t.Errorf("the command says %s, the page %s", told, shown)

@@ -24,6 +24,7 @@ type overviewLine struct {
 	Cluster string
 	Plan    *struct {
 		Bill, Penalties string
+		Refused         int64
 		Period          int64 `json:"period_s"`
 	}
 	Failure *string
@@ -155,9 +156,12 @@ func TestOverview(t *testing.T) {
 	s.open(t, ctx, "/")
 	until(t, ctx, fmt.Sprintf(`location.pathname === "/overview" && document.querySelectorAll(".overview tbody tr").length === %d`, clusters))
 
-	bill, change, planned := new(big.Rat), new(big.Rat), 0
+	bill, change, planned, refusing := new(big.Rat), new(big.Rat), 0, 0
 	for _, l := range lines {
 		if l.Plan != nil {
+			if l.Plan.Refused > 0 {
+				refusing++
+			}
 			is := new(big.Rat).Mul(amount(t, l.Plan.Bill), big.NewRat(3600, l.Plan.Period))
 			bill.Add(bill, is)
 			planned++
@@ -169,7 +173,13 @@ func TestOverview(t *testing.T) {
 	one := big.NewRat(1, 1)
 	said := value[string](t, ctx, `document.querySelector("main h1").textContent`)
 	begin := fmt.Sprintf("%d of %d clusters rent VMs for %s an hour, %s less than a day ago. %s so far: $", planned, clusters, amountOf(t, bill.FloatString(9), one, false), amountOf(t, change.Neg(change).FloatString(9), one, false), asked.UTC().Month())
-	shown, found := strings.CutPrefix(strings.TrimSuffix(said, ". 1 needs attention."), begin)
+	first := ". 1 needs attention."
+	if refusing == 1 {
+		first = ". 1 needs attention, 1 refuses jobs."
+	} else if refusing > 1 {
+		first = fmt.Sprintf(". 1 needs attention, %d refuse jobs.", refusing)
+	}
+	shown, found := strings.CutPrefix(strings.TrimSuffix(said, first), begin)
 	if !found {
 		t.Fatalf("the page says %q, want %q", said, begin)
 	}

@@ -156,6 +156,8 @@ func walkPalette(t *testing.T, s *server, browser context.Context) {
 	take("found", `location.pathname === "/c/found/plan" && document.querySelector("h1").textContent.includes("at once")`)
 	take("plan 2", `location.pathname === "/c/found/plan/history/1..2"`)
 	take("compare 1 3", `location.pathname === "/c/found/plan/history/1..3"`)
+	take("yesterday", `location.pathname === "/c/found/plan/history/yesterday" && document.querySelector("h1").textContent.startsWith("From plan 1 to plan 3 ")`)
+	take("next week", `location.pathname === "/c/found/commitments" && /^From \d+ \w+ \d+ to \d+ \w+ \d+ the VM bill is /.test(document.querySelector("h1").textContent)`)
 	take("demo", `location.pathname === "/c/demo/plan" && document.querySelector("h1").textContent.includes("at once")`)
 	take("nightly", `location.pathname === "/c/demo/plan" && document.querySelector(".panel")?.ariaLabel === "Class nightly-etl"`)
 	take("what if price 0.25", `location.pathname === "/c/demo/explore" && new URLSearchParams(location.search).get("ch") === "price:on_demand:=0.25" && document.querySelector("#answer")`)

@@ -37,7 +37,7 @@ order; a line that cannot be answered gets {"error": …} and the rest goes on.`
 		if err := out.CheckStream(c, lines); err != nil {
 			return err
 		}
-		return flags.Check(c)
+		return flags.Check(c, true)
 	}
 	return shell.Command(c, func(c *cobra.Command, args []string) error {
 		p := question.Planner{Overrides: flags.Overrides(c), Needed: c.Flags().Changed("engine")}

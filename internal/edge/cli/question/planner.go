@@ -109,7 +109,13 @@ func (f *OptionFlags) Add(c *cobra.Command) {
 	c.Flags().Int64Var(&f.Given.MaxSolveMs, "max-solve-ms", 0, "override the time budget in `milliseconds` (1 to 600000)")
 }
 
-func (f *OptionFlags) Check(c *cobra.Command) error {
+// Check looks at the flags by themselves. A cluster is planned with options of its own, which they do not reach.
+func (f *OptionFlags) Check(c *cobra.Command, here bool) error {
+	for _, name := range []string{"engine", "integrality", "bound", "gap", "max-solve-ms"} {
+		if !here && c.Flags().Changed(name) {
+			return fmt.Errorf("--%s is for a problem in a file; a cluster has options of its own: change them with headroom cluster edit, or leave --%s out", name, name)
+		}
+	}
 	if g := f.Given.Gap; !(g >= 0 && g <= capacity.MaxGap) {
 		return fmt.Errorf("--gap is %g; it must be from 0 to %g", g, capacity.MaxGap)
 	}

@@ -67,7 +67,7 @@ func (v *Verb[Ask, Answer]) Command(c *cobra.Command) *cobra.Command {
 		if err := v.out.CheckSheet(c); err != nil {
 			return err
 		}
-		return v.Options.Check(c)
+		return v.Options.Check(c, v.Here())
 	}
 	return shell.Command(c, func(c *cobra.Command, args []string) error {
 		if !v.Here() {

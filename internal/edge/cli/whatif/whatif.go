@@ -194,7 +194,7 @@ names scenarios it has. To make one,
 		if _, _, err := change.changes(); err != nil {
 			return err
 		}
-		return flags.Check(c)
+		return flags.Check(c, about.Here())
 	}
 	return shell.Command(c, func(c *cobra.Command, args []string) error {
 		changes, said, _ := change.changes() // looked at above

@@ -20,11 +20,16 @@ export function faultsOf(p: Problem | null): Fault[] {
   return named?.length ? named : [{ code: "", detail: p.message }];
 }
 
-/** Answer is a value, its version and the service's time at that moment. */
+/** Answer is a value and its version. */
 export interface Answer<T> {
   value: T;
   etag: string;
+}
+
+/** Heard is an answer as it came: when, by the service's clock, and between how many milliseconds that is ahead of ours. */
+export interface Heard<T> extends Answer<T> {
   at: number;
+  ahead: [number, number];
 }
 
 interface Asked<O extends { path: object; query: object; body: unknown }> {
@@ -45,11 +50,14 @@ interface Asked<O extends { path: object; query: object; body: unknown }> {
 }
 
 /** ask sends a request. It throws a Problem for everything that is not what was asked for. */
-export async function ask<N extends keyof Operations>(name: N, asked: Asked<Operations[N]>): Promise<Answer<Operations[N]["answer"]> | null> {
+export async function ask<N extends keyof Operations>(name: N, asked: Asked<Operations[N]>): Promise<Heard<Operations[N]["answer"]> | null> {
+  const sent = Date.now();
   const answer = await send(name, asked);
   if (answer.status === 304) return null;
+  const came = Date.now();
+  const at = Date.parse(answer.headers.get("Date") ?? "") || came; // in whole seconds
   const body = answer.status === 204 ? null : await json(answer);
-  return { value: body, etag: answer.headers.get("ETag") ?? "", at: Date.parse(answer.headers.get("Date") ?? "") || Date.now() };
+  return { value: body, etag: answer.headers.get("ETag") ?? "", at, ahead: [at - came, at + 1000 - sent] };
 }
 
 /** file is ask for an answer that is kept as it comes: a table, a spreadsheet. */

@@ -116,9 +116,12 @@ function asItIsSaid(h: Horizon): string {
   return by === 0n ? ", the same as without it" : `, ${headline(by < 0n ? -by : by, h.currency)} ${by < 0n ? "less" : "more"} than as it is (${bill})`;
 }
 
+const leastToCompare = 62 * 24; // hours: in fewer, one of two months may be a few days
+
 /** dearestSaid names the month with the highest bill, or the first of several, of those with a plan for every hour; it is empty
  *  where all of these are alike. */
 export function dearestSaid(h: Horizon): string {
+  if (h.total.hours < leastToCompare) return "";
   const whole = h.months.filter((m) => !m.infeasible_hours);
   const most = whole.reduce<Units>((m, x) => (units(x.cost.bill) > m ? units(x.cost.bill) : m), 0n);
   const [dearest, ...others] = whole.filter((m) => units(m.cost.bill) === most);
@@ -157,7 +160,7 @@ export function buy(p: Purchase): string {
   const fall = bill0.fall;
   const by = `by ${monthly(fall < 0n ? -fall : fall)} a month (${share(Math.abs(bill0.share))})`;
   const bill = fall === 0n ? "The VM bill stays the same" : `The VM bill ${fall > 0n ? "falls" : "rises"} ${by}`;
-  const back = fall <= 0n ? "" : p.demand_needed_until ? `, if demand lasts until the end of ${monthName(p.demand_needed_until)}` : `, but going on like this by less than the ${headline(units(p.obligation), p.currency)} owed`;
+  const back = fall <= 0n || units(p.obligation) === 0n ? "" : p.demand_needed_until ? `, if demand lasts until the end of ${monthName(p.demand_needed_until)}` : `, but going on like this by less than the ${headline(units(p.obligation), p.currency)} owed`;
   const avoided = units(p.penalties_avoided);
   const served = p.served_more_job_hours ?? 0;
   const value = `${monthly(avoided < 0n ? -avoided : avoided)} a month`;

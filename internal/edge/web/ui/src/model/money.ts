@@ -109,6 +109,12 @@ export function headline(u: Units, currency: string): string {
   return text(u, currency, large ? 0 : 2);
 }
 
+/** upTo writes what something is at most: cents are rounded up, and left out where they are noise. */
+export function upTo(u: Units, currency: string): string {
+  const step = u >= 1000n * one ? one : cent;
+  return headline(((u + step - 1n) / step) * step, currency);
+}
+
 /** price shows as many places as a unit price needs: from two to four. */
 export function price(u: Units, currency: string): string {
   const digits = u % (one / 100n) === 0n ? 2 : u % (one / 1000n) === 0n ? 3 : 4;

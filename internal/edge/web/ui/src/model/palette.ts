@@ -49,8 +49,13 @@ function* all(k: Known): Generator<Found> {
   if (k.plan > 0) {
     for (const v of ["price 0.25", "jobs x1.2", "budget 5000", `deadline of ${k.classes[0] ?? "a class"} 30 min`]) yield { title: `what if ${v}`, kind: "Question", type: `what if ${v}` };
     yield { title: `plan ${k.plan}`, kind: "Plan", type: `plan ${k.plan}` };
+    yield { title: "What will next week cost?", kind: "Question", to: `${k.address(k.cluster, "contracts")}?tab=months&horizon=week` };
+    yield { title: "What will the months to come cost?", kind: "Question", to: `${k.address(k.cluster, "contracts")}?tab=months` };
+    yield { title: "What changed since yesterday, and why?", kind: "Question", to: k.address(k.cluster, "history", "yesterday") };
+    yield { title: "Which contracts to buy?", kind: "Question", to: `${k.address(k.cluster, "contracts")}?tab=buy` };
   }
   for (const [theme, title] of [["light", "Light colours"], ["dark", "Dark colours"], ["system", "System colours"]] as const) yield { title, kind: "Setting", theme };
+  if (k.clusters.length > 1) yield { title: "Which cluster first?", kind: "Question", to: "/" };
   yield { title: "Keys: what the keyboard does", kind: "Setting", keys: true };
 }
 

@@ -1,7 +1,9 @@
 // What waiting for cheaper hours does, in words and rows.
 import type { FollowedSchedule, Schedule, ScheduledStart } from "../api/contract.ts";
-import { headline, units } from "./money.ts";
+import { headline, units, upTo } from "./money.ts";
 import { count } from "./words.ts";
+
+const hour = 3_600_000;
 
 /** Moved is runs that start later than they could, by so many hours. */
 export interface Moved extends ScheduledStart {
@@ -29,6 +31,27 @@ export function waited(a: Schedule, all = false): string {
   return parts.length > 0 ? `${all ? "Where all run, " : ""}${runs} that start later ${parts.join(", and ")}` : `${runs} start later, at the same VM bill`;
 }
 
+/** told says what a schedule comes to, as "headroom whatif schedule" does; said writes a moment. */
+export function told(a: Schedule, all: boolean, said: (at: string) => string): string {
+  const sum = (f: (c: Schedule["classes"][number]) => number) => a.classes.reduce((n, c) => n + f(c), 0);
+  const [arrived, refused, later] = [sum((c) => c.arrived), sum((c) => c.refused), sum((c) => c.later)];
+  const money = (u: bigint) => headline(u, a.currency);
+  const end = new Date(Date.parse(a.hours.at(-1)!.start) + hour).toISOString();
+  const saved = units(a.saved);
+  const gap = units(a.cost.total) - units(a.proof.bound);
+  return [
+    `From ${said(a.hours[0]!.start)} until ${said(end)} the VM bill is ${money(units(a.cost.bill))}, for ${number(arrived - refused)} of ${count(arrived, "run", "runs")}.`,
+    all && "That is where all run that find room; plans of the hours refuse those that are not worth their VMs.",
+    refused > 0 && `${count(refused, "run is", "runs are")} refused, on no bill and valued at ${money(units(a.cost.value_refused))}.`,
+    later > 0 && `${count(later, "run waits", "runs wait")} for a later hour, and bill and value refused together are ${saved === 0n ? "as high as in" : `${money(saved)} lower than in`} the cheapest plan found without waiting.`,
+    a.status !== "optimal" && `They are at most ${upTo(gap, a.currency)} more than necessary.`,
+  ]
+    .filter(Boolean)
+    .join(" ");
+}
+
+const number = (n: number) => new Intl.NumberFormat("en-US").format(n);
+
 /** Standing is what a schedule does with a class that may wait in its first hour. */
 export interface Standing {
   class: string;
@@ -37,8 +60,6 @@ export interface Standing {
   /** The next start, and of how many runs. */
   next: { at: string; jobs: number } | null;
 }
-
-const hour = 3_600_000;
 
 /** standing is that of each class that may wait, as "headroom plan schedule" tells it. */
 export function standing({ question, answer }: FollowedSchedule): Standing[] {

@@ -55,6 +55,9 @@ export interface Range {
   n: number;
 }
 
+/** coarse is how many values of a parameter a grid has, so that what it is now is one of them. */
+export const coarse = (of: Parameter): number => (of.unit === "%" ? Math.round((of.to - of.from) / 25) + 1 : 7);
+
 /** sent is a number in the service's words. */
 function sent(of: Parameter, x: number, period: number): string {
   if (of.unit === "%") return plain(x / 100);
@@ -109,6 +112,9 @@ export function place(of: Parameter, x: number, currency: string): string {
   if (of.unit === "a month") return `${headline(units(x.toFixed(2)), currency)} a month`;
   return `${short} %${of.timed ? ` (${duration((of.whole * x) / 100)})` : ""}`;
 }
+
+/** heading is the same in a few letters, over a column. */
+export const heading = (of: Parameter, x: number, currency: string): string => (of.timed ? duration((of.whole * x) / 100) : place(of, x, currency));
 
 /** edit is a place on an axis as a change. */
 export function edit({ what, name, by }: Parameter, x: number): Edit {

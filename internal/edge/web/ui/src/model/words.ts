@@ -78,8 +78,12 @@ function milliseconds(ms: number): string {
   return ms < 1000 ? `${Math.max(1, Math.round(ms))} ms` : `${(ms / 1000).toFixed(1)} s`;
 }
 
-/** verdict is a class's chip. */
-export function verdict(c: ClassPlan, of: ProblemClass | undefined): { tone: Tone; text: string } {
+/** jobless says that a class has no jobs in this hour. */
+export const jobless = (c: ClassPlan): boolean => c.admitted + c.refused === 0;
+
+/** verdict is a class's chip; waits says that its jobs may start in a later hour. */
+export function verdict(c: ClassPlan, of: ProblemClass | undefined, waits: boolean): { tone: Tone; text: string } {
+  if (jobless(c) && c.verdict === "full") return { tone: "good", text: waits ? "Starts later" : "No jobs now" };
   switch (c.verdict) {
     case "impossible":
       return { tone: "bad", text: of?.deadline_s ? `Cannot meet ${duration(of.deadline_s)}` : "Cannot be done" };

@@ -123,7 +123,7 @@ function Runs({ report, runs, deadline, of, name, editing, again }: Measured & {
     adopting.value = true;
     try {
       const made = (await ask("PUT /v1/clusters/{cluster}/classes/{name}/calibration", { path: { cluster: of, name }, body: { job: report.job }, match: opened.etag }))!;
-      editing.base.value = { value: { class: made.value, figures: opened.value.figures }, etag: made.etag, at: made.at };
+      editing.base.value = { value: { class: made.value, figures: opened.value.figures }, etag: made.etag };
       again();
     } catch (e) {
       if (!(e instanceof Problem)) throw e;

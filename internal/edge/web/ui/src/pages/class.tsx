@@ -30,7 +30,7 @@ const Runs = lazy(async () => (await import("./class-runs.tsx")).MeasuredRuns);
 export function OneClass() {
   const { cluster: of, rest } = route.value;
   const name = rest[0] ?? "";
-  const read = useFetched(async () => (name ? await readClass(of, name) : { value: fresh(), etag: "", at: 0 }), of, name);
+  const read = useFetched(async () => (name ? await readClass(of, name) : { value: fresh(), etag: "" }), of, name);
   if (read.problem.value?.status === 404 && read.value.value === null && !lastChange(read.problem.value))
     return (
       <>
@@ -54,7 +54,7 @@ const all = (e: Edited) => {
   return [...g.look, ...g.promise, ...g.money];
 };
 
-function Opened({ of, name, opened }: { of: string; name: string; opened: { value: Edited; etag: string; at: number } }) {
+function Opened({ of, name, opened }: { of: string; name: string; opened: { value: Edited; etag: string } }) {
   const editing = useMemo(() => {
     const nameEntry = { pointer: "/class/name", kind: "text" as const, label: "Name", required: true };
     const e: Editing<Edited> = new Editing<Edited>(

@@ -6,7 +6,7 @@ import { at, place } from "../model/pointer.ts";
 import { text, units } from "../model/money.ts";
 import type { Column } from "../model/table.ts";
 import { read, written } from "../model/typed.ts";
-import { count, verdict } from "../model/words.ts";
+import { count, jobless, verdict } from "../model/words.ts";
 import { Chip } from "../parts/chip.tsx";
 import { Refused, Unless } from "../parts/editor.tsx";
 import { ClassExample } from "../parts/examples.tsx";
@@ -67,10 +67,12 @@ function lead(all: Class[] | null): string {
   if (all.length === 0) return "Nothing to plan yet. Add a class and the first plan follows by itself.";
   const plan = current.value?.plan;
   const some = plan?.plan.classes.filter((c) => c.verdict !== "full").length ?? 0;
+  const due = new Set(all.filter((c) => c.due_s != null || c.due != null).map((c) => c.name));
+  const later = plan?.plan.classes.filter((c) => due.has(c.name) && jobless(c)).length ?? 0;
   const drift = all.filter((c) => c.drift && c.drift.state !== "unchanged").length;
   const is = count(all.length, "class is planned", "classes are planned");
   const refused = !plan ? "" : some === 0 ? ", and all of their jobs are served" : `; of ${count(some, "class", "classes")} not all jobs are served`;
-  return `${is}${refused}.${drift > 0 ? ` ${count(drift, "class takes", "classes take")} another time than it was calibrated with.` : ""}`;
+  return `${is}${refused}.${later > 0 ? ` ${count(later, "starts", "start")} later.` : ""}${drift > 0 ? ` ${count(drift, "class takes", "classes take")} another time than it was calibrated with.` : ""}`;
 }
 
 function Nothing({ of, classes }: { of: string; classes: Fetched<Class[]> }) {
@@ -144,7 +146,7 @@ function Table({ of, all, file, classes }: { of: string; all: Class[]; file: str
       value: (c) => planned.get(c.name)?.verdict ?? null,
       show: (c) => {
         const p = planned.get(c.name);
-        return p ? <Chip {...verdict(p, current.value!.problem.classes.find((x) => x.name === c.name))} /> : "not planned yet";
+        return p ? <Chip {...verdict(p, current.value!.problem.classes.find((x) => x.name === c.name), c.due_s != null || c.due != null)} /> : "not planned yet";
       },
     },
   ];
@@ -227,7 +229,7 @@ function Bulk({ of, all, names, pickAll, pickNone, done }: { of: string; all: Cl
     const seen = new Map(picked.map((c) => [c.name, c]));
     const put = async (value: { classes: Class[] }, etag: string) => {
       const answer = await ask("PUT /v1/clusters/{cluster}/document", { path, body: { cluster: document.value.cluster, classes: value.classes }, match: etag });
-      return { value, etag: answer!.etag, at: answer!.at };
+      return { value, etag: answer!.etag };
     };
     let n = 0;
     const classes = (document.value.classes ?? []).map((c) => {
@@ -235,7 +237,7 @@ function Bulk({ of, all, names, pickAll, pickNone, done }: { of: string; all: Cl
       if (new_) n++;
       return new_ ?? c;
     });
-    editing.value = new Editing({ value: { classes }, etag: document.etag, at: 0 }, () => [], put, null);
+    editing.value = new Editing({ value: { classes }, etag: document.etag }, () => [], put, null);
     if (n === 0) said.value = "Nothing is different.";
     else if (await editing.value.save()) {
       said.value = `${count(n, "class", "classes")} changed.`;

@@ -197,9 +197,9 @@ function Answer({ p }: { p: Purchase }) {
       <section class="card" aria-label="Answer">
         <div class="figures">
           <Fact name={bill && bill.fall < 0n ? "The VM bill rises by" : "The VM bill falls by"} value={bill ? headline(perMonth(size(bill.fall), hoursAhead), p.currency) : "–"} more={bill ? `a month, ${share(Math.abs(bill.share))}; ${headline(size(bill.fall), p.currency)} in all, from ${headline(bill.today, p.currency)} to ${headline(bill.bought, p.currency)}` : "today has no plan"} />
-          <Fact name="Commits to" value={bought ? headline(units(p.obligation), p.currency) : "–"} more="over the whole terms, used or not" />
+          <Fact name="Commits to" value={bought ? headline(units(p.obligation), p.currency) : "–"} more={bought && units(p.obligation) === 0n ? "VMs of it are paid for while they are used" : "over the whole terms, used or not"} />
           <Fact name="Value refused" value={headline(perMonth(units(p.recommended.cost.penalties), hoursAhead), p.currency)} more={`a month, on no bill${p.penalties_avoided ? `; today ${headline(perMonth(units(p.today.cost.penalties), hoursAhead), p.currency)}` : ""}`} />
-          {bought && <Fact name="Demand must last until" value={p.demand_needed_until ? monthName(p.demand_needed_until) : "–"} more={p.demand_needed_until ? "its end, for the bills to fall by all that is owed" : "the bills do not fall by all that is owed"} />}
+          {bought && units(p.obligation) > 0n && <Fact name="Demand must last until" value={p.demand_needed_until ? monthName(p.demand_needed_until) : "–"} more={p.demand_needed_until ? "its end, for the bills to fall by all that is owed" : "the bills do not fall by all that is owed"} />}
           {bought && upfront && <Fact name="Upfront comes back" value={month === null ? "not in this time" : `month ${month}`} more={p.bill_break_even_month ? monthName(p.bill_break_even_month) : "by the bill alone"} />}
           <Fact name="Coverage" value={share(p.coverage)} more="of all VM-hours are on contracts" />
           <Fact name="Utilisation" value={share(p.utilisation)} more="of the VM-hours bought are used" />

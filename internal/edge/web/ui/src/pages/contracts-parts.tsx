@@ -9,7 +9,7 @@ import { cluster } from "../state/cluster.ts";
 import { dates, type Span, spans } from "../state/contracts.ts";
 import { choose, chosen } from "../state/route.ts";
 
-const texts: Record<Span, string> = { "": "as forecast, up to a year", "6": "6 months", "12": "12 months", "24": "2 years", "36": "3 years", dates: "between two dates" };
+const texts: Record<Span, string> = { "": "as forecast, up to a year", week: "the next seven days", "6": "6 months", "12": "12 months", "24": "2 years", "36": "3 years", dates: "between two dates" };
 
 /** warned is a warning of the service in the page's words: what to change stands here under another name. */
 export function warned(w: Warning, looked: SpanTotal, forecastUntil?: string): string {

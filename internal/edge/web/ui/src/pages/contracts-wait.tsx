@@ -7,7 +7,7 @@ import { Blocks, Line, Plot } from "../charts/plot.tsx";
 import { moments, number } from "../charts/scale.ts";
 import { fileName, save } from "../model/files.ts";
 import { text, units } from "../model/money.ts";
-import { moved, standing, waited, type Moved, type Standing } from "../model/schedule.ts";
+import { moved, standing, told, waited, type Moved, type Standing } from "../model/schedule.ts";
 import type { Column } from "../model/table.ts";
 import { hourly } from "../model/time.ts";
 import { count } from "../model/words.ts";
@@ -62,14 +62,14 @@ export function Wait() {
       </div>
       {refused && <p>The plans follow no schedule: {why}</p>}
       {span === "" && !why ? (
-        <Shown of={followed} what="the schedule">{(found) => found.answer && <Answer a={found.answer} now={standing(found)} />}</Shown>
+        <Shown of={followed} what="the schedule">{(found) => found.answer && <Answer a={found.answer} all={!!found.question?.place_all} now={standing(found)} />}</Shown>
       ) : of.problem.value?.status === 422 ? (
         <>
           {!of.problem.value.message.startsWith(why ?? " ") && <p>These hours cannot be planned together yet. {of.problem.value.message}</p>}
           {!refused && <HowTo />}
         </>
       ) : (
-        <Shown of={of} what="the hours ahead">{(found) => <Answer a={found} now={[]} />}</Shown>
+        <Shown of={of} what="the hours ahead">{(found) => <Answer a={found} all={false} now={[]} />}</Shown>
       )}
     </>
   );
@@ -84,11 +84,11 @@ function kept(name: string, a: Schedule): Kept[] {
   return [{ text: "JSON", press: () => save(fileName("json", name, "schedule"), new Blob([JSON.stringify(a, null, 2)], { type: "application/json" })) }];
 }
 
-function Answer({ a, now: classes }: { a: Schedule; now: Standing[] }) {
+function Answer({ a, all, now: classes }: { a: Schedule; all: boolean; now: Standing[] }) {
   const moves = moved(a);
   return (
     <>
-      <p>{a.explanation}</p>
+      <p>{told(a, all, said)}</p>
       {a.warnings.map((w) => (
         <p key={w.code + w.detail} class="small muted">
           {w.detail}

@@ -2,13 +2,13 @@
 import { useSignal } from "@preact/signals";
 import { ask, Problem } from "../api/client.ts";
 import type { Change, FieldChange } from "../api/contract.ts";
-import { command, taken, yaml } from "../model/taken.ts";
+import { command, fieldSaid, taken, valueSaid, yaml } from "../model/taken.ts";
 import { Dialog } from "../parts/dialog.tsx";
 import { Shown } from "../parts/fetched.tsx";
 import { DataTable } from "../parts/table.tsx";
 import { now } from "../state/clock.ts";
 import { refresh } from "../state/cluster.ts";
-import { base, edits, startOver } from "../state/edits.ts";
+import { base, edits, forget, startOver } from "../state/edits.ts";
 import { useFetched } from "../state/fetched.ts";
 import { lacking, may, refusal } from "../state/rights.ts";
 import { rewrite, route } from "../state/route.ts";
@@ -38,6 +38,7 @@ export function Apply({ close, done }: { close: () => void; done: () => void }) 
       await ask(`PUT ${document}`, { path, body, match: etag });
       close();
       startOver();
+      forget(); // what undoes a step of trying would not undo this
       rewrite({ base: [] }, false); // what comes next is compared with the plan made anew
       done();
       await refresh(path.cluster);
@@ -52,7 +53,7 @@ export function Apply({ close, done }: { close: () => void; done: () => void }) 
     text.value = copied ? "" : of;
     said.value = copied ? `${what} is copied.` : `Copy ${what.toLowerCase()} from here:`;
   };
-  const show = (v: unknown) => (v === null || v === undefined ? "–" : typeof v === "object" ? JSON.stringify(v) : String(v));
+  const { cost } = base.value!.plan;
   return (
     <Dialog title={`Apply to ${path.cluster}`} close={close}>
       <Shown of={fresh} what="difference" height={80}>
@@ -65,9 +66,9 @@ export function Apply({ close, done }: { close: () => void; done: () => void }) 
                 name={(r) => `${r.of.kind} ${r.of.name} ${r.pointer}`}
                 columns={[
                   { key: "what", title: "What", value: (r) => `${r.of.kind.replace("_", " ")} ${r.of.name}` },
-                  { key: "field", title: "Field", value: (r) => r.pointer?.slice(1).replaceAll("/", " ") ?? r.of.action },
-                  { key: "before", title: "Now", value: (r) => show(r.before) },
-                  { key: "after", title: "Then", value: (r) => show(r.after) },
+                  { key: "field", title: "Field", value: (r) => (r.pointer === undefined ? r.of.action : fieldSaid(r.pointer)) },
+                  { key: "before", title: "Now", value: (r) => valueSaid(r.pointer, r.before, cost) },
+                  { key: "after", title: "Then", value: (r) => valueSaid(r.pointer, r.after, cost) },
                 ]}
               />
             ) : (
@@ -77,9 +78,10 @@ export function Apply({ close, done }: { close: () => void; done: () => void }) 
             {!may("operator") && <p class="muted">{lacking("operator")}</p>}
             <p class="links">
               <button class="main" disabled={rows.length === 0 || !may("operator")} onClick={() => void apply()}>Apply</button>
-              <button disabled={rows.length === 0} onClick={() => void copy("The document for headroom apply", `${yaml(body)}\n`)}>Copy as YAML</button>
-              <button onClick={() => void copy("The command that asks the same", command(path.cluster, edits.value, problem))}>Copy as a command</button>
+              <button disabled={rows.length === 0} onClick={() => void copy("The cluster with these changes, for headroom apply", `${yaml(body)}\n`)}>Copy the cluster as YAML</button>
+              <button onClick={() => void copy("The command, which asks and changes nothing,", command(path.cluster, edits.value, problem))}>Copy the what-if as a command</button>
             </p>
+            <p class="small muted">The YAML is the whole cluster with these changes, for headroom apply. The command asks what they would do, and changes nothing.</p>
             <p role="status">{said.value}</p>
             {text.value && <textarea readOnly rows={6} aria-label="To be copied" value={text.value} onFocus={(e) => e.currentTarget.select()} />}
           </>

@@ -1,7 +1,7 @@
 // A grid over two parameters, as a table of its numbers.
 import { useSignal } from "@preact/signals";
 import type { SweepPoint } from "../api/contract.ts";
-import { cheapest, columnsOf, figure, height, type Metric, metrics, metricTexts, type Parameter, place, readPoint, shownOf } from "../model/sweep.ts";
+import { cheapest, columnsOf, figure, heading, height, type Metric, metrics, metricTexts, type Parameter, readPoint, shownOf } from "../model/sweep.ts";
 import { inText, lower } from "../model/words.ts";
 import { type Cell, HeatTable } from "../parts/heat.tsx";
 import { Segments } from "../parts/segments.tsx";
@@ -31,7 +31,10 @@ export function Grid() {
     const h = height(metric, p);
     return { text: figure(metric, p), level: h === null ? null : high > low ? (h - low) / (high - low) : 0, said: readPoint(of, s, p), best: p === best, open: () => take(of, s, p) };
   };
-  const short = (p: Parameter, v: number) => place(p, shownOf(p, v, s.period_s), s.currency);
+  const head = (p: Parameter) => (v: number) => {
+    const at = shownOf(p, v, s.period_s);
+    return { text: heading(p, at, s.currency), now: p.now !== null && Math.abs(at - p.now) < 1e-6 };
+  };
   const title = `${metricTexts[metric]} by ${inText(lower(x.label))} and ${inText(lower(y.label))}`;
   return (
     <>
@@ -41,9 +44,9 @@ export function Grid() {
         <DataTable caption={title} columns={columnsOf(of, s)} rows={s.points} name={(p) => p.parameters.join()} file={[route.value.cluster, ...(current.value ? ["plan", current.value.plan.number] : []), "grid"]} />
       ) : (
         <>
-          <HeatTable caption={title} across={inText(x.label)} down={inText(y.label)} columns={columns.map((v) => short(x, v))} rows={rows.map((v) => short(y, v))} cells={rows.map((b) => columns.map((a) => cell(at.get([a, b].join()))))} read={(c) => (read.value = c?.said ?? null)} />
+          <HeatTable caption={title} across={inText(x.label)} down={inText(y.label)} columns={columns.map(head(x))} rows={rows.map(head(y))} cells={rows.map((b) => columns.map((a) => cell(at.get([a, b].join()))))} read={(c) => (read.value = c?.said ?? null)} />
           <p class="readout small" aria-live="polite">
-            {read.value ?? "The arrow keys go from point to point; Enter tries one."}
+            {read.value ?? "A click, or Enter, tries a point. The arrow keys go from one to the next."}
           </p>
         </>
       )}

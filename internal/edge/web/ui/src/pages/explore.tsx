@@ -19,7 +19,7 @@ import { cluster, current } from "../state/cluster.ts";
 import { useDraft } from "../state/drafts.ts";
 import { base, canRedo, canUndo, edits, longest, pins, redo, save, savedWrong, setPins, startOver, undo, unread, wantedBase } from "../state/edits.ts";
 import { narrow } from "../state/narrow.ts";
-import { asked, begin as beginCurves, draw, merged, of, sheet, sweep, unknown } from "../state/curves.ts";
+import { asked, begin as beginCurves, draw, drawn, merged, of, sheet, sweep, unknown } from "../state/curves.ts";
 import { answered, begin, compareWith, inFull, wrong } from "../state/whatif.ts";
 import { Change } from "./explore-change.tsx";
 import { refusal } from "../state/rights.ts";
@@ -54,7 +54,7 @@ export function Explore() {
       </div>
       <Notices />
       <Strip />
-      <div class="split">
+      <div class={drawn.value.length > 0 ? "split drawn" : "split"}>
         <Change />
         <div class="stack">
           <Outcome />

@@ -8,7 +8,12 @@ import { Decisions, decisionsOf } from "../parts/decisions.tsx";
 import { Export } from "../parts/export.tsx";
 import { Shown } from "../parts/fetched.tsx";
 import { DataTable } from "../parts/table.tsx";
+import { heldAt } from "../model/days.ts";
 import { fileName, save } from "../model/files.ts";
+import { day } from "../model/time.ts";
+import { now } from "../state/clock.ts";
+import { current } from "../state/cluster.ts";
+import { inForce } from "../state/days.ts";
 import { useFetched } from "../state/fetched.ts";
 import { addressOf, route } from "../state/route.ts";
 import { each, moment, numbered, period, Periods } from "./history-words.tsx";
@@ -20,9 +25,30 @@ interface Two {
 }
 
 export function Differ() {
+  if (route.value.rest[0] === yesterday) return <Since />;
   const between = /^(\d+)\.\.(\d+)$/.exec(route.value.rest[0] ?? "");
   if (!between) return <h1>There is no page at this address.</h1>;
   return <Between from={Number(between[1])} to={Number(between[2])} />;
+}
+
+const yesterday = "yesterday"; // as addresses have it
+
+/** Since compares the current plan with the one that was in force a day ago, or with the oldest one since. */
+function Since() {
+  const name = route.value.cluster;
+  const then = useFetched(async () => heldAt(await inForce(name, Date.now() - day), now.peek() - day) ?? null, name);
+  const was = then.value.value?.plan.number;
+  const is = current.value?.plan.number;
+  if (was !== undefined && was !== is && is !== undefined) return <Between from={was} to={is} />;
+  return (
+    <>
+      <h1 class={then.value.value ? undefined : "muted"}>{then.value.value ? `Nothing changed since yesterday: plan ${numbered(was!)} was in force all the time.` : "Reading plans …"}</h1>
+      <p class="small muted">
+        <a href={addressOf(name, "history")}>All plans</a>
+      </p>
+      <Shown of={then} what="plans" height={500}>{() => null}</Shown>
+    </>
+  );
 }
 
 function Between({ from, to }: { from: number; to: number }) {

@@ -192,6 +192,9 @@ function List(read: Read) {
   return (
     <section class="card" aria-labelledby="plans">
       <h2 id="plans">Plans</h2>
+      <p>
+        <a href={addressOf(route.value.cluster, "history", "yesterday")}>What changed since yesterday</a>
+      </p>
       <p class="small muted">Tick a plan to pin or verify it, two to compare them. Why a plan was computed leads to what is different since the plan that was in force before.</p>
       <div class="picked" aria-live="polite">
         {picked.length === 2 && (

@@ -14,7 +14,7 @@ import { Segments } from "../parts/segments.tsx";
 import { SlotGrid, type Squares } from "../parts/slots.tsx";
 import { DataTable } from "../parts/table.tsx";
 import { now } from "../state/clock.ts";
-import { cluster } from "../state/cluster.ts";
+import { cluster, current } from "../state/cluster.ts";
 import { again, at, follow, goOn, jobs, log, logRows, nodes, overloaded, pause, paused, settings, showNode, unseen, wrong } from "../state/live.ts";
 import { choose, chosen, query, route } from "../state/route.ts";
 
@@ -110,6 +110,7 @@ function Nodes({ all, settings: s }: { all: LiveNode[]; settings: LiveSettings }
       }),
     [all, s],
   );
+  const rented = current.value?.plan.cluster === route.value.cluster ? current.value.plan.plan.vms.total : undefined;
   const at_ = all.find((n) => n.name === (read.value ?? node));
   const has = (state: Squares["state"]) => squares.filter((n) => n.state === state).length;
   const rules = s.policy.rules?.length ? "by the policy's rules" : `a load above ${s.policy.target ?? 1} for each core`;
@@ -136,6 +137,9 @@ function Nodes({ all, settings: s }: { all: LiveNode[]; settings: LiveSettings }
         {has("dead") > 0 && <span><i class="slot lost">✕</i>{has("dead")} dead: silent for {duration(s.node_timeout_s ?? 600)}</span>}
         {has("new") > 0 && <span><i class="slot fresh" />{has("new")} not heard of yet</span>}
       </p>
+      {rented !== undefined && rented !== all.length && (
+        <p class="small muted">{count(all.length, "node is", "nodes are")} known here; the plan rents {count(rented, "VM", "VMs")}.</p>
+      )}
     </section>
   );
 }

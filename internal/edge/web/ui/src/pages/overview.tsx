@@ -106,8 +106,13 @@ function lead(all: Line[], per: Period): string {
       ? `${rented}${since > 0 && differs.length > 0 ? `, ${changed}` : ""}`
       : `${rented}. ${count(planned.length - since, "has", "have")} no bill of a day ago; ${since === 1 ? "the other one costs" : "the others cost"} ${changed}`;
   const months = [...sums].map(([currency, s]) => headline(s.month, currency)).join(" and ");
-  return `${said}. ${months ? `${monthOf(now.value)} so far: ${months}. ` : ""}${calls === 0 ? "None needs attention." : `${count(calls, "needs", "need")} attention.`}`;
+  const refuse = all.filter(refuses).length;
+  const first = [...(calls > 0 ? [`${count(calls, "needs", "need")} attention`] : []), ...(refuse > 0 ? [`${count(refuse, "refuses", "refuse")} jobs`] : [])];
+  return `${said}. ${months ? `${monthOf(now.value)} so far: ${months}. ` : ""}${first.length > 0 ? `${first.join(", ")}.` : planned.length > 0 ? "No job is refused." : ""}`.trim();
 }
+
+/** refuses says whether a cluster's plan refuses jobs. */
+const refuses = (l: Line): boolean => (l.plan?.refused ?? 0) > 0;
 
 /** state is how far a cluster's plan can be trusted; what is bad needs somebody. */
 function state(l: Line): { tone: Tone; text: string; order: number } {
@@ -150,7 +155,7 @@ function columns(per: Period, month: string): Column<Line>[] {
       },
     },
     { key: "days", title: "14 days", number: true, value: grown, show: (l) => <Days of={l} per={per} /> },
-    { key: "refused", title: "Value refused", number: true, value: (l) => exact(l.plan && perPeriod(l.plan.penalties, l.plan.period_s, per)), show: (l) => money(l.plan && perPeriod(l.plan.penalties, l.plan.period_s, per), l) },
+    { key: "refused", title: "Value refused", number: true, value: (l) => exact(l.plan && perPeriod(l.plan.penalties, l.plan.period_s, per)), show: (l) => <span class={refuses(l) ? "strong" : undefined}>{money(l.plan && perPeriod(l.plan.penalties, l.plan.period_s, per), l)}</span> },
     { key: "state", title: "Proof", value: (l) => `${state(l).order} ${state(l).text}`, show: (l) => <Mark {...state(l)} /> },
     { key: "contract_ends", title: "Next contract end", value: (l) => l.contract_end?.ends ?? null, show: (l) => <End of={l} /> },
   ];
@@ -193,10 +198,11 @@ function End({ of: l }: { of: Line }) {
   );
 }
 
-/** attention puts first what needs somebody, then what costs most. */
+/** attention puts first what needs somebody, then what refuses jobs, then what costs most. */
 function attention(a: Line, b: Line): number {
   const [x, y] = [state(a), state(b)];
   if (x.tone !== y.tone && (x.tone === "bad" || y.tone === "bad")) return x.tone === "bad" ? -1 : 1;
+  if (refuses(a) !== refuses(b)) return refuses(a) ? -1 : 1;
   const [p, q] = [Number(bill(a, "month") ?? 0n), Number(bill(b, "month") ?? 0n)];
   return p !== q ? q - p : a.cluster < b.cluster ? -1 : 1;
 }

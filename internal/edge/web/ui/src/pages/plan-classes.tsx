@@ -7,7 +7,7 @@ import { one, shares, units } from "../model/money.ts";
 import { type Edit, write } from "../model/scenario.ts";
 import { standing, waitingFor } from "../model/schedule.ts";
 import { duration, hourly } from "../model/time.ts";
-import { attention, count, verdict } from "../model/words.ts";
+import { attention, count, jobless, verdict } from "../model/words.ts";
 import { Chip } from "../parts/chip.tsx";
 import { Mark } from "../parts/mark.tsx";
 import { Name } from "../parts/name.tsx";
@@ -213,7 +213,7 @@ function Line({ c, of, vms, waits, open }: { c: ClassPlan; of: ProblemClass | un
         </a>
       </td>
       <td role="cell" class="sure">
-        <Mark {...(waits ? later : verdict(c, of))} />
+        <Mark {...verdict(c, of, waits !== undefined)} />
       </td>
       <td role="cell" class="number jobs">
         {served(c)}
@@ -239,14 +239,9 @@ function Line({ c, of, vms, waits, open }: { c: ClassPlan; of: ProblemClass | un
   );
 }
 
-/** jobless says that a class has no jobs in this hour. */
-const jobless = (c: ClassPlan) => c.admitted + c.refused === 0;
-
 const served = (c: ClassPlan) => (jobless(c) ? "0" : `${c.admitted} of ${c.admitted + c.refused}`);
 
 /** later stands in place of the verdict on a class of which nothing runs yet. */
-const later = { tone: "good", text: "Starts later" } as const;
-
 const slotsOf = (c: ClassPlan) => (c.admitted > 0 && c.slots ? `${c.slots.map} / ${c.slots.reduce}` : "–");
 
 /** Panel says why a class is treated so, and what would change it. */
@@ -264,7 +259,7 @@ function Panel({ c, of, plan, problem, vms, waits, step }: { c: ClassPlan; of: P
         <button class="quiet" onClick={() => close(c.name)}>Close</button>
       </header>
       <p>
-        <Chip {...(waits ? later : verdict(c, of))} />
+        <Chip {...verdict(c, of, waits !== undefined)} />
       </p>
       <p class="reason">
         {waits ? (

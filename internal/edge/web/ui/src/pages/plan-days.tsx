@@ -1,12 +1,12 @@
 // The days behind and ahead of a plan as one picture: VMs by kind of supply, and what begins or ends on the way.
 import type { Signal } from "@preact/signals";
 import { useMemo } from "preact/hooks";
-import type { CurrentPlan } from "../api/contract.ts";
+import type { CurrentPlan, Horizon } from "../api/contract.ts";
 import { type Cursor, Figure } from "../charts/figure.tsx";
 import { type Area, Blocks, Mark, Plot } from "../charts/plot.tsx";
 import { moments, number } from "../charts/scale.ts";
 import { aheadOf, behind, endsIn, guessed, pricesIn, type Stretch } from "../model/days.ts";
-import { decimal, price, text, units } from "../model/money.ts";
+import { decimal, headline, price, text, units } from "../model/money.ts";
 import type { Column } from "../model/table.ts";
 import { clock, day } from "../model/time.ts";
 import { count, inText } from "../model/words.ts";
@@ -25,9 +25,9 @@ const said = (at: number) => clock(new Date(at), zone(), new Date(now.value)).re
 export function Picture({ plan, days }: { plan: CurrentPlan; days: Read }) {
   const at = Math.floor(now.value / step) * step;
   const chosen = zoomed();
-  const all: [number, number] = [Math.max(at - span * day, Math.min(days.held.at(-1)?.since ?? Date.parse(plan.created_at), at - day)), days.ahead ? at + span * day : at];
+  const all: [number, number] = [Math.max(at - span * day, Math.min(days.held.at(-1)?.since ?? Date.parse(plan.created_at), at - day)), days.ahead ? at + span * day : at + step];
   const [from, until] = chosen ?? all;
-  const stretches = useMemo(() => [...behind(days.held, days.ahead?.periods[0] ? Date.parse(days.ahead.periods[0].start) : at), ...(days.ahead ? aheadOf(days.ahead) : [])], [days, at]);
+  const stretches = useMemo(() => [...behind(days.held, days.ahead?.periods[0] ? Date.parse(days.ahead.periods[0].start) : now.peek()), ...(days.ahead ? aheadOf(days.ahead) : [])], [days, at]);
   const seen = stretches.filter((s) => s.until > from && s.from < until).map((s) => ({ ...s, from: Math.max(s.from, from), until: Math.min(s.until, until) }));
   const { currency } = plan.plan.cost;
   const prices = pricesIn(days.prices, from, until);
@@ -44,6 +44,7 @@ export function Picture({ plan, days }: { plan: CurrentPlan; days: Read }) {
     <>
       <header>
         <h2 id="days">Behind and ahead</h2>
+        <span class="small">{days.ahead ? week(days.ahead) : days.late && <span class="muted">The days ahead are not planned yet.</span>}</span>
         <span class="tools small">
           <button class="quiet" onClick={() => zoom(middle - wide / 4, middle + wide / 4)}>Zoom in</button>
           {chosen && <button class="quiet" onClick={whole}>Show all</button>}
@@ -79,6 +80,12 @@ export function Picture({ plan, days }: { plan: CurrentPlan; days: Read }) {
       </Figure>
     </>
   );
+}
+
+/** week says what the days ahead cost; hours without a plan have no bill. */
+function week(h: Horizon): string {
+  const none = h.total.infeasible_hours ?? 0;
+  return `Next ${span} days: ${headline(units(h.total.cost.bill), h.currency)}${none > 0 ? `, and ${count(Math.ceil(none), "hour", "hours")} without a plan` : ""}`;
 }
 
 const middleOf = (s: Stretch | undefined) => (s ? (s.from + s.until) / 2 : null);

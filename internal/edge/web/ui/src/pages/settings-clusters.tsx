@@ -141,7 +141,7 @@ function One({ name }: { name: string }) {
   );
 }
 
-function Form({ opened, read }: { opened: { value: Cluster; etag: string; at: number }; read: () => Promise<{ value: Cluster; etag: string; at: number }> }) {
+function Form({ opened, read }: { opened: { value: Cluster; etag: string }; read: () => Promise<{ value: Cluster; etag: string }> }) {
   const name = opened.value.name;
   const editing = useMemo(() => {
     const send = async (body: Cluster, etag: string) => {
@@ -213,9 +213,9 @@ function Make() {
       const answer = await ask("POST /v1/clusters", { path: {}, body });
       await begin();
       made.value = answer!.value.name;
-      return { value: { name: "", currency: "USD", time_zone: "UTC" }, etag: "", at: 0 };
+      return { value: { name: "", currency: "USD", time_zone: "UTC" }, etag: "" };
     };
-    return new Editing<Cluster>({ value: { name: "", currency: "USD", time_zone: "UTC" }, etag: "", at: 0 }, () => start, send, null, "new cluster");
+    return new Editing<Cluster>({ value: { name: "", currency: "USD", time_zone: "UTC" }, etag: "" }, () => start, send, null, "new cluster");
   }, []);
   return (
     <form

@@ -164,7 +164,7 @@ function Form({ of, price, done }: { of: string; price: Price; done: () => void 
       if (p.vm_type && !types.some((t) => t.name === p.vm_type)) await ask("POST /v1/clusters/{cluster}/vm-types", { path: { cluster: of }, body: { name: p.vm_type, in_use: !types.some((t) => t.in_use) } });
       return ask("POST /v1/clusters/{cluster}/prices", { path: { cluster: of }, body: p });
     };
-    return new Editing<Price>({ value: price, etag: `"${price.version}"`, at: 0 }, () => entries, send, () => ask("GET /v1/clusters/{cluster}/prices/{id}", { path }), `price ${price.id ?? "new"} of ${of}`);
+    return new Editing<Price>({ value: price, etag: `"${price.version}"` }, () => entries, send, () => ask("GET /v1/clusters/{cluster}/prices/{id}", { path }), `price ${price.id ?? "new"} of ${of}`);
   }, [price]);
   return (
     <form

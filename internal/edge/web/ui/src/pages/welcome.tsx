@@ -163,7 +163,7 @@ function TypeClass() {
       await toPlan(name);
       return null;
     };
-    return new Editing<Edited>({ value, etag: "", at: 0 }, () => [{ pointer: "/class/name", kind: "text", label: "Name", required: true }, ...five], send, null, "one class");
+    return new Editing<Edited>({ value, etag: "" }, () => [{ pointer: "/class/name", kind: "text", label: "Name", required: true }, ...five], send, null, "one class");
   }, []);
   return (
     <form

@@ -13,8 +13,21 @@ export interface Cell {
 
 const steps = 7;
 
+/** Head is a column or a row; now is what is in force. */
+export interface Head {
+  text: string;
+  now: boolean;
+}
+
+const headed = ({ text, now }: Head) => (
+  <>
+    {text}
+    {now && <span class="small now">now</span>}
+  </>
+);
+
 /** HeatTable is a grid of points as a table: arrow keys go from cell to cell, Enter opens one. */
-export function HeatTable({ caption, across, down, columns, rows, cells, read }: { caption: string; across: string; down: string; columns: string[]; rows: string[]; cells: Cell[][]; read: (c: Cell | null) => void }) {
+export function HeatTable({ caption, across, down, columns, rows, cells, read }: { caption: string; across: string; down: string; columns: Head[]; rows: Head[]; cells: Cell[][]; read: (c: Cell | null) => void }) {
   const at = useSignal<[number, number]>([0, 0]);
   const table = useRef<HTMLTableElement>(null);
   const row = Math.min(at.value[0], rows.length - 1);
@@ -52,21 +65,21 @@ export function HeatTable({ caption, across, down, columns, rows, cells, read }:
           <tr>
             <td class="corner" />
             {columns.map((c) => (
-              <th key={c} scope="col" class="number">
-                {c}
+              <th key={c.text} scope="col" class="number">
+                {headed(c)}
               </th>
             ))}
           </tr>
         </thead>
         <tbody>
           {rows.map((r, i) => (
-            <tr key={r}>
+            <tr key={r.text}>
               <th scope="row" class="number">
-                {r}
+                {headed(r)}
               </th>
               {cells[i]!.map((c, j) => (
                 <td
-                  key={columns[j]}
+                  key={columns[j]!.text}
                   data-at={`${i} ${j}`}
                   tabIndex={i === row && j === column ? 0 : -1}
                   class={`number${c.level == null ? (c.level === null ? " impossible" : " unknown") : ` heat-${1 + Math.min(steps - 1, Math.floor(c.level * steps))}`}${c.best ? " best" : ""}`}
@@ -75,8 +88,10 @@ export function HeatTable({ caption, across, down, columns, rows, cells, read }:
                     read(c);
                   }}
                   onPointerEnter={() => read(c)}
-                  onClick={() => go(i, j)}
-                  onDblClick={() => c.open?.()}
+                  onClick={() => {
+                    go(i, j);
+                    c.open?.();
+                  }}
                 >
                   {c.text}
                   {c.best && <span class="hidden"> cheapest</span>}

@@ -158,7 +158,7 @@ function Slider({ knob, id, value, put, fastest }: { knob: Knob; id: string; val
               <>
                 {" · "}
                 <button class="quiet" aria-pressed={drawn.value.includes(axis)} onClick={() => turn(axis)}>
-                  {drawn.value.includes(axis) ? "take its curve away" : drawn.value.length === 0 ? "draw a curve over this" : "draw a grid over this too"}
+                  {drawn.value.includes(axis) ? (drawn.value.length > 1 ? "take it out of the grid" : "take its curve away") : drawn.value.length === 0 ? "draw a curve over this" : "draw a grid over this too"}
                 </button>
               </>
             )}

@@ -95,7 +95,7 @@ export async function readClass(cluster: string, name: string) {
   const answer = (await ask("GET /v1/clusters/{cluster}/classes/{name}", { path: { cluster, name } }))!;
   const ref = answer.value.profile;
   const profile = ref ? await get("GET /v1/clusters/{cluster}/profiles/{name}/versions/{version}", { cluster, name: ref.name, version: ref.version! }) : null;
-  return { value: { class: answer.value, figures: profile?.profile ?? null }, etag: answer.etag, at: answer.at };
+  return { value: { class: answer.value, figures: profile?.profile ?? null }, etag: answer.etag };
 }
 
 const empty = { first_shuffle_avg_s: 0, first_shuffle_max_s: 0, shuffle_avg_s: 0, shuffle_max_s: 0, reduce_avg_s: 0, reduce_max_s: 0 };
@@ -131,7 +131,7 @@ export async function saveClass(cluster: string, e: Edited, before: Edited, etag
   }
   const path = { cluster, name: c.name };
   const answer = etag === "" ? await ask("POST /v1/clusters/{cluster}/classes", { path: { cluster }, body: c }) : await ask("PUT /v1/clusters/{cluster}/classes/{name}", { path, body: c, match: etag });
-  return { value: { class: answer!.value, figures: e.figures }, etag: answer!.etag, at: answer!.at };
+  return { value: { class: answer!.value, figures: e.figures }, etag: answer!.etag };
 }
 
 export const deadlineOf = (c: Class) => (c.deadline_s ? duration(c.deadline_s) : "–");

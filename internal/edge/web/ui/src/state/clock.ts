@@ -6,8 +6,7 @@ let ahead = 0; // milliseconds that the service's clock is before ours
 export const now = signal(Date.now());
 setInterval(() => (now.value = Date.now() + ahead), 1000);
 
-/** setClock is told of the service's time with each answer; answers name whole seconds. */
-export function setClock(at: number): void {
-  const difference = at - Date.now();
-  if (Math.abs(difference - ahead) > 2000) ahead = difference;
+/** setClock is told between which milliseconds ahead of ours the service's clock must be, and moves no further than that. */
+export function setClock([least, most]: [number, number]): void {
+  ahead = Math.min(Math.max(ahead, least), most);
 }

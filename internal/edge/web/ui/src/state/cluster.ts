@@ -1,7 +1,7 @@
 // The clusters that may be seen, and the current plan of the one that is open. A failure never takes away
 // what was seen last: it stands beside it.
 import { batch, computed, effect, signal } from "@preact/signals";
-import { afresh, type Answer, ask, get, Problem } from "../api/client.ts";
+import { afresh, type Heard, ask, get, Problem } from "../api/client.ts";
 import type { Cluster, CurrentPlan, Problem as PlannedProblem, Session } from "../api/contract.ts";
 import { watch } from "../api/events.ts";
 import { setClock } from "./clock.ts";
@@ -112,7 +112,7 @@ const numberIn = (etag: string) => Number(/\d+/.exec(etag)?.[0] ?? 0);
 
 let asked = 0;
 let newest = 0; // of the questions for a plan that have been answered, the one asked last
-let read: Answer<CurrentPlan> | null = null; // the last answer, of which the problem may still be on its way
+let read: Heard<CurrentPlan> | null = null; // the last answer, of which the problem may still be on its way
 
 /** refresh brings the current plan, if there is another than the one that is shown. An answer that comes after that
  *  to a later question is out of date. Where a plan's number was told, an answer that was under way before may be of
@@ -130,9 +130,9 @@ export async function refresh(name: string, told = 0): Promise<void> {
     return (answer = came ?? answer!);
   };
   try {
-    let { value, etag, at } = await look();
-    if (told && told !== value.number) ({ value, etag, at } = await look());
-    if (counts()) read = { value, etag, at };
+    let { value, etag, at, ahead } = await look();
+    if (told && told !== value.number) ({ value, etag, at, ahead } = await look());
+    if (counts()) read = { value, etag, at, ahead };
     const early = await mayBe;
     const problem = shown?.plan.number === value.number ? shown.problem : early && numberIn(early.etag) === value.number ? early.value : await get("GET /v1/clusters/{cluster}/plans/{plan}/problem", { cluster: name, plan: String(value.number) });
     if (!counts()) return;
@@ -140,7 +140,7 @@ export async function refresh(name: string, told = 0): Promise<void> {
     batch(() => {
       fine();
       if (!other && current.value?.plan === value) return;
-      setClock(at);
+      setClock(ahead);
       if (shown && shown.plan.number !== value.number) afresh(); // for those who ask because of it
       current.value = { plan: value, etag, problem };
     });

@@ -11,7 +11,7 @@ export const purchase = new Asked<Purchase>("purchase");
 /** hours are those of one month. */
 export const hours = new Asked<Horizon>("horizon", false);
 
-export const spans = ["", "6", "12", "24", "36", "dates"] as const;
+export const spans = ["", "week", "6", "12", "24", "36", "dates"] as const;
 export type Span = (typeof spans)[number];
 
 const span = () => inAddress<Span>("horizon", spans);
@@ -26,7 +26,8 @@ export function time(): { from?: string; until?: string } {
   if (months === "dates") return Object.fromEntries(Object.entries(dates()).flatMap(([end, day]) => (day ? [[end, `${day}T00:00:00Z`]] : [])));
   const from = new Date(Math.ceil((Date.now() + 1) / 3_600_000) * 3_600_000);
   const until = new Date(from);
-  until.setUTCMonth(until.getUTCMonth() + Number(months));
+  if (months === "week") until.setUTCDate(until.getUTCDate() + 7);
+  else until.setUTCMonth(until.getUTCMonth() + Number(months));
   return { from: from.toISOString(), until: until.toISOString() };
 }
 

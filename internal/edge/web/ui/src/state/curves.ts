@@ -3,7 +3,7 @@
 import { computed, effect, signal, untracked } from "@preact/signals";
 import type { ClusterSweepRequest, Sweep, Vary } from "../api/contract.ts";
 import { change, inOrder, keyOf, write } from "../model/scenario.ts";
-import { axisOfVary, numbers, type Parameter, parameterOf, type Range, vary } from "../model/sweep.ts";
+import { axisOfVary, coarse, numbers, type Parameter, parameterOf, type Range, vary } from "../model/sweep.ts";
 import { Asked, fileOf, stopped } from "./asked.ts";
 import { base, offered, settled } from "./edits.ts";
 import { query, rewrite, route } from "./route.ts";
@@ -47,11 +47,11 @@ const axesOf = () => ["x", "y"].flatMap((a) => query.value.get(a) ?? []);
 export const ranges = computed<Range[]>(() => {
   const q = query.value;
   const grid = drawn.value.length > 1;
-  return drawn.value.map((key, i) => {
+  return drawn.value.map((key) => {
     const p = axes.value.get(key)!;
     const own = key === q.get("x") ? "" : "y";
     const number = (word: string, otherwise: number) => (/^\d{1,12}(\.\d{1,9})?$/.test(q.get(own + word) ?? "") ? Number(q.get(own + word)) : otherwise);
-    return { of: p, from: number("from", p.from), to: number("to", p.to), n: Math.round(Math.min(Math.max(number("n", i > 0 ? 7 : grid ? 9 : 61), 2), 5000)) };
+    return { of: p, from: number("from", p.from), to: number("to", p.to), n: Math.round(Math.min(Math.max(number("n", grid ? coarse(p) : 61), 2), 5000)) };
   });
 });
 

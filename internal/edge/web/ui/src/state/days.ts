@@ -1,5 +1,5 @@
 // The days behind and ahead of the open cluster: the plans that were in force, and what its forecasts come to.
-import { useEffect } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import { ask, list } from "../api/client.ts";
 import type { Contract, Horizon, Price } from "../api/contract.ts";
 import { type Held, heldOf } from "../model/days.ts";
@@ -15,6 +15,8 @@ export interface Days {
   contracts: Contract[];
   /** Null where this key may not ask for it, or it takes too long. */
   ahead: Horizon | null;
+  /** Whether it took too long. */
+  late: boolean;
 }
 
 /** span is how many days are seen each way. */
@@ -22,6 +24,7 @@ export const span = 7;
 const most = 1000; // prices and contracts that a picture can show
 /** mostHeld is how many plans in force are read. */
 export const mostHeld = 1000;
+const mostTries = 3; // for the days ahead, where they took too long
 const hour = 3_600_000;
 
 /** inForce reads the plans that were in force, the newest first; from a moment on, or the newest of all. */
@@ -45,12 +48,21 @@ export function useDays(cluster: string): Fetched<Days> {
         list("GET /v1/clusters/{cluster}/contracts", path, { limit: most }, most),
         look().catch(() => null), // what is behind is seen even so
       ]);
-      return { held, prices, contracts, ahead };
+      return { held, prices, contracts, ahead, late: asks && ahead === null };
     },
     cluster,
   );
   useEffect(() => {
     if ((days.value.value?.held[0]?.plan.number ?? newest) !== newest) days.again(); // what is here stays meanwhile
   }, [newest]);
+  const late = useRef(0);
+  useEffect(() => {
+    if (!days.value.value?.late || late.current >= mostTries) return;
+    const timer = setTimeout(() => {
+      late.current++;
+      days.again();
+    }, 20_000);
+    return () => clearTimeout(timer);
+  }, [days.value.value]);
   return days;
 }

@@ -1,7 +1,7 @@
 // A live cluster as it was told of last. It is asked for again once in a heartbeat, with the versions that are here
 // already, less often where the answers take long, and not at all while nobody looks.
 import { batch, computed, signal } from "@preact/signals";
-import { type Answer, ask, Problem } from "../api/client.ts";
+import { type Heard, ask, Problem } from "../api/client.ts";
 import type { LiveDecision, LiveJob, LiveNode, LiveSettings, Policy } from "../api/contract.ts";
 import { choose, query, route } from "./route.ts";
 
@@ -51,7 +51,7 @@ async function pages<T>(name: Lists, q: Record<string, string | number>, most: n
     const asked: Record<string, string | number> = cursor ? { ...q, cursor } : q;
     const key = `${name} ${route.value.cluster} ${JSON.stringify(asked)}`;
     const have = seen.get(key);
-    const answer: Answer<{ items: unknown[]; next_cursor?: string | null }> | null = await ask(name, { path: { cluster: route.value.cluster }, query: asked as never, signal, ...(have ? { unless: have.etag } : {}) });
+    const answer: Heard<{ items: unknown[]; next_cursor?: string | null }> | null = await ask(name, { path: { cluster: route.value.cluster }, query: asked as never, signal, ...(have ? { unless: have.etag } : {}) });
     const page: Page = answer ? { etag: answer.etag, items: answer.value.items, next: answer.value.next_cursor ?? null } : have!;
     seen.set(key, page);
     if (answer) answered = answer.at;
