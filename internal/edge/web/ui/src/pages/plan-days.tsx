@@ -3,7 +3,7 @@ import type { Signal } from "@preact/signals";
 import { useMemo } from "preact/hooks";
 import type { CurrentPlan, Horizon } from "../api/contract.ts";
 import { type Cursor, Figure } from "../charts/figure.tsx";
-import { type Area, Blocks, Mark, Plot } from "../charts/plot.tsx";
+import { type Area, Blocks, Line, Mark, Plot, type Point } from "../charts/plot.tsx";
 import { moments, number } from "../charts/scale.ts";
 import { aheadOf, behind, endsIn, guessed, pricesIn, type Stretch } from "../model/days.ts";
 import { decimal, headline, price, text, units } from "../model/money.ts";
@@ -12,7 +12,7 @@ import { clock, day } from "../model/time.ts";
 import { count, inText } from "../model/words.ts";
 import { now } from "../state/clock.ts";
 import { cluster } from "../state/cluster.ts";
-import { type Days as Read, span } from "../state/days.ts";
+import { type Days as Read, mayWait, span } from "../state/days.ts";
 import { addressOf, go } from "../state/route.ts";
 import { whole, zoom, zoomed } from "../state/zoom.ts";
 
@@ -38,6 +38,7 @@ export function Picture({ plan, days }: { plan: CurrentPlan; days: Read }) {
     if (p && was) go(addressOf(plan.cluster, "history", `${was.number}..${p.number}`));
   };
   const next = days.contracts.filter((c) => Date.parse(c.until) > now.value && Date.parse(c.from) <= now.value).sort((a, b) => Date.parse(a.until) - Date.parse(b.until))[0];
+  const later = days.waiting.filter(([x], i) => x <= until && (days.waiting[i + 1]?.[0] ?? x) >= from).map(([x, vms]): Point => [Math.min(Math.max(x, from), until), vms]);
   const middle = (from + until) / 2;
   const wide = until - from;
   return (
@@ -52,7 +53,7 @@ export function Picture({ plan, days }: { plan: CurrentPlan; days: Read }) {
       </header>
       <Figure
         title="VMs by kind of supply"
-        said={`${sentence(stretches, at)}${days.ahead?.warnings.some((w) => w.code === "windows_left_out") ? " Jobs that may wait count as they arrive." : ""}${next ? ` Next contract end: ${inText(next.name)}, ${said(Date.parse(next.until)).replace(/, .*$/, "")}.` : ""}`}
+        said={`${sentence(stretches, at)}${days.ahead && mayWait(days.ahead) ? ` Jobs that may wait count as they arrive.${later.length > 0 ? " The line has the VMs of the plans to come, which let them wait." : ""}` : ""}${next ? ` Next contract end: ${inText(next.name)}, ${said(Date.parse(next.until)).replace(/, .*$/, "")}.` : ""}`}
         columns={columns(currency)}
         rows={seen}
         name={(s) => String(s.from)}
@@ -60,12 +61,12 @@ export function Picture({ plan, days }: { plan: CurrentPlan; days: Read }) {
         file="days"
         bare
         open={(c) => open(c.point)}
-        legend={<Legend all={seen} guessed={days.ahead !== null && guessed(days.ahead).some((g) => g.until > from && g.from < until)} />}
+        legend={<Legend all={seen} later={later.length > 0 ? plan.cluster : null} guessed={days.ahead !== null && guessed(days.ahead).some((g) => g.until > from && g.from < until)} />}
       >
         {(cursor) => (
           <Plot
             x={moments(from, until, zone(), 7)}
-            y={number(seen.map((s) => s.reserved + s.demand + s.spot), String, { zero: true, whole: true, about: 3 })}
+            y={number([...seen.map((s) => s.reserved + s.demand + s.spot), ...later.map(([, vms]) => vms)], String, { zero: true, whole: true, about: 3 })}
             height={150}
             top={30}
             at={(x) => (cursor.value = x === null ? null : pointed(seen, x))}
@@ -74,7 +75,7 @@ export function Picture({ plan, days }: { plan: CurrentPlan; days: Read }) {
             brush={zoom}
             reset={whole}
           >
-            {(a) => <Drawn a={a} seen={seen} days={days} currency={currency} from={from} until={until} at={at} prices={prices} cursor={cursor} />}
+            {(a) => <Drawn a={a} seen={seen} days={days} currency={currency} from={from} until={until} at={at} prices={prices} cursor={cursor} later={later} />}
           </Plot>
         )}
       </Figure>
@@ -126,13 +127,14 @@ function columns(currency: string): Column<Stretch>[] {
   ];
 }
 
-function Legend({ all, guessed }: { all: Stretch[]; guessed: boolean }) {
+function Legend({ all, guessed, later }: { all: Stretch[]; guessed: boolean; later: string | null }) {
   return (
     <p class="legend">
       <span><span class="patch reserved" />Reserved</span>
       <span><span class="patch demand" />On demand</span>
       {all.some((s) => s.spot > 0) && <span><span class="patch spot" />Spot</span>}
       {guessed && <span><span class="patch none" />No forecast</span>}
+      {later !== null && <span><span class="patch upfront" /><a href={`${addressOf(later, "contracts")}?tab=wait`}>Where jobs wait</a></span>}
     </p>
   );
 }
@@ -147,9 +149,11 @@ interface Drawing {
   at: number;
   prices: ReturnType<typeof pricesIn>;
   cursor: Signal<Cursor>;
+  /** The VMs of the plans to come where jobs wait. */
+  later: Point[];
 }
 
-function Drawn({ a, seen, days, currency, from, until, at, prices, cursor }: Drawing) {
+function Drawn({ a, seen, days, currency, from, until, at, prices, cursor, later }: Drawing) {
   const kind = (low: (s: Stretch) => number, high: (s: Stretch) => number) => seen.map((s) => ({ from: s.from, until: s.until, low: low(s), high: high(s) }));
   const most = Math.max(0, ...seen.map((s) => s.reserved + s.demand + s.spot));
   const unknown = days.ahead ? guessed(days.ahead).filter((g) => g.until > from && g.from < until) : [];
@@ -161,6 +165,7 @@ function Drawn({ a, seen, days, currency, from, until, at, prices, cursor }: Dra
       <Blocks of={a} parts={kind((s) => s.reserved + s.demand, (s) => s.reserved + s.demand + s.spot)} look="spot" />
       <Blocks of={a} parts={unknown.map((g) => ({ from: Math.max(g.from, from), until: Math.min(g.until, until), low: 0, high: most }))} look="unknown" />
       {hovered && <Blocks of={a} parts={[{ from: hovered.from, until: hovered.until, low: 0, high: hovered.reserved + hovered.demand + hovered.spot }]} look="read" />}
+      <Line of={a} points={later} look="without" steps />
       {at > from && at < until && <Mark of={a} x={at} word="now" look="" />}
       {flags(days, currency, from, until, prices, a).map((f) => (
         <Mark key={`${f.at} ${f.word}`} of={a} x={f.at} word={f.word} look={f.look} up={f.up} />

@@ -47,6 +47,18 @@ export async function signInHere(token: string): Promise<void> {
   tryNow();
 }
 
+/** mayAsk says whether the session's key may ask questions, once that is known: it may come after what is on the page. */
+export function mayAsk(): Promise<boolean> {
+  return new Promise((say) => {
+    const stop = effect(() => {
+      const who = session.value;
+      if (!who) return;
+      say(who.role !== "viewer");
+      queueMicrotask(() => stop());
+    });
+  });
+}
+
 /** begin asks who we are and what there is to see. */
 export async function begin(): Promise<void> {
   try {

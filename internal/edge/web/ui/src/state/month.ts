@@ -3,7 +3,7 @@ import { useEffect } from "preact/hooks";
 import { ask, get } from "../api/client.ts";
 import { scaled, type Units, units } from "../model/money.ts";
 import { now } from "./clock.ts";
-import { current, session } from "./cluster.ts";
+import { current, mayAsk } from "./cluster.ts";
 import { type Fetched, useFetched } from "./fetched.ts";
 import { atOnce } from "./runs.ts";
 
@@ -50,10 +50,9 @@ async function readMonth(cluster: string): Promise<Month | null> {
   const rest = scaled(units(plan.bill), BigInt(begins - until), BigInt(plan.period_s * 1000));
   const day = new Date(until);
   const ends = Date.UTC(day.getUTCFullYear(), day.getUTCMonth() + 1, 1);
-  const asks = session.value !== null && session.value.role !== "viewer";
   let ahead: Ahead | null = null;
   if (begins >= ends) ahead = { bill: rest, unforeseen: "all", whole: false, waits: false, upfront: false };
-  else if (asks) {
+  else if (await mayAsk()) {
     const body = { from: new Date(begins).toISOString(), until: new Date(ends).toISOString(), detail: "summary" } as const;
     const h = await ask("POST /v1/clusters/{cluster}/horizons", { path: { cluster }, body }).then((a) => atOnce(a!.value), () => null); // what is behind is seen even so
     if (h?.complete && !h.total.infeasible_hours && !h.total.in_whole_jobs?.infeasible_hours) {
