@@ -90,6 +90,8 @@ const (
 	mostRounds  = 3
 	mostColumns = 300_000 // of a program that may be solved in seconds
 	closed      = 5e-5    // relative difference of bound and program at which prices are good enough
+	wild        = 0.1     // part of the best bound by which that of a program's prices may be lower
+	trusted     = 0.9     // part of the best prices in a mean with wild ones
 )
 
 // solve asks for the optimum of the linear program and adds options as its prices ask for them. It returns how many jobs of
@@ -125,6 +127,12 @@ func (m *master) solve(ctx context.Context, solver lp.Solver, seconds float64) [
 		bound, _ := m.p.try(prices)
 		if answer.Objective-bound <= closed*math.Abs(answer.Objective) {
 			return shares
+		}
+		if bound < m.p.best-wild*math.Abs(m.p.best) { // far too many options are cheap at such prices
+			for t := range prices {
+				prices[t] = trusted*m.p.prices[t] + (1-trusted)*prices[t]
+			}
+			m.p.try(prices)
 		}
 		if m.add(prices, 0)+m.add(m.p.prices, 0) == 0 {
 			return shares
@@ -206,8 +214,9 @@ func (m *master) program() (*lp.Program, []column) {
 			}
 			entries := []lp.Entry{{Row: len(m.p.Supply) + i, Coefficient: 1}}
 			if o.run != Refused {
-				for d, x := range c.Runs[o.run].Load {
-					entries = append(entries, lp.Entry{Row: o.at + d, Coefficient: float64(x) / float64(m.p.Unit)})
+				r := &c.Runs[o.run]
+				for d, x := range r.Load {
+					entries = append(entries, lp.Entry{Row: r.First + o.at + d, Coefficient: float64(x) / float64(m.p.Unit)})
 				}
 			}
 			program.Column(cost, 0, math.Inf(1), false, entries...)
