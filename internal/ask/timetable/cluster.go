@@ -118,14 +118,16 @@ func QuestionOf(o horizon.Outlook, end time.Time, before *Before) (q Question, w
 
 // schedulable makes the problem of a cluster one that schedules take, and says what it leaves out.
 func schedulable(p *capacity.Problem, due map[string]inputs.PlannedClass, warn func(code, format string, values ...any)) error {
-	if n := len(p.Supply.VMTypes); n > 0 {
-		return fault.At("", "not_taken", fmt.Sprintf("The cluster uses %d VM types, and a schedule plans one. Ask about a cluster that uses one, or POST /v1/schedule.", n))
-	}
 	if p.Options.Sharing == capacity.Dedicated {
 		return fault.At("", "not_taken", "The cluster keeps VMs for each class (sharing is dedicated); in a schedule the classes share VMs.")
 	}
-	if p.Supply.Spot != nil {
-		p.Supply.Spot = nil
+	spot := p.Supply.Spot != nil
+	p.Supply.Spot, p.Supply.VMTypes = nil, slices.Clone(p.Supply.VMTypes)
+	for v := range p.Supply.VMTypes {
+		spot = spot || p.Supply.VMTypes[v].Spot != nil
+		p.Supply.VMTypes[v].Spot = nil
+	}
+	if spot {
 		warn("spot_left_out", "A schedule rents no spot VMs: all that no contract covers count on demand.")
 	}
 	if p.Budget != nil {

@@ -102,8 +102,9 @@ func (q *Question) checkTaken(c *strict.Checker) {
 	}
 	refuse(p.Budget != nil, "budget", "A schedule keeps to no budget; leave it out.")
 	c.Enter("supply")
-	refuse(len(p.Supply.VMTypes) > 0, "vm_types", "A schedule plans one kind of VM; give contracts and on_demand of one type.")
-	refuse(p.Supply.Spot != nil, "spot", "A schedule rents no spot VMs; leave them out.")
+	const noSpot = "A schedule rents no spot VMs; leave them out."
+	refuse(p.Supply.Spot != nil, "spot", noSpot)
+	strict.Each(c, "vm_types", p.Supply.VMTypes, func(t *capacity.VMTypeSupply) { refuse(t.Spot != nil, "spot", noSpot) })
 	c.Leave()
 	c.Enter("options")
 	refuse(p.Options.Integrality == capacity.Relaxed, "integrality", "A schedule starts whole executions on whole VMs; leave this out.")
@@ -168,7 +169,13 @@ func (q *Question) checkDue(c *strict.Checker) {
 			c.Leave()
 			continue
 		}
-		least, why := math.Floor(perf.PlannedDemand(*class, q.Problem.Options).FixedSeconds)+1, "on any number of slots"
+		fixed := math.Inf(1)
+		for _, on := range onTypes(class, &q.Problem.Supply) {
+			if on != nil {
+				fixed = min(fixed, perf.PlannedDemand(*on, q.Problem.Options).FixedSeconds)
+			}
+		}
+		least, why := math.Floor(fixed)+1, "on any number of slots"
 		if class.VMsPerJob != nil {
 			least, why = class.DeadlineSeconds, "which is its deadline_s"
 		}

@@ -91,7 +91,6 @@ const (
 	mostColumns = 300_000 // of a program that may be solved in seconds
 	closed      = 5e-5    // relative difference of bound and program at which prices are good enough
 	wild        = 0.1     // part of the best bound by which that of a program's prices may be lower
-	trusted     = 0.9     // part of the best prices in a mean with wild ones
 )
 
 // solve asks for the optimum of the linear program and adds options as its prices ask for them. It returns how many jobs of
@@ -101,6 +100,7 @@ func (m *master) solve(ctx context.Context, solver lp.Solver, seconds float64) [
 		return nil
 	}
 	var shares []map[option]float64
+	climbed := false
 	for range mostRounds {
 		program, columns := m.program()
 		if len(columns) > mostColumns {
@@ -129,10 +129,12 @@ func (m *master) solve(ctx context.Context, solver lp.Solver, seconds float64) [
 			return shares
 		}
 		if bound < m.p.best-wild*math.Abs(m.p.best) { // far too many options are cheap at such prices
-			for t := range prices {
-				prices[t] = trusted*m.p.prices[t] + (1-trusted)*prices[t]
+			if climbed {
+				return shares
 			}
-			m.p.try(prices)
+			m.p.climb(ctx, answer.Objective)
+			copy(prices, m.p.prices)
+			climbed = true
 		}
 		if m.add(prices, 0)+m.add(m.p.prices, 0) == 0 {
 			return shares

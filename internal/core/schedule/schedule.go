@@ -35,8 +35,8 @@ type Class struct {
 	Arrivals      []int64 // by step; every window ends within the steps of the supply
 }
 
-// Run is a way to run an execution: the parts of VMs it holds in each step from its start. First is where the steps of the
-// type of these VMs begin in the supply.
+// Run is a way to run an execution: the parts of VMs of one type that it holds in each step from its start. The supply has the
+// steps of that type from First on.
 type Run struct {
 	First int
 	Load  []int64
