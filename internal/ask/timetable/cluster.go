@@ -96,6 +96,9 @@ func QuestionOf(o horizon.Outlook, end time.Time, before *Before) (q Question, w
 	if err := schedulable(&h.Problem, due, warn); err != nil {
 		return q, nil, err
 	}
+	if n := len(h.Problem.Supply.VMTypes); before != nil && n > 0 { // the plan of an hour would choose the types anew
+		return q, nil, fault.At("", "not_taken", fmt.Sprintf("The cluster uses %d VM types, and plans follow schedules of one. Use one type, or ask for a schedule without following it.", n))
+	}
 	if before == nil {
 		for k := range h.Problem.Classes {
 			if c := &h.Problem.Classes[k]; c.MayWait() && slices.ContainsFunc(h.Earlier, func(p horizon.HorizonPeriod) bool { return p.Arrivals[k] > 0 }) {

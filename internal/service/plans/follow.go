@@ -236,9 +236,6 @@ func (d *Desk) makeSchedule(ctx context.Context, snapshot inputs.Snapshot, last 
 	if err != nil {
 		return nil, err
 	}
-	if n := len(q.Problem.Supply.VMTypes); n > 0 { // the plan of an hour would choose the types anew
-		return nil, fault.At("", "not_taken", fmt.Sprintf("The cluster uses %d VM types, and plans follow schedules of one. Use one type, or ask for a schedule without following it.", n))
-	}
 	q.PlaceAll = true // plans decide what is worth its VMs
 	in, leave, err := d.solver.Enter(ctx)
 	if err != nil {
