@@ -192,9 +192,14 @@ func (g *grid) refusedOfAll(p *schedule.Plan) (found []fault.Finding) {
 			}
 		}
 		if jobs > 0 {
-			found = append(found, fault.Finding{Pointer: fmt.Sprintf("/problem/classes/%d/jobs/all", g.classes[k].of), Code: words.CodeShortage,
-				Detail: fmt.Sprintf("All executions of class %q are promised, and no place was found for %s of them, the first of which arrives in the hour from %s. Raise the quota, give them longer, or do not promise all.",
-					fault.Clip(g.horizon.Problem.Classes[g.classes[k].of].Name), words.Number(float64(jobs)), words.Moment(g.at(first-g.classes[k].waited)))})
+			name, member := fault.Clip(g.horizon.Problem.Classes[g.classes[k].of].Name), "all"
+			of := fmt.Sprintf("All executions of class %q", name)
+			if g.classes[k].promised {
+				of, member = fmt.Sprintf("Executions of class %q that find less than jobs.min of them running", name), "min"
+			}
+			found = append(found, fault.Finding{Pointer: fmt.Sprintf("/problem/classes/%d/jobs/%s", g.classes[k].of, member), Code: words.CodeShortage,
+				Detail: fmt.Sprintf("%s are promised, and no place was found for %s of them, the first of which arrives in the hour from %s. Raise the quota, give them longer, or do not promise all.",
+					of, words.Number(float64(jobs)), words.Moment(g.at(first-g.classes[k].waited)))})
 		}
 	}
 	return found
@@ -330,7 +335,15 @@ func (g *grid) told(p *schedule.Plan) []schedule.Start {
 		x, y := &g.classes[a.Class], &g.classes[b.Class]
 		return cmp.Or(x.of-y.of, a.Arrived-x.waited-b.Arrived+y.waited, g.runHours(a)-g.runHours(b), a.At-b.At, g.typeOf(a)-g.typeOf(b))
 	})
-	return all
+	one := all[:0]
+	for _, s := range all { // promised executions stand with others that start with them
+		if n := len(one) - 1; n >= 0 && g.classes[s.Class].promised && g.classes[one[n].Class].of == g.classes[s.Class].of && one[n].Arrived == s.Arrived && one[n].Run == s.Run {
+			one[n].Jobs += s.Jobs
+			continue
+		}
+		one = append(one, s)
+	}
+	return one
 }
 
 func (g *grid) runHours(s schedule.Start) int {

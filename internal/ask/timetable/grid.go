@@ -47,6 +47,7 @@ type gridClass struct {
 	arrivals []int64 // by hour
 	penalty  decimal.Decimal
 	all      bool // no execution may be refused
+	promised bool // they are those of a class that jobs.min promises
 }
 
 // gridRun is a run with the slots of an execution in it, and the parts of VMs of one type that it holds by hour.
@@ -121,6 +122,9 @@ func newGridOf(q *Question, finer int64) *grid {
 	}
 	if q.Before != nil {
 		g.wait(q.Before)
+	}
+	for k := range h.Problem.Classes {
+		g.promise(k, q.Earlier)
 	}
 	for v := range g.types {
 		hour := 0

@@ -115,7 +115,7 @@ func (q *Question) checkTaken(c *strict.Checker) {
 	for k := range p.Classes {
 		c.Element(k)
 		c.Enter("jobs")
-		refuse(p.Classes[k].Jobs.Min > 0 && !p.Classes[k].Jobs.All, "min", "A schedule promises no jobs at once. Give 0, and a penalty that shows what a refused job is worth, or promise all of them.")
+		refuse(p.Classes[k].Jobs.Min > 0 && !p.Classes[k].Jobs.All && p.Classes[k].MayWait(), "min", "A schedule promises no jobs at once of a class that may wait. Give 0, and a penalty that shows what a refused job is worth, or promise all of them.")
 		c.Leave()
 		c.Leave()
 	}
@@ -207,11 +207,14 @@ func (q *Question) checkWindows(c *strict.Checker) {
 	}
 	at := 0
 	for i := range q.Periods {
-		first := at
+		first, told := at, -1
 		at += int(q.Periods[i].Length() / 3600)
-		for k := range q.Problem.Classes {
-			x := &g.classes[k]
-			last := -1
+		for n := range g.classes {
+			x := &g.classes[n]
+			k, last := x.of, -1
+			if x.waited > 0 || x.promised && told >= k {
+				continue
+			}
 			for h := first; h < at; h++ {
 				if n := x.arrivals[h]; n > 0 {
 					last = h
@@ -222,6 +225,7 @@ func (q *Question) checkWindows(c *strict.Checker) {
 				window = x.windows[last]
 			}
 			if beyond := last + window - g.hours; last >= 0 && beyond > 0 {
+				told = k
 				c.Element(i)
 				c.Enter("arrivals")
 				c.Element(k)

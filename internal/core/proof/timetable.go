@@ -41,6 +41,8 @@ type TimedClass struct {
 
 	load [][]*big.Rat // of an execution without a window, by type and hour, and nil where it runs on no VMs of a type; set by Check
 	run  []*big.Rat   // its hours, by type
+
+	promised []int64 // by hour, arrivals that may not be refused; set by Check
 }
 
 // slotsOf names slots of an execution and the seconds of its run. Without slots it is about the fewest that do.
@@ -151,12 +153,13 @@ func (t *Timetable) place(starts []TimedStart, earlier []int) (sum TimedTotals, 
 	}
 	for k := range t.Classes {
 		t.Classes[k].settle(t)
+		t.Classes[k].promise(t.hours())
 	}
 	sum = TimedTotals{zero(), zero(), zero(), nil}
 	load, faults = t.hold(earlier)
-	left := make([][]int64, len(t.Classes))
+	left, refused := make([][]int64, len(t.Classes)), make([][]int64, len(t.Classes))
 	for k := range t.Classes {
-		left[k] = append(left[k], t.Classes[k].Arrivals...)
+		left[k], refused[k] = append(left[k], t.Classes[k].Arrivals...), make([]int64, len(t.Classes[k].Arrivals))
 	}
 	for i, s := range starts {
 		if s.Class < 0 || s.Class >= len(t.Classes) || s.Arrived < 0 || s.Arrived >= len(left[s.Class]) || s.Jobs <= 0 || s.Jobs > left[s.Class][s.Arrived] {
@@ -167,6 +170,9 @@ func (t *Timetable) place(starts []TimedStart, earlier []int) (sum TimedTotals, 
 		c := &t.Classes[s.Class]
 		if s.Hours == 0 {
 			sum.Refused.Add(sum.Refused, mul(c.Penalty, whole(s.Jobs)))
+			if refused[s.Class][s.Arrived] += s.Jobs; s.Arrived < len(c.promised) && refused[s.Class][s.Arrived] > c.Arrivals[s.Arrived]-c.promised[s.Arrived] {
+				wrong("start %d, of %q: promised executions are refused", i, c.Class.Name)
+			}
 			continue
 		}
 		if s.On < 0 || s.On >= len(t.Types) || !t.runsOn(&c.Class, s.On) {
@@ -456,6 +462,15 @@ func (t *Timetable) spread(c *TimedClass, v int) (load []*big.Rat, run *big.Rat)
 		}
 	}
 	run = quo(seconds, whole(3600))
+	for _, part := range sharesOf(run) {
+		load = append(load, mul(vms, part))
+	}
+	return load, run
+}
+
+// sharesOf returns the part of each hour in which an execution runs on average that arrives at any moment of the first and runs for
+// some hours.
+func sharesOf(run *big.Rat) (all []*big.Rat) {
 	// area is that of the moments before x that lie after an arrival in the first hour.
 	area := func(x *big.Rat) *big.Rat {
 		before := larger(zero(), x)
@@ -465,9 +480,9 @@ func (t *Timetable) spread(c *TimedClass, v int) (load []*big.Rat, run *big.Rat)
 	for h := int64(0); less(whole(h-1), run); h++ {
 		here := sub(area(whole(h+1)), area(whole(h)))
 		over := sub(area(sub(whole(h+1), run)), area(sub(whole(h), run)))
-		load = append(load, mul(vms, sub(here, over)))
+		all = append(all, sub(here, over))
 	}
-	return load, run
+	return all
 }
 
 // Lines returns what the rented VMs of an hour cost, and how many of them are on demand, where contracts at the same price come

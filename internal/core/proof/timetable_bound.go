@@ -70,6 +70,10 @@ func (t *Timetable) boundAtOnce(bound *big.Rat, c *TimedClass, prices [][]*big.R
 			continue
 		}
 		var cost *big.Rat
+		promised := int64(0)
+		if a < len(c.promised) {
+			promised = c.promised[a]
+		}
 		for v, load := range c.load {
 			if load == nil || a+len(load) > len(prices[v]) {
 				continue
@@ -82,10 +86,13 @@ func (t *Timetable) boundAtOnce(bound *big.Rat, c *TimedClass, prices [][]*big.R
 				cost = runs
 			}
 		}
-		if cost == nil || !c.Class.Jobs.All && !c.Placed && less(c.Penalty, cost) {
+		if cost == nil {
 			cost = c.Penalty
 		}
-		bound.Add(bound, mul(cost, whole(n)))
+		if bound.Add(bound, mul(cost, whole(promised))); !c.Class.Jobs.All && !c.Placed {
+			cost = smaller(cost, c.Penalty)
+		}
+		bound.Add(bound, mul(cost, whole(n-promised)))
 	}
 }
 
