@@ -90,7 +90,6 @@ const (
 	mostRounds  = 3
 	mostColumns = 300_000 // of a program that may be solved in seconds
 	closed      = 5e-5    // relative difference of bound and program at which prices are good enough
-	wild        = 0.1     // part of the best bound by which that of a program's prices may be lower
 )
 
 // solve asks for the optimum of the linear program and adds options as its prices ask for them. It returns how many jobs of
@@ -128,7 +127,7 @@ func (m *master) solve(ctx context.Context, solver lp.Solver, seconds float64) [
 		if answer.Objective-bound <= closed*math.Abs(answer.Objective) {
 			return shares
 		}
-		if bound < m.p.best-wild*math.Abs(m.p.best) { // far too many options are cheap at such prices
+		if bound < 0 { // no plan costs less, and at such prices far too many options are cheap
 			if climbed {
 				return shares
 			}
