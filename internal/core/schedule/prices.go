@@ -99,13 +99,17 @@ func (m *master) solve(ctx context.Context, solver lp.Solver, seconds float64) [
 		return nil
 	}
 	var shares []map[option]float64
-	climbed := false
+	climbed, limited := false, false
 	for range mostRounds {
-		program, columns := m.program()
+		program, columns := m.program(limited)
 		if len(columns) > mostColumns {
 			return shares
 		}
 		answer, err := solver.Solve(ctx, program, lp.Options{Seconds: seconds})
+		if err != nil && !limited { // perhaps since prices that are slightly off prove nothing of columns without a limit
+			limited = true
+			continue
+		}
 		if err != nil || answer.Status != lp.Optimal || len(answer.RowDual) != program.Rows() {
 			return shares
 		}
@@ -187,8 +191,8 @@ type column struct {
 }
 
 // program returns the linear program over the known options: rows of capacity first, one for each step, then one for each
-// arrival.
-func (m *master) program() (*lp.Program, []column) {
+// arrival. Columns of options may be limited to the jobs of their arrival, which the rows say too.
+func (m *master) program(limited bool) (*lp.Program, []column) {
 	var program lp.Program
 	var columns []column
 	for range m.p.Supply {
@@ -220,7 +224,11 @@ func (m *master) program() (*lp.Program, []column) {
 					entries = append(entries, lp.Entry{Row: r.First + o.at + d, Coefficient: float64(x) / float64(m.p.Unit)})
 				}
 			}
-			program.Column(cost, 0, math.Inf(1), false, entries...)
+			most := math.Inf(1)
+			if limited {
+				most = float64(a.jobs)
+			}
+			program.Column(cost, 0, most, false, entries...)
 			columns = append(columns, column{i, o})
 		}
 		add(option{Refused, 0}, c.Penalty)
