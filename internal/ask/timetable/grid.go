@@ -126,13 +126,15 @@ func newGridOf(q *Question, finer int64) *grid {
 	for k := range h.Problem.Classes {
 		g.promise(k, q.Earlier)
 	}
-	for v := range g.types {
-		hour := 0
-		for i := range h.Periods {
-			for range h.Periods[i].Length() / 3600 {
-				g.sources = append(g.sources, g.sourcesOf(&h.Periods[i], g.at(hour), v))
-				hour++
+	g.sources = make([][]source, len(g.types)*g.hours)
+	hour := 0
+	for i := range h.Periods {
+		priced := h.Periods[i].Priced(h.Problem.Supply).Types()
+		for range h.Periods[i].Length() / 3600 {
+			for v := range priced {
+				g.sources[v*g.hours+hour] = g.sourcesOf(&priced[v], g.at(hour))
 			}
+			hour++
 		}
 	}
 	if !g.tooMany() {
@@ -393,8 +395,7 @@ func (g *grid) parts(c *capacity.Class, s schedule.Slots) (parts int64) {
 
 // sourcesOf returns the sources of VMs of a type in an hour, the cheapest first. A contract counts where it is in force for all
 // of it.
-func (g *grid) sourcesOf(p *horizon.HorizonPeriod, at time.Time, v int) (all []source) {
-	supply := p.Priced(g.horizon.Problem.Supply).Types()[v]
+func (g *grid) sourcesOf(supply *capacity.VMTypeSupply, at time.Time) (all []source) {
 	contract := func(c *capacity.Contract) {
 		all = append(all, source{vms: c.VMs, price: c.Price.Decimal, always: c.Billing == capacity.BilledAlways})
 	}
