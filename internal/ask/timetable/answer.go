@@ -198,7 +198,7 @@ func (g *grid) refusedOfAll(p *schedule.Plan) (found []fault.Finding) {
 				of, member = fmt.Sprintf("Executions of class %q that find less than jobs.min of them running", name), "min"
 			}
 			found = append(found, fault.Finding{Pointer: fmt.Sprintf("/problem/classes/%d/jobs/%s", g.classes[k].of, member), Code: words.CodeShortage,
-				Detail: fmt.Sprintf("%s are promised, and no place was found for %s of them, the first of which arrives in the hour from %s. Raise the quota, give them longer, or do not promise all.",
+				Detail: fmt.Sprintf("%s are promised, and no place was found for %s of them, the first of which arrives in the hour from %s. Raise the quota, give them longer, or promise fewer.",
 					of, words.Number(float64(jobs)), words.Moment(g.at(first-g.classes[k].waited)))})
 		}
 	}
