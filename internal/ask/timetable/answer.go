@@ -29,6 +29,7 @@ type Answer struct {
 	Hours       []Hour             `json:"hours"`
 	Schedule    []Start            `json:"schedule"`
 	Refused     []RefusedArrivals  `json:"refused"`
+	Earlier     []OnType           `json:"earlier,omitempty"`
 	Classes     []Class            `json:"classes"`
 	Proof       Proof              `json:"proof"`
 	Explanation string             `json:"explanation"`
@@ -50,12 +51,19 @@ type AtOnce struct {
 	VMs      []int64           `json:"vms"` // of each hour
 	Schedule []Start           `json:"schedule"`
 	Refused  []RefusedArrivals `json:"refused"`
+	Earlier  []OnType          `json:"earlier,omitempty"`
 }
 
-// Hour holds the VMs of an hour. Reserved counts those of contracts in use. Cost includes contracts that are always
-// billed. Price is that of one VM in the proof.
-type Hour struct {
-	Start    time.Time    `json:"start"`
+// OnType names the type of VMs that executions of a class hold which arrived before the first hour. It is told of classes
+// that do not wait and can run on several.
+type OnType struct {
+	Class string `json:"class"`
+	Type  string `json:"type"`
+}
+
+// Rented holds the VMs of one type in an hour, or of all types. Reserved counts those of contracts in use. Cost includes contracts
+// that are always billed. Price is that of one VM in the proof, of the type with the lowest one.
+type Rented struct {
 	VMs      int64        `json:"vms"`
 	OnDemand int64        `json:"on_demand"`
 	Reserved int64        `json:"reserved"`
@@ -63,14 +71,28 @@ type Hour struct {
 	Price    money.Amount `json:"price"`
 }
 
+// Hour holds the VMs of an hour.
+type Hour struct {
+	Start time.Time `json:"start"`
+	Rented
+	ByType []TypeHour `json:"by_type,omitempty"` // where the supply has vm_types, in their order
+}
+
+// TypeHour holds the VMs of a type in an hour.
+type TypeHour struct {
+	Type string `json:"type"`
+	Rented
+}
+
 // Start counts executions of a class that arrive in the hour from Arrived and start in that from Start. Of a class
-// that does not wait both are the same: each starts as it arrives.
+// that does not wait both are the same: each starts as it arrives. Type names the VMs on which they run.
 type Start struct {
 	Class       string    `json:"class"`
 	Arrived     time.Time `json:"arrived"`
 	Start       time.Time `json:"start"`
 	RunSeconds  float64   `json:"run_s"`
 	Jobs        int64     `json:"jobs"`
+	Type        string    `json:"type,omitempty"`
 	MapSlots    int64     `json:"map_slots"` // of each execution; 0 for a class with VMs per job
 	ReduceSlots int64     `json:"reduce_slots"`
 }
@@ -121,7 +143,7 @@ func PlanWithin(ctx, first context.Context, q Question, engine lp.Solver) (Answe
 	once := schedule.Solve(first, p.AtOnce(), engine, schedule.Options{Moves: movesAtOnce})
 	g.recount(&once)
 	pl := once
-	a.AtOnce.Cost, a.AtOnce.VMs = g.cost(&once), once.VMs
+	a.AtOnce.Cost, a.AtOnce.VMs, a.AtOnce.Earlier = g.cost(&once), g.byHour(once.VMs), g.earlier(&once)
 	a.AtOnce.Schedule, a.AtOnce.Refused = g.rows(&once)
 	if slices.ContainsFunc(g.classes, func(c gridClass) bool { return c.waits }) {
 		pl = schedule.Solve(ctx, p, engine, schedule.Options{})
@@ -156,7 +178,7 @@ func PlanWithin(ctx, first context.Context, q Question, engine lp.Solver) (Answe
 
 // refusedOfAll returns a conflict for each class that promises all its jobs, and for some of whose executions there is no place.
 func (g *grid) refusedOfAll(p *schedule.Plan) (found []fault.Finding) {
-	if slices.ContainsFunc(p.Starts, func(s schedule.Start) bool { return s.Class == len(g.classes) && s.Run == schedule.Refused }) {
+	if slices.ContainsFunc(p.Starts, func(s schedule.Start) bool { return s.Class >= len(g.classes) && s.Run == schedule.Refused }) {
 		found = append(found, fault.Finding{Pointer: "/before", Code: words.CodeShortage,
 			Detail: "Executions that have started hold more VMs than there are in some hour. Raise the quota, or wait until they have ended."})
 	}
@@ -170,9 +192,14 @@ func (g *grid) refusedOfAll(p *schedule.Plan) (found []fault.Finding) {
 			}
 		}
 		if jobs > 0 {
-			found = append(found, fault.Finding{Pointer: fmt.Sprintf("/problem/classes/%d/jobs/all", g.classes[k].of), Code: words.CodeShortage,
-				Detail: fmt.Sprintf("All executions of class %q are promised, and no place was found for %s of them, the first of which arrives in the hour from %s. Raise the quota, give them longer, or do not promise all.",
-					fault.Clip(g.horizon.Problem.Classes[g.classes[k].of].Name), words.Number(float64(jobs)), words.Moment(g.at(first-g.classes[k].waited)))})
+			name, member := fault.Clip(g.horizon.Problem.Classes[g.classes[k].of].Name), "all"
+			of := fmt.Sprintf("All executions of class %q", name)
+			if g.classes[k].promised {
+				of, member = fmt.Sprintf("Executions of class %q that find less than jobs.min of them running", name), "min"
+			}
+			found = append(found, fault.Finding{Pointer: fmt.Sprintf("/problem/classes/%d/jobs/%s", g.classes[k].of, member), Code: words.CodeShortage,
+				Detail: fmt.Sprintf("%s are promised, and no place was found for %s of them, the first of which arrives in the hour from %s. Raise the quota, give them longer, or promise fewer.",
+					of, words.Number(float64(jobs)), words.Moment(g.at(first-g.classes[k].waited)))})
 		}
 	}
 	return found
@@ -190,30 +217,72 @@ func (g *grid) fixed() (sum decimal.Decimal) {
 	return sum
 }
 
-// hour prices the VMs of an hour.
-func (g *grid) hour(hour int, vms int64) (h Hour) {
-	h.Start, h.VMs = g.at(hour), vms
-	for _, s := range g.sources[hour] {
+// rent prices VMs of a type in an hour.
+func (g *grid) rent(row int, vms int64) (r Rented) {
+	r.VMs = vms
+	for _, s := range g.sources[row] {
 		n := min(vms, s.vms)
 		vms -= n
 		if s.onDemand {
-			h.OnDemand += n
+			r.OnDemand += n
 		} else {
-			h.Reserved += n
+			r.Reserved += n
 		}
 		if s.always {
 			n = s.vms
 		}
-		h.Cost.Decimal = h.Cost.Add(s.price.Mul(decimal.NewFromInt(n)))
+		r.Cost.Decimal = r.Cost.Add(s.price.Mul(decimal.NewFromInt(n)))
+	}
+	return r
+}
+
+// hour prices the VMs that a plan has in an hour.
+func (g *grid) hour(hour int, p *schedule.Plan) (h Hour) {
+	h.Start = g.at(hour)
+	for v := range g.types {
+		row := v*g.hours + hour
+		r := g.rent(row, p.VMs[row])
+		r.Price = money.Round(p.Prices[row])
+		if g.named() {
+			h.ByType = append(h.ByType, TypeHour{g.types[v].Name, r})
+		}
+		h.VMs, h.OnDemand, h.Reserved, h.Cost.Decimal = h.VMs+r.VMs, h.OnDemand+r.OnDemand, h.Reserved+r.Reserved, h.Cost.Add(r.Cost.Decimal)
+		if v == 0 || r.Price.LessThan(h.Price.Decimal) {
+			h.Price = r.Price
+		}
 	}
 	return h
 }
 
+// named reports whether the types of VMs have names.
+func (g *grid) named() bool { return len(g.horizon.Problem.Supply.VMTypes) > 0 }
+
+// byHour adds up the VMs of all types.
+func (g *grid) byHour(vms []int64) []int64 {
+	all := make([]int64, g.hours)
+	for row, n := range vms {
+		all[row%g.hours] += n
+	}
+	return all
+}
+
+// earlier names the types that a plan chooses for executions that arrived before.
+func (g *grid) earlier(p *schedule.Plan) (all []OnType) {
+	for _, s := range p.Starts {
+		if s.Class < len(g.classes) || s.Run == schedule.Refused {
+			continue
+		}
+		if x := g.classOf(s); x.of >= 0 {
+			all = append(all, OnType{g.horizon.Problem.Classes[x.of].Name, g.types[x.runs[s.Run].on].Name})
+		}
+	}
+	return all
+}
+
 // cost adds a plan up.
 func (g *grid) cost(p *schedule.Plan) (c Cost) {
-	for hour, vms := range p.VMs {
-		h := g.hour(hour, vms)
-		c.Bill.Decimal = c.Bill.Add(h.Cost.Decimal)
+	for row, vms := range p.VMs {
+		c.Bill.Decimal = c.Bill.Add(g.rent(row, vms).Cost.Decimal)
 	}
 	for _, s := range g.told(p) {
 		if s.Run == schedule.Refused {
@@ -229,10 +298,9 @@ func (g *grid) cost(p *schedule.Plan) (c Cost) {
 func (g *grid) tell(p *schedule.Plan, a *Answer) {
 	a.Hours = []Hour{}
 	a.Schedule, a.Refused = g.rows(p)
-	for hour, vms := range p.VMs {
-		h := g.hour(hour, vms)
-		h.Price = money.Round(p.Prices[hour])
-		a.Hours = append(a.Hours, h)
+	a.Earlier = g.earlier(p)
+	for hour := range g.hours {
+		a.Hours = append(a.Hours, g.hour(hour, p))
 	}
 	later := make([]int64, len(g.horizon.Problem.Classes)) // hours
 	for k := range g.horizon.Problem.Classes {
@@ -262,12 +330,20 @@ func (g *grid) tell(p *schedule.Plan, a *Answer) {
 
 // told returns the starts and refusals of executions that a question tells of, by class, arrival, run and start.
 func (g *grid) told(p *schedule.Plan) []schedule.Start {
-	all := slices.DeleteFunc(slices.Clone(p.Starts), func(s schedule.Start) bool { return s.Class == len(g.classes) })
+	all := slices.DeleteFunc(slices.Clone(p.Starts), func(s schedule.Start) bool { return s.Class >= len(g.classes) })
 	slices.SortStableFunc(all, func(a, b schedule.Start) int {
 		x, y := &g.classes[a.Class], &g.classes[b.Class]
-		return cmp.Or(x.of-y.of, a.Arrived-x.waited-b.Arrived+y.waited, g.runHours(a)-g.runHours(b), a.At-b.At)
+		return cmp.Or(x.of-y.of, a.Arrived-x.waited-b.Arrived+y.waited, g.runHours(a)-g.runHours(b), a.At-b.At, g.typeOf(a)-g.typeOf(b))
 	})
-	return all
+	one := all[:0]
+	for _, s := range all { // promised executions stand with others that start with them
+		if n := len(one) - 1; n >= 0 && g.classes[s.Class].promised && g.classes[one[n].Class].of == g.classes[s.Class].of && one[n].Arrived == s.Arrived && one[n].Run == s.Run {
+			one[n].Jobs += s.Jobs
+			continue
+		}
+		one = append(one, s)
+	}
+	return one
 }
 
 func (g *grid) runHours(s schedule.Start) int {
@@ -275,6 +351,13 @@ func (g *grid) runHours(s schedule.Start) int {
 		return 0
 	}
 	return len(g.classes[s.Class].runs[s.Run].load)
+}
+
+func (g *grid) typeOf(s schedule.Start) int {
+	if s.Run == schedule.Refused {
+		return 0
+	}
+	return g.classes[s.Class].runs[s.Run].on
 }
 
 // rows lists the starts and refusals of a plan.
@@ -289,7 +372,7 @@ func (g *grid) rows(p *schedule.Plan) (starts []Start, refused []RefusedArrivals
 		}
 		r := &c.runs[s.Run]
 		starts = append(starts, Start{Class: name, Arrived: arrived, Start: g.at(s.At), RunSeconds: r.Seconds,
-			Jobs: s.Jobs, MapSlots: r.Map, ReduceSlots: r.Reduce})
+			Jobs: s.Jobs, Type: g.types[r.on].Name, MapSlots: r.Map, ReduceSlots: r.Reduce})
 	}
 	return starts, refused
 }

@@ -35,7 +35,7 @@ type WaitingJobs struct {
 var (
 	beforeShape  = strict.NewShape("what the time before leaves", nil, "waiting", "running", "counted")
 	waitingShape = strict.NewShape("executions that wait", []string{"class", "arrived", "jobs"})
-	runningShape = strict.NewShape("executions that run", []string{"class", "arrived", "start", "run_s", "jobs", "map_slots", "reduce_slots"})
+	runningShape = strict.NewShape("executions that run", []string{"class", "arrived", "start", "run_s", "jobs", "map_slots", "reduce_slots"}, "type")
 )
 
 // maxCarried bounds the rows of executions that wait or run.
@@ -71,6 +71,8 @@ func readBefore(r *strict.Reader, b *Before, limits capacity.Limits) {
 						r.Float(&s.RunSeconds)
 					case "jobs":
 						r.Whole(&s.Jobs)
+					case "type":
+						s.Type, _ = r.Text()
 					case "map_slots":
 						r.Whole(&s.MapSlots)
 					case "reduce_slots":
@@ -133,7 +135,7 @@ func (q *Question) checkBefore(c *strict.Checker) {
 		c.Whole("jobs", "The number of executions", "", s.Jobs, 1, maxExecutions)
 		c.Whole("map_slots", "The number of slots", "", s.MapSlots, 0, capacity.MaxVMs)
 		c.Whole("reduce_slots", "The number of slots", "", s.ReduceSlots, 0, capacity.MaxVMs)
-		if of != nil && of.VMsPerJob == nil && (s.MapSlots > 0 && of.SlotsPerVM.Map == 0 || s.ReduceSlots > 0 && of.SlotsPerVM.Reduce == 0 || s.MapSlots+s.ReduceSlots == 0) {
+		if of = q.onType(c, of, s.Type); of != nil && of.VMsPerJob == nil && (s.MapSlots > 0 && of.SlotsPerVM.Map == 0 || s.ReduceSlots > 0 && of.SlotsPerVM.Reduce == 0 || s.MapSlots+s.ReduceSlots == 0) {
 			c.Refuse("map_slots", "range", "They hold %d map and %d reduce slots, and a VM has %d and %d for %q.", s.MapSlots, s.ReduceSlots, of.SlotsPerVM.Map, of.SlotsPerVM.Reduce, fault.Clip(s.Class))
 		}
 	})
@@ -147,6 +149,24 @@ func (q *Question) checkBefore(c *strict.Checker) {
 		c.Leave()
 	}
 	c.Leave()
+}
+
+// onType returns a class on a type of VMs, and refuses one on which it does not run.
+func (q *Question) onType(c *strict.Checker, class *capacity.Class, name string) *capacity.Class {
+	if class == nil {
+		return nil
+	}
+	for v, t := range q.Problem.Supply.Types() {
+		if on := onTypes(class, &q.Problem.Supply)[v]; on != nil && t.Name == name {
+			return on
+		}
+	}
+	if len(q.Problem.Supply.VMTypes) == 0 {
+		c.Refuse("type", "not_taken", "The problem has one kind of VM, which has no name; leave this out.")
+	} else {
+		c.Refuse("type", "unknown", "%q runs on no VM type %q; name the one whose VMs these executions hold.", fault.Clip(class.Name), fault.Clip(name))
+	}
+	return nil
 }
 
 func (b *Before) counted(class int) float64 {
@@ -175,11 +195,13 @@ func (g *grid) wait(b *Before) {
 		x.window = max(0, min(window-x.waited, g.hours))
 		all, is := known[k]
 		if !is {
-			all = g.runs(c, g.hours)
+			all = g.runs(k, g.hours)
 			known[k] = all
 		}
-		for len(x.runs) < len(all) && len(all[len(x.runs)].load) <= x.window {
-			x.runs = all[:len(x.runs)+1]
+		for _, r := range all {
+			if len(r.load) <= x.window {
+				x.runs = append(x.runs, r)
+			}
 		}
 		if g.add(&x); g.tooMany() {
 			return
@@ -191,55 +213,120 @@ func (g *grid) problemClass(name string) int {
 	return slices.IndexFunc(g.horizon.Problem.Classes, func(c capacity.Class) bool { return c.Name == name })
 }
 
+// heldLoad sums up by hour what executions hold of VMs of one type.
+type heldLoad struct {
+	on         int // the type
+	parts, vms []float64
+}
+
+// heldGroup is executions that started before and hold VMs of one of several types, all of the same.
+type heldGroup struct {
+	of    int // their class
+	loads []heldLoad
+}
+
+func (g *grid) heldLoad(on int) heldLoad {
+	return heldLoad{on, make([]float64, g.hours), make([]float64, g.hours)}
+}
+
 // hold adds up what executions hold that started before: those of classes that wait, and those that arrived earlier of others.
+// Where the latter can run on several types of VMs, the plan chooses one for all of a class.
 func (g *grid) hold(b *Before, earlier []horizon.HorizonPeriod) {
-	held := make([]float64, g.hours) // parts
-	g.heldVMs = make([]float64, g.hours)
-	if b != nil {
-		for _, s := range b.Running {
-			c := &g.horizon.Problem.Classes[g.problemClass(s.Class)]
-			var parts int64
-			if c.VMsPerJob != nil {
-				parts = g.whole(c)
-			} else {
-				parts = g.parts(c, schedule.Slots{Map: s.MapSlots, Reduce: s.ReduceSlots})
-			}
-			g.holding += float64(s.Jobs) * g.unevenly(c)
-			g.most += float64(parts) * float64(s.Jobs)
-			vms := float64(s.Jobs) * slotVMs(c, schedule.Slots{Map: s.MapSlots, Reduce: s.ReduceSlots})
-			for h := range s.Lasts(g.horizon.Start(), g.hours) {
-				held[h] += float64(parts) * float64(s.Jobs) / float64(turnsOf(s.RunSeconds))
-				g.heldVMs[h] += vms / float64(turnsOf(s.RunSeconds))
-			}
-		}
-	}
+	fixed := g.running(b)
+	var groups []heldGroup
 	for k := range g.horizon.Problem.Classes {
-		if x := &g.classes[k]; x.waits || len(x.runs) == 0 {
+		x := &g.classes[k]
+		if x.waits || len(x.runs) == 0 {
 			continue
 		}
-		r := &g.classes[k].runs[0]
 		flow := perf.NewArrivals(arrivingOf(earlier, k))
-		g.holding += flow.Jobs() * g.unevenly(&g.horizon.Problem.Classes[k])
-		for h := range held {
-			from := g.at(h).Unix()
-			jobs := flow.Running(r.Seconds, from, from+3600)
-			held[h] += jobs * float64(r.parts)
-			g.heldVMs[h] += jobs * r.vms
+		group := heldGroup{of: k}
+		for i := range x.runs {
+			r := &x.runs[i]
+			load := fixed[r.on]
+			if len(x.runs) > 1 {
+				load = g.heldLoad(r.on)
+			}
+			g.holding += flow.Jobs() * g.unevenly(g.on[k][r.on])
+			for h := range load.parts {
+				from := g.at(h).Unix()
+				jobs := flow.Running(r.Seconds, from, from+3600)
+				load.parts[h] += jobs * float64(r.parts)
+				load.vms[h] += jobs * r.vms
+			}
+			group.loads = append(group.loads, load)
+		}
+		if len(x.runs) > 1 && flow.Jobs() > 0 {
+			groups = append(groups, group)
 		}
 	}
-	if g.most += slices.Max(held); g.tooMany() {
-		return
+	for _, load := range fixed {
+		groups = append(groups, heldGroup{-1, []heldLoad{load}})
 	}
-	for h, x := range held {
-		if parts := int64(math.Ceil(x - loadNoise)); parts > 0 {
-			g.held = append(g.held, make([]int64, h+1-len(g.held))...)
-			if g.held[h] = parts; float64(parts)-x > loadNoise {
-				g.rounding += g.dearest(h)
-			}
-			g.rounding += g.holding * g.dearest(h)
+	for i := range groups {
+		if g.holdGroup(&groups[i]); g.tooMany() {
+			return
 		}
 	}
 	g.rounding /= float64(g.unit)
+}
+
+// running adds up by type what executions hold of classes that wait.
+func (g *grid) running(b *Before) (all []heldLoad) {
+	for v := range g.types {
+		all = append(all, g.heldLoad(v))
+	}
+	if b == nil {
+		return all
+	}
+	for _, s := range b.Running {
+		load := all[g.typeNamed(s.Type)]
+		c := g.on[g.problemClass(s.Class)][load.on]
+		var parts int64
+		if c.VMsPerJob != nil {
+			parts = g.whole(c)
+		} else {
+			parts = g.parts(c, schedule.Slots{Map: s.MapSlots, Reduce: s.ReduceSlots})
+		}
+		g.holding += float64(s.Jobs) * g.unevenly(c)
+		g.most += float64(parts) * float64(s.Jobs)
+		vms := float64(s.Jobs) * slotVMs(c, schedule.Slots{Map: s.MapSlots, Reduce: s.ReduceSlots})
+		for h := range s.Lasts(g.horizon.Start(), g.hours) {
+			load.parts[h] += float64(parts) * float64(s.Jobs) / float64(turnsOf(s.RunSeconds))
+			load.vms[h] += vms / float64(turnsOf(s.RunSeconds))
+		}
+	}
+	return all
+}
+
+// holdGroup takes executions that started before for one with a run on each type. It is left out where it holds nothing.
+func (g *grid) holdGroup(group *heldGroup) {
+	x := gridClass{of: group.of, arrivals: []int64{1}}
+	for _, load := range group.loads {
+		if g.most += slices.Max(load.parts); g.tooMany() {
+			return
+		}
+		r := gridRun{on: load.on, vms: 1, share: load.vms}
+		for h, parts := range load.parts {
+			if whole := int64(math.Ceil(parts - loadNoise)); whole > 0 {
+				r.load = append(r.load, make([]int64, h+1-len(r.load))...)
+				if r.load[h] = whole; float64(whole)-parts > loadNoise {
+					g.rounding += g.dearest(r.on*g.hours + h)
+				}
+				g.rounding += g.holding * g.dearest(r.on*g.hours+h)
+			}
+		}
+		x.window = max(x.window, len(r.load))
+		x.runs = append(x.runs, r)
+	}
+	if x.window > 0 {
+		g.held = append(g.held, x)
+	}
+}
+
+// typeNamed returns the type of VMs of a name.
+func (g *grid) typeNamed(name string) int {
+	return slices.IndexFunc(g.types, func(t capacity.VMTypeSupply) bool { return t.Name == name })
 }
 
 // unevenly is 1 where executions of a class take no whole number of parts, which is then rounded up, and otherwise 0.
@@ -251,10 +338,10 @@ func (g *grid) unevenly(c *capacity.Class) float64 {
 	return 0
 }
 
-// dearest returns the highest price of a VM in an hour.
-func (g *grid) dearest(hour int) (price float64) {
-	for i := range g.sources[hour] {
-		price = max(price, g.sources[hour][i].margin().InexactFloat64())
+// dearest returns the highest price of a VM in an hour of a type.
+func (g *grid) dearest(row int) (price float64) {
+	for i := range g.sources[row] {
+		price = max(price, g.sources[row][i].margin().InexactFloat64())
 	}
 	return price
 }

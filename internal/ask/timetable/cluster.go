@@ -93,8 +93,11 @@ func QuestionOf(o horizon.Outlook, end time.Time, before *Before) (q Question, w
 	for _, c := range o.Classes {
 		due[c.Name] = c
 	}
-	if err := schedulable(&h.Problem, due, warn); err != nil {
+	if err := schedulable(&h.Problem, due, before != nil, warn); err != nil {
 		return q, nil, err
+	}
+	if n := len(h.Problem.Supply.VMTypes); before != nil && n > 0 { // the plan of an hour would choose the types anew
+		return q, nil, fault.At("", "not_taken", fmt.Sprintf("The cluster uses %d VM types, and plans follow schedules of one. Use one type, or ask for a schedule without following it.", n))
 	}
 	if before == nil {
 		for k := range h.Problem.Classes {
@@ -116,16 +119,19 @@ func QuestionOf(o horizon.Outlook, end time.Time, before *Before) (q Question, w
 	return q, warnings, fault.Move(strict.Check(q.check), func(string) string { return "" })
 }
 
-// schedulable makes the problem of a cluster one that schedules take, and says what it leaves out.
-func schedulable(p *capacity.Problem, due map[string]inputs.PlannedClass, warn func(code, format string, values ...any)) error {
-	if n := len(p.Supply.VMTypes); n > 0 {
-		return fault.At("", "not_taken", fmt.Sprintf("The cluster uses %d VM types, and a schedule plans one. Ask about a cluster that uses one, or POST /v1/schedule.", n))
-	}
+// schedulable makes the problem of a cluster one that schedules take, and says what it leaves out. In a schedule that plans follow,
+// these keep the promises.
+func schedulable(p *capacity.Problem, due map[string]inputs.PlannedClass, follows bool, warn func(code, format string, values ...any)) error {
 	if p.Options.Sharing == capacity.Dedicated {
 		return fault.At("", "not_taken", "The cluster keeps VMs for each class (sharing is dedicated); in a schedule the classes share VMs.")
 	}
-	if p.Supply.Spot != nil {
-		p.Supply.Spot = nil
+	spot := p.Supply.Spot != nil
+	p.Supply.Spot, p.Supply.VMTypes = nil, slices.Clone(p.Supply.VMTypes)
+	for v := range p.Supply.VMTypes {
+		spot = spot || p.Supply.VMTypes[v].Spot != nil
+		p.Supply.VMTypes[v].Spot = nil
+	}
+	if spot {
 		warn("spot_left_out", "A schedule rents no spot VMs: all that no contract covers count on demand.")
 	}
 	if p.Budget != nil {
@@ -139,12 +145,12 @@ func schedulable(p *capacity.Problem, due map[string]inputs.PlannedClass, warn f
 	for k := range p.Classes {
 		c := &p.Classes[k]
 		c.Due, c.DueSeconds = due[c.Name].Due, due[c.Name].DueSeconds
-		if c.Jobs.Min > 0 && !c.Jobs.All {
+		if c.Jobs.Min > 0 && !c.Jobs.All && (c.MayWait() || follows) {
 			promised, c.Jobs.Min = append(promised, fmt.Sprintf("%q", fault.Clip(c.Name))), 0
 		}
 	}
 	if len(promised) > 0 {
-		warn("promises_left_out", "A schedule weighs each execution by its penalty and keeps no number of promised jobs; the cluster promises some of %s.", words.Some(promised))
+		warn("promises_left_out", "A schedule weighs each execution that may wait by its penalty and keeps no number of promised jobs; the cluster promises some of %s.", words.Some(promised))
 	}
 	return nil
 }

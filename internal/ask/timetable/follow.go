@@ -196,7 +196,8 @@ func fits(c *capacity.Class, s *Start) bool {
 	if c.VMsPerJob != nil {
 		return s.MapSlots+s.ReduceSlots == 0
 	}
-	return s.MapSlots+s.ReduceSlots > 0 && (s.MapSlots == 0 || c.SlotsPerVM.Map > 0) && (s.ReduceSlots == 0 || c.SlotsPerVM.Reduce > 0)
+	slots := c.SlotsPerVM.On(s.Type)
+	return s.MapSlots+s.ReduceSlots > 0 && (s.MapSlots == 0 || slots.Map > 0) && (s.ReduceSlots == 0 || slots.Reduce > 0)
 }
 
 // counted returns which part of an execution counts as arrived before an hour and has not arrived.

@@ -13,15 +13,18 @@ import (
 	"example.org/headroom/internal/core/schedule"
 )
 
-// grid lays a horizon out in hours: what arrives in each, how an execution may run, and what VMs cost.
+// grid lays a horizon out in hours: what arrives in each, how an execution may run, and what VMs cost. A row is an hour of one
+// type of VMs; those of a type stand together.
 type grid struct {
 	question *Question
 	horizon  *horizon.Horizon
 	hours    int
-	classes  []gridClass // in the order of the problem, and then those that have waited
-	sources  [][]source  // by hour, in the order they are used
-	held     []int64     // parts of VMs by hour, of executions that started before
-	holding  float64     // how many of those take parts that are rounded up
+	types    []capacity.VMTypeSupply
+	on       [][]*capacity.Class // each class on each type; nil where it does not run on it
+	classes  []gridClass         // in the order of the problem, and then those that have waited
+	sources  [][]source          // by row, in the order they are used
+	held     []gridClass         // executions that started before, each group of them as one execution
+	holding  float64             // how many of those take parts that are rounded up
 	// rounding bounds how much too high a bound may be because held is rounded up.
 	rounding float64
 	unit     int64 // parts of a VM
@@ -30,7 +33,6 @@ type grid struct {
 	executions int64
 	options    int     // starts and runs of all arrivals
 	most       float64 // parts that all executions hold, if all ran together
-	heldVMs    []float64
 }
 
 // gridClass is a class on the grid. One that waits starts in a whole hour after its arrival, and ends before the window does.
@@ -45,11 +47,13 @@ type gridClass struct {
 	arrivals []int64 // by hour
 	penalty  decimal.Decimal
 	all      bool // no execution may be refused
+	promised bool // they are those of a class that jobs.min promises
 }
 
-// gridRun is a run with the slots of an execution in it, and the parts of VMs it holds by hour.
+// gridRun is a run with the slots of an execution in it, and the parts of VMs of one type that it holds by hour.
 type gridRun struct {
 	schedule.Slots
+	on    int   // the type
 	parts int64 // while it runs; several short ones share them in turns
 	load  []int64
 	vms   float64   // as parts, without rounding
@@ -90,14 +94,22 @@ func newGrid(q *Question) *grid {
 func newGridOf(q *Question, finer int64) *grid {
 	h := q.horizon()
 	g := &grid{question: q, horizon: h, hours: int(h.End().Sub(h.Start()) / time.Hour), unit: finest}
+	g.types = h.Problem.Supply.Types()
 	for k := range h.Problem.Classes {
+		c := &h.Problem.Classes[k]
+		g.on = append(g.on, onTypes(c, &h.Problem.Supply))
 		turns := int64(1) // of slots within an hour
-		if c := &h.Problem.Classes[k]; c.DeadlineSeconds > 0 && c.MayWait() {
+		if c.DeadlineSeconds > 0 && c.MayWait() {
 			turns = turnsOf(c.DeadlineSeconds)
 		}
-		for _, slots := range []int64{h.Problem.Classes[k].SlotsPerVM.Map, h.Problem.Classes[k].SlotsPerVM.Reduce, 1} {
-			if times := turns * slots / common(g.unit, max(1, turns*slots)); slots > 0 && times <= finer/g.unit {
-				g.unit *= times
+		for _, on := range g.on[k] {
+			if on == nil {
+				continue
+			}
+			for _, slots := range []int64{on.SlotsPerVM.Map, on.SlotsPerVM.Reduce, 1} {
+				if times := turns * slots / common(g.unit, max(1, turns*slots)); slots > 0 && times <= finer/g.unit {
+					g.unit *= times
+				}
 			}
 		}
 	}
@@ -111,15 +123,40 @@ func newGridOf(q *Question, finer int64) *grid {
 	if q.Before != nil {
 		g.wait(q.Before)
 	}
+	for k := range h.Problem.Classes {
+		g.promise(k, q.Earlier)
+	}
+	g.sources = make([][]source, len(g.types)*g.hours)
+	hour := 0
 	for i := range h.Periods {
+		priced := h.Periods[i].Priced(h.Problem.Supply).Types()
 		for range h.Periods[i].Length() / 3600 {
-			g.sources = append(g.sources, g.sourcesOf(&h.Periods[i], g.at(len(g.sources))))
+			for v := range priced {
+				g.sources[v*g.hours+hour] = g.sourcesOf(&priced[v], g.at(hour))
+			}
+			hour++
 		}
 	}
 	if !g.tooMany() {
 		g.hold(q.Before, q.Earlier)
 	}
 	return g
+}
+
+// onTypes returns a class as it is on each type of VMs, and nil for those on which it does not run.
+func onTypes(c *capacity.Class, s *capacity.Supply) (all []*capacity.Class) {
+	if len(s.VMTypes) == 0 {
+		return []*capacity.Class{c}
+	}
+	for _, t := range s.VMTypes {
+		if !c.RunsOn(t.Name) {
+			all = append(all, nil)
+			continue
+		}
+		on := c.OnType(t.Name)
+		all = append(all, &on)
+	}
+	return all
 }
 
 // add takes a class in.
@@ -145,27 +182,36 @@ func (g *grid) tooMany() bool {
 // be a VM too high where they fill whole VMs.
 func (g *grid) recount(p *schedule.Plan) {
 	load := make([]float64, len(p.VMs))
-	copy(load, g.heldVMs)
-	for _, s := range p.Starts {
-		if s.Run == schedule.Refused || s.Class == len(g.classes) {
-			continue
-		}
-		r := &g.classes[s.Class].runs[s.Run]
-		for i := range r.load {
-			if r.share == nil {
-				load[s.At+i] += float64(s.Jobs) * r.vms
-			} else {
-				load[s.At+i] += float64(s.Jobs) * r.vms * r.share[i]
+	for held := range 2 { // what started before comes first
+		for _, s := range p.Starts {
+			if s.Run == schedule.Refused || (s.Class >= len(g.classes)) != (held == 0) {
+				continue
+			}
+			r := &g.classOf(s).runs[s.Run]
+			for i := range max(len(r.load), len(r.share)) {
+				vms := float64(s.Jobs) * r.vms
+				if r.share != nil {
+					vms *= r.share[i]
+				}
+				load[r.on*g.hours+s.At+i] += vms
 			}
 		}
 	}
-	for hour, x := range load {
-		if vms := int64(math.Ceil(x - vmNoise*max(1, x))); vms < p.VMs[hour] {
-			was, is := g.hour(hour, p.VMs[hour]), g.hour(hour, vms)
-			p.VMs[hour] = vms
+	for row, x := range load {
+		if vms := int64(math.Ceil(x - vmNoise*max(1, x))); vms < p.VMs[row] {
+			was, is := g.rent(row, p.VMs[row]), g.rent(row, vms)
+			p.VMs[row] = vms
 			p.Rented -= was.Cost.Sub(is.Cost.Decimal).InexactFloat64()
 		}
 	}
+}
+
+// classOf returns the class of a start, which may be one of executions that started before.
+func (g *grid) classOf(s schedule.Start) *gridClass {
+	if n := s.Class - len(g.classes); n >= 0 {
+		return &g.held[n]
+	}
+	return &g.classes[s.Class]
 }
 
 // common returns the greatest common divisor.
@@ -218,40 +264,57 @@ func (g *grid) class(k int, arrivals []int64) gridClass {
 				x.window = max(x.window, x.windows[h])
 			}
 		}
-		x.waits, x.runs = true, g.runs(c, x.window-1)
+		x.waits, x.runs = true, g.runs(k, x.window-1)
 		return x
 	}
-	x.runs = g.runs(c, x.window-1)
-	if x.waits = len(x.runs) > 0 && x.window >= len(x.runs[0].load)+2; x.waits {
+	x.runs = g.runs(k, x.window-1)
+	if x.waits = slices.ContainsFunc(x.runs, func(r gridRun) bool { return x.window >= len(r.load)+2 }); x.waits {
 		if len(arrivals) == 0 || slices.Max(arrivals) == 0 { // no run is taken, and many may be long
 			x.runs = slices.Clone(x.runs[:1])
 		}
 		return x
 	}
-	at := *c
-	if at.DueSeconds > 0 {
-		at.DeadlineSeconds = min(at.DeadlineSeconds, at.DueSeconds)
-	}
 	x.runs, x.window = nil, 1
-	slots, parts, ok := g.slots(&at, options, at.DeadlineSeconds)
-	if !ok {
-		return x
+	for v, on := range g.on[k] {
+		if on == nil {
+			continue
+		}
+		at := *on
+		if at.DueSeconds > 0 {
+			at.DeadlineSeconds = min(at.DeadlineSeconds, at.DueSeconds)
+		}
+		if slots, parts, ok := g.slots(&at, options, at.DeadlineSeconds); ok {
+			slots.Seconds = perf.HeldSeconds(at, capacity.Supply{}, *options)
+			run := gridRun{Slots: slots, on: v, parts: parts, vms: slotVMs(&at, slots)}
+			run.spread()
+			x.runs, x.window, g.rounded = append(x.runs, run), max(x.window, len(run.load)), true
+		}
 	}
-	slots.Seconds = perf.HeldSeconds(at, g.horizon.Problem.Supply, *options)
-	run := gridRun{Slots: slots, parts: parts, vms: slotVMs(&at, slots)}
-	one := perf.NewArrivals([]perf.Arriving{{From: 0, Until: 3600, Jobs: 1}})
-	for h := int64(0); float64(3600*(h-1)) < slots.Seconds; h++ {
-		share := one.Running(slots.Seconds, 3600*h, 3600*h+3600)
-		run.share = append(run.share, share)
-		run.load = append(run.load, int64(math.Ceil(share*float64(parts)-loadNoise)))
-	}
-	g.rounded = true
-	x.runs, x.window = []gridRun{run}, len(run.load)
 	return x
 }
 
-// runs returns the runs of an execution that has some hours from its start, of whole hours but for the longest.
-func (g *grid) runs(c *capacity.Class, most int) (runs []gridRun) {
+// spread lays out a run that begins at any moment of its first hour: in each hour it holds VMs for a share of the time.
+func (r *gridRun) spread() {
+	one := perf.NewArrivals([]perf.Arriving{{From: 0, Until: 3600, Jobs: 1}})
+	for h := int64(0); float64(3600*(h-1)) < r.Seconds; h++ {
+		share := one.Running(r.Seconds, 3600*h, 3600*h+3600)
+		r.share = append(r.share, share)
+		r.load = append(r.load, int64(math.Ceil(share*float64(r.parts)-loadNoise)))
+	}
+}
+
+// runs returns the runs of an execution of a class that has some hours from its start, type by type.
+func (g *grid) runs(k, most int) (all []gridRun) {
+	for v, on := range g.on[k] {
+		if on != nil {
+			all = append(all, g.runsOn(v, on, most)...)
+		}
+	}
+	return all
+}
+
+// runsOn returns the runs on one type of VMs, of whole hours but for the longest. Each takes fewer VMs than the shorter ones.
+func (g *grid) runsOn(v int, c *capacity.Class, most int) (runs []gridRun) {
 	fewest := int64(math.MaxInt64)
 	for hours := 1; hours <= most && (len(runs) == 0 || hours <= g.hours) && float64(3600*(hours-1)) < c.DeadlineSeconds; hours++ {
 		seconds := min(float64(3600*hours), c.DeadlineSeconds)
@@ -265,7 +328,7 @@ func (g *grid) runs(c *capacity.Class, most int) (runs []gridRun) {
 		fewest = parts
 		turns := turnsOf(seconds)
 		g.rounded = g.rounded || parts%turns > 0
-		runs = append(runs, gridRun{Slots: slots, parts: parts, load: slices.Repeat([]int64{(parts + turns - 1) / turns}, hours), vms: slotVMs(c, slots) / float64(turns)})
+		runs = append(runs, gridRun{Slots: slots, on: v, parts: parts, load: slices.Repeat([]int64{(parts + turns - 1) / turns}, hours), vms: slotVMs(c, slots) / float64(turns)})
 	}
 	return runs
 }
@@ -330,9 +393,9 @@ func (g *grid) parts(c *capacity.Class, s schedule.Slots) (parts int64) {
 	return parts
 }
 
-// sourcesOf returns the sources of VMs in an hour, the cheapest first. A contract counts where it is in force for all of it.
-func (g *grid) sourcesOf(p *horizon.HorizonPeriod, at time.Time) (all []source) {
-	supply := p.Priced(g.horizon.Problem.Supply)
+// sourcesOf returns the sources of VMs of a type in an hour, the cheapest first. A contract counts where it is in force for all
+// of it.
+func (g *grid) sourcesOf(supply *capacity.VMTypeSupply, at time.Time) (all []source) {
 	contract := func(c *capacity.Contract) {
 		all = append(all, source{vms: c.VMs, price: c.Price.Decimal, always: c.Billing == capacity.BilledAlways})
 	}
@@ -340,7 +403,7 @@ func (g *grid) sourcesOf(p *horizon.HorizonPeriod, at time.Time) (all []source) 
 		contract(&supply.Contracts[i])
 	}
 	for i := range g.horizon.Contracts {
-		if c := &g.horizon.Contracts[i]; !c.From.After(at) && !c.Until.Before(at.Add(time.Hour)) {
+		if c := &g.horizon.Contracts[i]; c.VMType == supply.Name && !c.From.After(at) && !c.Until.Before(at.Add(time.Hour)) {
 			contract(&c.Contract)
 		}
 	}
@@ -407,24 +470,26 @@ func (g *grid) problem() schedule.Problem {
 		}
 		p.Supply = append(p.Supply, tiers)
 	}
-	for k := range g.classes {
-		x := &g.classes[k]
-		c := schedule.Class{Window: x.window, Windows: x.windows, Penalty: x.penalty.InexactFloat64(), Arrivals: x.arrivals}
+	add := func(x *gridClass, penalty float64) {
+		c := schedule.Class{Window: x.window, Windows: x.windows, AtOnce: !x.waits, Penalty: penalty, Arrivals: x.arrivals}
 		if x.waits && x.waited == 0 {
 			c.First = 1
 		}
-		if x.all || g.question.PlaceAll {
-			c.Penalty = g.forced(x)
-		}
 		for i := range x.runs {
-			c.Runs = append(c.Runs, schedule.Run{Load: x.runs[i].load})
+			c.Runs = append(c.Runs, schedule.Run{First: x.runs[i].on * g.hours, Load: x.runs[i].load})
 		}
 		p.Classes = append(p.Classes, c)
 	}
-	if len(g.held) > 0 { // as one execution, which nobody refuses, not even for those of which all are promised
-		held := gridClass{runs: []gridRun{{load: g.held}}}
-		never := g.forbidding(&held, func(class int) float64 { return p.Classes[class].Penalty })
-		p.Classes = append(p.Classes, schedule.Class{Window: len(g.held), Penalty: never, Arrivals: []int64{1}, Runs: []schedule.Run{{Load: g.held}}})
+	for k := range g.classes {
+		x := &g.classes[k]
+		if x.all || g.question.PlaceAll {
+			add(x, g.forced(x))
+		} else {
+			add(x, x.penalty.InexactFloat64())
+		}
+	}
+	for i := range g.held { // which nobody refuses, not even for those of which all are promised
+		add(&g.held[i], g.forbidding(&g.held[i], func(class int) float64 { return p.Classes[class].Penalty }))
 	}
 	return p
 }

@@ -102,8 +102,9 @@ func (q *Question) checkTaken(c *strict.Checker) {
 	}
 	refuse(p.Budget != nil, "budget", "A schedule keeps to no budget; leave it out.")
 	c.Enter("supply")
-	refuse(len(p.Supply.VMTypes) > 0, "vm_types", "A schedule plans one kind of VM; give contracts and on_demand of one type.")
-	refuse(p.Supply.Spot != nil, "spot", "A schedule rents no spot VMs; leave them out.")
+	const noSpot = "A schedule rents no spot VMs; leave them out."
+	refuse(p.Supply.Spot != nil, "spot", noSpot)
+	strict.Each(c, "vm_types", p.Supply.VMTypes, func(t *capacity.VMTypeSupply) { refuse(t.Spot != nil, "spot", noSpot) })
 	c.Leave()
 	c.Enter("options")
 	refuse(p.Options.Integrality == capacity.Relaxed, "integrality", "A schedule starts whole executions on whole VMs; leave this out.")
@@ -114,7 +115,7 @@ func (q *Question) checkTaken(c *strict.Checker) {
 	for k := range p.Classes {
 		c.Element(k)
 		c.Enter("jobs")
-		refuse(p.Classes[k].Jobs.Min > 0 && !p.Classes[k].Jobs.All, "min", "A schedule promises no jobs at once. Give 0, and a penalty that shows what a refused job is worth, or promise all of them.")
+		refuse(p.Classes[k].Jobs.Min > 0 && !p.Classes[k].Jobs.All && p.Classes[k].MayWait(), "min", "A schedule promises no jobs at once of a class that may wait. Give 0, and a penalty that shows what a refused job is worth, or promise all of them.")
 		c.Leave()
 		c.Leave()
 	}
@@ -168,7 +169,13 @@ func (q *Question) checkDue(c *strict.Checker) {
 			c.Leave()
 			continue
 		}
-		least, why := math.Floor(perf.PlannedDemand(*class, q.Problem.Options).FixedSeconds)+1, "on any number of slots"
+		fixed := math.Inf(1)
+		for _, on := range onTypes(class, &q.Problem.Supply) {
+			if on != nil {
+				fixed = min(fixed, perf.PlannedDemand(*on, q.Problem.Options).FixedSeconds)
+			}
+		}
+		least, why := math.Floor(fixed)+1, "on any number of slots"
 		if class.VMsPerJob != nil {
 			least, why = class.DeadlineSeconds, "which is its deadline_s"
 		}
@@ -200,11 +207,14 @@ func (q *Question) checkWindows(c *strict.Checker) {
 	}
 	at := 0
 	for i := range q.Periods {
-		first := at
+		first, told := at, -1
 		at += int(q.Periods[i].Length() / 3600)
-		for k := range q.Problem.Classes {
-			x := &g.classes[k]
-			last := -1
+		for n := range g.classes {
+			x := &g.classes[n]
+			k, last := x.of, -1
+			if x.waited > 0 || x.promised && told >= k {
+				continue
+			}
 			for h := first; h < at; h++ {
 				if n := x.arrivals[h]; n > 0 {
 					last = h
@@ -215,6 +225,7 @@ func (q *Question) checkWindows(c *strict.Checker) {
 				window = x.windows[last]
 			}
 			if beyond := last + window - g.hours; last >= 0 && beyond > 0 {
+				told = k
 				c.Element(i)
 				c.Enter("arrivals")
 				c.Element(k)

@@ -9,16 +9,21 @@ import (
 	"example.org/headroom/internal/core/capacity"
 )
 
-// Timetable is a problem over hours: executions that arrive in them, and VMs of one type.
+// Timetable is a problem over hours: executions that arrive in them, and types of VMs on one of which each runs.
 type Timetable struct {
 	Options capacity.Options
 	Classes []TimedClass
-	Hours   []TimedHour
-	Held    []*big.Rat // VMs in each hour of executions that started before
+	Types   []TimedType
 
-	held   []*big.Rat             // with those of earlier arrivals; set by Check
 	known  map[slotsOf]slotResult // classes of one name are alike but for their window
 	fewest map[slotsOf]*big.Rat
+}
+
+// TimedType is a type of VMs over the hours. Its name is empty where there is one kind of VM.
+type TimedType struct {
+	Name  string
+	Hours []TimedHour
+	Held  []*big.Rat // VMs in each hour of executions that started before
 }
 
 // TimedClass is a class whose executions arrive by hour. One with a window starts at a whole hour after that of its arrival
@@ -34,13 +39,16 @@ type TimedClass struct {
 	Earlier  []*big.Rat // arrivals in the hours before, the last first, of a class without a window
 	Penalty  *big.Rat   // of a refused execution
 
-	load []*big.Rat // of an execution without a window, by hour; set by Check
-	run  *big.Rat   // its hours
+	load [][]*big.Rat // of an execution without a window, by type and hour, and nil where it runs on no VMs of a type; set by Check
+	run  []*big.Rat   // its hours, by type
+
+	promised []int64 // by hour, arrivals that may not be refused; set by Check
 }
 
 // slotsOf names slots of an execution and the seconds of its run. Without slots it is about the fewest that do.
 type slotsOf struct {
 	class       string
+	on          int // the type
 	seconds     float64
 	Map, Reduce int64
 }
@@ -65,32 +73,37 @@ type TimedSource struct {
 	Always    bool
 }
 
-// TimedStart counts executions that arrive in one hour and start in another, for some whole hours with some slots. Hours is 0
-// where they are refused.
+// TimedStart counts executions that arrive in one hour and start in another, for some whole hours with some slots on VMs of the
+// type On. Hours is 0 where they are refused.
 type TimedStart struct {
 	Class, Arrived, At, Hours int
+	On                        int
 	Jobs, Map, Reduce         int64
 }
 
-// TimedTotals adds a timetable up. No timetable costs less than Bound. VMs are the fewest whole ones for each hour.
+// TimedTotals adds a timetable up. No timetable costs less than Bound. VMs are the fewest whole ones for each type and hour.
 type TimedTotals struct {
 	Rented, Refused, Bound *big.Rat
-	VMs                    []int64
+	VMs                    [][]int64
 }
 
 // longestRun bounds the hours of a run that are looked at.
 const longestRun = 24 * 366
 
-// Check adds a timetable up and says every fault of its starts. It pairs each execution with its arrival.
-func (t *Timetable) Check(starts []TimedStart) (sum TimedTotals, faults []string) {
-	sum, load, faults := t.place(starts)
-	for h := range t.Hours {
-		cost, ok := t.Hours[h].cost(t.Hours[h].VMs)
-		if sum.Rented.Add(sum.Rented, cost); !ok {
-			faults = append(faults, fmt.Sprintf("hour %d: there are no %d VMs", h, t.Hours[h].VMs))
-		}
-		if less(whole(t.Hours[h].VMs), load[h]) {
-			faults = append(faults, fmt.Sprintf("hour %d: %s VMs are in use, and %d rented", h, short(load[h]), t.Hours[h].VMs))
+// Check adds a timetable up and says every fault of its starts. It pairs each execution with its arrival. The executions of each
+// class that arrived earlier hold VMs of the type in earlier, which counts where there is a choice.
+func (t *Timetable) Check(starts []TimedStart, earlier []int) (sum TimedTotals, faults []string) {
+	sum, load, faults := t.place(starts, earlier)
+	for v := range t.Types {
+		for h := range t.Types[v].Hours {
+			hour := &t.Types[v].Hours[h]
+			cost, ok := hour.cost(hour.VMs)
+			if sum.Rented.Add(sum.Rented, cost); !ok {
+				faults = append(faults, fmt.Sprintf("hour %d: there are no %d VMs%s", h, hour.VMs, t.ofType(v)))
+			}
+			if less(whole(hour.VMs), load[v][h]) {
+				faults = append(faults, fmt.Sprintf("hour %d: %s VMs%s are in use, and %d rented", h, short(load[v][h]), t.ofType(v), hour.VMs))
+			}
 		}
 	}
 	for i, s := range starts {
@@ -102,25 +115,37 @@ func (t *Timetable) Check(starts []TimedStart) (sum TimedTotals, faults []string
 	return sum, faults
 }
 
+func (t *Timetable) ofType(v int) string {
+	if t.Types[v].Name == "" {
+		return ""
+	}
+	return fmt.Sprintf(" of %q", t.Types[v].Name)
+}
+
 // CheckAtOnce adds starts up that do not wait, on the fewest VMs that they need, and says every fault of them. It has no bound.
-func (t *Timetable) CheckAtOnce(starts []TimedStart) (sum TimedTotals, faults []string) {
-	sum, _, faults = t.place(starts)
+func (t *Timetable) CheckAtOnce(starts []TimedStart, earlier []int) (sum TimedTotals, faults []string) {
+	sum, _, faults = t.place(starts, earlier)
 	for i, s := range starts {
 		if s.Class >= 0 && s.Class < len(t.Classes) && t.Classes[s.Class].waits() && s.Hours != 0 && s.At != s.Arrived+t.Classes[s.Class].first() {
 			faults = append(faults, fmt.Sprintf("start %d, of %q: it waits", i, t.Classes[s.Class].Class.Name))
 		}
 	}
-	for h, vms := range sum.VMs {
-		cost, ok := t.Hours[h].cost(vms)
-		if sum.Rented.Add(sum.Rented, cost); !ok {
-			faults = append(faults, fmt.Sprintf("hour %d: there are no %d VMs", h, vms))
+	for v := range sum.VMs {
+		for h, vms := range sum.VMs[v] {
+			cost, ok := t.Types[v].Hours[h].cost(vms)
+			if sum.Rented.Add(sum.Rented, cost); !ok {
+				faults = append(faults, fmt.Sprintf("hour %d: there are no %d VMs%s", h, vms, t.ofType(v)))
+			}
 		}
 	}
 	return sum, faults
 }
 
-// place puts starts into their hours: the load of each, the fewest VMs for it, and what refusals count with.
-func (t *Timetable) place(starts []TimedStart) (sum TimedTotals, load []*big.Rat, faults []string) {
+// hours returns how many there are.
+func (t *Timetable) hours() int { return len(t.Types[0].Hours) }
+
+// place puts starts into their hours: the load of each by type, the fewest VMs for it, and what refusals count with.
+func (t *Timetable) place(starts []TimedStart, earlier []int) (sum TimedTotals, load [][]*big.Rat, faults []string) {
 	wrong := func(format string, values ...any) {
 		if len(faults) < 20 {
 			faults = append(faults, fmt.Sprintf(format, values...))
@@ -128,16 +153,13 @@ func (t *Timetable) place(starts []TimedStart) (sum TimedTotals, load []*big.Rat
 	}
 	for k := range t.Classes {
 		t.Classes[k].settle(t)
+		t.Classes[k].promise(t.hours())
 	}
-	t.hold()
-	sum = TimedTotals{zero(), zero(), zero(), make([]int64, len(t.Hours))}
-	load = make([]*big.Rat, len(t.Hours))
-	for h := range load {
-		load[h] = add(zero(), t.held[h])
-	}
-	left := make([][]int64, len(t.Classes))
+	sum = TimedTotals{zero(), zero(), zero(), nil}
+	load, faults = t.hold(earlier)
+	left, refused := make([][]int64, len(t.Classes)), make([][]int64, len(t.Classes))
 	for k := range t.Classes {
-		left[k] = append(left[k], t.Classes[k].Arrivals...)
+		left[k], refused[k] = append(left[k], t.Classes[k].Arrivals...), make([]int64, len(t.Classes[k].Arrivals))
 	}
 	for i, s := range starts {
 		if s.Class < 0 || s.Class >= len(t.Classes) || s.Arrived < 0 || s.Arrived >= len(left[s.Class]) || s.Jobs <= 0 || s.Jobs > left[s.Class][s.Arrived] {
@@ -148,6 +170,13 @@ func (t *Timetable) place(starts []TimedStart) (sum TimedTotals, load []*big.Rat
 		c := &t.Classes[s.Class]
 		if s.Hours == 0 {
 			sum.Refused.Add(sum.Refused, mul(c.Penalty, whole(s.Jobs)))
+			if refused[s.Class][s.Arrived] += s.Jobs; s.Arrived < len(c.promised) && refused[s.Class][s.Arrived] > c.Arrivals[s.Arrived]-c.promised[s.Arrived] {
+				wrong("start %d, of %q: promised executions are refused", i, c.Class.Name)
+			}
+			continue
+		}
+		if s.On < 0 || s.On >= len(t.Types) || !t.runsOn(&c.Class, s.On) {
+			wrong("start %d, of %q: it runs on no such VMs", i, c.Class.Name)
 			continue
 		}
 		each, fault := t.loadOf(c, s)
@@ -156,11 +185,11 @@ func (t *Timetable) place(starts []TimedStart) (sum TimedTotals, load []*big.Rat
 			continue
 		}
 		for h, x := range each {
-			if s.At+h >= len(load) {
+			if s.At+h >= t.hours() {
 				wrong("start %d, of %q: it runs beyond the last hour", i, c.Class.Name)
 				break
 			}
-			load[s.At+h].Add(load[s.At+h], mul(x, whole(s.Jobs)))
+			load[s.On][s.At+h].Add(load[s.On][s.At+h], mul(x, whole(s.Jobs)))
 		}
 	}
 	for k := range left {
@@ -170,28 +199,81 @@ func (t *Timetable) place(starts []TimedStart) (sum TimedTotals, load []*big.Rat
 			}
 		}
 	}
-	for h := range t.Hours {
-		sum.VMs[h] = Ceil(load[h]).Int64()
+	for v := range load {
+		sum.VMs = append(sum.VMs, nil)
+		for _, x := range load[v] {
+			sum.VMs[v] = append(sum.VMs[v], Ceil(x).Int64())
+		}
 	}
 	return sum, load, faults
 }
 
-// hold adds up the VMs in each hour of executions that started before.
-func (t *Timetable) hold() {
-	t.held = make([]*big.Rat, len(t.Hours))
-	for h := range t.held {
-		if t.held[h] = zero(); h < len(t.Held) {
-			t.held[h].Add(t.held[h], t.Held[h])
-		}
-		for k := range t.Classes {
-			c := &t.Classes[k]
-			for ago, n := range c.Earlier {
-				if at := h + ago + 1; !c.waits() && at < len(c.load) {
-					t.held[h].Add(t.held[h], mul(n, c.load[at]))
-				}
+// runsOn reports whether executions of a class run on VMs of a type.
+func (t *Timetable) runsOn(c *capacity.Class, v int) bool {
+	return t.Types[v].Name == "" || c.RunsOn(t.Types[v].Name)
+}
+
+// on returns a class as it is on VMs of a type.
+func (t *Timetable) on(c *capacity.Class, v int) class {
+	name := t.Types[v].Name
+	return newClassAt(c, c.SlotsPerVM.On(name), number(c.Speed.On(name)), t.Options.Bound, true)
+}
+
+// heldNoise is how many VM-hours may be held of any type, because a plan that holds so few tells none.
+var heldNoise = big.NewRat(1, 1e6)
+
+// hold adds up the VMs by type and hour of executions that started before.
+func (t *Timetable) hold(earlier []int) (all [][]*big.Rat, faults []string) {
+	for v := range t.Types {
+		all = append(all, make([]*big.Rat, t.hours()))
+		for h := range all[v] {
+			if all[v][h] = zero(); h < len(t.Types[v].Held) {
+				all[v][h].Add(all[v][h], t.Types[v].Held[h])
 			}
 		}
 	}
+	for k := range t.Classes {
+		c := &t.Classes[k]
+		if c.waits() || len(c.Earlier) == 0 {
+			continue
+		}
+		on := -1
+		if k < len(earlier) && earlier[k] >= 0 && earlier[k] < len(c.load) && c.load[earlier[k]] != nil {
+			on = earlier[k]
+		}
+		choices, held := 0, zero()
+		for v := range c.load {
+			if c.load[v] == nil {
+				continue
+			}
+			for h := range all[v] {
+				held.Add(held, c.earlier(v, h))
+			}
+			if choices++; on < 0 {
+				on = v
+			}
+		}
+		if choices > 1 && less(heldNoise, held) && (k >= len(earlier) || earlier[k] != on) {
+			faults = append(faults, fmt.Sprintf("executions of %q that arrived earlier hold VMs of no type", c.Class.Name))
+		}
+		for h := range t.hours() {
+			if on >= 0 {
+				all[on][h].Add(all[on][h], c.earlier(on, h))
+			}
+		}
+	}
+	return all, faults
+}
+
+// earlier returns the VMs of a type that executions which arrived earlier hold in an hour.
+func (c *TimedClass) earlier(v, hour int) *big.Rat {
+	sum := zero()
+	for ago, n := range c.Earlier {
+		if at := hour + ago + 1; at < len(c.load[v]) {
+			sum.Add(sum, mul(n, c.load[v][at]))
+		}
+	}
+	return sum
 }
 
 func (c *TimedClass) waits() bool { return c.Window > 0 || c.Waited || c.Windows != nil }
@@ -219,7 +301,7 @@ func (c *TimedClass) settle(t *Timetable) {
 	}
 	for hours := 1; hours < c.Window && hours <= longestRun && float64(3600*(hours-1)) < c.Class.DeadlineSeconds; hours++ {
 		seconds := min(float64(3600*hours), c.Class.DeadlineSeconds)
-		if c.Class.VMsPerJob != nil && seconds < c.Class.DeadlineSeconds || t.least(c, seconds) == nil {
+		if c.Class.VMsPerJob != nil && seconds < c.Class.DeadlineSeconds || !t.fits(c, seconds) {
 			continue
 		}
 		if c.Window >= hours+2 {
@@ -230,7 +312,20 @@ func (c *TimedClass) settle(t *Timetable) {
 	if c.Window = 0; c.Class.DueSeconds > 0 {
 		c.Class.DeadlineSeconds = min(c.Class.DeadlineSeconds, c.Class.DueSeconds)
 	}
-	c.load, c.run = t.spread(c)
+	c.load, c.run = make([][]*big.Rat, len(t.Types)), make([]*big.Rat, len(t.Types))
+	for v := range t.Types {
+		c.load[v], c.run[v] = t.spread(c, v)
+	}
+}
+
+// fits reports whether an execution ends within some seconds on VMs of some type.
+func (t *Timetable) fits(c *TimedClass, seconds float64) bool {
+	for v := range t.Types {
+		if t.least(c, v, seconds) != nil {
+			return true
+		}
+	}
+	return false
 }
 
 // loadOf returns the VMs that one of these executions holds in each hour from its start, or what is wrong with it.
@@ -240,7 +335,7 @@ func (t *Timetable) loadOf(c *TimedClass, s TimedStart) (load []*big.Rat, fault 
 			return nil, "it starts as it arrives, and not in another hour"
 		}
 		_, fault = t.slotted(&c.Class, s)
-		return c.load, fault
+		return c.load[s.On], fault
 	}
 	if first := s.Arrived + c.first(); s.At < first || s.At+s.Hours > s.Arrived+c.window(s.Arrived) {
 		return nil, fmt.Sprintf("it runs in hours %d to %d, and may from %d to %d", s.At, s.At+s.Hours, first, s.Arrived+c.window(s.Arrived))
@@ -262,7 +357,7 @@ func (t *Timetable) loadOf(c *TimedClass, s TimedStart) (load []*big.Rat, fault 
 
 // slotted returns the VMs that the slots of an execution take, which must be the fewest with which it meets its deadline.
 func (t *Timetable) slotted(in *capacity.Class, s TimedStart) (vms *big.Rat, fault string) {
-	of := slotsOf{in.Name, in.DeadlineSeconds, s.Map, s.Reduce}
+	of := slotsOf{in.Name, s.On, in.DeadlineSeconds, s.Map, s.Reduce}
 	r, known := t.known[of]
 	if !known {
 		r.vms, r.fault = t.slots(in, s)
@@ -275,13 +370,13 @@ func (t *Timetable) slotted(in *capacity.Class, s TimedStart) (vms *big.Rat, fau
 }
 
 func (t *Timetable) slots(in *capacity.Class, s TimedStart) (vms *big.Rat, fault string) {
+	exact := t.on(in, s.On)
 	if in.VMsPerJob != nil {
 		if s.Map != 0 || s.Reduce != 0 {
 			return nil, "its class has VMs and no slots"
 		}
-		return amount(*in.VMsPerJob), ""
+		return exact.low, ""
 	}
-	exact := newClass(in, t.Options.Bound, true)
 	took, _, fine := exact.plan.time(whole(1), whole(s.Map), whole(s.Reduce), zero())
 	if late := mul(add(whole(1), relative), exact.slack); !fine || exact.impossible || less(add(late, exact.plan.c), took) {
 		return nil, "its slots do not end it in its run"
@@ -303,22 +398,22 @@ func inTurns(vms *big.Rat, seconds float64) *big.Rat {
 	return quo(vms, new(big.Rat).SetInt(new(big.Int).Div(turns.Num(), turns.Denom())))
 }
 
-// RunSeconds returns for how long an execution without a window runs, after a check.
-func (t *Timetable) RunSeconds(class int) float64 {
+// RunSeconds returns for how long an execution without a window runs on VMs of a type, after a check.
+func (t *Timetable) RunSeconds(class, on int) float64 {
 	run := t.Classes[class].run
-	if run == nil {
+	if on < 0 || on >= len(run) || run[on] == nil {
 		return 0
 	}
-	hours, _ := run.Float64()
+	hours, _ := run[on].Float64()
 	return 3600 * hours
 }
 
-// least returns the fewest VMs that run an execution for some seconds; nil where none do.
-func (t *Timetable) least(c *TimedClass, seconds float64) *big.Rat {
-	of := slotsOf{class: c.Class.Name, seconds: seconds}
+// least returns the fewest VMs of a type that run an execution for some seconds; nil where none do.
+func (t *Timetable) least(c *TimedClass, v int, seconds float64) *big.Rat {
+	of := slotsOf{class: c.Class.Name, on: v, seconds: seconds}
 	vms, known := t.fewest[of]
 	if !known {
-		vms = t.findLeast(c.Class, seconds)
+		vms = t.findLeast(c.Class, v, seconds)
 		if t.fewest == nil {
 			t.fewest = map[slotsOf]*big.Rat{}
 		}
@@ -327,13 +422,16 @@ func (t *Timetable) least(c *TimedClass, seconds float64) *big.Rat {
 	return vms
 }
 
-func (t *Timetable) findLeast(in capacity.Class, seconds float64) *big.Rat {
-	if in.VMsPerJob != nil {
-		return amount(*in.VMsPerJob)
+func (t *Timetable) findLeast(in capacity.Class, v int, seconds float64) *big.Rat {
+	if !t.runsOn(&in, v) {
+		return nil
 	}
 	in.DeadlineSeconds = seconds
-	exact := newClass(&in, t.Options.Bound, true)
+	exact := t.on(&in, v)
 	steps := maxSteps
+	if in.VMsPerJob != nil {
+		return exact.low
+	}
 	if exact.impossible {
 		return nil
 	}
@@ -343,16 +441,16 @@ func (t *Timetable) findLeast(in capacity.Class, seconds float64) *big.Rat {
 	return zero() // not found: no bound may rest on it
 }
 
-// spread returns the VMs that an execution without a window holds on average in each hour from that of its arrival, which is at
+// spread returns the VMs of a type that an execution without a window holds on average in each hour from that of its arrival, which is at
 // any moment of that hour. It runs until its deadline, or until it is done on one slot of each kind.
-func (t *Timetable) spread(c *TimedClass) (load []*big.Rat, run *big.Rat) {
+func (t *Timetable) spread(c *TimedClass, v int) (load []*big.Rat, run *big.Rat) {
 	seconds := number(c.Class.DeadlineSeconds)
-	vms := t.least(c, c.Class.DeadlineSeconds)
+	vms := t.least(c, v, c.Class.DeadlineSeconds)
 	if vms == nil {
 		return nil, nil
 	}
 	if c.Class.VMsPerJob == nil {
-		exact := newClass(&c.Class, t.Options.Bound, true)
+		exact := t.on(&c.Class, v)
 		slots := func(has bool) *big.Rat {
 			if has {
 				return whole(1)
@@ -364,6 +462,15 @@ func (t *Timetable) spread(c *TimedClass) (load []*big.Rat, run *big.Rat) {
 		}
 	}
 	run = quo(seconds, whole(3600))
+	for _, part := range sharesOf(run) {
+		load = append(load, mul(vms, part))
+	}
+	return load, run
+}
+
+// sharesOf returns the part of each hour in which an execution runs on average that arrives at any moment of the first and runs for
+// some hours.
+func sharesOf(run *big.Rat) (all []*big.Rat) {
 	// area is that of the moments before x that lie after an arrival in the first hour.
 	area := func(x *big.Rat) *big.Rat {
 		before := larger(zero(), x)
@@ -373,9 +480,9 @@ func (t *Timetable) spread(c *TimedClass) (load []*big.Rat, run *big.Rat) {
 	for h := int64(0); less(whole(h-1), run); h++ {
 		here := sub(area(whole(h+1)), area(whole(h)))
 		over := sub(area(sub(whole(h+1), run)), area(sub(whole(h), run)))
-		load = append(load, mul(vms, sub(here, over)))
+		all = append(all, sub(here, over))
 	}
-	return load, run
+	return all
 }
 
 // Lines returns what the rented VMs of an hour cost, and how many of them are on demand, where contracts at the same price come
@@ -429,101 +536,4 @@ func (s *TimedSource) margin() *big.Rat {
 		return zero()
 	}
 	return amount(s.Price)
-}
-
-// bound returns what no timetable costs less than, by the prices of VMs: for each arrival its cheapest run or its penalty, less
-// what the sources gain at these prices. Where all of a class are promised, the penalty is no choice.
-func (t *Timetable) bound() *big.Rat {
-	bound := zero()
-	prices := make([]*big.Rat, len(t.Hours))
-	until := []*big.Rat{zero()} // sums of the prices before each hour
-	for h := range t.Hours {
-		price := larger(zero(), amount(t.Hours[h].Price))
-		for _, s := range t.Hours[h].Supply {
-			if s.Unlimited {
-				price = smaller(price, s.margin())
-			}
-		}
-		for _, s := range t.Hours[h].Supply {
-			if !s.Unlimited {
-				bound.Add(bound, mul(whole(s.VMs), smaller(zero(), sub(s.margin(), price))))
-			}
-			if s.Always {
-				bound.Add(bound, mul(whole(s.VMs), amount(s.Price)))
-			}
-		}
-		bound.Add(bound, mul(t.held[h], price))
-		prices[h] = price
-		until = append(until, add(until[h], price))
-	}
-	for k := range t.Classes {
-		c := &t.Classes[k]
-		if !c.waits() {
-			t.boundAtOnce(bound, c, prices)
-		} else {
-			t.boundWithin(bound, c, until)
-		}
-	}
-	return bound
-}
-
-func (t *Timetable) boundAtOnce(bound *big.Rat, c *TimedClass, prices []*big.Rat) {
-	load := c.load
-	for a, n := range c.Arrivals {
-		if n == 0 {
-			continue
-		}
-		cost := c.Penalty
-		if load != nil && a+len(load) <= len(prices) {
-			runs := zero()
-			for h, x := range load {
-				runs.Add(runs, mul(x, prices[a+h]))
-			}
-			if cost = smaller(cost, runs); c.Class.Jobs.All || c.Placed {
-				cost = runs
-			}
-		}
-		bound.Add(bound, mul(cost, whole(n)))
-	}
-}
-
-func (t *Timetable) boundWithin(bound *big.Rat, c *TimedClass, until []*big.Rat) {
-	var least []*big.Rat // VMs by the hours of a run, less one
-	most := c.Window
-	for _, hours := range c.Windows {
-		most = max(most, hours)
-	}
-	for hours := 1; hours <= most-c.first() && hours <= longestRun && float64(3600*(hours-1)) < c.Class.DeadlineSeconds; hours++ {
-		seconds := min(float64(3600*hours), c.Class.DeadlineSeconds)
-		least = append(least, inTurns(t.least(c, seconds), seconds))
-	}
-	for a, n := range c.Arrivals {
-		if n == 0 {
-			continue
-		}
-		var cost *big.Rat
-		if !c.Class.Jobs.All && !c.Placed {
-			cost = c.Penalty
-		}
-		for i, vms := range least {
-			if vms == nil || c.Class.VMsPerJob != nil && float64(3600*(i+1)) < c.Class.DeadlineSeconds {
-				continue
-			}
-			var cheapest *big.Rat
-			for s := a + c.first(); s+i+1 <= a+c.window(a) && s+i+1 < len(until); s++ {
-				if price := sub(until[s+i+1], until[s]); cheapest == nil || less(price, cheapest) {
-					cheapest = price
-				}
-			}
-			if cheapest == nil {
-				continue
-			}
-			if runs := mul(vms, cheapest); cost == nil || less(runs, cost) {
-				cost = runs
-			}
-		}
-		if cost != nil {
-			bound.Add(bound, mul(cost, whole(n)))
-		}
-	}
 }

@@ -99,12 +99,17 @@ func (m *master) solve(ctx context.Context, solver lp.Solver, seconds float64) [
 		return nil
 	}
 	var shares []map[option]float64
+	climbed, limited := false, false
 	for range mostRounds {
-		program, columns := m.program()
+		program, columns := m.program(limited)
 		if len(columns) > mostColumns {
 			return shares
 		}
 		answer, err := solver.Solve(ctx, program, lp.Options{Seconds: seconds})
+		if err != nil && !limited { // perhaps since prices that are slightly off prove nothing of columns without a limit
+			limited = true
+			continue
+		}
 		if err != nil || answer.Status != lp.Optimal || len(answer.RowDual) != program.Rows() {
 			return shares
 		}
@@ -125,6 +130,14 @@ func (m *master) solve(ctx context.Context, solver lp.Solver, seconds float64) [
 		bound, _ := m.p.try(prices)
 		if answer.Objective-bound <= closed*math.Abs(answer.Objective) {
 			return shares
+		}
+		if bound < 0 { // no plan costs less, and at such prices far too many options are cheap
+			if climbed {
+				return shares
+			}
+			m.p.climb(ctx, answer.Objective)
+			copy(prices, m.p.prices)
+			climbed = true
 		}
 		if m.add(prices, 0)+m.add(m.p.prices, 0) == 0 {
 			return shares
@@ -178,8 +191,8 @@ type column struct {
 }
 
 // program returns the linear program over the known options: rows of capacity first, one for each step, then one for each
-// arrival.
-func (m *master) program() (*lp.Program, []column) {
+// arrival. Columns of options may be limited to the jobs of their arrival, which the rows say too.
+func (m *master) program(limited bool) (*lp.Program, []column) {
 	var program lp.Program
 	var columns []column
 	for range m.p.Supply {
@@ -206,11 +219,16 @@ func (m *master) program() (*lp.Program, []column) {
 			}
 			entries := []lp.Entry{{Row: len(m.p.Supply) + i, Coefficient: 1}}
 			if o.run != Refused {
-				for d, x := range c.Runs[o.run].Load {
-					entries = append(entries, lp.Entry{Row: o.at + d, Coefficient: float64(x) / float64(m.p.Unit)})
+				r := &c.Runs[o.run]
+				for d, x := range r.Load {
+					entries = append(entries, lp.Entry{Row: r.First + o.at + d, Coefficient: float64(x) / float64(m.p.Unit)})
 				}
 			}
-			program.Column(cost, 0, math.Inf(1), false, entries...)
+			most := math.Inf(1)
+			if limited {
+				most = float64(a.jobs)
+			}
+			program.Column(cost, 0, most, false, entries...)
 			columns = append(columns, column{i, o})
 		}
 		add(option{Refused, 0}, c.Penalty)

@@ -1,5 +1,5 @@
-// Package schedule plans the executions of classes over time: when each starts, how long it runs, and how many VMs of one
-// type are rented in each step for them. Its bound needs no solver: any prices of VMs give one.
+// Package schedule plans the executions of classes over time: when each starts, how long it runs and on which type of VMs, and
+// how many VMs are rented in each step for them. Its bound needs no solver: any prices of VMs give one.
 package schedule
 
 import (
@@ -11,7 +11,7 @@ import (
 type Problem struct {
 	Unit    int64    // parts of a VM, in which loads are counted, rounded up
 	Rounded bool     // some loads were rounded up, by less than a part
-	Supply  [][]Tier // of each step, the cheapest first
+	Supply  [][]Tier // of each step, the cheapest first; with several types of VMs, of all steps of one after those of another
 	Classes []Class
 }
 
@@ -35,8 +35,12 @@ type Class struct {
 	Arrivals      []int64 // by step; every window ends within the steps of the supply
 }
 
-// Run is a way to run an execution: the parts of VMs it holds in each step from its start.
-type Run struct{ Load []int64 }
+// Run is a way to run an execution: the parts of VMs of one type that it holds in each step from its start. The supply has the
+// steps of that type from First on.
+type Run struct {
+	First int
+	Load  []int64
+}
 
 // Start counts executions of a class that arrived in one step and do the same. Run is Refused where they are refused.
 type Start struct {
@@ -51,10 +55,10 @@ const Refused = -1
 // Plan holds the starts of all executions and the VMs rented for them.
 type Plan struct {
 	Starts  []Start // by class, arrival, run and start
-	VMs     []int64 // by step
+	VMs     []int64 // by step and type, as the supply
 	Rented  float64 // cost of the VMs
 	Refused float64 // penalties
-	// No plan costs less than Bound, which follows from Prices, of a VM in each step.
+	// No plan costs less than Bound, which follows from Prices, of a VM in each step of each type.
 	Bound  float64
 	Prices []float64
 	Engine string // that proposed prices; "" is none
@@ -166,8 +170,9 @@ func (p *Problem) Lagrange(prices []float64) (bound float64, load []int64) {
 	for _, best := range p.cheapest(prices) {
 		c := &p.Classes[best.Class]
 		if bound += float64(best.Jobs) * best.cost; best.Run != Refused {
-			for i, x := range c.Runs[best.Run].Load {
-				load[best.At+i] += x * best.Jobs
+			r := &c.Runs[best.Run]
+			for i, x := range r.Load {
+				load[r.First+best.At+i] += x * best.Jobs
 			}
 		}
 	}
@@ -207,18 +212,18 @@ func (p *Problem) cheapest(prices []float64) (all []choice) {
 func (p *Problem) costs(c *Class, prices []float64) [][]float64 {
 	all := make([][]float64, len(c.Runs))
 	for r := range c.Runs {
-		load := c.Runs[r].Load
+		first, load := c.Runs[r].First, c.Runs[r].Load
 		starts := 0 // none is later
 		for at, n := range c.Arrivals {
 			if n > 0 {
 				starts = max(starts, at+c.First+c.starts(at, r))
 			}
 		}
-		all[r] = make([]float64, max(0, min(len(prices)-len(load)+1, starts)))
+		all[r] = make([]float64, max(0, min(len(prices)-first-len(load)+1, starts)))
 		for s := range all[r] {
 			sum := 0.0
 			for i, x := range load {
-				sum += float64(x) * prices[s+i]
+				sum += float64(x) * prices[first+s+i]
 			}
 			all[r][s] = sum / float64(p.Unit)
 		}

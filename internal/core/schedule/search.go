@@ -13,7 +13,7 @@ type search struct {
 	arrivals []arrival
 	taken    [][]share  // by arrival
 	near     [][]option // by arrival: those that cost little more than the cheapest at the prices
-	load     []int64    // parts of a VM, by step
+	load     []int64    // parts of a VM, by step and type
 	random   *rand.Rand
 	steep    float64   // price of VMs that are not there, as it counts now
 	full     float64   // the price of them that no penalty is worth
@@ -70,8 +70,9 @@ func (s *search) put(i int, o option, jobs int64) (more float64) {
 	if o.run == Refused {
 		return float64(jobs) * c.Penalty
 	}
-	for d, x := range c.Runs[o.run].Load {
-		t := o.at + d
+	r := &c.Runs[o.run]
+	for d, x := range r.Load {
+		t := r.First + o.at + d
 		s.load[t] += x * jobs
 		now := s.cost(t)
 		more += now - s.step[t]
@@ -304,8 +305,9 @@ func (s *search) restore(kept [][]share) {
 	for i := range kept {
 		for _, x := range kept[i] {
 			if x.run != Refused {
-				for d, parts := range s.Classes[s.arrivals[i].class].Runs[x.run].Load {
-					s.load[x.at+d] += parts * x.jobs
+				r := &s.Classes[s.arrivals[i].class].Runs[x.run]
+				for d, parts := range r.Load {
+					s.load[r.First+x.at+d] += parts * x.jobs
 				}
 			}
 		}
@@ -323,10 +325,15 @@ func (s *search) repair() {
 			for i := range s.taken {
 				c := &s.Classes[s.arrivals[i].class]
 				for _, x := range s.taken[i] {
-					if x.run == Refused || x.at > t || x.at+len(c.Runs[x.run].Load) <= t {
+					if x.run == Refused {
 						continue
 					}
-					if each := c.Penalty / float64(max(1, c.Runs[x.run].Load[t-x.at])); each < least {
+					r := &c.Runs[x.run]
+					step := t - r.First - x.at
+					if step < 0 || step >= len(r.Load) {
+						continue
+					}
+					if each := c.Penalty / float64(max(1, r.Load[step])); each < least {
 						worst, least, which = i, each, x
 					}
 				}

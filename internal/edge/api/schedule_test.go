@@ -134,6 +134,13 @@ func TestSchedulesOfClustersAreThoseOfTheirForecasts(t *testing.T) {
 	if s.ask(s.admin, "POST", at+"/schedules", span).want(t, 200).into(t, &got); !strings.Contains(fmt.Sprint(got.Warnings), "promises_left_out") {
 		t.Errorf("it warns of %v", got.Warnings)
 	}
+	s.ask(s.admin, "POST", at+"/vm-types", `{"name":"other"}`).want(t, 201)
+	s.ask(s.admin, "POST", at+"/prices", `{"vm_type":"other","price":"0.5","from":"2026-03-02T01:00:00Z","until":null}`).want(t, 201)
+	s.ask(s.admin, "POST", at+"/prices", `{"vm_type":"other","price":"9","from":"2026-03-02T00:00:00Z","until":"2026-03-02T01:00:00Z"}`).want(t, 201)
+	got = timetable.Answer{}
+	if s.ask(s.admin, "POST", at+"/schedules", span).want(t, 200).into(t, &got); len(got.Hours[0].ByType) != 2 || got.Schedule[0].Type != "other" || !got.Proof.Checked {
+		t.Errorf("of two types the schedule is %+v %+v", got.Hours[0], got.Schedule)
+	}
 	change("/classes/web", func(c map[string]any) { delete(c, "deadline_s") })
 	refused("has no deadline_s")
 	change("", func(c map[string]any) {

@@ -460,6 +460,9 @@ type ExecutionBatch = executionBatch
 // ExecutionRecord One execution as one record of a cluster tells it. Either `sample` or `chain` is there, or `refused` says why not.
 type ExecutionRecord = history.Record
 
+// ExecutionsOnType The VM type whose VMs earlier executions of a class hold.
+type ExecutionsOnType = timetable.OnType
+
 // Fact One statement of an answer. The kind, the subject and the figures decide the sentence.
 type Fact = capacity.Fact
 
@@ -1101,6 +1104,9 @@ type ScheduleProof = timetable.Proof
 
 // ScheduleRequest A problem over time whose executions may wait.
 type ScheduleRequest = timetable.Question
+
+// ScheduleTypeHour The VMs of one type in an hour.
+type ScheduleTypeHour = timetable.TypeHour
 
 // ScheduledClass The executions of a class.
 type ScheduledClass = timetable.Class

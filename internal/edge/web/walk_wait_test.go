@@ -201,7 +201,7 @@ func walkWait(t *testing.T, s *server, browser context.Context) {
 	const howTo = "A class may wait whose runs may end long after they arrive."
 	for _, x := range []struct{ cluster, shown, says, leaves string }{
 		{"never-waits", noStanding, howTo, "follow no schedule"},
-		{"unscheduled", `document.querySelector("main").innerText.includes("follow no schedule")`, "The plans follow no schedule: The cluster uses 2 VM types, and a schedule plans one.", howTo},
+		{"unscheduled", `document.querySelector("main").innerText.includes("follow no schedule")`, "The plans follow no schedule: The cluster uses 2 VM types, and plans follow schedules of one.", howTo},
 	} {
 		s.open(t, ctx, "/c/"+x.cluster+"/commitments?tab=wait")
 		until(t, ctx, x.shown)

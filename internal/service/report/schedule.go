@@ -7,7 +7,7 @@ import (
 	"example.org/headroom/internal/ask/timetable"
 )
 
-// ScheduleText writes what a schedule comes to, its classes and its hours.
+// ScheduleText writes what a schedule comes to, its classes and its hours. Each type of VMs has a column of them.
 func ScheduleText(w io.Writer, a timetable.Answer) error {
 	var b strings.Builder
 	b.WriteString(visible(a.Explanation, 0) + "\n\n")
@@ -18,8 +18,18 @@ func ScheduleText(w io.Writer, a timetable.Answer) error {
 		return err
 	}
 	b.WriteByte('\n')
-	hours := tableOf([]string{"Hour", "VMs", "On demand", "Contracts", "Cost"}, a.Hours, func(h timetable.Hour) []Cell {
-		return []Cell{Time(h.Start), whole(h.VMs), whole(h.OnDemand), whole(h.Reserved), {cents(h.Cost), true}}
+	columns := []string{"Hour", "VMs", "On demand", "Contracts", "Cost"}
+	if len(a.Hours) > 0 {
+		for _, t := range a.Hours[0].ByType {
+			columns = append(columns, visible(t.Type, 0))
+		}
+	}
+	hours := tableOf(columns, a.Hours, func(h timetable.Hour) []Cell {
+		row := []Cell{Time(h.Start), whole(h.VMs), whole(h.OnDemand), whole(h.Reserved), {cents(h.Cost), true}}
+		for _, t := range h.ByType {
+			row = append(row, whole(t.VMs))
+		}
+		return row
 	})
 	if err := hours.Text(&b); err != nil {
 		return err
@@ -35,6 +45,16 @@ func ScheduleStarts(a timetable.Answer) Table {
 	})
 	for _, r := range a.Refused {
 		t.Rows = append(t.Rows, []Cell{text(r.Class), Time(r.Arrived), text("refused"), text(""), whole(r.Jobs), text(""), text("")})
+	}
+	if len(a.Hours) > 0 && len(a.Hours[0].ByType) > 0 {
+		t.Columns = append(t.Columns, "type")
+		for i := range t.Rows {
+			on := ""
+			if i < len(a.Schedule) {
+				on = a.Schedule[i].Type
+			}
+			t.Rows[i] = append(t.Rows[i], text(on))
+		}
 	}
 	return t
 }

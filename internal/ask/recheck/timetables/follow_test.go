@@ -208,7 +208,7 @@ func TestFaultsOfSchedulesThatFollow(t *testing.T) {
 	if a.Hours[0].VMs != 6 || a.Hours[1].VMs != 5 || a.Hours[2].VMs != 3 || len(a.Schedule) != 1 || a.Schedule[0].Start.Hour() != 9 || a.Cost.Bill.String() != "62.00" || a.Proof.Gap > 1e-5 {
 		t.Fatalf("got %+v", a)
 	}
-	for name, plant := range map[string]func(*timetable.Answer){
+	planted(t, q, a, map[string]func(*timetable.Answer){
 		"a start after what is left of the window": func(a *timetable.Answer) {
 			a.Schedule[0].Start = a.Schedule[0].Start.Add(time.Hour)
 			a.Hours[1].VMs, a.Hours[3].VMs = 2, 3
@@ -219,7 +219,13 @@ func TestFaultsOfSchedulesThatFollow(t *testing.T) {
 		"a bound above what is known": func(a *timetable.Answer) { a.Proof.Bound.Decimal = a.Proof.Bound.Add(decimal.New(1, 0)) },
 		"it has not arrived":          func(a *timetable.Answer) { a.Classes[0].Arrived = 0 },
 		"it does not wait":            func(a *timetable.Answer) { a.Classes[0].Later = 0 },
-	} {
+	})
+}
+
+// planted plants faults into a schedule, each of which is found.
+func planted(t *testing.T, q timetable.Question, a timetable.Answer, faults map[string]func(*timetable.Answer)) {
+	t.Helper()
+	for name, plant := range faults {
 		var wrong timetable.Answer
 		text, _ := json.Marshal(a)
 		if err := json.Unmarshal(text, &wrong); err != nil {

@@ -43,16 +43,18 @@ func Fault(q timetable.Question, a *timetable.Answer) error {
 
 // scheduled compares a schedule with its question.
 type scheduled struct {
-	question *timetable.Question
-	answer   *timetable.Answer
-	hours    int
-	table    proof.Timetable
-	waiting  map[arrivedBefore]int // classes of the table
-	index    map[string]int        // of classes, by name
-	starts   []proof.TimedStart    // of the answer
-	atOnce   []proof.TimedStart    // of the plan in which nothing waits
-	clocks   *clocks               // nil where the question names no place that is known
-	findings []fault.Finding
+	question      *timetable.Question
+	answer        *timetable.Answer
+	hours         int
+	table         proof.Timetable
+	waiting       map[arrivedBefore]int // classes of the table
+	index         map[string]int        // of classes, by name
+	starts        []proof.TimedStart    // of the answer
+	atOnce        []proof.TimedStart    // of the plan in which nothing waits
+	earlier       []int                 // by class, the type of VMs of executions that arrived earlier
+	atOnceEarlier []int
+	clocks        *clocks // nil where the question names no place that is known
+	findings      []fault.Finding
 }
 
 func (s *scheduled) wrong(at, detail string, values ...any) {
@@ -77,25 +79,73 @@ func (s *scheduled) prepare() {
 		s.table.Classes = append(s.table.Classes, proof.TimedClass{Class: c, Window: int(math.Floor(c.DueSeconds / 3600)), Windows: s.windows(&c), Penalty: penalty, Arrivals: s.arrivals(k),
 			Placed: s.question.PlaceAll && len(s.answer.Refused) == 0})
 	}
-	s.prepareBefore()
-	for i := range s.question.Periods {
-		for range s.question.Periods[i].End().Sub(s.question.Periods[i].Start) / time.Hour {
-			s.table.Hours = append(s.table.Hours, s.sources(&s.question.Periods[i], len(s.table.Hours)))
+	for _, t := range p.Supply.Types() {
+		of := proof.TimedType{Name: t.Name}
+		for i := range s.question.Periods {
+			for range s.question.Periods[i].End().Sub(s.question.Periods[i].Start) / time.Hour {
+				of.Hours = append(of.Hours, s.sources(&t, &s.question.Periods[i], len(of.Hours)))
+			}
 		}
+		s.table.Types = append(s.table.Types, of)
 	}
+	s.prepareBefore()
 	if len(s.answer.Hours) != s.hours {
 		s.wrong("/hours", "There are %d hours, of %d.", len(s.answer.Hours), s.hours)
 		return
 	}
 	for h := range s.answer.Hours {
-		x := &s.answer.Hours[h]
-		s.table.Hours[h].VMs, s.table.Hours[h].Price = x.VMs, x.Price.Decimal
-		if !x.Start.Equal(s.at(h)) || x.VMs < 0 || x.Price.IsNegative() {
-			s.wrong(fmt.Sprintf("/hours/%d", h), "It begins at %s with %d VMs at %s.", x.Start, x.VMs, x.Price)
+		x, at := &s.answer.Hours[h], fmt.Sprintf("/hours/%d", h)
+		if !x.Start.Equal(s.at(h)) {
+			s.wrong(at, "It begins at %s.", x.Start)
+		}
+		for v, rented := range s.rented(x, at) {
+			if s.table.Types[v].Hours[h].VMs, s.table.Types[v].Hours[h].Price = rented.VMs, rented.Price.Decimal; rented.VMs < 0 || rented.Price.IsNegative() {
+				s.wrong(at, "It has %d VMs at %s.", rented.VMs, rented.Price)
+			}
 		}
 	}
-	s.starts = s.timed("", s.answer.Schedule, s.answer.Refused)
-	s.atOnce = s.timed("/at_once", s.answer.AtOnce.Schedule, s.answer.AtOnce.Refused)
+	s.starts, s.earlier = s.timed("", s.answer.Schedule, s.answer.Refused), s.heldOn("/earlier", s.answer.Earlier)
+	s.atOnce, s.atOnceEarlier = s.timed("/at_once", s.answer.AtOnce.Schedule, s.answer.AtOnce.Refused), s.heldOn("/at_once/earlier", s.answer.AtOnce.Earlier)
+}
+
+// rented returns what an hour has of each type of VMs. Where there is one kind, those are the figures of the hour.
+func (s *scheduled) rented(x *timetable.Hour, at string) (all []timetable.Rented) {
+	if len(s.question.Problem.Supply.VMTypes) == 0 {
+		if len(x.ByType) > 0 {
+			s.wrong(at+"/by_type", "The problem has one kind of VM, which has no name.")
+		}
+		return []timetable.Rented{x.Rented}
+	}
+	if len(x.ByType) != len(s.table.Types) {
+		s.wrong(at+"/by_type", "There are %d types of VMs, of %d.", len(x.ByType), len(s.table.Types))
+		return nil
+	}
+	for v := range x.ByType {
+		if x.ByType[v].Type != s.table.Types[v].Name {
+			s.wrong(fmt.Sprintf("%s/by_type/%d/type", at, v), "It is %q, and the problem has %q here.", fault.Clip(x.ByType[v].Type), s.table.Types[v].Name)
+		}
+		all = append(all, x.ByType[v].Rented)
+	}
+	return all
+}
+
+// heldOn reads the types of VMs that executions hold which arrived earlier, by class.
+func (s *scheduled) heldOn(at string, rows []timetable.OnType) []int {
+	on := slices.Repeat([]int{-1}, len(s.question.Problem.Classes))
+	for i, x := range rows {
+		k, known := s.index[x.Class]
+		if !known || on[k] >= 0 {
+			s.wrong(fmt.Sprintf("%s/%d/class", at, i), "There is no class %q, or it stands here twice.", fault.Clip(x.Class))
+			continue
+		}
+		on[k] = s.typeNamed(x.Type)
+	}
+	return on
+}
+
+// typeNamed returns the type of VMs of a name, or -1.
+func (s *scheduled) typeNamed(name string) int {
+	return slices.IndexFunc(s.table.Types, func(t proof.TimedType) bool { return t.Name == name })
 }
 
 // prepareBefore adds what the time before leaves: executions that wait, as classes after those of the problem, those that still
@@ -126,27 +176,33 @@ func (s *scheduled) prepareBefore() {
 		s.waiting[arrivedBefore{s.index[w.Class], -ago}] = len(s.table.Classes)
 		s.table.Classes = append(s.table.Classes, proof.TimedClass{Class: c.Class, Window: s.window(&c.Class, w.Arrived, c.Window) - ago, Waited: true, Placed: c.Placed, Penalty: c.Penalty, Arrivals: []int64{w.Jobs}})
 	}
-	s.table.Held = make([]*big.Rat, s.hours) // first of executions of which an hour is the last
-	for h := range s.table.Held {
-		s.table.Held[h] = new(big.Rat)
+	for v := range s.table.Types {
+		for range s.hours { // first of executions of which an hour is the last
+			s.table.Types[v].Held = append(s.table.Types[v].Held, new(big.Rat))
+		}
 	}
 	for _, r := range b.Running {
 		c := &s.question.Problem.Classes[s.index[r.Class]]
+		held := s.table.Types[s.typeNamed(r.Type)].Held
 		vms := new(big.Rat)
 		if c.VMsPerJob != nil {
-			vms = c.VMsPerJob.Rat()
+			vms.Quo(c.VMsPerJob.Rat(), ratio(c.Speed.On(r.Type)))
 		} else {
-			vms.Add(big.NewRat(r.MapSlots, max(1, c.SlotsPerVM.Map)), big.NewRat(r.ReduceSlots, max(1, c.SlotsPerVM.Reduce)))
+			slots := c.SlotsPerVM.On(r.Type)
+			vms.Add(big.NewRat(r.MapSlots, max(1, slots.Map)), big.NewRat(r.ReduceSlots, max(1, slots.Reduce)))
 		}
 		vms.Mul(vms, new(big.Rat).SetInt64(r.Jobs))
 		vms.Quo(vms, turns(r.RunSeconds))
 		ends := r.Start.Add(time.Duration(math.Ceil(r.RunSeconds/3600)) * time.Hour)
 		if last := min(s.hours, int(ends.Sub(s.at(0))/time.Hour)) - 1; last >= 0 {
-			s.table.Held[last].Add(s.table.Held[last], vms)
+			held[last].Add(held[last], vms)
 		}
 	}
-	for h := s.hours - 1; h > 0; h-- {
-		s.table.Held[h-1].Add(s.table.Held[h-1], s.table.Held[h])
+	for v := range s.table.Types {
+		held := s.table.Types[v].Held
+		for h := s.hours - 1; h > 0; h-- {
+			held[h-1].Add(held[h-1], held[h])
+		}
 	}
 }
 
@@ -191,7 +247,7 @@ func (s *scheduled) timed(under string, rows []timetable.Start, refused []timeta
 			s.wrong(at, "A run of %g s is no whole number of hours, and not the longest.", x.RunSeconds)
 			continue
 		}
-		add(at, x.Class, x.Arrived, proof.TimedStart{At: s.hour(x.Start), Hours: int(hours), Jobs: x.Jobs, Map: x.MapSlots, Reduce: x.ReduceSlots})
+		add(at, x.Class, x.Arrived, proof.TimedStart{At: s.hour(x.Start), Hours: int(hours), On: s.typeNamed(x.Type), Jobs: x.Jobs, Map: x.MapSlots, Reduce: x.ReduceSlots})
 	}
 	for i, x := range refused {
 		add(fmt.Sprintf("%s/refused/%d", under, i), x.Class, x.Arrived, proof.TimedStart{Jobs: x.Jobs})
@@ -234,9 +290,8 @@ func (s *scheduled) arrivals(class int) (all []int64) {
 	return all
 }
 
-// sources lists where the VMs of an hour come from.
-func (s *scheduled) sources(p *horizon.HorizonPeriod, hour int) (x proof.TimedHour) {
-	supply := &s.question.Problem.Supply
+// sources lists where the VMs of a type come from in an hour.
+func (s *scheduled) sources(supply *capacity.VMTypeSupply, p *horizon.HorizonPeriod, hour int) (x proof.TimedHour) {
 	from, until := s.at(hour), s.at(hour+1)
 	add := func(c *capacity.Contract) {
 		x.Supply = append(x.Supply, proof.TimedSource{VMs: c.VMs, Price: c.Price.Decimal, Always: c.Billing == capacity.BilledAlways})
@@ -245,13 +300,16 @@ func (s *scheduled) sources(p *horizon.HorizonPeriod, hour int) (x proof.TimedHo
 		add(&supply.Contracts[i])
 	}
 	for i := range s.question.Contracts {
-		if c := &s.question.Contracts[i]; !from.Before(c.From) && !until.After(c.Until) {
+		if c := &s.question.Contracts[i]; c.VMType == supply.Name && !from.Before(c.From) && !until.After(c.Until) {
 			add(&c.Contract)
 		}
 	}
 	rented := proof.TimedSource{Unlimited: true, Price: supply.OnDemand.Price.Decimal}
 	if p.OnDemandPrice != nil {
 		rented.Price = p.OnDemandPrice.Decimal
+	}
+	if price := p.Prices[supply.Name].OnDemand; price != nil {
+		rented.Price = price.Decimal
 	}
 	if supply.OnDemand.Quota != nil {
 		rented.VMs, rented.Unlimited = *supply.OnDemand.Quota, false
@@ -263,7 +321,7 @@ func (s *scheduled) sources(p *horizon.HorizonPeriod, hour int) (x proof.TimedHo
 // check holds the answer against what its timetable comes to.
 func (s *scheduled) check() {
 	a := s.answer
-	sum, faults := s.table.Check(s.starts)
+	sum, faults := s.table.Check(s.starts, s.earlier)
 	for _, sentence := range faults {
 		s.wrong("/schedule", "%s.", sentence)
 	}
@@ -303,11 +361,17 @@ func (s *scheduled) check() {
 // checkAtOnce holds the plan in which nothing waits against what its starts come to.
 func (s *scheduled) checkAtOnce(same func(at string, got, want *big.Rat)) {
 	a := &s.answer.AtOnce
-	sum, faults := s.table.CheckAtOnce(s.atOnce)
+	sum, faults := s.table.CheckAtOnce(s.atOnce, s.atOnceEarlier)
 	for _, sentence := range faults {
 		s.wrong("/at_once/schedule", "%s.", sentence)
 	}
-	if !slices.Equal(a.VMs, sum.VMs) {
+	vms := make([]int64, s.hours)
+	for v := range sum.VMs {
+		for h, n := range sum.VMs[v] {
+			vms[h] += n
+		}
+	}
+	if !slices.Equal(a.VMs, vms) {
 		s.wrong("/at_once/vms", "They are not the fewest of each hour for its starts.")
 	}
 	same("/at_once/bill", a.Bill.Rat(), sum.Rented)
@@ -328,27 +392,46 @@ func (s *scheduled) checkRows(at string, rows []timetable.Start, refused []timet
 		x, y := &starts[i-1], &starts[i]
 		class, from := arrived(i - 1)
 		next, then := arrived(i)
-		if i != len(rows) && cmp.Or(cmp.Compare(class, next), from.Compare(then), cmp.Compare(x.Hours, y.Hours), cmp.Compare(x.At, y.At)) >= 0 {
+		if i != len(rows) && cmp.Or(cmp.Compare(class, next), from.Compare(then), cmp.Compare(x.Hours, y.Hours), cmp.Compare(x.At, y.At), cmp.Compare(x.On, y.On)) >= 0 {
 			s.wrong(at, "Row %d of starts and refusals does not stand in its order.", i)
 		}
 	}
 	for i, x := range rows {
 		if k := starts[i].Class; s.table.Classes[k].Window == 0 && !s.table.Classes[k].Waited && s.table.Classes[k].Windows == nil {
-			if want := s.table.RunSeconds(k); math.Abs(x.RunSeconds-want) > 1e-9*want {
+			if want := s.table.RunSeconds(k, starts[i].On); math.Abs(x.RunSeconds-want) > 1e-9*want {
 				s.wrong(fmt.Sprintf("%s/%d/run_s", at, i), "It is %g, and follows as %g.", x.RunSeconds, want)
 			}
 		}
 	}
 }
 
-// checkHours compares the lines of each hour with its VMs, contracts and price on demand.
+// checkHours compares the lines of each hour with its VMs, contracts and price on demand, of each type and of all together.
 func (s *scheduled) checkHours(same func(at string, got, want *big.Rat)) {
 	for h := range s.answer.Hours {
 		x, at := &s.answer.Hours[h], fmt.Sprintf("/hours/%d", h)
-		cost, onDemand := s.table.Hours[h].Lines()
-		if same(at+"/cost", x.Cost.Rat(), cost); x.OnDemand != onDemand || x.Reserved != x.VMs-onDemand {
-			s.wrong(at, "Of %d VMs %d are on demand and %d of contracts; %d are on demand.", x.VMs, x.OnDemand, x.Reserved, onDemand)
+		var vms, onDemand int64
+		cost, least := new(big.Rat), x.Price
+		for v := range s.table.Types {
+			sum, rented := s.table.Types[v].Hours[h].Lines()
+			vms, onDemand = vms+s.table.Types[v].Hours[h].VMs, onDemand+rented
+			if cost.Add(cost, sum); len(x.ByType) == 0 {
+				continue
+			}
+			of := fmt.Sprintf("%s/by_type/%d", at, v)
+			s.checkLines(of, &x.ByType[v].Rented, x.ByType[v].VMs, rented)
+			if same(of+"/cost", x.ByType[v].Cost.Rat(), sum); v == 0 || x.ByType[v].Price.LessThan(least.Decimal) {
+				least = x.ByType[v].Price
+			}
 		}
+		s.checkLines(at, &x.Rented, vms, onDemand)
+		same(at+"/price", x.Price.Rat(), least.Rat())
+		same(at+"/cost", x.Cost.Rat(), cost)
+	}
+}
+
+func (s *scheduled) checkLines(at string, x *timetable.Rented, vms, onDemand int64) {
+	if x.VMs != vms || x.OnDemand != onDemand || x.Reserved != vms-onDemand {
+		s.wrong(at, "Of %d VMs %d are on demand and %d of contracts; %d are, and %d on demand.", x.VMs, x.OnDemand, x.Reserved, vms, onDemand)
 	}
 }
 

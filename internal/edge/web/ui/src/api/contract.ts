@@ -1102,6 +1102,11 @@ export type ExecutionRecord = {
   user?: string;
 };
 
+export type ExecutionsOnType = {
+  class: string;
+  type: string;
+};
+
 export type Fact = {
   claim?: string;
   figures: Array<Figure>;
@@ -3532,6 +3537,7 @@ export type Schedule = {
   classes: Array<ScheduledClass>;
   cost: ScheduleCost;
   currency: string;
+  earlier?: Array<ExecutionsOnType>;
   explanation: string;
   facts: Array<Fact>;
   hours: Array<ScheduleHour>;
@@ -3545,6 +3551,7 @@ export type Schedule = {
 
 export type ScheduleAtOnce = {
   bill: Amount;
+  earlier?: Array<ExecutionsOnType>;
   refused: Array<RefusedArrivals>;
   schedule: Array<ScheduledStart>;
   total: Amount;
@@ -3565,6 +3572,7 @@ export type ScheduleCost = {
 };
 
 export type ScheduleHour = {
+  by_type?: Array<ScheduleTypeHour>;
   cost: (Amount);
   on_demand: number;
   price: (Amount);
@@ -3588,6 +3596,15 @@ export type ScheduleRequest = {
   place_all?: boolean;
   problem: (Problem);
   time_zone?: string;
+};
+
+export type ScheduleTypeHour = {
+  cost: (Amount);
+  on_demand: number;
+  price: (Amount);
+  reserved: number;
+  type: string;
+  vms: number;
 };
 
 export type ScheduledClass = {
@@ -3615,6 +3632,7 @@ export type ScheduledStart = {
   reduce_slots: number;
   run_s: number;
   start: string;
+  type?: string;
 };
 
 export type SecretRequest = {

@@ -1,0 +1,179 @@
+package proof
+
+import "math/big"
+
+// bound returns what no timetable costs less than, by the prices of VMs: for each arrival its cheapest run or its penalty, less
+// what the sources gain at these prices. Where all of a class are promised, the penalty is no choice.
+func (t *Timetable) bound() *big.Rat {
+	bound := zero()
+	prices := make([][]*big.Rat, len(t.Types))
+	for v := range t.Types {
+		for h := range t.Types[v].Hours {
+			prices[v] = append(prices[v], t.Types[v].Hours[h].bound(bound))
+			if h < len(t.Types[v].Held) {
+				bound.Add(bound, mul(t.Types[v].Held[h], prices[v][h]))
+			}
+		}
+	}
+	runs := newTimedRuns(prices)
+	for k := range t.Classes {
+		c := &t.Classes[k]
+		if !c.waits() {
+			t.boundAtOnce(bound, c, prices)
+		} else {
+			t.boundWithin(bound, c, runs)
+		}
+	}
+	return bound
+}
+
+// bound adds to a bound what the sources of an hour gain at its price, and what they cost in any case. It returns the price, or
+// that of VMs without a limit where it is lower.
+func (h *TimedHour) bound(bound *big.Rat) (price *big.Rat) {
+	price = larger(zero(), amount(h.Price))
+	for _, s := range h.Supply {
+		if s.Unlimited {
+			price = smaller(price, s.margin())
+		}
+	}
+	for _, s := range h.Supply {
+		if !s.Unlimited {
+			bound.Add(bound, mul(whole(s.VMs), smaller(zero(), sub(s.margin(), price))))
+		}
+		if s.Always {
+			bound.Add(bound, mul(whole(s.VMs), amount(s.Price)))
+		}
+	}
+	return price
+}
+
+// boundAtOnce adds the executions of a class that start as they arrive, and those that arrived earlier.
+func (t *Timetable) boundAtOnce(bound *big.Rat, c *TimedClass, prices [][]*big.Rat) {
+	var held *big.Rat
+	for v := range c.load {
+		if c.load[v] == nil {
+			continue
+		}
+		sum := zero()
+		for h, price := range prices[v] {
+			sum.Add(sum, mul(c.earlier(v, h), price))
+		}
+		if held == nil || less(sum, held) {
+			held = sum
+		}
+	}
+	if held != nil {
+		bound.Add(bound, held)
+	}
+	for a, n := range c.Arrivals {
+		if n == 0 {
+			continue
+		}
+		var cost *big.Rat
+		promised := int64(0)
+		if a < len(c.promised) {
+			promised = c.promised[a]
+		}
+		for v, load := range c.load {
+			if load == nil || a+len(load) > len(prices[v]) {
+				continue
+			}
+			runs := zero()
+			for h, x := range load {
+				runs.Add(runs, mul(x, prices[v][a+h]))
+			}
+			if cost == nil || less(runs, cost) {
+				cost = runs
+			}
+		}
+		if cost == nil {
+			cost = c.Penalty
+		}
+		if bound.Add(bound, mul(cost, whole(promised))); !c.Class.Jobs.All && !c.Placed {
+			cost = smaller(cost, c.Penalty)
+		}
+		bound.Add(bound, mul(cost, whole(n-promised)))
+	}
+}
+
+// timedRuns holds what a VM costs in so many hours from a start, and the least of that between two hours.
+type timedRuns struct {
+	until    [][]*big.Rat // by type, sums of the prices before each hour
+	cheapest map[timedRun]*big.Rat
+}
+
+// timedRun is hours on VMs of a type that begin and end within others.
+type timedRun struct{ on, hours, from, until int }
+
+func newTimedRuns(prices [][]*big.Rat) *timedRuns {
+	r := timedRuns{cheapest: map[timedRun]*big.Rat{}}
+	for v := range prices {
+		sums := []*big.Rat{zero()}
+		for h, price := range prices[v] {
+			sums = append(sums, add(sums[h], price))
+		}
+		r.until = append(r.until, sums)
+	}
+	return &r
+}
+
+// least returns the price of the cheapest run, or nil where none fits.
+func (r *timedRuns) least(of timedRun) (least *big.Rat) {
+	least, known := r.cheapest[of]
+	if known {
+		return least
+	}
+	sums := r.until[of.on]
+	for s := of.from; s+of.hours <= of.until && s+of.hours < len(sums); s++ {
+		if price := sub(sums[s+of.hours], sums[s]); least == nil || less(price, least) {
+			least = price
+		}
+	}
+	r.cheapest[of] = least
+	return least
+}
+
+// boundWithin adds the executions of a class that may wait.
+func (t *Timetable) boundWithin(bound *big.Rat, c *TimedClass, runs *timedRuns) {
+	fewest := make([][]*big.Rat, len(t.Types)) // VMs by type and the hours of a run, less one
+	most := c.Window
+	for _, hours := range c.Windows {
+		most = max(most, hours)
+	}
+	for v := range t.Types {
+		for hours := 1; hours <= most-c.first() && hours <= longestRun && float64(3600*(hours-1)) < c.Class.DeadlineSeconds; hours++ {
+			seconds := min(float64(3600*hours), c.Class.DeadlineSeconds)
+			if c.Class.VMsPerJob != nil && seconds < c.Class.DeadlineSeconds {
+				fewest[v] = append(fewest[v], nil)
+				continue
+			}
+			fewest[v] = append(fewest[v], inTurns(t.least(c, v, seconds), seconds))
+		}
+	}
+	for a, n := range c.Arrivals {
+		if n == 0 {
+			continue
+		}
+		var cost *big.Rat
+		if !c.Class.Jobs.All && !c.Placed {
+			cost = c.Penalty
+		}
+		for v := range fewest {
+			for i, vms := range fewest[v] {
+				if vms == nil {
+					continue
+				}
+				price := runs.least(timedRun{v, i + 1, a + c.first(), a + c.window(a)})
+				if price == nil {
+					continue
+				}
+				if run := mul(vms, price); cost == nil || less(run, cost) {
+					cost = run
+				}
+			}
+		}
+		if cost != nil {
+			bound.Add(bound, mul(cost, whole(n)))
+		}
+	}
+}
