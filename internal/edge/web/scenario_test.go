@@ -81,7 +81,7 @@ func TestStandingOfWaitingClasses(t *testing.T) {
 	starts := rows([]any{"reports", 5, 6, 3600, 16}, []any{"reports", 5, 8, 3600, 64}, []any{"reports", 4, 7, 1800, 3}, []any{"reports", 6, 7, 3600, 1},
 		[]any{"coming", 6, 9, 3600, 1}, []any{"web", 6, 6, 3600, 5}, []any{"web", 7, 7, 3600, 5})
 	followed := `{"question":{"periods":[{"start":"2026-12-24T06:00:00Z"}],"before":{"running":` + before + `}},"answer":{"classes":[` + classes + `],"schedule":` + starts + `}}`
-	want := []string{"reports 26 67: 67 wait, 4 start at 08:00", "idle 0 0: none waits", "coming 0 0: none waits, 1 starts at 10:00"}
+	want := []string{"reports 26 67: 67 wait, up to 4 start at 08:00", "idle 0 0: none waits", "coming 0 0: none waits, up to 1 starts at 10:00"}
 	text, err := exec.Command("node", built(t, "standing"), followed, "2026-12-24T06:30:00Z").Output()
 	var said []string
 	if err == nil {
@@ -91,7 +91,7 @@ func TestStandingOfWaitingClasses(t *testing.T) {
 		t.Errorf("got %q, want %q (%v)", said, want, err)
 	}
 	text, err = exec.Command("node", built(t, "standing"), strings.ReplaceAll(followed, "T07:", "T23:"), "2026-12-24T06:30:00Z").Output()
-	if err != nil || !strings.Contains(string(text), "67 wait, 64 start at 09:00") {
+	if err != nil || !strings.Contains(string(text), "67 wait, up to 64 start at 09:00") {
 		t.Errorf("got %q (%v)", text, err)
 	}
 	text, err = exec.Command("node", built(t, "standing"), `{"may_wait":false,"without":"Nothing waits."}`, "2026-12-24T06:30:00Z").Output()
@@ -185,9 +185,11 @@ func TestTheDearestMonthIsWhole(t *testing.T) {
 		if err := json.Unmarshal([]byte(c[1]), &bills); err != nil {
 			t.Fatal(err)
 		}
-		horizons += fmt.Sprintf(`,{"currency":"USD","months":[`+month+","+month+","+month+"]}", 1, bills[0], "", 2, bills[1], "", 3, bills[2], c[0])
+		horizons += fmt.Sprintf(`,{"currency":"USD","total":{"hours":2160},"months":[`+month+","+month+","+month+"]}", 1, bills[0], "", 2, bills[1], "", 3, bills[2], c[0])
 	}
-	horizons += fmt.Sprintf(`,{"currency":"USD","months":[`+month+","+month+","+month+","+month+"]}", 1, 700, "", 2, 200, "", 3, 700, "", 4, 700, "")
+	horizons += fmt.Sprintf(`,{"currency":"USD","total":{"hours":2160},"months":[`+month+","+month+","+month+","+month+"]}", 1, 700, "", 2, 200, "", 3, 700, "", 4, 700, "")
+	horizons += fmt.Sprintf(`,{"currency":"USD","total":{"hours":168},"months":[`+month+","+month+"]}", 1, 60, "", 2, 700, "") // a week, of which a day is the first month's
+	want = append(want, "")
 	text, err := exec.Command("node", built(t, "dearest"), "["+horizons[1:]+"]").Output()
 	var said []string
 	if err == nil {

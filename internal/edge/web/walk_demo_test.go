@@ -117,7 +117,7 @@ func waits(t *testing.T, ctx context.Context) {
 		return verb + " " + what + " by " + amountOf(t, by.FloatString(12), big.NewRat(1, 1), false)
 	}
 	plain := strings.NewReplacer(",", "")
-	want := fmt.Sprintf("Where all run, %d runs that start later %s", later, change(a.Cost.Bill, a.AtOnce.Bill, "the VM bill"))
+	want := fmt.Sprintf("If no job is refused, %d runs that start later %s", later, change(a.Cost.Bill, a.AtOnce.Bill, "the VM bill"))
 	if a.Cost.ValueRefused != a.AtOnce.ValueRefused {
 		want += ", and " + change(a.Cost.ValueRefused, a.AtOnce.ValueRefused, "the value refused")
 	}

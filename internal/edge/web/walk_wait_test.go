@@ -143,7 +143,7 @@ func walkWait(t *testing.T, s *server, browser context.Context) {
 	once(ctx, "Wait", 1, 0)
 	shown(ctx, "wait-followed")
 	calm(t, ctx, "wait-followed")
-	if entries := value[[]string](t, ctx, `[...document.querySelectorAll(".headed option")].map((e) => e.textContent + (e.selected ? "!" : "") + (e.disabled ? "?" : ""))`); !slices.Equal(entries, []string{"as plans follow it!", "one week", "two weeks", "four weeks"}) {
+	if entries := value[[]string](t, ctx, `[...document.querySelectorAll(".headed option")].map((e) => e.textContent + (e.selected ? "!" : "") + (e.disabled ? "?" : ""))`); !slices.Equal(entries, []string{"what plans follow!", "one week", "two weeks", "four weeks"}) {
 		t.Errorf("Ahead has %q", entries)
 	}
 	choose(ctx, "1")

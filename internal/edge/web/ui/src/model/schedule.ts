@@ -28,7 +28,7 @@ export function waited(a: Schedule, all = false): string {
   const change = (by: bigint, what: string) => (by > 0n ? `lower ${what} by ${headline(by, a.currency)}` : `raise ${what} by ${headline(-by, a.currency)}`);
   const parts = [...(bill !== 0n ? [change(bill, "the VM bill")] : []), ...(value !== 0n ? [change(value, "the value refused")] : [])];
   const runs = count(later, "run", "runs");
-  return parts.length > 0 ? `${all ? "Where all run, " : ""}${runs} that start later ${parts.join(", and ")}` : `${runs} start later, at the same VM bill`;
+  return parts.length > 0 ? all ? `If no job is refused, ${runs} that start later ${parts.join(", and ")}` : `${runs} that start later ${parts.join(", and ")}` : `${runs} start later, at the same VM bill`;
 }
 
 /** told says what a schedule comes to, as "headroom whatif schedule" does; said writes a moment. */
@@ -41,7 +41,7 @@ export function told(a: Schedule, all: boolean, said: (at: string) => string): s
   const gap = units(a.cost.total) - units(a.proof.bound);
   return [
     `From ${said(a.hours[0]!.start)} until ${said(end)} the VM bill is ${money(units(a.cost.bill))}, for ${number(arrived - refused)} of ${count(arrived, "run", "runs")}.`,
-    all && "That is where all run that find room; plans of the hours refuse those that are not worth their VMs.",
+    all && "That is if no job is refused that finds room. The plans of the hours refuse those that are not worth their VMs, and rent fewer.",
     refused > 0 && `${count(refused, "run is", "runs are")} refused, on no bill and valued at ${money(units(a.cost.value_refused))}.`,
     later > 0 && `${count(later, "run waits", "runs wait")} for a later hour, and bill and value refused together are ${saved === 0n ? "as high as in" : `${money(saved)} lower than in`} the cheapest plan found without waiting.`,
     a.status !== "optimal" && `They are at most ${upTo(gap, a.currency)} more than necessary.`,
@@ -89,5 +89,5 @@ export function waitingFor(s: Standing, said: (at: string) => string): string {
   const wait = s.waiting > 0 ? count(s.waiting, "waits", "wait") : "none waits";
   if (!s.next) return wait;
   const at = said(s.next.at);
-  return `${wait}, ${count(s.next.jobs, "starts", "start")} ${at.includes(",") ? "on" : "at"} ${at}`;
+  return `${wait}, up to ${count(s.next.jobs, "starts", "start")} ${at.includes(",") ? "on" : "at"} ${at}`;
 }

@@ -25,7 +25,7 @@ import { decimal } from "./contracts-parts.tsx";
 
 const hour = 3_600_000;
 const spans = ["", "1", "2", "4"] as const; // the first is what plans follow, the others are weeks
-const texts: Record<(typeof spans)[number], string> = { "": "as plans follow it", "1": "one week", "2": "two weeks", "4": "four weeks" };
+const texts: Record<(typeof spans)[number], string> = { "": "what plans follow", "1": "one week", "2": "two weeks", "4": "four weeks" };
 
 
 const zone = () => cluster.value?.time_zone ?? "UTC";
@@ -98,7 +98,7 @@ function Answer({ a, all, now: classes }: { a: Schedule; all: boolean; now: Stan
       {classes.length > 0 && (
         <section class="card" aria-labelledby="standing">
           <h2 id="standing">Now</h2>
-          <p class="small muted">In the hour from {said(a.hours[0]!.start)}: what runs, what has arrived and waits, and what starts next.</p>
+          <p class="small muted">In the hour from {said(a.hours[0]!.start)}: what runs, what has arrived and waits, and what starts next where it is worth its VMs.</p>
           <DataTable caption="Now" columns={standingColumns} rows={classes} name={(s) => s.class} />
         </section>
       )}
@@ -200,7 +200,7 @@ const standingColumns: Column<Standing>[] = [
   { key: "run", title: "Run", number: true, value: (s) => s.running },
   { key: "wait", title: "Wait", number: true, value: (s) => s.waiting },
   { key: "next", title: "Next start", value: (s) => s.next?.at ?? null, show: (s) => (s.next ? said(s.next.at) : "none") },
-  { key: "next_runs", title: "Start then", number: true, value: (s) => s.next?.jobs ?? null },
+  { key: "next_runs", title: "Start then, at most", number: true, value: (s) => s.next?.jobs ?? null },
 ];
 
 const moveColumns: Column<Moved>[] = [

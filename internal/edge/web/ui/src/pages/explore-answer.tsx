@@ -15,7 +15,7 @@ import { cluster } from "../state/cluster.ts";
 import { drawn } from "../state/curves.ts";
 import { apply, base, edits } from "../state/edits.ts";
 import { choose, chosen } from "../state/route.ts";
-import { type Answered, answered, stopped, wrong } from "../state/whatif.ts";
+import { type Answered, shown, stopped, wrong } from "../state/whatif.ts";
 
 const Curve = lazy(async () => (await import("./explore-curve.tsx")).Curve, 640);
 
@@ -44,7 +44,7 @@ const tone = (gap: number) => ({ tone: gap === 0 ? ("good" as const) : ("warning
 
 /** Strip is the answer in a line that stays in sight where there is one column alone. */
 export function Strip() {
-  const a = answered.value;
+  const a = shown.value;
   const f = figuresOf(a);
   if (!a) return null;
   return (
@@ -69,8 +69,8 @@ export function Strip() {
 /** Outcome is everything that came of the changes. */
 export function Outcome() {
   const draws = drawn.value.length > 0;
-  const f = edits.value.length > 0 ? figuresOf(answered.value) : null;
-  const { classes, cost } = answered.value?.scenario ?? {};
+  const f = edits.value.length > 0 ? figuresOf(shown.value) : null;
+  const { classes, cost } = shown.value?.scenario ?? {};
   const rows = classes?.map(({ name, admitted, vms, reason }) => ({ name, from: { admitted: admitted.from, vms: vms.from }, to: { admitted: admitted.to, vms: vms.to, reason } }));
   return (
     <>
@@ -87,7 +87,7 @@ export function Outcome() {
 }
 
 function Answer() {
-  const a = answered.value;
+  const a = shown.value;
   const b = base.value;
   const trouble = wrong.value;
   const period = chosen<Period>("per", periods);

@@ -55,7 +55,7 @@ export function Grid() {
           {table.value ? "Show the grid" : "Show as table"}
         </button>
       </p>
-      <p class="small muted">The darker or brighter, the higher. The best point has a ring; where no plan keeps every promise the cell says no.</p>
+      <p class="small muted">The stronger the colour, the higher. The best point has a ring; where no plan keeps every promise the cell says no.</p>
     </>
   );
 }

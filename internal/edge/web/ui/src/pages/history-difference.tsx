@@ -3,6 +3,7 @@ import { get } from "../api/client.ts";
 import type { Difference, PlanRecord } from "../api/contract.ts";
 import { Bridge, costLines, difference, type Step } from "../charts/bridge.tsx";
 import { cent, headline, perPeriod, rounded, shares, text, type Units } from "../model/money.ts";
+import { written as typed } from "../model/typed.ts";
 import { count, percent } from "../model/words.ts";
 import { Decisions, decisionsOf } from "../parts/decisions.tsx";
 import { Export } from "../parts/export.tsx";
@@ -39,7 +40,13 @@ function Since() {
   const then = useFetched(async () => heldAt(await inForce(name, Date.now() - day), now.peek() - day) ?? null, name);
   const was = then.value.value?.plan.number;
   const is = current.value?.plan.number;
-  if (was !== undefined && was !== is && is !== undefined) return <Between from={was} to={is} />;
+  if (was !== undefined && was !== is && is !== undefined)
+    return (
+      <>
+        {then.value.value!.since > now.peek() - day && <p class="small">No plan is a day old: plan {numbered(was)} is the first, from {moment(new Date(then.value.value!.since).toISOString())}.</p>}
+        <Between from={was} to={is} />
+      </>
+    );
   return (
     <>
       <h1 class={then.value.value ? undefined : "muted"}>{then.value.value ? `Nothing changed since yesterday: plan ${numbered(was!)} was in force all the time.` : "Reading plans …"}</h1>
@@ -208,8 +215,15 @@ function named(pointer: string) {
   ));
 }
 
+/** inWords writes times as people do; other values as they are. */
+function inWords(pointer: string, v: unknown): string {
+  if (pointer.endsWith("_s") && typeof v === "number") return typed("duration", v);
+  if (v !== null && typeof v === "object") return Object.entries(v).map(([k, x]) => `${said[k] ?? k} ${typeof x === "object" ? JSON.stringify(x) : x}`).join(", ");
+  return v === null || v === undefined ? "–" : String(v);
+}
+
 function Inputs({ of }: { of: Difference }) {
-  const written = (v: unknown) => (v === null || v === undefined ? null : typeof v === "string" ? v : JSON.stringify(v));
+  const file = (v: unknown) => (v === null || v === undefined ? null : typeof v === "string" ? v : JSON.stringify(v));
   return (
     <section class="card" aria-labelledby="inputs">
       <h2 id="inputs">Inputs that changed</h2>
@@ -220,8 +234,8 @@ function Inputs({ of }: { of: Difference }) {
           caption="Inputs that changed"
           columns={[
             { key: "input", title: "Input", value: (i) => i.pointer, show: (i) => named(i.pointer) },
-            { key: "before", title: "Before", value: (i) => written(i.before) },
-            { key: "after", title: "After", value: (i) => written(i.after) },
+            { key: "before", title: "Before", value: (i) => file(i.before), show: (i) => inWords(i.pointer, i.before) },
+            { key: "after", title: "After", value: (i) => file(i.after), show: (i) => inWords(i.pointer, i.after) },
           ]}
           rows={of.inputs}
           name={(i) => i.pointer}

@@ -233,7 +233,7 @@ function Bar({ job: j, when }: { job: LiveJob; when: (ms: number) => string }) {
     `${Math.floor(100 * part)} % done`,
     p.time !== null && (p.time > 1 ? "its time is over" : `${Math.max(0, Math.floor(100 * p.time))} % of its time gone`),
     j.deadline_at && `deadline ${when(Date.parse(j.deadline_at))}`,
-    p.ends !== null && `at this pace it ends ${when(p.ends)}`,
+    p.ends !== null && j.maps.running + j.reduces.running > 0 && `at this pace it ends ${when(p.ends)}`,
   ].filter(Boolean);
   return (
     <div class="progress">

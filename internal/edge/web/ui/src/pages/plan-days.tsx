@@ -61,7 +61,7 @@ export function Picture({ plan, days }: { plan: CurrentPlan; days: Read }) {
         file="days"
         bare
         open={(c) => open(c.point)}
-        legend={<Legend all={seen} later={later.length > 0 ? plan.cluster : null} guessed={days.ahead !== null && guessed(days.ahead).some((g) => g.until > from && g.from < until)} />}
+        legend={<Legend priced={prices.some((p) => p.steps.length > 1)} all={seen} later={later.length > 0 ? plan.cluster : null} guessed={days.ahead !== null && guessed(days.ahead).some((g) => g.until > from && g.from < until)} />}
       >
         {(cursor) => (
           <Plot
@@ -86,7 +86,9 @@ export function Picture({ plan, days }: { plan: CurrentPlan; days: Read }) {
 /** week says what the days ahead cost; hours without a plan have no bill. */
 function week(h: Horizon): string {
   const none = h.total.infeasible_hours ?? 0;
-  return `Next ${span} days: ${headline(units(h.total.cost.bill), h.currency)}${none > 0 ? `, and ${count(Math.ceil(none), "hour", "hours")} without a plan` : ""}`;
+  const value = units(h.total.cost.penalties);
+  const refused = value > 0n ? `, and refused jobs valued at ${headline(value, h.currency)}` : "";
+  return `Next ${span} days: ${headline(units(h.total.cost.bill), h.currency)}${refused}${none > 0 ? `, and ${count(Math.ceil(none), "hour", "hours")} without a plan` : ""}`;
 }
 
 const middleOf = (s: Stretch | undefined) => (s ? (s.from + s.until) / 2 : null);
@@ -127,13 +129,14 @@ function columns(currency: string): Column<Stretch>[] {
   ];
 }
 
-function Legend({ all, guessed, later }: { all: Stretch[]; guessed: boolean; later: string | null }) {
+function Legend({ all, guessed, later, priced }: { all: Stretch[]; guessed: boolean; later: string | null; priced: boolean }) {
   return (
     <p class="legend">
       <span><span class="patch reserved" />Reserved</span>
       <span><span class="patch demand" />On demand</span>
       {all.some((s) => s.spot > 0) && <span><span class="patch spot" />Spot</span>}
       {guessed && <span><span class="patch none" />No forecast</span>}
+      {priced && <span class="muted">Above: the price on demand from then on</span>}
       {later !== null && <span><span class="patch upfront" /><a href={`${addressOf(later, "contracts")}?tab=wait`}>Where jobs wait</a></span>}
     </p>
   );

@@ -8,7 +8,7 @@ import { difference, type Held, heldAt } from "../model/days.ts";
 import { fileName } from "../model/files.ts";
 import { cent, eachAtRate, headline, type Period, periodTexts, perPeriod, price, rounded, shares, shownPeriods, text, units, type Units } from "../model/money.ts";
 import { contractsOf, typesOf } from "../model/supply.ts";
-import { age, day, monthOf, sinceInMonth } from "../model/time.ts";
+import { day, monthOf, sinceInMonth } from "../model/time.ts";
 import { count, inText, lead, percent, percentAtMost, proved } from "../model/words.ts";
 import { Export } from "../parts/export.tsx";
 import { Waiting } from "../parts/fetched.tsx";
@@ -66,12 +66,14 @@ function Planned({ plan, problem }: { plan: CurrentPlan; problem: Problem }) {
   );
 }
 
-/** Changed says by how much the bill differs from that of a day ago, and why there is another plan. */
+/** Changed says by how much the bill differs from that of a day ago, or of the plan before where there was none then, and why
+ *  there is another plan. */
 function Changed({ plan, held, period }: { plan: CurrentPlan; held: Held[] | null; period: Period }) {
-  const then = held && heldAt(held, now.value - day);
+  const old = held && heldAt(held, now.value - day);
+  const then = old && old.since > now.value - day ? (held[1] ?? old) : old; // where none is a day old, the one before
   const was = then?.plan;
   const change = was && difference(plan, was, period);
-  const than = then && then.since > now.value - day ? `plan ${then.plan.number}, ${age(now.value - then.since)}` : "a day ago";
+  const than = then && then.since > now.value - day ? `plan ${then.plan.number} before it` : "a day ago";
   return (
     <p class={held ? "small changed" : "small changed coming"}>
       {was && change != null && was.number !== plan.number && (
@@ -213,8 +215,8 @@ function ThisMonth({ cluster }: { cluster: string }) {
   return (
     <p class="month">
       <span class="big">{money(m.soFar + (m.ahead?.bill ?? 0n))}</span> <span class="unit">
-        {m.ahead ? `VM bill of ${name}` : `VM bill of ${name} so far`}
-        <span class="small muted">{m.ahead ? `${money(m.soFar)} so far${since}` : `by the plans in force${since}`}</span>
+        {m.ahead ? `VM bill of ${name}${since}` : `VM bill of ${name} so far`}
+        <span class="small muted">{m.ahead ? `${money(m.soFar)} so far` : `by the plans in force${since}`}</span>
       </span>
       <span class="small muted rest">
         <a href={`${addressOf(cluster, "contracts")}?tab=months`}>{m.ahead ? `${money(m.ahead.bill)} to come` : "The months to come"}</a> {m.ahead ? basis(m.ahead, money) : "are not known here."}

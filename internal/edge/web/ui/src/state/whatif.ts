@@ -1,6 +1,6 @@
 // What the service says of the changes that are tried. At most one request is under way, the newest change
 // wins, and an older answer never takes the place of a newer one.
-import { batch, effect, signal, untracked } from "@preact/signals";
+import { batch, computed, effect, signal, untracked } from "@preact/signals";
 import { ask, get, Problem } from "../api/client.ts";
 import type { Problem as PlannedProblem, ScenarioAnswer, ScenarioOutcome, WhatIf } from "../api/contract.ts";
 import { change, type Edit, inOrder, write } from "../model/scenario.ts";
@@ -19,6 +19,8 @@ export interface Answered {
 }
 
 export const answered = signal<Answered | null>(null);
+/** shown is the answer, if it is about the plan that is compared with. */
+export const shown = computed(() => (answered.value && base.value && answered.value.of.startsWith(keyOfEdits(base.value.number, [])) ? answered.value : null));
 export const wrong = signal<Problem | null>(null);
 /** Somebody did not want to wait for the answer. */
 export const stopped = signal(false);
