@@ -78,6 +78,7 @@ func (s *scheduled) prepare() {
 			Placed: s.question.PlaceAll && len(s.answer.Refused) == 0})
 	}
 	s.prepareBefore()
+	s.checkLeases()
 	for i := range s.question.Periods {
 		for range s.question.Periods[i].End().Sub(s.question.Periods[i].Start) / time.Hour {
 			s.table.Hours = append(s.table.Hours, s.sources(&s.question.Periods[i], len(s.table.Hours)))

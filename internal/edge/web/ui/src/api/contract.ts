@@ -1421,6 +1421,15 @@ export type HostHints = {
   settings: Array<GroupSetting>;
 };
 
+export type HourLeases = {
+  class: string;
+  hour: string;
+  missed: number;
+  running: number;
+  started: number;
+  waiting: number;
+};
+
 export type HourSource = {
   class?: string;
   detail: string;
@@ -3554,6 +3563,7 @@ export type ScheduleAtOnce = {
 
 export type ScheduleBefore = {
   counted?: Array<number>;
+  leases?: Array<HourLeases>;
   running?: Array<ScheduledStart>;
   waiting?: Array<WaitingExecutions>;
 };
