@@ -541,7 +541,7 @@ type HistorySample = history.Sample
 // HorizonPeriod Some time with the same demand and prices.
 type HorizonPeriod = horizon.HorizonPeriod
 
-// HourLeases What leases show of executions of a class in an hour.
+// HourLeases Counts of leases, and of jobs that wait for one, of a class in an hour.
 type HourLeases = timetable.HourLeases
 
 // HourSource Hours whose figures come from one source.

@@ -594,6 +594,7 @@ export type ClusterHorizonRequest = {
   from?: string;
   scenario?: (AskedScenario);
   until?: string;
+  with_waiting?: boolean;
 };
 
 export type ClusterList = {
@@ -1391,6 +1392,7 @@ export type Horizon = {
   total: SpanTotal;
   upfront: Amount;
   warnings: Array<Warning>;
+  with_waiting?: (WithWaiting);
 };
 
 export type HorizonPeriod = {
@@ -4380,10 +4382,20 @@ export type Vary = {
   what: "deadline" | "demand" | "promised" | "penalty" | "price" | "quota" | "contract" | "budget" | "total" | "spot_share";
 };
 
+export type WaitingCost = {
+  bill: Amount;
+  value_refused: Amount;
+};
+
 export type WaitingExecutions = {
   arrived: string;
   class: string;
   jobs: number;
+};
+
+export type WaitingMonth = {
+  bill: Amount;
+  start: string;
 };
 
 export type Warning = {
@@ -4458,6 +4470,16 @@ export type WholeJobs = {
   gap: (Amount);
   infeasible_hours?: number;
   value_refused: (Amount);
+};
+
+export type WithWaiting = {
+  at_once: (WaitingCost);
+  bill: Amount;
+  gap: (Amount);
+  months: Array<WaitingMonth>;
+  saved: (Amount);
+  until: string;
+  value_refused: Amount;
 };
 
 export type WithoutPromise = {
