@@ -60,21 +60,40 @@ func (b *Before) checkLeases(c *strict.Checker, start time.Time, class func(stri
 	})
 }
 
-// LeasesKept is the time for which leases tell what started. Of a class without a lease or a wait in this time, and where the
-// last schedule is older, the schedule counts as followed.
+// LeasesKept is the time for which leases tell what started. Of a class without a lease or an ask in this time, and where the last
+// schedule is older, the schedule counts as followed.
 const LeasesKept = 24 * time.Hour
 
-// leased returns what leases show of classes that may wait, where they tell what came of a schedule until an hour. Of hours before
-// the schedule it leaves out what is over, but for the last of a class.
+// LeasesSince returns from when on leases are to be told for a schedule that begins with an hour.
+func (f *Followed) LeasesSince(hour time.Time) time.Time {
+	since := hour.Add(-LeasesKept)
+	if f != nil && f.Question.Start().After(since) {
+		return f.Question.Start()
+	}
+	return since
+}
+
+// leased returns what leases show of classes that may wait, where they tell what came of a schedule until an hour. Of a class of
+// which they show nothing new, those that the schedule knew are enough for a day.
 func (f *Followed) leased(hour time.Time, classes []capacity.Class, leases []HourLeases) (used []HourLeases) {
 	if f != nil && (!f.Until.IsZero() || hour.Sub(f.Question.Start()) > LeasesKept) {
 		return nil
 	}
-	for i, r := range leases {
-		last := i == len(leases)-1 || leases[i+1].Class != r.Class
-		over := r.Running+r.Waiting == 0 && (f == nil || r.Hour.Before(f.Question.Start())) && !last
-		if !over && r.Hour.Before(hour) && slices.ContainsFunc(classes, func(c capacity.Class) bool { return c.Name == r.Class && c.MayWait() }) {
+	add := func(r HourLeases) {
+		if r.Hour.Before(hour) && slices.ContainsFunc(classes, func(c capacity.Class) bool { return c.Name == r.Class && c.MayWait() }) {
 			used = append(used, r)
+		}
+	}
+	for _, r := range leases {
+		add(r)
+	}
+	if f == nil || f.Question.Before == nil {
+		return used
+	}
+	for _, r := range slices.Backward(f.Question.Before.Leases) {
+		known := slices.ContainsFunc(used, func(x HourLeases) bool { return x.Class == r.Class })
+		if !known && hour.Sub(r.Hour) <= LeasesKept {
+			add(HourLeases{Class: r.Class, Hour: r.Hour})
 		}
 	}
 	return used

@@ -13,9 +13,6 @@ import (
 // asksAgain is the time in which a job that waits must ask again, from when it was told to.
 const asksAgain = "1 hour"
 
-// served matches waits w of holders that have had a lease since.
-const served = ` EXISTS (SELECT FROM admissions a WHERE a.cluster_id = w.cluster_id AND a.class = w.class AND a.holder = w.holder AND a.admitted_at >= w.arrived_at) `
-
 // KeepWait records that a job waits (see heartbeat.Admissions).
 func (s *Store) KeepWait(ctx context.Context, cluster, class, holder string, from *time.Time) error {
 	ctx = context.WithValue(ctx, joinKey{}, nil) // what a refusal undoes is not this
@@ -25,14 +22,14 @@ func (s *Store) KeepWait(ctx context.Context, cluster, class, holder string, fro
 			SELECT k.cluster_id, k.name, @holder, clock_timestamp(), greatest(@from::timestamptz, clock_timestamp()) + interval '`+asksAgain+`'
 			FROM classes k WHERE k.cluster_id = `+ofCluster+` AND k.name = @class AND (k.due_seconds IS NOT NULL OR k.due IS NOT NULL)
 			ON CONFLICT (cluster_id, class, holder) DO UPDATE SET until = excluded.until,
-			    arrived_at = CASE WHEN w.until < clock_timestamp() OR`+served+`THEN excluded.arrived_at ELSE w.arrived_at END`,
+			    arrived_at = CASE WHEN w.until < clock_timestamp() THEN excluded.arrived_at ELSE w.arrived_at END`,
 			pgx.NamedArgs{"cluster": cluster, "class": class, "holder": holder, "from": from})
 		return err
 	})
 }
 
 // HourLeases returns what leases show (see plans.Store).
-func (s *Store) HourLeases(ctx context.Context, cluster string, hour time.Time) (all []timetable.HourLeases, err error) {
+func (s *Store) HourLeases(ctx context.Context, cluster string, since, hour time.Time) (all []timetable.HourLeases, err error) {
 	err = s.read(ctx, func(ctx context.Context, q querier) error {
 		id, err := clusterID(ctx, q, cluster)
 		if err != nil {
@@ -42,14 +39,16 @@ func (s *Store) HourLeases(ctx context.Context, cluster string, hour time.Time) 
 			SELECT class, hour, sum(started)::bigint AS started, sum(running)::bigint AS running, sum(waiting)::bigint AS waiting, 0::bigint AS missed
 			FROM (
 			    SELECT a.class, date_trunc('hour', a.admitted_at, 'UTC') AS hour, 1 AS started, (`+running+`)::int AS running, 0 AS waiting
-			    FROM admissions a
-			    WHERE a.cluster_id = @cluster AND a.admitted_at < @hour::timestamptz AND (a.admitted_at >= @hour::timestamptz - make_interval(secs => @kept::float8) OR`+running+`)
+			    FROM admissions a WHERE a.cluster_id = @cluster AND a.admitted_at >= @since::timestamptz AND a.admitted_at < @hour::timestamptz
 			    UNION ALL
-			    SELECT w.class, date_trunc('hour', w.arrived_at, 'UTC'), 0, 0, 1 FROM admission_waits w
-			    WHERE w.cluster_id = @cluster AND w.arrived_at < @hour::timestamptz AND w.until > clock_timestamp() AND NOT`+served+`
+			    SELECT a.class, date_trunc('hour', a.admitted_at, 'UTC'), 1, 1, 0
+			    FROM admissions a WHERE a.cluster_id = @cluster AND a.admitted_at < least(@since::timestamptz, @hour::timestamptz) AND`+running+`
+			    UNION ALL
+			    SELECT w.class, date_trunc('hour', w.arrived_at, 'UTC'), 0, 0, 1
+			    FROM admission_waits w WHERE w.cluster_id = @cluster AND w.arrived_at < @hour::timestamptz AND w.until > clock_timestamp()
 			) seen
 			GROUP BY class, hour ORDER BY class, hour`,
-			pgx.NamedArgs{"cluster": id, "hour": hour, "kept": timetable.LeasesKept.Seconds()})
+			pgx.NamedArgs{"cluster": id, "since": since, "hour": hour})
 		if err != nil {
 			return fmt.Errorf("read what leases of cluster %s show: %w", cluster, err)
 		}

@@ -232,7 +232,7 @@ func (d *Desk) makeSchedule(ctx context.Context, snapshot inputs.Snapshot, last 
 	if snapshot.Previous != nil {
 		admitted = snapshot.Previous.Jobs
 	}
-	leases, err := d.store.HourLeases(ctx, snapshot.Cluster.Name, hour)
+	leases, err := d.store.HourLeases(ctx, snapshot.Cluster.Name, before.LeasesSince(hour), hour)
 	if err != nil {
 		return nil, err
 	}

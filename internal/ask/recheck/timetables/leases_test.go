@@ -70,20 +70,25 @@ func (e *engine) seen() (all []timetable.HourLeases) {
 	return all
 }
 
+// places returns how many jobs more the schedule runs in the present hour than run already.
+func (e *engine) places(f *timetable.Followed) (free int64) {
+	for _, s := range f.Running(hourOf(e.at))["etl"] {
+		free += s.Jobs
+	}
+	for _, j := range e.jobs {
+		if j.started >= 0 && j.ends > e.at {
+			free--
+		}
+	}
+	return free
+}
+
 // run lets jobs arrive in the present hour and gives leases to those that ask, as many as the schedule runs in it.
 func (e *engine) run(f *timetable.Followed, arrive int, lasts func() int) {
 	for range arrive {
 		e.jobs = append(e.jobs, &job{arrived: e.at, started: -1})
 	}
-	places := int64(0)
-	for _, s := range f.Running(hourOf(e.at))["etl"] {
-		places += s.Jobs
-	}
-	for _, j := range e.jobs {
-		if j.started >= 0 && j.ends > e.at {
-			places--
-		}
-	}
+	places := e.places(f)
 	for _, j := range e.jobs {
 		if j.started < 0 && places > 0 {
 			j.started, j.ends = e.at, e.at+lasts()
@@ -114,17 +119,8 @@ func TestLeasesSayWhatStarted(t *testing.T) {
 			for _, wrong := range timetables.Check(f.Question, f.Answer) {
 				t.Fatalf("seed %d, hour %d: %s %s", seed, e.at, wrong.Pointer, wrong.Detail)
 			}
-			runs := int64(0)
-			for _, s := range f.Running(hourOf(e.at))["etl"] {
-				runs += s.Jobs
-			}
-			for _, j := range e.jobs {
-				if j.started >= 0 && j.ends > e.at {
-					runs--
-				}
-			}
-			if runs < 0 {
-				t.Fatalf("seed %d, hour %d: %d jobs more run than the schedule has", seed, e.at, -runs)
+			if places := e.places(&f); places < 0 {
+				t.Fatalf("seed %d, hour %d: %d jobs more run than the schedule has", seed, e.at, -places)
 			}
 			arrive := 0
 			if e.at < 24 {
@@ -214,6 +210,41 @@ func TestLeasesWithinAnHour(t *testing.T) {
 	next := rows(again(hour+1, leases))
 	if want := []string{"1 since 0 wait", fmt.Sprintf("1 run since %d", hour)}; !slices.Equal(next, want) {
 		t.Errorf("got %q, want %q", next, want)
+	}
+}
+
+// A class whose jobs asked for leases is not followed blindly in an hour in which none does, for a day.
+func TestLeasesAreRemembered(t *testing.T) {
+	e := engine{forecast: make([]float64, 60), at: 3}
+	now := func(hour int, leases ...timetable.HourLeases) timetable.Followed {
+		e.at = hour
+		f := timetable.Followed{Question: e.question(t, &timetable.Before{Leases: leases})}
+		f.Answer = timetable.Answer{Classes: []timetable.Class{{Name: "etl", Waits: true}},
+			Schedule: []timetable.Start{{Class: "etl", Arrived: hourOf(hour - 1), Start: hourOf(hour), RunSeconds: 7200, Jobs: 2}}}
+		return f
+	}
+	for _, x := range []struct {
+		name    string
+		asked   []timetable.HourLeases
+		hour    int
+		waiting int
+	}{
+		{"nobody asked ever", nil, 30, 0},
+		{"an hour ago", []timetable.HourLeases{{Class: "etl", Hour: hourOf(28), Started: 1}}, 30, 1},
+		{"a day ago", []timetable.HourLeases{{Class: "etl", Hour: hourOf(7)}}, 30, 1},
+		{"more than a day ago", []timetable.HourLeases{{Class: "etl", Hour: hourOf(6)}}, 30, 0},
+	} {
+		f := now(x.hour, x.asked...)
+		b := f.Leaves(hourOf(x.hour+1), f.Question.Problem.Classes, nil, nil)
+		if len(b.Waiting) != x.waiting || len(b.Leases) != x.waiting || len(b.Running) != 1-x.waiting {
+			t.Errorf("%s: got %+v", x.name, b)
+		}
+	}
+	for _, hours := range []time.Duration{1, 24, 25} {
+		f := now(30)
+		if since, want := f.LeasesSince(hourOf(30).Add(hours*time.Hour)), hourOf(30).Add(max(0, hours-24)*time.Hour); !since.Equal(want) {
+			t.Errorf("after %d hours, since %s, want %s", hours, since, want)
+		}
 	}
 }
 
