@@ -248,6 +248,37 @@ func TestLeasesAreRemembered(t *testing.T) {
 	}
 }
 
+// As many wait as ask or are known to wait, whichever are more. Of each pair the one that arrived first counts.
+func TestWhoAsksAndWhoIsKnownToWait(t *testing.T) {
+	for _, x := range []struct{ known, ask, want []int64 }{ // by hour of arrival
+		{[]int64{0, 2}, nil, []int64{0, 2}},
+		{nil, []int64{0, 2}, []int64{0, 2}},
+		{[]int64{2}, []int64{0, 2}, []int64{2}},
+		{[]int64{0, 2}, []int64{2}, []int64{2}},
+		{[]int64{1, 0, 3}, []int64{0, 2}, []int64{1, 1, 2}},
+		{[]int64{0, 1}, []int64{1, 0, 3}, []int64{1, 0, 3}},
+	} {
+		b := timetable.Before{}
+		for h, n := range x.known {
+			if n > 0 {
+				b.Waiting = append(b.Waiting, timetable.WaitingJobs{Class: "etl", Arrived: hourOf(h), Jobs: n})
+			}
+		}
+		for h, n := range x.ask {
+			b.Leases = append(b.Leases, timetable.HourLeases{Class: "etl", Hour: hourOf(h), Waiting: n})
+		}
+		e := engine{forecast: make([]float64, 24), at: 3}
+		q := e.question(t, &b)
+		got := make([]int64, len(x.want))
+		for _, w := range q.Before.Waiting {
+			got[w.Arrived.Hour()] += w.Jobs
+		}
+		if !slices.Equal(got, x.want) {
+			t.Errorf("%v are known and %v ask: got %v, want %v", x.known, x.ask, got, x.want)
+		}
+	}
+}
+
 // A question that hides what its leases show is found out.
 func TestLeasesAreChecked(t *testing.T) {
 	q := readSchedule(t, []byte(`{"problem": {"currency": "EUR", "supply": {"on_demand": {"price": "1"}}, "classes": [
