@@ -43,6 +43,8 @@ type Answer struct {
 	// out where the work was ended before.
 	Scenario *string `json:"scenario,omitempty"`
 	AsItIs   *Answer `json:"as_it_is,omitempty"`
+
+	WithWaiting *WithWaiting `json:"with_waiting,omitempty"` // where it was asked for, and a schedule could be made
 }
 
 // InfeasibleSpan is some time for which there is no plan, and why.

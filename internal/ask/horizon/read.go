@@ -50,6 +50,8 @@ type ClusterHorizonQuestion struct {
 	Scenario *whatif.AskedScenario `json:"scenario,omitempty"` // laid over all of the time
 	Assume   Assumption            `json:"assume,omitempty"`   // the demand after the forecasts, until the end
 	Detail   Detail                `json:"detail,omitempty"`
+	// WithWaiting asks what the same time comes to where jobs wait as plans let them.
+	WithWaiting bool `json:"with_waiting,omitempty"`
 }
 
 // ClusterPurchaseQuestion asks what a cluster should buy.
@@ -130,7 +132,7 @@ func (s Span) Check(c *strict.Checker) {
 var (
 	horizonShape         = strict.NewShape("a horizon", []string{"problem", "periods"}, "contracts", "earlier", "scenario", "detail")
 	purchaseShape        = strict.NewShape("a question about offers", []string{"problem", "periods", "offers"}, "contracts", "earlier", "assume", "factors", "leave_out", "detail")
-	clusterHorizonShape  = strict.NewShape("a horizon", nil, "from", "until", "scenario", "assume", "detail")
+	clusterHorizonShape  = strict.NewShape("a horizon", nil, "from", "until", "scenario", "assume", "detail", "with_waiting")
 	clusterPurchaseShape = strict.NewShape("a question about offers", nil, "from", "until", "scenario", "vm_type", "offers", "named", "assume", "factors", "gap", "leave_out", "detail")
 	termContractShape    = strict.NewShape("a contract", []string{"name", "vms", "price", "from", "until"}, "billing", "vm_type", "upfront")
 	periodShape          = strict.NewShape("a period", []string{"start"}, "hours", "seconds", "jobs", "arrivals", "on_demand_price", "spot_price", "prices", "without_forecast")
@@ -275,6 +277,8 @@ func ReadClusterHorizon(data []byte) (ClusterHorizonQuestion, error) {
 			strict.Word(r, &q.Assume, assumptions)
 		case "detail":
 			strict.Word(r, &q.Detail, horizonDetails)
+		case "with_waiting":
+			r.Flag(&q.WithWaiting)
 		default:
 			ReadSpanMember(r, name, &q.Span)
 		}
@@ -284,6 +288,9 @@ func ReadClusterHorizon(data []byte) (ClusterHorizonQuestion, error) {
 		q.Span.Check(c)
 		whatif.CheckAskedScenario(c, q.Scenario)
 		checkHorizonDetail(c, q.Detail)
+		if q.WithWaiting && q.Assume != "" {
+			c.Refuse("with_waiting", "not_taken", "A schedule goes on with no demand that is assumed. Leave assume out, and end the time with the forecasts.")
+		}
 	}); err != nil {
 		return ClusterHorizonQuestion{}, err
 	}

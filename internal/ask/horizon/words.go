@@ -81,6 +81,7 @@ func (a *Answer) explain(start, end time.Time) {
 	if a.AsItIs != nil && !a.AsItIs.Gap.IsZero() {
 		say("gap_as_it_is", "", fmt.Sprintf("As it is, they are at most %s more than necessary.", words.CentsUp(a.AsItIs.Gap)), words.Money("gap_as_it_is", a.AsItIs.Gap, a.Currency))
 	}
+	a.tellWaiting()
 	a.explainParts()
 	a.Explanation = a.Facts.Text()
 }

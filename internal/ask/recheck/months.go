@@ -32,6 +32,10 @@ func (c *checking) months(q horizon.HorizonQuestion, a horizon.Answer, got any) 
 	if !toldApart(&a) && slices.ContainsFunc(a.Classes, belowPromise) {
 		c.NotChecked = append([]string{"in which hours fewer jobs run than are promised, but for where they can"}, c.NotChecked...)
 	}
+	if a.WithWaiting != nil {
+		c.NotChecked = append([]string{"the schedule behind with_waiting, which headroom whatif schedule tells of the same time, to be verified"}, c.NotChecked...)
+		c.waiting(a.WithWaiting)
+	}
 	h := q.Horizon
 	if q.Scenario != nil {
 		var ok bool
@@ -367,4 +371,24 @@ func (s *span) times(stated *horizon.SpanTotal, known, spot bool) map[string]any
 		m["vm_hours"] = about(add(number(stated.OnDemandHours), number(stated.ReservedHours)))
 	}
 	return m
+}
+
+// waiting checks that the figures of a schedule add up.
+func (c *checking) waiting(w *horizon.WithWaiting) {
+	sum, total := new(big.Rat), add(w.Bill.Rat(), w.ValueRefused.Rat())
+	for _, m := range w.Months {
+		sum = add(sum, m.Bill.Rat())
+	}
+	if sum.Cmp(w.Bill.Rat()) != 0 {
+		c.wrong("/with_waiting/bill", "is %s, and its months add up to %s", w.Bill, trimmed(sum))
+	}
+	if saved := sub(add(w.AtOnce.Bill.Rat(), w.AtOnce.ValueRefused.Rat()), total); saved.Cmp(w.Saved.Rat()) != 0 {
+		c.wrong("/with_waiting/saved", "is %s, and the two totals differ by %s", w.Saved, trimmed(saved))
+	}
+	if w.Gap.IsNegative() || w.Gap.Rat().Cmp(total) > 0 {
+		c.wrong("/with_waiting/gap", "is %s, of a total of %s", w.Gap, trimmed(total))
+	}
+	if n := len(w.Months); n == 0 || !w.Months[n-1].Start.Before(w.Until) {
+		c.wrong("/with_waiting/until", "is %s, before its last month", w.Until.Format(time.RFC3339))
+	}
 }

@@ -21,6 +21,8 @@ type Before struct {
 	Running []Start       `json:"running,omitempty"` // those that still hold VMs
 	// Counted tells by class which part of an execution counts as arrived and has not arrived yet, because executions are whole.
 	Counted []float64 `json:"counted,omitempty"`
+	// Leases tells what leases show of classes whose jobs ask for them. Without any the schedule before counts as followed.
+	Leases []HourLeases `json:"leases,omitempty"`
 	// atOnce tells of classes whose executions started as they arrived, from when on.
 	atOnce map[string]time.Time
 }
@@ -33,8 +35,9 @@ type WaitingJobs struct {
 }
 
 var (
-	beforeShape  = strict.NewShape("what the time before leaves", nil, "waiting", "running", "counted")
+	beforeShape  = strict.NewShape("what the time before leaves", nil, "waiting", "running", "counted", "leases")
 	waitingShape = strict.NewShape("executions that wait", []string{"class", "arrived", "jobs"})
+	leasesShape  = strict.NewShape("what leases show", []string{"class", "hour", "started", "running", "waiting", "missed"})
 	runningShape = strict.NewShape("executions that run", []string{"class", "arrived", "start", "run_s", "jobs", "map_slots", "reduce_slots"}, "type")
 )
 
@@ -82,6 +85,8 @@ func readBefore(r *strict.Reader, b *Before, limits capacity.Limits) {
 			})
 		case "counted":
 			b.Counted = strict.List(r, "of parts of executions by class", limits.Classes, (*strict.Reader).Float)
+		case "leases":
+			b.Leases = strict.List(r, "of what leases show", maxCarried, readLeases)
 		}
 	})
 }
@@ -107,8 +112,8 @@ func (q *Question) checkBefore(c *strict.Checker) {
 			c.Refuse(member, "not_whole", "It is not a number of whole hours before the first period, which begins at %s.", start.UTC().Format(time.RFC3339))
 		}
 	}
-	if most := max(len(q.Before.Waiting), len(q.Before.Running)); most > maxCarried { // not read again
-		c.Refuse("", "too_many", "There are %d rows of executions that wait or run; a schedule takes %d of each at most.", most, maxCarried)
+	if most := max(len(q.Before.Waiting), len(q.Before.Running), len(q.Before.Leases)); most > maxCarried { // not read again
+		c.Refuse("", "too_many", "There are %d rows of executions that wait or run, or of what leases show; a schedule takes %d of each at most.", most, maxCarried)
 		return
 	}
 	seen := map[WaitingJobs]bool{}
@@ -139,6 +144,7 @@ func (q *Question) checkBefore(c *strict.Checker) {
 			c.Refuse("map_slots", "range", "They hold %d map and %d reduce slots, and a VM has %d and %d for %q.", s.MapSlots, s.ReduceSlots, of.SlotsPerVM.Map, of.SlotsPerVM.Reduce, fault.Clip(s.Class))
 		}
 	})
+	q.Before.checkLeases(c, start, class, hour)
 	if n := len(q.Before.Counted); n > 0 && n != len(q.Problem.Classes) {
 		c.Refuse("counted", "range", "Here are parts of executions of %d classes; the problem has %d.", n, len(q.Problem.Classes))
 	}
@@ -176,23 +182,21 @@ func (b *Before) counted(class int) float64 {
 	return b.Counted[class]
 }
 
+// Settle completes what Leaves returned with what only the question knows.
+func (q *Question) Settle() {
+	q.settleLeases()
+	q.startedAtOnce()
+}
+
 // wait adds the executions that wait, each row with the window that is left to it.
 func (g *grid) wait(b *Before) {
 	known := map[int][]gridRun{} // of a class, in the whole window
-	dues := map[int]*dueTimes{}
+	left := remaining{g, map[int]*dueTimes{}}
 	for _, w := range b.Waiting {
 		k := g.problemClass(w.Class)
 		c := &g.horizon.Problem.Classes[k]
 		x := gridClass{of: k, waits: true, waited: int(g.horizon.Start().Sub(w.Arrived) / time.Hour), penalty: g.classes[k].penalty, all: c.Jobs.All, arrivals: []int64{w.Jobs}}
-		window := int(c.DueSeconds / 3600)
-		if c.Due != "" {
-			if dues[k] == nil { // times that are over by two days leave no window
-				due := newDueTimes(c, g.question.zone(), g.at(0).Add(-48*time.Hour), g.at(0))
-				dues[k] = &due
-			}
-			window = dues[k].window(w.Arrived)
-		}
-		x.window = max(0, min(window-x.waited, g.hours))
+		x.window = left.hours(k, w.Arrived)
 		all, is := known[k]
 		if !is {
 			all = g.runs(k, g.hours)
@@ -207,6 +211,26 @@ func (g *grid) wait(b *Before) {
 			return
 		}
 	}
+}
+
+// remaining finds what is left of windows. Times of day are kept by class.
+type remaining struct {
+	*grid
+	dues map[int]*dueTimes
+}
+
+// hours returns the hours from the first one until executions of a class are due that arrived before it.
+func (r *remaining) hours(k int, arrived time.Time) int {
+	c := &r.horizon.Problem.Classes[k]
+	window := int(c.DueSeconds / 3600)
+	if c.Due != "" {
+		if r.dues[k] == nil { // times that are over by two days leave no window
+			due := newDueTimes(c, r.question.zone(), r.at(0).Add(-48*time.Hour), r.at(0))
+			r.dues[k] = &due
+		}
+		window = r.dues[k].window(arrived)
+	}
+	return max(0, min(window-int(r.horizon.Start().Sub(arrived)/time.Hour), r.grid.hours))
 }
 
 func (g *grid) problemClass(name string) int {

@@ -114,7 +114,7 @@ func QuestionOf(o horizon.Outlook, end time.Time, before *Before) (q Question, w
 	if slices.ContainsFunc(h.Problem.Classes, func(c capacity.Class) bool { return c.Due != "" }) {
 		q.TimeZone = o.Cluster.TimeZone
 	}
-	q.startedAtOnce()
+	q.Settle()
 	// The question was made here: the caller has no member that a pointer could name.
 	return q, warnings, fault.Move(strict.Check(q.check), func(string) string { return "" })
 }

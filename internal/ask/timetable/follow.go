@@ -11,8 +11,8 @@ import (
 	"example.org/headroom/internal/core/schedule"
 )
 
-// Followed is a schedule that a cluster's plans follow: what runs in an hour are the executions that it starts. Nobody reports
-// what was started, so that it counts as followed.
+// Followed is a schedule that a cluster's plans follow: what runs in an hour are the executions that it starts. Unless leases tell
+// what was started, it counts as followed.
 type Followed struct {
 	Question Question `json:"question"`
 	Answer   Answer   `json:"answer"`
@@ -76,6 +76,8 @@ type ClassAhead struct {
 	Running, Waiting int64
 	NextStart        time.Time
 	NextJobs         int64 // 0 where none starts
+	Leases           bool  // tell what was started
+	Asking, Missed   int64 // that asked and wait, and that could not end in time, by leases
 }
 
 // Outlook returns what comes of each class that waits.
@@ -87,6 +89,13 @@ func (f *Followed) Outlook() (all []ClassAhead) {
 			continue
 		}
 		x := ClassAhead{Name: c.Name}
+		if b := f.Question.Before; b != nil {
+			for _, r := range b.Leases {
+				if r.Class == c.Name {
+					x.Leases, x.Asking, x.Missed = true, x.Asking+r.Waiting, x.Missed+r.Missed
+				}
+			}
+		}
 		for _, r := range running[c.Name] {
 			x.Running += r.Jobs
 		}
@@ -111,38 +120,64 @@ func (f *Followed) Outlook() (all []ClassAhead) {
 
 // Leaves returns what the schedule leaves to one that begins with a later hour, or with the same one: its starts in that hour
 // then stand. Executions of classes that are not there any more are left out. Of its first hour a plan admitted some jobs at once,
-// by class; what it refused of the starts of that hour does not run.
-func (f *Followed) Leaves(hour time.Time, classes []capacity.Class, admitted map[string]float64) *Before {
-	b := &Before{Counted: make([]float64, len(classes)), atOnce: map[string]time.Time{}}
-	if f == nil || hour.Before(f.Question.Start()) {
-		for _, c := range classes {
-			b.atOnce[c.Name] = time.Time{}
-		}
-		return b
+// by class; what it refused of the starts of that hour does not run. Leases tell what started; classes without any followed it.
+func (f *Followed) Leaves(hour time.Time, classes []capacity.Class, admitted map[string]float64, leases []HourLeases) *Before {
+	if f != nil && hour.Before(f.Question.Start()) {
+		f = nil
 	}
-	for _, c := range classes {
-		if !f.waits(c.Name) {
-			b.atOnce[c.Name] = time.Time{}
-		} else if !f.Until.IsZero() {
-			b.atOnce[c.Name] = f.Until
+	b := &Before{Counted: make([]float64, len(classes)), Leases: f.leased(hour, classes, leases), atOnce: map[string]time.Time{}}
+	ledgers := map[string]*ledger{}
+	for k := range classes {
+		name := classes[k].Name
+		switch {
+		case slices.ContainsFunc(b.Leases, func(r HourLeases) bool { return r.Class == name }):
+			ledgers[name] = &ledger{class: &classes[k], hour: hour}
+		case f == nil || !f.waits(name):
+			b.atOnce[name] = time.Time{}
+		case !f.Until.IsZero():
+			b.atOnce[name] = f.Until
 		}
 	}
+	waiting := map[WaitingJobs]int64{}
+	if f != nil {
+		f.leave(b, hour, classes, ledgers, waiting, f.refused(admitted))
+	}
+	for k := range classes {
+		if l := ledgers[classes[k].Name]; l != nil {
+			l.close(b, waiting)
+		}
+	}
+	for w, n := range waiting {
+		w.Jobs = n
+		b.Waiting = append(b.Waiting, w)
+	}
+	slices.SortFunc(b.Waiting, func(x, y WaitingJobs) int {
+		return cmp.Or(cmp.Compare(x.Class, y.Class), x.Arrived.Compare(y.Arrived))
+	})
+	return b
+}
+
+// leave adds what the schedule leaves of classes without leases, and enters the others into their ledgers.
+func (f *Followed) leave(b *Before, hour time.Time, classes []capacity.Class, ledgers map[string]*ledger, waiting map[WaitingJobs]int64, refused map[string]int64) {
 	class := func(name string) *capacity.Class {
 		if k := slices.IndexFunc(classes, func(c capacity.Class) bool { return c.Name == name }); k >= 0 {
 			return &classes[k]
 		}
 		return nil
 	}
-	refused := f.refused(admitted)
+	for name, l := range ledgers {
+		l.since, l.refused = f.Question.Start(), refused[name]
+	}
 	began := hour
 	if hour.Equal(f.Question.Start()) {
 		began = hour.Add(time.Hour)
 	}
-	waiting := map[WaitingJobs]int64{}
-	f.starts(func(s *Start, _ bool) {
-		c := class(s.Class)
+	f.starts(func(s *Start, begun bool) {
+		c, l := class(s.Class), ledgers[s.Class]
 		switch {
-		case c == nil || !s.Arrived.Before(hour):
+		case l != nil:
+			l.add(*s, begun)
+		case c == nil || !begun && !s.Arrived.Before(hour):
 		case !s.Start.Before(began) && !c.MayWait(): // nothing of it waits any more
 		case !s.Start.Before(began):
 			waiting[WaitingJobs{Class: s.Class, Arrived: s.Arrived.UTC()}] += s.Jobs
@@ -158,17 +193,9 @@ func (f *Followed) Leaves(hour time.Time, classes []capacity.Class, admitted map
 			}
 		}
 	})
-	for w, n := range waiting {
-		w.Jobs = n
-		b.Waiting = append(b.Waiting, w)
-	}
-	slices.SortFunc(b.Waiting, func(x, y WaitingJobs) int {
-		return cmp.Or(cmp.Compare(x.Class, y.Class), x.Arrived.Compare(y.Arrived))
-	})
 	for k := range classes {
 		b.Counted[k] = f.counted(classes[k].Name, hour)
 	}
-	return b
 }
 
 // refused returns the executions that the plan of the first hour did not admit, by class.
@@ -306,7 +333,7 @@ func (q *Question) startedAtOnce() {
 			}
 			sum += p.Arrivals[k]
 			now := capacity.WholeJobs(sum)
-			s := Start{Class: c.Name, Arrived: p.Start, Start: p.End(), RunSeconds: c.DeadlineSeconds, Jobs: int64(now - whole), MapSlots: slots.Map, ReduceSlots: slots.Reduce}
+			s := Start{Class: c.Name, Arrived: p.End(), Start: p.End(), RunSeconds: c.DeadlineSeconds, Jobs: int64(now - whole), MapSlots: slots.Map, ReduceSlots: slots.Reduce}
 			if whole = now; s.Jobs > 0 && s.Lasts(q.Start(), 1) > 0 {
 				q.Before.Running = append(q.Before.Running, s)
 			}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -81,6 +82,28 @@ func TestSchedulesOfClustersAreThoseOfTheirForecasts(t *testing.T) {
 	s.ask(s.admin, "POST", at+"/horizons", span).want(t, 200).into(t, &months)
 	if i := slices.IndexFunc(months.Warnings, func(w capacity.Warning) bool { return w.Code == "windows_left_out" }); i < 0 || !strings.HasPrefix(months.Warnings[i].Detail, `Jobs of "etl" may wait`) {
 		t.Errorf("months warn of %v", months.Warnings)
+	}
+
+	// They say what waiting does where they are asked: what the schedule does, by month.
+	months = horizon.Answer{}
+	s.ask(s.admin, "POST", at+"/horizons", span[:len(span)-1]+`,"with_waiting":true}`).want(t, 200).into(t, &months)
+	w := months.WithWaiting
+	if w == nil || !w.Bill.Equal(got.Cost.Bill.Decimal) || !w.AtOnce.Bill.Equal(got.AtOnce.Bill.Decimal) || !w.Saved.Equal(got.Saved.Decimal) || !w.Until.Equal(got.Hours[len(got.Hours)-1].Start.Add(time.Hour)) ||
+		!w.Gap.Equal(got.Cost.Total.Sub(got.Proof.Bound.Decimal)) || len(w.Months) != 1 || !w.Months[0].Bill.Equal(w.Bill.Decimal) {
+		t.Errorf("got %+v, and the schedule is %+v, %+v", w, got.Cost, got.AtOnce.Cost)
+	}
+	if !strings.Contains(months.Explanation, "A schedule of whole executions, the last of which may run until 2026-03-02 07:00 UTC, has a VM bill of ") ||
+		slices.ContainsFunc(months.Warnings, func(w capacity.Warning) bool { return w.Code == "windows_left_out" }) {
+		t.Errorf("months say %q and warn of %v", months.Explanation, months.Warnings)
+	}
+	for wrong, want := range map[string]string{
+		`{"from":"2026-03-02T00:00:00Z","until":"2026-12-02T00:00:00Z","with_waiting":true}`:  "a schedule has 2208 at most",
+		span[:len(span)-1] + `,"with_waiting":true,"assume":"flat"}`:                          "A schedule goes on with no demand that is assumed.",
+		`{"from":"2026-03-02T00:00:00Z","until":"2026-03-02T02:00:00Z","with_waiting":"yes"}`: "",
+	} {
+		if said := string(s.ask(s.admin, "POST", at+"/horizons", wrong).text); !strings.Contains(said, want) || !strings.Contains(said, "/with_waiting") {
+			t.Errorf("%s is answered %s", wrong, said)
+		}
 	}
 
 	// Under a scenario twice as many arrive.

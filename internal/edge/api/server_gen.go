@@ -544,6 +544,9 @@ type HistorySample = history.Sample
 // HorizonPeriod Some time with the same demand and prices.
 type HorizonPeriod = horizon.HorizonPeriod
 
+// HourLeases Counts of leases, and of jobs that wait for one, of a class in an hour.
+type HourLeases = timetable.HourLeases
+
 // HourSource Hours whose figures come from one source.
 type HourSource = pool.HourSource
 

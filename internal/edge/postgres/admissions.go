@@ -325,7 +325,7 @@ func (s *Store) AdmissionsByClass(ctx context.Context, cluster string, page stor
 // keepLeases is the time for which ended leases are stored.
 const keepLeases = "24 hours"
 
-// sweepLeases now and then deletes leases that ended a day ago. Nothing depends on it: places are free without it. A
+// sweepLeases now and then deletes leases that ended a day ago, and waits of jobs that ask no more. Nothing depends on it: places are free without it. A
 // lease from the future, or with an impossible end, was given while the clock was wrong. It gets its length again
 // from now, so that an active holder keeps it and a lost one does not hold its place until then.
 func (s *Store) sweepLeases(ctx context.Context) {
@@ -346,6 +346,9 @@ func (s *Store) sweepLeases(ctx context.Context) {
 			    WHERE ended_at IS NULL AND expires_at > clock_timestamp() + make_interval(secs => ttl_seconds) AND expires_at <> `+withTheJob+`
 			      AND (admitted_at > clock_timestamp() + interval '`+skew+`' OR expires_at > clock_timestamp() + make_interval(secs => $1) + interval '`+skew+`')
 			    LIMIT 10000 FOR UPDATE SKIP LOCKED)`, live.LongestLease)
+		b.Queue(`
+			DELETE FROM admission_waits WHERE (cluster_id, class, holder) IN (
+			    SELECT cluster_id, class, holder FROM admission_waits WHERE until < clock_timestamp() LIMIT 10000 FOR UPDATE SKIP LOCKED)`)
 		return q.SendBatch(ctx, &b).Close()
 	})
 	if err != nil {

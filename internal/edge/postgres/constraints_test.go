@@ -20,7 +20,7 @@ import (
 var ours = []string{
 	"allowed_hosts_pkey", "webhooks_pkey", "webhook_secrets_webhook_fkey", "webhook_secrets_current", "webhook_deliveries_pkey", "webhook_deliveries_webhook_fkey",
 	"webhook_deliveries_state_check", "webhook_deliveries_next_check", "webhook_deliveries_claim_check",
-	"admissions_cluster_fkey", "admissions_pkey", "admissions_place_check", "admissions_place_key", "admissions_ttl_check",
+	"admissions_cluster_fkey", "admissions_pkey", "admissions_place_check", "admissions_place_key", "admissions_ttl_check", "admission_waits_cluster_fkey", "admission_waits_pkey",
 	"audit_action_check", "audit_pkey", "audit_eras_pkey", "classes_cluster_fkey", "classes_pkey", "clusters_pkey", "contracts_cluster_fkey", "contracts_pkey",
 	"idempotency_fingerprint_check", "idempotency_pkey", "keys_hash_check", "keys_hash_key", "keys_pkey", "observations_cluster_fkey", "observations_pkey", "observations_plan_check", "observations_plan_vms_check", "observations_slots_check", "observations_utilization_check", "observations_vms_check",
 	"plans_cluster_fkey", "plans_number_check", "plans_number_key", "removed_plans_cluster_fkey", "removed_plans_numbers_check", "removed_plans_pkey",

@@ -358,7 +358,7 @@ const grants = `
 	        FROM (VALUES
 	            ('SELECT, INSERT, UPDATE, DELETE', '{clusters, vm_types, prices, contracts, offers, classes, scenarios, forecasts, keys, sessions, sign_in_links, idempotency,
 	                planning, admissions, runs, executions, allowed_hosts, webhooks, webhook_secrets, webhook_deliveries, report_schedules, fit_series, pools, storage_samples,
-	                live_clusters, live_memories, live_learned, live_nodes, live_jobs, live_runs, live_measured, live_heartbeats, servers, drivers, kept}'::text[]),
+	                live_clusters, live_memories, live_learned, live_nodes, live_jobs, live_runs, live_measured, live_heartbeats, servers, drivers, kept, admission_waits}'::text[]),
 	            ('SELECT, INSERT, DELETE', '{profile_versions, reports, report_parts, packings, pool_changes, observations, measurements, fits}'),
 	            ('SELECT, INSERT, UPDATE', '{class_calibrations, cluster_schedules}'),
 	            ('SELECT, UPDATE', '{kept_measured}'),

@@ -2,6 +2,7 @@ package heartbeat
 
 import (
 	"context"
+	"time"
 
 	"example.org/headroom/internal/core/capacity"
 	"example.org/headroom/internal/data/storage"
@@ -16,6 +17,9 @@ type Admissions interface {
 	// plan admits, unless the plan before admitted more: then nobody is admitted until fewer run. A cluster without a
 	// plan is a Conflict.
 	Admit(ctx context.Context, cluster string, r live.AdmissionRequest) (live.Admission, error)
+	// KeepWait records that a job asked for a place and found none, where its class may wait: from when on it is expected to
+	// find one, if that is known. Its first call counts as its arrival. It is no part of a transaction that refuses a job.
+	KeepWait(ctx context.Context, cluster, class, holder string, from *time.Time) error
 	// Unadmit takes a lease back within the transaction that admitted it, as if it had never been.
 	Unadmit(ctx context.Context, id string) error
 	// Promised returns the leases with deadlines that belong to no live job, by id.
@@ -52,9 +56,13 @@ func (d *Desk) Admit(ctx context.Context, cluster string, r live.AdmissionReques
 	} else {
 		answer, err = d.admitPromised(ctx, cluster, r)
 	}
-	if err == nil {
-		d.foretell(cluster, &answer)
-		d.countAdmission(answer)
+	if err != nil {
+		return answer, err
+	}
+	d.foretell(cluster, &answer)
+	d.countAdmission(answer)
+	if answer.Code == dispatch.Full || answer.Code == dispatch.NoneAdmitted {
+		err = d.admissions.KeepWait(ctx, cluster, r.Class, r.Holder, answer.WaitUntil)
 	}
 	return answer, err
 }

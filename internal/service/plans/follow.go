@@ -232,7 +232,11 @@ func (d *Desk) makeSchedule(ctx context.Context, snapshot inputs.Snapshot, last 
 	if snapshot.Previous != nil {
 		admitted = snapshot.Previous.Jobs
 	}
-	q, _, err := timetable.QuestionOf(o, told.Until, before.Leaves(hour, classes, admitted))
+	leases, err := d.store.HourLeases(ctx, snapshot.Cluster.Name, before.LeasesSince(hour), hour)
+	if err != nil {
+		return nil, err
+	}
+	q, _, err := timetable.QuestionOf(o, told.Until, before.Leaves(hour, classes, admitted, leases))
 	if err != nil {
 		return nil, err
 	}

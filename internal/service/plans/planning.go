@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"example.org/headroom/internal/ask/timetable"
 	"example.org/headroom/internal/data/storage"
 )
 
@@ -64,6 +65,9 @@ type Store interface {
 	NextChange(ctx context.Context, cluster string, after time.Time) (*time.Time, error)
 	// Schedule returns the schedule that the plans of a cluster follow; a zero value where none was made.
 	Schedule(ctx context.Context, cluster string) (Schedule, error)
+	// HourLeases returns what leases show of the classes of a cluster before an hour: those that were given since a moment or
+	// run, and who waits.
+	HourLeases(ctx context.Context, cluster string, since, hour time.Time) ([]timetable.HourLeases, error)
 	// KeepPlan is SavePlan for a plan that must not become current, because it is for another moment.
 	KeepPlan(ctx context.Context, r PlanRecord) (PlanRecord, error)
 

@@ -6,10 +6,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"time"
 
 	"example.org/headroom/internal/ask/horizon"
+	"example.org/headroom/internal/ask/timetable"
+	"example.org/headroom/internal/ask/whatif"
 	"example.org/headroom/internal/core/capacity"
 	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/service/plans/solving"
 	"example.org/headroom/internal/service/report"
 )
 
@@ -17,6 +22,8 @@ import (
 type AskedMonths struct {
 	horizon.HorizonQuestion
 	Warnings []capacity.Warning `json:"warnings"`
+	// WithWaiting asks about the schedule of the same time; nil asks nothing.
+	WithWaiting *timetable.Question `json:"with_waiting,omitempty"`
 }
 
 // Months asks what every hour of a horizon comes to.
@@ -31,7 +38,7 @@ var Months = known(&Kind[AskedMonths, horizon.Answer]{
 					err = r.fitDetail(laid, &q.Detail, monthsDetail(r.View()))
 				}
 			}
-			return AskedMonths{q, []capacity.Warning{}}, err
+			return AskedMonths{HorizonQuestion: q, Warnings: []capacity.Warning{}}, err
 		}),
 		"/v1/clusters/{cluster}/horizons": ofCluster(horizon.ReadClusterHorizon, func(ctx context.Context, d *Desk, r Request,
 			q horizon.ClusterHorizonQuestion) (AskedMonths, error) {
@@ -86,7 +93,7 @@ func (d *Desk) ClusterMonths(ctx context.Context, cluster string, q horizon.Clus
 		return AskedMonths{}, err
 	}
 	compared(&h.Problem)
-	asked := AskedMonths{horizon.HorizonQuestion{Horizon: h, Detail: q.Detail}, append(notes, warnings...)}
+	asked := AskedMonths{HorizonQuestion: horizon.HorizonQuestion{Horizon: h, Detail: q.Detail}, Warnings: append(notes, warnings...)}
 	if q.Scenario != nil {
 		s, err := d.askedScenario(ctx, cluster, q.Scenario)
 		if err != nil {
@@ -97,10 +104,62 @@ func (d *Desk) ClusterMonths(ctx context.Context, cluster string, q horizon.Clus
 	if err := asked.Check(); err != nil {
 		return AskedMonths{}, err
 	}
+	if q.WithWaiting {
+		if err := d.askWaiting(ctx, cluster, &asked, &o, q.Scenario); err != nil {
+			return AskedMonths{}, err
+		}
+	}
 	if s := asked.Scenario; s != nil && s.Saved != "" { // its changes are here, whatever becomes of the saved one
 		s.Name, s.Saved = cmp.Or(s.Name, s.Saved), ""
 	}
 	return asked, nil
+}
+
+// askWaiting adds the question about the schedule of the same time, with what that leaves out.
+func (d *Desk) askWaiting(ctx context.Context, cluster string, asked *AskedMonths, o *horizon.Outlook, scenario *whatif.AskedScenario) error {
+	q, warnings, err := d.scheduleUntil(ctx, cluster, o, scenario)
+	if err != nil {
+		return fault.Move(err, func(pointer string) string { return cmp.Or(pointer, "/with_waiting") })
+	}
+	known := map[string]bool{"windows_left_out": true}
+	for _, w := range asked.Warnings {
+		known[w.Code] = true
+	}
+	asked.Warnings = slices.DeleteFunc(asked.Warnings, func(w capacity.Warning) bool { return w.Code == "windows_left_out" })
+	for _, w := range warnings {
+		if !known[w.Code] {
+			asked.Warnings = append(asked.Warnings, w)
+		}
+	}
+	asked.WithWaiting = &q
+	return nil
+}
+
+// wait sets what the schedule of the same time comes to beside the answer.
+func (asked *AskedMonths) wait(ctx context.Context, b *Bench, answer *horizon.Answer, start, end time.Time) error {
+	q := asked.WithWaiting
+	in, leave, err := b.Turn(ctx)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	a, err := budgeted(in, b, q.Problem.Options.MaxSolveMs, *q, solving.CheckedSchedule)
+	var infeasible *fault.InfeasibleError
+	switch {
+	case errors.As(err, &infeasible):
+		answer.Warnings = append(answer.Warnings, capacity.Warning{Code: "windows_left_out", Detail: "Jobs that may wait count here as they arrive, for there is no schedule. " + infeasible.Conflicts[0].Detail})
+		return nil
+	case err != nil:
+		return err
+	}
+	w := horizon.WithWaiting{Until: q.End().UTC(), Bill: a.Cost.Bill, ValueRefused: a.Cost.ValueRefused,
+		AtOnce: horizon.WaitingCost{Bill: a.AtOnce.Bill, ValueRefused: a.AtOnce.ValueRefused}, Saved: a.Saved}
+	w.Gap.Decimal = a.Cost.Total.Sub(a.Proof.Bound.Decimal)
+	for i := range a.Hours {
+		w.Add(a.Hours[i].Start, a.Hours[i].Cost)
+	}
+	answer.Wait(w, start, end)
+	return nil
 }
 
 // compared makes a problem one for many plans: those are proved once, and not by an engine again.
@@ -163,6 +222,11 @@ func workMonths(ctx context.Context, b *Bench, asked AskedMonths) (*horizon.Answ
 	answer.Warnings = append(answer.Warnings, asked.Warnings...)
 	if asked.Scenario != nil {
 		answer.Beside(asked.Scenario.Name, all[1].Answer(), laid.Start(), laid.End())
+	}
+	if worked == nil && asked.WithWaiting != nil {
+		if worked = asked.wait(ctx, b, &answer, laid.Start(), laid.End()); worked != nil && !b.Partial {
+			return nil, worked
+		}
 	}
 	return &answer, worked
 }

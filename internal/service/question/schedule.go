@@ -5,6 +5,7 @@ import (
 
 	"example.org/headroom/internal/ask/horizon"
 	"example.org/headroom/internal/ask/timetable"
+	"example.org/headroom/internal/ask/whatif"
 	"example.org/headroom/internal/core/capacity"
 	"example.org/headroom/internal/service/plans/solving"
 	"example.org/headroom/internal/service/report"
@@ -52,13 +53,18 @@ func (d *Desk) ClusterSchedule(ctx context.Context, cluster string, q timetable.
 	if open {
 		o.EndWithForecasts()
 	}
-	end := o.Until
-	if o, err = d.Inputs.Outlook(ctx, cluster, from, end.Add(timetable.LongestWindow(&o))); err != nil {
-		return asked, err
-	}
-	if o.Scenario, err = d.askedScenario(ctx, cluster, q.Scenario); err != nil {
-		return asked, err
-	}
-	question, warnings, err := timetable.QuestionOf(o, end, nil)
+	question, warnings, err := d.scheduleUntil(ctx, cluster, &o, q.Scenario)
 	return AskedSchedule{question, append(notes, warnings...)}, err
+}
+
+// scheduleUntil returns the question about the schedule of what arrives in the time of an outlook.
+func (d *Desk) scheduleUntil(ctx context.Context, cluster string, of *horizon.Outlook, scenario *whatif.AskedScenario) (q timetable.Question, warnings []capacity.Warning, err error) {
+	o, err := d.Inputs.Outlook(ctx, cluster, of.From, of.Until.Add(timetable.LongestWindow(of)))
+	if err != nil {
+		return q, nil, err
+	}
+	if o.Scenario, err = d.askedScenario(ctx, cluster, scenario); err != nil {
+		return q, nil, err
+	}
+	return timetable.QuestionOf(o, of.Until, nil)
 }

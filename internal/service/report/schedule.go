@@ -1,10 +1,12 @@
 package report
 
 import (
+	"fmt"
 	"io"
 	"strings"
 
 	"example.org/headroom/internal/ask/timetable"
+	"example.org/headroom/internal/core/words"
 )
 
 // ScheduleText writes what a schedule comes to, its classes and its hours. Each type of VMs has a column of them.
@@ -61,17 +63,27 @@ func ScheduleStarts(a timetable.Answer) Table {
 
 // FollowedText writes what a schedule does with the classes that wait in its first hour, and then the schedule.
 func FollowedText(w io.Writer, f timetable.Followed) error {
-	classes := tableOf([]string{"May wait", "Run now", "Waiting", "Next start", "Of them"}, f.Outlook(), func(c timetable.ClassAhead) []Cell {
-		row := []Cell{text(c.Name), whole(c.Running), whole(c.Waiting), text("none"), text("")}
+	var followed []string // without leases
+	classes := tableOf([]string{"May wait", "Run now", "Waiting", "Of them ask", "Next start", "Of them", "Missed"}, f.Outlook(), func(c timetable.ClassAhead) []Cell {
+		row := []Cell{text(c.Name), whole(c.Running), whole(c.Waiting), text(""), text("none"), text(""), text("")}
 		if c.NextJobs > 0 {
-			row[3], row[4] = Time(c.NextStart), whole(c.NextJobs)
+			row[4], row[5] = Time(c.NextStart), whole(c.NextJobs)
+		}
+		if c.Leases {
+			row[3], row[6] = whole(c.Asking), whole(c.Missed)
+		} else {
+			followed = append(followed, c.Name)
 		}
 		return row
 	})
 	if err := classes.Text(w); err != nil {
 		return err
 	}
-	if _, err := io.WriteString(w, "\n"); err != nil {
+	told := "\n"
+	if len(followed) > 0 {
+		told = fmt.Sprintf("\nIn the last day no job of %s asked for a lease, so that the schedule counts as followed.\n\n", words.Some(followed))
+	}
+	if _, err := io.WriteString(w, told); err != nil {
 		return err
 	}
 	return ScheduleText(w, f.Answer)

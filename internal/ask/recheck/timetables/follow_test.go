@@ -35,7 +35,7 @@ func from(q timetable.Question, before timetable.Followed, hour int) timetable.Q
 		}
 		next.Earlier = append(next.Earlier, earlier)
 	}
-	next.Periods, next.Before = q.Periods[hour:], before.Leaves(at, q.Problem.Classes, nil)
+	next.Periods, next.Before = q.Periods[hour:], before.Leaves(at, q.Problem.Classes, nil, nil)
 	return next
 }
 
@@ -76,7 +76,7 @@ func TestSchedulesFollowOnOneAnother(t *testing.T) {
 			}
 			now.Question = from(q, was, hour)
 			if was.Question.Before != nil {
-				now.Question.Before = was.Leaves(at, q.Problem.Classes, nil)
+				now.Question.Before = was.Leaves(at, q.Problem.Classes, nil, nil)
 			}
 			carried += len(now.Question.Before.Waiting)
 			text, err := json.Marshal(now.Question)
@@ -265,7 +265,7 @@ func TestFollowingSavesWhatAScheduleDoes(t *testing.T) {
 				next.Periods = append(next.Periods, p)
 			}
 			if now != nil {
-				next.Earlier, next.Before = from(q, all, hour).Earlier, now.Leaves(at, q.Problem.Classes, admitted)
+				next.Earlier, next.Before = from(q, all, hour).Earlier, now.Leaves(at, q.Problem.Classes, admitted, nil)
 			}
 			next.PlaceAll = true
 			began := time.Now()

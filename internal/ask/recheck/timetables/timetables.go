@@ -89,6 +89,7 @@ func (s *scheduled) prepare() {
 		s.table.Types = append(s.table.Types, of)
 	}
 	s.prepareBefore()
+	s.checkLeases()
 	if len(s.answer.Hours) != s.hours {
 		s.wrong("/hours", "There are %d hours, of %d.", len(s.answer.Hours), s.hours)
 		return

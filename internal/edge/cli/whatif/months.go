@@ -146,6 +146,7 @@ func monthsCommand() *cobra.Command {
 	var f monthsFlags
 	var change changeFlags
 	var assume horizon.Assumption
+	withWaiting := false
 	c := &cobra.Command{
 		Use:   "months [FILE|-]",
 		Short: "Say what the bill of the coming months is, by month, day and contract",
@@ -173,10 +174,14 @@ and focus has rows in the shape of FOCUS 1.2 for cost tools.` + remote.Connectio
 		return append(remote.Origins{{Pointer: "/changes", Each: said}, {Pointer: "/scenario/changes", Each: said}}, monthsOrigins...).Say(err)
 	}
 	addAssume(c, &assume, "with --cluster: what follows the forecasts, until the end")
+	c.Flags().BoolVar(&withWaiting, "with-waiting", false, "with --cluster: also say what the bill is where jobs wait that may, by a schedule of up to 2,208 hours")
 	shell.AddChoice(c, &v.Per, "per", "", "what a row of csv stands for", tables.PerPeriod, tables.PerDay, tables.PerMonth)
 	v.Check = func(*cobra.Command, []string) error {
 		if v.Here() && assume != "" {
 			return errors.New("--assume follows the forecasts of a --cluster; a file says itself how many jobs there are")
+		}
+		if v.Here() && withWaiting {
+			return errors.New("--with-waiting is about the schedule of a --cluster; headroom whatif schedule makes that of a file")
 		}
 		if changes, _, err := change.changes(); err != nil || f.saved == "" || len(changes) == 0 {
 			return errors.Join(err, f.check(v.Here()))
@@ -184,7 +189,7 @@ and focus has rows in the shape of FOCUS 1.2 for cost tools.` + remote.Connectio
 		return errors.New("changes are a scenario of their own; leave them out, or --saved")
 	}
 	v.Send = func(_ *cobra.Command, cluster, format string) (openapi.Request, any, error) {
-		q := horizon.ClusterHorizonQuestion{Span: horizon.Span{From: f.start, Until: f.end}, Scenario: f.scenario(), Assume: assume, Detail: f.detail}
+		q := horizon.ClusterHorizonQuestion{Span: horizon.Span{From: f.start, Until: f.end}, Scenario: f.scenario(), Assume: assume, Detail: f.detail, WithWaiting: withWaiting}
 		if changes, _, _ := change.changes(); len(changes) > 0 {
 			q.Scenario = &whatif.AskedScenario{Changes: changes}
 		}
@@ -211,5 +216,5 @@ and focus has rows in the shape of FOCUS 1.2 for cost tools.` + remote.Connectio
 }
 
 // monthsOrigins lists the flags of questions about months and purchases.
-var monthsOrigins = append(remote.FlagOrigins("from", "until", "detail", "gap", "assume", "vm-type", "leave-out"),
+var monthsOrigins = append(remote.FlagOrigins("from", "until", "detail", "gap", "assume", "with-waiting", "vm-type", "leave-out"),
 	remote.Origin{Pointer: "/scenario", Flag: "--saved"})

@@ -594,6 +594,7 @@ export type ClusterHorizonRequest = {
   from?: string;
   scenario?: (AskedScenario);
   until?: string;
+  with_waiting?: boolean;
 };
 
 export type ClusterList = {
@@ -1396,6 +1397,7 @@ export type Horizon = {
   total: SpanTotal;
   upfront: Amount;
   warnings: Array<Warning>;
+  with_waiting?: (WithWaiting);
 };
 
 export type HorizonPeriod = {
@@ -1424,6 +1426,15 @@ export type HostHints = {
   commands: Array<string>;
   notes: Array<string>;
   settings: Array<GroupSetting>;
+};
+
+export type HourLeases = {
+  class: string;
+  hour: string;
+  missed: number;
+  running: number;
+  started: number;
+  waiting: number;
 };
 
 export type HourSource = {
@@ -3561,6 +3572,7 @@ export type ScheduleAtOnce = {
 
 export type ScheduleBefore = {
   counted?: Array<number>;
+  leases?: Array<HourLeases>;
   running?: Array<ScheduledStart>;
   waiting?: Array<WaitingExecutions>;
 };
@@ -4388,10 +4400,20 @@ export type Vary = {
   what: "deadline" | "demand" | "promised" | "penalty" | "price" | "quota" | "contract" | "budget" | "total" | "spot_share";
 };
 
+export type WaitingCost = {
+  bill: Amount;
+  value_refused: Amount;
+};
+
 export type WaitingExecutions = {
   arrived: string;
   class: string;
   jobs: number;
+};
+
+export type WaitingMonth = {
+  bill: Amount;
+  start: string;
 };
 
 export type Warning = {
@@ -4466,6 +4488,16 @@ export type WholeJobs = {
   gap: (Amount);
   infeasible_hours?: number;
   value_refused: (Amount);
+};
+
+export type WithWaiting = {
+  at_once: (WaitingCost);
+  bill: Amount;
+  gap: (Amount);
+  months: Array<WaitingMonth>;
+  saved: (Amount);
+  until: string;
+  value_refused: Amount;
 };
 
 export type WithoutPromise = {
