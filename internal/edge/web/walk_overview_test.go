@@ -156,11 +156,11 @@ func TestOverview(t *testing.T) {
 	s.open(t, ctx, "/")
 	until(t, ctx, fmt.Sprintf(`location.pathname === "/overview" && document.querySelectorAll(".overview tbody tr").length === %d`, clusters))
 
-	bill, change, planned, refusing := new(big.Rat), new(big.Rat), 0, 0
+	bill, change, planned, refusing, refuser := new(big.Rat), new(big.Rat), 0, 0, ""
 	for _, l := range lines {
 		if l.Plan != nil {
 			if l.Plan.Refused > 0 {
-				refusing++
+				refusing, refuser = refusing+1, l.Cluster
 			}
 			is := new(big.Rat).Mul(amount(t, l.Plan.Bill), big.NewRat(3600, l.Plan.Period))
 			bill.Add(bill, is)
@@ -173,11 +173,11 @@ func TestOverview(t *testing.T) {
 	one := big.NewRat(1, 1)
 	said := value[string](t, ctx, `document.querySelector("main h1").textContent`)
 	begin := fmt.Sprintf("%d of %d clusters rent VMs for %s an hour, %s less than a day ago. %s so far: $", planned, clusters, amountOf(t, bill.FloatString(9), one, false), amountOf(t, change.Neg(change).FloatString(9), one, false), asked.UTC().Month())
-	first := ". 1 needs attention."
+	first := fmt.Sprintf(". cluster-%03d needs attention.", clusters-1)
 	if refusing == 1 {
-		first = ". 1 needs attention, 1 refuses jobs."
+		first = fmt.Sprintf(". cluster-%03d needs attention, %s refuses jobs.", clusters-1, refuser)
 	} else if refusing > 1 {
-		first = fmt.Sprintf(". 1 needs attention, %d refuse jobs.", refusing)
+		first = fmt.Sprintf(". cluster-%03d needs attention, %d refuse jobs.", clusters-1, refusing)
 	}
 	shown, found := strings.CutPrefix(strings.TrimSuffix(said, first), begin)
 	if !found {

@@ -107,7 +107,7 @@ func walkWait(t *testing.T, s *server, browser context.Context) {
 		if strings.Contains(hour(next), ",") {
 			on = "on"
 		}
-		return fmt.Sprintf("%s, 1,%d start %s %s", waiting, starts-1000, on, hour(next))
+		return fmt.Sprintf("%s, up to 1,%d start %s %s", waiting, starts-1000, on, hour(next))
 	}
 	shown := func(ctx context.Context, name string) {
 		t.Helper()

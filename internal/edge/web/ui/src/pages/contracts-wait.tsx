@@ -14,6 +14,7 @@ import { count } from "../model/words.ts";
 import { Export, type Kept } from "../parts/export.tsx";
 import { Shown } from "../parts/fetched.tsx";
 import { Name } from "../parts/name.tsx";
+import { Unplanned } from "../parts/noplan.tsx";
 import { DataTable } from "../parts/table.tsx";
 import { now } from "../state/clock.ts";
 import { cluster, current } from "../state/cluster.ts";
@@ -42,6 +43,7 @@ export function Wait() {
   const weeks = plan === null ? "" : why ? "1" : span; // the question what a schedule would be
   const of = useFetched(async () => (weeks ? (await ask("POST /v1/clusters/{cluster}/schedules", { path: { cluster: name }, body: asked(weeks) }))!.value : null), name, weeks, plan);
   const a = span || why ? of.value.value : (f?.answer ?? null);
+  if (plan === null) return <Unplanned />;
   return (
     <>
       <div class="headed">

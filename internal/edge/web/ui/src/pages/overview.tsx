@@ -6,7 +6,7 @@ import { Spark } from "../charts/spark.tsx";
 import { decimal, eachAtRate, headline, perPeriod, type Period, periodTexts, shownPeriods, type Units, units } from "../model/money.ts";
 import type { Column } from "../model/table.ts";
 import { clock, day, monthOf, sinceInMonth } from "../model/time.ts";
-import { brief, count, percentAtMost, type Tone } from "../model/words.ts";
+import { brief, count, inText, percentAtMost, type Tone } from "../model/words.ts";
 import { Export } from "../parts/export.tsx";
 import { Shown } from "../parts/fetched.tsx";
 import { Mark } from "../parts/mark.tsx";
@@ -97,7 +97,7 @@ function lead(all: Line[], per: Period): string {
   const since = planned.filter((l) => change(l, per) !== null).length;
   const costs = [...sums].map(([currency, s]) => headline(s.bill, currency)).join(" and ");
   const differs = [...sums].filter(([, s]) => s.change !== 0n).map(([currency, s]) => `${headline(s.change < 0n ? -s.change : s.change, currency)} ${s.change < 0n ? "less" : "more"}`);
-  const calls = all.filter((l) => state(l).tone === "bad").length;
+  const calls = all.filter((l) => state(l).tone === "bad");
   const some = planned.length < all.length ? `${planned.length} of ${count(all.length, "cluster", "clusters")} ${planned.length === 1 ? "rents" : "rent"}` : count(all.length, "cluster rents", "clusters rent");
   const rented = planned.length > 0 ? `${some} VMs for ${costs} ${eachAtRate[per]}` : `${count(all.length, "cluster has", "clusters have")} no plan yet`;
   const changed = differs.length > 0 ? `${differs.join(" and ")} than a day ago` : "as much as a day ago";
@@ -106,8 +106,8 @@ function lead(all: Line[], per: Period): string {
       ? `${rented}${since > 0 && differs.length > 0 ? `, ${changed}` : ""}`
       : `${rented}. ${count(planned.length - since, "has", "have")} no bill of a day ago; ${since === 1 ? "the other one costs" : "the others cost"} ${changed}`;
   const months = [...sums].map(([currency, s]) => headline(s.month, currency)).join(" and ");
-  const refuse = all.filter(refuses).length;
-  const first = [...(calls > 0 ? [`${count(calls, "needs", "need")} attention`] : []), ...(refuse > 0 ? [`${count(refuse, "refuses", "refuse")} jobs`] : [])];
+  const who = (of: Line[], one: string, many: string, what: string) => (of.length === 0 ? [] : [`${of.length === 1 ? `${inText(of[0]!.cluster)} ${one}` : count(of.length, one, many)} ${what}`]);
+  const first = [...who(calls, "needs", "need", "attention"), ...who(all.filter(refuses), "refuses", "refuse", "jobs")];
   return `${said}. ${months ? `${monthOf(now.value)} so far: ${months}. ` : ""}${first.length > 0 ? `${first.join(", ")}.` : planned.length > 0 ? "No job is refused." : ""}`.trim();
 }
 
