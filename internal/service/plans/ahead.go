@@ -92,6 +92,9 @@ func (d *Desk) AdmitsMore(cluster, class string, than int64) (at time.Time, jobs
 	}
 	known, _ := d.glance(shown)
 	for _, m := range known.Moments {
+		if m.At.After(known.Until) { // those are of earlier inputs
+			break
+		}
 		for _, c := range m.Plan.Classes {
 			if n := capacity.Places(c.Admitted); c.Name == class && n > than {
 				return m.At, n
