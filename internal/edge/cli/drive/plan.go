@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -41,10 +42,15 @@ func (a *planned) known(what, flag string, names, has []string) error {
 	return nil
 }
 
-// checkTypes refuses a type that the cluster does not have: the VMs of another would count for it.
+// checkTypes refuses a type that the cluster does not have: the VMs of another would count for it. A server of before
+// that agents could list types says nothing.
 func (a *planned) checkTypes(ctx context.Context) error {
 	items, err := a.s.Items(ctx, 0, openapi.ListVMTypes(a.cluster))
-	if err != nil {
+	var refused *remote.Problem
+	switch {
+	case errors.As(err, &refused) && refused.Status == http.StatusForbidden:
+		return nil
+	case err != nil:
 		return err
 	}
 	var has []string
