@@ -75,8 +75,8 @@ A class is a licence of Slurm. Write into slurm.conf as many as could ever be of
 
 The driver keeps back those beyond the plan by a reservation of each licence, headroom-nightly-etl. A change takes
 20 ms and ends no job: where more run than the plan admits, none starts until they have ended. Waiting jobs have the
-reason as their comment (squeue -o "%i %T %k"), unless their users gave them another. deploy/slurm has a job_submit plug-in that gives jobs the
-licence of their partition.
+reason as their comment (squeue -o "%i %T %k"), unless their users gave them another. Jobs without a licence are not
+held: deploy/slurm has a job_submit plug-in that gives jobs the licence of their partition.
 
 With --nodes the elastic nodes of a partition are as many as the plan has VMs of a type. They are asked for before they
 are needed, and given back without a job.
