@@ -27,7 +27,8 @@ func TestSlurmStaysQuick(t *testing.T) {
 		t.Fatal(err)
 	}
 	alone := slurmtest.Start(t, slurmtest.Setup{Licences: "none:1"})
-	d := startDriven(t, slurmtest.Setup{Plugin: string(plugin)})
+	text := strings.Replace(string(plugin), "local more_classes = {}", `local more_classes = {"adhoc"}`, 1)
+	d := startDriven(t, slurmtest.Setup{Plugin: text})
 	both := []*slurmtest.Slurm{alone, d.slurm}
 	d.drive(t, "--every", "10s") // as it does by itself
 	t.Cleanup(func() { d.endDriver(t) })
