@@ -91,7 +91,15 @@ func (d *Desk) AdmitsMore(cluster, class string, than int64) (at time.Time, jobs
 		return at, 0
 	}
 	known, _ := d.glance(shown)
-	for _, m := range known.Moments {
+	return known.admitsMore(class, than)
+}
+
+// admitsMore looks no further than Until: moments beyond it are of earlier inputs, and nobody is promised those.
+func (o Outlook) admitsMore(class string, than int64) (at time.Time, jobs int64) {
+	for _, m := range o.Moments {
+		if m.At.After(o.Until) {
+			break
+		}
 		for _, c := range m.Plan.Classes {
 			if n := capacity.Places(c.Admitted); c.Name == class && n > than {
 				return m.At, n

@@ -21,6 +21,8 @@ type Plan struct {
 	VMs    map[string]int64   // by type, of those whose nodes follow the plan: how many run now, or must be asked for by now
 	Unsure error              // why what comes is not known; then no node is given back
 
+	Gone []string // classes that the plan before had, and this one has not
+
 	Later map[string]time.Time // by class without places: when VMs are planned for it next, where that is known
 }
 
@@ -42,7 +44,8 @@ type Nodes struct {
 // Limit is an engine's own limit of a class.
 type Limit struct {
 	Places int64
-	Most   int64 // the highest that the engine's settings allow
+	Most   int64  // the highest that the engine's settings allow
+	By     string // what keeps it, in the engine's words
 
 	// What the class may take of the cluster, and what it may by the plan, in the engine's words. Both are empty where
 	// the engine limits jobs alone.
@@ -79,6 +82,7 @@ type Step struct {
 	From, To int64  // places, or nodes of a type, where no job is told anything
 	Before   string // what the class might take of the cluster, where the engine limits that
 	Room     string // what it may take now
+	Taken    int64  // places, where running jobs take more than To
 	Job      string // the job that is told
 	Sentence string
 	Type     string // the VM type whose nodes change, instead of a class
@@ -100,15 +104,21 @@ func Compare(p Plan, s State) (steps []Step, lacks []string) {
 		want := p.Places[class]
 		limit, known := s.Limits[class]
 		if !known {
-			lacks = append(lacks, fmt.Sprintf("The engine has no limit for the class %q, so its jobs are not held to the plan's %d places.", class, want))
+			lacks = append(lacks, fmt.Sprintf("The engine has no limit for the class %q, so its jobs are not held to the plan's %s.",
+				class, counted(want, "place")))
 			continue
 		}
 		if want > limit.Most {
-			lacks = append(lacks, fmt.Sprintf("The plan has %d places for the class %q, and the engine's settings allow %d.", want, class, limit.Most))
+			lacks = append(lacks, fmt.Sprintf("The plan has %s for the class %q, and the engine's settings allow %d.",
+				counted(want, "place"), class, limit.Most))
 			want = limit.Most
 		}
 		places[class] = want
-		switch step := (Step{Class: class, From: limit.Places, To: want, Before: limit.Room, Room: limit.PlanRoom}); {
+		step := Step{Class: class, From: limit.Places, To: want, Before: limit.Room, Room: limit.PlanRoom}
+		if taken := s.Running[class]; taken > want {
+			step.Taken = taken
+		}
+		switch {
 		case want < limit.Places:
 			steps = append(steps, step)
 		case want > limit.Places || limit.Room != limit.PlanRoom:
@@ -132,6 +142,13 @@ func Compare(p Plan, s State) (steps []Step, lacks []string) {
 	return steps, lacks
 }
 
+func counted(n int64, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
 // power returns what brings the nodes of each type to the plan. Nodes without jobs are given back, the last first.
 func power(p Plan, s State) (steps []Step, lacks []string) {
 	for _, vmType := range slices.Sorted(maps.Keys(p.VMs)) {
@@ -141,7 +158,8 @@ func power(p Plan, s State) (steps []Step, lacks []string) {
 		case more > 0:
 			step.Nodes = of.Off[:min(more, mostNodes, int64(len(of.Off)))]
 			if more > int64(len(of.Off)) {
-				lacks = append(lacks, fmt.Sprintf("The plan has %d VMs of the type %q, and the engine can have %d nodes of it.", want, vmType, of.Run+int64(len(of.Off))))
+				lacks = append(lacks, fmt.Sprintf("The plan has %s of the type %q, and the engine can have %s of it.",
+					counted(want, "VM"), vmType, counted(of.Run+int64(len(of.Off)), "node")))
 			}
 		case more < 0 && p.Unsure == nil:
 			step.Nodes = of.Idle[max(0, int64(len(of.Idle))-min(-more, mostNodes)):]
@@ -160,16 +178,22 @@ func power(p Plan, s State) (steps []Step, lacks []string) {
 func waiting(j Job, taken, places int64, p Plan) string {
 	plan := p.Number
 	switch later, known := p.Later[j.Class]; {
+	case slices.Contains(p.Gone, j.Class):
+		return fmt.Sprintf("the class %s is no longer in the plan.", j.Class)
 	case places == 0 && known:
-		return fmt.Sprintf("plan %d has no place for %s jobs; VMs for them are planned from %s on.", plan, j.Class, later.UTC().Format("2006-01-02 15:04 UTC"))
+		from := later.UTC().Format("2006-01-02 15:04 UTC")
+		return fmt.Sprintf("plan %d has no place for the class %s; VMs for it are planned from %s on.", plan, j.Class, from)
 	case places == 0:
-		return fmt.Sprintf("plan %d has no place for %s jobs.", plan, j.Class)
+		return fmt.Sprintf("plan %d has no place for the class %s.", plan, j.Class)
 	case taken > places:
 		return fmt.Sprintf("%d places of %s are taken, and plan %d has %d.", taken, j.Class, plan, places)
+	case taken == places && places == 1:
+		return fmt.Sprintf("the one place of %s is taken, and plan %d has no other.", j.Class, plan)
 	case taken == places:
 		return fmt.Sprintf("%d of %d places of %s are taken, as many as plan %d has.", taken, places, j.Class, plan)
 	case taken+j.Waits > places:
-		return fmt.Sprintf("%d of %d places of %s are taken, and this job asks for %d.", taken, places, j.Class, j.Waits)
+		return fmt.Sprintf("plan %d has %s of %s with %d free, and this job asks for %d.",
+			plan, counted(places, "place"), j.Class, places-taken, j.Waits)
 	}
 	return ""
 }
@@ -180,7 +204,8 @@ type Driver struct {
 	Engine Engine
 	DryRun bool                             // says what would be done, and does nothing
 	Did    func(s Step, dry bool)           // is told of each step
-	Warn   func(sentence string, err error) // is told of what goes wrong, once while it lasts
+	Warn   func(sentence string, err error) // is told of what goes wrong, once while it lasts; the sentence may say the error
+	Saw    func(p Plan, s State)            // is told what a dry run saw, if it is there
 	Tell   func(sentence string)            // is told which driver acts, when that changes
 
 	Ended    func(ctx context.Context, list string) error             // keeps past jobs
@@ -190,8 +215,9 @@ type Driver struct {
 	Lead func(ctx context.Context, lasts time.Duration) (other string, err error)
 
 	said     map[string]bool
-	planned  []string // classes of the plan before
-	leads    string   // what was said last about who acts
+	planned  []string         // classes of the plan before
+	left     map[string]Limit // the limits that the turn before left
+	leads    string           // what was said last about who acts
 	measured measuring
 }
 
@@ -212,7 +238,7 @@ func (d *Driver) Turn(ctx context.Context) error {
 	}
 	classes := slices.Sorted(maps.Keys(p.Places))
 	gone := slices.DeleteFunc(slices.Clone(d.planned), func(class string) bool { return slices.Contains(classes, class) })
-	p.Places = maps.Clone(p.Places)
+	p.Places, p.Gone = maps.Clone(p.Places), gone
 	for _, class := range gone {
 		p.Places[class] = 0
 	}
@@ -228,9 +254,18 @@ func (d *Driver) Turn(ctx context.Context) error {
 		}
 		warn(fmt.Sprintf("The plan has no class %q any more, so no further job of it starts.", class), nil)
 	}
+	if d.DryRun && d.Saw != nil {
+		d.Saw(p, s)
+	}
+	for _, sentence := range d.changed(s.Limits) {
+		warn(sentence, nil)
+	}
 	steps, lacks := Compare(p, s)
 	for _, sentence := range lacks {
 		warn(sentence, nil)
+	}
+	if d.left = maps.Clone(s.Limits); d.DryRun {
+		d.left = nil
 	}
 	failed := d.act(ctx, steps, warn)
 	if len(failed) == 0 {
@@ -245,13 +280,30 @@ func (d *Driver) Turn(ctx context.Context) error {
 	return errors.Join(failed...)
 }
 
+// changed tells of the limits that are not as the turn before left them. Engines whose settings changed count anew.
+func (d *Driver) changed(now map[string]Limit) (sentences []string) {
+	for _, class := range slices.Sorted(maps.Keys(now)) {
+		was, known := d.left[class]
+		if is := now[class]; known && is.Most == was.Most && is.Places != was.Places {
+			sentences = append(sentences, fmt.Sprintf("Somebody else set the class %q from %d to %s in the engine (%s). Does another cluster drive it too?",
+				class, was.Places, counted(is.Places, "place"), is.By))
+		}
+	}
+	return sentences
+}
+
 // act takes the steps, of which those of limits come first. What the engine refuses does not keep it from the others.
 func (d *Driver) act(ctx context.Context, steps []Step, warn func(string, error)) (failed []error) {
 	done := func(step Step, err error) {
 		if err != nil {
-			warn("The engine refused a step: "+err.Error(), nil)
+			warn("The engine refused a step: "+err.Error(), err)
 			failed = append(failed, err)
+			delete(d.left, step.Class)
 			return
+		}
+		if left, limited := d.left[step.Class]; limited && step.Job == "" {
+			left.Places = step.To
+			d.left[step.Class] = left
 		}
 		d.Did(step, d.DryRun)
 	}
@@ -325,5 +377,8 @@ func (d *Driver) acts(other string, err error) bool {
 		d.Tell(now)
 	}
 	d.leads = now
+	if other != "" {
+		d.left = nil // that one may change the limits
+	}
 	return err == nil && other == ""
 }

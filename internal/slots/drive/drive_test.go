@@ -22,11 +22,11 @@ func TestCompare(t *testing.T) {
 	}
 	steps, lacks := Compare(p, s)
 	want := []Step{
-		{Class: "b", From: 4, To: 1}, {Class: "a", From: 2, To: 5}, {Class: "c", From: 0, To: 7},
+		{Class: "b", From: 4, To: 1, Taken: 4}, {Class: "a", From: 2, To: 5}, {Class: "c", From: 0, To: 7},
 		{Class: "a", Job: "1", Sentence: "5 of 5 places of a are taken, as many as plan 3 has."},
-		{Class: "c", Job: "3", Sentence: "6 of 7 places of c are taken, and this job asks for 2."},
+		{Class: "c", Job: "3", Sentence: "plan 3 has 7 places of c with 1 free, and this job asks for 2."},
 		{Class: "c", Job: "4"}, // it has room, and will start
-		{Class: "d", Job: "5", Sentence: "plan 3 has no place for d jobs."},
+		{Class: "d", Job: "5", Sentence: "plan 3 has no place for the class d."},
 	}
 	if !reflect.DeepEqual(steps, want) {
 		t.Errorf("got\n%+v\nwant\n%+v", steps, want)
@@ -126,13 +126,39 @@ func TestTroubleIsSaidOnce(t *testing.T) {
 // A job of a class without places is told when VMs are planned for it, where that is known.
 func TestJobsAreToldWhenTheirTimeComes(t *testing.T) {
 	t.Parallel()
-	p := Plan{Number: 3, Later: map[string]time.Time{"d": time.Date(2026, 11, 29, 5, 0, 0, 0, time.UTC)}}
+	p := Plan{Number: 3, Gone: []string{"f"}, Later: map[string]time.Time{"d": time.Date(2026, 11, 29, 5, 0, 0, 0, time.UTC)}}
 	for class, want := range map[string]string{
-		"d": "plan 3 has no place for d jobs; VMs for them are planned from 2026-11-29 05:00 UTC on.",
-		"e": "plan 3 has no place for e jobs.",
+		"d": "plan 3 has no place for the class d; VMs for it are planned from 2026-11-29 05:00 UTC on.",
+		"f": "the class f is no longer in the plan.",
+		"e": "plan 3 has no place for the class e.",
 	} {
 		if got := waiting(Job{Class: class, Waits: 1}, 0, 0, p); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
+	}
+}
+
+// A limit that somebody else changed is told of: once, and not where the engine's settings or another driver changed it.
+func TestChangesByOthersAreTold(t *testing.T) {
+	t.Parallel()
+	engine := &frail{State: State{Limits: map[string]Limit{"a": {Places: 9, Most: 9, By: "the licence a"}}}}
+	var said []string
+	d := Driver{
+		Plan:   func(context.Context) (Plan, error) { return Plan{Number: 1, Places: map[string]int64{"a": 3}}, nil },
+		Engine: engine, Did: func(Step, bool) {}, Warn: func(sentence string, err error) { said = append(said, sentence) },
+		Tell: func(string) {}, Observed: func(context.Context, int64, int64) error { return nil },
+	}
+	for i, now := range []Limit{{Places: 9, Most: 9}, {Places: 3, Most: 9}, {Places: 8, Most: 14}, {Places: 1, Most: 14, By: "the licence a"}, {Places: 5, Most: 14}} {
+		engine.Limits["a"] = now
+		if i == 4 {
+			d.acts("another", nil)
+		}
+		if err := d.Turn(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := []string{`Somebody else set the class "a" from 3 to 1 place in the engine (the licence a). Does another cluster drive it too?`}
+	if !slices.Equal(said, want) {
+		t.Errorf("it says %q, want %q", said, want)
 	}
 }

@@ -823,7 +823,7 @@ var Operations = []Operation{
 		{Name: "Prefer", In: "header", About: "respond-async: simulate in the background.", Shape: &Shape{Kind: Text, Rules: "max=200"}},
 		{Name: "Idempotency-Key", In: "header", About: "Makes repeating the request harmless, for 24 hours.", Shape: &Shape{Kind: Text, Rules: "min=1,max=200,matches=^[!-~]+$", About: "Makes repeating the request harmless, for 24 hours."}},
 	}, Sends: true, Needs: true},
-	{ID: "listVMTypes", Method: "GET", Path: "/v1/clusters/{cluster}/vm-types", Role: "viewer", Parameters: []Parameter{
+	{ID: "listVMTypes", Method: "GET", Path: "/v1/clusters/{cluster}/vm-types", Role: "viewer", Agent: true, Parameters: []Parameter{
 		{Name: "cluster", In: "path", Required: true, About: "The cluster's name: small letters, digits and hyphens inside.", Shape: &Shape{Kind: Text, Rules: "min=1,max=63,matches=^[a-z0-9]([a-z0-9-]*[a-z0-9])?$", About: "The cluster's name: small letters, digits and hyphens inside."}},
 		{Name: "limit", In: "query", About: "The maximum number of items on a page.", Shape: &Shape{Kind: Whole, Rules: "whole,int64,gte=1,lte=1000"}},
 		{Name: "cursor", In: "query", About: "The `next_cursor` of the page before.", Shape: &Shape{Kind: Text, Rules: "min=1,max=1000"}},

@@ -17,7 +17,7 @@ type MemberFlag struct {
 	Pointer string // to the member
 	Usage   string
 	Alone   bool   // the object the member is in has no other member afterwards
-	Ends    string // a member of the same object that is left out afterwards
+	Against string // a flag whose member must not be true beside it
 }
 
 // Set puts the value of a flag at its pointer.
@@ -26,9 +26,6 @@ func (n *Node) Set(f MemberFlag, value string) {
 	for i, step := range steps {
 		if i > 0 && f.Alone {
 			n.Kind, n.Members = ObjectNode, nil
-		}
-		if i == len(steps)-1 && f.Ends != "" {
-			n.Drop(f.Ends)
 		}
 		next := n.Member(step)
 		if next == nil || i < len(steps)-1 && next.Kind != ObjectNode {
@@ -39,6 +36,16 @@ func (n *Node) Set(f MemberFlag, value string) {
 		n = next
 	}
 	*n = Node{Kind: BareNode, Text: value, Place: Place{Flag: f.Name}}
+}
+
+// True reports whether the member at a flag's pointer is true.
+func (n *Node) True(f MemberFlag) bool {
+	for _, step := range strings.Split(f.Pointer, "/")[1:] {
+		if n = n.Member(step); n == nil {
+			return false
+		}
+	}
+	return n.Kind == BareNode && n.Text == "true"
 }
 
 // Drop removes a member.

@@ -3,6 +3,7 @@ package drive
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -43,6 +44,8 @@ type driveFlags struct {
 	dryRun, once bool
 	every, lead  time.Duration
 	nodes        map[string]string // where the nodes of VM types are, in the engine's words
+	classFlag    string            // names what classes are in the engine, if they are not called as they are:
+	classes      map[string]string
 }
 
 // add adds the flags that every driver has.
@@ -60,8 +63,7 @@ func (f *driveFlags) check() error {
 }
 
 func slurmCommand(to *remote.Connection) *cobra.Command {
-	var f driveFlags
-	var licences map[string]string
+	f := driveFlags{classFlag: "licence"}
 	c := &cobra.Command{
 		Use: "slurm CLUSTER", Short: "Let as many jobs of each class run in Slurm as the plan admits",
 		Long: `Lets as many jobs of each class run in Slurm as the current plan admits; the others stay pending, and say why.
@@ -73,8 +75,8 @@ A class is a licence of Slurm. Write into slurm.conf as many as could ever be of
 
 The driver keeps back those beyond the plan by a reservation of each licence, headroom-nightly-etl. A change takes
 20 ms and ends no job: where more run than the plan admits, none starts until they have ended. Waiting jobs have the
-reason as their comment (squeue -o "%i %T %k"), unless their users gave them another. deploy/slurm has a job_submit plug-in that gives jobs the
-licence of their partition.
+reason as their comment (squeue -o "%i %T %k"), unless their users gave them another. Jobs without a licence are not
+held: deploy/slurm has a job_submit plug-in that gives jobs the licence of their partition.
 
 With --nodes the elastic nodes of a partition are as many as the plan has VMs of a type. They are asked for before they
 are needed, and given back without a job.
@@ -89,7 +91,7 @@ is enough. To stop driving, end it and delete the reservations: scontrol delete 
 		Args: cobra.ExactArgs(1),
 	}
 	f.add(c)
-	c.Flags().StringToStringVar(&licences, "licence", nil, "the licence of a class, as `class=licence` (default the class's name)")
+	c.Flags().StringToStringVar(&f.classes, f.classFlag, nil, "the licence of a class, as `class=licence` (default the class's name)")
 	c.Flags().StringToStringVar(&f.nodes, "nodes", nil, "let the nodes of a partition be as many as the plan has VMs, as `type=partition`")
 	c.Flags().DurationVar(&f.lead, "lead", 5*time.Minute, "how long before they are needed nodes are asked for")
 	c.PreRunE = func(*cobra.Command, []string) error {
@@ -99,15 +101,18 @@ is enough. To stop driving, end it and delete the reservations: scontrol delete 
 		return f.check()
 	}
 	return to.Command(c, func(c *cobra.Command, s *remote.Service, args []string) error {
-		return f.run(c, s, args[0], "slurm", &slurm.Slurm{Licences: licences, Partitions: f.nodes})
+		return f.run(c, s, args[0], "slurm", &slurm.Slurm{Licences: f.classes, Partitions: f.nodes})
 	})
 }
 
 // run drives an engine once, or until it is interrupted.
 func (f *driveFlags) run(c *cobra.Command, s *remote.Service, cluster, name string, engine drive.Engine) error {
 	log := slog.New(slog.NewTextHandler(c.ErrOrStderr(), nil))
-	steps := 0
+	steps, warned := 0, false
 	by := planned{s: s, cluster: cluster, types: slices.Sorted(maps.Keys(f.nodes)), lead: f.lead}
+	if err := f.checkNames(c.Context(), &by, log); err != nil {
+		return shell.Fail(shell.ExitUsage, err)
+	}
 	d := drive.Driver{
 		Plan: by.plan, Engine: engine, DryRun: f.dryRun,
 		Did: func(step drive.Step, dry bool) {
@@ -115,14 +120,20 @@ func (f *driveFlags) run(c *cobra.Command, s *remote.Service, cluster, name stri
 			tell(c.OutOrStdout(), step, dry)
 		},
 		Warn: func(sentence string, err error) {
+			warned = true
 			switch {
 			case err == nil:
 				log.Warn(shell.Shown(sentence))
 			case !f.dryRun && !f.once: // else it is the command's own error
-				log.Warn(shell.Shown(sentence), "error", err)
+				if strings.Contains(sentence, err.Error()) {
+					log.Warn(shell.Shown(sentence))
+				} else {
+					log.Warn(shell.Shown(sentence), "error", err)
+				}
 			}
 		},
 	}
+	d.Saw = func(p drive.Plan, s drive.State) { saw(c.OutOrStdout(), p, s, f.lead) }
 	d.Tell = func(sentence string) { log.Info(shell.Shown(sentence)) }
 	d.Ended = func(ctx context.Context, list string) error {
 		return keepEnded(ctx, c.OutOrStdout(), log, s, cluster, list)
@@ -150,10 +161,31 @@ func (f *driveFlags) run(c *cobra.Command, s *remote.Service, cluster, name stri
 		defer func() { _, _ = d.Lead(c.Context(), 0) }()
 	}
 	err := d.Turn(c.Context())
-	if err == nil && steps == 0 {
+	switch {
+	case err != nil || steps > 0:
+	case warned:
+		fmt.Fprintln(c.OutOrStdout(), "Nothing to change, apart from the warnings above.")
+	default:
 		fmt.Fprintln(c.OutOrStdout(), "The engine keeps to the plan already.")
 	}
 	return err
+}
+
+// checkNames refuses types and classes that flags name and the cluster does not have. Of a class that was deleted a driver
+// that is started again only warns, for the sake of the others. A server that is away is told of later.
+func (f *driveFlags) checkNames(ctx context.Context, by *planned, log *slog.Logger) error {
+	p, err := by.plan(ctx)
+	if err == nil {
+		err = by.known("class", f.classFlag, slices.Sorted(maps.Keys(f.classes)), slices.Sorted(maps.Keys(p.Places)))
+		if err != nil && !f.dryRun && !f.once {
+			log.Warn(shell.Shown(fault.Capital(err.Error())))
+			return nil
+		}
+	}
+	if unknown := (unknownName{}); errors.As(err, &unknown) {
+		return err
+	}
+	return nil
 }
 
 // tell says what was done, or would be.
@@ -163,13 +195,41 @@ func tell(w io.Writer, step drive.Step, dry bool) {
 		verb := map[[2]bool]string{{true, true}: "would be asked for", {false, true}: "are asked for", {true, false}: "would be given back", {false, false}: "are given back"}[[2]bool{dry, step.To > step.From}]
 		fmt.Fprintf(w, "%s: %s now, %d by the plan: %s %s\n", shell.Shown(step.Type), shell.Counted(int64(step.From), "node"), step.To, shell.Shown(strings.Join(step.Nodes, ",")), verb)
 	case step.Job != "" && step.Sentence == "":
-		fmt.Fprintf(w, "%s: job %s waits no longer for a place\n", shell.Shown(step.Class), shell.Shown(step.Job))
+		fmt.Fprintf(w, "%s: the sentence at job %s is taken away\n", shell.Shown(step.Class), shell.Shown(step.Job))
 	case step.Job != "":
 		fmt.Fprintf(w, "%s: job %s is told: %s\n", shell.Shown(step.Class), shell.Shown(step.Job), shell.Shown(step.Sentence))
 	case dry:
 		fmt.Fprintf(w, "%s: %s now, %d%s by the plan\n", shell.Shown(step.Class), before(step), step.To, with(step.Room))
 	default:
-		fmt.Fprintf(w, "%s: %s%s, %s before\n", shell.Shown(step.Class), shell.Counted(step.To, "place"), with(step.Room), before(step))
+		over := ""
+		if step.Taken > 0 {
+			over = fmt.Sprintf("; %d are taken, and none starts until %d are free", step.Taken, step.Taken-step.To+1)
+		}
+		fmt.Fprintf(w, "%s: %s%s, %s before%s\n", shell.Shown(step.Class), shell.Counted(step.To, "place"), with(step.Room), before(step), over)
+	}
+}
+
+// saw says what a dry run saw of each class, and which plans count for nodes.
+func saw(w io.Writer, p drive.Plan, s drive.State, lead time.Duration) {
+	for _, class := range slices.Sorted(maps.Keys(s.Limits)) {
+		waiting := int64(0)
+		for _, j := range s.Jobs {
+			if j.Class == class && j.Waits > 0 {
+				waiting++
+			}
+		}
+		fmt.Fprintf(w, "%s: %s", shell.Shown(class), shell.Shown(s.Limits[class].By))
+		if s.Running != nil { // otherwise the engine does not tell
+			fmt.Fprintf(w, "; %s taken, %s waiting", shell.Counted(s.Running[class], "place"), shell.Counted(waiting, "job"))
+		}
+		if places, taken := p.Places[class], s.Running[class]; taken > places {
+			fmt.Fprintf(w, "; none starts until %d are free, as the plan has %s", taken-places+1, shell.Counted(places, "place"))
+		}
+		fmt.Fprintln(w)
+	}
+	if len(p.VMs) > 0 && lead > 0 {
+		until := time.Now().Add(lead).UTC().Format("2006-01-02 15:04 UTC")
+		fmt.Fprintf(w, "nodes: the most VMs of the plans from now until %s count (--lead %s)\n", until, lead)
 	}
 }
 
@@ -202,7 +262,11 @@ func lead(s *remote.Service, cluster, engine string) func(context.Context, time.
 		if err := answer.Into(&d); err != nil || d.Held || lasts == 0 {
 			return "", err
 		}
-		return d.Holder, nil
+		holder := d.Holder
+		if at := strings.LastIndex(holder, " "); at > 0 { // what tells processes of one number apart says nothing to people
+			holder = holder[:at]
+		}
+		return holder, nil
 	}
 }
 

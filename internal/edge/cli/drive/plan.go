@@ -2,12 +2,15 @@ package drive
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"math"
+	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"example.org/headroom/internal/core/capacity"
@@ -24,6 +27,43 @@ type planned struct {
 	cluster string
 	types   []string // whose nodes follow
 	lead    time.Duration
+}
+
+// unknownName is of a name that a flag has and the cluster does not.
+type unknownName struct{ error }
+
+// known refuses the first name that the cluster does not have.
+func (a *planned) known(what, flag string, names, has []string) error {
+	for _, name := range names {
+		if !slices.Contains(has, name) {
+			return unknownName{fmt.Errorf("the cluster %s has no %s %q (--%s); it has %s", a.cluster, what, name, flag, strings.Join(has, ", "))}
+		}
+	}
+	return nil
+}
+
+// checkTypes refuses a type that the cluster does not have: the VMs of another would count for it. A server of before
+// that agents could list types says nothing.
+func (a *planned) checkTypes(ctx context.Context) error {
+	items, err := a.s.Items(ctx, 0, openapi.ListVMTypes(a.cluster))
+	var refused *remote.Problem
+	switch {
+	case errors.As(err, &refused) && refused.Status == http.StatusForbidden:
+		return nil
+	case err != nil:
+		return err
+	}
+	var has []string
+	for _, item := range items {
+		var t struct {
+			Name string `json:"name"`
+		}
+		if err := json.Unmarshal(item, &t); err != nil {
+			return err
+		}
+		has = append(has, t.Name)
+	}
+	return a.known("VM type", "nodes", a.types, has)
 }
 
 // count counts the VMs of the types that follow.
@@ -73,6 +113,9 @@ func (a *planned) plan(ctx context.Context) (drive.Plan, error) {
 	if p.Later, err = a.later(ctx, now, p.Places); err != nil || len(a.types) == 0 {
 		return p, err
 	}
+	if err := a.checkTypes(ctx); err != nil {
+		return p, err
+	}
 	if p.VMs, err = a.count(now); err != nil {
 		return p, err
 	}
@@ -91,13 +134,20 @@ func (a *planned) later(ctx context.Context, now plans.Scaling, places map[strin
 			return nil, err
 		}
 	}
-	return nextVMs(places, now.Next), nil
+	if now.NextUntil == nil {
+		return nil, nil
+	}
+	return nextVMs(places, now.Next, *now.NextUntil, time.Now().Add(plans.LongestLead)), nil
 }
 
-// nextVMs returns the first moment at which each class without places has VMs.
-func nextVMs(places map[string]int64, next []plans.ScalingNext) map[string]time.Time {
+// nextVMs returns the first moment at which each class without places has VMs, of those before the end. Moments beyond until
+// are of earlier inputs, which say nothing of what comes now.
+func nextVMs(places map[string]int64, next []plans.ScalingNext, until, end time.Time) map[string]time.Time {
 	later := map[string]time.Time{}
 	for _, moment := range next {
+		if moment.At.After(until) || moment.At.After(end) {
+			break
+		}
 		for class, vms := range moment.Classes {
 			if _, known := later[class]; !known && places[class] == 0 && vms > 0 {
 				later[class] = moment.At

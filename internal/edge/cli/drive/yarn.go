@@ -12,7 +12,7 @@ import (
 )
 
 func yarnCommand(to *remote.Connection) *cobra.Command {
-	var f driveFlags
+	f := driveFlags{classFlag: "queue"}
 	var y yarn.Yarn
 	c := &cobra.Command{
 		Use: "yarn CLUSTER", Short: "Give each class in YARN the applications at once and the capacity that the plan has",
@@ -34,7 +34,7 @@ Run it with a key of the role agent; for --dry-run a viewer's is enough. To stop
 	f.add(c)
 	c.Flags().StringSliceVar(&y.Addresses, "yarn", nil, "the web `address` of the resource manager; of a pair both")
 	c.Flags().StringVar(&y.User, "user", "", "the `user` who changes the queues; yarn.admin.acl must have it")
-	c.Flags().StringToStringVar(&y.Queues, "queue", nil, "the queue of a class, as `class=queue` (default root. and the class's name)")
+	c.Flags().StringToStringVar(&f.classes, f.classFlag, nil, "the queue of a class, as `class=queue` (default root. and the class's name)")
 	c.Flags().StringVar(&y.Rest, "rest", "root.default", "the `queue` that has what no class has")
 	c.PreRunE = func(*cobra.Command, []string) error {
 		if len(y.Addresses) == 0 {
@@ -45,7 +45,7 @@ Run it with a key of the role agent; for --dry-run a viewer's is enough. To stop
 				return fmt.Errorf("--yarn has %q; give addresses such as http://rm:8088", address)
 			}
 		}
-		for class, queue := range y.Queues {
+		for class, queue := range f.classes {
 			if !below(queue) {
 				return fmt.Errorf("--queue has %q for the class %q; give a queue directly below root, such as root.etl", queue, class)
 			}
@@ -56,6 +56,7 @@ Run it with a key of the role agent; for --dry-run a viewer's is enough. To stop
 		return f.check()
 	}
 	return to.Command(c, func(c *cobra.Command, s *remote.Service, args []string) error {
+		y.Queues = f.classes
 		return f.run(c, s, args[0], "yarn", &y)
 	})
 }

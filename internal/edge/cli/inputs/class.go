@@ -28,7 +28,7 @@ var classes = remote.Resource{
 		{Name: "due-s", Pointer: "/due_s", Usage: "in how many `seconds` after it arrives an execution that may wait must have ended"},
 		{Name: "map-slots", Pointer: "/slots_per_vm/map", Usage: "how many map slots one VM offers, as a `number`"},
 		{Name: "reduce-slots", Pointer: "/slots_per_vm/reduce", Usage: "how many reduce slots one VM offers, as a `number`"},
-		{Name: "jobs-min", Pointer: "/jobs/min", Usage: "how many jobs at once are promised, as a `number`", Ends: "all"},
+		{Name: "jobs-min", Pointer: "/jobs/min", Usage: "how many jobs at once are promised, as a `number`", Against: "jobs-all"},
 		{Name: "jobs-max", Pointer: "/jobs/max", Usage: "how many jobs at once are asked for, as a `number`"},
 		{Name: "jobs-all", Pointer: "/jobs/all", Usage: "whether every job is promised: `true` or false"},
 		{Name: "penalty", Pointer: "/penalty", Usage: "what one refused job is valued at a period, as an `amount`"},

@@ -142,18 +142,27 @@ func (k *Resource) getVersion(ctx context.Context, s *Service, cluster, name, ve
 	return s.Call(ctx, k.Version(cluster, name, number))
 }
 
-// members adds the flags that give members; set puts those that were given into a tree.
-func (k *Resource) members(c *cobra.Command) (set func(tree *document.Node)) {
+// members adds the flags that give members; set puts those that were given into a tree. It refuses one that would end what
+// another says, unless that is given too.
+func (k *Resource) members(c *cobra.Command) (set func(tree *document.Node) error) {
 	values := make([]string, len(k.Flags))
 	for i, f := range k.Flags {
 		c.Flags().StringVar(&values[i], f.Name, "", f.Usage)
 	}
-	return func(tree *document.Node) {
+	return func(tree *document.Node) error {
 		for i, f := range k.Flags {
-			if c.Flags().Changed(f.Name) {
-				tree.Set(f, values[i])
+			if !c.Flags().Changed(f.Name) {
+				continue
 			}
+			for _, other := range k.Flags {
+				if other.Name == f.Against && !c.Flags().Changed(other.Name) && tree.True(other) {
+					return shell.Fail(shell.ExitUsage, fmt.Errorf("--%s would end what --%s says of this %s; say --%[2]s=false too if it is meant",
+						f.Name, other.Name, k.Word))
+				}
+			}
+			tree.Set(f, values[i])
 		}
+		return nil
 	}
 }
 
@@ -170,6 +179,8 @@ func (k *Resource) anyMember(c *cobra.Command) bool {
 // fileOrFlags checks that what is to be written comes from a file or from flags, not from both.
 func (k *Resource) fileOrFlags(c *cobra.Command, file bool) error {
 	switch given := k.anyMember(c); {
+	case file && given && c.Flags().Lookup("name") != nil: // the word may be meant as a name
+		return errors.New("give the " + k.Word + " in a file or by flags, not both; --name gives its name")
 	case file && given:
 		return errors.New("give the " + k.Word + " in a file or by flags, not both")
 	case !file && !given:
@@ -236,7 +247,9 @@ func (k *Resource) createCommand(to *Connection) *cobra.Command {
 				return err
 			}
 		}
-		set(tree)
+		if err := set(tree); err != nil {
+			return err
+		}
 		a, err := k.Write(c.Context(), s, tree, label, k.Create(cluster))
 		if err != nil {
 			return err
@@ -293,7 +306,9 @@ nothing is replaced.`,
 		if k.ID == "NAME" {
 			tree.Named(rest[0])
 		}
-		set(tree)
+		if err := set(tree); err != nil {
+			return err
+		}
 		a, err := k.Write(c.Context(), s, tree, label, k.Replace(cluster, rest[0]), IfMatch(etag))
 		if err != nil {
 			return err

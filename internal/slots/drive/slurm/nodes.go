@@ -65,12 +65,15 @@ func (s *Slurm) power(ctx context.Context) (map[string]drive.Nodes, error) {
 	all := map[string]drive.Nodes{}
 	for vmType, partition := range s.Partitions {
 		text, err := run(ctx, "scontrol", "--all", "--oneliner", "show", "partition", partition)
-		if err != nil {
+		switch {
+		case err != nil && strings.Contains(err.Error(), "not found"):
+			return nil, fmt.Errorf("Slurm has no partition %q (--nodes %s=%s)", partition, vmType, partition)
+		case err != nil:
 			return nil, fmt.Errorf("the partition %q of the VM type %q: %w", partition, vmType, err)
 		}
 		list := fields(text)["Nodes"]
 		if list == "" || list == "(null)" {
-			return nil, fmt.Errorf("the partition %q of the VM type %q has no nodes", partition, vmType)
+			return nil, fmt.Errorf("the partition %q of the VM type %q has no nodes; give it some in slurm.conf", partition, vmType)
 		}
 		if text, err = run(ctx, "scontrol", "show", "hostnames", list); err != nil {
 			return nil, err
@@ -78,6 +81,9 @@ func (s *Slurm) power(ctx context.Context) (map[string]drive.Nodes, error) {
 		var of drive.Nodes
 		for name := range strings.FieldsSeq(text) {
 			switch n, there := by[name]; {
+			case there && !n.is("CLOUD"):
+				return nil, fmt.Errorf("the nodes of %q are not elastic (State=CLOUD), so they cannot follow the plan; name another partition (--nodes %s=%s)",
+					partition, vmType, partition)
 			case !there || n.is("POWERED_DOWN") && !n.is("DRAIN"):
 				of.Off = append(of.Off, name)
 			case !n.runs():

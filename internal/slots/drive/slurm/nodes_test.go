@@ -105,8 +105,12 @@ func TestSlurmSwitchesNodes(t *testing.T) {
 		return err == nil && len(n["m"].Off) == 4 && n["m"].Run == 0
 	})
 
+	d.Engine = &Slurm{Partitions: map[string]string{"m": "main"}}
+	if err := d.Turn(t.Context()); err == nil || !strings.Contains(err.Error(), `the nodes of "main" are not elastic`) {
+		t.Errorf("of ordinary nodes it says %v", err)
+	}
 	d.Engine = &Slurm{Partitions: map[string]string{"m": "nowhere"}}
-	if err := d.Turn(t.Context()); err == nil || !strings.Contains(err.Error(), `the partition "nowhere" of the VM type "m"`) {
+	if err := d.Turn(t.Context()); err == nil || !strings.Contains(err.Error(), `Slurm has no partition "nowhere" (--nodes m=nowhere)`) {
 		t.Errorf("of a partition that is not there it says %v", err)
 	}
 }

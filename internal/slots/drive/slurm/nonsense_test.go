@@ -1,6 +1,7 @@
 package slurm
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
@@ -35,6 +36,7 @@ func TestNonsenseIsRefused(t *testing.T) {
 	}{
 		"missing":      {nil, "scontrol is not installed here"},
 		"refuses":      {map[string]string{"scontrol": "echo slurm_load_licenses error: Unable to contact slurm controller >&2; exit 1"}, "Unable to contact slurm controller"},
+		"user":         {map[string]string{"scontrol": "echo Invalid user id >&2; exit 1"}, "Invalid user id; run the driver as root, as SlurmUser or as an operator"},
 		"total":        {map[string]string{"scontrol": `echo "LicenseName=etl Total=many"`}, `what scontrol show licenses says cannot be read: "LicenseName=etl Total=many\n"`},
 		"reservations": {map[string]string{"scontrol": strings.Replace(sensible, "Licenses=etl:4", "Licenses=sql:4", 1)}, "what scontrol show reservations says cannot be read"},
 		"jobs":         {map[string]string{"scontrol": sensible, "squeue": "echo '<html>'"}, "what squeue --json says cannot be read"},
@@ -58,7 +60,7 @@ func TestNonsenseIsRefused(t *testing.T) {
 
 // Nodes are not switched, and nothing is measured, by answers that nobody can read.
 func TestNonsenseIsNotMeasured(t *testing.T) {
-	const nodes = `*"show nodes") echo "NodeName=c1 State=IDLE CPUAlloc=0" ;;
+	const nodes = `*"show nodes") echo "NodeName=c1 State=IDLE+CLOUD CPUAlloc=0" ;;
 `
 	const jobs = `echo '{"jobs": []}'`
 	show := func(cases string) string { return strings.Replace(sensible, "*licenses)", cases+"*licenses)", 1) }
@@ -71,8 +73,10 @@ func TestNonsenseIsNotMeasured(t *testing.T) {
 	}{
 		"node":         {map[string]string{"scontrol": show(`*"show nodes") echo "NodeName=c1 State=IDLE" ;; `)}, "what scontrol show nodes says cannot be read"},
 		"no partition": {map[string]string{"scontrol": show(nodes + `*"partition cloud") echo "PartitionName=cloud Nodes=(null)" ;; `)}, `the partition "cloud" of the VM type "m" has no nodes`},
-		"unknown": {map[string]string{"scontrol": show(nodes + `*"partition cloud") echo "Partition cloud not found" >&2; exit 1 ;; `)},
-			`the partition "cloud" of the VM type "m": scontrol --all --oneliner: Partition cloud not found`},
+		"unknown": {map[string]string{"scontrol": show(nodes + `*"partition cloud") echo "Partition cloud not found"; exit 1 ;; `)},
+			`Slurm has no partition "cloud" (--nodes m=cloud)`},
+		"ordinary": {map[string]string{"scontrol": show(strings.Replace(nodes, "+CLOUD", "", 1) + `*"partition cloud") echo "Nodes=c1" ;; *hostnames*) echo c1 ;; `)},
+			`the nodes of "cloud" are not elastic (State=CLOUD), so they cannot follow the plan`},
 		"no settings": {map[string]string{"scontrol": show(config("<html>"))}, "what scontrol show config says cannot be read"},
 		"ended":       {map[string]string{"scontrol": show(config("ClusterName = north")), "squeue": "echo 7; echo '7|etl'"}, "what a list of jobs says cannot be read"},
 		"sacct": {map[string]string{"scontrol": show(config("ClusterName = north\nAccountingStorageType = accounting_storage/slurmdbd")), "squeue": "echo 7",
@@ -118,5 +122,25 @@ func TestReasonsOfJobsThatWait(t *testing.T) {
 		if err != nil || len(s.Jobs) != int(min(waits, 1)) || waits > 0 && s.Jobs[0].Waits != waits {
 			t.Errorf("of the reason %s it makes %+v (%v)", reason, s.Jobs, err)
 		}
+	}
+}
+
+// Two classes with one licence are refused, as one of them would go unheld.
+func TestClassesHaveLicencesOfTheirOwn(t *testing.T) {
+	programs(t, map[string]string{"scontrol": sensible})
+	s := Slurm{Licences: map[string]string{"other": "etl"}}
+	_, err := s.Observe(t.Context(), drive.Plan{Places: map[string]int64{"etl": 1, "other": 1}})
+	if err == nil || !strings.Contains(err.Error(), `the classes "etl" and "other" have the same licence "etl"`) {
+		t.Errorf("it says %v", err)
+	}
+}
+
+// A command that does not answer in time has its own words told.
+func TestLateCommandsHaveTheirWords(t *testing.T) {
+	programs(t, map[string]string{"scontrol": "echo cannot stat file /nope >&2; exec /bin/sleep 60"})
+	ctx, stop := context.WithTimeout(t.Context(), time.Second)
+	defer stop()
+	if _, err := new(Slurm).Observe(ctx, drive.Plan{}); err == nil || !strings.Contains(err.Error(), "did not answer in time, and says: cannot stat file /nope") {
+		t.Errorf("it says %v", err)
 	}
 }

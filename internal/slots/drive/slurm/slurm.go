@@ -69,10 +69,18 @@ func (s *Slurm) Observe(ctx context.Context, p drive.Plan) (drive.State, error) 
 	if s.reserved, err = s.reservations(ctx); err != nil {
 		return state, err
 	}
-	of := s.byLicence(slices.Sorted(maps.Keys(p.Places)))
+	classes := slices.Sorted(maps.Keys(p.Places))
+	of := s.byLicence(classes)
+	for _, class := range classes {
+		if licence := s.Licence(class); of[licence] != class {
+			return state, fmt.Errorf("the classes %q and %q have the same licence %q; name another for one of them with --licence",
+				class, of[licence], licence)
+		}
+	}
 	for licence, class := range of {
 		if total, there := s.total[licence]; there && named().MatchString(licence) {
-			state.Limits[class] = drive.Limit{Places: max(0, total-s.reserved[licence].licences), Most: total}
+			state.Limits[class] = drive.Limit{Places: max(0, total-s.reserved[licence].licences), Most: total,
+				By: "the licence " + licence + " by the reservation headroom-" + licence}
 		}
 	}
 	if state.Nodes, err = s.power(ctx); err != nil {
@@ -275,20 +283,34 @@ func run(ctx context.Context, args ...string) (string, error) {
 	var out, said bytes.Buffer
 	c.Stdout, c.Stderr = &limited{&out}, &limited{&said}
 	err := c.Run()
-	told := strings.Join(slices.Collect(strings.FieldsSeq(said.String())), " ")
+	told := sentence(said.String())
+	if err != nil && told == "" {
+		told = sentence(out.String()) // where scontrol says "Partition cloud not found"
+	}
+	command := strings.Join(args[:min(3, len(args))], " ")
 	switch {
 	case errors.Is(err, exec.ErrNotFound):
 		return "", fmt.Errorf("%s is not installed here; run the driver where Slurm's commands are", args[0])
+	case ctx.Err() != nil && told != "": // such as that it cannot find slurm.conf, again and again
+		return "", fmt.Errorf("%s did not answer in time, and says: %s", args[0], told)
 	case ctx.Err() != nil:
-		return "", fmt.Errorf("%s did not answer within %s", args[0], patience)
+		return "", fmt.Errorf("%s did not answer in time", args[0])
 	case err != nil && strings.Contains(told, "unrecognized option"):
-		return "", fmt.Errorf("%s: %s; is it Slurm 22.05 or newer?", strings.Join(args[:min(3, len(args))], " "), told)
+		return "", fmt.Errorf("%s: %s; is it Slurm 22.05 or newer?", command, told)
+	case err != nil && (strings.Contains(told, "Invalid user id") || strings.Contains(told, "permission denied")):
+		return "", fmt.Errorf("%s: %s; run the driver as root, as SlurmUser or as an operator of Slurm", command, told)
 	case err != nil && told != "":
-		return "", fmt.Errorf("%s: %s", strings.Join(args[:min(3, len(args))], " "), told)
+		return "", fmt.Errorf("%s: %s", command, told)
 	case err != nil:
-		return "", fmt.Errorf("%s: %w", strings.Join(args[:min(3, len(args))], " "), err)
+		return "", fmt.Errorf("%s: %w", command, err)
 	}
 	return out.String(), nil
+}
+
+// sentence makes one line of the first lines of what a command says.
+func sentence(text string) string {
+	first := slices.Collect(strings.Lines(strings.TrimSpace(text)))
+	return strings.Join(strings.Fields(strings.Join(first[:min(3, len(first))], " ")), " ")
 }
 
 // limited refuses what is longer than any answer.

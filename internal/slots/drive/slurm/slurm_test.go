@@ -68,7 +68,7 @@ func TestSlurmKeepsLimits(t *testing.T) {
 	wait("PENDING", "3 2")
 	turn()
 	comments := s.Run(t, "squeue", "-h", "-t", "PENDING", "-o", "%j %k")
-	for text, want := range map[string]int{"etl Headroom: 2 of 2 places of etl are taken, as many as plan 7 has.": 2, "sql Headroom: plan 7 has no place for ad hoc jobs.": 2, "etl for Ann": 1} {
+	for text, want := range map[string]int{"etl Headroom: 2 of 2 places of etl are taken, as many as plan 7 has.": 2, "sql Headroom: plan 7 has no place for the class ad hoc.": 2, "etl for Ann": 1} {
 		if got := strings.Count(comments, text); got != want {
 			t.Errorf("%d jobs say %q, want %d:\n%s", got, text, want, comments)
 		}
@@ -80,7 +80,7 @@ func TestSlurmKeepsLimits(t *testing.T) {
 	turn()
 	wait("RUNNING", "4 1")
 	turn()
-	if comments := s.Run(t, "squeue", "-h", "-o", "%j %T %k"); !strings.Contains(comments, "sql PENDING Headroom: 2 of 3 places of ad hoc are taken, and this job asks for 2.") ||
+	if comments := s.Run(t, "squeue", "-h", "-o", "%j %T %k"); !strings.Contains(comments, "sql PENDING Headroom: plan 8 has 3 places of ad hoc with 1 free, and this job asks for 2.") ||
 		strings.Contains(comments, "RUNNING Headroom") {
 		t.Errorf("the jobs say\n%s", comments)
 	}
@@ -97,7 +97,7 @@ func TestSlurmKeepsLimits(t *testing.T) {
 	if free := s.Run(t, "scontrol", "-o", "show", "licenses", "sql"); !strings.Contains(free, " Reserved=50 ") {
 		t.Errorf("of a class that has left the plan %s", free)
 	}
-	if comments := s.Run(t, "squeue", "-h", "-t", "PENDING", "-o", "%j %k"); !strings.Contains(comments, "sql Headroom: plan 8 has no place for ad hoc jobs.") {
+	if comments := s.Run(t, "squeue", "-h", "-t", "PENDING", "-o", "%j %k"); !strings.Contains(comments, "sql Headroom: the class ad hoc is no longer in the plan.") {
 		t.Errorf("the jobs say\n%s", comments)
 	}
 	wait("RUNNING", "6 1")
@@ -109,20 +109,30 @@ func TestSlurmKeepsLimits(t *testing.T) {
 	wait("RUNNING", "6 2")
 }
 
-// The plug-in of deploy gives jobs the licence of their partition, and leaves that of others.
+// The plug-in of deploy gives jobs the licence of their partition beside others, and leaves that of another class.
 func TestSlurmGivesJobsTheLicenceOfTheirPartition(t *testing.T) {
 	plugin, err := os.ReadFile("../../../../deploy/slurm/job_submit.lua")
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := slurmtest.Start(t, slurmtest.Setup{Licences: "etl:100,sql:50", Plugin: string(plugin)})
-	s.Run(t, "sbatch", "-J", "one", "-p", "etl", "-H", "-o", s.Output(), "--wrap", "true")
-	s.Run(t, "sbatch", "-J", "two", "-p", "etl", "-H", "-L", "sql:3", "-o", s.Output(), "--wrap", "true")
-	if got := s.Run(t, "squeue", "-h", "-S", "i", "-o", "%j %W"); got != "one etl:1\ntwo sql:3\n" {
-		t.Errorf("the jobs have\n%s", got)
+	text := strings.Replace(string(plugin), "local more_classes = {}", `local more_classes = {"sql"}`, 1)
+	s := slurmtest.Start(t, slurmtest.Setup{Licences: "etl:100,main:100,sql:50,matlab:5", Plugin: text})
+	want := ""
+	for _, c := range []struct{ flags, licences string }{
+		{"-p etl", "etl:1"}, {"-p etl -L sql:3", "sql:3"}, {"-p etl -L matlab:2", "matlab:2,etl:1"}, {"-p etl -L main", "main"},
+		{"", "main:1"}, {"-p etl,etl", "etl:1"}, {"-p etl,main -L matlab", "matlab,etl:1"},
+	} {
+		s.Run(t, append(append([]string{"sbatch", "-H", "-o", s.Output()}, strings.Fields(c.flags)...), "--wrap", "true")...)
+		want += c.licences + "\n"
 	}
-	if out, err := exec.Command("sbatch", "-J", "three", "-o", s.Output(), "--wrap", "true").CombinedOutput(); err == nil || !strings.Contains(string(out), "Say to which partition the job belongs") {
-		t.Errorf("a job without a partition: %v %s", err, out)
+	if got := s.Run(t, "squeue", "-h", "-S", "i", "-o", "%W"); got != want {
+		t.Errorf("the jobs have\n%s\nwant\n%s", got, want)
+	}
+	for _, licences := range []string{"etl:0", "matlab:1,sql:0"} {
+		out, err := exec.Command("sbatch", "-p", "etl", "-L", licences, "-o", s.Output(), "--wrap", "true").CombinedOutput()
+		if err == nil || !strings.Contains(string(out), "holds no place; ask for ") || strings.Contains(string(out), "Unspecified error") {
+			t.Errorf("a job with %s: %v %s", licences, err, out)
+		}
 	}
 
 	// A user cannot take the label off or put another on, and an administrator can. A licence that nobody has is refused.
@@ -143,7 +153,7 @@ func TestSlurmGivesJobsTheLicenceOfTheirPartition(t *testing.T) {
 	}
 	t.Cleanup(func() { s.Run(t, "scancel", id) }) // it is not the test's own
 	for _, licences := range []string{"", "sql:1"} {
-		if out, err := as(nobody, "scontrol", "update", "JobId="+id, "Licenses="+licences); err == nil {
+		if out, err := as(nobody, "scontrol", "update", "JobId="+id, "Licenses="+licences); err == nil || !strings.Contains(out, "Access/permission denied") {
 			t.Errorf("a user changes the licence to %q: %s", licences, out)
 		}
 	}

@@ -144,7 +144,7 @@ func (y *Yarn) compare(p drive.Plan, conf map[string]string, nodes float64, clas
 		}
 		y.planned[name] = []setting{{share, least.String()}, {mostOf, most.String()}, {parallel, ""}}
 		limit := drive.Limit{
-			Places: *q.Parallel, Most: drive.Unlimited,
+			Places: *q.Parallel, Most: drive.Unlimited, By: "the queue " + name,
 			Room:     room(percentOf(q.Capacity), percentOf(q.Most)),
 			PlanRoom: room(least, most),
 		}
