@@ -12,7 +12,7 @@ import { clock, day } from "../model/time.ts";
 import { count, inText } from "../model/words.ts";
 import { now } from "../state/clock.ts";
 import { cluster } from "../state/cluster.ts";
-import { type Days as Read, mayWait, span } from "../state/days.ts";
+import { type Days as Read, mayWait, span, useToCome } from "../state/days.ts";
 import { addressOf, go } from "../state/route.ts";
 import { whole, zoom, zoomed } from "../state/zoom.ts";
 
@@ -38,7 +38,8 @@ export function Picture({ plan, days }: { plan: CurrentPlan; days: Read }) {
     if (p && was) go(addressOf(plan.cluster, "history", `${was.number}..${p.number}`));
   };
   const next = days.contracts.filter((c) => Date.parse(c.until) > now.value && Date.parse(c.from) <= now.value).sort((a, b) => Date.parse(a.until) - Date.parse(b.until))[0];
-  const later = days.waiting.filter(([x], i) => x <= until && (days.waiting[i + 1]?.[0] ?? x) >= from).map(([x, vms]): Point => [Math.min(Math.max(x, from), until), vms]);
+  const toCome = useToCome(plan.cluster, days.ahead);
+  const later = toCome.filter(([x], i) => x <= until && (toCome[i + 1]?.[0] ?? x) >= from).map(([x, vms]): Point => [Math.min(Math.max(x, from), until), vms]);
   const middle = (from + until) / 2;
   const wide = until - from;
   return (
@@ -61,7 +62,7 @@ export function Picture({ plan, days }: { plan: CurrentPlan; days: Read }) {
         file="days"
         bare
         open={(c) => open(c.point)}
-        legend={<Legend priced={prices.some((p) => p.steps.length > 1)} all={seen} later={later.length > 0 ? plan.cluster : null} guessed={days.ahead !== null && guessed(days.ahead).some((g) => g.until > from && g.from < until)} />}
+        legend={<Legend priced={prices.some((p) => p.steps.length > 1)} all={seen} later={days.ahead && mayWait(days.ahead) ? plan.cluster : null} guessed={days.ahead !== null && guessed(days.ahead).some((g) => g.until > from && g.from < until)} />}
       >
         {(cursor) => (
           <Plot

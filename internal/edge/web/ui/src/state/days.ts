@@ -17,11 +17,6 @@ export interface Days {
   ahead: Horizon | null;
   /** Whether it took too long. */
   late: boolean;
-  /** The VMs of the plans to come where jobs wait, which those ahead count as they arrive: from each moment on, the last
-   *  one until then. Empty where none may wait. */
-  waiting: [number, number][];
-  /** Whether some of that was not planned yet. */
-  open: boolean;
 }
 
 /** span is how many days are seen each way. */
@@ -64,23 +59,36 @@ export function useDays(cluster: string): Fetched<Days> {
         list("GET /v1/clusters/{cluster}/contracts", path, { limit: most }, most),
         look().catch(() => null), // what is behind is seen even so
       ]);
-      const come = ahead && mayWait(ahead) ? await plansToCome(cluster).catch(() => null) : null;
-      const late = (await asked) && ahead === null;
-      return { held, prices, contracts, ahead, late, waiting: come?.steps ?? [], open: late || come?.complete === false };
+      return { held, prices, contracts, ahead, late: (await asked) && ahead === null };
     },
     cluster,
   );
   useEffect(() => {
     if ((days.value.value?.held[0]?.plan.number ?? newest) !== newest) days.again(); // what is here stays meanwhile
   }, [newest]);
+  useMore(days, (d) => d.late);
+  return days;
+}
+
+/** useMore asks a few times more for what was not planned yet. */
+function useMore<T>(of: Fetched<T>, lacks: (value: T) => boolean): void {
   const tries = useRef(0);
+  const value = of.value.value;
   useEffect(() => {
-    if (!days.value.value?.open || tries.current >= mostTries) return;
+    if (value === null || !lacks(value) || tries.current >= mostTries) return;
     const timer = setTimeout(() => {
       tries.current++;
-      days.again();
+      of.again();
     }, 20_000);
     return () => clearTimeout(timer);
-  }, [days.value.value]);
-  return days;
+  }, [value]);
+}
+
+/** useToCome are the VMs of the plans to come where jobs wait, which those ahead count as they arrive: from each moment on, the
+ *  last one until then. Empty where none may wait. */
+export function useToCome(cluster: string, ahead: Horizon | null): [number, number][] {
+  const waits = ahead !== null && mayWait(ahead);
+  const come = useFetched(() => (waits ? plansToCome(cluster) : Promise.resolve(null)), cluster, waits, current.value?.plan.number);
+  useMore(come, (c) => !c.complete);
+  return come.value.value?.steps ?? [];
 }
