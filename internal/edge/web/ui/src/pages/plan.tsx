@@ -1,5 +1,6 @@
 // Plan: what it costs and by how much that changed, the days behind and ahead, and what is decided about each class.
 import { useSignal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
 import { ask, Problem as Trouble } from "../api/client.ts";
 import type { CurrentPlan, Problem } from "../api/contract.ts";
 import { Figure } from "../charts/figure.tsx";
@@ -35,9 +36,26 @@ export function Plan() {
   return <Planned key={seen.plan.cluster} plan={seen.plan} problem={seen.problem} />;
 }
 
+const many = 100; // classes, which take long enough to draw that what leads them is shown first
+
+/** usePainted says that the page was painted once; where that need not be waited for, it says so at once. */
+function usePainted(wait: boolean): boolean {
+  const painted = useSignal(!wait);
+  useEffect(() => {
+    let timer = 0;
+    const frame = requestAnimationFrame(() => (timer = window.setTimeout(() => (painted.value = true))));
+    return () => {
+      cancelAnimationFrame(frame);
+      clearTimeout(timer);
+    };
+  }, []);
+  return painted.value;
+}
+
 function Planned({ plan, problem }: { plan: CurrentPlan; problem: Problem }) {
   const days = useDays(plan.cluster);
   const period = chosen<Period>("per", shownPeriods);
+  const painted = usePainted(plan.plan.classes.length > many);
   return (
     <>
       <div class="headed">
@@ -57,10 +75,16 @@ function Planned({ plan, problem }: { plan: CurrentPlan; problem: Problem }) {
             <Waiting what="days" height={picture} />
           )}
         </section>
-        <Classes plan={plan} problem={problem} />
-        <VMs plan={plan} problem={problem} />
-        <Facts plan={plan} problem={problem} />
-        <Proof plan={plan} />
+        {painted ? (
+          <>
+            <Classes plan={plan} problem={problem} />
+            <VMs plan={plan} problem={problem} />
+            <Facts plan={plan} problem={problem} />
+            <Proof plan={plan} />
+          </>
+        ) : (
+          <div class="waiting span-12" style={{ height: "4000px" }} aria-hidden="true" />
+        )}
       </div>
     </>
   );
