@@ -24,7 +24,6 @@ type engine struct {
 	forecast []float64 // by hour
 	jobs     []*job
 	at       int
-	leases   bool
 }
 
 func (e *engine) question(t *testing.T, before *timetable.Before) timetable.Question {
