@@ -325,9 +325,9 @@ func (s *Store) AdmissionsByClass(ctx context.Context, cluster string, page stor
 // keepLeases is the time for which ended leases are stored.
 const keepLeases = "24 hours"
 
-// sweepLeases now and then deletes leases that ended a day ago, and waits of jobs that ask no more. Nothing depends on it: places are free without it. A
-// lease from the future, or with an impossible end, was given while the clock was wrong. It gets its length again
-// from now, so that an active holder keeps it and a lost one does not hold its place until then.
+// sweepLeases now and then deletes leases that ended a day ago, and waits of jobs that ask no more. Nothing depends on it: places
+// are free without it. A lease from the future, or with an impossible end, was given while the clock was wrong. It gets its length
+// again from now, so that an active holder keeps it and a lost one does not hold its place until then.
 func (s *Store) sweepLeases(ctx context.Context) {
 	if _, within := joined(ctx); within || !s.leaseSweep.due() {
 		return

@@ -293,7 +293,7 @@ func (s *server) readMonth(t *testing.T, ctx context.Context, cluster string) {
 		begins := now.Truncate(time.Hour).Add(time.Hour)
 		ends := time.Date(now.Year(), now.Month()+1, 1, 0, 0, 0, 0, time.UTC)
 		total := s.monthsUntil(t, []overviewLine{{Cluster: cluster}}, begins) // this hour goes on as it is
-		basis := "to come if demand stays as it is: no forecast."
+		basis := "to come with demand as it is where there is no forecast."
 		if begins.Before(ends) {
 			var ahead struct {
 				Total struct {

@@ -55,8 +55,11 @@ export interface Range {
   n: number;
 }
 
-/** coarse is how many values of a parameter a grid has, so that what it is now is one of them. */
-export const coarse = (of: Parameter): number => (of.unit === "%" ? Math.round((of.to - of.from) / 25) + 1 : 7);
+/** coarse is how many values of a parameter a grid has: those of a factor and of few VMs or jobs have what it is now among them. */
+export function coarse(of: Parameter): number {
+  if (of.unit === "%") return Math.round((of.to - of.from) / 25) + 1;
+  return of.unit !== "a month" && of.to - of.from <= 10 ? of.to - of.from + 1 : 7;
+}
 
 /** sent is a number in the service's words. */
 function sent(of: Parameter, x: number, period: number): string {

@@ -1,37 +1,7 @@
 // The changes that are tried, taken over: as the document of a cluster, as YAML, and as a command.
 import type { Document, Problem } from "../api/contract.ts";
-import { decimal, headline, one, perPeriod, price, scaled, units } from "./money.ts";
+import { decimal, one, scaled, units } from "./money.ts";
 import { change, type Edit, inOrder } from "./scenario.ts";
-import { written } from "./typed.ts";
-
-const fields: Record<string, { said: string; kind?: "duration" | "money" | "limit" | "budget" }> = {
-  "/deadline_s": { said: "deadline", kind: "duration" },
-  "/jobs/max": { said: "jobs" },
-  "/jobs/min": { said: "promised jobs" },
-  "/penalty": { said: "value of a refused job", kind: "money" },
-  "/vms": { said: "VMs" },
-  "/price": { said: "price of a VM-hour", kind: "money" },
-  "/quota": { said: "most VMs on demand", kind: "limit" },
-  "/budget/vm_cost": { said: "limit of the VM bill", kind: "budget" },
-  "/budget": { said: "limit of the VM bill", kind: "budget" },
-  "/options/bound": { said: "time that deadlines are held against" },
-};
-
-/** fieldSaid is a member of a document as people call it. */
-export const fieldSaid = (pointer: string): string => fields[pointer]?.said ?? pointer.slice(1).replaceAll("/", " ");
-
-/** valueSaid is its value as people write it. */
-export function valueSaid(pointer: string | undefined, v: unknown, { currency, period_s }: { currency: string; period_s: number }): string {
-  const kind = fields[pointer ?? ""]?.kind;
-  if (kind === "budget") {
-    const limit = typeof v === "object" ? (v as { vm_cost?: string | null } | null)?.vm_cost : String(v);
-    return limit == null ? "no limit" : `${headline(perPeriod(limit, period_s, "month"), currency)} a month`;
-  }
-  if (v === null || v === undefined) return kind === "limit" ? "no limit" : "–";
-  if (kind === "duration") return written("duration", v);
-  if (kind === "money") return price(units(String(v)), currency);
-  return typeof v === "object" ? JSON.stringify(v) : String(v);
-}
 
 /** taken is a cluster's document with the changes, of the lists that they touch, and what it cannot hold of them. */
 export function taken(document: Document, edits: Edit[], p: Problem, now: number): { body: Document; left: string[] } {

@@ -2,7 +2,8 @@
 import { useSignal } from "@preact/signals";
 import { ask, Problem } from "../api/client.ts";
 import type { Change, FieldChange } from "../api/contract.ts";
-import { command, fieldSaid, taken, valueSaid, yaml } from "../model/taken.ts";
+import { memberSaid, valueSaid } from "../model/members.ts";
+import { command, taken, yaml } from "../model/taken.ts";
 import { Dialog } from "../parts/dialog.tsx";
 import { Shown } from "../parts/fetched.tsx";
 import { DataTable } from "../parts/table.tsx";
@@ -66,9 +67,9 @@ export function Apply({ close, done }: { close: () => void; done: () => void }) 
                 name={(r) => `${r.of.kind} ${r.of.name} ${r.pointer}`}
                 columns={[
                   { key: "what", title: "What", value: (r) => `${r.of.kind.replace("_", " ")} ${r.of.name}` },
-                  { key: "field", title: "Field", value: (r) => (r.pointer === undefined ? r.of.action : fieldSaid(r.pointer)) },
-                  { key: "before", title: "Now", value: (r) => valueSaid(r.pointer, r.before, cost) },
-                  { key: "after", title: "Then", value: (r) => valueSaid(r.pointer, r.after, cost) },
+                  { key: "field", title: "Field", value: (r) => (r.pointer === undefined ? r.of.action : memberSaid(r.pointer).join(" › ")) },
+                  { key: "before", title: "Now", value: (r) => (r.pointer === undefined ? "–" : valueSaid(r.pointer, r.before, cost)) },
+                  { key: "after", title: "Then", value: (r) => (r.pointer === undefined ? "–" : valueSaid(r.pointer, r.after, cost)) },
                 ]}
               />
             ) : (

@@ -3,7 +3,6 @@ import { get } from "../api/client.ts";
 import type { Difference, PlanRecord } from "../api/contract.ts";
 import { Bridge, costLines, difference, type Step } from "../charts/bridge.tsx";
 import { cent, headline, perPeriod, rounded, shares, text, type Units } from "../model/money.ts";
-import { written as typed } from "../model/typed.ts";
 import { count, percent } from "../model/words.ts";
 import { Decisions, decisionsOf } from "../parts/decisions.tsx";
 import { Export } from "../parts/export.tsx";
@@ -11,6 +10,7 @@ import { Shown } from "../parts/fetched.tsx";
 import { DataTable } from "../parts/table.tsx";
 import { heldAt } from "../model/days.ts";
 import { fileName, save } from "../model/files.ts";
+import { memberSaid, valueSaid } from "../model/members.ts";
 import { day } from "../model/time.ts";
 import { now } from "../state/clock.ts";
 import { current } from "../state/cluster.ts";
@@ -98,7 +98,7 @@ function Between({ from, to }: { from: number; to: number }) {
           <>
             <Costs two={seen} />
             <Decisions of={decisionsOf(seen.from.plan.classes, seen.to.plan.classes)} was={`Plan ${numbered(from)}`} is={`Plan ${numbered(to)}`} currency={seen.to.plan.cost.currency} />
-            <Inputs of={seen.difference} />
+            <Inputs of={seen.difference} cost={seen.to.plan.cost} />
           </>
         )}
       </Shown>
@@ -197,32 +197,16 @@ function Costs({ two }: { two: Two }) {
   );
 }
 
-/** said are members of a problem in the page's words. */
-const said: Record<string, string> = {
-  classes: "Class", penalty: "value of a refused job", deadline_s: "deadline", jobs: "jobs at once", min: "promised", max: "at most", vms_per_job: "VMs per job", supply: "VMs",
-  on_demand: "on demand", contracts: "contract", vm_types: "VM type", spot: "spot", max_share: "largest share", price: "price of a VM-hour", quota: "quota", vms: "VMs", budget: "budget", profile: "profile",
-  slots_per_vm: "slots of a VM", map: "map", reduce: "reduce", options: "settings", bound: "which time is counted on", demand: "work",
-};
-
-/** named is a pointer as people read it, each name by itself. Names of things stand at the second place of lists. */
-function named(pointer: string) {
-  const parts = pointer.slice(1).split("/").map((p, i, all) => (i > 0 && ["classes", "contracts", "vm_types"].includes(all[i - 1]!) ? p : (said[p] ?? p)));
-  return parts.map((p, i) => (
+/** named is a pointer as people read it, each name by itself. */
+const named = (pointer: string) =>
+  memberSaid(pointer).map((p, i) => (
     <span key={i}>
       {i > 0 && " › "}
-      <bdi>{p.replaceAll("~1", "/").replaceAll("~0", "~")}</bdi>
+      <bdi>{p}</bdi>
     </span>
   ));
-}
 
-/** inWords writes times as people do; other values as they are. */
-function inWords(pointer: string, v: unknown): string {
-  if (pointer.endsWith("_s") && typeof v === "number") return typed("duration", v);
-  if (v !== null && typeof v === "object") return Object.entries(v).map(([k, x]) => `${said[k] ?? k} ${typeof x === "object" ? JSON.stringify(x) : x}`).join(", ");
-  return v === null || v === undefined ? "–" : String(v);
-}
-
-function Inputs({ of }: { of: Difference }) {
+function Inputs({ of, cost }: { of: Difference; cost: { currency: string; period_s: number } }) {
   const file = (v: unknown) => (v === null || v === undefined ? null : typeof v === "string" ? v : JSON.stringify(v));
   return (
     <section class="card" aria-labelledby="inputs">
@@ -234,8 +218,8 @@ function Inputs({ of }: { of: Difference }) {
           caption="Inputs that changed"
           columns={[
             { key: "input", title: "Input", value: (i) => i.pointer, show: (i) => named(i.pointer) },
-            { key: "before", title: "Before", value: (i) => file(i.before), show: (i) => inWords(i.pointer, i.before) },
-            { key: "after", title: "After", value: (i) => file(i.after), show: (i) => inWords(i.pointer, i.after) },
+            { key: "before", title: "Before", value: (i) => file(i.before), show: (i) => valueSaid(i.pointer, i.before, cost) },
+            { key: "after", title: "After", value: (i) => file(i.after), show: (i) => valueSaid(i.pointer, i.after, cost) },
           ]}
           rows={of.inputs}
           name={(i) => i.pointer}

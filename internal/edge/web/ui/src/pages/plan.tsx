@@ -255,7 +255,7 @@ function ThisMonth({ cluster }: { cluster: string }) {
 function basis({ bill, unforeseen, whole }: Ahead, money: (u: Units) => string): string {
   if (whole) return `by the forecast, in whole jobs as plans are${unforeseen === 0n ? "" : "; some hours have none"}.`;
   if (unforeseen === 0n) return "by the forecast.";
-  if (unforeseen === "all") return "if demand stays as it is: no forecast.";
+  if (unforeseen === "all") return "with demand as it is where there is no forecast.";
   return `by the forecast; ${money(unforeseen)} of it (${percent(Number(unforeseen) / Number(bill))}) rests on none.`;
 }
 
