@@ -128,26 +128,34 @@ const movesAtOnce = 500_000
 
 // Plan plans a horizon whose executions may wait. The engine may be nil, and the context limits the time.
 func Plan(ctx context.Context, q Question, engine lp.Solver) (Answer, error) {
-	return PlanWithin(ctx, ctx, q, engine)
+	return PlanWithin(Times{ctx, ctx, ctx}, q, engine)
 }
 
-// PlanWithin is Plan with a shorter time for the plan in which nothing waits, so that some is left for the other.
-func PlanWithin(ctx, first context.Context, q Question, engine lp.Solver) (Answer, error) {
+// Times limit the plan in which nothing waits, the choice of a type of VMs for each class, and all.
+type Times struct{ AtOnce, Types, All context.Context }
+
+// PlanWithin is Plan with shorter times for what comes first, so that some is left for the rest.
+func PlanWithin(times Times, q Question, engine lp.Solver) (Answer, error) {
 	if q.Problem.Options.Engine == capacity.EngineExact {
 		engine = nil
 	}
 	g, asked := newGrid(&q), q
-	p := g.problem()
+	free, p := g, g.problem()
 	a := Answer{Status: capacity.Feasible, Currency: q.Problem.Currency, Warnings: []capacity.Warning{}}
 	// The plan in which nothing waits comes first, so that too little time never makes it look dear.
-	once := schedule.Solve(first, p.AtOnce(), engine, schedule.Options{Moves: movesAtOnce})
+	once := schedule.Solve(times.AtOnce, p.AtOnce(), engine, schedule.Options{Moves: movesAtOnce})
 	g.recount(&once)
 	pl := once
 	a.AtOnce.Cost, a.AtOnce.VMs, a.AtOnce.Earlier = g.cost(&once), g.byHour(once.VMs), g.earlier(&once)
 	a.AtOnce.Schedule, a.AtOnce.Refused = g.rows(&once)
 	if slices.ContainsFunc(g.classes, func(c gridClass) bool { return c.waits }) {
-		pl = schedule.Solve(ctx, p, engine, schedule.Options{})
-		if g.recount(&pl); once.Cost() < pl.Cost() {
+		one := q.OneType && len(g.types) > 1
+		if one {
+			g, pl = g.planOnOneType(times, &p, engine)
+		} else {
+			pl = schedule.Solve(times.All, p, engine, schedule.Options{})
+		}
+		if g.recount(&pl); once.Cost() < pl.Cost() && !one {
 			pl.Starts, pl.VMs, pl.Rented, pl.Refused = once.Starts, once.VMs, once.Rented, once.Refused
 		}
 	}
@@ -160,7 +168,7 @@ func PlanWithin(ctx, first context.Context, q Question, engine lp.Solver) (Answe
 	a.Proof.Engine = pl.Engine
 	if q.PlaceAll && len(a.Refused) > 0 { // then their penalties count in the bound
 		q.PlaceAll = false
-		open := g.problem()
+		open := free.problem()
 		pl.Bound = open.BoundAt(pl.Prices)
 	}
 	bound := decimal.NewFromFloat(pl.Bound - g.rounding).RoundFloor(money.Places).Add(g.fixed())

@@ -210,12 +210,12 @@ func TestTimeIsLeftToWait(t *testing.T) {
 	}
 	over, cancel := context.WithCancel(t.Context())
 	cancel()
-	a, err := PlanWithin(t.Context(), over, q, nil)
+	a, err := PlanWithin(Times{AtOnce: over, Types: t.Context(), All: t.Context()}, q, nil)
 	want, _ := Plan(t.Context(), q, nil)
 	if err != nil || !a.Cost.Total.Equal(want.Cost.Total.Decimal) || a.Classes[0].Later == 0 {
 		t.Errorf("got %+v, %v, want %+v", a.Cost, err, want.Cost)
 	}
-	if a, err = PlanWithin(over, over, q, nil); err != nil || a.Cost.ValueRefused.IsPositive() || a.Classes[0].Later == 0 {
+	if a, err = PlanWithin(Times{over, over, over}, q, nil); err != nil || a.Cost.ValueRefused.IsPositive() || a.Classes[0].Later == 0 {
 		t.Errorf("without any time: %+v, %v", a.Cost, err)
 	}
 }

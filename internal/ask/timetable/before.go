@@ -116,7 +116,7 @@ func (q *Question) checkBefore(c *strict.Checker) {
 		c.Refuse("", "too_many", "There are %d rows of executions that wait or run, or of what leases show; a schedule takes %d of each at most.", most, maxCarried)
 		return
 	}
-	seen := map[WaitingJobs]bool{}
+	seen, on := map[WaitingJobs]bool{}, map[string]string{}
 	strict.Each(c, "waiting", q.Before.Waiting, func(w *WaitingJobs) {
 		row := WaitingJobs{Class: w.Class, Arrived: w.Arrived.UTC()}
 		if seen[row] {
@@ -143,6 +143,10 @@ func (q *Question) checkBefore(c *strict.Checker) {
 		if of = q.onType(c, of, s.Type); of != nil && of.VMsPerJob == nil && (s.MapSlots > 0 && of.SlotsPerVM.Map == 0 || s.ReduceSlots > 0 && of.SlotsPerVM.Reduce == 0 || s.MapSlots+s.ReduceSlots == 0) {
 			c.Refuse("map_slots", "range", "They hold %d map and %d reduce slots, and a VM has %d and %d for %q.", s.MapSlots, s.ReduceSlots, of.SlotsPerVM.Map, of.SlotsPerVM.Reduce, fault.Clip(s.Class))
 		}
+		if other, runs := on[s.Class]; runs && q.OneType && other != s.Type {
+			c.Refuse("type", "not_taken", "Executions of %q run on %q already; with one_type all of a class run on one type at a time.", fault.Clip(s.Class), fault.Clip(other))
+		}
+		on[s.Class] = s.Type
 	})
 	q.Before.checkLeases(c, start, class, hour)
 	if n := len(q.Before.Counted); n > 0 && n != len(q.Problem.Classes) {
@@ -304,6 +308,9 @@ func (g *grid) running(b *Before) (all []heldLoad) {
 		return all
 	}
 	for _, s := range b.Running {
+		if s.RunSeconds == 0 { // not known yet
+			continue
+		}
 		load := all[g.typeNamed(s.Type)]
 		c := g.on[g.problemClass(s.Class)][load.on]
 		var parts int64

@@ -96,9 +96,6 @@ func QuestionOf(o horizon.Outlook, end time.Time, before *Before) (q Question, w
 	if err := schedulable(&h.Problem, due, before != nil, warn); err != nil {
 		return q, nil, err
 	}
-	if n := len(h.Problem.Supply.VMTypes); before != nil && n > 0 { // the plan of an hour would choose the types anew
-		return q, nil, fault.At("", "not_taken", fmt.Sprintf("The cluster uses %d VM types, and plans follow schedules of one. Use one type, or ask for a schedule without following it.", n))
-	}
 	if before == nil {
 		for k := range h.Problem.Classes {
 			if c := &h.Problem.Classes[k]; c.MayWait() && slices.ContainsFunc(h.Earlier, func(p horizon.HorizonPeriod) bool { return p.Arrivals[k] > 0 }) {
@@ -111,6 +108,7 @@ func QuestionOf(o horizon.Outlook, end time.Time, before *Before) (q Question, w
 		return q, nil, err
 	}
 	q = Question{Problem: h.Problem, Contracts: h.Contracts, Periods: h.Periods, Earlier: h.Earlier, Before: before}
+	q.OneType = before != nil && len(h.Problem.Supply.VMTypes) > 1 // as the plan of an hour has one deadline for a class
 	if slices.ContainsFunc(h.Problem.Classes, func(c capacity.Class) bool { return c.Due != "" }) {
 		q.TimeZone = o.Cluster.TimeZone
 	}

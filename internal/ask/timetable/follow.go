@@ -18,6 +18,7 @@ type Followed struct {
 	Answer   Answer   `json:"answer"`
 	// From Until on hours were planned alone; zero is never. What arrives from then on starts as it arrives.
 	Until time.Time `json:"until,omitzero"`
+	Types Types     `json:"types,omitzero"`
 }
 
 // Covers reports whether an hour is one of the schedule's.
@@ -119,9 +120,10 @@ func (f *Followed) Outlook() (all []ClassAhead) {
 }
 
 // Leaves returns what the schedule leaves to one that begins with a later hour, or with the same one: its starts in that hour
-// then stand. Executions of classes that are not there any more are left out. Of its first hour a plan admitted some jobs at once,
-// by class; what it refused of the starts of that hour does not run. Leases tell what started; classes without any followed it.
-func (f *Followed) Leaves(hour time.Time, classes []capacity.Class, admitted map[string]float64, leases []HourLeases) *Before {
+// then stand. Executions of classes that are not there any more are left out, as are those that run on types of VMs which are not
+// used any more. Of its first hour a plan admitted some jobs at once, by class; what it refused of the starts of that hour does not
+// run. Leases tell what started; classes without any followed it.
+func (f *Followed) Leaves(hour time.Time, types Types, classes []capacity.Class, admitted map[string]float64, leases []HourLeases) *Before {
 	if f != nil && hour.Before(f.Question.Start()) {
 		f = nil
 	}
@@ -140,7 +142,7 @@ func (f *Followed) Leaves(hour time.Time, classes []capacity.Class, admitted map
 	}
 	waiting := map[WaitingJobs]int64{}
 	if f != nil {
-		f.leave(b, hour, classes, ledgers, waiting, f.refused(admitted))
+		f.leave(b, hour, types, classes, ledgers, waiting, f.refused(admitted))
 	}
 	for k := range classes {
 		if l := ledgers[classes[k].Name]; l != nil {
@@ -158,7 +160,7 @@ func (f *Followed) Leaves(hour time.Time, classes []capacity.Class, admitted map
 }
 
 // leave adds what the schedule leaves of classes without leases, and enters the others into their ledgers.
-func (f *Followed) leave(b *Before, hour time.Time, classes []capacity.Class, ledgers map[string]*ledger, waiting map[WaitingJobs]int64, refused map[string]int64) {
+func (f *Followed) leave(b *Before, hour time.Time, types Types, classes []capacity.Class, ledgers map[string]*ledger, waiting map[WaitingJobs]int64, refused map[string]int64) {
 	class := func(name string) *capacity.Class {
 		if k := slices.IndexFunc(classes, func(c capacity.Class) bool { return c.Name == name }); k >= 0 {
 			return &classes[k]
@@ -172,7 +174,10 @@ func (f *Followed) leave(b *Before, hour time.Time, classes []capacity.Class, le
 	if hour.Equal(f.Question.Start()) {
 		began = hour.Add(time.Hour)
 	}
-	f.starts(func(s *Start, begun bool) {
+	f.starts(func(told *Start, begun bool) {
+		row := *told
+		s := &row
+		f.rename(s, types)
 		c, l := class(s.Class), ledgers[s.Class]
 		switch {
 		case l != nil:
@@ -182,7 +187,6 @@ func (f *Followed) leave(b *Before, hour time.Time, classes []capacity.Class, le
 		case !s.Start.Before(began):
 			waiting[WaitingJobs{Class: s.Class, Arrived: s.Arrived.UTC()}] += s.Jobs
 		case s.Lasts(hour, 1) > 0 && fits(c, s):
-			row := *s
 			if s.Start.Equal(f.Question.Start()) {
 				n := min(refused[s.Class], row.Jobs)
 				row.Jobs -= n
@@ -220,6 +224,9 @@ func atOnce(rows []Start) int64 {
 
 // fits reports whether the slots of executions that run are still slots of their class.
 func fits(c *capacity.Class, s *Start) bool {
+	if s.RunSeconds == 0 || s.Type != "" && !c.RunsOn(s.Type) {
+		return false
+	}
 	if c.VMsPerJob != nil {
 		return s.MapSlots+s.ReduceSlots == 0
 	}
@@ -245,17 +252,19 @@ func (f *Followed) counted(class string, hour time.Time) float64 {
 
 // Lay makes a problem of an hour one of the executions that the schedule runs in it. Those of a class that run for different
 // times count with the one time for which they need as many VMs. The plan decides which of them are worth their VMs; as many as
-// kept returns for a class, of those that started before, are promised, or nothing without it.
+// kept returns for a class, of those that started before, are promised, or nothing without it. They run on their type of VMs.
 func (f *Followed) Lay(p *capacity.Problem, hour time.Time, kept func(class string, started float64) float64) {
 	running, begun := f.running(hour)
 	for k := range p.Classes {
 		c := &p.Classes[k]
 		if !f.waits(c.Name) {
-			beside(c, running[c.Name], kept)
+			beside(c, &p.Supply, running[c.Name], kept)
 			continue
 		}
 		rates, sum, shortest, longest, changed := 0.0, 0.0, math.Inf(1), 0.0, false
-		demand := perf.PlannedDemand(*c, p.Options)
+		onlyOn(c, &p.Supply, typeOf(running[c.Name]))
+		on := c.OnType(typeOf(running[c.Name]))
+		demand := perf.PlannedDemand(on, p.Options)
 		fixed := demand.FixedSeconds
 		for _, s := range running[c.Name] {
 			n := float64(s.Jobs) / float64(turnsOf(s.RunSeconds))
@@ -264,7 +273,7 @@ func (f *Followed) Lay(p *capacity.Problem, hour time.Time, kept func(class stri
 				rates += n / rest
 				shortest, longest = min(shortest, s.RunSeconds), max(longest, s.RunSeconds)
 			} else {
-				rates, changed = rates+n*s.rate(c, &demand), true
+				rates, changed = rates+n*s.rate(&on, &demand), true
 			}
 		}
 		c.ArrivalsPerHour = 0
@@ -294,17 +303,18 @@ func promise(c *capacity.Class, jobs, promised, started float64, kept func(class
 func (f *Followed) LayBeside(p *capacity.Problem, hour time.Time, kept func(class string, started float64) float64) {
 	running := f.Running(hour)
 	for k := range p.Classes {
-		beside(&p.Classes[k], running[p.Classes[k].Name], kept)
+		beside(&p.Classes[k], &p.Supply, running[p.Classes[k].Name], kept)
 	}
 }
 
-// beside adds executions that run to those that are forecast of a class.
-func beside(c *capacity.Class, running []Start, kept func(class string, started float64) float64) {
+// beside adds executions that run to those that are forecast of a class, which stays on their type of VMs until they end.
+func beside(c *capacity.Class, s *capacity.Supply, running []Start, kept func(class string, started float64) float64) {
 	jobs := float64(atOnce(running))
 	if jobs == 0 {
 		return
 	}
 	c.ArrivalsPerHour = 0
+	onlyOn(c, s, typeOf(running))
 	promise(c, c.Jobs.Max+jobs, c.Jobs.Min, jobs, kept)
 }
 
@@ -321,7 +331,7 @@ func (q *Question) startedAtOnce() {
 	for k := range q.Problem.Classes {
 		c := &q.Problem.Classes[k]
 		since, is := q.Before.atOnce[c.Name]
-		slots, _, runs := g.slots(c, &q.Problem.Options, c.DeadlineSeconds)
+		one, runs := g.longest(k)
 		if !is || !runs || !g.classes[k].waits {
 			continue
 		}
@@ -333,7 +343,8 @@ func (q *Question) startedAtOnce() {
 			}
 			sum += p.Arrivals[k]
 			now := capacity.WholeJobs(sum)
-			s := Start{Class: c.Name, Arrived: p.End(), Start: p.End(), RunSeconds: c.DeadlineSeconds, Jobs: int64(now - whole), MapSlots: slots.Map, ReduceSlots: slots.Reduce}
+			s := one
+			s.Arrived, s.Start, s.Jobs = p.End(), p.End(), int64(now-whole)
 			if whole = now; s.Jobs > 0 && s.Lasts(q.Start(), 1) > 0 {
 				q.Before.Running = append(q.Before.Running, s)
 			}

@@ -43,6 +43,7 @@ type gridClass struct {
 	waited   int   // hours before the first in which these executions arrived; 0 is none. They may start at once
 	window   int   // hours from that of the arrival, at most
 	windows  []int // by the hour of the arrival, where they differ
+	on       []int // by hour, the type of VMs on which they run, or schedule.Any; nil is any in all
 	runs     []gridRun
 	arrivals []int64 // by hour
 	penalty  decimal.Decimal
@@ -474,6 +475,9 @@ func (g *grid) problem() schedule.Problem {
 		c := schedule.Class{Window: x.window, Windows: x.windows, AtOnce: !x.waits, Penalty: penalty, Arrivals: x.arrivals}
 		if x.waits && x.waited == 0 {
 			c.First = 1
+		}
+		for _, v := range x.on {
+			c.On = append(c.On, max(v*g.hours, schedule.Any))
 		}
 		for i := range x.runs {
 			c.Runs = append(c.Runs, schedule.Run{First: x.runs[i].on * g.hours, Load: x.runs[i].load})

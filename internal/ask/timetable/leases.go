@@ -193,11 +193,11 @@ func (q *Question) settleLeases() {
 	for k := range q.Problem.Classes {
 		c := &q.Problem.Classes[k]
 		asked := slices.ContainsFunc(b.Leases, func(r HourLeases) bool { return r.Class == c.Name })
-		slots, _, runs := g.slots(c, &q.Problem.Options, c.DeadlineSeconds)
+		one, runs := g.longest(k)
 		switch {
 		case !asked:
 		case runs && g.classes[k].waits:
-			b.giveSlots(c.Name, Start{RunSeconds: c.DeadlineSeconds, MapSlots: slots.Map, ReduceSlots: slots.Reduce}, q.Start())
+			b.giveSlots(one, q.Start())
 			shortest := g.hours
 			for _, r := range g.runs(k, g.hours) {
 				shortest = min(shortest, len(r.load))
@@ -212,14 +212,14 @@ func (q *Question) settleLeases() {
 
 // giveSlots gives executions of a class, whose leases run, the longest run where no schedule gave them one. One that should have
 // ended counts as started so late that it lasts through the hour.
-func (b *Before) giveSlots(class string, longest Start, hour time.Time) {
+func (b *Before) giveSlots(longest Start, hour time.Time) {
 	for i := range b.Running {
 		s := &b.Running[i]
-		if s.Class != class || !s.Arrived.Equal(s.Start) {
+		if s.Class != longest.Class || !s.Arrived.Equal(s.Start) {
 			continue
 		}
 		if s.RunSeconds == 0 {
-			s.RunSeconds, s.MapSlots, s.ReduceSlots = longest.RunSeconds, longest.MapSlots, longest.ReduceSlots
+			s.RunSeconds, s.Type, s.MapSlots, s.ReduceSlots = longest.RunSeconds, longest.Type, longest.MapSlots, longest.ReduceSlots
 		}
 		if last := hour.Add(time.Hour - time.Duration(math.Ceil(s.RunSeconds/3600))*time.Hour); s.Start.Before(last) {
 			s.Arrived, s.Start = last.UTC(), last.UTC()

@@ -20,9 +20,11 @@ type Question struct {
 	TimeZone  string                  `json:"time_zone,omitempty"` // of times of day; "" is UTC
 	Periods   []horizon.HorizonPeriod `json:"periods"`
 	// PlaceAll refuses executions only where there is no room for them, whatever they are worth.
-	PlaceAll bool                    `json:"place_all,omitempty"`
-	Earlier  []horizon.HorizonPeriod `json:"earlier,omitempty"` // what arrived before of classes that do not wait, and may still run
-	Before   *Before                 `json:"before,omitempty"`
+	PlaceAll bool `json:"place_all,omitempty"`
+	// OneType lets executions of a class that may wait run on one type of VMs at a time.
+	OneType bool                    `json:"one_type,omitempty"`
+	Earlier []horizon.HorizonPeriod `json:"earlier,omitempty"` // what arrived before of classes that do not wait, and may still run
+	Before  *Before                 `json:"before,omitempty"`
 }
 
 func (q *Question) horizon() *horizon.Horizon {
@@ -40,7 +42,7 @@ const (
 	maxOptions    = 5_000_000 // starts and runs of all arrivals
 )
 
-var shape = strict.NewShape("a schedule's question", []string{"problem", "periods"}, "contracts", "time_zone", "place_all", "earlier", "before")
+var shape = strict.NewShape("a schedule's question", []string{"problem", "periods"}, "contracts", "time_zone", "place_all", "one_type", "earlier", "before")
 
 // Read reads the question as strictly as ReadHorizon.
 func Read(data []byte, limits capacity.Limits, overrides ...func(*capacity.Options)) (Question, error) {
@@ -48,7 +50,7 @@ func Read(data []byte, limits capacity.Limits, overrides ...func(*capacity.Optio
 	limits.Due = true
 	r := strict.NewReader(data)
 	var before *Before
-	zone, all := "", false
+	zone, all, one := "", false, false
 	r.Object(shape, func(name string) {
 		switch name {
 		case "before":
@@ -61,6 +63,9 @@ func Read(data []byte, limits capacity.Limits, overrides ...func(*capacity.Optio
 		case "place_all":
 			r.Flag(&all)
 			return
+		case "one_type":
+			r.Flag(&one)
+			return
 		}
 		horizon.ReadMember(r, name, &h, limits)
 	})
@@ -68,7 +73,7 @@ func Read(data []byte, limits capacity.Limits, overrides ...func(*capacity.Optio
 	for _, override := range overrides {
 		override(&h.Problem.Options)
 	}
-	q := Question{Problem: h.Problem, Contracts: h.Contracts, TimeZone: zone, PlaceAll: all, Periods: h.Periods, Earlier: h.Earlier, Before: before}
+	q := Question{Problem: h.Problem, Contracts: h.Contracts, TimeZone: zone, PlaceAll: all, OneType: one, Periods: h.Periods, Earlier: h.Earlier, Before: before}
 	if err := r.Result(q.check); err != nil {
 		return Question{}, err
 	}

@@ -29,6 +29,7 @@ const Unlimited = int64(1) << 52
 type Class struct {
 	Runs          []Run // of which each execution takes one, the longest last
 	First, Window int
+	On            []int   // by step, First of the runs that may run then, or Any; nil is any in all
 	Windows       []int   // by the step of the arrival, instead of Window; nil where all are alike
 	AtOnce        bool    // no execution starts later than it can
 	Penalty       float64 // of a refused execution
@@ -51,6 +52,9 @@ type Start struct {
 
 // Refused stands for a run.
 const Refused = -1
+
+// Any stands for the runs of all types.
+const Any = -1
 
 // Plan holds the starts of all executions and the VMs rented for them.
 type Plan struct {
@@ -136,7 +140,7 @@ func (c *Class) window(at int) int {
 }
 
 // starts returns how many steps there are in which a run of executions that arrive in a step can start. The first is that of the
-// arrival plus First.
+// arrival plus First. Some may run on no type of that time.
 func (c *Class) starts(at, run int) int {
 	n := max(0, c.window(at)-len(c.Runs[run].Load)-c.First+1)
 	if c.AtOnce {
@@ -145,11 +149,26 @@ func (c *Class) starts(at, run int) int {
 	return n
 }
 
+// may reports whether a run that starts in a step is on the type of each of its steps.
+func (c *Class) may(run, at int) bool {
+	if c.On == nil {
+		return true
+	}
+	for i := range c.Runs[run].Load {
+		if on := c.On[at+i]; on != c.Runs[run].First && on != Any {
+			return false
+		}
+	}
+	return true
+}
+
 // options calls with every option of an arrival but its refusal.
 func (c *Class) options(at int, with func(option)) {
 	for r := range c.Runs {
 		for s := at + c.First; s < at+c.First+c.starts(at, r); s++ {
-			with(option{r, s})
+			if c.may(r, s) {
+				with(option{r, s})
+			}
 		}
 	}
 }
@@ -224,6 +243,9 @@ func (p *Problem) costs(c *Class, prices []float64) [][]float64 {
 			sum := 0.0
 			for i, x := range load {
 				sum += float64(x) * prices[first+s+i]
+			}
+			if !c.may(r, s) {
+				sum = math.Inf(1)
 			}
 			all[r][s] = sum / float64(p.Unit)
 		}

@@ -251,6 +251,9 @@ func (s *search) move(i int, heat float64) {
 			return
 		}
 		to.at = a.at + c.First + random.IntN(starts)
+		if !c.may(to.run, to.at) {
+			return
+		}
 	}
 	if to == from.option {
 		return
@@ -375,6 +378,9 @@ func (s *search) earlier(i int, x share) (moved bool) {
 	a := s.arrivals[i]
 	for at := a.at + s.Classes[a.class].First; at < x.at && x.jobs > 0; at++ {
 		to := option{x.run, at}
+		if !s.Classes[a.class].may(x.run, at) {
+			continue
+		}
 		for part := range int64(min(forwardParts, x.jobs)) {
 			n := x.jobs - part
 			if s.put(i, x.option, -n)+s.put(i, to, n) <= forwardNoise*s.dear {

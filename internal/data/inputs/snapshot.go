@@ -33,8 +33,7 @@ type Snapshot struct {
 func (s Snapshot) Problem(at time.Time) (capacity.Problem, error) {
 	p := capacity.Problem{Currency: s.Cluster.Currency, PeriodSeconds: s.Cluster.PeriodSeconds, Options: s.Cluster.Options}
 	var k strict.Checker
-	used := slices.Clone(s.VMTypes)
-	used = slices.DeleteFunc(used, func(v VMType) bool { return !v.InUse })
+	used := s.UsedTypes()
 	switch {
 	case len(s.VMTypes) == 0:
 		k.Refuse("vm_types", "missing", "The cluster has no VM type; create one, and a price for it.")
@@ -102,6 +101,11 @@ func (s Snapshot) Problem(at time.Time) (capacity.Problem, error) {
 	return p, nil
 }
 
+// UsedTypes returns the VM types that plans rent.
+func (s Snapshot) UsedTypes() []VMType {
+	return slices.DeleteFunc(slices.Clone(s.VMTypes), func(v VMType) bool { return !v.InUse })
+}
+
 // Steady returns the part of a moment's hour for which its problem holds as far as arrivals tell: an hour is cut where the
 // last job of a class ends (see perf.Frees).
 func (s Snapshot) Steady(at time.Time) (from, until time.Time) {
@@ -112,7 +116,7 @@ func (s Snapshot) steady(at time.Time, forecast map[string]*expected) (from, unt
 	from = at.UTC().Truncate(time.Hour)
 	until = from.Add(time.Hour)
 	var supply capacity.Supply
-	used := slices.DeleteFunc(slices.Clone(s.VMTypes), func(v VMType) bool { return !v.InUse })
+	used := s.UsedTypes()
 	for _, v := range used {
 		supply.VMTypes = append(supply.VMTypes, capacity.VMTypeSupply{Name: v.Name})
 	}

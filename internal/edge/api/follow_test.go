@@ -2,6 +2,7 @@ package api
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -172,6 +173,93 @@ func TestPlansFollowASchedule(t *testing.T) {
 	}
 }
 
+// Plans of a cluster with several types of VMs follow a schedule too, of which a class has one type at a time. What has started keeps
+// its VMs of that type, however cheap another one becomes.
+func TestPlansFollowASchedulesTypes(t *testing.T) {
+	t.Parallel()
+	var clock atomic.Int64
+	at := func(hour, minute int) { clock.Store(time.Date(2026, 3, 2, hour, minute, 0, 0, time.UTC).Unix()) }
+	at(0, 10)
+	s := newService(t, func(c *app.Config) { c.Clock = func() time.Time { return time.Unix(clock.Load(), 0).UTC() } })
+	s.waiting("lab")
+	edit := func(path string, replace ...string) {
+		t.Helper()
+		old := s.ask(s.admin, "GET", path, nil).want(t, 200)
+		s.ask(s.admin, "PUT", path, strings.NewReplacer(replace...).Replace(string(old.text)), "If-Match", old.etag()).want(t, 200)
+	}
+	s.ask(s.admin, "POST", "/v1/clusters/lab/vm-types", `{"name":"fast"}`).want(t, 201)
+	var price struct{ ID string }
+	s.ask(s.admin, "POST", "/v1/clusters/lab/prices", `{"vm_type":"fast","price":"3","from":"2026-03-02T00:00:00Z","until":null}`).want(t, 201).into(t, &price)
+	edit("/v1/clusters/lab/classes/reports", `"vms_per_job":"2"`, `"vms_per_job":"2","speed":{"fast":2}`)
+	plan := func(what string, want map[string]float64) {
+		t.Helper()
+		var made struct {
+			Number int64
+			Plan   struct {
+				VMs struct {
+					Types []struct {
+						Name  string
+						Total float64
+					}
+				}
+				Classes []struct {
+					Name  string
+					Types []struct {
+						VMType   string `json:"vm_type"`
+						Admitted float64
+					}
+				}
+			}
+		}
+		s.ask(s.admin, "POST", "/v1/clusters/lab/plans", nil).want(t, 201).into(t, &made)
+		got, vms := map[string]float64{}, map[string]float64{}
+		for _, of := range made.Plan.Classes[0].Types {
+			if of.Admitted > 0 {
+				got[of.VMType] = of.Admitted
+			}
+		}
+		for _, of := range made.Plan.VMs.Types {
+			vms[of.Name] = of.Total
+		}
+		if made.Plan.Classes[0].Name != "reports" || !maps.Equal(got, want) || vms["m"] < 2*want["m"] || vms["fast"] < want["fast"] {
+			t.Errorf("%s: %v reports run on %v VMs, want %v", what, got, vms, want)
+		}
+		var report proof.Report
+		s.ask(s.admin, "POST", fmt.Sprintf("/v1/clusters/lab/plans/%d/verify", made.Number), nil).want(t, 200).into(t, &report)
+		if c, has := report.Find(timetables.FollowedCheck); report.Outcome != proof.OK || !has || c.Outcome != proof.OK {
+			t.Errorf("%s: verify says %q, and %v", what, report.Outcome, c)
+		}
+	}
+	for hour, want := range []map[string]float64{{}, {}, {}, {"m": 4}, {}, {"fast": 2}, {}} {
+		at(hour, 5)
+		plan(fmt.Sprintf("at %d", hour), want)
+		if hour == 2 { // what comes is told by type
+			var got plans.Scaling
+			await.Until(t, 10*time.Second, "a day ahead is known", func() bool {
+				got = plans.Scaling{}
+				s.ask(s.admin, "GET", "/v1/clusters/lab/plans/current/scaling?lead=60", nil).want(t, 200).into(t, &got)
+				return got.NextProblem != "" || len(got.Next) > 0
+			})
+			if n := got.Next[0]; n.At.Hour() != 3 || n.Types["m"] < 8 {
+				t.Errorf("next come %+v", n)
+			}
+		}
+		if hour == 3 {
+			at(3, 30)
+			edit("/v1/clusters/lab/prices/"+price.ID, `"price":"3.00"`, `"price":"0.10"`)
+			plan("within the hour in which they started", want)
+			edit("/v1/clusters/lab/prices/"+price.ID, `"price":"0.10"`, `"price":"3.00"`)
+		}
+	}
+	var f plans.Following
+	s.ask(s.admin, "GET", "/v1/clusters/lab/schedules/current", nil).want(t, 200).into(t, &f)
+	if f.Question == nil || !f.Question.OneType || len(f.Answer.Hours[0].ByType) != 2 {
+		t.Errorf("it follows %+v, without: %s", f.Question, f.Without)
+	}
+	edit("/v1/clusters/lab/vm-types/fast", `"in_use":true`, `"in_use":false`)
+	plan("on one type again", map[string]float64{})
+}
+
 // What waits and what runs is not lost where hours are planned alone for a while, where a class is given a due_s, or loses it.
 func TestChangesBetweenSchedulesLoseNothing(t *testing.T) {
 	t.Parallel()
@@ -208,10 +296,11 @@ func TestChangesBetweenSchedulesLoseNothing(t *testing.T) {
 	plan("pause", 0, 0, "first")
 	plan("pause", 1, 0, "they wait for the price from 3 to 4")
 	s.ask(s.admin, "POST", "/v1/clusters/pause/vm-types", `{"name":"other"}`).want(t, 201)
-	s.ask(s.admin, "POST", "/v1/clusters/pause/prices", `{"vm_type":"other","price":"9","from":"2026-03-02T00:00:00Z","until":null}`).want(t, 201)
-	plan("pause", 2, 1, "two types, so that what arrives starts")
+	s.ask(s.admin, "POST", "/v1/clusters/pause/prices", `{"vm_type":"other","price":"9","from":"2026-03-02T00:00:00Z","until":"2026-03-02T12:30:00Z"}`).want(t, 201)
+	s.ask(s.admin, "POST", "/v1/clusters/pause/prices", `{"vm_type":"other","price":"8","from":"2026-03-02T12:30:00Z","until":null}`).want(t, 201)
+	plan("pause", 2, 1, "a price that changes within an hour, so that what arrives starts")
 	edit("/v1/clusters/pause/vm-types/other", `"in_use":true`, `"in_use":false`)
-	plan("pause", 2, 0, "one type again")
+	plan("pause", 2, 0, "whole hours again")
 	plan("pause", 3, 4, "all run that waited")
 	edit("/v1/clusters/pause/vm-types/other", `"in_use":false`, `"in_use":true`)
 	plan("pause", 3, 5, "what started keeps its VMs, beside what runs of the forecast")

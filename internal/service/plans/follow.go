@@ -98,12 +98,13 @@ func readFollowed(text []byte) (*timetable.Followed, error) {
 		Question json.RawMessage
 		Answer   timetable.Answer
 		Until    time.Time
+		Types    timetable.Types
 	}
 	if err := json.Unmarshal(text, &parts); err != nil {
 		return nil, err
 	}
 	q, err := timetable.Read(parts.Question, capacity.Limits{})
-	return &timetable.Followed{Question: q, Answer: parts.Answer, Until: parts.Until}, err
+	return &timetable.Followed{Question: q, Answer: parts.Answer, Until: parts.Until, Types: parts.Types}, err
 }
 
 // followed is a problem of a moment with the schedule that it follows, which may be new.
@@ -133,7 +134,7 @@ func (d *Desk) problemNow(ctx context.Context, cluster string, at time.Time) (f 
 		kept = Schedule{} // of another version of this program, or beyond limits of now: without it there are plans again
 	}
 	if hour := at.UTC().Truncate(time.Hour); !kept.Hour.Equal(hour) || kept.InputsVersion != f.snapshot.Cluster.InputsVersion {
-		if kept, err = d.schedule(ctx, f.snapshot, kept, hour); err != nil {
+		if kept, err = d.schedule(ctx, &f, kept, hour); err != nil {
 			return f, err
 		}
 		f.made = true
@@ -162,9 +163,9 @@ func (f *followed) unkept() *Schedule {
 }
 
 // schedule makes the schedule from an hour on that follows on another one. What cannot be scheduled is said in it.
-func (d *Desk) schedule(ctx context.Context, snapshot inputs.Snapshot, last Schedule, hour time.Time) (Schedule, error) {
-	made := Schedule{Hour: hour, InputsVersion: snapshot.Cluster.InputsVersion}
-	text, err := d.makeSchedule(ctx, snapshot, last, hour)
+func (d *Desk) schedule(ctx context.Context, f *followed, last Schedule, hour time.Time) (Schedule, error) {
+	made := Schedule{Hour: hour, InputsVersion: f.snapshot.Cluster.InputsVersion}
+	text, err := d.makeSchedule(ctx, f.snapshot, len(f.plain.Supply.VMTypes) > 0, last, hour)
 	var input *fault.InputError
 	var infeasible *fault.InfeasibleError
 	switch {
@@ -198,7 +199,8 @@ func paused(last Schedule, hour time.Time) ([]byte, error) {
 	return json.Marshal(f)
 }
 
-func (d *Desk) makeSchedule(ctx context.Context, snapshot inputs.Snapshot, last Schedule, hour time.Time) ([]byte, error) {
+// makeSchedule makes a schedule as JSON. Types of VMs are named where the problem of the present names them.
+func (d *Desk) makeSchedule(ctx context.Context, snapshot inputs.Snapshot, named bool, last Schedule, hour time.Time) ([]byte, error) {
 	var before *timetable.Followed
 	if last.Followed != nil {
 		var err error
@@ -236,7 +238,11 @@ func (d *Desk) makeSchedule(ctx context.Context, snapshot inputs.Snapshot, last 
 	if err != nil {
 		return nil, err
 	}
-	q, _, err := timetable.QuestionOf(o, told.Until, before.Leaves(hour, classes, admitted, leases))
+	types := timetable.Types{Named: named}
+	for _, v := range snapshot.UsedTypes() {
+		types.Names = append(types.Names, v.Name)
+	}
+	q, _, err := timetable.QuestionOf(o, told.Until, before.Leaves(hour, types, classes, admitted, leases))
 	if err != nil {
 		return nil, err
 	}
@@ -256,7 +262,7 @@ func (d *Desk) makeSchedule(ctx context.Context, snapshot inputs.Snapshot, last 
 	if err != nil {
 		return nil, err
 	}
-	return json.Marshal(timetable.Followed{Question: q, Answer: a})
+	return json.Marshal(timetable.Followed{Question: q, Answer: a, Types: types})
 }
 
 // withinReach shortens windows to what a schedule looks ahead.

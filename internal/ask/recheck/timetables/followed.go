@@ -17,7 +17,7 @@ import (
 const FollowedCheck = "schedule"
 
 // Followed checks a schedule, and that the problem of an hour has what it runs then of each class that waits. That is as many
-// executions at once, of which no more are promised. With its deadline they take the VMs of their own runs.
+// executions at once, of which no more are promised. With its deadline they take the VMs of their own runs, on their type of VMs.
 func Followed(f timetable.Followed, p capacity.Problem, at time.Time) proof.Check {
 	failed := func(format string, values ...any) proof.Check {
 		return proof.Check{Name: FollowedCheck, Outcome: proof.Failed, Detail: fmt.Sprintf(format, values...)}
@@ -32,31 +32,22 @@ func Followed(f timetable.Followed, p capacity.Problem, at time.Time) proof.Chec
 		}
 		waiting++
 		jobs, rate := new(big.Rat), new(big.Rat) // rate: the sum of one over what is left of each run
-		class := &f.Question.Problem.Classes[k]
-		demand := perf.PlannedDemand(*class, f.Question.Problem.Options)
+		all := runningAt(&f, c.Name, at)
+		class := f.Question.Problem.Classes[k]
+		if len(all) > 0 {
+			class = class.OnType(all[0].Type)
+		}
+		demand := perf.PlannedDemand(class, f.Question.Problem.Options)
 		fixed := ratio(demand.FixedSeconds)
-		count := func(s *timetable.Start) {
-			hours := new(big.Rat).Quo(ratio(s.RunSeconds), big.NewRat(3600, 1))
-			since := big.NewRat(int64(at.Sub(s.Start)/time.Second), 3600)
-			if s.Class != c.Name || since.Sign() < 0 || since.Cmp(new(big.Rat).SetInt64(proof.Ceil(hours).Int64())) >= 0 {
-				return
-			}
+		for _, s := range all {
 			n := new(big.Rat).Quo(new(big.Rat).SetInt64(s.Jobs), turns(s.RunSeconds))
 			jobs.Add(jobs, n)
 			rest := new(big.Rat).Sub(ratio(s.RunSeconds), fixed)
-			if late, vms := tooLate(class, demand, s); !late && rest.Sign() > 0 {
+			if late, vms := tooLate(&class, demand, s); !late && rest.Sign() > 0 {
 				rate.Add(rate, n.Quo(n, rest))
 			} else {
 				rate.Add(rate, n.Mul(n, ratio(vms)))
 			}
-		}
-		if b := f.Question.Before; b != nil {
-			for i := range b.Running {
-				count(&b.Running[i])
-			}
-		}
-		for i := range f.Answer.Schedule {
-			count(&f.Answer.Schedule[i])
 		}
 		for i := range p.Classes {
 			got := &p.Classes[i]
@@ -65,6 +56,11 @@ func Followed(f timetable.Followed, p capacity.Problem, at time.Time) proof.Chec
 			}
 			if n := proof.Ceil(jobs).Int64(); got.Jobs.Max != float64(n) || got.Jobs.Min > got.Jobs.Max {
 				return failed("The schedule runs %d executions of %q at once in the hour, and the plan has %g.", n, fault.Clip(c.Name), got.Jobs.Max)
+			}
+			for _, t := range p.Supply.VMTypes {
+				if jobs.Sign() > 0 && got.RunsOn(t.Name) != (t.Name == all[0].Type) {
+					return failed("The executions of %q run on %q, and the plan may have them on %q.", fault.Clip(c.Name), fault.Clip(all[0].Type), fault.Clip(t.Name))
+				}
 			}
 			if jobs.Sign() == 0 || got.VMsPerJob != nil {
 				continue
@@ -76,6 +72,25 @@ func Followed(f timetable.Followed, p capacity.Problem, at time.Time) proof.Chec
 		}
 	}
 	return proof.Check{Name: FollowedCheck, Outcome: proof.OK, Detail: fmt.Sprintf("The plan has what its schedule runs in the hour of %s, and the schedule is right.", classesOf(waiting))}
+}
+
+// runningAt lists the executions of a class that run at a moment.
+func runningAt(f *timetable.Followed, class string, at time.Time) (all []*timetable.Start) {
+	add := func(rows []timetable.Start) {
+		for i := range rows {
+			s := &rows[i]
+			hours := new(big.Rat).Quo(ratio(s.RunSeconds), big.NewRat(3600, 1))
+			since := big.NewRat(int64(at.Sub(s.Start)/time.Second), 3600)
+			if s.Class == class && since.Sign() >= 0 && since.Cmp(new(big.Rat).SetInt64(proof.Ceil(hours).Int64())) < 0 {
+				all = append(all, s)
+			}
+		}
+	}
+	if f.Question.Before != nil {
+		add(f.Question.Before.Running)
+	}
+	add(f.Answer.Schedule)
+	return all
 }
 
 func classesOf(n int) string {

@@ -126,7 +126,7 @@ func TestLeasesSayWhatStarted(t *testing.T) {
 				arrive = random.IntN(1 + int(seed%5))
 			}
 			e.run(&f, arrive, func() int { return 1 + random.IntN(3) })
-			next := e.question(t, f.Leaves(hourOf(e.at), f.Question.Problem.Classes, nil, e.seen()))
+			next := e.question(t, f.Leaves(hourOf(e.at), timetable.Types{}, f.Question.Problem.Classes, nil, e.seen()))
 			for _, r := range next.Before.Leases {
 				missed += r.Missed
 			}
@@ -173,7 +173,7 @@ func TestLeasesWithinAnHour(t *testing.T) {
 	again := func(hour int, leases []timetable.HourLeases) *timetable.Before {
 		t.Helper()
 		e.at = hour
-		f.Question = e.question(t, f.Leaves(hourOf(hour), f.Question.Problem.Classes, nil, leases))
+		f.Question = e.question(t, f.Leaves(hourOf(hour), timetable.Types{}, f.Question.Problem.Classes, nil, leases))
 		if f.Answer, err = timetable.Plan(t.Context(), f.Question, nil); err != nil {
 			t.Fatal(err)
 		}
@@ -234,7 +234,7 @@ func TestLeasesAreRemembered(t *testing.T) {
 		{"more than a day ago", []timetable.HourLeases{{Class: "etl", Hour: hourOf(6)}}, 30, 0},
 	} {
 		f := now(x.hour, x.asked...)
-		b := f.Leaves(hourOf(x.hour+1), f.Question.Problem.Classes, nil, nil)
+		b := f.Leaves(hourOf(x.hour+1), timetable.Types{}, f.Question.Problem.Classes, nil, nil)
 		if len(b.Waiting) != x.waiting || len(b.Leases) != x.waiting || len(b.Running) != 1-x.waiting {
 			t.Errorf("%s: got %+v", x.name, b)
 		}

@@ -357,6 +357,41 @@ func (s *scheduled) check() {
 	s.checkRows("/schedule", a.Schedule, a.Refused, s.starts)
 	s.checkHours(same)
 	s.checkClasses()
+	s.checkOneType()
+}
+
+// checkOneType says which executions of a class that waits run on another type of VMs than others of it do in the same hour.
+func (s *scheduled) checkOneType() {
+	if !s.question.OneType {
+		return
+	}
+	type hourOf struct {
+		class string
+		hour  int64 // since 1970
+	}
+	on := map[hourOf]string{}
+	hold := func(at string, x *timetable.Start) {
+		begins := x.Start.Unix() / 3600
+		for hour := begins; float64(hour-begins)*3600 < x.RunSeconds; hour++ {
+			other, held := on[hourOf{x.Class, hour}]
+			if held && other != x.Type {
+				s.wrong(at+"/type", "It is %q, and other executions of %q run on %q in the hour from %s.", fault.Clip(x.Type), fault.Clip(x.Class), other, time.Unix(hour*3600, 0).UTC().Format(time.RFC3339))
+				return
+			}
+			on[hourOf{x.Class, hour}] = x.Type
+		}
+	}
+	if b := s.question.Before; b != nil {
+		for i := range b.Running {
+			hold(fmt.Sprintf("/before/running/%d", i), &b.Running[i])
+		}
+	}
+	for i := range s.answer.Schedule {
+		x := &s.answer.Schedule[i]
+		if c := &s.table.Classes[s.index[x.Class]]; c.Window > 0 || c.Windows != nil {
+			hold(fmt.Sprintf("/schedule/%d", i), x)
+		}
+	}
 }
 
 // checkAtOnce holds the plan in which nothing waits against what its starts come to.

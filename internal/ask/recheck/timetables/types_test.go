@@ -2,10 +2,14 @@ package timetables_test
 
 import (
 	"encoding/json"
+	"fmt"
+	"slices"
 	"testing"
+	"time"
 
 	"github.com/shopspring/decimal"
 
+	"example.org/headroom/internal/ask/horizon"
 	"example.org/headroom/internal/ask/recheck/timetables"
 	"example.org/headroom/internal/ask/study"
 	"example.org/headroom/internal/ask/timetable"
@@ -126,4 +130,105 @@ func TestFaultsOnSeveralTypes(t *testing.T) {
 		"types in another order":      func(a *timetable.Answer) { a.Hours[1].ByType[0].Type = "large" },
 		"a bound above what is known": func(a *timetable.Answer) { a.Proof.Bound.Decimal = a.Proof.Bound.Add(decimal.New(1, 0)) },
 	})
+}
+
+// Executions of a class run on one type of VMs at a time: others wait until those have ended that run on a dearer one, or take it too
+// where they cannot wait so long. A schedule that mixes the types is found.
+func TestAClassOnOneTypeAtATime(t *testing.T) {
+	for _, x := range []struct {
+		one   bool
+		run   int
+		due   int
+		hour  int
+		on    string
+		wrong bool // where it is to be one type
+	}{{true, 7200, 36000, 10, "large", false}, {true, 10800, 14400, 9, "small", false}, {false, 7200, 36000, 9, "large", true}} {
+		q := readSchedule(t, fmt.Appendf(nil, `{"one_type": %v, "problem": {"currency": "EUR", "supply": {"vm_types": [{"name": "small", "on_demand": {"price": "1"}}, {"name": "large", "on_demand": {"price": "1.5"}}]}, "classes": [
+		  {"name": "etl", "vms_per_job": "1", "speed": {"large": 2}, "deadline_s": 7200, "due_s": %d, "jobs": {"min": 0, "max": 0}, "penalty": "50"}]},
+		 "before": {"running": [{"class": "etl", "arrived": "2026-03-02T02:00:00Z", "start": "2026-03-02T08:00:00Z", "run_s": %d, "jobs": 2, "type": "small", "map_slots": 0, "reduce_slots": 0}]},
+		 "periods": [{"start": "2026-03-02T08:00:00Z", "hours": 1, "arrivals": [4]}, {"start": "2026-03-02T09:00:00Z", "hours": 11, "arrivals": [0]}]}`, x.one, x.due, x.run))
+		a, err := timetable.Plan(t.Context(), q, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f := timetables.Check(q, a); len(f) > 0 {
+			t.Fatalf("%+v: the schedule itself: %v", x, f)
+		}
+		if len(a.Schedule) != 1 || a.Schedule[0].Type != x.on || a.Schedule[0].Start.Hour() != x.hour || a.Schedule[0].Jobs != 4 {
+			t.Errorf("%+v: got %+v", x, a.Schedule)
+		}
+		q.OneType = true
+		if f := timetables.Check(q, a); x.wrong != (len(f) > 0) || x.wrong && f[0].Pointer != "/schedule/0/type" {
+			t.Errorf("%+v: on one type it has the faults %v", x, f)
+		}
+	}
+}
+
+// What runs keeps its type of VMs when the cluster gets another one, or when a class names the only one. What runs on a type that is
+// not used any more is left out, and what waits is not.
+func TestTypesOfWhatRunsAreRenamed(t *testing.T) {
+	start := time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC)
+	classes := []capacity.Class{{Name: "etl", VMsPerJob: &decimal.Decimal{}, DueSeconds: 36000, DeadlineSeconds: 7200}}
+	for _, x := range []struct {
+		was, is timetable.Types
+		on      string
+		want    []string
+	}{
+		{timetable.Types{Names: []string{"m"}}, timetable.Types{Names: []string{"m"}}, "", []string{""}},
+		{timetable.Types{Names: []string{"m"}}, timetable.Types{Names: []string{"m", "n"}, Named: true}, "", []string{"m"}},
+		{timetable.Types{Names: []string{"m", "n"}, Named: true}, timetable.Types{Names: []string{"n"}}, "n", []string{""}},
+		{timetable.Types{Names: []string{"m", "n"}, Named: true}, timetable.Types{Names: []string{"n"}}, "m", nil},
+		{timetable.Types{}, timetable.Types{Names: []string{"m"}, Named: true}, "", []string{"m"}},
+		{timetable.Types{}, timetable.Types{Names: []string{"m", "n"}, Named: true}, "", nil},
+	} {
+		f := timetable.Followed{Types: x.was}
+		f.Question.Periods = []horizon.HorizonPeriod{{Start: start, Hours: 9}}
+		f.Answer.Classes = []timetable.Class{{Name: "etl", Waits: true}}
+		for _, begins := range []int{0, 3} {
+			f.Answer.Schedule = append(f.Answer.Schedule, timetable.Start{Class: "etl", Arrived: start.Add(-time.Hour), Start: start.Add(time.Duration(begins) * time.Hour), RunSeconds: 7200, Jobs: 1, Type: x.on})
+		}
+		b := f.Leaves(start.Add(time.Hour), x.is, classes, nil, nil)
+		var got []string
+		for _, s := range b.Running {
+			got = append(got, s.Type)
+		}
+		if !slices.Equal(got, x.want) || len(b.Waiting) != 1 || b.Waiting[0].Jobs != 1 {
+			t.Errorf("%+v: it runs on %v, and %v waits", x, got, b.Waiting)
+		}
+	}
+}
+
+// A class on one type of VMs at a time costs little more, even where the price of each type moves by a tenth from hour to hour. The
+// long form tries four clusters of three sizes, each on two, three and five types.
+func TestOneTypeAtATimeCostsLittleMore(t *testing.T) {
+	clusters, means, types := plantest.Trials(1, 4), []float64{10, 50, 200}, []int{2, 3, 5}
+	if clusters == 1 {
+		means, types = means[:1], types[:1]
+	}
+	for _, mean := range means {
+		for _, n := range types {
+			more, most := 0.0, 0.0
+			for seed := range uint64(clusters) {
+				q := readSchedule(t, scheduleOn(study.DrawCluster(seed+100, 24*min(2, clusters), 10, mean, 12), n))
+				q.PlaceAll = true
+				free, err := timetable.Plan(t.Context(), q, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				q.OneType = true
+				one, err := timetable.Plan(t.Context(), q, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, f := range timetables.Check(q, one) {
+					t.Errorf("%g VMs on %d types, seed %d: %s %s", mean, n, seed, f.Pointer, f.Detail)
+				}
+				share := one.Cost.Total.Float()/free.Cost.Total.Float() - 1
+				more, most = more+share/float64(clusters), max(most, share)
+			}
+			if t.Logf("%g VMs on %d types: one type at a time costs %.1f %% more, at most %.1f %%", mean, n, 100*more, 100*most); most > 0.12 {
+				t.Errorf("%g VMs on %d types: one type at a time costs %.1f %% more", mean, n, 100*most)
+			}
+		}
+	}
 }

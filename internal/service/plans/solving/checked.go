@@ -48,18 +48,21 @@ func CheckedCourse(ctx context.Context, p pool.PoolCourseProblem, plan pool.Plan
 	return course, err
 }
 
-// partAtOnce is the part of the time for the plan in which nothing waits. With all of it gone there, nothing would wait.
-const partAtOnce = 4
+// Parts of the time for the plan in which nothing waits, and until each class has a type of VMs. With all of it gone there, nothing
+// would wait.
+const partAtOnce, partTypes = 4, 2
 
 // CheckedSchedule plans a schedule, and says in it that it has passed.
 func CheckedSchedule(ctx context.Context, q timetable.Question, solver lp.Solver) (timetable.Answer, error) {
-	first := ctx
+	times := timetable.Times{AtOnce: ctx, Types: ctx, All: ctx}
 	if end, limited := ctx.Deadline(); limited {
-		part, cancel := context.WithTimeout(ctx, time.Until(end)/partAtOnce)
+		left, cancel := time.Until(end), context.CancelFunc(nil)
+		times.AtOnce, cancel = context.WithTimeout(ctx, left/partAtOnce)
 		defer cancel()
-		first = part
+		times.Types, cancel = context.WithTimeout(ctx, left/partTypes)
+		defer cancel()
 	}
-	answer, err := timetable.PlanWithin(ctx, first, q, solver)
+	answer, err := timetable.PlanWithin(times, q, solver)
 	if err == nil {
 		err = timetables.Fault(q, &answer)
 	}

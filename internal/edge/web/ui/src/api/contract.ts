@@ -3604,6 +3604,7 @@ export type ScheduleRequest = {
   before?: ScheduleBefore;
   contracts?: Array<TermContract>;
   earlier?: Array<HorizonPeriod>;
+  one_type?: boolean;
   periods: Array<HorizonPeriod>;
   place_all?: boolean;
   problem: (Problem);
