@@ -15,7 +15,7 @@ import (
 )
 
 // ofHoursLater makes the schedule that plans follow that of a cluster whose jobs have waited for some hours already: all of those
-// that wait arrived before, and two of each class run.
+// that wait arrived before, and two of each class run. Three ask for a place, and two cannot end in time.
 const ofHoursLater = `{ const real = window.fetch;
 	window.fetch = async (...of) => {
 		const answer = await real(...of);
@@ -24,7 +24,7 @@ const ofHoursLater = `{ const real = window.fetch;
 		const [first, before] = [f.question.periods[0].start, new Date(Date.parse(f.question.periods[0].start) - 3600000).toISOString()];
 		const waits = f.answer.classes.filter((c) => c.waits).map((c) => c.name);
 		for (const s of f.answer.schedule) if (waits.includes(s.class) && s.start > first) s.arrived = before;
-		f.question.before = {...f.question.before, running: waits.map((c) => ({class: c, arrived: before, start: before, run_s: 3601, jobs: 2, map_slots: 0, reduce_slots: 0}))};
+		f.question.before = {...f.question.before, leases: [{class: waits[0], hour: before, started: 0, running: 0, waiting: 3, missed: 2}], running: waits.map((c) => ({class: c, arrived: before, start: before, run_s: 3601, jobs: 2, map_slots: 0, reduce_slots: 0}))};
 		return new Response(JSON.stringify(f), {status: 200, headers: {"Content-Type": "application/json", "Date": answer.headers.get("Date")}});
 	};
 }`
@@ -35,8 +35,9 @@ func asksOf(t *testing.T, ctx context.Context, end string) int {
 	return value[int](t, ctx, fmt.Sprintf(`performance.getEntriesByType("resource").filter((e) => e.name.endsWith(%q)).length`, end))
 }
 
-// waiting creates a cluster whose price is lowest in three hours, with one class that may wait until then and one that may not.
-func (s *server) waiting(t *testing.T, cluster, class string) {
+// waiting creates a cluster whose price is lowest in three hours, with one class that may wait until then and one that may not. Other
+// types of VMs have one price.
+func (s *server) waiting(t *testing.T, cluster, class string, others ...string) {
 	t.Helper()
 	now := time.Now().UTC().Truncate(time.Hour)
 	at := func(hours int) string { return now.Add(time.Duration(hours) * time.Hour).Format(time.RFC3339) }
@@ -48,10 +49,15 @@ func (s *server) waiting(t *testing.T, cluster, class string) {
 		forecasts = append(forecasts, map[string]any{"class": class, "hour": at(hour), "arrivals": []int{1200, 3, 1}[min(hour, 2)]}, map[string]any{"class": "web", "hour": at(hour), "arrivals": 2})
 	}
 	none := map[string]any{"min": 0, "max": 0}
+	types, prices := []any{map[string]any{"name": "m", "in_use": true}}, []any{price("4", at(-24), at(3)), price("1", at(3), at(4)), price("3", at(4), nil)}
+	for _, other := range others {
+		types = append(types, map[string]any{"name": other, "in_use": true})
+		prices = append(prices, map[string]any{"vm_type": other, "price": "2", "from": at(-24)})
+	}
 	s.apply(t, cluster, map[string]any{
 		"cluster":  map[string]any{"name": cluster, "currency": "USD", "time_zone": "UTC"},
-		"vm_types": []any{map[string]any{"name": "m", "in_use": true}},
-		"prices":   []any{price("4", at(-24), at(3)), price("1", at(3), at(4)), price("3", at(4), nil)},
+		"vm_types": types,
+		"prices":   prices,
 		"classes": []any{
 			map[string]any{"name": class, "vms_per_job": "2", "deadline_s": 3600, "due_s": 21600, "jobs": none, "penalty": "50"},
 			map[string]any{"name": "web", "vms_per_job": "1", "deadline_s": 7200, "jobs": none, "penalty": "50"},
@@ -175,11 +181,20 @@ func walkWait(t *testing.T, s *server, browser context.Context) {
 		return err
 	}))
 	s.open(t, then, "/c/"+cluster+"/commitments?tab=wait")
-	cells(then, "2", fmt.Sprint(later), hour(next), fmt.Sprint(starts))
+	cells(then, "2", fmt.Sprint(later), hour(next), fmt.Sprint(starts), "3", "2")
 	shown(then, "wait-later")
 	s.open(t, then, "/c/"+cluster+"/plan")
 	until(t, then, fmt.Sprintf(`%s?.includes(%q)`, line, said(fmt.Sprintf("1,%d wait", later-1000))))
 	shown(then, "plan-waits-later")
+
+	// On several types of VMs each hour and each start tell theirs.
+	other := strings.Repeat("x", 63)
+	s.waiting(t, "wait-types", class, other)
+	s.open(t, ctx, "/c/wait-types/commitments?tab=wait")
+	until(t, ctx, `document.querySelector('[aria-labelledby="moves"] thead')?.innerText.includes("VM type") && document.querySelector('[aria-labelledby="moves"] tbody tr').lastElementChild.innerText.trim() === "m"`)
+	press(t, ctx, "Show as table")
+	until(t, ctx, fmt.Sprintf(`document.querySelector("main figure").innerText.includes("VMs of %s")`, other))
+	shown(ctx, "wait-types")
 
 	// Without classes that may wait, and where they cannot be scheduled, the page shows what a week would be, or why not.
 	const since = "2026-01-01T00:00:00Z"
@@ -195,13 +210,15 @@ func walkWait(t *testing.T, s *server, browser context.Context) {
 	}
 	s.apply(t, "never-waits", document("never-waits", "m"))
 	classes[0].(map[string]any)["due_s"] = 36000
-	s.apply(t, "unscheduled", document("unscheduled", "m", "x"))
+	unscheduled := document("unscheduled", "m")
+	unscheduled["cluster"].(map[string]any)["options"] = map[string]any{"sharing": "dedicated"}
+	s.apply(t, "unscheduled", unscheduled)
 	s.planned(t, "never-waits", 1)
 	s.planned(t, "unscheduled", 1)
 	const howTo = "A class may wait whose runs may end long after they arrive."
 	for _, x := range []struct{ cluster, shown, says, leaves string }{
 		{"never-waits", noStanding, howTo, "follow no schedule"},
-		{"unscheduled", `document.querySelector("main").innerText.includes("follow no schedule")`, "The plans follow no schedule: The cluster uses 2 VM types, and plans follow schedules of one.", howTo},
+		{"unscheduled", `document.querySelector("main").innerText.includes("follow no schedule")`, "The plans follow no schedule: The cluster keeps VMs for each class", howTo},
 	} {
 		s.open(t, ctx, "/c/"+x.cluster+"/commitments?tab=wait")
 		until(t, ctx, x.shown)
@@ -209,7 +226,7 @@ func walkWait(t *testing.T, s *server, browser context.Context) {
 		once(ctx, x.cluster, 1, 1)
 		shown(ctx, "wait-"+x.cluster)
 		text := value[string](t, ctx, `document.querySelector("main").innerText`)
-		if times := strings.Count(text, "VM types"); !strings.Contains(text, x.says) || strings.Contains(text, x.leaves) || times > 1 {
+		if times := strings.Count(text, "keeps VMs for each class"); !strings.Contains(text, x.says) || strings.Contains(text, x.leaves) || times > 1 {
 			t.Errorf("%s says %q", x.cluster, text)
 		}
 		if ahead := value[string](t, ctx, `document.querySelector(".headed select").selectedOptions[0].textContent`); ahead != "one week" {

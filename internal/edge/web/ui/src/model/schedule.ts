@@ -59,6 +59,8 @@ export interface Standing {
   waiting: number;
   /** The next start, and of how many runs. */
   next: { at: string; jobs: number } | null;
+  /** What leases tell: how many of those that wait ask for a place, and how many cannot end in time any more. Null without any. */
+  leases: { asking: number; missed: number } | null;
 }
 
 /** standing is that of each class that may wait, as "headroom plan schedule" tells it. */
@@ -75,11 +77,13 @@ export function standing({ question, answer }: FollowedSchedule): Standing[] {
       const before = question.before?.running?.filter((s) => s.class === name) ?? [];
       const later = starts.filter((s) => Date.parse(s.start) > start).sort((x, y) => Date.parse(x.start) - Date.parse(y.start));
       const at = later[0]?.start;
+      const leases = question.before?.leases?.filter((l) => l.class === name) ?? [];
       return {
         class: name,
         running: jobs([...before, ...starts].filter(runs)),
         waiting: jobs(later.filter((s) => Date.parse(s.arrived) < start)),
         next: at === undefined ? null : { at, jobs: jobs(later.filter((s) => Date.parse(s.start) === Date.parse(at))) },
+        leases: leases.length === 0 ? null : { asking: leases.reduce((n, l) => n + l.waiting, 0), missed: leases.reduce((n, l) => n + l.missed, 0) },
       };
     });
 }

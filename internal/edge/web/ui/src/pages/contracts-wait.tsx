@@ -88,6 +88,7 @@ function kept(name: string, a: Schedule): Kept[] {
 
 function Answer({ a, all, now: classes }: { a: Schedule; all: boolean; now: Standing[] }) {
   const moves = moved(a);
+  const unknown = classes.filter((s) => !s.leases).length;
   return (
     <>
       <p>{told(a, all, said)}</p>
@@ -101,7 +102,8 @@ function Answer({ a, all, now: classes }: { a: Schedule; all: boolean; now: Stan
         <section class="card" aria-labelledby="standing">
           <h2 id="standing">Now</h2>
           <p class="small muted">In the hour from {said(a.hours[0]!.start)}: what runs, what has arrived and waits, and what starts next where it is worth its VMs.</p>
-          <DataTable caption="Now" columns={standingColumns} rows={classes} name={(s) => s.class} />
+          <DataTable caption="Now" columns={classes.some((s) => s.leases) ? [...standingColumns, ...leaseColumns] : standingColumns} rows={classes} name={(s) => s.class} />
+          {unknown > 0 && <p class="small muted">{unknown === classes.length ? "In the last day no job asked for a lease, so that the schedule counts as followed." : `In the last day no job of ${count(unknown, "class", "classes")} asked for a lease. There the schedule counts as followed.`}</p>}
         </section>
       )}
       <section class="card" aria-label="VMs">
@@ -111,7 +113,7 @@ function Answer({ a, all, now: classes }: { a: Schedule; all: boolean; now: Stan
         <section class="card" aria-labelledby="moves">
           <h2 id="moves">What starts later</h2>
           <p class="small muted">Runs that arrive in an hour start in the next at the earliest.</p>
-          <DataTable caption="What starts later" columns={moveColumns} rows={moves} name={(m) => `${m.class} ${m.arrived} ${m.start} ${m.run_s}`} file={[route.value.cluster, "moves"]} filter onPage={20} />
+          <DataTable caption="What starts later" columns={moves[0]!.type ? [...moveColumns, { key: "type", title: "VM type", value: (m) => m.type ?? "", show: (m) => named(m.type ?? "") }] : moveColumns} rows={moves} name={(m) => `${m.class} ${m.arrived} ${m.start} ${m.run_s} ${m.type}`} file={[route.value.cluster, "moves"]} filter onPage={20} />
         </section>
       )}
       <section class="card" aria-labelledby="waiting">
@@ -144,11 +146,13 @@ function Hours({ a }: { a: Schedule }) {
     { key: "on_demand", title: "On demand", number: true, value: (h) => h.on_demand },
     { key: "vms_at_once", title: "VMs without waiting", number: true, value: (h) => h.once },
     { key: "vm_bill", title: "VM bill", number: true, value: (h) => h.cost, show: (h) => money(h.cost) },
+    ...(rows[0]!.by_type ?? []).map(({ type }, v): Column<Row> => ({ key: `vms_${type}`, title: `VMs of ${type}`, number: true, value: (h) => h.by_type![v]!.vms })),
   ];
+  const types = (h: Row) => (h.by_type ? ` (${h.by_type.map((t) => `${t.vms} ${t.type}`).join(", ")})` : "");
   const at = (h: Row) => Date.parse(h.start);
   const first = at(rows[0]!);
   const last = at(rows.at(-1)!) + hour;
-  const points = rows.map((h) => `${said(h.start)} · ${count(h.vms, "VM", "VMs")}, ${h.on_demand} on demand · ${h.once} without waiting · VM bill ${money(h.cost)}`);
+  const points = rows.map((h) => `${said(h.start)} · ${count(h.vms, "VM", "VMs")}${types(h)}, ${h.on_demand} on demand · ${h.once} without waiting · VM bill ${money(h.cost)}`);
   const blocks = (low: (h: Row) => number, high: (h: Row) => number) => rows.map((h) => ({ from: at(h), until: at(h) + hour, low: low(h), high: high(h) }));
   const most = Math.max(...rows.map((h) => Math.max(h.vms, h.once)));
   const least = rows.reduce((x, h) => Math.max(x, h.once), 0);
@@ -203,6 +207,11 @@ const standingColumns: Column<Standing>[] = [
   { key: "wait", title: "Wait", number: true, value: (s) => s.waiting },
   { key: "next", title: "Next start", value: (s) => s.next?.at ?? null, show: (s) => (s.next ? said(s.next.at) : "none") },
   { key: "next_runs", title: "Start then, at most", number: true, value: (s) => s.next?.jobs ?? null },
+];
+
+const leaseColumns: Column<Standing>[] = [
+  { key: "ask", title: "Of them ask", number: true, value: (s) => s.leases?.asking ?? null },
+  { key: "missed", title: "Missed", number: true, value: (s) => s.leases?.missed ?? null },
 ];
 
 const moveColumns: Column<Moved>[] = [
