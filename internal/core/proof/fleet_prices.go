@@ -3,22 +3,16 @@ package proof
 import (
 	"math"
 	"math/big"
-	"slices"
+
+	"example.org/headroom/internal/core/proof/pieces"
 )
 
-// cut is one evaluation of the bound, which is concave and piecewise linear in the prices: its value at prices of
-// zero on this piece, and its slope in each price.
-type cut struct {
-	base  float64
-	slope []float64
-}
-
 // at returns the bound in floating point, its piece, and the size of the terms of its sum.
-func (p *program) at(nu []float64, mu float64) (c cut, value, size float64) {
+func (p *program) at(nu []float64, mu float64) (c pieces.Piece, value, size float64) {
 	p.rest()
 	f := &p.floats
 	n := len(p.types)
-	c.slope = make([]float64, n+1)
+	c.Slope = make([]float64, n+1)
 	mix := make([]int, n)
 	for i := range p.classes {
 		if f.weight != nil && p.weights[i] != nil {
@@ -26,8 +20,8 @@ func (p *program) at(nu []float64, mu float64) (c cut, value, size float64) {
 			size += math.Abs(lowest)
 			for v, h := range mix {
 				if h > 0 {
-					c.slope[v] += f.weight[i][v][h]
-					c.base -= f.penalty[i] * float64(h)
+					c.Slope[v] += f.weight[i][v][h]
+					c.Base -= f.penalty[i] * float64(h)
 					size += f.penalty[i] * float64(h)
 				}
 			}
@@ -41,26 +35,26 @@ func (p *program) at(nu []float64, mu float64) (c cut, value, size float64) {
 		if slope < f.penalty[i] {
 			jobs = f.high[i]
 		}
-		c.base -= f.penalty[i] * jobs
-		c.slope[at] += f.gamma[i][at] * jobs
+		c.Base -= f.penalty[i] * jobs
+		c.Slope[at] += f.gamma[i][at] * jobs
 		size += 2 * f.penalty[i] * jobs
 	}
 	for v := range p.types {
 		vms, cost := p.rentAt(v, nu[v], mu)
-		c.slope[v] -= vms + f.spare[v] + f.slack[v]
-		c.base += cost
-		c.slope[n] += cost
+		c.Slope[v] -= vms + f.spare[v] + f.slack[v]
+		c.Base += cost
+		c.Slope[n] += cost
 		size += (1+mu)*cost + 2*nu[v]*(vms+f.spare[v])
 	}
 	if p.purse != nil {
-		c.slope[n] -= f.purse
+		c.Slope[n] -= f.purse
 		size += mu * math.Abs(f.purse)
 	} else {
-		c.slope[n] = 0
+		c.Slope[n] = 0
 	}
-	value = c.base + mu*c.slope[n]
+	value = c.Base + mu*c.Slope[n]
 	for v := range nu {
-		value += nu[v] * c.slope[v]
+		value += nu[v] * c.Slope[v]
 	}
 	return c, value, size
 }
@@ -217,51 +211,19 @@ type dual struct {
 	missing float64 // amount by which those mixtures break the rows
 }
 
-const maxCuts = 400
-
-// solve raises the bound by cutting planes. It next tries the best point of all pieces seen so far, and a point
-// halfway to the best one so far, so that it does not swing. It ends when the same point comes twice in a row: nothing
-// new is seen there. The method needs no care: the bound is computed anew from its final prices.
+// solve raises the bound by cutting planes. The method needs no care: the bound is computed anew from its final prices.
 func (p *program) solve() dual {
-	top := p.highest()
-	m := newMaster(top)
 	n := len(p.types)
-	best := dual{nu: make([]float64, n), value: math.Inf(-1)}
-	try := func(x []float64) {
-		c, value, size := p.at(x[:n], x[n])
-		m.add(c)
-		if value > best.value {
-			best.nu, best.mu, best.value, best.size = append([]float64(nil), x[:n]...), x[n], value, size
-		}
-	}
 	start := make([]float64, n+1)
-	try(start)
 	for v := range n {
 		for _, price := range p.floats.price[v] {
 			start[v] = max(start[v], price)
 		}
 	}
-	try(start)
-	var last []float64
-	for range maxCuts {
-		x, above, broken := m.solve()
-		best.above, best.missing = above, broken
-		if above-best.value <= 1e-13*(1+best.size) || slices.Equal(x, last) {
-			break
-		}
-		last = x
-		try(x)
-		half := make([]float64, n+1)
-		for k := range half {
-			old := best.mu
-			if k < n {
-				old = best.nu[k]
-			}
-			half[k] = (x[k] + old) / 2
-		}
-		try(half)
-	}
-	return best
+	best := pieces.Highest(p.highest(), [][]float64{make([]float64, n+1), start}, func(x []float64) (pieces.Piece, float64, float64) {
+		return p.at(x[:n], x[n])
+	})
+	return dual{nu: best.At[:n], mu: best.At[n], value: best.Value, size: best.Size, above: best.Above, missing: best.Missing}
 }
 
 // highest returns prices beyond which only a lack of VMs or money, or its price, changes anything.

@@ -268,7 +268,8 @@ func savesWhatAScheduleDoes(t *testing.T, types int, part float64) {
 	t.Helper()
 	clusters, hours := plantest.Trials(1, 20), plantest.Trials(24, 72)
 	const due, classes, mean = 12, 10, 50
-	var once, whole, planned, alone float64
+	var once, whole, planned, alone, lost float64
+	var switched [2]float64 // of VMs from hour to hour: plans alone, and those that follow
 	slowest := time.Duration(0)
 	for seed := range uint64(clusters) {
 		q := readSchedule(t, scheduleOn(study.DrawCluster(seed+100, hours, classes, mean, due), types))
@@ -280,6 +281,7 @@ func savesWhatAScheduleDoes(t *testing.T, types int, part float64) {
 		bill, lonely := 0.0, 0.0
 		var admitted map[string]float64
 		var now *timetable.Followed
+		var last, lastAlone capacity.Plan
 		for hour := range q.Periods {
 			at := q.Start().Add(time.Duration(hour) * time.Hour)
 			next := q
@@ -311,10 +313,14 @@ func savesWhatAScheduleDoes(t *testing.T, types int, part float64) {
 					bill += valueOf(&q, r).InexactFloat64() * waits(a, r.Class)
 				}
 			}
-			cost, _ := planOfHour(t, q, nil, nil, hour)
-			lonely += cost
-			cost, admitted = planOfHour(t, q, now, admitted, hour)
-			bill += cost
+			hourly := planOfHour(t, q, nil, nil, hour)
+			lonely += hourly.Cost.Total.Float()
+			follows := planOfHour(t, q, now, admitted, hour)
+			bill += follows.Cost.Total.Float()
+			lost += takenAway(*now, follows, admitted, at)
+			admitted = admittedBy(follows)
+			switched[0], switched[1] = switched[0]+switchedVMs(lastAlone, hourly), switched[1]+switchedVMs(last, follows)
+			lastAlone, last = hourly, follows
 		}
 		once += all.Answer.AtOnce.Total.Float()
 		whole += all.Answer.Cost.Total.Float()
@@ -322,8 +328,11 @@ func savesWhatAScheduleDoes(t *testing.T, types int, part float64) {
 		alone += lonely
 		t.Logf("seed %d: %s without waiting, %s as one schedule (bound %s), %.2f as plans follow, and %.2f where each hour is planned alone", seed, all.Answer.AtOnce.Total, all.Answer.Cost.Total, all.Answer.Proof.Bound, bill, lonely)
 	}
-	t.Logf("%d clusters on %d types: one schedule saves %.1f %%, and plans that follow save %.1f %% of what plans of hours alone cost. The slowest schedule took %v.",
-		clusters, max(1, types), 100*(once-whole)/once, 100*(alone-planned)/alone, slowest)
+	t.Logf("%d clusters on %d types: one schedule saves %.1f %%, and plans that follow save %.1f %% of what plans of hours alone cost. The slowest schedule took %v. Of VMs %.0f come or go, and %.0f without following.",
+		clusters, max(1, types), 100*(once-whole)/once, 100*(alone-planned)/alone, slowest, switched[1], switched[0])
+	if lost > 0 {
+		t.Errorf("%g executions lost their VMs", lost)
+	}
 	if saved, could := (alone-planned)/alone, (once-whole)/once; saved < part*could {
 		t.Errorf("plans save %.1f %%, and a schedule %.1f %%", 100*saved, 100*could)
 	}
@@ -339,9 +348,57 @@ func waits(a timetable.Answer, class string) float64 {
 	return 0
 }
 
-// planOfHour returns what the plan of an hour costs, with what refused jobs are worth, and the jobs it admits. Of classes that do
-// not wait it has those that run on average, of the others those of the schedule. Without one every class runs as it arrives.
-func planOfHour(t *testing.T, q timetable.Question, f *timetable.Followed, before map[string]float64, hour int) (cost float64, admitted map[string]float64) {
+// takenAway counts the executions that started before an hour, of those that plans admitted, and that its plan does not admit any
+// more on their type of VMs.
+func takenAway(f timetable.Followed, p capacity.Plan, before map[string]float64, at time.Time) (jobs float64) {
+	for class, rows := range f.Running(at) {
+		started, on := 0.0, ""
+		for _, r := range rows {
+			if r.Start.Before(at) {
+				started, on = started+float64(r.Jobs), r.Type
+			}
+		}
+		for _, c := range p.Classes {
+			admitted := c.Admitted
+			for _, of := range c.Types {
+				if of.VMType == on {
+					admitted = of.Admitted
+				}
+			}
+			if c.Name == class {
+				jobs += max(0, min(math.Floor(started), before[class])-admitted)
+			}
+		}
+	}
+	return jobs
+}
+
+// switchedVMs counts the VMs that come or go between two plans.
+func switchedVMs(before, after capacity.Plan) (vms float64) {
+	if len(after.VMs.Types) == 0 {
+		return math.Abs(after.VMs.Total - before.VMs.Total)
+	}
+	for v, of := range after.VMs.Types {
+		was := 0.0
+		if len(before.VMs.Types) > 0 {
+			was = before.VMs.Types[v].Total
+		}
+		vms += math.Abs(of.Total - was)
+	}
+	return vms
+}
+
+func admittedBy(p capacity.Plan) map[string]float64 {
+	admitted := map[string]float64{}
+	for _, c := range p.Classes {
+		admitted[c.Name] = c.Admitted
+	}
+	return admitted
+}
+
+// planOfHour plans an hour. Of classes that do not wait it has the jobs that run on average, of the others those of the schedule.
+// Without one every class runs as it arrives.
+func planOfHour(t *testing.T, q timetable.Question, f *timetable.Followed, before map[string]float64, hour int) capacity.Plan {
 	t.Helper()
 	p, at := q.Problem, q.Start().Add(time.Duration(hour)*time.Hour)
 	p.Classes, p.Options.Engine = slices.Clone(p.Classes), capacity.EngineExact
@@ -382,11 +439,7 @@ func planOfHour(t *testing.T, q timetable.Question, f *timetable.Followed, befor
 	if err != nil || a.Status == capacity.InfeasibleStatus {
 		t.Fatalf("hour %d: %v, %v", hour, err, a.Conflicts)
 	}
-	admitted = map[string]float64{}
-	for _, c := range a.Classes {
-		admitted[c.Name] = c.Admitted
-	}
-	return a.Cost.Total.Float(), admitted
+	return a
 }
 
 // A plan must have what its schedule runs in the hour: other numbers and deadlines are found.

@@ -1,24 +1,74 @@
-package proof
+// Package pieces raises a concave function of linear pieces to its highest point by cutting planes, with a simplex method of its own.
+package pieces
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
-// master is the linear program over the pieces of the bound seen so far. It seeks the highest point under all of
-// them, with prices from 0 to top. It solves the dual,
+// Piece is one evaluation of a function: its value at zero on this piece, and its slope in each direction.
+type Piece struct {
+	Base  float64
+	Slope []float64
+}
+
+// Best is the highest point found.
+type Best struct {
+	At      []float64
+	Value   float64 // of the function there
+	Size    float64 // of the terms of its sum
+	Above   float64 // the highest point of all pieces seen, which is no lower
+	Missing float64 // slope of a mixture of pieces there, where a limit of top holds the point back
+}
+
+const mostCuts = 400
+
+// Highest looks for the highest point from 0 to top. It next tries the best point of all pieces seen so far, and a point halfway to the
+// best one so far, so that it does not swing. It ends when the same point comes twice in a row: nothing new is seen there.
+func Highest(top []float64, starts [][]float64, at func(x []float64) (p Piece, value, size float64)) Best {
+	m := &master{top: top}
+	best := Best{At: make([]float64, len(top)), Value: math.Inf(-1)}
+	try := func(x []float64) {
+		p, value, size := at(x)
+		m.pieces = append(m.pieces, p)
+		if value > best.Value {
+			best.At, best.Value, best.Size = slices.Clone(x), value, size
+		}
+	}
+	for _, x := range starts {
+		try(x)
+	}
+	var last []float64
+	for range mostCuts {
+		x, above, broken := m.solve()
+		best.Above, best.Missing = above, broken
+		if above-best.Value <= 1e-13*(1+best.Size) || slices.Equal(x, last) {
+			break
+		}
+		last = x
+		try(x)
+		half := make([]float64, len(top))
+		for k := range half {
+			half[k] = (x[k] + best.At[k]) / 2
+		}
+		try(half)
+	}
+	return best
+}
+
+// master is the linear program over the pieces seen so far. It seeks the highest point under all of
+// them, from 0 to top. It solves the dual,
 //
 //	min base·share + top·over,  the shares of all pieces adding up to one,  slope·share <= over in each price,
 //
 // by the simplex method, whose row prices are the point. There are few rows and many columns.
 type master struct {
 	top     []float64
-	cuts    []cut
-	basis   []int // columns: cuts from 0; -1-2k over, -2-2k left in row k
+	pieces  []Piece
+	basis   []int // columns: pieces from 0; -1-2k over, -2-2k left in row k
 	value   []float64
 	inverse [][]float64
 }
-
-func newMaster(top []float64) *master { return &master{top: top} }
-
-func (m *master) add(c cut) { m.cuts = append(m.cuts, c) }
 
 // column returns a column's entries; row 0 is the sum of shares.
 func (m *master) column(j int, dst []float64) []float64 {
@@ -27,7 +77,7 @@ func (m *master) column(j int, dst []float64) []float64 {
 	switch {
 	case j >= 0:
 		dst[0] = 1
-		copy(dst[1:], m.cuts[j].slope)
+		copy(dst[1:], m.pieces[j].Slope)
 	case j%2 == 0: // -2-2k: left
 		dst[1+(-j-2)/2] = 1
 	default: // -1-2k: over
@@ -39,7 +89,7 @@ func (m *master) column(j int, dst []float64) []float64 {
 func (m *master) cost(j int) float64 {
 	switch {
 	case j >= 0:
-		return m.cuts[j].base
+		return m.pieces[j].Base
 	case j%2 == 0:
 		return 0
 	}
@@ -53,7 +103,7 @@ func (m *master) reduced(j int, price []float64) (reduced, size float64) {
 	case j >= 0:
 		reduced -= price[0]
 		size += math.Abs(price[0])
-		for k, x := range m.cuts[j].slope {
+		for k, x := range m.pieces[j].Slope {
 			worth := price[1+k] * x
 			reduced -= worth
 			size += math.Abs(worth)
@@ -78,7 +128,7 @@ func (m *master) solve() (point []float64, height, broken float64) {
 	if m.basis == nil {
 		m.basis = []int{0}
 		for k := range m.top {
-			if m.cuts[0].slope[k] > 0 {
+			if m.pieces[0].Slope[k] > 0 {
 				m.basis = append(m.basis, -1-2*k)
 			} else {
 				m.basis = append(m.basis, -2-2*k)
@@ -101,7 +151,7 @@ func (m *master) solve() (point []float64, height, broken float64) {
 		}
 		enter, lowest := 0, 0.0
 		found := false
-		for j := -2 * len(m.top); j < len(m.cuts); j++ {
+		for j := -2 * len(m.top); j < len(m.pieces); j++ {
 			reduced, size := m.reduced(j, price)
 			if reduced < -1e-13*size && reduced < lowest {
 				enter, lowest, found = j, reduced, true
