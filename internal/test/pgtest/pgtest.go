@@ -30,6 +30,7 @@ import (
 
 	"example.org/headroom/internal/edge/postgres"
 	"example.org/headroom/internal/edge/postgres/private"
+	"example.org/headroom/internal/edge/postgres/schema"
 )
 
 // ServerVariable names the server that tests use instead of one of their own.
@@ -246,7 +247,7 @@ func removeAbandoned(base string) {
 // makeTemplate migrates a database to copy from, unless there is one for exactly these migrations. Test processes
 // that share a server wait for each other here.
 func makeTemplate(ctx context.Context) error {
-	server.template = "headroom_template_" + postgres.SchemaSum()
+	server.template = "headroom_template_" + schema.Sum()
 	conn, err := pgx.Connect(ctx, server.url(""))
 	if err != nil {
 		return err
@@ -266,7 +267,7 @@ func makeTemplate(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := postgres.Migrate(ctx, server.url(making)); err != nil {
+	if err := schema.Migrate(ctx, server.url(making)); err != nil {
 		return err
 	}
 	for _, statement := range []string{

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"example.org/headroom/internal/edge/postgres"
+	"example.org/headroom/internal/edge/postgres/connection"
 )
 
 // PoolerVariable puts PgBouncer before the database of all stores of a test run, in transaction mode.
@@ -110,7 +111,7 @@ func behindPooler(t testing.TB, c *postgres.Config) {
 		return
 	}
 	c.DirectURL, c.URL = c.URL, Pooler(t, c.URL, "transaction")
-	if pooled, err := postgres.Pooled(t.Context(), c.URL); err != nil || !pooled {
+	if pooled, err := connection.Pooled(t.Context(), c.URL); err != nil || !pooled {
 		t.Fatalf("the store is not behind a pooler: %v", err)
 	}
 }
