@@ -31,6 +31,7 @@ import (
 	"example.org/headroom/internal/edge/postgres"
 	"example.org/headroom/internal/edge/postgres/private"
 	"example.org/headroom/internal/edge/postgres/schema"
+	"example.org/headroom/internal/test/await"
 )
 
 // ServerVariable names the server that tests use instead of one of their own.
@@ -166,11 +167,16 @@ func Outlast(t testing.TB) {
 	if err := conn.QueryRow(ctx, "SELECT pg_current_xact_id()::text").Scan(&now); err != nil {
 		t.Fatal(err)
 	}
-	for settled := false; !settled; time.Sleep(5 * time.Millisecond) {
-		if err := conn.QueryRow(ctx, "SELECT pg_snapshot_xmin(pg_current_snapshot()) > $1::text::xid8", now).Scan(&settled); err != nil {
+	for range await.Tries(longest) {
+		var settled bool
+		if err := conn.QueryRow(ctx, "SELECT pg_snapshot_xmin(pg_current_snapshot()) > $1::text::xid8", now).Scan(&settled); err != nil { // or the time is over
 			t.Fatalf("another test's transaction is still open: %v", err)
 		}
+		if settled {
+			return
+		}
 	}
+	t.Fatal("another test's transaction is still open")
 }
 
 // start finds or starts the server and makes the template.
