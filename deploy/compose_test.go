@@ -14,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"example.org/headroom/internal/edge/postgres"
+	"example.org/headroom/internal/edge/postgres/schema"
 	"example.org/headroom/internal/test/pgtest"
 )
 
@@ -122,7 +123,7 @@ func TestComposeGivesTheServiceFewRights(t *testing.T) {
 	}
 	defer func() { _ = conn.Close(context.Background()) }()
 	var super, asRole bool
-	if err := conn.QueryRow(t.Context(), `SELECT rolsuper, pg_has_role(rolname, $1, 'MEMBER') FROM pg_roles WHERE rolname = current_user`, postgres.Role).Scan(&super, &asRole); err != nil {
+	if err := conn.QueryRow(t.Context(), `SELECT rolsuper, pg_has_role(rolname, $1, 'MEMBER') FROM pg_roles WHERE rolname = current_user`, schema.Role).Scan(&super, &asRole); err != nil {
 		t.Fatal(err)
 	}
 	if super || !asRole {

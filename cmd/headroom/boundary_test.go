@@ -70,6 +70,8 @@ func oneBoundary(t *testing.T, servers, clusters int, rest, lead time.Duration) 
 		return count
 	}
 	waitFor := func(number int) {
+		asks := time.NewTicker(50 * time.Millisecond) // asking takes processor time
+		defer asks.Stop()
 		for last := range await.Tries(patience(3 * time.Minute)) {
 			count := planned(number)
 			if count == clusters {
@@ -80,18 +82,18 @@ func oneBoundary(t *testing.T, servers, clusters int, rest, lead time.Duration) 
 				_ = r.database.QueryRow(t.Context(), `SELECT string_agg(DISTINCT last_attempt::text, ' ') FROM planning WHERE coalesce(current_number, 0) < $1`, number).Scan(&why)
 				t.Fatalf("only %d of %d clusters have plan %d: %.1000s", count, clusters, number, why)
 			}
-			time.Sleep(30 * time.Millisecond) // asking takes processor time
+			<-asks.C
 		}
 	}
 	waitFor(1)
 	if time.Until(boundary) < time.Second {
 		t.Fatalf("the first plans took until %v after the boundary", -time.Until(boundary))
 	}
-	time.Sleep(time.Until(boundary)) // the server's clock is the machine's
+	sleepUntil(boundary) // the server's clock is the machine's
 	before := pgtest.ProcessorTimes()
 	waitFor(2)
 	took := time.Since(boundary)
-	time.Sleep(300 * time.Millisecond) // the boards follow
+	lasts(300 * time.Millisecond) // the boards follow
 	after := pgtest.ProcessorTimes()
 	var spent []string
 	for name, t := range after {
@@ -106,7 +108,7 @@ func oneBoundary(t *testing.T, servers, clusters int, rest, lead time.Duration) 
 		return each
 	}
 	busy := memory()
-	time.Sleep(rest) // memory goes back to the system when nobody needs it
+	lasts(rest) // memory goes back to the system when nobody needs it
 	t.Logf("%d servers, %d clusters of 100 classes: current %.2f s after the boundary; each took %s; %s MB resident, after %v %s MB",
 		servers, clusters, took.Seconds(), strings.Join(spent, ", "), strings.Join(busy, " + "), rest, strings.Join(memory(), " + "))
 	for _, s := range r.servers {

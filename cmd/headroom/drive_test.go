@@ -291,7 +291,7 @@ func (d *driven) follows(t *testing.T) {
 	d.had = append(d.had, time.Since(began).Round(10*time.Millisecond))
 	for end := time.Now().Add(8 * time.Second); time.Now().Before(end); {
 		d.frees(t)
-		time.Sleep(time.Second) // jobs take their time
+		lasts(time.Second) // jobs take their time
 	}
 }
 

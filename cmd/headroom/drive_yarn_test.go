@@ -63,7 +63,7 @@ func TestYarnFollowsThePlan(t *testing.T) {
 				before := d.yarn.Queues(t)
 				d.endDriver(t)
 				d.change(t, random.IntN(12))
-				time.Sleep(2 * time.Second)
+				lasts(2 * time.Second) // in which nobody drives
 				for name, now := range d.yarn.Queues(t) {
 					if was := before[name]; was.MaxParallelApps != now.MaxParallelApps || was.MaxCapacity != now.MaxCapacity {
 						t.Errorf("without a driver the queue %s went from %+v to %+v", name, was, now)

@@ -253,9 +253,9 @@ func (s *served) gauge(t *testing.T, name string) float64 {
 }
 
 // sleepUntil sleeps until a moment of a schedule: a load in a rhythm waits for the clock and for nothing else.
-func sleepUntil(due time.Time) { time.Sleep(time.Until(due)) }
+func sleepUntil(due time.Time) { lasts(time.Until(due)) }
 
-// lasts lets a fault last. How long is up to the test, so nothing tells when it is over.
+// lasts lets a fault, a pause of a client or a job last. How long is up to the test, so nothing tells when it is over.
 func lasts(d time.Duration) { time.Sleep(d) }
 
 // patience returns the limit for a machine that does nothing else, and three times as much beside other tests.

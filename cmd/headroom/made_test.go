@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"example.org/headroom/internal/edge/postgres"
 	"example.org/headroom/internal/edge/postgres/private"
+	"example.org/headroom/internal/edge/postgres/schema"
 	"example.org/headroom/internal/test/pgtest"
 )
 
@@ -47,5 +47,5 @@ var madeOnce = sync.OnceValues(func() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return dir, errors.Join(postgres.Migrate(ctx, p.URL("")), p.Stop(ctx))
+	return dir, errors.Join(schema.Migrate(ctx, p.URL("")), p.Stop(ctx))
 })

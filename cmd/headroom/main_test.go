@@ -75,7 +75,7 @@ func offerProfiles() {
 				if err := pprof.StartCPUProfile(w); err != nil {
 					return err
 				}
-				time.Sleep(10 * time.Second) // the profile covers this time
+				lasts(10 * time.Second) // the profile covers this time
 				pprof.StopCPUProfile()
 				return nil
 			})

@@ -227,7 +227,7 @@ func behindProxy(t *testing.T, s *served, cluster, key string, client *http.Clie
 		}
 	}
 	for _, pause := range pauses {
-		time.Sleep(pause)
+		lasts(pause)
 		for _, method := range []string{"GET", "POST"} {
 			path, want := "/livez", http.StatusOK
 			if method == "POST" {

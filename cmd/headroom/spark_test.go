@@ -93,7 +93,7 @@ func (w *watched) write(t *testing.T, n int, app historytest.App) {
 			t.Error(err)
 		}
 	}
-	pause := func() { time.Sleep(3500 * time.Millisecond) } // it is the thing under test
+	pause := func() { lasts(3500 * time.Millisecond) } // it is the thing under test
 	switch n % 4 {
 	case 0:
 		put(name+".inprogress", text[:cut])
@@ -149,7 +149,7 @@ func TestWatchedLogsAreKeptOnce(t *testing.T) {
 	w.watch(t)
 	apps := historytest.Apps(3, n, 30)
 	want := map[string]historytest.App{}
-	written := make(chan int, n)
+	written, began := make(chan int, n), time.Now()
 	for i, app := range apps {
 		id := app.ID
 		if app.Try != "" {
@@ -157,14 +157,14 @@ func TestWatchedLogsAreKeptOnce(t *testing.T) {
 		}
 		want[id] = app
 		go func() {
-			time.Sleep(time.Duration(i) * 10 * time.Second / time.Duration(n))
+			sleepUntil(began.Add(time.Duration(i) * 10 * time.Second / time.Duration(n)))
 			w.write(t, i, app)
 			written <- i
 		}()
 	}
 	random := rand.New(rand.NewPCG(5, 1))
 	for k := range kills {
-		time.Sleep(time.Duration(500+random.IntN(12_000/kills)) * time.Millisecond)
+		lasts(time.Duration(500+random.IntN(12_000/kills)) * time.Millisecond)
 		if k%3 == 1 {
 			w.server.kill(t)
 			w.serve(t)
@@ -177,7 +177,7 @@ func TestWatchedLogsAreKeptOnce(t *testing.T) {
 		<-written
 	}
 	waits(t, "all applications are kept", time.Minute, func() bool { return len(w.kept(t)) >= n })
-	time.Sleep(2500 * time.Millisecond) // whatever would come twice has come
+	lasts(2500 * time.Millisecond) // whatever would come twice has come
 	all := w.kept(t)
 	seen := map[string]bool{}
 	for _, e := range all {

@@ -32,7 +32,7 @@ func TestTenFloodingTenants(t *testing.T) {
 				t.Fatalf("%s: %d, %v: %.200s", what, status, err, answer)
 			}
 			took = append(took, time.Since(began))
-			time.Sleep(300 * time.Millisecond) // somebody who asks for less than a tenth of the processors
+			lasts(300 * time.Millisecond) // somebody who asks for less than a tenth of the processors
 		}
 		slices.Sort(took)
 		t.Logf("%s: median %v, p95 %v, slowest %v", what, share(took, 0.5), share(took, 0.95), share(took, 1))
@@ -52,7 +52,7 @@ func TestTenFloodingTenants(t *testing.T) {
 						answered.Add(1)
 					case status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable:
 						refused.Add(1)
-						time.Sleep(10 * time.Millisecond) // a client that comes again at once
+						lasts(10 * time.Millisecond) // a client that comes again at once
 					default:
 						other.Add(1)
 					}

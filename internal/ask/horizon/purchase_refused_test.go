@@ -15,7 +15,7 @@ import (
 // where months say that it makes bill and value refused together more.
 func TestPurchasesOfRefusedArrivalsAreThoseOfMonths(t *testing.T) {
 	kinds := map[string]int{}
-	for seed := range uint64(plantest.Trials(24, 120)) {
+	for seed := range uint64(plantest.Trials(16, 120)) {
 		h := drawnRefusals(t, seed)
 		r := rand.New(rand.NewPCG(31, seed))
 		q := PurchaseQuestion{Horizon: h, Factors: []float64{}}

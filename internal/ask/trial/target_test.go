@@ -150,8 +150,8 @@ func TestPromisesAreKeptByFreshExecutions(t *testing.T) {
 
 // A seed gives one answer, whoever does the work.
 func TestASeedGivesOnePromise(t *testing.T) {
-	p := drawn(5, 2, 0.95, 0.2)
-	executions := int64(50)
+	p := small(drawn(5, 2, 0.95, 0.2))
+	executions := int64(20)
 	if os.Getenv("HEADROOM_LONG") != "" {
 		executions = 100
 	}
@@ -205,12 +205,16 @@ func TestPlansWithPromisesAreProvedIndependently(t *testing.T) {
 
 // A target that no slots reach is refused at its member, with a deadline that would do.
 func TestUnreachableTargetsNameTheirCure(t *testing.T) {
+	target, executions := 0.95, int64(60) // as few as show the target
+	if os.Getenv("HEADROOM_LONG") != "" {
+		target, executions = 0.99, 300
+	}
 	p := drawn(5, 1, 0.9, 0.2)
 	p.Classes[0].DeadlineSeconds = p.Classes[0].Profile.MapMaxSeconds + p.Classes[0].Profile.ReduceMaxSeconds + p.Classes[0].Profile.FirstShuffleMaxSeconds/2
-	p.Classes[0].Target = 0.99
+	p.Classes[0].Target = target
 	p.Classes[0].Jobs.Min = 0
 	q := TargetQuestion{Problem: p, Options: DefaultTarget()}
-	q.Options.Executions, q.Options.Replications = 300, 2
+	q.Options.Executions, q.Options.Replications = executions, 2
 	_, err := FindPromises(t.Context(), q, nil, work())
 	input := (*fault.InputError)(nil)
 	if !errors.As(err, &input) || len(input.Findings) != 1 || input.Findings[0].Pointer != "/problem/classes/0/target" {
@@ -221,7 +225,7 @@ func TestUnreachableTargetsNameTheirCure(t *testing.T) {
 		t.Fatalf("got %+v, hint %+v", input.Findings[0], input.Findings[0].Hint)
 	}
 	p.Classes[0].DeadlineSeconds = 1.1 * deadline
-	if a := find(t, p, func(o *TargetOptions) { o.Executions, o.Replications = 300, 2 }); a.Classes[0].Promise.Expected < 0.99 {
+	if a := find(t, p, func(o *TargetOptions) { o.Executions, o.Replications = executions, 2 }); a.Classes[0].Promise.Expected < target {
 		t.Errorf("with the cure %.3f end in time", a.Classes[0].Promise.Expected)
 	}
 }

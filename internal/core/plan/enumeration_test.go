@@ -70,7 +70,7 @@ func smallProblem(seed uint64) capacity.Problem {
 func TestNothingCalledOptimalIsBeaten(t *testing.T) {
 	t.Parallel()
 	infeasible, unproved := 0, 0
-	count := uint64(plantest.Trials(2_500, 100_000))
+	count := uint64(plantest.Trials(1_000, 100_000))
 	for seed := range count {
 		p := smallProblem(seed)
 		p.Options.Gap = []float64{0, 1e-6, 1e-3}[seed%3]
@@ -103,7 +103,7 @@ func TestNothingCalledOptimalIsBeaten(t *testing.T) {
 	if unproved > 0 {
 		t.Errorf("%d plans were not proved", unproved)
 	}
-	if infeasible < int(count/20) || infeasible > int(count/2) {
+	if infeasible < int(count/25) || infeasible > int(count/2) {
 		t.Errorf("%d of %d problems had no plan; want some", infeasible, count)
 	}
 	t.Attr("R5", fmt.Sprintf("0 of %d called optimal and beaten by enumeration", count))

@@ -149,7 +149,7 @@ func TestStrangersGiveWay(t *testing.T) {
 	_, _ = io.Copy(io.Discard, answer.Body)
 	var slow []caller
 	for range 6 {
-		time.Sleep(entrance.JustCame) // so that none of them has just come
+		time.Sleep(entrance.JustCame) // time is what this is about: so that none of them has just come
 		slow = append(slow, phone(t, address, head))
 		quick := phone(t, address, "GET /livez HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
 		if answer, err := http.ReadResponse(quick.in, nil); err != nil || answer.StatusCode != http.StatusOK {
@@ -185,7 +185,7 @@ func TestOneCallerBesideMany(t *testing.T) {
 		}
 		t.Cleanup(func() { c.Close() })
 		fmt.Fprint(c, head)
-		time.Sleep(10 * time.Millisecond)
+		time.Sleep(10 * time.Millisecond) // in which the server takes it; a caller that gives way hears nothing of it
 	}
 	fmt.Fprint(one, "\r\n")
 	if answer, err := http.ReadResponse(one.in, nil); err != nil || answer.StatusCode != http.StatusOK {

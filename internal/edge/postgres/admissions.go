@@ -17,6 +17,7 @@ import (
 	"example.org/headroom/internal/core/capacity"
 	"example.org/headroom/internal/data/inputs"
 	"example.org/headroom/internal/data/storage"
+	"example.org/headroom/internal/edge/postgres/connection"
 	"example.org/headroom/internal/service/auth"
 	"example.org/headroom/internal/service/heartbeat"
 	"example.org/headroom/internal/slots/live"
@@ -143,7 +144,7 @@ func (s *Store) Admit(ctx context.Context, cluster string, r live.AdmissionReque
 			a.AdmittedAt, a.ExpiresAt = decided.AdmittedAt, decided.ExpiresAt
 			return promise(ctx, q, &a, r)
 		}
-		return &busy{waiting, errors.New("the plan changed whenever somebody asked")}
+		return &connection.Busy{Sentence: connection.Waiting, Cause: errors.New("the plan changed whenever somebody asked")}
 	}
 	return a, s.alone(ctx, work)
 }

@@ -13,6 +13,7 @@ import (
 	"example.org/headroom/internal/data/inputs"
 	"example.org/headroom/internal/data/storage"
 	"example.org/headroom/internal/edge/postgres"
+	"example.org/headroom/internal/edge/postgres/schema"
 	"example.org/headroom/internal/service/app"
 	"example.org/headroom/internal/service/auth"
 	"example.org/headroom/internal/service/clusters"
@@ -245,13 +246,13 @@ func TestHistoryCannotBeRewritten(t *testing.T) {
 		}
 	}
 	refuses("owner", "23001") // the trigger
-	execute(t, owner, "SET ROLE "+postgres.Role)
+	execute(t, owner, "SET ROLE "+schema.Role)
 	refuses("service", "42501") // no grant
 	execute(t, owner, "SET headroom.retention = 'on'")
 	refuses("service with the word", "42501")
 	execute(t, owner, "RESET ROLE")
-	execute(t, owner, "GRANT UPDATE, DELETE, TRUNCATE ON plans, stored_plans, audit, profile_versions TO "+postgres.Role)
-	execute(t, owner, "SET ROLE "+postgres.Role)
+	execute(t, owner, "GRANT UPDATE, DELETE, TRUNCATE ON plans, stored_plans, audit, profile_versions TO "+schema.Role)
+	execute(t, owner, "SET ROLE "+schema.Role)
 	refuses("service with the word and grants", "23001")
 	execute(t, owner, "RESET ROLE")
 	for _, sql := range statements { // the owner may, with the retention setting

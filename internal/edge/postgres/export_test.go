@@ -33,9 +33,6 @@ func ForgetLive(ctx context.Context, s *Store) error { return s.forgetLive(ctx) 
 // CursorOf is a cursor behind a key.
 var CursorOf = writeCursor
 
-// NewProvider takes the steps of the schema one by one.
-var NewProvider = newProvider
-
 // WriteAndThen does something between a change and the end of its transaction.
 func WriteAndThen(ctx context.Context, s *Store, sql string, then func()) error {
 	return s.write(ctx, func(ctx context.Context, q querier) error {

@@ -15,6 +15,7 @@ import (
 	"example.org/headroom/internal/data/inputs"
 	"example.org/headroom/internal/data/storage"
 	"example.org/headroom/internal/edge/postgres"
+	"example.org/headroom/internal/edge/postgres/schema"
 	"example.org/headroom/internal/service/app"
 	"example.org/headroom/internal/service/clusters"
 	"example.org/headroom/internal/service/hooks"
@@ -135,7 +136,7 @@ func TestAFullServerIsBusy(t *testing.T) {
 	owner := raw(t, url)
 	name, user := owner.Config().Database, "limited_"+owner.Config().Database[14:26]
 	execute(t, owner, "CREATE ROLE "+user+" LOGIN PASSWORD 'p' CONNECTION LIMIT 2")
-	execute(t, owner, "GRANT "+postgres.Role+" TO "+user)
+	execute(t, owner, "GRANT "+schema.Role+" TO "+user)
 	t.Cleanup(func() {
 		late(t, url, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '"+user+"'", "DROP OWNED BY "+user+"; DROP ROLE "+user)
 	})

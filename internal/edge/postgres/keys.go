@@ -10,6 +10,7 @@ import (
 
 	"example.org/headroom/internal/data/inputs"
 	"example.org/headroom/internal/data/storage"
+	"example.org/headroom/internal/edge/postgres/connection"
 	"example.org/headroom/internal/service/auth"
 )
 
@@ -123,11 +124,11 @@ func keyChanged(ctx context.Context, q querier, e entry) error {
 // connection of its own. The first call, with "", means that listening has begun: the caller must read the state from
 // before.
 func (s *Store) Listen(ctx context.Context, channel string, each func(payload string)) error {
-	conn, err := connect(ctx, s.config.DirectURL)
+	conn, err := connection.Session(ctx, s.config.DirectURL)
 	if err != nil {
 		return err
 	}
-	defer closeConn(ctx, conn)
+	defer connection.Close(ctx, conn)
 	if _, err := conn.Exec(ctx, "LISTEN "+pgx.Identifier{channel}.Sanitize()); err != nil {
 		return kindOf(ctx, conn, err)
 	}

@@ -11,6 +11,7 @@ import (
 	"example.org/headroom/internal/data/inputs"
 	"example.org/headroom/internal/data/storage"
 	"example.org/headroom/internal/edge/postgres"
+	"example.org/headroom/internal/edge/postgres/schema"
 	"example.org/headroom/internal/service/app"
 	"example.org/headroom/internal/test/pgtest"
 	"example.org/headroom/migrations"
@@ -19,7 +20,7 @@ import (
 func TestMigrationsRunOnceHoweverManyStart(t *testing.T) {
 	t.Parallel()
 	url := pgtest.Empty(t)
-	before := must(postgres.StatusOf(t.Context(), url))(t)
+	before := must(schema.StatusOf(t.Context(), url))(t)
 	if before.Have != 0 || before.Known < 1 || before.Server < 15 || before.Role {
 		t.Errorf("an empty database: %+v", before)
 	}
@@ -39,9 +40,9 @@ func TestMigrationsRunOnceHoweverManyStart(t *testing.T) {
 		check(t, <-opened)
 	}
 	for range 2 {
-		check(t, postgres.Migrate(t.Context(), url))
+		check(t, schema.Migrate(t.Context(), url))
 	}
-	after := must(postgres.StatusOf(t.Context(), url))(t)
+	after := must(schema.StatusOf(t.Context(), url))(t)
 	if after.Have != after.Known || !after.Role {
 		t.Errorf("a migrated database: %+v", after)
 	}
@@ -104,8 +105,8 @@ func TestAUserWhoMayMakeNoRoles(t *testing.T) {
 	s, err := postgres.Open(t.Context(), postgres.Config{URL: plain})
 	check(t, err)
 	defer s.Close()
-	if status := must(postgres.StatusOf(t.Context(), plain))(t); status.Role {
-		t.Errorf("it works as %s", postgres.Role)
+	if status := must(schema.StatusOf(t.Context(), plain))(t); status.Role {
+		t.Errorf("it works as %s", schema.Role)
 	}
 	ctx := filled(t, s)
 	must(s.SavePlan(ctx, record(night)))(t)
@@ -134,10 +135,10 @@ func TestTheServiceMaySignInAsAnother(t *testing.T) {
 	defer alone.Close()
 	ctx := filled(t, alone)
 	must(s.SavePlan(ctx, record(night)))(t)
-	if _, err := raw(t, as(t, url, user)).Exec(ctx, "SET ROLE "+postgres.Role+"; DELETE FROM plans"); state(err) != "42501" {
+	if _, err := raw(t, as(t, url, user)).Exec(ctx, "SET ROLE "+schema.Role+"; DELETE FROM plans"); state(err) != "42501" {
 		t.Errorf("the service deletes plans: %v", err)
 	}
-	execute(t, owner, "REVOKE "+postgres.Role+" FROM "+user+"; GRANT USAGE ON SCHEMA public TO "+user)
+	execute(t, owner, "REVOKE "+schema.Role+" FROM "+user+"; GRANT USAGE ON SCHEMA public TO "+user)
 	if _, err := postgres.Open(t.Context(), postgres.Config{URL: as(t, url, user)}); err == nil || !strings.Contains(err.Error(), "the migrations need a user who owns") {
 		t.Errorf("a user without rights: %v", err)
 	}
@@ -149,7 +150,7 @@ func TestTheServiceDoesNotBecomeTheOwner(t *testing.T) {
 	url := pgtest.Database(t)
 	ctx := filled(t, pgtest.OpenWith(t, configOf(url)))
 	conn := raw(t, url)
-	execute(t, conn, `SET ROLE `+postgres.Role)
+	execute(t, conn, `SET ROLE `+schema.Role)
 	execute(t, conn, `CREATE TEMP TABLE retired (cluster text, kind text, name text, version bigint, PRIMARY KEY (cluster, kind, name))`)
 	execute(t, conn, `GRANT ALL ON pg_temp.retired TO PUBLIC`)
 	execute(t, conn, `DELETE FROM classes`)
@@ -177,8 +178,8 @@ func TestTheAuditLogSurvivesAMoveToAnotherServer(t *testing.T) {
 	if list := must(s.Audit(ctx, app.AuditFilter{}, storage.Page{}))(t); len(list.Items) != 0 {
 		t.Fatalf("listed before the new era: %+v", list.Items)
 	}
-	check(t, postgres.Migrate(ctx, url))
-	check(t, postgres.Migrate(ctx, url)) // one era is enough
+	check(t, schema.Migrate(ctx, url))
+	check(t, schema.Migrate(ctx, url)) // one era is enough
 	must(s.CreateCluster(ctx, inputs.NewCluster(night)))(t)
 	entries := audit(t, s, app.AuditFilter{})
 	if len(entries) != 2 || entries[0].Name != night || entries[1].Name != "old" {

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"example.org/headroom/internal/edge/postgres/connection"
 	"example.org/headroom/internal/service/app"
 	"example.org/headroom/internal/service/auth"
 )
@@ -29,14 +30,14 @@ func (s *Store) Once(ctx context.Context, key app.OnceKey, do func(context.Conte
 	defer cancel()
 	leave, err := s.turns.enter(waiter, key.Principal+"\x00"+key.Key)
 	if err != nil {
-		return answer, false, busyUnlessGone(ctx, waiting, err)
+		return answer, false, busyUnlessGone(ctx, connection.Waiting, err)
 	}
 	defer leave()
 	select {
 	case s.places <- struct{}{}:
 		defer func() { <-s.places }()
 	case <-waiter.Done():
-		return answer, false, busyUnlessGone(ctx, exhausted, waiter.Err())
+		return answer, false, busyUnlessGone(ctx, connection.Exhausted, waiter.Err())
 	}
 
 	conn, err := s.acquire(ctx)
@@ -86,7 +87,7 @@ func busyUnlessGone(ctx context.Context, sentence string, err error) error {
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return ctx.Err()
 	}
-	return &busy{sentence, err}
+	return &connection.Busy{Sentence: sentence, Cause: err}
 }
 
 // reserve writes the record without an answer. It waits for a running transaction that wrote the same one, and takes
@@ -184,7 +185,7 @@ type turns struct {
 
 type turn struct {
 	free    chan struct{} // holds one token while free
-	callers int           // in or waiting
+	callers int           // in or connection.Waiting
 }
 
 func newTurns() *turns { return &turns{keys: map[string]*turn{}} }

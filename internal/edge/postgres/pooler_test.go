@@ -11,6 +11,8 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"example.org/headroom/internal/edge/postgres"
+	"example.org/headroom/internal/edge/postgres/connection"
+	"example.org/headroom/internal/edge/postgres/schema"
 	"example.org/headroom/internal/service/auth"
 	"example.org/headroom/internal/test/await"
 	"example.org/headroom/internal/test/pgtest"
@@ -24,7 +26,7 @@ func TestPoolersThatShareSessionsAreNoticed(t *testing.T) {
 		if mode != "" {
 			at = pgtest.Pooler(t, address, mode)
 		}
-		if pooled, err := postgres.Pooled(t.Context(), at); err != nil || pooled != want {
+		if pooled, err := connection.Pooled(t.Context(), at); err != nil || pooled != want {
 			t.Errorf("mode %q: pooled is %t (%v), want %t", mode, pooled, err, want)
 		}
 	}
@@ -35,10 +37,10 @@ func TestPoolersNeedADirectAddress(t *testing.T) {
 	t.Parallel()
 	address := pgtest.Database(t)
 	at := pgtest.Pooler(t, address, "transaction")
-	_, status := postgres.StatusOf(t.Context(), at)
+	_, status := schema.StatusOf(t.Context(), at)
 	_, opened := postgres.Open(t.Context(), postgres.Config{URL: at})
 	_, both := postgres.Open(t.Context(), postgres.Config{URL: at, DirectURL: at})
-	for what, err := range map[string]error{"status": status, "migrate": postgres.Migrate(t.Context(), at), "open": opened, "twice": both} {
+	for what, err := range map[string]error{"status": status, "migrate": schema.Migrate(t.Context(), at), "open": opened, "twice": both} {
 		if err == nil || !strings.Contains(err.Error(), "DATABASE_DIRECT_URL") {
 			t.Errorf("%s: %v, want a sentence with DATABASE_DIRECT_URL", what, err)
 		}
@@ -57,7 +59,7 @@ func TestSettingsBelongToTransactionsBehindAPooler(t *testing.T) {
 	address := pgtest.Database(t)
 	at := pgtest.Pooler(t, address, "transaction")
 	store := pgtest.OpenWith(t, postgres.Config{URL: at, DirectURL: address, Statement: 3 * time.Second})
-	wanted := map[string]string{"statement_timeout": "3s", "lock_timeout": "2400ms", "TimeZone": "UTC", "role": postgres.Role, "idle_in_transaction_session_timeout": "6s"}
+	wanted := map[string]string{"statement_timeout": "3s", "lock_timeout": "2400ms", "TimeZone": "UTC", "role": schema.Role, "idle_in_transaction_session_timeout": "6s"}
 	for how, settings := range must(postgres.SettingsSeen(ctx, store, slices.Collect(maps.Keys(wanted))))(t) {
 		for name, want := range wanted {
 			if settings[name] != want {

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"example.org/headroom/internal/data/inputs"
+	"example.org/headroom/internal/edge/postgres/connection"
 	"example.org/headroom/internal/service/auth"
 	"example.org/headroom/internal/service/plans"
 )
@@ -84,11 +85,11 @@ var poolPlans = pruned{
 // Prune removes old plans, as the owner of the tables: the service may not. It calls tell for each cluster that has
 // some.
 func Prune(ctx context.Context, url string, r Retention, tell func(Pruned) error) error {
-	conn, err := connect(ctx, url)
+	conn, err := connection.Session(ctx, url)
 	if err != nil {
 		return err
 	}
-	defer closeConn(ctx, conn)
+	defer connection.Close(ctx, conn)
 	for _, of := range []pruned{clusterPlans, poolPlans} {
 		if err := of.prune(ctx, conn, r, tell); err != nil {
 			return err
@@ -103,7 +104,7 @@ func (of pruned) prune(ctx context.Context, conn *pgx.Conn, r Retention, tell fu
 		Name string
 	}](ctx, conn, of.candidates, pgx.NamedArgs{"keep": r.Keep})
 	if err != nil {
-		return setupError(ctx, "list the clusters", err)
+		return connection.SetupError(ctx, "list the clusters", err)
 	}
 	removed := false
 	for _, c := range clusters {
@@ -116,7 +117,7 @@ func (of pruned) prune(ctx context.Context, conn *pgx.Conn, r Retention, tell fu
 			err = of.pruneCluster(ctx, conn, args, &total)
 		}
 		if err != nil {
-			return setupError(ctx, "remove old plans of "+of.of+" "+c.Name, err)
+			return connection.SetupError(ctx, "remove old plans of "+of.of+" "+c.Name, err)
 		}
 		if total.Plans == 0 {
 			continue
@@ -128,7 +129,7 @@ func (of pruned) prune(ctx context.Context, conn *pgx.Conn, r Retention, tell fu
 	}
 	if removed { // so that their room is used again at once
 		if _, err := conn.Exec(ctx, `VACUUM `+of.plans); err != nil {
-			return setupError(ctx, "make the room of removed plans free", err)
+			return connection.SetupError(ctx, "make the room of removed plans free", err)
 		}
 	}
 	return nil

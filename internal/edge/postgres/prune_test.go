@@ -1,6 +1,7 @@
 package postgres_test
 
 import (
+	"example.org/headroom/internal/edge/postgres/schema"
 	"example.org/headroom/internal/service/plans"
 	"strings"
 	"sync"
@@ -239,7 +240,7 @@ func TestTheServiceRemovesNoPlans(t *testing.T) {
 	ctx := filled(t, s)
 	must(s.SavePlan(ctx, record(night)))(t)
 	conn := raw(t, url)
-	execute(t, conn, `SET ROLE `+postgres.Role)
+	execute(t, conn, `SET ROLE `+schema.Role)
 	execute(t, conn, `SET headroom.retention = 'on'`)
 	for _, sql := range []string{"DELETE FROM plans", "INSERT INTO removed_plans (cluster_id, first, last) VALUES (1, 1, 1)", "DELETE FROM removed_plans",
 		"DELETE FROM pool_plans", "INSERT INTO removed_pool_plans (cluster_id, first, last) VALUES (1, 1, 1)"} {
@@ -248,8 +249,8 @@ func TestTheServiceRemovesNoPlans(t *testing.T) {
 		}
 	}
 	execute(t, conn, `RESET ROLE`)
-	execute(t, conn, `GRANT DELETE ON plans TO `+postgres.Role) // the trigger still prevents it
-	execute(t, conn, `SET ROLE `+postgres.Role)
+	execute(t, conn, `GRANT DELETE ON plans TO `+schema.Role) // the trigger still prevents it
+	execute(t, conn, `SET ROLE `+schema.Role)
 	if _, err := conn.Exec(ctx, "DELETE FROM plans"); state(err) != "23001" {
 		t.Errorf("with the right to: %v", err)
 	}

@@ -14,6 +14,7 @@ import (
 	"example.org/headroom/internal/core/money"
 	"example.org/headroom/internal/data/storage"
 	"example.org/headroom/internal/service/plans"
+	"example.org/headroom/internal/test/await"
 	"example.org/headroom/internal/test/pgtest"
 	"example.org/headroom/migrations"
 )
@@ -135,12 +136,10 @@ func TestBillOfTheMonth(t *testing.T) {
 		last = draw([]string{"USD", "USD", "USD", "USD", "EUR"}[r.IntN(5)]).CreatedAt
 	}
 	later := func() time.Time { return last.UTC().Add(50 * time.Millisecond).Truncate(time.Microsecond) }
-	await := func() { // the record of the past ends with the present
-		for time.Now().Before(later()) {
-			time.Sleep(time.Millisecond) // the clock is the database's
-		}
+	passes := func() { // the record of the past ends with the present, and the clock is the database's
+		await.Until(t, time.Minute, "a moment passes", func() bool { return !time.Now().Before(later()) })
 	}
-	await()
+	passes()
 	checked(later()) // sums of each new plan
 
 	for round := range 8 {
@@ -154,7 +153,7 @@ func TestBillOfTheMonth(t *testing.T) {
 		checked(now)
 		checked(now.Add(-30 * time.Minute))
 		last = draw("USD").CreatedAt // whose sum goes on from those
-		await()
+		passes()
 		checked(later())
 		if t.Failed() {
 			t.Fatalf("round %d of %d hours", round, hours)

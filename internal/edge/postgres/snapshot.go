@@ -14,6 +14,7 @@ import (
 	"example.org/headroom/internal/core/capacity"
 	"example.org/headroom/internal/core/fault"
 	"example.org/headroom/internal/data/inputs"
+	"example.org/headroom/internal/edge/postgres/connection"
 )
 
 // Snapshot returns the inputs for a cluster's plan at one moment, from one moment of the database.
@@ -63,7 +64,7 @@ func (s *Store) readSnapshot(ctx context.Context, name string, during pgtype.Ran
 				return err
 			}
 		}
-		return &busy{waiting, errors.New("the inputs changed while they were read")}
+		return &connection.Busy{Sentence: connection.Waiting, Cause: errors.New("the inputs changed while they were read")}
 	})
 }
 

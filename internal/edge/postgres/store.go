@@ -15,11 +15,9 @@ import (
 	"github.com/riverqueue/river"
 
 	"example.org/headroom/internal/edge/postgres/connection"
+	"example.org/headroom/internal/edge/postgres/schema"
 	"example.org/headroom/internal/service/app"
 )
-
-// Role is the database role of the service, if it exists. It may neither change nor delete plans and the audit log.
-const Role = "headroom_service"
 
 // Config configures the connection to the database. Zero values stand for the defaults.
 type Config struct {
@@ -56,14 +54,6 @@ func (c Config) withDefaults() Config {
 // others wait for.
 func (c Config) idle() time.Duration { return c.Statement + beyond + time.Second }
 
-// ifGone makes the database notice within half a minute that we are gone, as the dialer does for it.
-func ifGone(idle time.Duration) string {
-	return ofSession([][2]string{{idleTimeout, milliseconds(idle)}, {"tcp_keepalives_idle", "10"}, {"tcp_keepalives_interval", "5"},
-		{"tcp_keepalives_count", "3"}, {"tcp_user_timeout", "25000"}})
-}
-
-const idleTimeout = "idle_in_transaction_session_timeout"
-
 // Store is a pool of connections to a migrated database. It is safe for concurrent use.
 type Store struct {
 	pool   *pgxpool.Pool
@@ -92,17 +82,17 @@ type Store struct {
 // migrate but may work as that role is accepted if the schema is up to date.
 func Open(ctx context.Context, c Config) (*Store, error) {
 	c = c.withDefaults()
-	var refused *ownerNeeded
+	var refused *connection.OwnerNeeded
 	if !c.SkipMigrations {
-		err := Migrate(ctx, c.MigrateURL)
+		err := schema.Migrate(ctx, c.MigrateURL)
 		if err == nil {
-			err = grantTo(ctx, c.MigrateURL, c.URL)
+			err = schema.Grant(ctx, c.MigrateURL, c.URL)
 		}
 		if err != nil && !errors.As(err, &refused) {
 			return nil, err
 		}
 	}
-	status, err := StatusOf(ctx, c.DirectURL)
+	status, err := schema.StatusOf(ctx, c.DirectURL)
 	switch {
 	case err != nil:
 		return nil, err
@@ -131,18 +121,18 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 func (s *Store) makePools(ctx context.Context, role bool) (err error) {
 	c := s.config
 	settings := [][2]string{{"statement_timeout", milliseconds(c.Statement)}, {"lock_timeout", milliseconds(c.Statement * 4 / 5)}, {"timezone", "UTC"},
-		{idleTimeout, milliseconds(c.idle())}}
+		{connection.IdleTimeout, milliseconds(c.idle())}}
 	if role {
-		settings = append(settings, [2]string{"role", Role})
+		settings = append(settings, [2]string{"role", schema.Role})
 	}
-	session := ofSession(settings) + "; SET application_name = 'headroom'; " + ifGone(c.idle())
+	session := connection.OfSession(settings) + "; SET application_name = 'headroom'; " + connection.IfGone(c.idle())
 	if c.DirectURL != c.URL {
-		pooled, err := Pooled(ctx, c.URL)
+		pooled, err := connection.Pooled(ctx, c.URL)
 		if err != nil {
 			return err
 		}
 		if pooled {
-			s.pooled = ofTransaction(settings)
+			s.pooled = connection.OfTransaction(settings)
 		}
 	}
 	if s.pooled == "" {
@@ -164,7 +154,7 @@ func (s *Store) poolOf(ctx context.Context, url string, most int, settings strin
 	pool, err := connection.Pool(ctx, connection.Config{URL: url, Most: most, Settings: settings, Usual: s.config.AcquireTimeout, Pulse: s.pulse,
 		OnNotice: noteUnconfirmed})
 	if err != nil {
-		return nil, &badAddress{err}
+		return nil, &connection.BadAddress{Cause: err}
 	}
 	return pool, nil
 }
@@ -231,14 +221,6 @@ func (s *Store) DatabaseAbout(ctx context.Context) (about app.DatabaseAbout, err
 
 // Silent reports whether the database is known not to answer at all.
 func (s *Store) Silent() bool { return s.pulse.Silent() }
-
-// badAddress hides the fault of a database's address, which may hold a password.
-type badAddress struct{ cause error }
-
-func (e *badAddress) Error() string {
-	return "the database's address cannot be used; give one such as postgres://user:password@host:5432/name"
-}
-func (e *badAddress) Unwrap() error { return e.cause }
 
 // Stores returns the database as the stores that the service asks for, one a subject.
 func (s *Store) Stores() app.Stores {

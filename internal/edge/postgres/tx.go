@@ -189,7 +189,7 @@ func (s *Store) transact(ctx context.Context, within time.Duration, options pgx.
 	if tx, ok := joined(ctx); ok {
 		setting := ""
 		if options.AccessMode != pgx.ReadOnly { // others may need its locks: from here on the transaction is soon over
-			setting = "SET LOCAL " + idleTimeout + " = " + milliseconds(s.config.idle())
+			setting = "SET LOCAL " + connection.IdleTimeout + " = " + milliseconds(s.config.idle())
 		}
 		return s.ended(ctx, bounded, since, kindOf(ctx, tx.Conn(), savepoint(bounded, tx, setting, work)))
 	}
@@ -250,7 +250,7 @@ var errAway = errors.New("there is no connection to it yet")
 // acquire waits for a connection, but not for long.
 func (s *Store) acquire(ctx context.Context) (*pgxpool.Conn, error) {
 	if s.pool == nil {
-		return nil, &busy{away, errAway}
+		return nil, &connection.Busy{Sentence: connection.Away, Cause: errAway}
 	}
 	silent, since := s.pulse.Silent(), s.pulse.Replies()
 	bounded, cancel := s.bound(ctx, s.config.AcquireTimeout)
@@ -264,11 +264,23 @@ func (s *Store) acquire(ctx context.Context) (*pgxpool.Conn, error) {
 	}
 	switch {
 	case errors.Is(context.Cause(bounded), connection.ErrSilent), silent && errors.Is(bounded.Err(), context.DeadlineExceeded):
-		return nil, &busy{slow, err}
+		return nil, &connection.Busy{Sentence: connection.Slow, Cause: err}
 	case errors.Is(ctx.Err(), context.Canceled):
 		return nil, ctx.Err()
 	case bounded.Err() != nil:
-		return nil, &busy{fmt.Sprintf("the database had no connection to give within %s; try again in a moment", s.config.AcquireTimeout), err}
+		return nil, &connection.Busy{Sentence: fmt.Sprintf("the database had no connection to give within %s; try again in a moment", s.config.AcquireTimeout), Cause: err}
 	}
-	return nil, &busy{sentenceFor(err), err}
+	return nil, &connection.Busy{Sentence: connection.SentenceFor(err), Cause: err}
+}
+
+// beginning returns a statement that begins a transaction with settings of its own.
+func beginning(options pgx.TxOptions, settings string) string {
+	begin := "BEGIN"
+	if options.IsoLevel != "" {
+		begin += " ISOLATION LEVEL " + string(options.IsoLevel)
+	}
+	if options.AccessMode != "" {
+		begin += " " + string(options.AccessMode)
+	}
+	return begin + "; " + settings
 }

@@ -3,6 +3,7 @@ package postgres_test
 import (
 	"context"
 	"database/sql"
+	"example.org/headroom/internal/edge/postgres/schema"
 	"example.org/headroom/internal/service/plans"
 	"fmt"
 	"slices"
@@ -114,7 +115,7 @@ func TestEveryStepOfTheSchema(t *testing.T) {
 	db, err := sql.Open("pgx", url)
 	check(t, err)
 	defer db.Close()
-	steps := must(postgres.NewProvider(db))(t)
+	steps := must(schema.Steps(db))(t)
 	var versions []int64
 	for _, step := range steps.ListSources() {
 		versions = append(versions, step.Version)
@@ -131,7 +132,7 @@ func TestEveryStepOfTheSchema(t *testing.T) {
 			t.Errorf("the program of schema %d does not work on schema %d: %s", versions[i-1], n, why)
 		}
 		before = after
-		execute(t, conn, "SET ROLE "+postgres.Role) // the step itself must grant the rights for its triggers
+		execute(t, conn, "SET ROLE "+schema.Role) // the step itself must grant the rights for its triggers
 		for _, statement := range firstRelease {
 			execute(t, conn, statement, fmt.Sprintf("of-%d", n))
 		}

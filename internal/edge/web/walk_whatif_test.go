@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
@@ -106,13 +105,17 @@ func walkWhatIf(t *testing.T, s *server, browser context.Context) {
 		t.Errorf("the median move took %.0f ms, want %.0f at most", median, most)
 	}
 	until(t, ctx, `location.search.includes("demand") && location.search.includes("base=1")`)
-	link, shown := "", ""
-	for at, said := "-", "-"; at != link || said != shown; time.Sleep(500 * time.Millisecond) {
-		// the address follows within 250 ms: after twice that without a change it rests
-		at, said = link, shown
-		link = value[string](t, ctx, `location.href`)
-		shown = value[string](t, ctx, `document.querySelector("#answer").closest("section").querySelector(".big").textContent`)
-	}
+	// The address follows within 250 ms: after twice that without a change it rests.
+	rests := value[[]string](t, ctx, `new Promise((then) => {
+		let [was, since] = ["", performance.now()];
+		const look = () => {
+			const now = [location.href, document.querySelector("#answer").closest("section").querySelector(".big").textContent];
+			if (now.join() !== was) [was, since] = [now.join(), performance.now()];
+			performance.now() - since > 500 ? then(now) : requestAnimationFrame(look);
+		};
+		look();
+	})`)
+	link, shown := rests[0], rests[1]
 	do(t, ctx, chromedp.Navigate("about:blank"), chromedp.Navigate(link))
 	until(t, ctx, fmt.Sprintf(`document.querySelector("#answer")?.closest("section").querySelector(".big")?.textContent === %q`, shown))
 	calm(t, ctx, "what-if")

@@ -71,7 +71,7 @@ func TestWhatEndedIsHandedOnOnce(t *testing.T) {
 			if err := d.Turn(t.Context()); n > 650 && n < 700 && err == nil {
 				t.Error("a turn that hands nothing on succeeds")
 			}
-			time.Sleep(10 * time.Second)
+			time.Sleep(10 * time.Second) // the clock is that of synctest: no time is lost
 		}
 		missing, twice := 0, 0
 		for line, end := range e.ends {

@@ -30,6 +30,8 @@ import (
 
 	"example.org/headroom/internal/edge/postgres"
 	"example.org/headroom/internal/edge/postgres/private"
+	"example.org/headroom/internal/edge/postgres/schema"
+	"example.org/headroom/internal/test/await"
 )
 
 // ServerVariable names the server that tests use instead of one of their own.
@@ -165,11 +167,16 @@ func Outlast(t testing.TB) {
 	if err := conn.QueryRow(ctx, "SELECT pg_current_xact_id()::text").Scan(&now); err != nil {
 		t.Fatal(err)
 	}
-	for settled := false; !settled; time.Sleep(5 * time.Millisecond) {
-		if err := conn.QueryRow(ctx, "SELECT pg_snapshot_xmin(pg_current_snapshot()) > $1::text::xid8", now).Scan(&settled); err != nil {
+	for range await.Tries(longest) {
+		var settled bool
+		if err := conn.QueryRow(ctx, "SELECT pg_snapshot_xmin(pg_current_snapshot()) > $1::text::xid8", now).Scan(&settled); err != nil { // or the time is over
 			t.Fatalf("another test's transaction is still open: %v", err)
 		}
+		if settled {
+			return
+		}
 	}
+	t.Fatal("another test's transaction is still open")
 }
 
 // start finds or starts the server and makes the template.
@@ -246,7 +253,7 @@ func removeAbandoned(base string) {
 // makeTemplate migrates a database to copy from, unless there is one for exactly these migrations. Test processes
 // that share a server wait for each other here.
 func makeTemplate(ctx context.Context) error {
-	server.template = "headroom_template_" + postgres.SchemaSum()
+	server.template = "headroom_template_" + schema.Sum()
 	conn, err := pgx.Connect(ctx, server.url(""))
 	if err != nil {
 		return err
@@ -266,7 +273,7 @@ func makeTemplate(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := postgres.Migrate(ctx, server.url(making)); err != nil {
+	if err := schema.Migrate(ctx, server.url(making)); err != nil {
 		return err
 	}
 	for _, statement := range []string{

@@ -14,9 +14,10 @@ import (
 	"sync"
 	"syscall"
 	"testing"
-	"time"
 
 	"example.org/headroom/internal/edge/postgres"
+	"example.org/headroom/internal/edge/postgres/connection"
+	"example.org/headroom/internal/test/await"
 )
 
 // PoolerVariable puts PgBouncer before the database of all stores of a test run, in transaction mode.
@@ -87,13 +88,13 @@ max_client_conn = 1000
 		<-ended
 	})
 	reached := fmt.Sprintf("127.0.0.1:%d", port)
-	for began := time.Now(); ; time.Sleep(5 * time.Millisecond) {
+	for last := range await.Tries(maxSetup) {
 		conn, err := net.Dial("tcp", reached)
 		if err == nil {
 			_ = conn.Close()
 			break
 		}
-		if time.Since(began) > maxSetup {
+		if last {
 			t.Fatalf("PgBouncer does not answer: %v\n%s", err, said.String())
 		}
 	}
@@ -110,7 +111,7 @@ func behindPooler(t testing.TB, c *postgres.Config) {
 		return
 	}
 	c.DirectURL, c.URL = c.URL, Pooler(t, c.URL, "transaction")
-	if pooled, err := postgres.Pooled(t.Context(), c.URL); err != nil || !pooled {
+	if pooled, err := connection.Pooled(t.Context(), c.URL); err != nil || !pooled {
 		t.Fatalf("the store is not behind a pooler: %v", err)
 	}
 }

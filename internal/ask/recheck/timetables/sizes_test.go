@@ -1,6 +1,7 @@
 package timetables_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -75,6 +76,8 @@ func TestHowMuchMayBeLeft(t *testing.T) {
 			t.Errorf("%s: got %v", name, err)
 		}
 	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel() // the first schedule found is enough to be checked
 	for _, x := range []struct {
 		rows   []string
 		member string
@@ -83,7 +86,7 @@ func TestHowMuchMayBeLeft(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		a, err := timetable.Plan(t.Context(), q, nil)
+		a, err := timetable.Plan(ctx, q, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

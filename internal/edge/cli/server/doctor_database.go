@@ -11,8 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"example.org/headroom/internal/edge/postgres"
+	"example.org/headroom/internal/edge/postgres/connection"
 	"example.org/headroom/internal/edge/postgres/private"
+	"example.org/headroom/internal/edge/postgres/schema"
 )
 
 const (
@@ -51,8 +52,8 @@ func (d *diagnosis) examineDatabase(ctx context.Context, settings config) {
 		return
 	}
 	detail = "DATABASE_URL leads to the database itself, or through a pooler that keeps sessions"
-	pooled, err := postgres.Pooled(ctx, settings.DatabaseURL)
-	err = postgres.Located(settings.DatabaseURL, err)
+	pooled, err := connection.Pooled(ctx, settings.DatabaseURL)
+	err = connection.Located(settings.DatabaseURL, err)
 	if pooled {
 		detail = "DATABASE_URL leads through a pooler that shares sessions; what needs one goes to DATABASE_DIRECT_URL"
 	}
@@ -110,9 +111,9 @@ func (d *diagnosis) examineServer(ctx context.Context, settings config) {
 const longestAnswer = 5 * time.Second
 
 func examineSchema(ctx context.Context, url string) (string, error) {
-	status, err := postgres.StatusOf(ctx, url)
+	status, err := schema.StatusOf(ctx, url)
 	if err != nil {
-		return "", postgres.Located(url, err)
+		return "", connection.Located(url, err)
 	}
 	detail := fmt.Sprintf("PostgreSQL %d. %s", status.Server, schemaOf(status).Summary)
 	if len(status.Peers) > 0 {

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"example.org/headroom/internal/edge/cli/shell"
-	"example.org/headroom/internal/edge/postgres"
+	"example.org/headroom/internal/edge/postgres/schema"
 	tables "example.org/headroom/internal/service/report"
 )
 
@@ -46,14 +46,14 @@ func migrateUpCommand(address *string) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		before, err := postgres.StatusOf(c.Context(), url)
+		before, err := schema.StatusOf(c.Context(), url)
 		if err != nil {
 			return err
 		}
-		if err := postgres.Migrate(c.Context(), url); err != nil {
+		if err := schema.Migrate(c.Context(), url); err != nil {
 			return err
 		}
-		after, err := postgres.StatusOf(c.Context(), url)
+		after, err := schema.StatusOf(c.Context(), url)
 		if err != nil {
 			return err
 		}
@@ -79,7 +79,7 @@ func migrateStatusCommand(address *string) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		status, err := postgres.StatusOf(c.Context(), url)
+		status, err := schema.StatusOf(c.Context(), url)
 		if err != nil {
 			return err
 		}
@@ -108,8 +108,8 @@ func databaseToMigrate(flag string) (string, error) {
 		"or --database-url (a private one is brought up by \"headroom serve\")"))
 }
 
-// schema describes the state of a database's tables, for people and programs.
-type schema struct {
+// schemaState describes the state of a database's tables, for people and programs.
+type schemaState struct {
 	State       string `json:"state"` // empty, behind, current or newer
 	Version     int64  `json:"version"`
 	Known       int64  `json:"known"` // the newest version this release has
@@ -118,8 +118,8 @@ type schema struct {
 	Summary     string `json:"summary"`
 }
 
-func schemaOf(s postgres.Status) schema {
-	out := schema{Version: s.Have, Known: s.Known, Postgres: s.Server, ServiceRole: s.Role}
+func schemaOf(s schema.Status) schemaState {
+	out := schemaState{Version: s.Have, Known: s.Known, Postgres: s.Server, ServiceRole: s.Role}
 	switch {
 	case s.Have == 0:
 		out.State, out.Summary = "empty", "The database has no tables of Headroom's yet; \"headroom server migrate up\" or the next \"headroom "+
@@ -139,10 +139,10 @@ func schemaOf(s postgres.Status) schema {
 	return out
 }
 
-func (s schema) table() tables.Table {
+func (s schemaState) table() tables.Table {
 	role := "no: plans are guarded by triggers alone"
 	if s.ServiceRole {
-		role = "yes: " + postgres.Role
+		role = "yes: " + schema.Role
 	}
 	return tables.Table{
 		Columns: []string{"State", "Version", "Known", "Postgres", "Role without rights to change plans"},

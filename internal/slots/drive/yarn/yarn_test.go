@@ -94,7 +94,7 @@ func TestYarnKeepsLimits(t *testing.T) {
 	full := func() bool { return y.Queues(t)["etl"].ResourcesUsed.Memory == 8*1024 }
 	stays := func() {
 		t.Helper()
-		for end := time.Now().Add(6 * time.Second); time.Now().Before(end); time.Sleep(200 * time.Millisecond) {
+		for range await.Tries(6 * time.Second) {
 			if used := y.Queues(t)["etl"].ResourcesUsed.Memory; used > 8*1024 {
 				t.Fatalf("etl has %d MB of 8192", used)
 			}

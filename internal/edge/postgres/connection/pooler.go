@@ -1,8 +1,9 @@
-package postgres
+package connection
 
 import (
 	"context"
 	"errors"
+	"strconv"
 	"strings"
 	"time"
 
@@ -41,7 +42,7 @@ func shared(ctx context.Context, conn *pgx.Conn) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	defer closeConn(ctx, second)
+	defer Close(ctx, second)
 	other, err := session(ctx, second)
 	if err != nil || other == own {
 		return true, err
@@ -68,16 +69,16 @@ func Pooled(ctx context.Context, url string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	defer closeConn(ctx, conn)
+	defer Close(ctx, conn)
 	pooled, err := shared(ctx, conn)
 	if err != nil {
-		return false, setupError(ctx, "look for a connection pooler", err)
+		return false, SetupError(ctx, "look for a connection pooler", err)
 	}
 	return pooled, nil
 }
 
-// ofTransaction is a statement that makes settings for the rest of a transaction.
-func ofTransaction(settings [][2]string) string {
+// OfTransaction is a statement that makes settings for the rest of a transaction.
+func OfTransaction(settings [][2]string) string {
 	var calls []string
 	for _, s := range settings {
 		calls = append(calls, "set_config('"+s[0]+"', '"+s[1]+"', true)")
@@ -85,19 +86,16 @@ func ofTransaction(settings [][2]string) string {
 	return "SELECT " + strings.Join(calls, ", ")
 }
 
-// ofSession is a statement that makes settings for the rest of a session.
-func ofSession(settings [][2]string) string {
-	return strings.ReplaceAll(ofTransaction(settings), ", true)", ", false)")
+// OfSession is a statement that makes settings for the rest of a session.
+func OfSession(settings [][2]string) string {
+	return strings.ReplaceAll(OfTransaction(settings), ", true)", ", false)")
 }
 
-// beginning returns a statement that begins a transaction with settings of its own.
-func beginning(options pgx.TxOptions, settings string) string {
-	begin := "BEGIN"
-	if options.IsoLevel != "" {
-		begin += " ISOLATION LEVEL " + string(options.IsoLevel)
-	}
-	if options.AccessMode != "" {
-		begin += " " + string(options.AccessMode)
-	}
-	return begin + "; " + settings
+// IfGone makes the database notice within half a minute that we are gone, as the dialer does for it.
+func IfGone(idle time.Duration) string {
+	return OfSession([][2]string{{IdleTimeout, strconv.FormatInt(idle.Milliseconds(), 10)}, {"tcp_keepalives_idle", "10"}, {"tcp_keepalives_interval", "5"},
+		{"tcp_keepalives_count", "3"}, {"tcp_user_timeout", "25000"}})
 }
+
+// IdleTimeout names the setting that ends a transaction whose next statement does not come.
+const IdleTimeout = "idle_in_transaction_session_timeout"
