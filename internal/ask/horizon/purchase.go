@@ -51,6 +51,8 @@ type PurchaseAnswer struct {
 	Facts         words.Facts        `json:"facts"` // the sentences of the explanation, with their figures
 	Warnings      []capacity.Warning `json:"warnings"`
 	Horizon       Answer             `json:"horizon"` // with the recommendation; the offers stand among its contracts
+
+	WithWaiting *PurchaseWithWaiting `json:"with_waiting,omitempty"` // where it was asked for, and a schedule could be made
 }
 
 // OfferAnswer is one offer in the recommendation.
@@ -158,7 +160,7 @@ func Weigh(ctx context.Context, q PurchaseQuestion, solve plan.Planner, crew Cre
 		solve = plan.NewSeries(q.Problem, nil).Solve
 	}
 	asked := q
-	q.Horizon = q.without()
+	q.Horizon = q.Without()
 	known, shares := q.Horizon, q.forecastShares()
 	q.Horizon = q.Weighed()
 	steps := newSteps(&asked, progress)

@@ -76,9 +76,9 @@ func (q *PurchaseQuestion) wholeTerm() time.Time {
 // Weighed is the horizon that is weighed: the question's without what it leaves out, extended by what it assumes.
 func (q *PurchaseQuestion) Weighed() Horizon {
 	if q.Assume == "" {
-		return q.without()
+		return q.Without()
 	}
-	return q.without().extended(q.wholeTerm(), q.Assume)
+	return q.Without().extended(q.wholeTerm(), q.Assume)
 }
 
 // extended is the horizon with an assumed demand after it.

@@ -23,6 +23,8 @@ type PurchaseQuestion struct {
 	Factors  []float64        `json:"factors,omitzero"`    // demands at which the recommendation is tried; null is −30 to +30 %, empty is none
 	LeaveOut []LeftOut        `json:"leave_out,omitempty"` // what offers are not weighed with, though the problem has it
 	Detail   Detail           `json:"detail,omitempty"`
+	// WithWaiting asks what purchases come to where jobs wait as plans let them.
+	WithWaiting bool `json:"with_waiting,omitempty"`
 
 	Whole *WholeCluster `json:"-"` // where the cluster has other types of VMs than the one that is bought
 }
@@ -57,8 +59,8 @@ func (a *Answer) refusesArrivals() bool {
 	return slices.ContainsFunc(a.Classes, func(c ClassTotal) bool { return c.Arrivals != nil && c.RefusedHours > 0 })
 }
 
-// without returns the horizon without what the question leaves out.
-func (q *PurchaseQuestion) without() Horizon {
+// Without returns the horizon without what the question leaves out.
+func (q *PurchaseQuestion) Without() Horizon {
 	h := q.Horizon
 	if slices.Contains(q.LeaveOut, WithoutBudget) {
 		h.Problem.Budget = nil

@@ -59,6 +59,7 @@ func (a *PurchaseAnswer) tell(q *PurchaseQuestion) {
 	a.tellRegret(q)
 	a.tellEndings(q)
 	a.tellProof()
+	a.tellWaiting()
 	if !a.Complete {
 		a.Facts.Say("incomplete", "", "The work was ended before all curves and other demands were looked at.")
 	}

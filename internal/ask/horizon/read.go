@@ -66,6 +66,8 @@ type ClusterPurchaseQuestion struct {
 	Gap      *float64              `json:"gap,omitempty"`       // null is DefaultPurchaseGap
 	LeaveOut []LeftOut             `json:"leave_out,omitempty"` // what the cluster has and purchases are not weighed with
 	Detail   Detail                `json:"detail,omitempty"`
+	// WithWaiting is as in PurchaseQuestion.
+	WithWaiting bool `json:"with_waiting,omitempty"`
 }
 
 // LeftOut is something of a cluster that is left out of a question.
@@ -131,9 +133,9 @@ func (s Span) Check(c *strict.Checker) {
 
 var (
 	horizonShape         = strict.NewShape("a horizon", []string{"problem", "periods"}, "contracts", "earlier", "scenario", "detail")
-	purchaseShape        = strict.NewShape("a question about offers", []string{"problem", "periods", "offers"}, "contracts", "earlier", "assume", "factors", "leave_out", "detail")
+	purchaseShape        = strict.NewShape("a question about offers", []string{"problem", "periods", "offers"}, "contracts", "earlier", "assume", "factors", "leave_out", "detail", "with_waiting")
 	clusterHorizonShape  = strict.NewShape("a horizon", nil, "from", "until", "scenario", "assume", "detail", "with_waiting")
-	clusterPurchaseShape = strict.NewShape("a question about offers", nil, "from", "until", "scenario", "vm_type", "offers", "named", "assume", "factors", "gap", "leave_out", "detail")
+	clusterPurchaseShape = strict.NewShape("a question about offers", nil, "from", "until", "scenario", "vm_type", "offers", "named", "assume", "factors", "gap", "leave_out", "detail", "with_waiting")
 	termContractShape    = strict.NewShape("a contract", []string{"name", "vms", "price", "from", "until"}, "billing", "vm_type", "upfront")
 	periodShape          = strict.NewShape("a period", []string{"start"}, "hours", "seconds", "jobs", "arrivals", "on_demand_price", "spot_price", "prices", "without_forecast")
 	periodPricesShape    = strict.NewShape("the prices of a VM type", nil, "on_demand", "spot")
@@ -222,6 +224,7 @@ func ReadPurchase(data []byte, limits capacity.Limits, overrides ...func(*capaci
 	var q PurchaseQuestion
 	q.Problem = capacity.Problem{PeriodSeconds: 3600, Options: capacity.DefaultOptions()}
 	q.Problem.Options.Engine, q.Problem.Options.Gap = capacity.EngineAuto, DefaultPurchaseGap
+	limits.Due = true
 	r := strict.NewReader(data)
 	r.Object(purchaseShape, func(name string) {
 		switch name {
@@ -235,6 +238,8 @@ func ReadPurchase(data []byte, limits capacity.Limits, overrides ...func(*capaci
 			q.Factors = readFactors(r)
 		case "leave_out":
 			q.LeaveOut = readLeftOut(r)
+		case "with_waiting":
+			r.Flag(&q.WithWaiting)
 		default:
 			ReadMember(r, name, &q.Horizon, limits)
 		}
@@ -254,6 +259,8 @@ func (q *PurchaseQuestion) Check() error { return strict.Check(q.checkAsked) }
 
 func (q *PurchaseQuestion) checkAsked(c *strict.Checker) {
 	q.check(c)
+	q.checkDue(c)
+	checkWaiting(c, q.WithWaiting, q.Assume)
 	checkFree(c, q.Offers)
 	if c.Sound() {
 		q.checkAssumption(c)
@@ -263,6 +270,30 @@ func (q *PurchaseQuestion) checkAsked(c *strict.Checker) {
 		weighed = q.Weighed()
 	}
 	weighed.checkDetail(c, &q.Detail)
+}
+
+// checkDue refuses a time until which executions may wait where the question does not ask what that does.
+func (q *PurchaseQuestion) checkDue(c *strict.Checker) {
+	if q.WithWaiting {
+		return
+	}
+	c.Enter("problem")
+	c.Enter("classes")
+	for k := range q.Problem.Classes {
+		c.Element(k)
+		class := &q.Problem.Classes[k]
+		for _, of := range []struct {
+			member string
+			has    bool
+		}{{"due_s", class.DueSeconds != 0}, {"due", class.Due != ""}} {
+			if of.has {
+				c.Refuse(of.member, "not_taken", `Jobs count as they arrive. Leave this out, or ask with "with_waiting" what purchases come to where jobs wait.`)
+			}
+		}
+		c.Leave()
+	}
+	c.Leave()
+	c.Leave()
 }
 
 // ReadClusterHorizon reads a question about a cluster.
@@ -326,6 +357,8 @@ func ReadClusterPurchase(data []byte) (ClusterPurchaseQuestion, error) {
 			q.LeaveOut = readLeftOut(r)
 		case "detail":
 			strict.Word(r, &q.Detail, horizonDetails)
+		case "with_waiting":
+			r.Flag(&q.WithWaiting)
 		default:
 			ReadSpanMember(r, name, &q.Span)
 		}
@@ -365,7 +398,15 @@ func (q *ClusterPurchaseQuestion) check(c *strict.Checker) {
 		c.Number("gap", "The gap", "", *q.Gap, capacity.MaxGap)
 	}
 	checkLeftOut(c, q.LeaveOut)
+	checkWaiting(c, q.WithWaiting, q.Assume)
 	checkHorizonDetail(c, q.Detail)
+}
+
+// checkWaiting refuses an assumption that no schedule of the forecasts' time has.
+func checkWaiting(c *strict.Checker, waiting bool, assume Assumption) {
+	if waiting && assume == DemandEnds {
+		c.Refuse("with_waiting", "not_taken", "Schedules look at the time of the forecasts, after which this demand ends, and offers count there with their share of it. Leave this out, or assume that demand goes on.")
+	}
 }
 
 // checkShort refuses a text that is longer than any name.

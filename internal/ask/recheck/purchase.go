@@ -11,6 +11,8 @@ import (
 	"github.com/shopspring/decimal"
 
 	"example.org/headroom/internal/ask/horizon"
+	"example.org/headroom/internal/ask/recheck/timetables"
+	"example.org/headroom/internal/ask/timetable"
 	"example.org/headroom/internal/core/capacity"
 	"example.org/headroom/internal/core/money"
 	"example.org/headroom/internal/core/proof"
@@ -29,6 +31,10 @@ var purchaseNotChecked = append([]string{
 // purchase checks what to buy for a horizon.
 func (c *checking) purchase(q horizon.PurchaseQuestion, a horizon.PurchaseAnswer, got any) {
 	c.NotChecked = purchaseNotChecked
+	if a.WithWaiting != nil {
+		c.NotChecked = append([]string{"that no purchase is cheaper where jobs wait, but for the bound"}, c.NotChecked...)
+		c.buyingWithWaiting(&q, a.WithWaiting)
+	}
 	if q.Factors == nil {
 		q.Factors = []float64{0.7, 0.8, 0.9, 1, 1.1, 1.2, 1.3}
 	}
@@ -98,6 +104,22 @@ func (c *checking) purchase(q horizon.PurchaseQuestion, a horizon.PurchaseAnswer
 	b.assumptions()
 	b.bound()
 	b.told()
+}
+
+// buyingWithWaiting checks purchases with their schedules.
+func (c *checking) buyingWithWaiting(q *horizon.PurchaseQuestion, w *horizon.PurchaseWithWaiting) {
+	if !q.WithWaiting {
+		c.wrong("/with_waiting", "stands here, and the question does not ask for it")
+		return
+	}
+	b, err := timetable.BuyingOf(q)
+	if err != nil {
+		c.wrong("/with_waiting", "stands here, and there is no schedule of the question: %v", err)
+		return
+	}
+	for _, f := range timetables.CheckBuying(b, w) {
+		c.wrong("/with_waiting"+f.Pointer, "%s", f.Detail)
+	}
 }
 
 // buying checks a purchase.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/shopspring/decimal"
 
+	"example.org/headroom/internal/ask/horizon"
 	"example.org/headroom/internal/core/capacity"
 	"example.org/headroom/internal/core/fault"
 	"example.org/headroom/internal/core/lp"
@@ -54,13 +55,6 @@ type AtOnce struct {
 	Earlier  []OnType          `json:"earlier,omitempty"`
 }
 
-// OnType names the type of VMs that executions of a class hold which arrived before the first hour. It is told of classes
-// that do not wait and can run on several.
-type OnType struct {
-	Class string `json:"class"`
-	Type  string `json:"type"`
-}
-
 // Rented holds the VMs of one type in an hour, or of all types. Reserved counts those of contracts in use. Cost includes contracts
 // that are always billed. Price is that of one VM in the proof, of the type with the lowest one.
 type Rented struct {
@@ -97,12 +91,11 @@ type Start struct {
 	ReduceSlots int64     `json:"reduce_slots"`
 }
 
-// RefusedArrivals counts executions that do not run.
-type RefusedArrivals struct {
-	Class   string    `json:"class"`
-	Arrived time.Time `json:"arrived"`
-	Jobs    int64     `json:"jobs"`
-}
+// RefusedArrivals and OnType are rows of purchases with waiting as well.
+type (
+	RefusedArrivals = horizon.RefusedArrivals
+	OnType          = horizon.OnType
+)
 
 // Class adds a class up.
 type Class struct {

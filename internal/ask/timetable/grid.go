@@ -127,21 +127,25 @@ func newGridOf(q *Question, finer int64) *grid {
 	for k := range h.Problem.Classes {
 		g.promise(k, q.Earlier)
 	}
+	if g.supply(); !g.tooMany() {
+		g.hold(q.Before, q.Earlier)
+	}
+	return g
+}
+
+// supply lays out what VMs cost.
+func (g *grid) supply() {
 	g.sources = make([][]source, len(g.types)*g.hours)
 	hour := 0
-	for i := range h.Periods {
-		priced := h.Periods[i].Priced(h.Problem.Supply).Types()
-		for range h.Periods[i].Length() / 3600 {
+	for i := range g.horizon.Periods {
+		priced := g.horizon.Periods[i].Priced(g.horizon.Problem.Supply).Types()
+		for range g.horizon.Periods[i].Length() / 3600 {
 			for v := range priced {
 				g.sources[v*g.hours+hour] = g.sourcesOf(&priced[v], g.at(hour))
 			}
 			hour++
 		}
 	}
-	if !g.tooMany() {
-		g.hold(q.Before, q.Earlier)
-	}
-	return g
 }
 
 // onTypes returns a class as it is on each type of VMs, and nil for those on which it does not run.

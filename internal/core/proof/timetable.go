@@ -14,6 +14,7 @@ type Timetable struct {
 	Options capacity.Options
 	Classes []TimedClass
 	Types   []TimedType
+	Offers  []TimedOffer // which only the bound counts, of any purchase of them
 
 	known  map[slotsOf]slotResult // classes of one name are alike but for their window
 	fewest map[slotsOf]*big.Rat
@@ -24,6 +25,14 @@ type TimedType struct {
 	Name  string
 	Hours []TimedHour
 	Held  []*big.Rat // VMs in each hour of executions that started before
+}
+
+// TimedOffer is VMs of the type On that may be bought, at most Max. One costs Fixed, and Price in each hour in which it is used, from
+// the hour From and before Until.
+type TimedOffer struct {
+	On, From, Until int
+	Max             int64
+	Fixed, Price    *big.Rat
 }
 
 // TimedClass is a class whose executions arrive by hour. One with a window starts at a whole hour after that of its arrival
@@ -113,6 +122,26 @@ func (t *Timetable) Check(starts []TimedStart, earlier []int) (sum TimedTotals, 
 	}
 	sum.Bound = t.bound()
 	return sum, faults
+}
+
+// CheckFewest is Check on the fewest VMs that the starts need.
+func (t *Timetable) CheckFewest(starts []TimedStart, earlier []int) (sum TimedTotals, faults []string) {
+	sum, _, _ = t.place(starts, earlier)
+	for v := range sum.VMs {
+		for h, vms := range sum.VMs[v] {
+			t.Types[v].Hours[h].VMs = vms
+		}
+	}
+	return t.Check(starts, earlier)
+}
+
+// Bound returns what no timetable with any purchase of the offers costs less than.
+func (t *Timetable) Bound() *big.Rat {
+	for k := range t.Classes {
+		t.Classes[k].settle(t)
+		t.Classes[k].promise(t.hours())
+	}
+	return t.bound()
 }
 
 func (t *Timetable) ofType(v int) string {

@@ -15,6 +15,9 @@ func (t *Timetable) bound() *big.Rat {
 			}
 		}
 	}
+	for i := range t.Offers {
+		bound.Add(bound, t.Offers[i].gain(prices))
+	}
 	runs := newTimedRuns(prices)
 	for k := range t.Classes {
 		c := &t.Classes[k]
@@ -45,6 +48,15 @@ func (h *TimedHour) bound(bound *big.Rat) (price *big.Rat) {
 		}
 	}
 	return price
+}
+
+// gain returns what all VMs of an offer cost less than prices of VMs, as a negative amount, or 0 where they cost more.
+func (o *TimedOffer) gain(prices [][]*big.Rat) *big.Rat {
+	each := new(big.Rat).Set(o.Fixed)
+	for h := o.From; h < o.Until; h++ {
+		each.Add(each, smaller(zero(), sub(o.Price, prices[o.On][h])))
+	}
+	return mul(whole(o.Max), smaller(zero(), each))
 }
 
 // boundAtOnce adds the executions of a class that start as they arrive, and those that arrived earlier.

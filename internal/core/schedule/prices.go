@@ -19,12 +19,13 @@ type pricing struct {
 // try evaluates prices and keeps the best. It returns the bound and how much the load exceeds the VMs that pay at them.
 func (p *pricing) try(prices []float64) (bound float64, excess []float64) {
 	bound, load := p.Lagrange(prices)
+	offered := p.offered(prices)
 	if bound > p.best || p.prices == nil {
 		p.best, p.prices = bound, slices.Clone(prices)
 	}
 	excess = make([]float64, len(prices))
 	for t, tiers := range p.Supply {
-		excess[t] = float64(load[t]) / float64(p.Unit)
+		excess[t] = float64(load[t])/float64(p.Unit) - offered[t]
 		for _, tier := range tiers {
 			if tier.VMs < Unlimited && tier.Price < prices[t] {
 				excess[t] -= float64(tier.VMs)
@@ -38,6 +39,23 @@ func (p *pricing) try(prices []float64) (bound float64, excess []float64) {
 		}
 	}
 	return bound, excess
+}
+
+// offered returns the VMs of offers that pay at prices, by step.
+func (p *Problem) offered(prices []float64) []float64 {
+	vms := make([]float64, len(prices))
+	for i := range p.Offers {
+		o := &p.Offers[i]
+		if o.worth(prices) >= 0 {
+			continue
+		}
+		for t := o.From; t < o.Until; t++ {
+			if o.Price < prices[t] {
+				vms[t] += float64(o.Max)
+			}
+		}
+	}
+	return vms
 }
 
 const (
@@ -81,6 +99,15 @@ type master struct {
 	p        *pricing
 	arrivals []arrival
 	known    []map[option]bool
+	bought   []float64 // by offer, in the last program that was solved
+}
+
+func newMaster(p *pricing, arrivals []arrival) *master {
+	m := &master{p: p, arrivals: arrivals, known: make([]map[option]bool, len(arrivals))}
+	for i := range m.known {
+		m.known[i] = map[option]bool{}
+	}
+	return m
 }
 
 // nearShare is the part of a penalty by which an option of the first program may cost more than the cheapest one. Programs are
@@ -115,6 +142,7 @@ func (m *master) solve(ctx context.Context, solver lp.Solver, seconds float64) [
 		}
 		m.p.engine = answer.Engine
 		shares = make([]map[option]float64, len(m.arrivals))
+		m.bought = answer.X[len(columns) : len(columns)+len(m.p.Offers)]
 		for j, c := range columns {
 			if x := answer.X[j]; x > 1e-9 && c.arrival >= 0 {
 				if shares[c.arrival] == nil {
@@ -234,5 +262,30 @@ func (m *master) program(limited bool) (*lp.Program, []column) {
 		add(option{Refused, 0}, c.Penalty)
 		c.options(a.at, func(o option) { add(o, 0) })
 	}
+	m.offer(&program)
 	return &program, columns
+}
+
+// offer adds the offers, in their order, and then what is used of those that cost something when they are used.
+func (m *master) offer(program *lp.Program) {
+	used := make([]int, len(m.p.Offers)) // the first row that says that no more is used than bought
+	for i := range m.p.Offers {
+		o := &m.p.Offers[i]
+		var entries []lp.Entry
+		used[i] = program.Rows()
+		for t := o.From; t < o.Until; t++ {
+			if o.Price == 0 {
+				entries = append(entries, lp.Entry{Row: t, Coefficient: -1})
+			} else {
+				entries = append(entries, lp.Entry{Row: program.Row(math.Inf(-1), 0), Coefficient: -1})
+			}
+		}
+		program.Column(o.Fixed, 0, float64(o.Max), false, entries...)
+	}
+	for i := range m.p.Offers {
+		o := &m.p.Offers[i]
+		for t := o.From; o.Price > 0 && t < o.Until; t++ {
+			program.Column(o.Price, 0, math.Inf(1), false, lp.Entry{Row: t, Coefficient: -1}, lp.Entry{Row: used[i] + t - o.From, Coefficient: 1})
+		}
+	}
 }

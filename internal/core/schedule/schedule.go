@@ -13,6 +13,7 @@ type Problem struct {
 	Rounded bool     // some loads were rounded up, by less than a part
 	Supply  [][]Tier // of each step, the cheapest first; with several types of VMs, of all steps of one after those of another
 	Classes []Class
+	Offers  []Offer // that bounds and proposals count, and no plan
 }
 
 // Tier is a number of VMs at one price per step.
@@ -186,6 +187,9 @@ func (p *Problem) Lagrange(prices []float64) (bound float64, load []int64) {
 			bound += float64(tier.VMs) * min(0, tier.Price-prices[t])
 		}
 	}
+	for i := range p.Offers {
+		bound += float64(p.Offers[i].Max) * min(0, p.Offers[i].worth(prices))
+	}
 	for _, best := range p.cheapest(prices) {
 		c := &p.Classes[best.Class]
 		if bound += float64(best.Jobs) * best.cost; best.Run != Refused {
@@ -286,6 +290,13 @@ func (p *Problem) size(prices []float64) (size float64) {
 			if tier.VMs < Unlimited {
 				size += float64(tier.VMs) * math.Max(tier.Price, prices[t])
 			}
+		}
+	}
+	for i := range p.Offers {
+		o := &p.Offers[i]
+		size += float64(o.Max) * o.Fixed
+		for _, price := range prices[o.From:o.Until] {
+			size += float64(o.Max) * math.Max(o.Price, price)
 		}
 	}
 	for k := range p.Classes {

@@ -15,6 +15,8 @@ type Options struct {
 	LPSeconds float64 // of each linear program
 }
 
+func (o Options) lpSeconds() float64 { return cmp.Or(o.LPSeconds, 2) }
+
 // The effort of a search where nothing is said: moves for each execution, and the most of them.
 const (
 	movesEach    = 4_000
@@ -31,13 +33,10 @@ func Solve(ctx context.Context, p Problem, solver lp.Solver, o Options) Plan {
 	prices := &pricing{Problem: &p, best: math.Inf(-1)}
 	prices.try(first.marginal())
 	prices.climb(ctx, first.total())
-	m := &master{p: prices, arrivals: arrivals, known: make([]map[option]bool, len(arrivals))}
-	for i := range m.known {
-		m.known[i] = map[option]bool{}
-	}
+	m := newMaster(prices, arrivals)
 	m.add(prices.prices, nearShare)
 	best := first
-	if shares := m.solve(ctx, solver, cmp.Or(o.LPSeconds, 2)); shares != nil {
+	if shares := m.solve(ctx, solver, o.lpSeconds()); shares != nil {
 		rounded := newSearch(&p, arrivals)
 		if rounded.round(shares); rounded.total() < first.total() {
 			best = rounded
@@ -57,11 +56,16 @@ func Solve(ctx context.Context, p Problem, solver lp.Solver, o Options) Plan {
 	best.forward()
 	plan := best.plan()
 	plan.Prices, plan.Engine = prices.prices, prices.engine
-	for t := range plan.Prices { // as decimals can tell them
-		plan.Prices[t] = math.Round(plan.Prices[t]*priceParts) / priceParts
-	}
-	plan.Bound = p.BoundAt(plan.Prices)
+	plan.Bound = p.told(plan.Prices)
 	return plan
+}
+
+// told rounds prices, in place, as decimals can tell them, and returns the bound that follows.
+func (p *Problem) told(prices []float64) (bound float64) {
+	for t := range prices {
+		prices[t] = math.Round(prices[t]*priceParts) / priceParts
+	}
+	return p.BoundAt(prices)
 }
 
 // BoundAt returns a bound on the cost of every plan, which follows from prices of a VM in each step.

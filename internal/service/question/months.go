@@ -117,22 +117,31 @@ func (d *Desk) ClusterMonths(ctx context.Context, cluster string, q horizon.Clus
 
 // askWaiting adds the question about the schedule of the same time, with what that leaves out.
 func (d *Desk) askWaiting(ctx context.Context, cluster string, asked *AskedMonths, o *horizon.Outlook, scenario *whatif.AskedScenario) error {
+	q, warnings, err := d.waitingUntil(ctx, cluster, o, scenario, asked.Warnings)
+	if err != nil {
+		return err
+	}
+	asked.WithWaiting, asked.Warnings = &q, warnings
+	return nil
+}
+
+// waitingUntil returns the question about the schedule of an outlook's time, and warnings with those of what a schedule leaves out.
+func (d *Desk) waitingUntil(ctx context.Context, cluster string, o *horizon.Outlook, scenario *whatif.AskedScenario, had []capacity.Warning) (q timetable.Question, all []capacity.Warning, err error) {
 	q, warnings, err := d.scheduleUntil(ctx, cluster, o, scenario)
 	if err != nil {
-		return fault.Move(err, func(pointer string) string { return cmp.Or(pointer, "/with_waiting") })
+		return q, had, fault.Move(err, func(pointer string) string { return cmp.Or(pointer, "/with_waiting") })
 	}
 	known := map[string]bool{"windows_left_out": true}
-	for _, w := range asked.Warnings {
+	for _, w := range had {
 		known[w.Code] = true
 	}
-	asked.Warnings = slices.DeleteFunc(asked.Warnings, func(w capacity.Warning) bool { return w.Code == "windows_left_out" })
+	all = slices.DeleteFunc(had, func(w capacity.Warning) bool { return w.Code == "windows_left_out" })
 	for _, w := range warnings {
 		if !known[w.Code] {
-			asked.Warnings = append(asked.Warnings, w)
+			all = append(all, w)
 		}
 	}
-	asked.WithWaiting = &q
-	return nil
+	return q, all, nil
 }
 
 // wait sets what the schedule of the same time comes to beside the answer.
@@ -147,7 +156,7 @@ func (asked *AskedMonths) wait(ctx context.Context, b *Bench, answer *horizon.An
 	var infeasible *fault.InfeasibleError
 	switch {
 	case errors.As(err, &infeasible):
-		answer.Warnings = append(answer.Warnings, capacity.Warning{Code: "windows_left_out", Detail: "Jobs that may wait count here as they arrive, for there is no schedule. " + infeasible.Conflicts[0].Detail})
+		answer.Warnings = append(answer.Warnings, withoutSchedule(infeasible))
 		return nil
 	case err != nil:
 		return err
@@ -160,6 +169,11 @@ func (asked *AskedMonths) wait(ctx context.Context, b *Bench, answer *horizon.An
 	}
 	answer.Wait(w, start, end)
 	return nil
+}
+
+// withoutSchedule says why nothing waits in an answer.
+func withoutSchedule(why *fault.InfeasibleError) capacity.Warning {
+	return capacity.Warning{Code: "windows_left_out", Detail: "Jobs that may wait count here as they arrive, for there is no schedule. " + why.Conflicts[0].Detail}
 }
 
 // compared makes a problem one for many plans: those are proved once, and not by an engine again.

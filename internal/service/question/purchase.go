@@ -2,14 +2,19 @@ package question
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"time"
 
 	"example.org/headroom/internal/ask/horizon"
+	"example.org/headroom/internal/ask/timetable"
 	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/core/lp"
 	"example.org/headroom/internal/data/inputs"
 	"example.org/headroom/internal/data/storage"
+	"example.org/headroom/internal/service/plans/solving"
 	"example.org/headroom/internal/service/report"
 )
 
@@ -18,6 +23,19 @@ type AskedPurchase struct {
 	horizon.PurchaseQuestion
 	Warnings []capacity.Warning    `json:"warnings"`
 	Whole    *horizon.WholeCluster `json:"whole,omitempty"` // the question's, which runs keep as well
+	// Waiting asks about schedules of the same time; nil asks nothing.
+	Waiting *timetable.Buying `json:"waiting,omitempty"`
+}
+
+// ReadPurchase reads the question of a file.
+func ReadPurchase(data []byte, limits capacity.Limits, overrides ...func(*capacity.Options)) (asked AskedPurchase, err error) {
+	asked.Warnings = []capacity.Warning{}
+	if asked.PurchaseQuestion, err = horizon.ReadPurchase(data, limits, overrides...); err != nil || !asked.PurchaseQuestion.WithWaiting {
+		return asked, err
+	}
+	b, err := timetable.BuyingOf(&asked.PurchaseQuestion)
+	asked.Waiting = &b
+	return asked, err
 }
 
 // Purchase asks how many VMs of each offer to buy for a horizon.
@@ -25,11 +43,11 @@ var Purchase = known(&Kind[AskedPurchase, horizon.PurchaseAnswer]{
 	Run: "purchase", Unit: "steps", Name: "purchase", Formats: []string{"csv", "xlsx", "focus"},
 	From: map[string]Source[AskedPurchase]{
 		"/v1/purchases": ofBody(func(r Request) (AskedPurchase, error) {
-			q, err := horizon.ReadPurchase(r.Body, r.Limits)
+			asked, err := ReadPurchase(r.Body, r.Limits)
 			if err == nil {
-				err = r.fitDetail(&q.Horizon, &q.Detail, purchaseDetail(r.View()))
+				err = r.fitDetail(&asked.Horizon, &asked.Detail, purchaseDetail(r.View()))
 			}
-			return AskedPurchase{PurchaseQuestion: q, Warnings: []capacity.Warning{}}, err
+			return asked, err
 		}),
 		"/v1/clusters/{cluster}/purchases": ofCluster(horizon.ReadClusterPurchase, func(ctx context.Context, d *Desk, r Request,
 			q horizon.ClusterPurchaseQuestion) (AskedPurchase, error) {
@@ -100,8 +118,66 @@ func (d *Desk) clusterPurchase(ctx context.Context, cluster string, q horizon.Cl
 		}
 	}
 	compared(&question.Problem)
-	asked := AskedPurchase{question, append(notes, warnings...), question.Whole}
+	asked := AskedPurchase{PurchaseQuestion: question, Warnings: append(notes, warnings...), Whole: question.Whole}
+	if asked.PurchaseQuestion.WithWaiting = q.WithWaiting; q.WithWaiting {
+		if err := asked.Check(); err != nil {
+			return AskedPurchase{}, err
+		}
+		return asked, d.askBuying(ctx, cluster, &asked, &o, &q)
+	}
 	return asked, asked.Check()
+}
+
+// askBuying adds the question about schedules of the time until the forecasts end.
+func (d *Desk) askBuying(ctx context.Context, cluster string, asked *AskedPurchase, o *horizon.Outlook, q *horizon.ClusterPurchaseQuestion) (err error) {
+	of := *o
+	of.Until = asked.Horizon.End()
+	b := timetable.Buying{Offers: asked.Offers, End: of.Until}
+	if b.Question, asked.Warnings, err = d.waitingUntil(ctx, cluster, &of, q.Scenario, asked.Warnings); err != nil {
+		return err
+	}
+	b.OnType(q.VMType)
+	asked.Waiting = &b
+	return nil
+}
+
+// wait sets what purchases come to where jobs wait beside the answer. Each part of the work has the time of a plan.
+func (asked *AskedPurchase) wait(ctx context.Context, b *Bench, answer *horizon.PurchaseAnswer) error {
+	var atOnce []int64
+	for i := range answer.Offers {
+		atOnce = append(atOnce, answer.Offers[i].VMs)
+	}
+	buyer := timetable.NewBuyer(*asked.Waiting, atOnce)
+	for more, done := true, 0; more && done <= timetable.Steps; done++ {
+		in, leave, err := b.Turn(ctx)
+		if err != nil {
+			return err
+		}
+		err = b.Budgeted(in, asked.Waiting.Question.Problem.Options.MaxSolveMs, func(ctx context.Context, engine lp.Solver) error {
+			more = buyer.Step(ctx, engine)
+			return nil
+		})
+		if leave(); err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return err
+		}
+	}
+	w, err := buyer.Answer()
+	var infeasible *fault.InfeasibleError
+	switch {
+	case errors.As(err, &infeasible):
+		answer.Warnings = append(answer.Warnings, withoutSchedule(infeasible))
+		return nil
+	case err != nil:
+		return err
+	}
+	if err := solving.CheckBuying(*asked.Waiting, &w); err != nil {
+		return err
+	}
+	answer.Wait(w)
+	return nil
 }
 
 // standingOffers returns the cluster's own offers of the type, the named ones or all.
@@ -138,5 +214,8 @@ func workPurchase(ctx context.Context, b *Bench, asked AskedPurchase) (*horizon.
 		return nil, worked
 	}
 	answer.Warnings = append(answer.Warnings, asked.Warnings...)
+	if worked == nil && asked.Waiting != nil && answer.Status != capacity.InfeasibleStatus {
+		worked = asked.wait(ctx, b, &answer)
+	}
 	return &answer, worked
 }

@@ -130,6 +130,7 @@ func PurchaseText(w io.Writer, a horizon.PurchaseAnswer) error {
 			{"Other numbers of VMs of each offer" + how + ":", curveBrief(a)},
 			{"The recommendation at other demands, beside the best purchase there" + how + ":", regretBrief(a)},
 			{"Where demand goes on or ends otherwise" + how + ":", assumedBrief(a)},
+			{"Where jobs wait, purchases that were tried, the cheapest first:", waitingBrief(a)},
 		}...)
 	}
 	for _, t := range tables {
@@ -185,6 +186,28 @@ func costsBrief(a horizon.PurchaseAnswer) Table {
 		}
 		if line.cost.Status == capacity.InfeasibleStatus {
 			row[0].Text += " (not all hours)"
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return t
+}
+
+// waitingBrief returns the purchases that were tried where jobs wait.
+func waitingBrief(a horizon.PurchaseAnswer) (t Table) {
+	if a.WithWaiting == nil {
+		return t
+	}
+	for _, o := range a.Offers {
+		t.Columns = append(t.Columns, "VMs of "+o.Name)
+	}
+	t.Columns = append(t.Columns, "VM bill "+a.Currency, "Of it upfront", "Value refused", "Together", "At least")
+	for _, tried := range a.WithWaiting.Tried {
+		var row []Cell
+		for _, n := range tried.VMs {
+			row = append(row, whole(n))
+		}
+		for _, m := range []money.Amount{tried.Bill, tried.Upfront, tried.ValueRefused, tried.Total, tried.Bound} {
+			row = append(row, Cell{cents(m), true})
 		}
 		t.Rows = append(t.Rows, row)
 	}

@@ -65,6 +65,27 @@ func (s *scheduled) wrong(at, detail string, values ...any) {
 
 // prepare reads question and answer as a timetable.
 func (s *scheduled) prepare() {
+	if s.prepareTable(); len(s.answer.Hours) != s.hours {
+		s.wrong("/hours", "There are %d hours, of %d.", len(s.answer.Hours), s.hours)
+		return
+	}
+	for h := range s.answer.Hours {
+		x, at := &s.answer.Hours[h], fmt.Sprintf("/hours/%d", h)
+		if !x.Start.Equal(s.at(h)) {
+			s.wrong(at, "It begins at %s.", x.Start)
+		}
+		for v, rented := range s.rented(x, at) {
+			if s.table.Types[v].Hours[h].VMs, s.table.Types[v].Hours[h].Price = rented.VMs, rented.Price.Decimal; rented.VMs < 0 || rented.Price.IsNegative() {
+				s.wrong(at, "It has %d VMs at %s.", rented.VMs, rented.Price)
+			}
+		}
+	}
+	s.starts, s.earlier = s.timed("", s.answer.Schedule, s.answer.Refused), s.heldOn("/earlier", s.answer.Earlier)
+	s.atOnce, s.atOnceEarlier = s.timed("/at_once", s.answer.AtOnce.Schedule, s.answer.AtOnce.Refused), s.heldOn("/at_once/earlier", s.answer.AtOnce.Earlier)
+}
+
+// prepareTable reads the question as a timetable.
+func (s *scheduled) prepareTable() {
 	p := &s.question.Problem
 	if c, err := newClocks(s.question.TimeZone); err == nil {
 		s.clocks = c
@@ -90,23 +111,6 @@ func (s *scheduled) prepare() {
 	}
 	s.prepareBefore()
 	s.checkLeases()
-	if len(s.answer.Hours) != s.hours {
-		s.wrong("/hours", "There are %d hours, of %d.", len(s.answer.Hours), s.hours)
-		return
-	}
-	for h := range s.answer.Hours {
-		x, at := &s.answer.Hours[h], fmt.Sprintf("/hours/%d", h)
-		if !x.Start.Equal(s.at(h)) {
-			s.wrong(at, "It begins at %s.", x.Start)
-		}
-		for v, rented := range s.rented(x, at) {
-			if s.table.Types[v].Hours[h].VMs, s.table.Types[v].Hours[h].Price = rented.VMs, rented.Price.Decimal; rented.VMs < 0 || rented.Price.IsNegative() {
-				s.wrong(at, "It has %d VMs at %s.", rented.VMs, rented.Price)
-			}
-		}
-	}
-	s.starts, s.earlier = s.timed("", s.answer.Schedule, s.answer.Refused), s.heldOn("/earlier", s.answer.Earlier)
-	s.atOnce, s.atOnceEarlier = s.timed("/at_once", s.answer.AtOnce.Schedule, s.answer.AtOnce.Refused), s.heldOn("/at_once/earlier", s.answer.AtOnce.Earlier)
 }
 
 // rented returns what an hour has of each type of VMs. Where there is one kind, those are the figures of the hour.

@@ -29,6 +29,7 @@ func purchaseCommand() *cobra.Command {
 	var leaveOut []string
 	var vmType string
 	var assume horizon.Assumption
+	withWaiting := false
 	c := &cobra.Command{
 		Use:   "purchase [FILE|-]",
 		Short: "Say how many VMs of each offer to buy, and what that does to the bill",
@@ -44,6 +45,10 @@ with them as well, and dropped where it costs more there.
 
 Where the forecast covers less than a quarter of a contract's term, say with --assume what follows it: last_week_repeats,
 last_month_repeats, flat (its average) or ends. The answer is then shown under the other assumptions as well.
+
+Jobs that may wait count as they arrive. With --with-waiting some purchases are also tried where such jobs wait as plans let
+them, each by a schedule of up to 2,208 hours: the cheapest, what it saves against buying nothing where jobs wait, and how
+far it may be from the best purchase with its schedule.
 
 FILE has a problem, its periods and contracts as for "months", and offers, unless --offer gives them. An offer is
 written name=…,price=…,upfront=…,term_years=1,billing=always,max=50: the price by the VM-hour, the upfront payment by
@@ -62,6 +67,7 @@ scenario.` + remote.ConnectionHelp,
 	addAssume(c, &assume, "what follows the forecast until the longest term on offer ends")
 	c.Flags().StringSliceVar(&leaveOut, "leave-out", nil,
 		"with --cluster: leave out what purchases are not weighed with, as a `word`: spot, budget")
+	c.Flags().BoolVar(&withWaiting, "with-waiting", false, "also say what to buy where jobs wait that may, by schedules of up to 2,208 hours")
 	var offers []capacity.Offer
 	v.Check = func(_ *cobra.Command, _ []string) (err error) {
 		if offers, err = readOffers(texts); err != nil {
@@ -81,7 +87,7 @@ scenario.` + remote.ConnectionHelp,
 	}
 	v.Send = func(c *cobra.Command, cluster, format string) (openapi.Request, any, error) {
 		q := horizon.ClusterPurchaseQuestion{Span: horizon.Span{From: f.start, Until: f.end}, Scenario: f.scenario(), VMType: vmType, Offers: offers,
-			Named: named, Assume: assume, Factors: factors, Detail: f.detail}
+			Named: named, Assume: assume, Factors: factors, Detail: f.detail, WithWaiting: withWaiting}
 		for _, what := range leaveOut {
 			q.LeaveOut = append(q.LeaveOut, horizon.LeftOut(what))
 		}
@@ -101,11 +107,14 @@ scenario.` + remote.ConnectionHelp,
 		if assume != "" {
 			more = withMember(more, "assume", assume)
 		}
+		if withWaiting {
+			more = withMember(more, "with_waiting", true)
+		}
 		data, label, err := f.document(c, args, more)
 		if err != nil {
 			return asked, err
 		}
-		asked.PurchaseQuestion, err = horizon.ReadPurchase(data, shell.Limits, v.Options.Overrides(c)...)
+		asked, err = kinds.ReadPurchase(data, shell.Limits, v.Options.Overrides(c)...)
 		if len(texts) > 0 {
 			return asked, v.Mend(err)
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"example.org/headroom/internal/ask/horizon"
 	"example.org/headroom/internal/ask/pack"
 	"example.org/headroom/internal/ask/pool"
 	"example.org/headroom/internal/ask/recheck/machines"
@@ -67,4 +68,9 @@ func CheckedSchedule(ctx context.Context, q timetable.Question, solver lp.Solver
 		err = timetables.Fault(q, &answer)
 	}
 	return answer, err
+}
+
+// CheckBuying returns an error for purchases with their schedules that are wrong.
+func CheckBuying(b timetable.Buying, w *horizon.PurchaseWithWaiting) error {
+	return timetables.FaultOfBuying(b, w)
 }

@@ -625,6 +625,7 @@ export type ClusterPurchaseRequest = {
   scenario?: (AskedScenario);
   until?: string;
   vm_type?: string;
+  with_waiting?: boolean;
 };
 
 export type ClusterQuestionRequest = {
@@ -3136,6 +3137,7 @@ export type Purchase = {
   today: (PurchaseCost);
   utilisation: number | null;
   warnings: Array<Warning>;
+  with_waiting?: (PurchaseWithWaiting);
 };
 
 export type PurchaseCost = {
@@ -3186,6 +3188,42 @@ export type PurchaseRequest = {
   offers: Array<PurchaseOffer>;
   periods: Array<HorizonPeriod>;
   problem: Problem;
+  with_waiting?: boolean;
+};
+
+export type PurchaseScheduled = {
+  bill: (Amount);
+  bound: (Amount);
+  earlier?: Array<ExecutionsOnType>;
+  prices: Array<Amount>;
+  refused: Array<RefusedArrivals>;
+  schedule: Array<PurchaseStart>;
+  total: Amount;
+  upfront: Amount;
+  value_refused: Amount;
+  vms: Array<number>;
+  why: "nothing_bought" | "best_at_once" | "program" | "improved";
+};
+
+export type PurchaseStart = {
+  arrived: string;
+  class: string;
+  jobs: number;
+  map_slots: number;
+  reduce_slots: number;
+  run_s: number;
+  start: string;
+  type?: string;
+};
+
+export type PurchaseWithWaiting = {
+  bound: (Amount);
+  gap: (Amount);
+  prices: Array<Amount>;
+  saved: (MaybeAmount);
+  saved_at_least: (MaybeAmount);
+  tried: Array<PurchaseScheduled>;
+  until: string;
 };
 
 export type QuestionAnswer = {
