@@ -40,8 +40,11 @@ func newSearch(p *Problem, arrivals []arrival) *search {
 	for k := range p.Classes {
 		c := &p.Classes[k]
 		for _, r := range c.Runs {
-			parts := slices.Max(r.Load)
-			s.full = max(s.full, 2*c.Penalty*float64(p.Unit)/float64(max(1, parts)))
+			parts := int64(1)
+			for _, x := range r.Load { // none where it ended before the first step
+				parts = max(parts, x)
+			}
+			s.full = max(s.full, 2*c.Penalty*float64(p.Unit)/float64(parts))
 		}
 	}
 	s.steep = s.full

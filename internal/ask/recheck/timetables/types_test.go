@@ -198,6 +198,24 @@ func TestTypesOfWhatRunsAreRenamed(t *testing.T) {
 	}
 }
 
+// What arrived earlier may have ended on a fast type of VMs and still run on a slow one: on the fast one it holds nothing.
+func TestWhatArrivedEarlierHasEndedOnAFastType(t *testing.T) {
+	q := readSchedule(t, []byte(`{"problem": {"currency": "EUR", "supply": {"vm_types": [{"name": "slow", "on_demand": {"price": "1"}}, {"name": "fast", "on_demand": {"price": "9"}}]}, "classes": [
+	  {"name": "web", "demand": {"map_work_s": 12000, "reduce_work_s": 0, "fixed_s": 2000}, "slots_per_vm": {"map": 4, "reduce": 1}, "speed": {"fast": 4}, "deadline_s": 9000, "jobs": {"min": 0, "max": 0}, "penalty": "50"}]},
+	 "earlier": [{"start": "2026-03-02T05:00:00Z", "hours": 1, "arrivals": [4]}],
+	 "periods": [{"start": "2026-03-02T08:00:00Z", "hours": 6, "arrivals": [0]}]}`))
+	a, err := timetable.Plan(t.Context(), q, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f := timetables.Check(q, a); len(f) > 0 {
+		t.Errorf("the schedule: %v", f)
+	}
+	if len(a.Earlier) != 1 || a.Earlier[0].Type != "fast" || a.Hours[0].VMs != 0 {
+		t.Errorf("they hold VMs of %v, and the first hour has %+v", a.Earlier, a.Hours[0])
+	}
+}
+
 // A class on one type of VMs at a time costs little more, even where the price of each type moves by a tenth from hour to hour. The
 // long form tries four clusters of three sizes, each on two, three and five types.
 func TestOneTypeAtATimeCostsLittleMore(t *testing.T) {
