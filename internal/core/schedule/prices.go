@@ -24,16 +24,16 @@ func (p *pricing) try(prices []float64) (bound float64, excess []float64) {
 		p.best, p.prices = bound, slices.Clone(prices)
 	}
 	excess = make([]float64, len(prices))
-	for t, tiers := range p.Supply {
+	for t := range p.Supply {
 		excess[t] = float64(load[t])/float64(p.Unit) - offered[t]
-		for _, tier := range tiers {
-			if tier.VMs < Unlimited && tier.Price < prices[t] {
-				excess[t] -= float64(tier.VMs)
-			}
-			if tier.VMs >= Unlimited && tier.Price <= prices[t] { // no price is higher
+		p.tiers(t, func(vms, price float64) {
+			switch unlimited := math.IsInf(vms, 1); {
+			case !unlimited && price < prices[t]:
+				excess[t] -= vms
+			case unlimited && price <= prices[t]: // no price is higher
 				excess[t] = min(excess[t], 0)
 			}
-		}
+		})
 		if prices[t] == 0 { // nor lower
 			excess[t] = max(excess[t], 0)
 		}
@@ -229,15 +229,11 @@ func (m *master) program(limited bool) (*lp.Program, []column) {
 	for _, a := range m.arrivals {
 		program.Row(float64(a.jobs), float64(a.jobs))
 	}
-	for t, tiers := range m.p.Supply {
-		for _, tier := range tiers {
-			most := float64(tier.VMs)
-			if tier.VMs >= Unlimited {
-				most = math.Inf(1)
-			}
-			program.Column(tier.Price, 0, most, false, lp.Entry{Row: t, Coefficient: -1})
+	for t := range m.p.Supply {
+		m.p.tiers(t, func(vms, price float64) {
+			program.Column(price, 0, vms, false, lp.Entry{Row: t, Coefficient: -1})
 			columns = append(columns, column{arrival: -1})
-		}
+		})
 	}
 	for i, a := range m.arrivals {
 		c := &m.p.Classes[a.class]

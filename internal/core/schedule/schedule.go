@@ -12,6 +12,7 @@ type Problem struct {
 	Unit    int64    // parts of a VM, in which loads are counted, rounded up
 	Rounded bool     // some loads were rounded up, by less than a part
 	Supply  [][]Tier // of each step, the cheapest first; with several types of VMs, of all steps of one after those of another
+	Spot    []Spot   // of each step, as the supply; nil is none
 	Classes []Class
 	Offers  []Offer // that bounds and proposals count, and no plan
 }
@@ -91,6 +92,9 @@ func (p Problem) AtOnce() Problem {
 
 // rented returns the cost of so many VMs in a step. Those beyond the supply cost as much as steep says.
 func (p *Problem) rented(step int, vms int64, steep float64) (cost float64) {
+	if n := p.spot(step, vms); n > 0 {
+		cost, vms = float64(n)*p.Spot[step].Price, vms-n
+	}
 	for _, t := range p.Supply[step] {
 		n := min(vms, t.VMs)
 		if cost += float64(n) * t.Price; n == vms {
@@ -106,7 +110,7 @@ func (p *Problem) room(step int) (vms int64) {
 	for _, t := range p.Supply[step] {
 		vms = min(Unlimited, vms+t.VMs)
 	}
-	return vms
+	return p.spotAt(step).widened(vms)
 }
 
 // whole returns the VMs that a load needs.
@@ -178,14 +182,17 @@ func (c *Class) options(at int, with func(option)) {
 // for it at these prices. Prices above that of unlimited VMs are lowered to it, in place.
 func (p *Problem) Lagrange(prices []float64) (bound float64, load []int64) {
 	load = make([]int64, len(prices))
-	for t, tiers := range p.Supply {
-		for _, tier := range tiers {
-			if tier.VMs >= Unlimited {
-				prices[t] = min(prices[t], tier.Price)
-				break
+	for t := range p.Supply {
+		ended := false
+		p.tiers(t, func(vms, price float64) {
+			switch {
+			case ended:
+			case math.IsInf(vms, 1):
+				prices[t], ended = min(prices[t], price), true
+			default:
+				bound += vms * min(0, price-prices[t])
 			}
-			bound += float64(tier.VMs) * min(0, tier.Price-prices[t])
-		}
+		})
 	}
 	for i := range p.Offers {
 		bound += float64(p.Offers[i].Max) * min(0, p.Offers[i].worth(prices))
@@ -285,12 +292,12 @@ func (p *Problem) slack(prices []float64) float64 {
 
 // size returns how large the amounts are that a bound at some prices is the sum of.
 func (p *Problem) size(prices []float64) (size float64) {
-	for t, tiers := range p.Supply {
-		for _, tier := range tiers {
-			if tier.VMs < Unlimited {
-				size += float64(tier.VMs) * math.Max(tier.Price, prices[t])
+	for t := range p.Supply {
+		p.tiers(t, func(vms, price float64) {
+			if !math.IsInf(vms, 1) {
+				size += vms * math.Max(price, prices[t])
 			}
-		}
+		})
 	}
 	for i := range p.Offers {
 		o := &p.Offers[i]

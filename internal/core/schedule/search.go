@@ -36,6 +36,9 @@ func newSearch(p *Problem, arrivals []arrival) *search {
 			s.dear = max(s.dear, tier.Price)
 		}
 	}
+	for _, spot := range p.Spot {
+		s.dear = max(s.dear, spot.Price)
+	}
 	s.full = s.dear
 	for k := range p.Classes {
 		c := &p.Classes[k]

@@ -51,13 +51,9 @@ func checkPlan(t *testing.T, p *Problem, plan *Plan) {
 		if load[step] > vms*p.Unit {
 			t.Errorf("step %d: %d parts on %d VMs", step, load[step], vms)
 		}
-		n := vms
-		for _, tier := range p.Supply[step] {
-			cost += float64(min(n, tier.VMs)) * tier.Price
-			n -= min(n, tier.VMs)
-		}
-		if n > 0 {
-			t.Errorf("step %d: %d VMs are not there", step, n)
+		each, there := cheapestVMs(p, step, vms)
+		if cost += each; !there {
+			t.Errorf("step %d: %d VMs are not there", step, vms)
 		}
 	}
 	if math.Abs(cost-plan.Cost()) > 1e-9*max(1, cost) {
@@ -66,6 +62,33 @@ func checkPlan(t *testing.T, p *Problem, plan *Plan) {
 	if plan.Bound > plan.Cost()+1e-9 {
 		t.Errorf("the bound %g is above the cost %g", plan.Bound, plan.Cost())
 	}
+}
+
+// cheapestVMs returns what VMs of a step cost at least: every number of spot VMs within the share is tried. It is false where there
+// are not so many.
+func cheapestVMs(p *Problem, step int, vms int64) (cost float64, there bool) {
+	cost = math.Inf(1)
+	for spot := int64(0); spot <= vms; spot++ {
+		sum := 0.0
+		if spot > 0 {
+			if p.Spot == nil || spot*p.Spot[step].Of > vms*p.Spot[step].Share {
+				break
+			}
+			sum = float64(spot) * p.Spot[step].Price
+		}
+		n := vms - spot
+		for _, tier := range p.Supply[step] {
+			sum += float64(min(n, tier.VMs)) * tier.Price
+			n -= min(n, tier.VMs)
+		}
+		if n == 0 {
+			cost, there = min(cost, sum), true
+		}
+	}
+	if !there {
+		return 0, false
+	}
+	return cost, true
 }
 
 // tiny draws a problem whose plans can all be tried, with so many types of VMs. Prices are whole numbers.
@@ -84,6 +107,12 @@ func tiny(s *study.Stream, types int) Problem {
 		tiers = append(tiers, Tier{most, float64(s.Whole(1, 12))})
 		sortTiers(tiers)
 		p.Supply = append(p.Supply, tiers)
+	}
+	if s.Whole(0, 2) == 0 {
+		for range p.Supply {
+			of := s.Whole(1, 5)
+			p.Spot = append(p.Spot, Spot{Price: float64(s.Whole(0, 8)), Share: s.Whole(0, of), Of: of})
+		}
 	}
 	jobs := s.Whole(1, 6)
 	for range s.Whole(1, 2) {
@@ -133,21 +162,12 @@ func cheapestOfAll(p *Problem) float64 {
 		}
 		if n == len(jobs) {
 			cost := refused
-			for step, tiers := range p.Supply {
-				var each []float64 // prices of VMs, one by one
-				for _, tier := range tiers {
-					for range min(tier.VMs, 20) {
-						each = append(each, tier.Price)
-					}
-				}
-				slices.Sort(each)
-				need := int(math.Ceil(float64(load[step]) / float64(p.Unit)))
-				if need > len(each) {
+			for step := range p.Supply {
+				each, there := cheapestVMs(p, step, int64(math.Ceil(float64(load[step])/float64(p.Unit))))
+				if !there {
 					return
 				}
-				for _, price := range each[:need] {
-					cost += price
-				}
+				cost += each
 			}
 			best = min(best, cost)
 			return
