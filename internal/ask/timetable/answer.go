@@ -55,12 +55,13 @@ type AtOnce struct {
 	Earlier  []OnType          `json:"earlier,omitempty"`
 }
 
-// Rented holds the VMs of one type in an hour, or of all types. Reserved counts those of contracts in use. Cost includes contracts
+// Rented holds the VMs of one type in an hour, or of all types. Reserved counts those of contracts in use, and the rest is on demand or spot. Cost includes contracts
 // that are always billed. Price is that of one VM in the proof, of the type with the lowest one.
 type Rented struct {
 	VMs      int64        `json:"vms"`
 	OnDemand int64        `json:"on_demand"`
 	Reserved int64        `json:"reserved"`
+	Spot     int64        `json:"spot,omitempty"`
 	Cost     money.Amount `json:"cost"`
 	Price    money.Amount `json:"price"`
 }
@@ -220,7 +221,10 @@ func (g *grid) fixed() (sum decimal.Decimal) {
 
 // rent prices VMs of a type in an hour.
 func (g *grid) rent(row int, vms int64) (r Rented) {
-	r.VMs = vms
+	r.VMs, r.Spot = vms, g.spot(row, vms)
+	if vms -= r.Spot; r.Spot > 0 {
+		r.Cost.Decimal = g.spots[row].price.Mul(decimal.NewFromInt(r.Spot))
+	}
 	for _, s := range g.sources[row] {
 		n := min(vms, s.vms)
 		vms -= n
@@ -247,7 +251,7 @@ func (g *grid) hour(hour int, p *schedule.Plan) (h Hour) {
 		if g.named() {
 			h.ByType = append(h.ByType, TypeHour{g.types[v].Name, r})
 		}
-		h.VMs, h.OnDemand, h.Reserved, h.Cost.Decimal = h.VMs+r.VMs, h.OnDemand+r.OnDemand, h.Reserved+r.Reserved, h.Cost.Add(r.Cost.Decimal)
+		h.VMs, h.OnDemand, h.Reserved, h.Spot, h.Cost.Decimal = h.VMs+r.VMs, h.OnDemand+r.OnDemand, h.Reserved+r.Reserved, h.Spot+r.Spot, h.Cost.Add(r.Cost.Decimal)
 		if v == 0 || r.Price.LessThan(h.Price.Decimal) {
 			h.Price = r.Price
 		}

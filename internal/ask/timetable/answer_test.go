@@ -47,7 +47,6 @@ func TestSchedulesAreRefusedWithACure(t *testing.T) {
 		"half an hour":          {`"hours": 4, "arrivals": [0, 0]`, `"seconds": 1800, "arrivals": [0, 0]`, "/periods/2/seconds", "whole hours"},
 		"a promise":             {`"jobs": {"min": 0, "max": 0}, "penalty": "2"`, `"jobs": {"min": 1, "max": 1}, "penalty": "2"`, "/problem/classes/0/jobs/min", "Give 0"},
 		"a budget":              {`"currency": "EUR",`, `"currency": "EUR", "budget": {"vm_cost": "9"},`, "/problem/budget", "leave it out"},
-		"spot VMs of a type":    {`"supply": {"contracts": [{"name": "one-year", "vms": 4, "price": "0.12", "billing": "always"}], "on_demand": {"price": "0.20"}}`, `"supply": {"vm_types": [{"name": "m", "on_demand": {"price": "0.20"}, "spot": {"price": "0.1", "max_share": 0.5}}]}`, "/problem/supply/vm_types/0/spot", "leave them out"},
 		"a type without a name": {`"periods": [`, `"before": {"running": [{"class": "reports", "arrived": "2026-03-02T06:00:00Z", "start": "2026-03-02T07:00:00Z", "run_s": 3600, "jobs": 1, "type": "m", "map_slots": 0, "reduce_slots": 0}]}, "periods": [`, "/before/running/0/type", "leave this out"},
 		"too many":              {`"arrivals": [12, 8]`, `"arrivals": [1000001, 8]`, "/periods", "1000000 at most"},
 	} {

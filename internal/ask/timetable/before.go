@@ -374,6 +374,9 @@ func (g *grid) dearest(row int) (price float64) {
 	for i := range g.sources[row] {
 		price = max(price, g.sources[row][i].margin().InexactFloat64())
 	}
+	if g.spots != nil {
+		price = max(price, g.spots[row].Price)
+	}
 	return price
 }
 

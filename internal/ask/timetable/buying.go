@@ -33,7 +33,28 @@ type Buying struct {
 func BuyingOf(q *horizon.PurchaseQuestion) (b Buying, err error) {
 	h := q.Without()
 	b = Buying{Question: Question{Problem: h.Problem, Contracts: h.Contracts, Periods: h.Periods, Earlier: h.Earlier}, Offers: q.Offers, End: h.End()}
-	return b, strict.Check(b.Question.check)
+	return b, strict.Check(func(c *strict.Checker) {
+		b.Question.check(c)
+		b.checkSpot(c)
+	})
+}
+
+// checkSpot refuses spot VMs. More VMs bought would allow more of them, so that the bound of all purchases would not hold.
+func (b *Buying) checkSpot(c *strict.Checker) {
+	const detail = "Offers are weighed for waiting jobs against VMs on demand alone; leave spot VMs out."
+	s := &b.Question.Problem.Supply
+	c.Enter("problem")
+	c.Enter("supply")
+	if s.Spot != nil {
+		c.Refuse("spot", "not_taken", detail)
+	}
+	strict.Each(c, "vm_types", s.VMTypes, func(t *capacity.VMTypeSupply) {
+		if t.Spot != nil {
+			c.Refuse("spot", "not_taken", detail)
+		}
+	})
+	c.Leave()
+	c.Leave()
 }
 
 // OnType says of which type the offers are.
@@ -224,6 +245,7 @@ func (b *Buyer) share() {
 // fits reports whether there are so many VMs.
 func (g *grid) fits(vms []int64) bool {
 	for row, n := range vms {
+		n -= g.spot(row, n)
 		for _, s := range g.sources[row] {
 			n -= min(n, s.vms)
 		}

@@ -123,15 +123,6 @@ func schedulable(p *capacity.Problem, due map[string]inputs.PlannedClass, follow
 	if p.Options.Sharing == capacity.Dedicated {
 		return fault.At("", "not_taken", "The cluster keeps VMs for each class (sharing is dedicated); in a schedule the classes share VMs.")
 	}
-	spot := p.Supply.Spot != nil
-	p.Supply.Spot, p.Supply.VMTypes = nil, slices.Clone(p.Supply.VMTypes)
-	for v := range p.Supply.VMTypes {
-		spot = spot || p.Supply.VMTypes[v].Spot != nil
-		p.Supply.VMTypes[v].Spot = nil
-	}
-	if spot {
-		warn("spot_left_out", "A schedule rents no spot VMs: all that no contract covers count on demand.")
-	}
 	if p.Budget != nil {
 		p.Budget = nil
 		warn("budget_left_out", "A schedule keeps to no budget, and the cluster has one.")

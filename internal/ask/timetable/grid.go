@@ -23,6 +23,7 @@ type grid struct {
 	on       [][]*capacity.Class // each class on each type; nil where it does not run on it
 	classes  []gridClass         // in the order of the problem, and then those that have waited
 	sources  [][]source          // by row, in the order they are used
+	spots    []spot              // by row; nil is none
 	held     []gridClass         // executions that started before, each group of them as one execution
 	holding  float64             // how many of those take parts that are rounded up
 	// rounding bounds how much too high a bound may be because held is rounded up.
@@ -142,6 +143,7 @@ func (g *grid) supply() {
 		for range g.horizon.Periods[i].Length() / 3600 {
 			for v := range priced {
 				g.sources[v*g.hours+hour] = g.sourcesOf(&priced[v], g.at(hour))
+				g.addSpot(v*g.hours+hour, priced[v].Spot)
 			}
 			hour++
 		}
@@ -421,14 +423,48 @@ func (g *grid) sourcesOf(supply *capacity.VMTypeSupply, at time.Time) (all []sou
 	return all
 }
 
+// spot is spot VMs in an hour, after all others that cost no more.
+type spot struct {
+	price decimal.Decimal
+	schedule.Spot
+}
+
+// shareDigits are the decimals of a share of spot VMs that count.
+const shareDigits = 17
+
+// addSpot adds the spot VMs of a row.
+func (g *grid) addSpot(row int, s *capacity.Spot) {
+	if s == nil {
+		return
+	}
+	if g.spots == nil {
+		g.spots = make([]spot, len(g.sources))
+	}
+	of := decimal.New(1, shareDigits)
+	share := decimal.NewFromFloat(s.MaxShare).Mul(of).IntPart()
+	g.spots[row] = spot{s.Price.Decimal, schedule.Spot{Price: s.Price.InexactFloat64(), Share: share, Of: of.IntPart()}}
+}
+
+// spot returns how many of some VMs in an hour are spot.
+func (g *grid) spot(row int, vms int64) int64 {
+	if g.spots == nil || g.spots[row].Share == 0 {
+		return 0
+	}
+	others := int64(0)
+	for i := range g.sources[row] {
+		if s := &g.sources[row][i]; !s.margin().GreaterThan(g.spots[row].price) {
+			others = min(schedule.Unlimited, others+s.vms)
+		}
+	}
+	return max(0, min(g.spots[row].Most(vms), vms-others))
+}
+
 // forbidding returns a penalty for which no execution of a class is refused that has a place. It is more than a run costs at
 // the highest price of VMs, with all that is refused to make room for it: of classes with such a worth.
 func (g *grid) forbidding(x *gridClass, worthOf func(class int) float64) (penalty float64) {
 	dearest, worth, least := 0.0, 0.0, g.unit
-	for _, sources := range g.sources {
-		for i := range sources {
-			dearest = max(dearest, sources[i].margin().InexactFloat64())
-		}
+	for row := range g.sources {
+		dearest = max(dearest, g.dearest(row))
 	}
 	for k := range g.classes {
 		if w := worthOf(k); w > 0 {
@@ -474,6 +510,9 @@ func (g *grid) problem() schedule.Problem {
 			tiers = append(tiers, schedule.Tier{VMs: sources[i].vms, Price: sources[i].margin().InexactFloat64()})
 		}
 		p.Supply = append(p.Supply, tiers)
+	}
+	for _, s := range g.spots {
+		p.Spot = append(p.Spot, s.Spot)
 	}
 	add := func(x *gridClass, penalty float64) {
 		c := schedule.Class{Window: x.window, Windows: x.windows, AtOnce: !x.waits, Penalty: penalty, Arrivals: x.arrivals}

@@ -106,11 +106,6 @@ func (q *Question) checkTaken(c *strict.Checker) {
 		}
 	}
 	refuse(p.Budget != nil, "budget", "A schedule keeps to no budget; leave it out.")
-	c.Enter("supply")
-	const noSpot = "A schedule rents no spot VMs; leave them out."
-	refuse(p.Supply.Spot != nil, "spot", noSpot)
-	strict.Each(c, "vm_types", p.Supply.VMTypes, func(t *capacity.VMTypeSupply) { refuse(t.Spot != nil, "spot", noSpot) })
-	c.Leave()
 	c.Enter("options")
 	refuse(p.Options.Integrality == capacity.Relaxed, "integrality", "A schedule starts whole executions on whole VMs; leave this out.")
 	refuse(p.Options.Sharing == capacity.Dedicated, "sharing", "In a schedule the classes share VMs; leave this out.")

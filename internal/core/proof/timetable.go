@@ -3,6 +3,7 @@ package proof
 import (
 	"fmt"
 	"math/big"
+	"slices"
 
 	"github.com/shopspring/decimal"
 
@@ -70,8 +71,14 @@ type slotResult struct {
 // TimedHour lists the sources of VMs in an hour, and what is claimed of it: the VMs rented, and a price of one for the bound.
 type TimedHour struct {
 	Supply []TimedSource
+	Spot   *TimedSpot
 	VMs    int64
 	Price  decimal.Decimal
+}
+
+// TimedSpot is VMs at a price, of which there are at most a share of all.
+type TimedSpot struct {
+	Price, Share *big.Rat
 }
 
 // TimedSource is a number of VMs, or any number, at a price. Those that are always billed cost nothing more when they are used.
@@ -514,12 +521,13 @@ func sharesOf(run *big.Rat) (all []*big.Rat) {
 	return all
 }
 
-// Lines returns what the rented VMs of an hour cost, and how many of them are on demand, where contracts at the same price come
-// first. The last source is the one on demand.
-func (h *TimedHour) Lines() (cost *big.Rat, onDemand int64) {
+// Lines returns what the rented VMs of an hour cost, how many of them are on demand, where contracts at the same price come
+// first, and how many are spot.
+func (h *TimedHour) Lines() (cost *big.Rat, onDemand, spot int64) {
 	cost, _ = h.cost(h.VMs)
 	rented := &h.Supply[len(h.Supply)-1]
-	onDemand = h.VMs
+	spot = h.spot(h.VMs)
+	onDemand = h.VMs - spot
 	for i := range h.Supply[:len(h.Supply)-1] {
 		if s := &h.Supply[i]; !less(rented.margin(), s.margin()) {
 			onDemand -= min(onDemand, s.VMs)
@@ -528,27 +536,45 @@ func (h *TimedHour) Lines() (cost *big.Rat, onDemand int64) {
 	if !rented.Unlimited {
 		onDemand = min(onDemand, rented.VMs)
 	}
-	return cost, onDemand
+	return cost, onDemand, spot
+}
+
+// spot returns how many of some VMs are spot: as many as may be, after all others that cost no more.
+func (h *TimedHour) spot(vms int64) int64 {
+	if h.Spot == nil {
+		return 0
+	}
+	others := int64(0)
+	for _, s := range h.Supply {
+		switch {
+		case less(h.Spot.Price, s.margin()):
+		case s.Unlimited:
+			return 0
+		default:
+			others += s.VMs
+		}
+	}
+	return max(0, min(floor(mul(h.Spot.Share, whole(vms))).Int64(), vms-others))
+}
+
+// byPrice returns the sources of an hour, the cheapest first.
+func (h *TimedHour) byPrice() []TimedSource {
+	all := slices.Clone(h.Supply)
+	slices.SortStableFunc(all, func(a, b TimedSource) int { return a.margin().Cmp(b.margin()) })
+	return all
 }
 
 // cost returns what VMs cost in an hour, the cheapest first, with all that is always billed. It is false if there are too few.
 func (h *TimedHour) cost(vms int64) (cost *big.Rat, ok bool) {
 	cost = zero()
-	used := make([]bool, len(h.Supply))
-	for _, s := range h.Supply {
+	if spot := h.spot(vms); spot > 0 {
+		cost.Mul(h.Spot.Price, whole(spot))
+		vms -= spot
+	}
+	for _, s := range h.byPrice() {
 		if s.Always {
 			cost.Add(cost, mul(amount(s.Price), whole(s.VMs)))
 		}
-	}
-	for range h.Supply {
-		best := -1
-		for i, s := range h.Supply {
-			if !used[i] && (best < 0 || less(s.margin(), h.Supply[best].margin())) {
-				best = i
-			}
-		}
-		s := h.Supply[best]
-		used[best] = true
 		n := min(vms, s.VMs)
 		if s.Unlimited {
 			n = vms
@@ -557,6 +583,41 @@ func (h *TimedHour) cost(vms int64) (cost *big.Rat, ok bool) {
 		vms -= n
 	}
 	return cost, vms == 0
+}
+
+// timedPart is parts of VMs at a price in an hour. Without VMs there is no limit.
+type timedPart struct{ vms, price *big.Rat }
+
+// parts returns what VMs cost at least if a part of each may be spot. Cheaper ones come first, then as many spot VMs as they allow,
+// and then others with spot VMs among them.
+func (h *TimedHour) parts() (all []timedPart) {
+	cheaper, limited := zero(), true
+	sources := h.byPrice()
+	for len(sources) > 0 && limited && (h.Spot == nil || !less(h.Spot.Price, sources[0].margin())) {
+		s := sources[0]
+		if sources = sources[1:]; s.Unlimited {
+			all, limited = append(all, timedPart{nil, s.margin()}), false
+			continue
+		}
+		all = append(all, timedPart{whole(s.VMs), s.margin()})
+		cheaper.Add(cheaper, whole(s.VMs))
+	}
+	if h.Spot == nil || !limited {
+		return all
+	}
+	rest := sub(whole(1), h.Spot.Share)
+	if rest.Sign() == 0 {
+		return append(all, timedPart{nil, h.Spot.Price})
+	}
+	all = append(all, timedPart{quo(mul(cheaper, h.Spot.Share), rest), h.Spot.Price})
+	for _, s := range sources {
+		x := timedPart{price: add(mul(h.Spot.Share, h.Spot.Price), mul(rest, s.margin()))}
+		if !s.Unlimited {
+			x.vms = quo(whole(s.VMs), rest)
+		}
+		all = append(all, x)
+	}
+	return all
 }
 
 // margin returns the price of using one VM more.

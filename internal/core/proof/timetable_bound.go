@@ -30,19 +30,22 @@ func (t *Timetable) bound() *big.Rat {
 	return bound
 }
 
-// bound adds to a bound what the sources of an hour gain at its price, and what they cost in any case. It returns the price, or
-// that of VMs without a limit where it is lower.
+// bound adds to a bound what the VMs of an hour gain at its price, and what they cost in any case. It returns the price, or that of
+// VMs without a limit where it is lower.
 func (h *TimedHour) bound(bound *big.Rat) (price *big.Rat) {
 	price = larger(zero(), amount(h.Price))
-	for _, s := range h.Supply {
-		if s.Unlimited {
-			price = smaller(price, s.margin())
+	parts := h.parts()
+	for _, p := range parts {
+		if p.vms == nil {
+			price = smaller(price, p.price)
+		}
+	}
+	for _, p := range parts {
+		if p.vms != nil {
+			bound.Add(bound, mul(p.vms, smaller(zero(), sub(p.price, price))))
 		}
 	}
 	for _, s := range h.Supply {
-		if !s.Unlimited {
-			bound.Add(bound, mul(whole(s.VMs), smaller(zero(), sub(s.margin(), price))))
-		}
 		if s.Always {
 			bound.Add(bound, mul(whole(s.VMs), amount(s.Price)))
 		}

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"example.org/headroom/internal/ask/timetable"
@@ -21,6 +22,10 @@ func ScheduleText(w io.Writer, a timetable.Answer) error {
 	}
 	b.WriteByte('\n')
 	columns := []string{"Hour", "VMs", "On demand", "Contracts", "Cost"}
+	spot := slices.ContainsFunc(a.Hours, func(h timetable.Hour) bool { return h.Spot > 0 })
+	if spot {
+		columns = append(columns, "Spot")
+	}
 	if len(a.Hours) > 0 {
 		for _, t := range a.Hours[0].ByType {
 			columns = append(columns, visible(t.Type, 0))
@@ -28,6 +33,9 @@ func ScheduleText(w io.Writer, a timetable.Answer) error {
 	}
 	hours := tableOf(columns, a.Hours, func(h timetable.Hour) []Cell {
 		row := []Cell{Time(h.Start), whole(h.VMs), whole(h.OnDemand), whole(h.Reserved), {cents(h.Cost), true}}
+		if spot {
+			row = append(row, whole(h.Spot))
+		}
 		for _, t := range h.ByType {
 			row = append(row, whole(t.VMs))
 		}

@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/shopspring/decimal"
+
 	"example.org/headroom/internal/ask/horizon"
 	"example.org/headroom/internal/ask/timetable"
 	"example.org/headroom/internal/core/capacity"
@@ -320,6 +322,17 @@ func (s *scheduled) sources(supply *capacity.VMTypeSupply, p *horizon.HorizonPer
 		rented.VMs, rented.Unlimited = *supply.OnDemand.Quota, false
 	}
 	x.Supply = append(x.Supply, rented)
+	if spot := supply.Spot; spot != nil {
+		price := spot.Price
+		if p.SpotPrice != nil {
+			price = *p.SpotPrice
+		}
+		if of := p.Prices[supply.Name].Spot; of != nil {
+			price = *of
+		}
+		decimals := decimal.NewFromFloat(spot.MaxShare).Truncate(17)
+		x.Spot = &proof.TimedSpot{Price: price.Rat(), Share: decimals.Rat()}
+	}
 	return x
 }
 
@@ -449,29 +462,29 @@ func (s *scheduled) checkRows(at string, rows []timetable.Start, refused []timet
 func (s *scheduled) checkHours(same func(at string, got, want *big.Rat)) {
 	for h := range s.answer.Hours {
 		x, at := &s.answer.Hours[h], fmt.Sprintf("/hours/%d", h)
-		var vms, onDemand int64
+		var vms, onDemand, spot int64
 		cost, least := new(big.Rat), x.Price
 		for v := range s.table.Types {
-			sum, rented := s.table.Types[v].Hours[h].Lines()
-			vms, onDemand = vms+s.table.Types[v].Hours[h].VMs, onDemand+rented
+			sum, rented, cheap := s.table.Types[v].Hours[h].Lines()
+			vms, onDemand, spot = vms+s.table.Types[v].Hours[h].VMs, onDemand+rented, spot+cheap
 			if cost.Add(cost, sum); len(x.ByType) == 0 {
 				continue
 			}
 			of := fmt.Sprintf("%s/by_type/%d", at, v)
-			s.checkLines(of, &x.ByType[v].Rented, x.ByType[v].VMs, rented)
+			s.checkLines(of, &x.ByType[v].Rented, x.ByType[v].VMs, rented, cheap)
 			if same(of+"/cost", x.ByType[v].Cost.Rat(), sum); v == 0 || x.ByType[v].Price.LessThan(least.Decimal) {
 				least = x.ByType[v].Price
 			}
 		}
-		s.checkLines(at, &x.Rented, vms, onDemand)
+		s.checkLines(at, &x.Rented, vms, onDemand, spot)
 		same(at+"/price", x.Price.Rat(), least.Rat())
 		same(at+"/cost", x.Cost.Rat(), cost)
 	}
 }
 
-func (s *scheduled) checkLines(at string, x *timetable.Rented, vms, onDemand int64) {
-	if x.VMs != vms || x.OnDemand != onDemand || x.Reserved != vms-onDemand {
-		s.wrong(at, "Of %d VMs %d are on demand and %d of contracts; %d are, and %d on demand.", x.VMs, x.OnDemand, x.Reserved, vms, onDemand)
+func (s *scheduled) checkLines(at string, x *timetable.Rented, vms, onDemand, spot int64) {
+	if x.VMs != vms || x.OnDemand != onDemand || x.Spot != spot || x.Reserved != vms-onDemand-spot {
+		s.wrong(at, "Of %d VMs %d are on demand, %d of contracts and %d spot; %d are, %d of them on demand and %d spot.", x.VMs, x.OnDemand, x.Reserved, x.Spot, vms, onDemand, spot)
 	}
 }
 

@@ -3627,6 +3627,7 @@ export type ScheduleHour = {
   on_demand: number;
   price: (Amount);
   reserved: number;
+  spot?: number;
   start: string;
   vms: number;
 };
@@ -3654,6 +3655,7 @@ export type ScheduleTypeHour = {
   on_demand: number;
   price: (Amount);
   reserved: number;
+  spot?: number;
   type: string;
   vms: number;
 };

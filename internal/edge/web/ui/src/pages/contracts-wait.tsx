@@ -139,11 +139,13 @@ function Hours({ a }: { a: Schedule }) {
   const cursor = useSignal<Cursor>(null);
   const rows: Row[] = a.hours.map((h, i) => ({ ...h, once: a.at_once.vms[i] ?? 0 }));
   const money = (amount: string) => text(units(amount), a.currency, 2);
+  const spot = rows.some((h) => h.spot);
   const columns: Column<Row>[] = [
     { key: "start", title: "From", value: (h) => h.start, show: (h) => said(h.start) },
     { key: "vms", title: "VMs", number: true, value: (h) => h.vms },
     { key: "reserved", title: "Reserved", number: true, value: (h) => h.reserved },
     { key: "on_demand", title: "On demand", number: true, value: (h) => h.on_demand },
+    ...(spot ? [{ key: "spot", title: "Spot", number: true, value: (h: Row) => h.spot ?? 0 }] : []),
     { key: "vms_at_once", title: "VMs without waiting", number: true, value: (h) => h.once },
     { key: "vm_bill", title: "VM bill", number: true, value: (h) => h.cost, show: (h) => money(h.cost) },
     ...(rows[0]!.by_type ?? []).map(({ type }, v): Column<Row> => ({ key: `vms_${type}`, title: `VMs of ${type}`, number: true, value: (h) => h.by_type![v]!.vms })),
@@ -152,7 +154,7 @@ function Hours({ a }: { a: Schedule }) {
   const at = (h: Row) => Date.parse(h.start);
   const first = at(rows[0]!);
   const last = at(rows.at(-1)!) + hour;
-  const points = rows.map((h) => `${said(h.start)} · ${count(h.vms, "VM", "VMs")}${types(h)}, ${h.on_demand} on demand · ${h.once} without waiting · VM bill ${money(h.cost)}`);
+  const points = rows.map((h) => `${said(h.start)} · ${count(h.vms, "VM", "VMs")}${types(h)}, ${h.on_demand} on demand${h.spot ? `, ${h.spot} spot` : ""} · ${h.once} without waiting · VM bill ${money(h.cost)}`);
   const blocks = (low: (h: Row) => number, high: (h: Row) => number) => rows.map((h) => ({ from: at(h), until: at(h) + hour, low: low(h), high: high(h) }));
   const most = Math.max(...rows.map((h) => Math.max(h.vms, h.once)));
   const least = rows.reduce((x, h) => Math.max(x, h.once), 0);
