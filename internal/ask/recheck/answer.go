@@ -96,50 +96,32 @@ func check(question, answer []byte, o Options, known map[string]proof.Least) (re
 	}
 	switch kindOf(question, answer) {
 	case "months":
-		var q horizon.HorizonQuestion
-		if q, err = horizon.ReadHorizon(without(question, "offers", "factors"), o.Limits); err == nil {
-			err = checkAs(c, answer, func(a horizon.Answer, got any) { c.months(q, a, got) })
-		}
+		q, wrong := horizon.ReadHorizon(without(question, "offers", "factors"), o.Limits)
+		err = checkWith(c, q, wrong, answer, c.months)
 	case "schedule":
-		var q timetable.Question
-		if q, err = timetable.Read(question, o.Limits); err == nil {
-			err = checkAs(c, answer, func(a timetable.Answer, _ any) { c.schedule(q, a) })
-		}
+		q, wrong := timetable.Read(question, o.Limits)
+		err = checkWith(c, q, wrong, answer, c.schedule)
 	case "purchase":
-		var q horizon.PurchaseQuestion
-		if q, err = horizon.ReadPurchase(question, o.Limits); err == nil {
-			err = checkAs(c, answer, func(a horizon.PurchaseAnswer, got any) { c.purchase(q, a, got) })
-		}
+		q, wrong := horizon.ReadPurchase(question, o.Limits)
+		err = checkWith(c, q, wrong, answer, c.purchase)
 	case "what-if":
-		var q whatif.WhatIfQuestion
-		if q, err = whatif.ReadWhatIf(question, o.Limits); err == nil {
-			err = checkAs(c, answer, func(a whatif.Comparison, got any) { c.whatIf(q, a, got) })
-		}
+		q, wrong := whatif.ReadWhatIf(question, o.Limits)
+		err = checkWith(c, q, wrong, answer, c.whatIf)
 	case "sweep":
-		var q whatif.SweepQuestion
-		if q, err = whatif.ReadSweep(question, o.Limits); err == nil {
-			err = checkAs(c, answer, func(a whatif.SweepAnswer, got any) { c.sweep(q, a, got) })
-		}
+		q, wrong := whatif.ReadSweep(question, o.Limits)
+		err = checkWith(c, q, wrong, answer, c.sweep)
 	case "goal":
-		var q goal.ProblemQuestion
-		if q, err = goal.ReadQuestion(question, o.Limits); err == nil {
-			err = checkAs(c, answer, func(a goal.Answer, got any) { c.goal(q, a, got) })
-		}
+		q, wrong := goal.ReadQuestion(question, o.Limits)
+		err = checkWith(c, q, wrong, answer, c.goal)
 	case "decide":
-		var q dispatch.DecideQuestion
-		if q, err = dispatch.ReadDecide(question); err == nil {
-			err = checkAs(c, answer, func(a dispatch.DecideAnswer, got any) { c.decisions(q, a, got) })
-		}
+		q, wrong := dispatch.ReadDecide(question)
+		err = checkWith(c, q, wrong, answer, c.decisions)
 	case "judge":
-		var q dispatch.JudgeQuestion
-		if q, err = dispatch.ReadJudge(question); err == nil {
-			err = checkAs(c, answer, func(a dispatch.JudgeAnswer, got any) { c.judgement(q, a, got) })
-		}
+		q, wrong := dispatch.ReadJudge(question)
+		err = checkWith(c, q, wrong, answer, c.judgement)
 	case "fit":
-		var q perf.FitQuestion
-		if q, err = perf.ReadFit(question); err == nil {
-			err = checkAs(c, answer, func(a perf.FitAnswer, got any) { c.fits(q, a, got) })
-		}
+		q, wrong := perf.ReadFit(question)
+		err = checkWith(c, q, wrong, answer, c.fits)
 	case "calibration":
 		var q perf.CalibrationQuestion
 		if q, err = perf.ReadCalibration(question); err == nil {
@@ -155,15 +137,21 @@ func check(question, answer []byte, o Options, known map[string]proof.Least) (re
 			})
 		}
 	case "targets":
-		var q trial.TargetQuestion
-		if q, err = trial.ReadTarget(ofProblem(question, answer), o.Limits); err == nil {
-			err = checkAs(c, answer, func(a trial.TargetAnswer, got any) { c.targets(q, a, got) })
-		}
+		q, wrong := trial.ReadTarget(ofProblem(question, answer), o.Limits)
+		err = checkWith(c, q, wrong, answer, c.targets)
 	default:
 		err = &fault.InputError{Findings: []fault.Finding{{Code: "unknown_member",
 			Detail: "This is no question that can be checked: it has neither periods, offers, scenarios, vary, question, slot, job, measurements nor executions, and is none about targets."}}}
 	}
 	return *c.Report, err
+}
+
+// checkWith checks an answer to a question that was read, unless that is wrong.
+func checkWith[Q, A any](c *checking, q Q, wrong error, answer []byte, check func(Q, A, any)) error {
+	if wrong != nil {
+		return wrong
+	}
+	return checkAs(c, answer, func(a A, got any) { check(q, a, got) })
 }
 
 // kindOf tells questions apart by their members. A question about a purchase is one about months as well.

@@ -11,7 +11,7 @@ import (
 var scheduleNotChecked = []string{"that no plan without waiting is cheaper than at_once", "the engine that proposed prices"}
 
 // schedule checks the answer about a schedule.
-func (c *checking) schedule(q timetable.Question, a timetable.Answer) {
+func (c *checking) schedule(q timetable.Question, a timetable.Answer, _ any) {
 	c.NotChecked = scheduleNotChecked
 	if !a.Proof.Checked {
 		c.wrong("/proof/checked", "is false")

@@ -56,15 +56,7 @@ measurements ("headroom history measurement") and past executions; then nothing 
 	}
 	to.AddFlags(c)
 	out.AddFlags(c, "table", "json", "csv")
-	shell.AddChoice(c, &flags.algorithm, "algorithm", "", "override how it is packed", pack.PackMulti, pack.PackPair,
-		pack.PackSequential, pack.PackSwarm)
-	c.Flags().Int64Var(&flags.maxMs, "max-solve-ms", 0, "override the time budget of a packing in `milliseconds` (1 to 600000)")
-	c.Flags().Uint64Var(&flags.seed, "seed", 0, "override the seed of searches by chance")
-	c.Flags().Int64Var(&flags.machines, "machines", 0, "override the `number` of machines")
-	c.Flags().BoolVar(&flags.compare, "compare", false, "pack by every algorithm and compare")
-	c.Flags().BoolVar(&flags.oneMore, "one-more", false, "say as well what one more machine would save")
-	c.Flags().StringVar(&flags.by, "by", "",
-		"find the fewest machines that finish the batch within so many `hours`, or with --classes by a time of day such as 06:00")
+	flags.addFlags(c)
 	c.Flags().StringVar(&cluster, "cluster", "", "have a server pack it and keep the packing in this `cluster`")
 	c.Flags().BoolVar(&async, "async", false, "with --cluster: start a run and do not wait for it")
 	classes.addFlags(c)
@@ -110,6 +102,18 @@ measurements ("headroom history measurement") and past executions; then nothing 
 		}
 		return out.Write(c, packingForms(*answer))
 	})
+}
+
+func (f *packFlags) addFlags(c *cobra.Command) {
+	shell.AddChoice(c, &f.algorithm, "algorithm", "", "override how it is packed", pack.PackMulti, pack.PackPair,
+		pack.PackSequential, pack.PackSwarm)
+	c.Flags().Int64Var(&f.maxMs, "max-solve-ms", 0, "override the time budget of a packing in `milliseconds` (1 to 600000)")
+	c.Flags().Uint64Var(&f.seed, "seed", 0, "override the seed of searches by chance")
+	c.Flags().Int64Var(&f.machines, "machines", 0, "override the `number` of machines")
+	c.Flags().BoolVar(&f.compare, "compare", false, "pack by every algorithm and compare")
+	c.Flags().BoolVar(&f.oneMore, "one-more", false, "say as well what one more machine would save")
+	c.Flags().StringVar(&f.by, "by", "",
+		"find the fewest machines that finish the batch within so many `hours`, or with --classes by a time of day such as 06:00")
 }
 
 func (f *packFlags) overrides(c *cobra.Command) func(*pack.PackingOptions) {
