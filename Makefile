@@ -33,7 +33,7 @@ run: build ## build and serve the demonstration, with a private database: make r
 # These start servers and browsers, and measure times: each has the machine to itself.
 ALONE   = ./cmd/headroom ./internal/edge/web
 # Of the others those that take longest start first; otherwise the last of them runs alone while a processor waits.
-LONGEST = ./internal/edge/api ./scripts/release ./internal/ask/recheck ./internal/ask/reproduce ./internal/edge/postgres ./internal/core/plan ./internal/service/app
+LONGEST = ./internal/edge/api ./internal/ask/recheck ./internal/ask/reproduce ./internal/core/schedule ./internal/ask/recheck/timetables ./internal/edge/postgres ./internal/core/plan ./scripts/release ./internal/ask/pool ./internal/service/app
 
 test: build ## run the tests with small samples, and try what fuzzing has found
 	$(GOTEST) -p 1 $(ALONE)

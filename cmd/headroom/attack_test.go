@@ -291,7 +291,7 @@ func (c slow) run(address string, n int, there *atomic.Int64, over <-chan struct
 // 400 clients that are slow in every way are no harm to others (R15); 80 of them in the short form.
 func TestSlowClients(t *testing.T) {
 	besideOthers(t)
-	took, many, each := 5*time.Second, 30, 10 // the first ones are cut off within it
+	took, many, each := 4*time.Second, 20, 6 // the first ones are cut off within it
 	if wholeSamples {
 		took, many, each = 90*time.Second, 200, 50
 	}

@@ -80,7 +80,7 @@ func TestExamplesRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	database, needs := pgtest.Database(t), exampleNeeds(t)
-	every := 10
+	every := 16 // commands, of which one is tried
 	if wholeSamples {
 		every = 1
 	}

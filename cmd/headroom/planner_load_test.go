@@ -67,7 +67,7 @@ func (s *served) planned(t *testing.T, times int) (took []time.Duration) {
 // without.
 func TestPlansBesideLongWork(t *testing.T) {
 	besideOthers(t)
-	times := 4
+	times := 2
 	if wholeSamples {
 		times = 40
 	}

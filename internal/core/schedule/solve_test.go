@@ -202,7 +202,7 @@ func cheapestOfAll(p *Problem) float64 {
 func TestTinyPlansAreTheCheapestOfAll(t *testing.T) {
 	for _, types := range []int{1, 2} {
 		s := &study.Stream{State: 31}
-		cases, proved, dearer := 80/types, 0, 0
+		cases, proved, dearer := 40/types, 0, 0
 		if os.Getenv("HEADROOM_LONG") != "" {
 			cases = 1000
 		}
@@ -235,7 +235,7 @@ func TestTinyPlansAreTheCheapestOfAll(t *testing.T) {
 // Where nothing waits, executions still take the run that is cheapest: as often as with waiting that plan is found.
 func TestTinyPlansAtOnceAreTheCheapestWithoutWaiting(t *testing.T) {
 	s := &study.Stream{State: 32}
-	cases, dearer, shorter := 80, 0, 0
+	cases, dearer, shorter := 40, 0, 0
 	if os.Getenv("HEADROOM_LONG") != "" {
 		cases = 200
 	}
