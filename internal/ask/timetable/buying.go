@@ -32,8 +32,33 @@ type Buying struct {
 // BuyingOf returns the question of a file about offers. Its faults are those of a schedule's question.
 func BuyingOf(q *horizon.PurchaseQuestion) (b Buying, err error) {
 	h := q.Without()
-	b = Buying{Question: Question{Problem: h.Problem, Contracts: h.Contracts, Periods: h.Periods, Earlier: h.Earlier}, Offers: q.Offers, End: h.End()}
-	return b, strict.Check(b.Question.check)
+	b = Buying{Offers: q.Offers, End: h.End()}
+	b.Question, err = OfHorizon(&h)
+	return b, err
+}
+
+// OfHorizon returns the question about the schedule of a file's time.
+func OfHorizon(h *horizon.Horizon) (Question, error) {
+	q := Question{Problem: h.Problem, Contracts: h.Contracts, Periods: h.Periods, Earlier: h.Earlier}
+	return q, strict.Check(q.check)
+}
+
+// Waiting is the schedule with what it comes to, as other answers tell it.
+func (a *Answer) Waiting() horizon.WaitingSchedule {
+	w := horizon.WaitingSchedule{Bill: a.Cost.Bill, ValueRefused: a.Cost.ValueRefused, Total: a.Cost.Total, Bound: a.Proof.Bound, Schedule: []horizon.PurchaseStart{}, Refused: a.Refused, Earlier: a.Earlier}
+	for v := range max(1, len(a.Hours[0].ByType)) {
+		for h := range a.Hours {
+			price := a.Hours[h].Price
+			if len(a.Hours[h].ByType) > 0 {
+				price = a.Hours[h].ByType[v].Price
+			}
+			w.Prices = append(w.Prices, price)
+		}
+	}
+	for _, s := range a.Schedule {
+		w.Schedule = append(w.Schedule, horizon.PurchaseStart(s))
+	}
+	return w
 }
 
 // OnType says of which type the offers are.
