@@ -111,9 +111,11 @@ type Buyer struct {
 	Buying
 	tried  []triedPurchase
 	next   []proposed
-	bound  decimal.Decimal
-	prices []float64 // which prove it
-	refuse error     // why the last infeasible purchase has no schedule
+	grid   *grid            // with nothing bought
+	whole  schedule.Problem // of it, with the offers
+	bound  float64          // of whole
+	prices []float64        // which prove it
+	refuse error            // why the last infeasible purchase has no schedule
 }
 
 type proposed struct {
@@ -170,14 +172,17 @@ func (b *Buyer) Step(ctx context.Context, engine lp.Solver) bool {
 	return true
 }
 
+// proposalSeconds limits each linear program with offers, which is solved once for all purchases.
+const proposalSeconds = 10
+
 // program bounds the cost of all purchases, and proposes that of the linear program.
 func (b *Buyer) program(ctx context.Context, engine lp.Solver) {
 	q, _ := b.Bought(make([]int64, len(b.Offers)))
-	g := newGrid(&q)
-	p := g.problem()
-	p.Offers = b.offers(g)
-	x := p.Propose(ctx, engine, schedule.Options{})
-	b.prices, b.bound = x.Prices, decimal.NewFromFloat(x.Bound-g.rounding).RoundFloor(money.Places).Add(g.fixed())
+	b.grid = newGrid(&q)
+	b.whole = b.grid.problem()
+	b.whole.Offers = b.offers(b.grid)
+	x := b.whole.Propose(ctx, engine, schedule.Options{LPSeconds: proposalSeconds})
+	b.prices, b.bound = x.Prices, x.Bound
 	if x.Bought == nil {
 		return
 	}
@@ -223,6 +228,9 @@ func (b *Buyer) try(ctx context.Context, p proposed, engine lp.Solver) {
 	if refused := t.grid.refusedOfAll(&t.plan); len(refused) > 0 {
 		b.refuse = &fault.InfeasibleError{Conflicts: refused}
 		return
+	}
+	if bound := b.whole.BoundAt(slices.Clone(t.plan.Prices)); bound > b.bound {
+		b.prices, b.bound = t.plan.Prices, bound
 	}
 	t.cost = t.grid.cost(&t.plan)
 	b.tried = append(b.tried, t)
@@ -352,7 +360,7 @@ func (b *Buyer) Answer() (w horizon.PurchaseWithWaiting, err error) {
 		}
 		w.Tried = append(w.Tried, x)
 	}
-	w.Bound.Decimal = decimal.Min(b.bound, w.Tried[0].Total.Decimal)
+	w.Bound.Decimal = decimal.Min(decimal.NewFromFloat(b.bound-b.grid.rounding).RoundFloor(money.Places).Add(b.grid.fixed()), w.Tried[0].Total.Decimal)
 	w.Compare()
 	return w, nil
 }
