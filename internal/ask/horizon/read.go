@@ -40,6 +40,8 @@ type HorizonQuestion struct {
 	Horizon
 	Scenario *whatif.AskedScenario `json:"scenario,omitempty"` // laid over all of the time; a saved one has its changes here
 	Detail   Detail                `json:"detail,omitempty"`   // left out: periods, where there are few of them
+	// WithWaiting asks what the same time comes to where jobs wait as plans let them.
+	WithWaiting bool `json:"with_waiting,omitempty"`
 
 	laid *Horizon // under the scenario
 }
@@ -132,7 +134,7 @@ func (s Span) Check(c *strict.Checker) {
 }
 
 var (
-	horizonShape         = strict.NewShape("a horizon", []string{"problem", "periods"}, "contracts", "earlier", "scenario", "detail")
+	horizonShape         = strict.NewShape("a horizon", []string{"problem", "periods"}, "contracts", "earlier", "scenario", "detail", "with_waiting")
 	purchaseShape        = strict.NewShape("a question about offers", []string{"problem", "periods", "offers"}, "contracts", "earlier", "assume", "factors", "leave_out", "detail", "with_waiting")
 	clusterHorizonShape  = strict.NewShape("a horizon", nil, "from", "until", "scenario", "assume", "detail", "with_waiting")
 	clusterPurchaseShape = strict.NewShape("a question about offers", nil, "from", "until", "scenario", "vm_type", "offers", "named", "assume", "factors", "gap", "leave_out", "detail", "with_waiting")
@@ -148,9 +150,12 @@ func ReadHorizon(data []byte, limits capacity.Limits, overrides ...func(*capacit
 	var q HorizonQuestion
 	q.Problem = capacity.Problem{PeriodSeconds: 3600, Options: capacity.DefaultOptions()}
 	q.Problem.Options.Engine = capacity.EngineAuto
+	limits.Due = true
 	r := strict.NewReader(data)
 	r.Object(horizonShape, func(name string) {
 		switch name {
+		case "with_waiting":
+			r.Flag(&q.WithWaiting)
 		case "detail":
 			strict.Word(r, &q.Detail, horizonDetails)
 		case "scenario":
@@ -163,7 +168,11 @@ func ReadHorizon(data []byte, limits capacity.Limits, overrides ...func(*capacit
 	for _, override := range overrides {
 		override(&q.Problem.Options)
 	}
-	err := r.Result(func(c *strict.Checker) { q.CheckOneOf(c); q.check(c) })
+	err := r.Result(func(c *strict.Checker) {
+		q.CheckOneOf(c)
+		q.check(c)
+		q.Horizon.checkDue(c, q.WithWaiting, "the same time comes to")
+	})
 	if err == nil {
 		err = q.checkLaid()
 	}
@@ -259,7 +268,7 @@ func (q *PurchaseQuestion) Check() error { return strict.Check(q.checkAsked) }
 
 func (q *PurchaseQuestion) checkAsked(c *strict.Checker) {
 	q.check(c)
-	q.checkDue(c)
+	q.Horizon.checkDue(c, q.WithWaiting, "purchases come to")
 	checkWaiting(c, q.WithWaiting, q.Assume)
 	checkFree(c, q.Offers)
 	if c.Sound() {
@@ -273,21 +282,21 @@ func (q *PurchaseQuestion) checkAsked(c *strict.Checker) {
 }
 
 // checkDue refuses a time until which executions may wait where the question does not ask what that does.
-func (q *PurchaseQuestion) checkDue(c *strict.Checker) {
-	if q.WithWaiting {
+func (h *Horizon) checkDue(c *strict.Checker, waiting bool, what string) {
+	if waiting {
 		return
 	}
 	c.Enter("problem")
 	c.Enter("classes")
-	for k := range q.Problem.Classes {
+	for k := range h.Problem.Classes {
 		c.Element(k)
-		class := &q.Problem.Classes[k]
+		class := &h.Problem.Classes[k]
 		for _, of := range []struct {
 			member string
 			has    bool
 		}{{"due_s", class.DueSeconds != 0}, {"due", class.Due != ""}} {
 			if of.has {
-				c.Refuse(of.member, "not_taken", `Jobs count as they arrive. Leave this out, or ask with "with_waiting" what purchases come to where jobs wait.`)
+				c.Refuse(of.member, "not_taken", `Jobs count as they arrive. Leave this out, or ask with "with_waiting" what %s where jobs wait.`, what)
 			}
 		}
 		c.Leave()

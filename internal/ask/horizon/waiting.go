@@ -18,6 +18,43 @@ type WithWaiting struct {
 	Saved        money.Amount   `json:"saved"`   // bill and value refused are lower than at once by so much
 	Gap          money.Amount   `json:"gap"`     // they are at most so much more than necessary
 	Months       []WaitingMonth `json:"months"`  // by the calendar, in UTC
+
+	Compared *WaitingCompared `json:"compared,omitempty"` // under a scenario, where there is a schedule without it too
+}
+
+// WaitingCompared sets the schedule under a scenario beside that of the same time as it is. Bill, ValueRefused and Total are the
+// figures under it less those as it is. The cheapest schedules of both differ by Least to Most in total.
+type WaitingCompared struct {
+	UnderScenario WaitingSchedule `json:"under_scenario"`
+	AsItIs        WaitingSchedule `json:"as_it_is"`
+	Bill          money.Amount    `json:"bill"`
+	ValueRefused  money.Amount    `json:"value_refused"`
+	Total         money.Amount    `json:"total"`
+	Least         money.Amount    `json:"least"`
+	Most          money.Amount    `json:"most"`
+}
+
+// WaitingSchedule is a schedule with what it comes to. None costs less than Bound, which follows from Prices.
+type WaitingSchedule struct {
+	Bill         money.Amount      `json:"bill"`
+	ValueRefused money.Amount      `json:"value_refused"`
+	Total        money.Amount      `json:"total"`
+	Bound        money.Amount      `json:"bound"`
+	Prices       []money.Amount    `json:"prices"` // of a VM in each hour; of a type after those of another
+	Schedule     []PurchaseStart   `json:"schedule"`
+	Refused      []RefusedArrivals `json:"refused"`
+	Earlier      []OnType          `json:"earlier,omitempty"`
+}
+
+// Compare sets two schedules beside each other.
+func (w *WithWaiting) Compare(under, asItIs WaitingSchedule) {
+	c := WaitingCompared{UnderScenario: under, AsItIs: asItIs}
+	c.Bill.Decimal = under.Bill.Sub(asItIs.Bill.Decimal)
+	c.ValueRefused.Decimal = under.ValueRefused.Sub(asItIs.ValueRefused.Decimal)
+	c.Total.Decimal = under.Total.Sub(asItIs.Total.Decimal)
+	c.Least.Decimal = under.Bound.Sub(asItIs.Total.Decimal)
+	c.Most.Decimal = under.Total.Sub(asItIs.Bound.Decimal)
+	w.Compared = &c
 }
 
 // WaitingCost is a bill, with the value of the refused executions beside it.
@@ -63,6 +100,42 @@ func (a *Answer) tellWaiting() {
 	}
 	a.Facts.Say("with_waiting", "", fmt.Sprintf("Jobs that may wait count here as they arrive. A schedule of whole executions, the last of which may run until %s, has a VM bill of %s %s.",
 		words.Moment(w.Until), words.CentsOf(w.Bill), a.Currency), words.Money("bill", w.Bill, a.Currency), words.Money("value_refused", w.ValueRefused, a.Currency))
+	defer a.tellCompared()
 	a.Facts.Say("saved_by_waiting", "", fmt.Sprintf("Its bill and value refused together are %s, and at most %s more than necessary.", than, words.CentsUp(w.Gap)),
 		words.Money("saved", w.Saved, a.Currency), words.Money("bill_at_once", w.AtOnce.Bill, a.Currency), words.Money("value_refused_at_once", w.AtOnce.ValueRefused, a.Currency), words.Money("gap", w.Gap, a.Currency))
+}
+
+// tellCompared says what a scenario does where jobs wait. A difference that the gaps of both schedules may make is none.
+func (a *Answer) tellCompared() {
+	c := a.WithWaiting.Compared
+	if c == nil {
+		return
+	}
+	did := "which is within the gaps of the two schedules: it is not known that they differ"
+	switch {
+	case c.Least.IsPositive():
+		did = fmt.Sprintf("and raises them by %s at least, whatever the schedules", words.CentsDown(c.Least))
+	case c.Most.IsNegative():
+		did = fmt.Sprintf("and lowers them by %s at least, whatever the schedules", words.CentsDown(c.Most.Opposite()))
+	}
+	than := "more"
+	if c.Total.IsNegative() {
+		than = "less"
+	}
+	what := fmt.Sprintf("%s makes them %s %s together, %s", a.theScenario(), words.CentsOf(money.Amount{Decimal: c.Total.Abs()}), than, did)
+	if c.Total.IsZero() {
+		what = fmt.Sprintf("%s changes nothing there that is more than the gaps of the two schedules", a.theScenario())
+	}
+	a.Facts.Say("compared_with_waiting", "", fmt.Sprintf("As it is, a schedule where jobs wait has a VM bill of %s %s and a value refused of %s. %s.",
+		words.CentsOf(c.AsItIs.Bill), a.Currency, words.CentsOf(c.AsItIs.ValueRefused), what),
+		words.Money("bill_as_it_is", c.AsItIs.Bill, a.Currency), words.Money("value_refused_as_it_is", c.AsItIs.ValueRefused, a.Currency), words.Money("difference", c.Total, a.Currency),
+		words.Money("least", c.Least, a.Currency), words.Money("most", c.Most, a.Currency))
+}
+
+// theScenario begins a sentence.
+func (a *Answer) theScenario() string {
+	if a.Scenario == nil || *a.Scenario == "" {
+		return "The scenario"
+	}
+	return fmt.Sprintf("The scenario %q", *a.Scenario)
 }

@@ -8,7 +8,10 @@ import (
 	"time"
 
 	"example.org/headroom/internal/ask/horizon"
+	"example.org/headroom/internal/ask/recheck/timetables"
+	"example.org/headroom/internal/ask/timetable"
 	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/money"
 	"example.org/headroom/internal/core/words"
 )
 
@@ -35,6 +38,7 @@ func (c *checking) months(q horizon.HorizonQuestion, a horizon.Answer, got any) 
 	if a.WithWaiting != nil {
 		c.NotChecked = append([]string{"the schedule behind with_waiting, which headroom whatif schedule tells of the same time, to be verified"}, c.NotChecked...)
 		c.waiting(a.WithWaiting)
+		c.waitingCompared(&q, a.WithWaiting)
 	}
 	h := q.Horizon
 	if q.Scenario != nil {
@@ -371,6 +375,34 @@ func (s *span) times(stated *horizon.SpanTotal, known, spot bool) map[string]any
 		m["vm_hours"] = about(add(number(stated.OnDemandHours), number(stated.ReservedHours)))
 	}
 	return m
+}
+
+// waitingCompared checks what a scenario does where jobs wait.
+func (c *checking) waitingCompared(q *horizon.HorizonQuestion, w *horizon.WithWaiting) {
+	if w.Compared == nil {
+		return
+	}
+	if q.Scenario == nil || !q.WithWaiting {
+		c.wrong("/with_waiting/compared", "stands here, and the question does not ask for it")
+		return
+	}
+	h, ok := laid(q.Horizon, q.Scenario.Changes)
+	if !ok {
+		return
+	}
+	under := timetable.Question{Problem: h.Problem, Contracts: h.Contracts, Periods: h.Periods, Earlier: h.Earlier}
+	asItIs := timetable.Question{Problem: q.Problem, Contracts: q.Contracts, Periods: q.Periods, Earlier: q.Earlier}
+	for _, f := range timetables.CheckCompared(under, asItIs, w.Compared) {
+		c.wrong("/with_waiting/compared"+f.Pointer, "%s", f.Detail)
+	}
+	for _, of := range []struct {
+		at       string
+		got, has money.Amount
+	}{{"bill", w.Bill, w.Compared.UnderScenario.Bill}, {"value_refused", w.ValueRefused, w.Compared.UnderScenario.ValueRefused}} {
+		if !of.got.Equal(of.has.Decimal) {
+			c.wrong("/with_waiting/"+of.at, "is %s, and %s where it is compared", of.got, of.has)
+		}
+	}
 }
 
 // waiting checks that the figures of a schedule add up.

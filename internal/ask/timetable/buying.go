@@ -32,11 +32,11 @@ type Buying struct {
 // BuyingOf returns the question of a file about offers. Its faults are those of a schedule's question.
 func BuyingOf(q *horizon.PurchaseQuestion) (b Buying, err error) {
 	h := q.Without()
-	b = Buying{Question: Question{Problem: h.Problem, Contracts: h.Contracts, Periods: h.Periods, Earlier: h.Earlier}, Offers: q.Offers, End: h.End()}
-	return b, strict.Check(func(c *strict.Checker) {
-		b.Question.check(c)
-		b.checkSpot(c)
-	})
+	b = Buying{Offers: q.Offers, End: h.End()}
+	if b.Question, err = OfHorizon(&h); err != nil {
+		return b, err
+	}
+	return b, strict.Check(b.checkSpot)
 }
 
 // checkSpot refuses spot VMs. More VMs bought would allow more of them, so that the bound of all purchases would not hold.
@@ -55,6 +55,30 @@ func (b *Buying) checkSpot(c *strict.Checker) {
 	})
 	c.Leave()
 	c.Leave()
+}
+
+// OfHorizon returns the question about the schedule of a file's time.
+func OfHorizon(h *horizon.Horizon) (Question, error) {
+	q := Question{Problem: h.Problem, Contracts: h.Contracts, Periods: h.Periods, Earlier: h.Earlier}
+	return q, strict.Check(q.check)
+}
+
+// Waiting is the schedule with what it comes to, as other answers tell it.
+func (a *Answer) Waiting() horizon.WaitingSchedule {
+	w := horizon.WaitingSchedule{Bill: a.Cost.Bill, ValueRefused: a.Cost.ValueRefused, Total: a.Cost.Total, Bound: a.Proof.Bound, Schedule: []horizon.PurchaseStart{}, Refused: a.Refused, Earlier: a.Earlier}
+	for v := range max(1, len(a.Hours[0].ByType)) {
+		for h := range a.Hours {
+			price := a.Hours[h].Price
+			if len(a.Hours[h].ByType) > 0 {
+				price = a.Hours[h].ByType[v].Price
+			}
+			w.Prices = append(w.Prices, price)
+		}
+	}
+	for _, s := range a.Schedule {
+		w.Schedule = append(w.Schedule, horizon.PurchaseStart(s))
+	}
+	return w
 }
 
 // OnType says of which type the offers are.
@@ -107,9 +131,11 @@ type Buyer struct {
 	Buying
 	tried  []triedPurchase
 	next   []proposed
-	bound  decimal.Decimal
-	prices []float64 // which prove it
-	refuse error     // why the last infeasible purchase has no schedule
+	grid   *grid            // with nothing bought
+	whole  schedule.Problem // of it, with the offers
+	bound  float64          // of whole
+	prices []float64        // which prove it
+	refuse error            // why the last infeasible purchase has no schedule
 }
 
 type proposed struct {
@@ -166,14 +192,17 @@ func (b *Buyer) Step(ctx context.Context, engine lp.Solver) bool {
 	return true
 }
 
+// proposalSeconds limits each linear program with offers, which is solved once for all purchases.
+const proposalSeconds = 10
+
 // program bounds the cost of all purchases, and proposes that of the linear program.
 func (b *Buyer) program(ctx context.Context, engine lp.Solver) {
 	q, _ := b.Bought(make([]int64, len(b.Offers)))
-	g := newGrid(&q)
-	p := g.problem()
-	p.Offers = b.offers(g)
-	x := p.Propose(ctx, engine, schedule.Options{})
-	b.prices, b.bound = x.Prices, decimal.NewFromFloat(x.Bound-g.rounding).RoundFloor(money.Places).Add(g.fixed())
+	b.grid = newGrid(&q)
+	b.whole = b.grid.problem()
+	b.whole.Offers = b.offers(b.grid)
+	x := b.whole.Propose(ctx, engine, schedule.Options{LPSeconds: proposalSeconds})
+	b.prices, b.bound = x.Prices, x.Bound
 	if x.Bought == nil {
 		return
 	}
@@ -219,6 +248,9 @@ func (b *Buyer) try(ctx context.Context, p proposed, engine lp.Solver) {
 	if refused := t.grid.refusedOfAll(&t.plan); len(refused) > 0 {
 		b.refuse = &fault.InfeasibleError{Conflicts: refused}
 		return
+	}
+	if bound := b.whole.BoundAt(slices.Clone(t.plan.Prices)); bound > b.bound {
+		b.prices, b.bound = t.plan.Prices, bound
 	}
 	t.cost = t.grid.cost(&t.plan)
 	b.tried = append(b.tried, t)
@@ -349,7 +381,7 @@ func (b *Buyer) Answer() (w horizon.PurchaseWithWaiting, err error) {
 		}
 		w.Tried = append(w.Tried, x)
 	}
-	w.Bound.Decimal = decimal.Min(b.bound, w.Tried[0].Total.Decimal)
+	w.Bound.Decimal = decimal.Min(decimal.NewFromFloat(b.bound-b.grid.rounding).RoundFloor(money.Places).Add(b.grid.fixed()), w.Tried[0].Total.Decimal)
 	w.Compare()
 	return w, nil
 }

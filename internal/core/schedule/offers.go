@@ -34,6 +34,9 @@ type Proposal struct {
 	Engine string
 }
 
+// offerRounds are the programs with offers at most. What is bought moves many prices at once, so that more of them are needed.
+const offerRounds = 12
+
 // Propose looks for prices of VMs that bound what any purchase with its plan costs, and for the purchase of the linear program.
 func (p Problem) Propose(ctx context.Context, solver lp.Solver, o Options) (x Proposal) {
 	arrivals := p.arrivals()
@@ -43,8 +46,11 @@ func (p Problem) Propose(ctx context.Context, solver lp.Solver, o Options) (x Pr
 	prices.try(first.marginal())
 	prices.climb(ctx, first.total())
 	m := newMaster(prices, arrivals)
+	m.rounds = offerRounds
 	m.add(prices.prices, nearShare)
-	m.solve(ctx, solver, o.lpSeconds())
+	if m.solve(ctx, solver, o.lpSeconds()); m.bought != nil {
+		prices.climb(ctx, m.least)
+	}
 	x = Proposal{Bought: m.bought, Prices: prices.prices, Engine: prices.engine}
 	x.Bound = p.told(x.Prices)
 	return x

@@ -99,11 +99,13 @@ type master struct {
 	p        *pricing
 	arrivals []arrival
 	known    []map[option]bool
+	rounds   int       // of programs, at most
 	bought   []float64 // by offer, in the last program that was solved
+	least    float64   // what that costs
 }
 
 func newMaster(p *pricing, arrivals []arrival) *master {
-	m := &master{p: p, arrivals: arrivals, known: make([]map[option]bool, len(arrivals))}
+	m := &master{p: p, arrivals: arrivals, rounds: mostRounds, known: make([]map[option]bool, len(arrivals))}
 	for i := range m.known {
 		m.known[i] = map[option]bool{}
 	}
@@ -127,7 +129,7 @@ func (m *master) solve(ctx context.Context, solver lp.Solver, seconds float64) [
 	}
 	var shares []map[option]float64
 	climbed, limited := false, false
-	for range mostRounds {
+	for range m.rounds {
 		program, columns := m.program(limited)
 		if len(columns) > mostColumns {
 			return shares
@@ -142,7 +144,7 @@ func (m *master) solve(ctx context.Context, solver lp.Solver, seconds float64) [
 		}
 		m.p.engine = answer.Engine
 		shares = make([]map[option]float64, len(m.arrivals))
-		m.bought = answer.X[len(columns) : len(columns)+len(m.p.Offers)]
+		m.bought, m.least = answer.X[len(columns):len(columns)+len(m.p.Offers)], answer.Objective
 		for j, c := range columns {
 			if x := answer.X[j]; x > 1e-9 && c.arrival >= 0 {
 				if shares[c.arrival] == nil {

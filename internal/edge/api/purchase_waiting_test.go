@@ -58,6 +58,12 @@ func TestPurchasesOfClustersWhereJobsWait(t *testing.T) {
 	if d := scenario.WithWaiting; d == nil || d.Tried[0].Total.String() != "24.00" || d.Saved.String() != "40.00" {
 		t.Errorf("with twice the arrivals it is %+v", d)
 	}
+	// Months of the same time say what that scenario does: twice the work at the same price.
+	var months horizon.Answer
+	s.ask(s.admin, "POST", at+"/horizons", span+`,"with_waiting":true,"scenario":{"changes":[{"what":"demand","class":"etl","factor":2}]}}`).want(t, 200).into(t, &months)
+	if c := months.WithWaiting; c == nil || c.Compared == nil || c.Compared.AsItIs.Total.String() != "32.00" || c.Compared.Total.String() != "32.00" || c.Compared.Least.Float() < 31.99 || c.Compared.Most.Float() > 32.01 {
+		t.Errorf("months with twice the arrivals are %+v", c)
+	}
 	for wrong, want := range map[string]string{
 		at + `/purchases` + span + `,"assume":"ends","with_waiting":true}`:                                             "Schedules look at the time of the forecasts",
 		`/v1/purchases` + strings.Replace(document, `"with_waiting":true`, `"with_waiting":false`, 1):                  `Jobs count as they arrive.`,

@@ -35,7 +35,7 @@ func TestSchedulesAreAnswered(t *testing.T) {
 	if s.ask(s.admin, "POST", "/v1/schedule", string(text)).want(t, 200).into(t, &a); len(a.Schedule) == 0 || a.Saved.Sign() <= 0 {
 		t.Errorf("the example has %d starts and saves %s", len(a.Schedule), a.Saved)
 	}
-	s.ask(s.admin, "POST", "/v1/horizons", smallSchedule).want(t, 400)
+	s.ask(s.admin, "POST", "/v1/horizons", smallSchedule).want(t, 422)
 }
 
 // The schedule of a cluster is that of its forecasts, prices and contracts as a document. What a schedule does not plan

@@ -22,8 +22,31 @@ import (
 type AskedMonths struct {
 	horizon.HorizonQuestion
 	Warnings []capacity.Warning `json:"warnings"`
-	// WithWaiting asks about the schedule of the same time; nil asks nothing.
-	WithWaiting *timetable.Question `json:"with_waiting,omitempty"`
+	// WithWaiting asks about the schedule of the same time; nil asks nothing. WaitingAsItIs is that without the scenario.
+	WithWaiting   *timetable.Question `json:"with_waiting,omitempty"`
+	WaitingAsItIs *timetable.Question `json:"waiting_as_it_is,omitempty"`
+}
+
+// ReadMonths reads the question of a file, whose scenario may be given beside it.
+func ReadMonths(data []byte, limits capacity.Limits, lay func(*horizon.HorizonQuestion) error, overrides ...func(*capacity.Options)) (asked AskedMonths, err error) {
+	asked.Warnings = []capacity.Warning{}
+	if asked.HorizonQuestion, err = horizon.ReadHorizon(data, limits, overrides...); err != nil {
+		return asked, err
+	}
+	if err := lay(&asked.HorizonQuestion); err != nil || !asked.HorizonQuestion.WithWaiting {
+		return asked, err
+	}
+	laid, err := asked.Laid()
+	if err != nil {
+		return asked, err
+	}
+	q, err := timetable.OfHorizon(laid)
+	if asked.WithWaiting = &q; err != nil || asked.Scenario == nil {
+		return asked, err
+	}
+	asItIs, err := timetable.OfHorizon(&asked.Horizon)
+	asked.WaitingAsItIs = &asItIs
+	return asked, err
 }
 
 // Months asks what every hour of a horizon comes to.
@@ -31,14 +54,14 @@ var Months = known(&Kind[AskedMonths, horizon.Answer]{
 	Run: "horizon", Unit: "steps", Name: "horizon", Formats: []string{"csv", "xlsx", "focus"},
 	From: map[string]Source[AskedMonths]{
 		"/v1/horizons": ofBody(func(r Request) (AskedMonths, error) {
-			q, err := horizon.ReadHorizon(r.Body, r.Limits)
+			asked, err := ReadMonths(r.Body, r.Limits, func(*horizon.HorizonQuestion) error { return nil })
 			if err == nil {
 				var laid *horizon.Horizon
-				if laid, err = q.Laid(); err == nil {
-					err = r.fitDetail(laid, &q.Detail, monthsDetail(r.View()))
+				if laid, err = asked.Laid(); err == nil {
+					err = r.fitDetail(laid, &asked.Detail, monthsDetail(r.View()))
 				}
 			}
-			return AskedMonths{HorizonQuestion: q, Warnings: []capacity.Warning{}}, err
+			return asked, err
 		}),
 		"/v1/clusters/{cluster}/horizons": ofCluster(horizon.ReadClusterHorizon, func(ctx context.Context, d *Desk, r Request,
 			q horizon.ClusterHorizonQuestion) (AskedMonths, error) {
@@ -121,8 +144,12 @@ func (d *Desk) askWaiting(ctx context.Context, cluster string, asked *AskedMonth
 	if err != nil {
 		return err
 	}
-	asked.WithWaiting, asked.Warnings = &q, warnings
-	return nil
+	if asked.WithWaiting, asked.Warnings = &q, warnings; scenario == nil {
+		return nil
+	}
+	asItIs, _, err := d.waitingUntil(ctx, cluster, o, nil, slices.Clone(asked.Warnings))
+	asked.WaitingAsItIs = &asItIs
+	return err
 }
 
 // waitingUntil returns the question about the schedule of an outlook's time, and warnings with those of what a schedule leaves out.
@@ -147,12 +174,7 @@ func (d *Desk) waitingUntil(ctx context.Context, cluster string, o *horizon.Outl
 // wait sets what the schedule of the same time comes to beside the answer.
 func (asked *AskedMonths) wait(ctx context.Context, b *Bench, answer *horizon.Answer, start, end time.Time) error {
 	q := asked.WithWaiting
-	in, leave, err := b.Turn(ctx)
-	if err != nil {
-		return err
-	}
-	defer leave()
-	a, err := budgeted(in, b, q.Problem.Options.MaxSolveMs, *q, solving.CheckedSchedule)
+	a, err := scheduled(ctx, b, q)
 	var infeasible *fault.InfeasibleError
 	switch {
 	case errors.As(err, &infeasible):
@@ -167,8 +189,29 @@ func (asked *AskedMonths) wait(ctx context.Context, b *Bench, answer *horizon.An
 	for i := range a.Hours {
 		w.Add(a.Hours[i].Start, a.Hours[i].Cost)
 	}
+	if asked.WaitingAsItIs != nil {
+		asItIs, err := scheduled(ctx, b, asked.WaitingAsItIs)
+		switch {
+		case errors.As(err, &infeasible):
+			answer.Warnings = append(answer.Warnings, capacity.Warning{Code: "not_compared", Detail: "Where jobs wait nothing is compared, for as it is there is no schedule. " + infeasible.Conflicts[0].Detail})
+		case err != nil:
+			return err
+		default:
+			w.Compare(a.Waiting(), asItIs.Waiting())
+		}
+	}
 	answer.Wait(w, start, end)
 	return nil
+}
+
+// scheduled makes a schedule in a turn of its own.
+func scheduled(ctx context.Context, b *Bench, q *timetable.Question) (timetable.Answer, error) {
+	in, leave, err := b.Turn(ctx)
+	if err != nil {
+		return timetable.Answer{}, err
+	}
+	defer leave()
+	return budgeted(in, b, q.Problem.Options.MaxSolveMs, *q, solving.CheckedSchedule)
 }
 
 // withoutSchedule says why nothing waits in an answer.

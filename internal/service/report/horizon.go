@@ -199,6 +199,24 @@ func horizonClasses(h horizon.Horizon, a horizon.Answer) (Table, error) {
 	return t, nil
 }
 
+// comparedBrief returns what schedules under a scenario and as it is come to, and what they differ by.
+func comparedBrief(c *horizon.WaitingCompared, currency string) Table {
+	t := Table{Columns: []string{"Where jobs wait", "VM bill " + currency, "Value refused", "Together", "At least"}}
+	for _, line := range []struct {
+		name string
+		of   [4]money.Amount
+	}{{"Under the scenario", [4]money.Amount{c.UnderScenario.Bill, c.UnderScenario.ValueRefused, c.UnderScenario.Total, c.UnderScenario.Bound}},
+		{"As it is", [4]money.Amount{c.AsItIs.Bill, c.AsItIs.ValueRefused, c.AsItIs.Total, c.AsItIs.Bound}},
+		{"Difference", [4]money.Amount{c.Bill, c.ValueRefused, c.Total, c.Least}}} {
+		row := []Cell{text(line.name)}
+		for _, m := range line.of {
+			row = append(row, Cell{cents(m), true})
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return t
+}
+
 // HorizonText writes a horizon's answer for a terminal: its result in words, then its months, days or periods, and
 // its contracts.
 func HorizonText(w io.Writer, a horizon.Answer) error {
@@ -225,6 +243,12 @@ func HorizonText(w io.Writer, a horizon.Answer) error {
 	if len(a.Contracts) > 0 {
 		b.WriteByte('\n')
 		if err := contractsBrief(a).Text(&b); err != nil {
+			return err
+		}
+	}
+	if w := a.WithWaiting; w != nil && w.Compared != nil {
+		b.WriteByte('\n')
+		if err := comparedBrief(w.Compared, a.Currency).Text(&b); err != nil {
 			return err
 		}
 	}

@@ -165,10 +165,14 @@ func (c *bought) checkTried(i int) {
 	if !slices.Contains(horizon.PurchasesTried, t.Why) || all > 0 && t.Why == horizon.TriedNothing {
 		c.wrong(at+"/why", "It is %q, with %d VMs bought.", t.Why, all)
 	}
-	s, fine := c.table(at, t.VMs, t.Prices)
-	if !fine {
-		return
+	if s, fine := c.table(at, t.VMs, t.Prices); fine {
+		c.same(at+"/upfront", t.Upfront.Rat(), upfront)
+		c.checkScheduled(s, at, upfront, &horizon.WaitingSchedule{Bill: t.Bill, ValueRefused: t.ValueRefused, Total: t.Total, Bound: t.Bound, Schedule: t.Schedule, Refused: t.Refused, Earlier: t.Earlier})
 	}
+}
+
+// checkScheduled checks a schedule in its timetable, beside what is paid for it besides.
+func (c *bought) checkScheduled(s *scheduled, at string, paid *big.Rat, t *horizon.WaitingSchedule) {
 	s.answer.Refused = t.Refused
 	for _, x := range t.Schedule {
 		s.answer.Schedule = append(s.answer.Schedule, timetable.Start(x))
@@ -179,19 +183,43 @@ func (c *bought) checkTried(i int) {
 		for _, sentence := range faults {
 			s.wrong("/schedule", "%s.", sentence)
 		}
-		bill := new(big.Rat).Add(sum.Rented, upfront)
-		c.same(at+"/upfront", t.Upfront.Rat(), upfront)
+		bill := new(big.Rat).Add(sum.Rented, paid)
 		c.same(at+"/bill", t.Bill.Rat(), bill)
 		c.same(at+"/value_refused", t.ValueRefused.Rat(), sum.Refused)
 		c.same(at+"/total", t.Total.Rat(), new(big.Rat).Add(bill, sum.Refused))
-		if above := new(big.Rat).Sub(t.Bound.Rat(), new(big.Rat).Add(sum.Bound, upfront)); above.Cmp(big.NewRat(1, 1e8)) > 0 || t.Bound.Cmp(t.Total.Decimal) > 0 {
-			c.wrong(at+"/bound", "It is %s; the prices prove %s, and the total is %s.", t.Bound, new(big.Rat).Add(sum.Bound, upfront).FloatString(9), t.Total)
+		if above := new(big.Rat).Sub(t.Bound.Rat(), new(big.Rat).Add(sum.Bound, paid)); above.Cmp(big.NewRat(1, 1e8)) > 0 || t.Bound.Cmp(t.Total.Decimal) > 0 {
+			c.wrong(at+"/bound", "It is %s; the prices prove %s, and the total is %s.", t.Bound, new(big.Rat).Add(sum.Bound, paid).FloatString(9), t.Total)
 		}
 		s.checkRows("/schedule", s.answer.Schedule, t.Refused, s.starts)
 	}
 	for _, f := range s.findings {
 		c.wrong(at+f.Pointer, "%s", f.Detail)
 	}
+}
+
+// CheckCompared checks schedules of a time under a scenario and as it is, and what they differ by. Pointers begin under the comparison.
+func CheckCompared(under, asItIs timetable.Question, w *horizon.WaitingCompared) []fault.Finding {
+	var all []fault.Finding
+	both := &bought{}
+	for _, part := range []struct {
+		at string
+		q  timetable.Question
+		w  *horizon.WaitingSchedule
+	}{{"/under_scenario", under, &w.UnderScenario}, {"/as_it_is", asItIs, &w.AsItIs}} {
+		c := &bought{asked: &timetable.Buying{Question: part.q}, start: part.q.Periods[0].Start}
+		c.hours = int(part.q.Periods[len(part.q.Periods)-1].End().Sub(c.start) / time.Hour)
+		if s, fine := c.table(part.at, nil, part.w.Prices); fine {
+			c.checkScheduled(s, part.at, new(big.Rat), part.w)
+		}
+		all = append(all, c.findings...)
+	}
+	x, y := &w.UnderScenario, &w.AsItIs
+	both.same("/bill", w.Bill.Rat(), new(big.Rat).Sub(x.Bill.Rat(), y.Bill.Rat()))
+	both.same("/value_refused", w.ValueRefused.Rat(), new(big.Rat).Sub(x.ValueRefused.Rat(), y.ValueRefused.Rat()))
+	both.same("/total", w.Total.Rat(), new(big.Rat).Sub(x.Total.Rat(), y.Total.Rat()))
+	both.same("/least", w.Least.Rat(), new(big.Rat).Sub(x.Bound.Rat(), y.Total.Rat()))
+	both.same("/most", w.Most.Rat(), new(big.Rat).Sub(x.Total.Rat(), y.Bound.Rat()))
+	return append(all, both.findings...)
 }
 
 // checkBound finds the bound of all purchases again.

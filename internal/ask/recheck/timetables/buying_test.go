@@ -185,7 +185,7 @@ func TestTinyPurchasesAreTheCheapestOfAll(t *testing.T) {
 }
 
 // uncheckedPurchase are changes of purchases that pass: prices that prove as much, and why a purchase was tried.
-var uncheckedPurchase = regexp.MustCompile(`/prices/|/why$|/bound$`)
+var uncheckedPurchase = regexp.MustCompile(`/prices(/|$)|/why$|/bound$`)
 
 // A change of any figure of purchases with waiting is found, but for what says less and other prices that prove as much.
 func TestChangedPurchasesWithWaitingAreFound(t *testing.T) {

@@ -174,14 +174,11 @@ and focus has rows in the shape of FOCUS 1.2 for cost tools.` + remote.Connectio
 		return append(remote.Origins{{Pointer: "/changes", Each: said}, {Pointer: "/scenario/changes", Each: said}}, monthsOrigins...).Say(err)
 	}
 	addAssume(c, &assume, "with --cluster: what follows the forecasts, until the end")
-	c.Flags().BoolVar(&withWaiting, "with-waiting", false, "with --cluster: also say what the bill is where jobs wait that may, by a schedule of up to 2,208 hours")
+	c.Flags().BoolVar(&withWaiting, "with-waiting", false, "also say what the bill is where jobs wait that may, by a schedule of up to 2,208 hours")
 	shell.AddChoice(c, &v.Per, "per", "", "what a row of csv stands for", tables.PerPeriod, tables.PerDay, tables.PerMonth)
 	v.Check = func(*cobra.Command, []string) error {
 		if v.Here() && assume != "" {
 			return errors.New("--assume follows the forecasts of a --cluster; a file says itself how many jobs there are")
-		}
-		if v.Here() && withWaiting {
-			return errors.New("--with-waiting is about the schedule of a --cluster; headroom whatif schedule makes that of a file")
 		}
 		if changes, _, err := change.changes(); err != nil || f.saved == "" || len(changes) == 0 {
 			return errors.Join(err, f.check(v.Here()))
@@ -196,21 +193,30 @@ and focus has rows in the shape of FOCUS 1.2 for cost tools.` + remote.Connectio
 		return openapi.ClusterHorizon(cluster, &openapi.ClusterHorizonQuery{Format: format, Per: string(v.Per)}), q, nil
 	}
 	v.Read = func(c *cobra.Command, args []string) (kinds.AskedMonths, error) {
-		data, label, err := f.document(c, args, nil)
+		var more map[string]any
+		if withWaiting {
+			more = withMember(more, "with_waiting", true)
+		}
+		data, label, err := f.document(c, args, more)
 		if err != nil {
 			return kinds.AskedMonths{}, err
 		}
-		q, err := horizon.ReadHorizon(withoutOffers(data), shell.Limits, v.Options.Overrides(c)...)
-		if err != nil {
+		laid := false
+		asked, err := kinds.ReadMonths(withoutOffers(data), shell.Limits, func(q *horizon.HorizonQuestion) error {
+			changes, _, _ := change.changes()
+			if len(changes) == 0 {
+				return nil
+			}
+			if q.Scenario != nil {
+				return fmt.Errorf("%s has a scenario of its own; leave it out, or the flags that change something", label)
+			}
+			laid, q.Scenario = true, &whatif.AskedScenario{Changes: changes}
+			return v.Mend(q.Check())
+		}, v.Options.Overrides(c)...)
+		if err != nil && !laid {
 			return kinds.AskedMonths{}, shell.Labelled(label, err)
 		}
-		if changes, _, _ := change.changes(); len(changes) > 0 {
-			if q.Scenario != nil {
-				return kinds.AskedMonths{}, fmt.Errorf("%s has a scenario of its own; leave it out, or the flags that change something", label)
-			}
-			q.Scenario = &whatif.AskedScenario{Changes: changes}
-		}
-		return kinds.AskedMonths{HorizonQuestion: q}, v.Mend(q.Check())
+		return asked, v.Mend(err)
 	}
 	return v.Command(c)
 }

@@ -1420,6 +1420,7 @@ export type HorizonRequest = {
   periods: Array<HorizonPeriod>;
   problem: Problem;
   scenario?: (AskedScenario);
+  with_waiting?: boolean;
 };
 
 export type HostHints = {
@@ -4441,6 +4442,16 @@ export type Vary = {
   what: "deadline" | "demand" | "promised" | "penalty" | "price" | "quota" | "contract" | "budget" | "total" | "spot_share";
 };
 
+export type WaitingCompared = {
+  as_it_is: WaitingSchedule;
+  bill: Amount;
+  least: (Amount);
+  most: (Amount);
+  total: Amount;
+  under_scenario: WaitingSchedule;
+  value_refused: Amount;
+};
+
 export type WaitingCost = {
   bill: Amount;
   value_refused: Amount;
@@ -4455,6 +4466,17 @@ export type WaitingExecutions = {
 export type WaitingMonth = {
   bill: Amount;
   start: string;
+};
+
+export type WaitingSchedule = {
+  bill: Amount;
+  bound: (Amount);
+  earlier?: Array<ExecutionsOnType>;
+  prices: Array<Amount>;
+  refused: Array<RefusedArrivals>;
+  schedule: Array<PurchaseStart>;
+  total: Amount;
+  value_refused: Amount;
 };
 
 export type Warning = {
@@ -4534,6 +4556,7 @@ export type WholeJobs = {
 export type WithWaiting = {
   at_once: (WaitingCost);
   bill: Amount;
+  compared?: (WaitingCompared);
   gap: (Amount);
   months: Array<WaitingMonth>;
   saved: (Amount);
