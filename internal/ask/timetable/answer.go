@@ -278,7 +278,7 @@ func (g *grid) earlier(p *schedule.Plan) (all []OnType) {
 			continue
 		}
 		if x := g.classOf(s); x.of >= 0 {
-			all = append(all, OnType{g.horizon.Problem.Classes[x.of].Name, g.types[x.runs[s.Run].on].Name})
+			all = append(all, OnType{Class: g.horizon.Problem.Classes[x.of].Name, Type: g.types[x.runs[s.Run].on].Name})
 		}
 	}
 	return all
@@ -372,7 +372,7 @@ func (g *grid) rows(p *schedule.Plan) (starts []Start, refused []RefusedArrivals
 		c := &g.classes[s.Class]
 		name, arrived := g.horizon.Problem.Classes[c.of].Name, g.at(s.Arrived-c.waited)
 		if s.Run == schedule.Refused {
-			refused = append(refused, RefusedArrivals{name, arrived, s.Jobs})
+			refused = append(refused, RefusedArrivals{Class: name, Arrived: arrived, Jobs: s.Jobs})
 			continue
 		}
 		r := &c.runs[s.Run]

@@ -13,7 +13,7 @@ import (
 // of two hours, and six hours are left: two VMs of an offer run one after the other what four rent on demand.
 func TestPurchasesOfClustersWhereJobsWait(t *testing.T) {
 	t.Parallel()
-	s := newService(t)
+	s := works(t)
 	const at = "/v1/clusters/lab"
 	s.ask(s.admin, "POST", "/v1/clusters", `{"name":"lab","currency":"EUR","options":{"engine":"exact"}}`).want(t, 201)
 	for _, part := range [][2]string{
@@ -52,6 +52,13 @@ func TestPurchasesOfClustersWhereJobsWait(t *testing.T) {
 	s.ask(s.admin, "POST", "/v1/purchases", document).want(t, 200).into(t, &file)
 	if f := file.WithWaiting; f == nil || !f.Tried[0].Total.Equal(w.Tried[0].Total.Decimal) || !slices.Equal(f.Tried[0].VMs, w.Tried[0].VMs) {
 		t.Errorf("as a document it is %+v", file.WithWaiting)
+	}
+	// As a run it is the same.
+	var later horizon.PurchaseAnswer
+	run := s.over(s.ask(s.admin, "POST", at+"/purchases", span+`,"with_waiting":true}`, "Prefer", "respond-async").want(t, 202).Header.Get("Location"))
+	s.ask(s.admin, "GET", "/v1/runs/"+run.ID+"/result", nil).want(t, 200).into(t, &later)
+	if l := later.WithWaiting; l == nil || !l.Tried[0].Total.Equal(w.Tried[0].Total.Decimal) || later.Explanation != got.Explanation {
+		t.Errorf("as a run it is %+v", l)
 	}
 	// With twice the arrivals four VMs are worth as much.
 	s.ask(s.admin, "POST", at+"/purchases", span+`,"with_waiting":true,"scenario":{"changes":[{"what":"demand","class":"etl","factor":2}]}}`).want(t, 200).into(t, &scenario)
