@@ -26,6 +26,7 @@ export function Apply({ close, done }: { close: () => void; done: () => void }) 
   const problem = base.value!.problem;
   const said = useSignal("");
   const text = useSignal("");
+  const busy = useSignal(false);
   const fresh = useFetched(async () => {
     const { value, etag } = (await ask(`GET ${document}`, { path }))!;
     const { body, left } = taken(value, edits.value, problem, now.value);
@@ -35,6 +36,7 @@ export function Apply({ close, done }: { close: () => void; done: () => void }) 
   const apply = async () => {
     const { body, etag } = fresh.value.value!;
     said.value = "";
+    busy.value = true;
     try {
       await ask(`PUT ${document}`, { path, body, match: etag });
       close();
@@ -47,6 +49,8 @@ export function Apply({ close, done }: { close: () => void; done: () => void }) 
       if (!(e instanceof Problem)) throw e;
       said.value = e.status === 412 ? `${refusal(e)} The difference is shown anew.` : refusal(e);
       if (e.status === 412) fresh.again();
+    } finally {
+      busy.value = false;
     }
   };
   const copy = async (what: string, of: string) => {
@@ -78,7 +82,7 @@ export function Apply({ close, done }: { close: () => void; done: () => void }) 
             {left.length > 0 && <p>This stays as it is: <bdi>{left.join("; ")}</bdi>.</p>}
             {!may("operator") && <p class="muted">{lacking("operator")}</p>}
             <p class="links">
-              <button class="main" disabled={rows.length === 0 || !may("operator")} onClick={() => void apply()}>Apply</button>
+              <button class="main" disabled={rows.length === 0 || busy.value || fresh.asking.value || !may("operator")} onClick={() => void apply()}>Apply</button>
               <button disabled={rows.length === 0} onClick={() => void copy("The cluster with these changes, for headroom apply", `${yaml(body)}\n`)}>Copy the cluster as YAML</button>
               <button onClick={() => void copy("The command, which asks and changes nothing,", command(path.cluster, edits.value, problem))}>Copy the what-if as a command</button>
             </p>
