@@ -3,11 +3,9 @@ package proof
 import (
 	"fmt"
 	"math/big"
-	"slices"
-
-	"github.com/shopspring/decimal"
 
 	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/proof/supply"
 )
 
 // Timetable is a problem over hours: executions that arrive in them, and types of VMs on one of which each runs.
@@ -24,7 +22,7 @@ type Timetable struct {
 // TimedType is a type of VMs over the hours. Its name is empty where there is one kind of VM.
 type TimedType struct {
 	Name  string
-	Hours []TimedHour
+	Hours []supply.Hour
 	Held  []*big.Rat // VMs in each hour of executions that started before
 }
 
@@ -68,27 +66,6 @@ type slotResult struct {
 	fault string
 }
 
-// TimedHour lists the sources of VMs in an hour, and what is claimed of it: the VMs rented, and a price of one for the bound.
-type TimedHour struct {
-	Supply []TimedSource
-	Spot   *TimedSpot
-	VMs    int64
-	Price  decimal.Decimal
-}
-
-// TimedSpot is VMs at a price, of which there are at most a share of all.
-type TimedSpot struct {
-	Price, Share *big.Rat
-}
-
-// TimedSource is a number of VMs, or any number, at a price. Those that are always billed cost nothing more when they are used.
-type TimedSource struct {
-	VMs       int64
-	Unlimited bool
-	Price     decimal.Decimal
-	Always    bool
-}
-
 // TimedStart counts executions that arrive in one hour and start in another, for some whole hours with some slots on VMs of the
 // type On. Hours is 0 where they are refused.
 type TimedStart struct {
@@ -113,7 +90,7 @@ func (t *Timetable) Check(starts []TimedStart, earlier []int) (sum TimedTotals, 
 	for v := range t.Types {
 		for h := range t.Types[v].Hours {
 			hour := &t.Types[v].Hours[h]
-			cost, ok := hour.cost(hour.VMs)
+			cost, ok := hour.Cost(hour.VMs)
 			if sum.Rented.Add(sum.Rented, cost); !ok {
 				faults = append(faults, fmt.Sprintf("hour %d: there are no %d VMs%s", h, hour.VMs, t.ofType(v)))
 			}
@@ -168,7 +145,7 @@ func (t *Timetable) CheckAtOnce(starts []TimedStart, earlier []int) (sum TimedTo
 	}
 	for v := range sum.VMs {
 		for h, vms := range sum.VMs[v] {
-			cost, ok := t.Types[v].Hours[h].cost(vms)
+			cost, ok := t.Types[v].Hours[h].Cost(vms)
 			if sum.Rented.Add(sum.Rented, cost); !ok {
 				faults = append(faults, fmt.Sprintf("hour %d: there are no %d VMs%s", h, vms, t.ofType(v)))
 			}
@@ -519,111 +496,4 @@ func sharesOf(run *big.Rat) (all []*big.Rat) {
 		all = append(all, sub(here, over))
 	}
 	return all
-}
-
-// Lines returns what the rented VMs of an hour cost, how many of them are on demand, where contracts at the same price come
-// first, and how many are spot.
-func (h *TimedHour) Lines() (cost *big.Rat, onDemand, spot int64) {
-	cost, _ = h.cost(h.VMs)
-	rented := &h.Supply[len(h.Supply)-1]
-	spot = h.spot(h.VMs)
-	onDemand = h.VMs - spot
-	for i := range h.Supply[:len(h.Supply)-1] {
-		if s := &h.Supply[i]; !less(rented.margin(), s.margin()) {
-			onDemand -= min(onDemand, s.VMs)
-		}
-	}
-	if !rented.Unlimited {
-		onDemand = min(onDemand, rented.VMs)
-	}
-	return cost, onDemand, spot
-}
-
-// spot returns how many of some VMs are spot: as many as may be, after all others that cost no more.
-func (h *TimedHour) spot(vms int64) int64 {
-	if h.Spot == nil {
-		return 0
-	}
-	others := int64(0)
-	for _, s := range h.Supply {
-		switch {
-		case less(h.Spot.Price, s.margin()):
-		case s.Unlimited:
-			return 0
-		default:
-			others += s.VMs
-		}
-	}
-	return max(0, min(floor(mul(h.Spot.Share, whole(vms))).Int64(), vms-others))
-}
-
-// byPrice returns the sources of an hour, the cheapest first.
-func (h *TimedHour) byPrice() []TimedSource {
-	all := slices.Clone(h.Supply)
-	slices.SortStableFunc(all, func(a, b TimedSource) int { return a.margin().Cmp(b.margin()) })
-	return all
-}
-
-// cost returns what VMs cost in an hour, the cheapest first, with all that is always billed. It is false if there are too few.
-func (h *TimedHour) cost(vms int64) (cost *big.Rat, ok bool) {
-	cost = zero()
-	if spot := h.spot(vms); spot > 0 {
-		cost.Mul(h.Spot.Price, whole(spot))
-		vms -= spot
-	}
-	for _, s := range h.byPrice() {
-		if s.Always {
-			cost.Add(cost, mul(amount(s.Price), whole(s.VMs)))
-		}
-		n := min(vms, s.VMs)
-		if s.Unlimited {
-			n = vms
-		}
-		cost.Add(cost, mul(s.margin(), whole(n)))
-		vms -= n
-	}
-	return cost, vms == 0
-}
-
-// timedPart is parts of VMs at a price in an hour. Without VMs there is no limit.
-type timedPart struct{ vms, price *big.Rat }
-
-// parts returns what VMs cost at least if a part of each may be spot. Cheaper ones come first, then as many spot VMs as they allow,
-// and then others with spot VMs among them.
-func (h *TimedHour) parts() (all []timedPart) {
-	cheaper, limited := zero(), true
-	sources := h.byPrice()
-	for len(sources) > 0 && limited && (h.Spot == nil || !less(h.Spot.Price, sources[0].margin())) {
-		s := sources[0]
-		if sources = sources[1:]; s.Unlimited {
-			all, limited = append(all, timedPart{nil, s.margin()}), false
-			continue
-		}
-		all = append(all, timedPart{whole(s.VMs), s.margin()})
-		cheaper.Add(cheaper, whole(s.VMs))
-	}
-	if h.Spot == nil || !limited {
-		return all
-	}
-	rest := sub(whole(1), h.Spot.Share)
-	if rest.Sign() == 0 {
-		return append(all, timedPart{nil, h.Spot.Price})
-	}
-	all = append(all, timedPart{quo(mul(cheaper, h.Spot.Share), rest), h.Spot.Price})
-	for _, s := range sources {
-		x := timedPart{price: add(mul(h.Spot.Share, h.Spot.Price), mul(rest, s.margin()))}
-		if !s.Unlimited {
-			x.vms = quo(whole(s.VMs), rest)
-		}
-		all = append(all, x)
-	}
-	return all
-}
-
-// margin returns the price of using one VM more.
-func (s *TimedSource) margin() *big.Rat {
-	if s.Always {
-		return zero()
-	}
-	return amount(s.Price)
 }

@@ -9,7 +9,7 @@ func (t *Timetable) bound() *big.Rat {
 	prices := make([][]*big.Rat, len(t.Types))
 	for v := range t.Types {
 		for h := range t.Types[v].Hours {
-			prices[v] = append(prices[v], t.Types[v].Hours[h].bound(bound))
+			prices[v] = append(prices[v], t.Types[v].Hours[h].Bound(bound))
 			if h < len(t.Types[v].Held) {
 				bound.Add(bound, mul(t.Types[v].Held[h], prices[v][h]))
 			}
@@ -28,29 +28,6 @@ func (t *Timetable) bound() *big.Rat {
 		}
 	}
 	return bound
-}
-
-// bound adds to a bound what the VMs of an hour gain at its price, and what they cost in any case. It returns the price, or that of
-// VMs without a limit where it is lower.
-func (h *TimedHour) bound(bound *big.Rat) (price *big.Rat) {
-	price = larger(zero(), amount(h.Price))
-	parts := h.parts()
-	for _, p := range parts {
-		if p.vms == nil {
-			price = smaller(price, p.price)
-		}
-	}
-	for _, p := range parts {
-		if p.vms != nil {
-			bound.Add(bound, mul(p.vms, smaller(zero(), sub(p.price, price))))
-		}
-	}
-	for _, s := range h.Supply {
-		if s.Always {
-			bound.Add(bound, mul(whole(s.VMs), amount(s.Price)))
-		}
-	}
-	return price
 }
 
 // gain returns what all VMs of an offer cost less than prices of VMs, as a negative amount, or 0 where they cost more.

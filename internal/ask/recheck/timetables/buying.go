@@ -12,6 +12,7 @@ import (
 	"example.org/headroom/internal/core/fault"
 	"example.org/headroom/internal/core/money"
 	"example.org/headroom/internal/core/proof"
+	"example.org/headroom/internal/core/proof/supply"
 )
 
 // CheckBuying checks what purchases come to with their schedules: each is paired with arrivals and added up on the fewest VMs, and
@@ -122,7 +123,7 @@ func (c *bought) table(at string, vms []int64, prices []money.Amount) (s *schedu
 		x := c.offer(o)
 		for h := x.first; vms != nil && h < x.last; h++ {
 			hour := &s.table.Types[on].Hours[h]
-			hour.Supply = append(hour.Supply, proof.TimedSource{VMs: vms[k], Price: o.Price.Decimal, Always: o.Billing == capacity.BilledAlways})
+			hour.Supply = append(hour.Supply, supply.Source{VMs: vms[k], Price: o.Price.Decimal, Always: o.Billing == capacity.BilledAlways})
 		}
 		if vms != nil {
 			continue

@@ -18,6 +18,7 @@ import (
 	"example.org/headroom/internal/core/capacity"
 	"example.org/headroom/internal/core/fault"
 	"example.org/headroom/internal/core/proof"
+	"example.org/headroom/internal/core/proof/supply"
 )
 
 // Check checks a schedule against its question: it pairs starts with arrivals, adds the hours up, and finds the bound of the
@@ -298,40 +299,40 @@ func (s *scheduled) arrivals(class int) (all []int64) {
 }
 
 // sources lists where the VMs of a type come from in an hour.
-func (s *scheduled) sources(supply *capacity.VMTypeSupply, p *horizon.HorizonPeriod, hour int) (x proof.TimedHour) {
+func (s *scheduled) sources(of *capacity.VMTypeSupply, p *horizon.HorizonPeriod, hour int) (x supply.Hour) {
 	from, until := s.at(hour), s.at(hour+1)
 	add := func(c *capacity.Contract) {
-		x.Supply = append(x.Supply, proof.TimedSource{VMs: c.VMs, Price: c.Price.Decimal, Always: c.Billing == capacity.BilledAlways})
+		x.Supply = append(x.Supply, supply.Source{VMs: c.VMs, Price: c.Price.Decimal, Always: c.Billing == capacity.BilledAlways})
 	}
-	for i := range supply.Contracts {
-		add(&supply.Contracts[i])
+	for i := range of.Contracts {
+		add(&of.Contracts[i])
 	}
 	for i := range s.question.Contracts {
-		if c := &s.question.Contracts[i]; c.VMType == supply.Name && !from.Before(c.From) && !until.After(c.Until) {
+		if c := &s.question.Contracts[i]; c.VMType == of.Name && !from.Before(c.From) && !until.After(c.Until) {
 			add(&c.Contract)
 		}
 	}
-	rented := proof.TimedSource{Unlimited: true, Price: supply.OnDemand.Price.Decimal}
+	rented := supply.Source{Unlimited: true, Price: of.OnDemand.Price.Decimal}
 	if p.OnDemandPrice != nil {
 		rented.Price = p.OnDemandPrice.Decimal
 	}
-	if price := p.Prices[supply.Name].OnDemand; price != nil {
+	if price := p.Prices[of.Name].OnDemand; price != nil {
 		rented.Price = price.Decimal
 	}
-	if supply.OnDemand.Quota != nil {
-		rented.VMs, rented.Unlimited = *supply.OnDemand.Quota, false
+	if of.OnDemand.Quota != nil {
+		rented.VMs, rented.Unlimited = *of.OnDemand.Quota, false
 	}
 	x.Supply = append(x.Supply, rented)
-	if spot := supply.Spot; spot != nil {
+	if spot := of.Spot; spot != nil {
 		price := spot.Price
 		if p.SpotPrice != nil {
 			price = *p.SpotPrice
 		}
-		if of := p.Prices[supply.Name].Spot; of != nil {
+		if of := p.Prices[of.Name].Spot; of != nil {
 			price = *of
 		}
 		decimals := decimal.NewFromFloat(spot.MaxShare).Truncate(17)
-		x.Spot = &proof.TimedSpot{Price: price.Rat(), Share: decimals.Rat()}
+		x.Spot = &supply.Spot{Price: price.Rat(), Share: decimals.Rat()}
 	}
 	return x
 }
