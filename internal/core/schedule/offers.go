@@ -2,7 +2,6 @@ package schedule
 
 import (
 	"context"
-	"math"
 
 	"example.org/headroom/internal/core/lp"
 )
@@ -39,15 +38,9 @@ const offerRounds = 12
 
 // Propose looks for prices of VMs that bound what any purchase with its plan costs, and for the purchase of the linear program.
 func (p Problem) Propose(ctx context.Context, solver lp.Solver, o Options) (x Proposal) {
-	arrivals := p.arrivals()
-	first := newSearch(&p, arrivals)
-	first.greedy(ctx)
-	prices := &pricing{Problem: &p, best: math.Inf(-1)}
-	prices.try(first.marginal())
-	prices.climb(ctx, first.total())
-	m := newMaster(prices, arrivals)
+	_, m := begin(ctx, &p)
+	prices := m.p
 	m.rounds = offerRounds
-	m.add(prices.prices, nearShare)
 	if m.solve(ctx, solver, o.lpSeconds()); m.bought != nil {
 		prices.climb(ctx, m.least)
 	}

@@ -24,20 +24,26 @@ const (
 	DefaultMoves = 4_000_000
 )
 
-// Solve plans a problem. There is a plan in any case: without an engine its prices come from this package alone, and when the
-// time is over the best so far counts.
-func Solve(ctx context.Context, p Problem, solver lp.Solver, o Options) Plan {
+// begin returns a first plan, and the linear program over options that are cheap at first prices.
+func begin(ctx context.Context, p *Problem) (*search, *master) {
 	arrivals := p.arrivals()
-	first := newSearch(&p, arrivals)
+	first := newSearch(p, arrivals)
 	first.greedy(ctx)
-	prices := &pricing{Problem: &p, best: math.Inf(-1)}
+	prices := &pricing{Problem: p, best: math.Inf(-1)}
 	prices.try(first.marginal())
 	prices.climb(ctx, first.total())
 	m := newMaster(prices, arrivals)
 	m.add(prices.prices, nearShare)
+	return first, m
+}
+
+// Solve plans a problem. There is a plan in any case: without an engine its prices come from this package alone, and when the
+// time is over the best so far counts.
+func Solve(ctx context.Context, p Problem, solver lp.Solver, o Options) Plan {
+	first, m := begin(ctx, &p)
 	best := first
 	if shares := m.solve(ctx, solver, o.lpSeconds()); shares != nil {
-		rounded := newSearch(&p, arrivals)
+		rounded := newSearch(&p, m.arrivals)
 		if rounded.round(shares); rounded.total() < first.total() {
 			best = rounded
 		}
@@ -55,7 +61,7 @@ func Solve(ctx context.Context, p Problem, solver lp.Solver, o Options) Plan {
 	best.repair()
 	best.forward()
 	plan := best.plan()
-	plan.Prices, plan.Engine = prices.prices, prices.engine
+	plan.Prices, plan.Engine = m.p.prices, m.p.engine
 	plan.Bound = p.told(plan.Prices)
 	return plan
 }
