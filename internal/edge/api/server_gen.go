@@ -461,7 +461,7 @@ type ExecutionBatch = executionBatch
 type ExecutionRecord = history.Record
 
 // ExecutionsOnType The VM type whose VMs earlier executions of a class hold.
-type ExecutionsOnType = timetable.OnType
+type ExecutionsOnType = horizon.OnType
 
 // Fact One statement of an answer. The kind, the subject and the figures decide the sentence.
 type Fact = capacity.Fact
@@ -1015,7 +1015,7 @@ type RefusalReason = dispatch.RefusalReason
 type Refusals = clusters.Refusals
 
 // RefusedArrivals Executions that do not run.
-type RefusedArrivals = timetable.RefusedArrivals
+type RefusedArrivals = horizon.RefusedArrivals
 
 // RelaxedPlan The linear program's answer.
 type RelaxedPlan = capacity.RelaxedPlan
