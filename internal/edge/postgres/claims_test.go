@@ -15,7 +15,7 @@ func TestClaimsAmongManyClusters(t *testing.T) {
 	if long() {
 		sizes = []int{1000, 30_000}
 	}
-	var medians []time.Duration
+	var quick []time.Duration // a tenth is quicker: other work on the machine slows the rest down
 	for _, clusters := range sizes {
 		url := pgtest.Database(t)
 		s := pgtest.OpenWith(t, configOf(url))
@@ -37,10 +37,10 @@ func TestClaimsAmongManyClusters(t *testing.T) {
 			seen[c.Cluster] = true
 		}
 		slices.Sort(took)
-		medians = append(medians, took[len(took)/2])
+		quick = append(quick, took[len(took)/10])
 		t.Logf("%d clusters that are due: a claim takes %v (slowest %v)", clusters, took[len(took)/2].Round(10*time.Microsecond), took[len(took)-1].Round(10*time.Microsecond))
 	}
-	if medians[1] > 3*medians[0]+2*time.Millisecond {
-		t.Errorf("a claim takes %v among %d clusters and %v among %d", medians[1], sizes[1], medians[0], sizes[0])
+	if quick[1] > 3*quick[0]+time.Millisecond {
+		t.Errorf("a claim takes %v among %d clusters and %v among %d", quick[1], sizes[1], quick[0], sizes[0])
 	}
 }
