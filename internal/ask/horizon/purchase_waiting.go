@@ -131,9 +131,12 @@ func (a *PurchaseAnswer) tellWaiting() {
 	if w == nil || len(w.Tried) == 0 {
 		return
 	}
-	best := &w.Tried[0]
-	a.Facts.Say("with_waiting", "", fmt.Sprintf("Jobs that may wait count above as they arrive. In the time of the forecasts, until %s and where they wait as plans let them, the cheapest of %s tried buys %s: its VM bill is %s %s, its value refused %s.",
-		words.Moment(w.Until), words.Counted(words.Number(float64(len(w.Tried))), "purchase"), a.bought(best.VMs), words.CentsOf(best.Bill), a.Currency, words.CentsOf(best.ValueRefused)),
+	best, spotless := &w.Tried[0], ""
+	if a.Found != nil && slices.Contains(a.Found.LeftOut, WithoutSpot) {
+		spotless = "without spot VMs and "
+	}
+	a.Facts.Say("with_waiting", "", fmt.Sprintf("Jobs that may wait count above as they arrive. Until %s, %swhere they wait as plans let them, the cheapest of %s tried buys %s: its VM bill is %s %s, its value refused %s.",
+		words.Moment(w.Until), spotless, words.Counted(words.Number(float64(len(w.Tried))), "purchase"), a.bought(best.VMs), words.CentsOf(best.Bill), a.Currency, words.CentsOf(best.ValueRefused)),
 		words.Money("bill", best.Bill, a.Currency), words.Money("value_refused", best.ValueRefused, a.Currency), words.Count("tried", float64(len(w.Tried)), "purchases"))
 	if nothing := w.nothing(); nothing != nil && nothing != best {
 		proved := fmt.Sprintf("It saves %s at least, whatever the schedule without it", words.CentsDown(*w.SavedAtLeast))

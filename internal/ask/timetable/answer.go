@@ -174,6 +174,14 @@ func PlanWithin(times Times, q Question, engine lp.Solver) (Answer, error) {
 		a.Status = capacity.Optimal
 	}
 	g.tell(&pl, &a)
+	spot := int64(0)
+	for i := range a.Hours {
+		spot = max(spot, a.Hours[i].Spot)
+	}
+	if spot > 0 {
+		a.Warnings = append(a.Warnings, capacity.Warning{Code: words.SpotInterruptions, Detail: fmt.Sprintf(
+			"The schedule rents up to %s. They may be taken away at any time, and no interruption is modelled.", words.Counted(words.Number(float64(spot)), "spot VM"))})
+	}
 	a.explain(&asked)
 	return a, nil
 }
@@ -201,14 +209,25 @@ func (g *grid) refusedOfAll(p *schedule.Plan) (found []fault.Finding) {
 			}
 			found = append(found, fault.Finding{Pointer: fmt.Sprintf("/problem/classes/%d/jobs/%s", g.classes[k].of, member), Code: words.CodeShortage,
 				Detail: fmt.Sprintf("%s are promised, and no place was found for %s of them, the first of which arrives in the hour from %s. Raise the quota, give them longer, or promise fewer.",
-					of, words.Number(float64(jobs)), words.Moment(g.at(first-g.classes[k].waited)))})
+					of, words.Number(float64(jobs)), words.Moment(g.at(first-g.classes[k].waited))) + g.onOne()})
 		}
 	}
 	return found
 }
 
+// onOne says that a class has one type of VMs at a time, where that is so.
+func (g *grid) onOne() string {
+	if !g.question.OneType || len(g.types) < 2 {
+		return ""
+	}
+	return " Here a class runs on one VM type at a time; on several at once there may be room."
+}
+
 // fixed returns what contracts cost that are always billed.
 func (g *grid) fixed() (sum decimal.Decimal) {
+	for _, paid := range g.paid {
+		sum = sum.Add(paid)
+	}
 	for _, sources := range g.sources {
 		for _, s := range sources {
 			if s.always {
@@ -225,6 +244,7 @@ func (g *grid) rent(row int, vms int64) (r Rented) {
 	if vms -= r.Spot; r.Spot > 0 {
 		r.Cost.Decimal = g.spots[row].price.Mul(decimal.NewFromInt(r.Spot))
 	}
+	r.Cost.Decimal = r.Cost.Add(g.paid[row])
 	for _, s := range g.sources[row] {
 		n := min(vms, s.vms)
 		vms -= n
@@ -414,8 +434,11 @@ func (a *Answer) explain(q *Question) {
 			wait = "waits"
 		}
 		saved := "as high as in"
-		if !a.Saved.IsZero() {
+		switch {
+		case a.Saved.IsPositive():
 			saved = words.CentsOf(a.Saved) + " lower than in"
+		case a.Saved.IsNegative():
+			saved = words.CentsOf(a.Saved.Opposite()) + " higher than in"
 		}
 		say("waiting", "", fmt.Sprintf("%s %s for a later hour, and bill and value refused together are %s the cheapest plan found without waiting.", words.Counted(words.Number(later), "execution"), wait, saved),
 			words.Money("saved", a.Saved, a.Currency), words.Count("later", later, "executions"))

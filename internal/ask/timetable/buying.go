@@ -39,6 +39,28 @@ func BuyingOf(q *horizon.PurchaseQuestion) (b Buying, err error) {
 	return b, strict.Check(b.checkSpot)
 }
 
+// WithoutSpot leaves spot VMs out, as purchases of a cluster do.
+func (b *Buying) WithoutSpot() {
+	s := &b.Question.Problem.Supply
+	s.Spot, s.VMTypes = nil, slices.Clone(s.VMTypes)
+	for v := range s.VMTypes {
+		s.VMTypes[v].Spot = nil
+	}
+	b.Question.Periods = slices.Clone(b.Question.Periods)
+	for i := range b.Question.Periods {
+		p := &b.Question.Periods[i]
+		p.SpotPrice = nil
+		prices := map[string]horizon.PeriodPrices{}
+		for name, of := range p.Prices {
+			of.Spot = nil
+			prices[name] = of
+		}
+		if p.Prices != nil {
+			p.Prices = prices
+		}
+	}
+}
+
 // checkSpot refuses spot VMs. More VMs bought would allow more of them, so that the bound of all purchases would not hold.
 func (b *Buying) checkSpot(c *strict.Checker) {
 	const detail = "Offers are weighed for waiting jobs against VMs on demand alone; leave spot VMs out."
@@ -102,6 +124,12 @@ func (b *Buying) Bought(vms []int64) (q Question, upfront money.Amount) {
 	}
 	upfront.Decimal = upfront.Round(money.Places)
 	return q, upfront
+}
+
+// hoursOf returns the hours of a term that lie in the time of the question.
+func (b *Buying) hoursOf(from, until time.Time) decimal.Decimal {
+	first, last := max(from.Unix(), b.Question.Start().Unix()), min(until.Unix(), b.End.Unix())
+	return decimal.NewFromInt(max(0, last-first)).DivRound(decimal.NewFromInt(3600), upfrontPlaces)
 }
 
 // term returns when an offer counts. A term that lies outside counts at no time.
@@ -229,7 +257,7 @@ func (b *Buyer) offers(g *grid) (all []schedule.Offer) {
 		x := schedule.Offer{Max: o.Max, From: on*g.hours + first, Until: on*g.hours + last}
 		fixed := b.upfront(o)
 		if o.Billing == capacity.BilledAlways {
-			fixed = fixed.Add(o.Price.Mul(decimal.NewFromInt(int64(last - first))))
+			fixed = fixed.Add(o.Price.Mul(b.hoursOf(from, until)))
 		} else {
 			x.Price = o.Price.InexactFloat64()
 		}

@@ -150,7 +150,7 @@ func asArrivals(h *horizon.Horizon, warn func(code, format string, values ...any
 	for i := range h.Periods {
 		p := &h.Periods[i]
 		if p.Length()%3600 != 0 {
-			return fault.At("", "not_whole", fmt.Sprintf("A price changes at %s or in the hour after it; a schedule plans whole hours. Let prices change at whole hours of UTC.", p.Start.UTC().Format(time.RFC3339)))
+			return fault.At("", "not_whole", fmt.Sprintf("A price changes at %s, within an hour; a schedule plans whole hours. Let prices change at whole hours of UTC.", p.End().UTC().Format(time.RFC3339)))
 		}
 		arrivals := slices.Repeat([]float64{0}, len(h.Problem.Classes))
 		copy(arrivals, p.Arrivals)

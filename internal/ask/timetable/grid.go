@@ -24,6 +24,7 @@ type grid struct {
 	classes  []gridClass         // in the order of the problem, and then those that have waited
 	sources  [][]source          // by row, in the order they are used
 	spots    []spot              // by row; nil is none
+	paid     []decimal.Decimal   // by row, for contracts that are always billed and in force for a part of the hour
 	held     []gridClass         // executions that started before, each group of them as one execution
 	holding  float64             // how many of those take parts that are rounded up
 	// rounding bounds how much too high a bound may be because held is rounded up.
@@ -136,7 +137,7 @@ func newGridOf(q *Question, finer int64) *grid {
 
 // supply lays out what VMs cost.
 func (g *grid) supply() {
-	g.sources = make([][]source, len(g.types)*g.hours)
+	g.sources, g.paid = make([][]source, len(g.types)*g.hours), make([]decimal.Decimal, len(g.types)*g.hours)
 	hour := 0
 	for i := range g.horizon.Periods {
 		priced := g.horizon.Periods[i].Priced(g.horizon.Problem.Supply).Types()
@@ -144,6 +145,7 @@ func (g *grid) supply() {
 			for v := range priced {
 				g.sources[v*g.hours+hour] = g.sourcesOf(&priced[v], g.at(hour))
 				g.addSpot(v*g.hours+hour, priced[v].Spot)
+				g.paid[v*g.hours+hour] = g.paidOf(priced[v].Name, g.at(hour))
 			}
 			hour++
 		}
@@ -398,6 +400,24 @@ func (g *grid) parts(c *capacity.Class, s schedule.Slots) (parts int64) {
 		}
 	}
 	return parts
+}
+
+// paidOf returns what contracts cost for a part of an hour, in which nothing runs on them.
+func (g *grid) paidOf(vmType string, at time.Time) (sum decimal.Decimal) {
+	for i := range g.horizon.Contracts {
+		c := &g.horizon.Contracts[i]
+		from, until := c.From, c.Until
+		if from.Before(at) {
+			from = at
+		}
+		if end := at.Add(time.Hour); until.After(end) {
+			until = end
+		}
+		if c.VMType == vmType && c.Billing == capacity.BilledAlways && until.After(from) && until.Sub(from) < time.Hour {
+			sum = sum.Add(c.Price.Mul(decimal.NewFromInt(c.VMs*int64(until.Sub(from)/time.Second))).DivRound(decimal.NewFromInt(3600), upfrontPlaces))
+		}
+	}
+	return sum
 }
 
 // sourcesOf returns the sources of VMs of a type in an hour, the cheapest first. A contract counts where it is in force for all

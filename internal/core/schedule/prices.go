@@ -115,10 +115,12 @@ func newMaster(p *pricing, arrivals []arrival) *master {
 // nearShare is the part of a penalty by which an option of the first program may cost more than the cheapest one. Programs are
 // solved until the bound is close to their optimum.
 const (
-	nearShare   = 0.002
-	mostRounds  = 3
-	mostColumns = 300_000 // of a program that may be solved in seconds
-	closed      = 5e-5    // relative difference of bound and program at which prices are good enough
+	nearShare  = 0.002
+	mostRounds = 3
+	// Where all that has no room is refused in the first program, each one finds the next cheapest hours.
+	refusedRounds = 20
+	mostColumns   = 300_000 // of a program that may be solved in seconds
+	closed        = 5e-5    // relative difference of bound and program at which prices are good enough
 )
 
 // solve asks for the optimum of the linear program and adds options as its prices ask for them. It returns how many jobs of
@@ -128,8 +130,8 @@ func (m *master) solve(ctx context.Context, solver lp.Solver, seconds float64) [
 		return nil
 	}
 	var shares []map[option]float64
-	climbed, limited := false, false
-	for range m.rounds {
+	climbed, limited, refused := false, false, false
+	for round := 0; round < m.rounds; round++ {
 		program, columns := m.program(limited)
 		if len(columns) > mostColumns {
 			return shares
@@ -137,6 +139,13 @@ func (m *master) solve(ctx context.Context, solver lp.Solver, seconds float64) [
 		answer, err := solver.Solve(ctx, program, lp.Options{Seconds: seconds})
 		if err != nil && !limited { // perhaps since prices that are slightly off prove nothing of columns without a limit
 			limited = true
+			continue
+		}
+		if err == nil && answer.Status == lp.Infeasible && !refused { // quotas leave no room for all in the hours that are cheapest
+			refused, m.rounds = true, max(m.rounds, refusedRounds)
+			for i := range m.arrivals {
+				m.known[i][option{Refused, 0}] = true
+			}
 			continue
 		}
 		if err != nil || answer.Status != lp.Optimal || len(answer.RowDual) != program.Rows() {
@@ -162,12 +171,15 @@ func (m *master) solve(ctx context.Context, solver lp.Solver, seconds float64) [
 			return shares
 		}
 		if bound < 0 { // no plan costs less, and at such prices far too many options are cheap
-			if climbed {
+			if climbed && !refused {
 				return shares
 			}
-			m.p.climb(ctx, answer.Objective)
-			copy(prices, m.p.prices)
-			climbed = true
+			if !climbed {
+				m.p.climb(ctx, answer.Objective)
+			}
+			if climbed = true; !refused {
+				copy(prices, m.p.prices)
+			}
 		}
 		if m.add(prices, 0)+m.add(m.p.prices, 0) == 0 {
 			return shares

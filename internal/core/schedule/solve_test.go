@@ -436,3 +436,19 @@ func TestNobodyWaitsInVain(t *testing.T) {
 		t.Errorf("the cheap hour has %+v", plan.Starts)
 	}
 }
+
+// Where quotas leave no room for all executions in the hours that are cheapest for each, the first program still has a plan: some are
+// refused in it. An engine then proposes prices, and the bound is that of the quotas.
+func TestProgramsUnderQuotas(t *testing.T) {
+	pool := worker.New(worker.Config{Processes: 1})
+	defer pool.Close()
+	p := Problem{Unit: 1, Classes: []Class{{Runs: []Run{{Load: []int64{1}}}, Window: 6, Penalty: 1000, Arrivals: []int64{10, 0, 0, 0, 0, 0}}}}
+	for step := range 6 {
+		p.Supply = append(p.Supply, []Tier{{VMs: 2, Price: float64(1 + step)}})
+	}
+	plan := Solve(t.Context(), p, pool, Options{})
+	checkPlan(t, &p, &plan)
+	if plan.Engine == "" || math.Abs(plan.Cost()-30) > 1e-9 || plan.Bound < 30-1e-5 {
+		t.Errorf("it costs %g with a bound of %g by %q, and two in each of five hours cost 30", plan.Cost(), plan.Bound, plan.Engine)
+	}
+}

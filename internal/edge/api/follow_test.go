@@ -163,7 +163,7 @@ func TestPlansFollowASchedule(t *testing.T) {
 	}
 	var f plans.Following
 	s.ask(s.admin, "GET", "/v1/clusters/lab/schedules/current", nil).want(t, 200).into(t, &f)
-	if f.Answer != nil || !strings.Contains(f.Without, "A price changes at 2026-03-02T12:00:00Z or in the hour after it") {
+	if f.Answer != nil || !strings.Contains(f.Without, "A price changes at 2026-03-02T12:30:00Z, within an hour") {
 		t.Errorf("got %+v", f)
 	}
 	s.cluster("night")
@@ -258,6 +258,31 @@ func TestPlansFollowASchedulesTypes(t *testing.T) {
 	}
 	edit("/v1/clusters/lab/vm-types/fast", `"in_use":true`, `"in_use":false`)
 	plan("on one type again", map[string]float64{})
+}
+
+// Where one type of VMs at a time costs more than waiting saves, no schedule is begun, and that is said.
+func TestNoScheduleThatCostsMoreIsFollowed(t *testing.T) {
+	t.Parallel()
+	s := newService(t, func(c *app.Config) { c.Clock = func() time.Time { return time.Date(2026, 3, 2, 0, 5, 0, 0, time.UTC) } })
+	s.ask(s.admin, "POST", "/v1/clusters", `{"name":"lab","currency":"EUR","options":{"engine":"exact"}}`).want(t, 201)
+	parts := [][2]string{{"/classes", `{"name":"reports","vms_per_job":"1","deadline_s":3600,"due_s":21600,"jobs":{"min":0,"max":0},"penalty":"50"}`}}
+	for _, vmType := range []string{"m", "n"} {
+		parts = append(parts, [2]string{"/vm-types", `{"name":"` + vmType + `","quota":3}`}, [2]string{"/prices", `{"vm_type":"` + vmType + `","price":"1","from":"2026-03-02T00:00:00Z","until":null}`})
+	}
+	for _, part := range parts {
+		s.ask(s.admin, "POST", "/v1/clusters/lab"+part[0], part[1]).want(t, 201)
+	}
+	rows := ""
+	for hour := range 12 {
+		rows += fmt.Sprintf(`,{"class":"reports","hour":"2026-03-02T%02d:00:00Z","arrivals":6}`, hour)
+	}
+	s.ask(s.admin, "PUT", "/v1/clusters/lab/forecasts", `{"rows":[`+rows[1:]+`]}`).want(t, 200)
+	s.ask(s.admin, "POST", "/v1/clusters/lab/plans", nil).want(t, 201)
+	var f plans.Following
+	s.ask(s.admin, "GET", "/v1/clusters/lab/schedules/current", nil).want(t, 200).into(t, &f)
+	if f.Answer != nil || !strings.Contains(f.Without, "a class runs on one VM type at a time, and here that costs more than waiting saves") {
+		t.Errorf("got %+v", f)
+	}
 }
 
 // What waits and what runs is not lost where hours are planned alone for a while, where a class is given a due_s, or loses it.

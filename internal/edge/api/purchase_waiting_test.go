@@ -84,4 +84,13 @@ func TestPurchasesOfClustersWhereJobsWait(t *testing.T) {
 			t.Errorf("%s is answered %d %s", body, a.StatusCode, a.text)
 		}
 	}
+	// Offers are weighed without spot VMs, also where the cluster has some.
+	vmType := s.ask(s.admin, "GET", at+"/vm-types/m", nil).want(t, 200)
+	s.ask(s.admin, "PUT", at+"/vm-types/m", `{"name":"m","spot":{"max_share":0.5}}`, "If-Match", vmType.etag()).want(t, 200)
+	s.ask(s.admin, "POST", at+"/prices", `{"vm_type":"m","purchase":"spot","price":"0.10","from":"2026-03-02T00:00:00Z","until":null}`).want(t, 201)
+	var spotless horizon.PurchaseAnswer
+	s.ask(s.admin, "POST", at+"/purchases", span+`,"with_waiting":true,"leave_out":["spot"]}`).want(t, 200).into(t, &spotless)
+	if x := spotless.WithWaiting; x == nil || !x.Tried[0].Total.Equal(w.Tried[0].Total.Decimal) || !x.Saved.Equal(w.Saved.Decimal) || !strings.Contains(spotless.Explanation, "without spot VMs and where they wait") {
+		t.Errorf("with spot VMs in the cluster it is %+v: %s", x, spotless.Explanation)
+	}
 }

@@ -262,6 +262,9 @@ func (d *Desk) makeSchedule(ctx context.Context, snapshot inputs.Snapshot, named
 	if err != nil {
 		return nil, err
 	}
+	if q.OneType && a.Saved.IsNegative() && len(q.Before.Waiting) == 0 { // what waits already goes on
+		return nil, fault.At("", "not_taken", "In a schedule that plans follow a class runs on one VM type at a time, and here that costs more than waiting saves. Raise the quotas of the types, or use one type.")
+	}
 	return json.Marshal(timetable.Followed{Question: q, Answer: a, Types: types})
 }
 

@@ -137,6 +137,7 @@ func (d *Desk) askBuying(ctx context.Context, cluster string, asked *AskedPurcha
 		return err
 	}
 	b.OnType(q.VMType)
+	b.WithoutSpot()
 	asked.Waiting = &b
 	return nil
 }

@@ -67,7 +67,8 @@ func (c *bought) same(at string, got, want *big.Rat) {
 // offered is an offer in the hours that it covers, from first and before last.
 type offered struct {
 	first, last int
-	upfront     *big.Rat // of one VM, the share in the time
+	begin, end  time.Time // in the time
+	upfront     *big.Rat  // of one VM, the share in the time
 }
 
 // offer lays an offer out.
@@ -92,6 +93,7 @@ func (c *bought) offer(o *capacity.Offer) (x offered) {
 	if begin.Before(end) {
 		x.upfront.Mul(o.Upfront.Rat(), big.NewRat(int64(end.Sub(begin)/time.Second), int64(until.Sub(from)/time.Second)))
 	}
+	x.begin, x.end = begin, end
 	for x.first = 0; x.first < c.hours && c.at(x.first).Before(begin); x.first++ {
 	}
 	for x.last = x.first; x.last < c.hours && !c.at(x.last+1).After(end); x.last++ {
@@ -125,12 +127,21 @@ func (c *bought) table(at string, vms []int64, prices []money.Amount) (s *schedu
 			hour := &s.table.Types[on].Hours[h]
 			hour.Supply = append(hour.Supply, supply.Source{VMs: vms[k], Price: o.Price.Decimal, Always: o.Billing == capacity.BilledAlways})
 		}
+		for h := 0; vms != nil && o.Billing == capacity.BilledAlways && h < c.hours; h++ {
+			if seconds := overlap(x.begin, x.end, c.at(h), c.at(h+1)); seconds > 0 && seconds < 3600 {
+				hour := &s.table.Types[on].Hours[h]
+				if hour.Paid == nil {
+					hour.Paid = new(big.Rat)
+				}
+				hour.Paid.Add(hour.Paid, new(big.Rat).Mul(o.Price.Rat(), big.NewRat(vms[k]*seconds, 3600)))
+			}
+		}
 		if vms != nil {
 			continue
 		}
 		fixed, price := new(big.Rat).Set(x.upfront), o.Price.Rat()
 		if o.Billing == capacity.BilledAlways {
-			fixed.Add(fixed, new(big.Rat).Mul(price, big.NewRat(int64(x.last-x.first), 1)))
+			fixed.Add(fixed, new(big.Rat).Mul(price, big.NewRat(overlap(x.begin, x.end, x.begin, x.end), 3600)))
 			price = new(big.Rat)
 		}
 		s.table.Offers = append(s.table.Offers, proof.TimedOffer{On: on, From: x.first, Until: x.last, Max: o.Max, Fixed: fixed, Price: price})

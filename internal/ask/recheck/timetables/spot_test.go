@@ -138,3 +138,28 @@ func TestPurchasesWithWaitingTakeNoSpot(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// A contract that is always billed is paid for the parts of hours in which it begins and ends, and nothing runs on it then.
+func TestContractsFromHalfHours(t *testing.T) {
+	q := readSchedule(t, []byte(`{"problem": {"currency": "EUR", "supply": {"on_demand": {"price": "1"}}, "classes": [
+	  {"name": "etl", "vms_per_job": "1", "deadline_s": 3600, "due_s": 14400, "jobs": {"min": 0, "max": 0}, "penalty": "50"}]},
+	 "contracts": [{"name": "half", "vms": 4, "price": "0.6", "billing": "always", "upfront": "0", "from": "2026-03-02T07:30:00Z", "until": "2026-03-02T09:30:00Z"}],
+	 "periods": [{"start": "2026-03-02T06:00:00Z", "hours": 1, "arrivals": [6]}, {"start": "2026-03-02T07:00:00Z", "hours": 5, "arrivals": [0]}]}`))
+	a, err := timetable.Plan(t.Context(), q, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Four run from eight to nine on the contract, and two on demand from seven: 4 × 0.6 × 2 h + 2.
+	if a.Cost.Bill.String() != "6.80" || a.Hours[1].Cost.String() != "3.20" || a.Status != capacity.Optimal {
+		t.Errorf("the bill is %s (%s, bound %s), and the hour from seven costs %s", a.Cost.Bill, a.Status, a.Proof.Bound, a.Hours[1].Cost)
+	}
+	planted(t, q, a, map[string]func(*timetable.Answer){
+		"whole hours alone are paid": func(a *timetable.Answer) {
+			for _, h := range []int{1, 3} {
+				a.Hours[h].Cost.Decimal = a.Hours[h].Cost.Sub(decimal.New(12, -1))
+			}
+			a.Cost.Bill = money.Amount{Decimal: a.Cost.Bill.Sub(decimal.New(24, -1))}
+			a.Cost.Total = a.Cost.Bill
+		},
+	})
+}

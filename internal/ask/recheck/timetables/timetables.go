@@ -308,8 +308,16 @@ func (s *scheduled) sources(of *capacity.VMTypeSupply, p *horizon.HorizonPeriod,
 		add(&of.Contracts[i])
 	}
 	for i := range s.question.Contracts {
-		if c := &s.question.Contracts[i]; c.VMType == of.Name && !from.Before(c.From) && !until.After(c.Until) {
+		c := &s.question.Contracts[i]
+		switch seconds := overlap(c.From, c.Until, from, until); {
+		case c.VMType != of.Name:
+		case seconds == 3600:
 			add(&c.Contract)
+		case seconds > 0 && c.Billing == capacity.BilledAlways: // paid, and of no use
+			if x.Paid == nil {
+				x.Paid = new(big.Rat)
+			}
+			x.Paid.Add(x.Paid, new(big.Rat).Mul(c.Price.Rat(), big.NewRat(c.VMs*seconds, 3600)))
 		}
 	}
 	rented := supply.Source{Unlimited: true, Price: of.OnDemand.Price.Decimal}
@@ -335,6 +343,11 @@ func (s *scheduled) sources(of *capacity.VMTypeSupply, p *horizon.HorizonPeriod,
 		x.Spot = &supply.Spot{Price: price.Rat(), Share: decimals.Rat()}
 	}
 	return x
+}
+
+// overlap returns the seconds that two times share.
+func overlap(from, until, begin, end time.Time) int64 {
+	return max(0, min(until.Unix(), end.Unix())-max(from.Unix(), begin.Unix()))
 }
 
 // check holds the answer against what its timetable comes to.

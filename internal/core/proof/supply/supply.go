@@ -12,6 +12,7 @@ import (
 type Hour struct {
 	Supply []Source
 	Spot   *Spot
+	Paid   *big.Rat // beside all of these, whatever is used
 	VMs    int64
 	Price  decimal.Decimal
 }
@@ -49,6 +50,9 @@ func (h *Hour) Bound(bound *big.Rat) (price *big.Rat) {
 		if s.Always {
 			bound.Add(bound, times(s.Price.Rat(), s.VMs))
 		}
+	}
+	if h.Paid != nil {
+		bound.Add(bound, h.Paid)
 	}
 	return price
 }
@@ -99,8 +103,11 @@ func (h *Hour) byPrice() []Source {
 // Cost returns what VMs cost in an hour, the cheapest first, with all that is always billed. It is false if there are too few.
 func (h *Hour) Cost(vms int64) (cost *big.Rat, ok bool) {
 	cost = new(big.Rat)
+	if h.Paid != nil {
+		cost.Set(h.Paid)
+	}
 	if spot := h.spot(vms); spot > 0 {
-		cost = times(h.Spot.Price, spot)
+		cost.Add(cost, times(h.Spot.Price, spot))
 		vms -= spot
 	}
 	for _, s := range h.byPrice() {

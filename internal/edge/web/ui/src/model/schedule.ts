@@ -43,7 +43,7 @@ export function told(a: Schedule, all: boolean, said: (at: string) => string): s
     `From ${said(a.hours[0]!.start)} until ${said(end)} the VM bill is ${money(units(a.cost.bill))}, for ${number(arrived - refused)} of ${count(arrived, "run", "runs")}.`,
     all && "That is if no job is refused that finds room. The plans of the hours refuse those that are not worth their VMs, and rent fewer.",
     refused > 0 && `${count(refused, "run is", "runs are")} refused, on no bill and valued at ${money(units(a.cost.value_refused))}.`,
-    later > 0 && `${count(later, "run waits", "runs wait")} for a later hour, and bill and value refused together are ${saved === 0n ? "as high as in" : `${money(saved)} lower than in`} the cheapest plan found without waiting.`,
+    later > 0 && `${count(later, "run waits", "runs wait")} for a later hour, and bill and value refused together are ${saved === 0n ? "as high as in" : saved > 0n ? `${money(saved)} lower than in` : `${money(-saved)} higher than in`} the cheapest plan found without waiting.`,
     a.status !== "optimal" && `They are at most ${upTo(gap, a.currency)} more than necessary.`,
   ]
     .filter(Boolean)
