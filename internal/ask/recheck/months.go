@@ -37,7 +37,7 @@ func (c *checking) months(q horizon.HorizonQuestion, a horizon.Answer, got any) 
 	}
 	if a.WithWaiting != nil {
 		c.NotChecked = append([]string{"the schedule behind with_waiting, which headroom whatif schedule tells of the same time, to be verified"}, c.NotChecked...)
-		c.waiting(a.WithWaiting)
+		c.waiting(q.Start(), a.WithWaiting)
 		c.waitingCompared(&q, a.WithWaiting)
 	}
 	h := q.Horizon
@@ -406,10 +406,17 @@ func (c *checking) waitingCompared(q *horizon.HorizonQuestion, w *horizon.WithWa
 }
 
 // waiting checks that the figures of a schedule add up.
-func (c *checking) waiting(w *horizon.WithWaiting) {
+func (c *checking) waiting(start time.Time, w *horizon.WithWaiting) {
+	begins := start.UTC() // of a month by the calendar; schedules begin with a whole hour
+	if n := len(w.Months); n > 0 && w.Months[0].Start.Sub(begins).Abs() < time.Hour {
+		begins = w.Months[0].Start.UTC()
+	}
 	sum, total := new(big.Rat), add(w.Bill.Rat(), w.ValueRefused.Rat())
-	for _, m := range w.Months {
-		sum = add(sum, m.Bill.Rat())
+	for i, m := range w.Months {
+		if sum = add(sum, m.Bill.Rat()); !m.Start.Equal(begins) {
+			c.wrong(fmt.Sprintf("/with_waiting/months/%d/start", i), "is %s, and the month begins at %s", m.Start.Format(time.RFC3339), begins.Format(time.RFC3339))
+		}
+		begins = time.Date(begins.Year(), begins.Month()+1, 1, 0, 0, 0, 0, time.UTC)
 	}
 	if sum.Cmp(w.Bill.Rat()) != 0 {
 		c.wrong("/with_waiting/bill", "is %s, and its months add up to %s", w.Bill, trimmed(sum))
@@ -420,7 +427,7 @@ func (c *checking) waiting(w *horizon.WithWaiting) {
 	if w.Gap.IsNegative() || w.Gap.Rat().Cmp(total) > 0 {
 		c.wrong("/with_waiting/gap", "is %s, of a total of %s", w.Gap, trimmed(total))
 	}
-	if n := len(w.Months); n == 0 || !w.Months[n-1].Start.Before(w.Until) {
-		c.wrong("/with_waiting/until", "is %s, before its last month", w.Until.Format(time.RFC3339))
+	if n := len(w.Months); n == 0 || !w.Months[n-1].Start.Before(w.Until) || begins.Before(w.Until) {
+		c.wrong("/with_waiting/until", "is %s, and the months are %d", w.Until.Format(time.RFC3339), n)
 	}
 }

@@ -46,10 +46,12 @@ func TestWaitingBesideMonths(t *testing.T) {
 		t.Error(said)
 	}
 	for at, change := range map[string]func(w *horizon.WithWaiting){
-		"bill":  func(w *horizon.WithWaiting) { w.Months[1].Bill = of(8) },
-		"saved": func(w *horizon.WithWaiting) { w.Saved = of(1) },
-		"gap":   func(w *horizon.WithWaiting) { w.Gap = of(12) },
-		"until": func(w *horizon.WithWaiting) { w.Until = start },
+		"bill":           func(w *horizon.WithWaiting) { w.Months[1].Bill = of(8) },
+		"saved":          func(w *horizon.WithWaiting) { w.Saved = of(1) },
+		"gap":            func(w *horizon.WithWaiting) { w.Gap = of(12) },
+		"until":          func(w *horizon.WithWaiting) { w.Until = start },
+		"months/0/start": func(w *horizon.WithWaiting) { w.Months[0].Start = start.AddDate(0, -1, 0) },
+		"months/1/start": func(w *horizon.WithWaiting) { w.Months[1].Start = start.Add(2 * time.Hour) },
 	} {
 		if said := waits(change); !strings.Contains(said, "/with_waiting/"+at) {
 			t.Errorf("nothing is said of %s: %s", at, said)
