@@ -1,6 +1,7 @@
 package horizon
 
 import (
+	"maps"
 	"slices"
 
 	"example.org/headroom/internal/core/capacity"
@@ -65,11 +66,26 @@ func (q *PurchaseQuestion) Without() Horizon {
 	if slices.Contains(q.LeaveOut, WithoutBudget) {
 		h.Problem.Budget = nil
 	}
-	if slices.Contains(q.LeaveOut, WithoutSpot) && h.Problem.Supply.Spot != nil {
-		h.Problem.Supply.Spot = nil
-		h.Periods = slices.Clone(h.Periods)
-		for i := range h.Periods {
-			h.Periods[i].SpotPrice = nil
+	if slices.Contains(q.LeaveOut, WithoutSpot) {
+		h = h.WithoutSpot()
+	}
+	return h
+}
+
+// WithoutSpot returns the horizon without spot VMs, of any type.
+func (h Horizon) WithoutSpot() Horizon {
+	s := &h.Problem.Supply
+	s.Spot, s.VMTypes = nil, slices.Clone(s.VMTypes)
+	for v := range s.VMTypes {
+		s.VMTypes[v].Spot = nil
+	}
+	h.Periods = slices.Clone(h.Periods)
+	for i := range h.Periods {
+		p := &h.Periods[i]
+		p.SpotPrice, p.Prices = nil, maps.Clone(p.Prices)
+		for name, of := range p.Prices {
+			of.Spot = nil
+			p.Prices[name] = of
 		}
 	}
 	return h

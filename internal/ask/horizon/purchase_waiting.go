@@ -34,7 +34,7 @@ type PurchaseScheduled struct {
 	Total        money.Amount      `json:"total"`
 	Bound        money.Amount      `json:"bound"` // no schedule with this purchase costs less
 	Prices       []money.Amount    `json:"prices"`
-	Schedule     []PurchaseStart   `json:"schedule"`
+	Schedule     []Start           `json:"schedule"`
 	Refused      []RefusedArrivals `json:"refused"`
 	Earlier      []OnType          `json:"earlier,omitempty"`
 }
@@ -51,33 +51,6 @@ const (
 
 // PurchasesTried are why purchases are tried.
 var PurchasesTried = []PurchaseTried{TriedNothing, TriedAtOnce, TriedProgram, TriedImproved}
-
-// PurchaseStart counts executions of a class that arrive in the hour from Arrived and start in that from Start. Of a class
-// that does not wait both are the same: each starts as it arrives. Type names the VMs on which they run.
-type PurchaseStart struct {
-	Class       string    `json:"class"`
-	Arrived     time.Time `json:"arrived"`
-	Start       time.Time `json:"start"`
-	RunSeconds  float64   `json:"run_s"`
-	Jobs        int64     `json:"jobs"`
-	Type        string    `json:"type,omitempty"`
-	MapSlots    int64     `json:"map_slots"` // of each execution; 0 for a class with VMs per job
-	ReduceSlots int64     `json:"reduce_slots"`
-}
-
-// RefusedArrivals counts executions that do not run.
-type RefusedArrivals struct {
-	Class   string    `json:"class"`
-	Arrived time.Time `json:"arrived"`
-	Jobs    int64     `json:"jobs"`
-}
-
-// OnType names the type of VMs that executions of a class hold which arrived before the first hour. It is told of classes
-// that do not wait and can run on several.
-type OnType struct {
-	Class string `json:"class"`
-	Type  string `json:"type"`
-}
 
 // nothing returns the schedule without a purchase, or nil.
 func (w *PurchaseWithWaiting) nothing() *PurchaseScheduled {

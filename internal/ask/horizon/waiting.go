@@ -2,6 +2,7 @@ package horizon
 
 import (
 	"fmt"
+	"math"
 	"time"
 
 	"example.org/headroom/internal/core/money"
@@ -41,9 +42,42 @@ type WaitingSchedule struct {
 	Total        money.Amount      `json:"total"`
 	Bound        money.Amount      `json:"bound"`
 	Prices       []money.Amount    `json:"prices"` // of a VM in each hour; of a type after those of another
-	Schedule     []PurchaseStart   `json:"schedule"`
+	Schedule     []Start           `json:"schedule"`
 	Refused      []RefusedArrivals `json:"refused"`
 	Earlier      []OnType          `json:"earlier,omitempty"`
+}
+
+// Start counts executions of a class that arrive in the hour from Arrived and start in that from Start. Of a class
+// that does not wait both are the same: each starts as it arrives. Type names the VMs on which they run.
+type Start struct {
+	Class       string    `json:"class"`
+	Arrived     time.Time `json:"arrived"`
+	Start       time.Time `json:"start"`
+	RunSeconds  float64   `json:"run_s"`
+	Jobs        int64     `json:"jobs"`
+	Type        string    `json:"type,omitempty"`
+	MapSlots    int64     `json:"map_slots"` // of each execution; 0 for a class with VMs per job
+	ReduceSlots int64     `json:"reduce_slots"`
+}
+
+// Lasts returns for how many hours from a moment executions still run, at most so many.
+func (s *Start) Lasts(from time.Time, most int) int {
+	hours := int(math.Ceil(s.RunSeconds/3600)) - int(from.Sub(s.Start)/time.Hour)
+	return max(0, min(hours, most))
+}
+
+// RefusedArrivals counts executions that do not run.
+type RefusedArrivals struct {
+	Class   string    `json:"class"`
+	Arrived time.Time `json:"arrived"`
+	Jobs    int64     `json:"jobs"`
+}
+
+// OnType names the type of VMs that executions of a class hold which arrived before the first hour. It is told of classes
+// that do not wait and can run on several.
+type OnType struct {
+	Class string `json:"class"`
+	Type  string `json:"type"`
 }
 
 // Compare sets two schedules beside each other.

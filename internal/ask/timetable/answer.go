@@ -55,8 +55,8 @@ type AtOnce struct {
 	Earlier  []OnType          `json:"earlier,omitempty"`
 }
 
-// Rented holds the VMs of one type in an hour, or of all types. Reserved counts those of contracts in use, and the rest is on demand or spot. Cost includes contracts
-// that are always billed. Price is that of one VM in the proof, of the type with the lowest one.
+// Rented holds the VMs of one type in an hour, or of all types. Reserved counts those of contracts in use, and the rest is on demand
+// or spot. Cost includes contracts that are always billed. Price is that of one VM in the proof, of the type with the lowest one.
 type Rented struct {
 	VMs      int64        `json:"vms"`
 	OnDemand int64        `json:"on_demand"`
@@ -79,21 +79,9 @@ type TypeHour struct {
 	Rented
 }
 
-// Start counts executions of a class that arrive in the hour from Arrived and start in that from Start. Of a class
-// that does not wait both are the same: each starts as it arrives. Type names the VMs on which they run.
-type Start struct {
-	Class       string    `json:"class"`
-	Arrived     time.Time `json:"arrived"`
-	Start       time.Time `json:"start"`
-	RunSeconds  float64   `json:"run_s"`
-	Jobs        int64     `json:"jobs"`
-	Type        string    `json:"type,omitempty"`
-	MapSlots    int64     `json:"map_slots"` // of each execution; 0 for a class with VMs per job
-	ReduceSlots int64     `json:"reduce_slots"`
-}
-
-// RefusedArrivals and OnType are rows of purchases with waiting as well.
+// Rows of schedules stand in months and purchases with waiting as well.
 type (
+	Start           = horizon.Start
 	RefusedArrivals = horizon.RefusedArrivals
 	OnType          = horizon.OnType
 )

@@ -380,12 +380,6 @@ func (g *grid) dearest(row int) (price float64) {
 	return price
 }
 
-// Lasts returns for how many hours from a moment executions still run, at most so many.
-func (s *Start) Lasts(from time.Time, most int) int {
-	hours := int(math.Ceil(s.RunSeconds/3600)) - int(from.Sub(s.Start)/time.Hour)
-	return max(0, min(hours, most))
-}
-
 func arrivingOf(periods []horizon.HorizonPeriod, class int) (spans []perf.Arriving) {
 	for i := range periods {
 		spans = append(spans, horizon.Arriving(&periods[i], class)...)

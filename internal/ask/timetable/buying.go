@@ -41,24 +41,8 @@ func BuyingOf(q *horizon.PurchaseQuestion) (b Buying, err error) {
 
 // WithoutSpot leaves spot VMs out, as purchases of a cluster do.
 func (b *Buying) WithoutSpot() {
-	s := &b.Question.Problem.Supply
-	s.Spot, s.VMTypes = nil, slices.Clone(s.VMTypes)
-	for v := range s.VMTypes {
-		s.VMTypes[v].Spot = nil
-	}
-	b.Question.Periods = slices.Clone(b.Question.Periods)
-	for i := range b.Question.Periods {
-		p := &b.Question.Periods[i]
-		p.SpotPrice = nil
-		prices := map[string]horizon.PeriodPrices{}
-		for name, of := range p.Prices {
-			of.Spot = nil
-			prices[name] = of
-		}
-		if p.Prices != nil {
-			p.Prices = prices
-		}
-	}
+	h := b.Question.horizon().WithoutSpot()
+	b.Question.Problem, b.Question.Periods = h.Problem, h.Periods
 }
 
 // checkSpot refuses spot VMs. More VMs bought would allow more of them, so that the bound of all purchases would not hold.
@@ -87,7 +71,7 @@ func OfHorizon(h *horizon.Horizon) (Question, error) {
 
 // Waiting is the schedule with what it comes to, as other answers tell it.
 func (a *Answer) Waiting() horizon.WaitingSchedule {
-	w := horizon.WaitingSchedule{Bill: a.Cost.Bill, ValueRefused: a.Cost.ValueRefused, Total: a.Cost.Total, Bound: a.Proof.Bound, Schedule: []horizon.PurchaseStart{}, Refused: a.Refused, Earlier: a.Earlier}
+	w := horizon.WaitingSchedule{Bill: a.Cost.Bill, ValueRefused: a.Cost.ValueRefused, Total: a.Cost.Total, Bound: a.Proof.Bound, Schedule: []Start{}, Refused: a.Refused, Earlier: a.Earlier}
 	for v := range max(1, len(a.Hours[0].ByType)) {
 		for h := range a.Hours {
 			price := a.Hours[h].Price
@@ -97,9 +81,7 @@ func (a *Answer) Waiting() horizon.WaitingSchedule {
 			w.Prices = append(w.Prices, price)
 		}
 	}
-	for _, s := range a.Schedule {
-		w.Schedule = append(w.Schedule, horizon.PurchaseStart(s))
-	}
+	w.Schedule = append(w.Schedule, a.Schedule...)
 	return w
 }
 
@@ -126,10 +108,10 @@ func (b *Buying) Bought(vms []int64) (q Question, upfront money.Amount) {
 	return q, upfront
 }
 
-// hoursOf returns the hours of a term that lie in the time of the question.
-func (b *Buying) hoursOf(from, until time.Time) decimal.Decimal {
+// secondsOf returns the seconds of a term that lie in the time of the question.
+func (b *Buying) secondsOf(from, until time.Time) decimal.Decimal {
 	first, last := max(from.Unix(), b.Question.Start().Unix()), min(until.Unix(), b.End.Unix())
-	return decimal.NewFromInt(max(0, last-first)).DivRound(decimal.NewFromInt(3600), upfrontPlaces)
+	return decimal.NewFromInt(max(0, last-first))
 }
 
 // term returns when an offer counts. A term that lies outside counts at no time.
@@ -147,11 +129,7 @@ const upfrontPlaces = 30
 // upfront returns the share of the payment for one VM.
 func (b *Buying) upfront(o *capacity.Offer) decimal.Decimal {
 	from, until := o.Term(b.Question.Start())
-	first, last := max(from.Unix(), b.Question.Start().Unix()), min(until.Unix(), b.End.Unix())
-	if last <= first {
-		return decimal.Zero
-	}
-	return o.Upfront.Mul(decimal.NewFromInt(last-first)).DivRound(decimal.NewFromInt(until.Unix()-from.Unix()), upfrontPlaces)
+	return o.Upfront.Mul(b.secondsOf(from, until)).DivRound(decimal.NewFromInt(until.Unix()-from.Unix()), upfrontPlaces)
 }
 
 // Buyer tries purchases, each with a schedule.
@@ -257,7 +235,7 @@ func (b *Buyer) offers(g *grid) (all []schedule.Offer) {
 		x := schedule.Offer{Max: o.Max, From: on*g.hours + first, Until: on*g.hours + last}
 		fixed := b.upfront(o)
 		if o.Billing == capacity.BilledAlways {
-			fixed = fixed.Add(o.Price.Mul(b.hoursOf(from, until)))
+			fixed = fixed.Add(o.Price.Mul(b.secondsOf(from, until)).DivRound(decimal.NewFromInt(3600), upfrontPlaces))
 		} else {
 			x.Price = o.Price.InexactFloat64()
 		}
@@ -305,7 +283,6 @@ func (b *Buyer) share() {
 // fits reports whether there are so many VMs.
 func (g *grid) fits(vms []int64) bool {
 	for row, n := range vms {
-		n -= g.spot(row, n)
 		for _, s := range g.sources[row] {
 			n -= min(n, s.vms)
 		}
@@ -396,7 +373,7 @@ func (b *Buyer) Answer() (w horizon.PurchaseWithWaiting, err error) {
 	w.Until, w.Prices = b.Question.End().UTC(), amounts(b.prices)
 	for _, i := range b.ordered() {
 		t := &b.tried[i]
-		x := horizon.PurchaseScheduled{VMs: t.vms, Why: t.why, ValueRefused: t.cost.ValueRefused, Earlier: t.grid.earlier(&t.plan), Schedule: []horizon.PurchaseStart{}}
+		x := horizon.PurchaseScheduled{VMs: t.vms, Why: t.why, ValueRefused: t.cost.ValueRefused, Earlier: t.grid.earlier(&t.plan), Schedule: []Start{}}
 		x.Upfront.Decimal = t.upfront
 		x.Bill.Decimal = t.cost.Bill.Add(t.upfront)
 		x.Total.Decimal = x.Bill.Add(x.ValueRefused.Decimal)
@@ -404,9 +381,7 @@ func (b *Buyer) Answer() (w horizon.PurchaseWithWaiting, err error) {
 		x.Bound.Decimal, x.Prices = decimal.Min(bound, x.Total.Decimal), amounts(prices)
 		var starts []Start
 		starts, x.Refused = t.grid.rows(&t.plan)
-		for _, s := range starts {
-			x.Schedule = append(x.Schedule, horizon.PurchaseStart(s))
-		}
+		x.Schedule = append(x.Schedule, starts...)
 		w.Tried = append(w.Tried, x)
 	}
 	w.Bound.Decimal = decimal.Min(decimal.NewFromFloat(b.bound-b.grid.rounding).RoundFloor(money.Places).Add(b.grid.fixed()), w.Tried[0].Total.Decimal)

@@ -269,11 +269,11 @@ func (f *Followed) Lay(p *capacity.Problem, hour time.Time, kept func(class stri
 		for _, s := range running[c.Name] {
 			n := float64(s.Jobs) / float64(turnsOf(s.RunSeconds))
 			sum += n
-			if rest := s.RunSeconds - fixed; s.ends(&demand, rest) {
+			if rest := s.RunSeconds - fixed; endsWithin(s, &demand, rest) {
 				rates += n / rest
 				shortest, longest = min(shortest, s.RunSeconds), max(longest, s.RunSeconds)
 			} else {
-				rates, changed = rates+n*s.rate(&on, &demand), true
+				rates, changed = rates+n*rateOf(s, &on, &demand), true
 			}
 		}
 		c.ArrivalsPerHour = 0
@@ -352,8 +352,8 @@ func (q *Question) startedAtOnce() {
 	}
 }
 
-// ends reports whether executions end with their slots within some seconds. They may not where their class has changed since.
-func (s *Start) ends(d *capacity.Demand, seconds float64) bool {
+// endsWithin reports whether executions end with their slots within some seconds. They may not where their class has changed since.
+func endsWithin(s Start, d *capacity.Demand, seconds float64) bool {
 	took := 0.0
 	for _, phase := range [][2]float64{{d.MapWorkSeconds, float64(s.MapSlots)}, {d.ReduceWorkSeconds, float64(s.ReduceSlots)}} {
 		if phase[0] > 0 {
@@ -363,8 +363,8 @@ func (s *Start) ends(d *capacity.Demand, seconds float64) bool {
 	return seconds > 0 && took <= seconds*(1+1e-6)
 }
 
-// rate is one over the seconds in which an execution of a class takes as many VMs as these do, besides its fixed ones.
-func (s *Start) rate(c *capacity.Class, d *capacity.Demand) float64 {
+// rateOf is one over the seconds in which an execution of a class takes as many VMs as these do, besides its fixed ones.
+func rateOf(s Start, c *capacity.Class, d *capacity.Demand) float64 {
 	root := 0.0
 	for _, phase := range [][2]float64{{d.MapWorkSeconds, float64(c.SlotsPerVM.Map)}, {d.ReduceWorkSeconds, float64(c.SlotsPerVM.Reduce)}} {
 		root += math.Sqrt(max(0, phase[0]) / max(1, phase[1]))

@@ -1118,7 +1118,7 @@ type ScheduledClass = timetable.Class
 type ScheduledRound = pool.ScheduledRound
 
 // ScheduledStart Executions of a class that arrive in one hour and start together. Of a class that does not wait both hours are the same, and each starts as it arrives.
-type ScheduledStart = timetable.Start
+type ScheduledStart = horizon.Start
 
 // SecretRequest Another secret for a webhook.
 type SecretRequest = secretRequest

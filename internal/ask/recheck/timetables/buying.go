@@ -186,9 +186,7 @@ func (c *bought) checkTried(i int) {
 // checkScheduled checks a schedule in its timetable, beside what is paid for it besides.
 func (c *bought) checkScheduled(s *scheduled, at string, paid *big.Rat, t *horizon.WaitingSchedule) {
 	s.answer.Refused = t.Refused
-	for _, x := range t.Schedule {
-		s.answer.Schedule = append(s.answer.Schedule, timetable.Start(x))
-	}
+	s.answer.Schedule = t.Schedule
 	s.starts, s.earlier = s.timed("", s.answer.Schedule, t.Refused), s.heldOn("/earlier", t.Earlier)
 	if len(s.findings) == 0 {
 		sum, faults := s.table.CheckFewest(s.starts, s.earlier)

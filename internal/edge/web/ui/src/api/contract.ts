@@ -3198,23 +3198,12 @@ export type PurchaseScheduled = {
   earlier?: Array<ExecutionsOnType>;
   prices: Array<Amount>;
   refused: Array<RefusedArrivals>;
-  schedule: Array<PurchaseStart>;
+  schedule: Array<ScheduledStart>;
   total: Amount;
   upfront: Amount;
   value_refused: Amount;
   vms: Array<number>;
   why: "nothing_bought" | "best_at_once" | "program" | "improved";
-};
-
-export type PurchaseStart = {
-  arrived: string;
-  class: string;
-  jobs: number;
-  map_slots: number;
-  reduce_slots: number;
-  run_s: number;
-  start: string;
-  type?: string;
 };
 
 export type PurchaseWithWaiting = {
@@ -4474,7 +4463,7 @@ export type WaitingSchedule = {
   earlier?: Array<ExecutionsOnType>;
   prices: Array<Amount>;
   refused: Array<RefusedArrivals>;
-  schedule: Array<PurchaseStart>;
+  schedule: Array<ScheduledStart>;
   total: Amount;
   value_refused: Amount;
 };
