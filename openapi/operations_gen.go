@@ -688,6 +688,14 @@ func ReplaceVMType(cluster, name string) Request {
 	return to("PUT", "/v1/clusters/{cluster}/vm-types/{name}", cluster, name)
 }
 
+type ClusterWaitingQuery struct {
+	Format string `query:"format"`
+}
+
+func ClusterWaiting(cluster string, query *ClusterWaitingQuery) Request {
+	return to("POST", "/v1/clusters/{cluster}/waiting", cluster).with(query)
+}
+
 type ClusterWhatIfQuery struct {
 	Format string `query:"format"`
 }
@@ -801,6 +809,12 @@ type TargetsQuery struct {
 }
 
 func Targets(query *TargetsQuery) Request { return to("POST", "/v1/targets").with(query) }
+
+type WaitingQuery struct {
+	Format string `query:"format"`
+}
+
+func Waiting(query *WaitingQuery) Request { return to("POST", "/v1/waiting").with(query) }
 func ListWebhooks() List                  { return List{to("GET", "/v1/webhooks")} }
 func CreateWebhook() Request              { return to("POST", "/v1/webhooks") }
 func DeleteWebhook(id string) Request     { return to("DELETE", "/v1/webhooks/{id}", id) }

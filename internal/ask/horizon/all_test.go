@@ -163,7 +163,7 @@ func TestAllUnderAScenario(t *testing.T) {
 		{whatif.ScenarioChange{What: whatif.ChangeDemand, Class: "etl", Value: new(plantest.AmountIn(t, "7"))}, 14, 0},
 		{whatif.ScenarioChange{What: whatif.ChangePromised, Class: "etl", Value: new(plantest.AmountIn(t, "1"))}, 2, 4},
 	} {
-		changed, err := h.Under(whatif.Scenario{Changes: []whatif.ScenarioChange{c.change}})
+		changed, err := h.Under(whatif.Scenario{Changes: []whatif.ScenarioChange{c.change}}, false)
 		if err != nil {
 			t.Fatal(err)
 		}

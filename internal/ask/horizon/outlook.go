@@ -24,6 +24,7 @@ type Outlook struct {
 	Assume          Assumption       // the demand after the forecasts, with whose last hour the outlook then ends
 	AssumeUntil     time.Time
 	Scenario        whatif.AskedScenario // laid over the horizon; with the changes of a saved one
+	Waiting         bool                 // classes say how long their jobs may wait
 }
 
 // ForecastSeries holds a class's forecasts of a kind, by hour.
@@ -59,6 +60,14 @@ func (o *Outlook) forecastEnd() time.Time {
 	return time.Unix(3600*(last+1), 0).UTC()
 }
 
+// addWindows lets jobs of the classes of a problem wait as long as they may.
+func (o *Outlook) addWindows(p *capacity.Problem) {
+	for k := range p.Classes {
+		of := slices.IndexFunc(o.Classes, func(c inputs.PlannedClass) bool { return c.Name == p.Classes[k].Name })
+		p.Classes[k].Due, p.Classes[k].DueSeconds = o.Classes[of].Due, o.Classes[of].DueSeconds
+	}
+}
+
 // SayWhatFollows ends a sentence about a time that is longer than the forecasts.
 const SayWhatFollows = `say what follows the forecasts ("assume": "last_week_repeats", for instance), or give longer ones.`
 
@@ -77,6 +86,9 @@ func (o Outlook) Horizon() (Horizon, []capacity.Warning, error) {
 	p, err := base.Problem(o.From)
 	if err != nil {
 		return Horizon{}, nil, err
+	}
+	if o.Waiting {
+		o.addWindows(&p)
 	}
 	h := Horizon{Problem: p}
 	typed := len(p.Supply.VMTypes) > 0
@@ -104,7 +116,7 @@ func (o Outlook) Horizon() (Horizon, []capacity.Warning, error) {
 		}
 		warnings = append(warnings, o.tellAssumed())
 	}
-	if h, err = h.Under(o.Scenario.Scenario()); o.Scenario.Saved != "" {
+	if h, err = h.Under(o.Scenario.Scenario(), o.Waiting); o.Scenario.Saved != "" {
 		warnings = append(warnings, capacity.Warning{Code: "under_scenario", Detail: fmt.Sprintf("All figures hold under the saved scenario %q.", fault.Clip(o.Scenario.Saved))})
 	}
 	return h, warnings, o.Scenario.Place(err)

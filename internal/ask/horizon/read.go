@@ -173,6 +173,9 @@ func ReadHorizon(data []byte, limits capacity.Limits, overrides ...func(*capacit
 		q.check(c)
 		q.Horizon.checkDue(c, q.WithWaiting, "the same time comes to")
 	})
+	if err == nil && q.Scenario != nil && !q.WithWaiting {
+		err = q.Scenario.RefuseDue()
+	}
 	if err == nil {
 		err = q.checkLaid()
 	}
@@ -218,7 +221,7 @@ func (q *HorizonQuestion) Laid() (*Horizon, error) {
 		return &q.Horizon, nil
 	}
 	if q.laid == nil {
-		laid, err := q.Under(q.Scenario.Scenario())
+		laid, err := q.Under(q.Scenario.Scenario(), q.WithWaiting)
 		if err != nil {
 			return nil, q.Scenario.Place(err)
 		}

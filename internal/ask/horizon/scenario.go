@@ -13,13 +13,14 @@ import (
 
 // Under returns the horizon with the changes of a scenario, which hold all the time. In every period they do what they
 // do to the problem of that time, but that promises are those of the classes. An added contract has no end. The upfront
-// payment of a contract follows its VMs. Arrivals are multiplied by factors; a value of the demand takes their place.
-func (h Horizon) Under(s whatif.Scenario) (Horizon, error) {
+// payment of a contract follows its VMs. Arrivals are multiplied by factors; a value of the demand takes their place. Where
+// no jobs wait, changes of how long they may are left alone.
+func (h Horizon) Under(s whatif.Scenario, waiting bool) (Horizon, error) {
 	if len(s.Changes) == 0 {
 		return h, nil
 	}
 	whole := h.withTerms()
-	changed, err := s.Apply(whole)
+	changed, err := s.ApplyInTime(whole, waiting)
 	if err != nil {
 		return Horizon{}, err
 	}
@@ -118,7 +119,7 @@ func (u *underScenario) learn() error {
 	for k := range p.Classes {
 		p.Classes[k].Jobs = capacity.JobRange{Max: 1}
 	}
-	one, err := u.s.Apply(p)
+	one, err := u.s.ApplyInTime(p, false)
 	if err != nil {
 		return err
 	}
@@ -166,7 +167,7 @@ func (u *underScenario) change(p *HorizonPeriod) error {
 			*j = j.Of(0)
 		}
 	}
-	after, err := u.s.Apply(before)
+	after, err := u.s.ApplyInTime(before, false)
 	if err != nil {
 		return fmt.Errorf("from %s on: %w", p.Start.UTC().Format("2006-01-02T15:04Z"), err)
 	}

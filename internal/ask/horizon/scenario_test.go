@@ -137,7 +137,7 @@ func TestAScenarioChangesArrivals(t *testing.T) {
 	}
 	h.Problem = drawn.Problem
 	h.Problem.Classes = h.Problem.Classes[:2]
-	got, err := h.Under(whatif.Scenario{Changes: []whatif.ScenarioChange{{What: whatif.ChangeDemand, Factor: &twice}, {What: whatif.ChangeDemand, Class: "c1", Value: &three}}})
+	got, err := h.Under(whatif.Scenario{Changes: []whatif.ScenarioChange{{What: whatif.ChangeDemand, Factor: &twice}, {What: whatif.ChangeDemand, Class: "c1", Value: &three}}}, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,7 +152,7 @@ func TestAScenarioChangesUpfront(t *testing.T) {
 	half := 0.5
 	h := Horizon{Periods: []HorizonPeriod{{Start: at(0), Hours: 1}}, Contracts: []TermContract{{Contract: capacity.Contract{Name: "k", VMs: 4, Price: cash(5), Billing: capacity.BilledUsed}, Upfront: cash(1000), From: at(0), Until: at(1)}}}
 	h.Problem.Supply.OnDemand.Price = cash(20)
-	got, err := h.Under(whatif.Scenario{Changes: []whatif.ScenarioChange{{What: whatif.ChangeContract, Contract: "k", Factor: &half}}})
+	got, err := h.Under(whatif.Scenario{Changes: []whatif.ScenarioChange{{What: whatif.ChangeContract, Contract: "k", Factor: &half}}}, false)
 	if err != nil || len(got.Contracts) != 1 || got.Contracts[0].VMs != 2 || got.Contracts[0].Upfront.String() != "5.00" || len(got.Problem.Supply.Contracts) != 0 {
 		t.Errorf("got %+v, %v", got, err)
 	}

@@ -98,6 +98,9 @@ func check(question, answer []byte, o Options, known map[string]proof.Least) (re
 	case "months":
 		q, wrong := horizon.ReadHorizon(without(question, "offers", "factors"), o.Limits)
 		err = checkWith(c, q, wrong, answer, c.months)
+	case "waiting":
+		q, wrong := timetable.ReadSweep(question, o.Limits)
+		err = checkWith(c, q, wrong, answer, c.waitingSweep)
 	case "schedule":
 		q, wrong := timetable.Read(question, o.Limits)
 		err = checkWith(c, q, wrong, answer, c.schedule)
@@ -161,6 +164,8 @@ func kindOf(question, answer []byte) string {
 	switch {
 	case q["offers"] != nil && (a == nil || a["recommended"] != nil):
 		return "purchase"
+	case q["periods"] != nil && q["vary"] != nil:
+		return "waiting"
 	case q["periods"] != nil && a["schedule"] != nil:
 		return "schedule"
 	case q["periods"] != nil:

@@ -49,7 +49,7 @@ type change struct {
 
 func (x change) apply() bool {
 	switch of := x.of; of.What {
-	case whatif.ChangeDeadline, whatif.ChangeDemand, whatif.ChangePromised, whatif.ChangePenalty:
+	case whatif.ChangeDeadline, whatif.ChangeDemand, whatif.ChangePromised, whatif.ChangePenalty, whatif.ChangeDue:
 		return x.classes()
 	case whatif.ChangeBound:
 		x.Options.Bound = of.Bound
@@ -124,6 +124,11 @@ func (x change) classes() bool {
 			if c.Jobs.Min, c.Jobs.All = x.jobs(c.Jobs.Min), false; c.Jobs.Min > c.Jobs.Max {
 				return false // more than are asked for, though a later change may raise the demand
 			}
+		case whatif.ChangeDue:
+			if x.of.Value == nil && c.Due != "" {
+				return false
+			}
+			c.DueSeconds, c.Due = float(x.number(number(c.DueSeconds))), ""
 		default:
 			c.Penalty = x.amount(c.Penalty)
 		}

@@ -68,7 +68,7 @@ func TestChangesAreLaidOverTimeAlike(t *testing.T) {
 		}
 		for i := range plantest.Trials(200, 3000) {
 			changes := drawnOverTime(rand.New(rand.NewPCG(61, uint64(i))), text == typedText)
-			want, err := q.Under(whatif.Scenario{Changes: changes})
+			want, err := q.Under(whatif.Scenario{Changes: changes}, false)
 			got, ok := laid(q.Horizon, changes)
 			if ok != (err == nil) {
 				t.Fatalf("%+v: laid %t, and the question says %v", changes, ok, err)

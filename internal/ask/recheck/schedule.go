@@ -10,6 +10,10 @@ import (
 
 var scheduleNotChecked = []string{"that no plan without waiting is cheaper than at_once", "the engine that proposed prices"}
 
+func sameFact(x, y capacity.Fact) bool {
+	return x.Kind == y.Kind && x.Subject == y.Subject && x.Claim == y.Claim && slices.Equal(x.Figures, y.Figures)
+}
+
 // schedule checks the answer about a schedule.
 func (c *checking) schedule(q timetable.Question, a timetable.Answer, _ any) {
 	c.NotChecked = scheduleNotChecked
@@ -20,9 +24,7 @@ func (c *checking) schedule(q timetable.Question, a timetable.Answer, _ any) {
 		c.wrong(f.Pointer, "%s", f.Detail)
 	}
 	c.end(PlansCheck, "Every execution starts once, in time, on VMs that are rented, also where nothing waits. The sums and the bound are right.")
-	if told := a.Retold(&q); told.Explanation != a.Explanation || !slices.EqualFunc(told.Facts, a.Facts, func(x, y capacity.Fact) bool {
-		return x.Kind == y.Kind && x.Subject == y.Subject && x.Claim == y.Claim && slices.Equal(x.Figures, y.Figures)
-	}) {
+	if told := a.Retold(&q); told.Explanation != a.Explanation || !slices.EqualFunc(told.Facts, a.Facts, sameFact) {
 		c.wrong("/explanation", "does not say the figures of the answer")
 	}
 	c.unwarned("", a.Warnings)

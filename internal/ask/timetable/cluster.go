@@ -13,7 +13,6 @@ import (
 	"example.org/headroom/internal/core/perf"
 	"example.org/headroom/internal/core/strict"
 	"example.org/headroom/internal/core/words"
-	"example.org/headroom/internal/data/inputs"
 )
 
 // ClusterQuestion asks when the executions that are forecast of a cluster are to start.
@@ -27,19 +26,23 @@ var clusterShape = strict.NewShape("a schedule's question", nil, "from", "until"
 // ReadCluster reads a question about a cluster.
 func ReadCluster(data []byte) (q ClusterQuestion, err error) {
 	r := strict.NewReader(data)
-	r.Object(clusterShape, func(name string) {
-		if name == "scenario" {
-			q.Scenario = whatif.ReadAskedScenario(r, whatif.AskedScenarioShape)
-			return
-		}
-		horizon.ReadSpanMember(r, name, &q.Span)
-	})
+	r.Object(clusterShape, func(name string) { q.read(r, name) })
 	r.End()
-	err = r.Result(func(c *strict.Checker) {
-		q.Span.Check(c)
-		whatif.CheckAskedScenario(c, q.Scenario)
-	})
+	err = r.Result(q.check)
 	return q, err
+}
+
+func (q *ClusterQuestion) read(r *strict.Reader, name string) {
+	if name == "scenario" {
+		q.Scenario = whatif.ReadAskedScenario(r, whatif.AskedScenarioShape)
+		return
+	}
+	horizon.ReadSpanMember(r, name, &q.Span)
+}
+
+func (q *ClusterQuestion) check(c *strict.Checker) {
+	q.Span.Check(c)
+	whatif.CheckAskedScenario(c, q.Scenario)
 }
 
 // daysPlanned is the time that a schedule plans where no end is given.
@@ -53,10 +56,12 @@ func (q ClusterQuestion) Ends(now time.Time) (from, until time.Time, open bool) 
 	return from, until, open
 }
 
-// LongestWindow returns the time after an arrival in which an execution of any class may still run, and whole hours more.
+// LongestWindow returns the time after an arrival in which an execution of any class may still run, and whole hours more. The
+// outlook's scenario may make it longer.
 func LongestWindow(o *horizon.Outlook) (longest time.Duration) {
 	for _, c := range o.Classes {
-		hours := math.Ceil(max(c.DueSeconds, c.DeadlineSeconds)/3600) + 1
+		seconds := max(longer(o, c.Name, whatif.ChangeDue, c.DueSeconds), longer(o, c.Name, whatif.ChangeDeadline, c.DeadlineSeconds))
+		hours := math.Ceil(min(seconds, capacity.MaxSeconds)/3600) + 1
 		if c.Due != "" { // a day, which may have 25 hours
 			hours += 26
 		}
@@ -65,46 +70,31 @@ func LongestWindow(o *horizon.Outlook) (longest time.Duration) {
 	return longest
 }
 
+// longer returns the most that changes of a scenario make of the seconds of a class.
+func longer(o *horizon.Outlook, class string, what whatif.What, seconds float64) float64 {
+	for i := range o.Scenario.Changes {
+		switch ch := &o.Scenario.Changes[i]; {
+		case ch.What != what || ch.Class != "" && ch.Class != class:
+		case ch.Value != nil:
+			seconds = max(seconds, ch.Value.Float())
+		default:
+			seconds *= max(1, *ch.Factor)
+		}
+	}
+	return seconds
+}
+
 // QuestionOf returns the question about the arrivals before a moment. The hours after it have prices alone, so that everything
 // that arrived can end. A schedule of the time before may have left something.
 func QuestionOf(o horizon.Outlook, end time.Time, before *Before) (q Question, warnings []capacity.Warning, err error) {
-	asked, tail := o, o
-	asked.Until, tail.From = end, end
-	h, warnings, err := asked.Horizon()
+	h, warnings, err := timeOf(o, end, before, (*capacity.Class).MayWait)
 	if err != nil {
 		return q, nil, err
 	}
-	warnings = slices.DeleteFunc(warnings, func(w capacity.Warning) bool { return w.Code == "windows_left_out" })
-	if tail.Until.After(end) {
-		after, _, err := tail.Horizon()
-		if err != nil {
-			return q, nil, err
-		}
-		for _, p := range after.Periods {
-			p.Jobs, p.Unforecast = slices.Repeat([]float64{0}, len(h.Problem.Classes)), false
-			p.Arrivals = nil
-			h.Periods = append(h.Periods, p)
-		}
-	}
-	warn := func(code, format string, values ...any) {
+	err = asArrivals(&h, func(code, format string, values ...any) {
 		warnings = append(warnings, capacity.Warning{Code: code, Detail: fmt.Sprintf(format, values...)})
-	}
-	due := map[string]inputs.PlannedClass{}
-	for _, c := range o.Classes {
-		due[c.Name] = c
-	}
-	if err := schedulable(&h.Problem, due, before != nil, warn); err != nil {
-		return q, nil, err
-	}
-	if before == nil {
-		for k := range h.Problem.Classes {
-			if c := &h.Problem.Classes[k]; c.MayWait() && slices.ContainsFunc(h.Earlier, func(p horizon.HorizonPeriod) bool { return p.Arrivals[k] > 0 }) {
-				warn("earlier_left_out", "Executions of %q that arrived before %s are left out, and other classes that may wait likewise.", fault.Clip(c.Name), asked.From.Format(time.RFC3339))
-				break
-			}
-		}
-	}
-	if err := asArrivals(&h, warn); err != nil {
+	})
+	if err != nil {
 		return q, nil, err
 	}
 	q = Question{Problem: h.Problem, Contracts: h.Contracts, Periods: h.Periods, Earlier: h.Earlier, Before: before}
@@ -117,9 +107,46 @@ func QuestionOf(o horizon.Outlook, end time.Time, before *Before) (q Question, w
 	return q, warnings, fault.Move(strict.Check(q.check), func(string) string { return "" })
 }
 
+// timeOf returns the time of an outlook with its jobs at once, and hours after a moment that have prices alone.
+func timeOf(o horizon.Outlook, end time.Time, before *Before, waits func(*capacity.Class) bool) (h horizon.Horizon, warnings []capacity.Warning, err error) {
+	o.Waiting = true
+	asked, tail := o, o
+	asked.Until, tail.From = end, end
+	if h, warnings, err = asked.Horizon(); err != nil {
+		return h, nil, err
+	}
+	warnings = slices.DeleteFunc(warnings, func(w capacity.Warning) bool { return w.Code == "windows_left_out" })
+	if tail.Until.After(end) {
+		after, _, err := tail.Horizon()
+		if err != nil {
+			return h, nil, err
+		}
+		for _, p := range after.Periods {
+			p.Jobs, p.Unforecast = slices.Repeat([]float64{0}, len(h.Problem.Classes)), false
+			p.Arrivals = nil
+			h.Periods = append(h.Periods, p)
+		}
+	}
+	warn := func(code, format string, values ...any) {
+		warnings = append(warnings, capacity.Warning{Code: code, Detail: fmt.Sprintf(format, values...)})
+	}
+	if err := schedulable(&h.Problem, before != nil, waits, warn); err != nil {
+		return h, nil, err
+	}
+	if before == nil {
+		for k := range h.Problem.Classes {
+			if c := &h.Problem.Classes[k]; c.MayWait() && slices.ContainsFunc(h.Earlier, func(p horizon.HorizonPeriod) bool { return p.Arrivals[k] > 0 }) {
+				warn("earlier_left_out", "Executions of %q that arrived before %s are left out, and other classes that may wait likewise.", fault.Clip(c.Name), asked.From.Format(time.RFC3339))
+				break
+			}
+		}
+	}
+	return h, warnings, nil
+}
+
 // schedulable makes the problem of a cluster one that schedules take, and says what it leaves out. In a schedule that plans follow,
 // these keep the promises.
-func schedulable(p *capacity.Problem, due map[string]inputs.PlannedClass, follows bool, warn func(code, format string, values ...any)) error {
+func schedulable(p *capacity.Problem, follows bool, waits func(*capacity.Class) bool, warn func(code, format string, values ...any)) error {
 	if p.Options.Sharing == capacity.Dedicated {
 		return fault.At("", "not_taken", "The cluster keeps VMs for each class (sharing is dedicated); in a schedule the classes share VMs.")
 	}
@@ -133,8 +160,7 @@ func schedulable(p *capacity.Problem, due map[string]inputs.PlannedClass, follow
 	var promised []string
 	for k := range p.Classes {
 		c := &p.Classes[k]
-		c.Due, c.DueSeconds = due[c.Name].Due, due[c.Name].DueSeconds
-		if c.Jobs.Min > 0 && !c.Jobs.All && (c.MayWait() || follows) {
+		if c.Jobs.Min > 0 && !c.Jobs.All && (waits(c) || follows) {
 			promised, c.Jobs.Min = append(promised, fmt.Sprintf("%q", fault.Clip(c.Name))), 0
 		}
 	}

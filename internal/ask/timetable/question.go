@@ -46,6 +46,11 @@ var shape = strict.NewShape("a schedule's question", []string{"problem", "period
 
 // Read reads the question as strictly as ReadHorizon.
 func Read(data []byte, limits capacity.Limits, overrides ...func(*capacity.Options)) (Question, error) {
+	return read(data, shape, limits, nil, overrides...)
+}
+
+// read reads a question of a shape, whose members besides those of a horizon and of a schedule more reads.
+func read(data []byte, shape *strict.Shape, limits capacity.Limits, more func(r *strict.Reader, name string), overrides ...func(*capacity.Options)) (Question, error) {
 	h := horizon.Horizon{Problem: capacity.Problem{PeriodSeconds: 3600, Options: capacity.DefaultOptions()}}
 	limits.Due = true
 	r := strict.NewReader(data)
@@ -65,6 +70,9 @@ func Read(data []byte, limits capacity.Limits, overrides ...func(*capacity.Optio
 			return
 		case "one_type":
 			r.Flag(&one)
+			return
+		case "vary", "schedules":
+			more(r, name)
 			return
 		}
 		horizon.ReadMember(r, name, &h, limits)

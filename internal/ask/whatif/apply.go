@@ -19,6 +19,16 @@ import (
 // Apply is the problem with the scenario's changes laid over it; the problem itself, which is valid,
 // stays as it is. What is wrong is an *InputError with pointers into the scenario.
 func (s Scenario) Apply(p capacity.Problem) (capacity.Problem, error) {
+	return s.apply(applying{Problem: p})
+}
+
+// ApplyInTime is Apply for the problem of a horizon. Where no jobs wait, changes of how long they may are left alone.
+func (s Scenario) ApplyInTime(p capacity.Problem, waiting bool) (capacity.Problem, error) {
+	return s.apply(applying{Problem: p, inTime: true, waiting: waiting})
+}
+
+func (s Scenario) apply(a applying) (capacity.Problem, error) {
+	p := a.Problem
 	var c strict.Checker
 	s.check(&c)
 	if len(c.Findings) > 0 {
@@ -27,7 +37,6 @@ func (s Scenario) Apply(p capacity.Problem) (capacity.Problem, error) {
 	if len(s.Changes) == 0 {
 		return p, nil
 	}
-	a := applying{Problem: p}
 	a.Supply.Contracts = slices.Clone(p.Supply.Contracts)
 	a.Supply.VMTypes = slices.Clone(p.Supply.VMTypes)
 	for i := range a.Supply.VMTypes {
@@ -81,6 +90,8 @@ type applying struct {
 	capacity.Problem
 	strict.Checker
 	factor  decimal.Decimal // of the change, if it has one
+	inTime  bool            // the problem is that of a horizon,
+	waiting bool            // in which jobs may wait
 	owned   bool            // the classes are no longer those of the problem before
 	retyped bool            // something has changed that all classes have to do with: VM types have come or gone, another bound
 }
@@ -89,6 +100,14 @@ func (a *applying) change(ch *ScenarioChange) {
 	switch ch.What {
 	case ChangeDeadline, ChangeDemand, ChangePromised, ChangePenalty:
 		a.changeClasses(ch)
+	case ChangeDue:
+		if !a.inTime {
+			a.Refuse("what", "not_taken", "How long jobs may wait changes no plan of one moment. Ask about a schedule, or about months or purchases with waiting.")
+			return
+		}
+		if a.waiting {
+			a.changeClasses(ch)
+		}
 	case ChangePrice, ChangeQuota, ChangeSpotShare:
 		a.changeTypes(ch)
 	case ChangeContract:
@@ -153,6 +172,8 @@ func (a *applying) changeClasses(ch *ScenarioChange) {
 			class.Jobs.Min, class.Jobs.All = jobs, false
 		case ChangePenalty:
 			class.Penalty = a.amount(ch, class.Penalty)
+		case ChangeDue:
+			a.changeDue(ch, class)
 		}
 	}
 	switch {
@@ -176,6 +197,23 @@ func (a *applying) changeDeadline(ch *ScenarioChange, class *capacity.Class) {
 	default:
 		class.DeadlineSeconds = seconds
 		a.carry(ch, class)
+	}
+}
+
+// changeDue changes how long jobs of a class may wait. A factor for all classes leaves those alone that do not wait.
+func (a *applying) changeDue(ch *ScenarioChange, class *capacity.Class) {
+	name := fault.Clip(class.Name)
+	switch {
+	case ch.Value != nil && ch.Value.Float() > capacity.MaxSeconds:
+		a.Refuse("value", "range", "Jobs of class %q would be due after %s s; it can be %s s at most.", name, fault.Plain(ch.Value.Float()), fault.Plain(capacity.MaxSeconds))
+	case ch.Value != nil:
+		class.DueSeconds, class.Due = ch.Value.Float(), ""
+	case class.Due != "":
+		a.Refuse("factor", "not_taken", "Jobs of class %q are due at %s, which no factor multiplies. Give the seconds after their arrival, as a value.", name, class.Due)
+	case class.DueSeconds == 0 && ch.Class != "":
+		a.Refuse("factor", "not_taken", "Jobs of class %q do not wait, so that there is nothing to multiply. Give the seconds after their arrival, as a value.", name)
+	default:
+		class.DueSeconds = min(a.number(ch, class.DueSeconds), capacity.MaxSeconds)
 	}
 }
 

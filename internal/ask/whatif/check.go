@@ -46,6 +46,7 @@ var kindsOfChange = []kindOfChange{
 	{ChangeBudget, numberMember, 0, "a change of the budget for VMs"},
 	{ChangeTotal, numberMember, 0, "a change of the total budget"},
 	{ChangeSpotShare, typeMember | numberMember, numberMember, "a change of the share of spot VMs"},
+	{ChangeDue, classMember | numberMember, numberMember, "a change of how long jobs may wait"},
 	{ChangeBound, boundMember, boundMember, "a change of the bound"},
 	{AddContract, typeMember | addMember, addMember, "a change that adds a contract"},
 	{DropContract, typeMember | contractMember, contractMember, "a change that drops a contract"},
@@ -205,6 +206,8 @@ func (ch *ScenarioChange) concerns(p *capacity.Problem, pointer string) bool {
 			return under("jobs", "vms_per_job")
 		case ChangePenalty:
 			return under("penalty")
+		case ChangeDue:
+			return under("due_s", "due")
 		}
 		return ch.What == AddVMType || ch.What == DropVMType
 	}

@@ -49,6 +49,7 @@ const (
 	ChangeBudget    What = "budget"     // budget.vm_cost per period; without factor and value: none
 	ChangeTotal     What = "total"      // budget.total likewise
 	ChangeSpotShare What = "spot_share" // spot.max_share of a type
+	ChangeDue       What = "due"        // due_s of a class, over time; a value of 0 lets nothing wait
 	ChangeBound     What = "bound"      // options.bound: which time of a job is planned with
 	AddContract     What = "add_contract"
 	DropContract    What = "drop_contract"

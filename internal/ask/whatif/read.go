@@ -2,6 +2,7 @@ package whatif
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"example.org/headroom/internal/core/capacity"
@@ -80,6 +81,15 @@ type AskedScenario struct {
 // Scenario returns the given scenario.
 func (a AskedScenario) Scenario() Scenario {
 	return Scenario{Name: a.Name, Note: a.Note, Changes: a.Changes}
+}
+
+// RefuseDue refuses a scenario that changes how long jobs may wait, where none does.
+func (a AskedScenario) RefuseDue() error {
+	i := slices.IndexFunc(a.Changes, func(ch ScenarioChange) bool { return ch.What == ChangeDue })
+	if i < 0 {
+		return nil
+	}
+	return a.Place(fault.At(fmt.Sprintf("/changes/%d/what", i), "not_taken", "How long jobs may wait changes nothing here, where they count as they arrive. Ask with waiting too."))
 }
 
 // Place makes findings about the scenario lead into a question that has it as its member scenario.

@@ -203,7 +203,7 @@ func TestScenarioAddsAVMType(t *testing.T) {
 func TestScenarioRefusals(t *testing.T) {
 	nan := math.NaN()
 	for _, c := range []struct{ name, changes, want string }{
-		{"unknown kind", `[{"what":"deadlines","factor":1}]`, `/changes/0/what choice "deadlines" is none of the words that can stand here: deadline, demand, promised, penalty, price, quota, contract, budget, total, spot_share, bound, add_contract, drop_contract, add_vm_type, drop_vm_type. Did you mean "deadline"?`},
+		{"unknown kind", `[{"what":"deadlines","factor":1}]`, `/changes/0/what choice "deadlines" is none of the words that can stand here: deadline, demand, promised, penalty, price, quota, contract, budget, total, spot_share, due, bound, add_contract, drop_contract, add_vm_type, drop_vm_type. Did you mean "deadline"?`},
 		{"no kind", `[{}]`, `/changes/0/what choice`},
 		{"unknown class", `[{"what":"demand","factor":1},{"what":"deadline","class":"report","factor":1}]`, `/changes/1/class unknown_name There is no class "report". Did you mean "reports"?`},
 		{"every class is no name", `[{"what":"deadline","class":"*","factor":1}]`, `/changes/0/class unknown_name There is no class "*". To change all classes, leave "class" out.`},

@@ -41,7 +41,7 @@ type SweepAnswer struct {
 // Sweep is a sweep at work: any number of workers take points until none is left.
 type Sweep struct {
 	question SweepQuestion
-	numbers  [][]money.Amount
+	numbers  Numbers
 	points   []SweepPoint
 	plans    []*capacity.Plan // of the first and the last point, which are explained
 	finished []atomic.Bool
@@ -52,17 +52,45 @@ type Sweep struct {
 
 // NewSweep makes a checked question ready.
 func NewSweep(q SweepQuestion) *Sweep {
-	s := &Sweep{question: q, numbers: make([][]money.Amount, len(q.Vary))}
+	s := &Sweep{question: q, numbers: NumbersOf(q.Vary)}
 	s.curve = sync.OnceValues(func() (plan.Curve, error) {
 		return plan.NewCurve(q.Problem, parameterOf(&q.Vary[0], s.numbers[0]))
 	})
-	total := 1
-	for i := range q.Vary {
-		s.numbers[i] = q.Vary[i].Numbers()
-		total *= len(s.numbers[i])
-	}
+	total := s.numbers.Points()
 	s.points, s.plans, s.finished = make([]SweepPoint, total), make([]*capacity.Plan, total), make([]atomic.Bool, total)
 	return s
+}
+
+// Numbers holds the values of each parameter of a sweep.
+type Numbers [][]money.Amount
+
+// NumbersOf returns the values of parameters.
+func NumbersOf(vary []Vary) Numbers {
+	n := make(Numbers, len(vary))
+	for i := range vary {
+		n[i] = vary[i].Numbers()
+	}
+	return n
+}
+
+// Points returns how many points the values make.
+func (n Numbers) Points() int {
+	points := 1
+	for _, values := range n {
+		points *= len(values)
+	}
+	return points
+}
+
+// At returns the values at a point, and the scenario they make. The last parameter moves first.
+func (n Numbers) At(vary []Vary, point int) (at []float64, scenario Scenario) {
+	at, scenario.Changes = make([]float64, len(n)), make([]ScenarioChange, len(n))
+	for k := len(n) - 1; k >= 0; k-- {
+		x := n[k][point%len(n[k])]
+		point /= len(n[k])
+		at[k], scenario.Changes[k] = x.Float(), vary[k].Change(x)
+	}
+	return at, scenario
 }
 
 // parameterOf returns the parameter that a curve follows. It is one of the figures that a checked question
@@ -110,13 +138,7 @@ func (s *Sweep) Work(ctx context.Context, solve, brief plan.Planner) error {
 
 // at is the numbers of a point, and the scenario they make.
 func (s *Sweep) at(i int) (numbers []float64, scenario Scenario) {
-	numbers, scenario.Changes = make([]float64, len(s.numbers)), make([]ScenarioChange, len(s.numbers))
-	for k := len(s.numbers) - 1; k >= 0; k-- {
-		x := s.numbers[k][i%len(s.numbers[k])]
-		i /= len(s.numbers[k])
-		numbers[k], scenario.Changes[k] = x.Float(), s.question.Vary[k].Change(x)
-	}
-	return numbers, scenario
+	return s.numbers.At(s.question.Vary, i)
 }
 
 func (s *Sweep) point(ctx context.Context, i int, solve, brief plan.Planner) error {

@@ -201,6 +201,11 @@ func readSweepMember(r *strict.Reader, name string, vary *[]Vary, curve *bool) {
 		r.Flag(curve)
 		return
 	}
+	ReadVaried(r, vary)
+}
+
+// ReadVaried reads the parameters of a sweep.
+func ReadVaried(r *strict.Reader, vary *[]Vary) {
 	before := len(r.Findings)
 	*vary = strict.List(r, "of parameters", maxSweepParameters, readVary)
 	if len(*vary) == 0 && len(r.Findings) == before {

@@ -16,7 +16,7 @@ import (
 func (a SweepAnswer) Retold(q *SweepQuestion) SweepAnswer {
 	var ends words.Facts
 	between := a.ends()
-	places := slices.Compact([]string{placeOf(a.Vary, between[0]), placeOf(a.Vary, between[1])}) // a range may be one point
+	places := slices.Compact([]string{PlaceOf(a.Vary, between[0]), PlaceOf(a.Vary, between[1])}) // a range may be one point
 	for _, where := range places {
 		first := true
 		for _, f := range a.Facts {
@@ -58,7 +58,7 @@ func atPlace(f capacity.Fact, where string, first bool) capacity.Fact {
 func (a *SweepAnswer) tell(p *capacity.Problem, ends words.Facts) {
 	a.Facts = words.Facts{}
 	unit := p.Currency + " " + words.PerPeriod(p.PeriodSeconds)
-	what := parameterNames(a.Vary)
+	what := ParameterNames(a.Vary)
 	var planned []int
 	for i := range a.Points {
 		if a.Points[i].Status != capacity.InfeasibleStatus {
@@ -75,7 +75,7 @@ func (a *SweepAnswer) tell(p *capacity.Problem, ends words.Facts) {
 		for a.Points[first].Status != capacity.InfeasibleStatus {
 			first++
 		}
-		place := placeOf(a.Vary, a.Points[first].Parameters)
+		place := PlaceOf(a.Vary, a.Points[first].Parameters)
 		a.Facts.Say("infeasible_points", place, fmt.Sprintf("At %d of them no plan meets the demands, first at %s: %s", missed, place, a.Points[first].Conflict),
 			words.Count("infeasible", float64(missed), "points"))
 	}
@@ -112,7 +112,7 @@ func (a *SweepAnswer) extremes(planned []int, name, subject, unit string, of fun
 				more++
 			}
 		}
-		if first = placeOf(a.Vary, like.Parameters); more == 0 {
+		if first = PlaceOf(a.Vary, like.Parameters); more == 0 {
 			return first, "at " + first
 		}
 		return first, "first at " + first + ", and the same at " + words.Counted(strconv.Itoa(more), "other point")
@@ -136,7 +136,7 @@ func (s *Sweep) drivers() (ends words.Facts) {
 			continue
 		}
 		for k, f := range words.Drivers(&p, s.plans[i]) {
-			ends = append(ends, atPlace(f, placeOf(s.question.Vary, s.points[i].Parameters), k == 0))
+			ends = append(ends, atPlace(f, PlaceOf(s.question.Vary, s.points[i].Parameters), k == 0))
 		}
 	}
 	return ends
@@ -159,7 +159,8 @@ func ParameterName(v Vary) string {
 	return name
 }
 
-func parameterNames(vary []Vary) string {
+// ParameterNames names the parameters of a sweep.
+func ParameterNames(vary []Vary) string {
 	names := make([]string, len(vary))
 	for i := range vary {
 		names[i] = ParameterName(vary[i])
@@ -167,8 +168,8 @@ func parameterNames(vary []Vary) string {
 	return strings.Join(names, " and ")
 }
 
-// placeOf names the place of a point.
-func placeOf(vary []Vary, numbers []float64) string {
+// PlaceOf names the place of a point.
+func PlaceOf(vary []Vary, numbers []float64) string {
 	parts := make([]string, min(len(vary), len(numbers))) // of an answer that nobody made there may be fewer
 	for i := range parts {
 		parts[i] = ParameterName(vary[i]) + " " + money.Round(numbers[i]).Decimal.String()

@@ -122,7 +122,11 @@ func (d *Desk) ClusterMonths(ctx context.Context, cluster string, q horizon.Clus
 		if err != nil {
 			return AskedMonths{}, err
 		}
-		asked.Scenario = &s
+		if asked.Scenario = &s; !q.WithWaiting {
+			if err := s.RefuseDue(); err != nil {
+				return AskedMonths{}, err
+			}
+		}
 	}
 	if err := asked.Check(); err != nil {
 		return AskedMonths{}, err

@@ -71,7 +71,7 @@ func TestAsItIsIsTheAnswerWithoutTheScenario(t *testing.T) {
 			"fewer VMs": {What: whatif.ChangeContract, Contract: "signed", Factor: &half}, "worth less": {What: whatif.ChangePenalty, Class: "etl", Factor: &half}} {
 			got := asked(t, 3, laidOver(q, change))
 			was := asked(t, 1, AskedMonths{HorizonQuestion: q})
-			changed, err := q.Under(whatif.Scenario{Changes: []whatif.ScenarioChange{change}})
+			changed, err := q.Under(whatif.Scenario{Changes: []whatif.ScenarioChange{change}}, false)
 			if err != nil {
 				t.Fatal(err)
 			}

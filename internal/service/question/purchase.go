@@ -86,6 +86,11 @@ func (d *Desk) clusterPurchase(ctx context.Context, cluster string, q horizon.Cl
 	if o.Scenario, err = d.askedScenario(ctx, cluster, q.Scenario); err != nil {
 		return AskedPurchase{}, err
 	}
+	if !q.WithWaiting {
+		if err := o.Scenario.RefuseDue(); err != nil {
+			return AskedPurchase{}, err
+		}
+	}
 	if q.VMType, err = o.TypeToBuy(q.VMType); err != nil {
 		return AskedPurchase{}, err
 	}

@@ -59,12 +59,14 @@ func (d *Desk) ClusterSchedule(ctx context.Context, cluster string, q timetable.
 
 // scheduleUntil returns the question about the schedule of what arrives in the time of an outlook.
 func (d *Desk) scheduleUntil(ctx context.Context, cluster string, of *horizon.Outlook, scenario *whatif.AskedScenario) (q timetable.Question, warnings []capacity.Warning, err error) {
-	o, err := d.Inputs.Outlook(ctx, cluster, of.From, of.Until.Add(timetable.LongestWindow(of)))
+	under := *of
+	if under.Scenario, err = d.askedScenario(ctx, cluster, scenario); err != nil {
+		return q, nil, err
+	}
+	o, err := d.Inputs.Outlook(ctx, cluster, of.From, of.Until.Add(timetable.LongestWindow(&under)))
 	if err != nil {
 		return q, nil, err
 	}
-	if o.Scenario, err = d.askedScenario(ctx, cluster, scenario); err != nil {
-		return q, nil, err
-	}
+	o.Scenario = under.Scenario
 	return timetable.QuestionOf(o, of.Until, nil)
 }

@@ -207,21 +207,36 @@ func (c *bought) checkScheduled(s *scheduled, at string, paid *big.Rat, t *horiz
 	}
 }
 
+// CheckWaiting checks a schedule with what it comes to, and returns the VMs of the hour with the most. Pointers begin at a member.
+func CheckWaiting(at string, q timetable.Question, w *horizon.WaitingSchedule) (most int64, all []fault.Finding) {
+	c := &bought{asked: &timetable.Buying{Question: q}, start: q.Periods[0].Start}
+	c.hours = int(q.Periods[len(q.Periods)-1].End().Sub(c.start) / time.Hour)
+	s, fine := c.table(at, nil, w.Prices)
+	if !fine {
+		return 0, c.findings
+	}
+	c.checkScheduled(s, at, new(big.Rat), w)
+	for h := range c.hours {
+		vms := int64(0)
+		for v := range s.table.Types {
+			vms += s.table.Types[v].Hours[h].VMs
+		}
+		most = max(most, vms)
+	}
+	return most, c.findings
+}
+
 // CheckCompared checks schedules of a time under a scenario and as it is, and what they differ by. Pointers begin under the comparison.
 func CheckCompared(under, asItIs timetable.Question, w *horizon.WaitingCompared) []fault.Finding {
-	var all []fault.Finding
 	both := &bought{}
+	var all []fault.Finding
 	for _, part := range []struct {
 		at string
 		q  timetable.Question
 		w  *horizon.WaitingSchedule
 	}{{"/under_scenario", under, &w.UnderScenario}, {"/as_it_is", asItIs, &w.AsItIs}} {
-		c := &bought{asked: &timetable.Buying{Question: part.q}, start: part.q.Periods[0].Start}
-		c.hours = int(part.q.Periods[len(part.q.Periods)-1].End().Sub(c.start) / time.Hour)
-		if s, fine := c.table(part.at, nil, part.w.Prices); fine {
-			c.checkScheduled(s, part.at, new(big.Rat), part.w)
-		}
-		all = append(all, c.findings...)
+		_, findings := CheckWaiting(part.at, part.q, part.w)
+		all = append(all, findings...)
 	}
 	x, y := &w.UnderScenario, &w.AsItIs
 	both.same("/bill", w.Bill.Rat(), new(big.Rat).Sub(x.Bill.Rat(), y.Bill.Rat()))

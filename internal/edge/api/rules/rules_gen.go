@@ -849,6 +849,12 @@ var Operations = []Operation{
 		{Name: "name", In: "path", Required: true, About: "The VM type's name.", Shape: &Shape{Kind: Text, Rules: "min=1,max=200"}},
 		{Name: "If-Match", In: "header", About: "The ETag last seen. Without it the request is refused with 428.", Shape: &Shape{Kind: Text, Rules: "min=1,max=200"}},
 	}, Sends: true, Needs: true, Body: &shapeVMType},
+	{ID: "clusterWaiting", Method: "POST", Path: "/v1/clusters/{cluster}/waiting", Role: "planner", KeyAsync: true, Bulk: true, Parameters: []Parameter{
+		{Name: "cluster", In: "path", Required: true, About: "The cluster's name: small letters, digits and hyphens inside.", Shape: &Shape{Kind: Text, Rules: "min=1,max=63,matches=^[a-z0-9]([a-z0-9-]*[a-z0-9])?$", About: "The cluster's name: small letters, digits and hyphens inside."}},
+		{Name: "format", In: "query", About: "The form of the answer: a document, a table, or a spreadsheet.", Shape: &Shape{Kind: Text, Rules: "oneof=json csv xlsx"}},
+		{Name: "Prefer", In: "header", About: "respond-async: plan in the background.", Shape: &Shape{Kind: Text, Rules: "max=200"}},
+		{Name: "Idempotency-Key", In: "header", About: "Makes repeating the request harmless, for 24 hours.", Shape: &Shape{Kind: Text, Rules: "min=1,max=200,matches=^[!-~]+$", About: "Makes repeating the request harmless, for 24 hours."}},
+	}, Sends: true, Needs: true},
 	{ID: "clusterWhatIf", Method: "POST", Path: "/v1/clusters/{cluster}/what-if", Role: "planner", Bulk: true, Parameters: []Parameter{
 		{Name: "cluster", In: "path", Required: true, About: "The cluster's name: small letters, digits and hyphens inside.", Shape: &Shape{Kind: Text, Rules: "min=1,max=63,matches=^[a-z0-9]([a-z0-9-]*[a-z0-9])?$", About: "The cluster's name: small letters, digits and hyphens inside."}},
 		{Name: "format", In: "query", About: "The form of the list.", Shape: &Shape{Kind: Text, Rules: "oneof=json csv"}},
@@ -973,6 +979,11 @@ var Operations = []Operation{
 	{ID: "targets", Method: "POST", Path: "/v1/targets", Role: "planner", KeyAsync: true, Bulk: true, Parameters: []Parameter{
 		{Name: "format", In: "query", About: "The form of the answer: a document, a table, or a spreadsheet.", Shape: &Shape{Kind: Text, Rules: "oneof=json csv xlsx"}},
 		{Name: "Prefer", In: "header", About: "respond-async: simulate in the background.", Shape: &Shape{Kind: Text, Rules: "max=200"}},
+		{Name: "Idempotency-Key", In: "header", About: "Makes repeating the request harmless, for 24 hours.", Shape: &Shape{Kind: Text, Rules: "min=1,max=200,matches=^[!-~]+$", About: "Makes repeating the request harmless, for 24 hours."}},
+	}, Sends: true, Needs: true},
+	{ID: "waiting", Method: "POST", Path: "/v1/waiting", Role: "planner", KeyAsync: true, Bulk: true, Parameters: []Parameter{
+		{Name: "format", In: "query", About: "The form of the answer: a document, a table, or a spreadsheet.", Shape: &Shape{Kind: Text, Rules: "oneof=json csv xlsx"}},
+		{Name: "Prefer", In: "header", About: "respond-async: plan in the background.", Shape: &Shape{Kind: Text, Rules: "max=200"}},
 		{Name: "Idempotency-Key", In: "header", About: "Makes repeating the request harmless, for 24 hours.", Shape: &Shape{Kind: Text, Rules: "min=1,max=200,matches=^[!-~]+$", About: "Makes repeating the request harmless, for 24 hours."}},
 	}, Sends: true, Needs: true},
 	{ID: "listWebhooks", Method: "GET", Path: "/v1/webhooks", Role: "admin", AllClusters: true, Parameters: []Parameter{
@@ -1606,7 +1617,7 @@ var (
 		{"purchase", &Shape{Kind: Text, Rules: "oneof=on_demand spot"}},
 		{"value", &shapeMoney},
 		{"vm_type", &Shape{Kind: Text, Rules: "max=200"}},
-		{"what", &Shape{Kind: Text, Rules: "oneof=deadline demand promised penalty price quota contract budget total spot_share bound add_contract drop_contract add_vm_type drop_vm_type"}},
+		{"what", &Shape{Kind: Text, Rules: "oneof=deadline demand promised penalty price quota contract budget total spot_share due bound add_contract drop_contract add_vm_type drop_vm_type"}},
 	}, Required: []string{"what"}, Closed: true}
 	shapeSecretRequest = Shape{Kind: Object, Members: []Member{
 		{"secret", &Shape{Kind: Text, Rules: "max=200"}},

@@ -168,6 +168,7 @@ and focus has rows in the shape of FOCUS 1.2 for cost tools.` + remote.Connectio
 	}
 	f.add(c)
 	change.add(c)
+	change.addDue(c)
 	v := question.Verb[kinds.AskedMonths, horizon.Answer]{Kind: kinds.Months, Bar: "months"}
 	v.Mend = func(err error) error {
 		_, said, _ := change.changes() // looked at by Check

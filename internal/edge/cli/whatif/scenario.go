@@ -44,6 +44,7 @@ func scenarioSaveCommand(to *remote.Connection) *cobra.Command {
 	}
 	out.AddFlags(c, "table", "json", "csv")
 	change.add(c)
+	change.addDue(c)
 	c.Flags().StringVar(&note, "note", "", "what it is about, as a `text`")
 	c.PreRunE = func(*cobra.Command, []string) error {
 		changes, _, err := change.changes()

@@ -47,19 +47,12 @@ is asked about one of its clusters; a long sweep is then a run that is waited fo
 	shell.Require(c, "vary")
 	c.Flags().BoolVar(&curve, "curve", false, "the linear program's cost as well, with its breakpoints")
 	var vary []whatif.Vary
-	v.Check = func(*cobra.Command, []string) error {
+	v.Check = func(*cobra.Command, []string) (err error) {
 		if len(texts) == 0 {
 			return errors.New("say what is to be varied, such as --vary 'demand:*=0.5..2/31'")
 		}
-		vary = nil
-		for _, text := range texts {
-			one, err := readVary(text)
-			if err != nil {
-				return err
-			}
-			vary = append(vary, one)
-		}
-		return nil
+		vary, err = readAllVaried(texts)
+		return err
 	}
 	v.Send = func(_ *cobra.Command, cluster, _ string) (openapi.Request, any, error) {
 		err := v.Mend(whatif.CheckVaried(vary, curve))
@@ -77,6 +70,18 @@ is asked about one of its clusters; a long sweep is then a run that is waited fo
 		return q, v.Mend(q.Check())
 	}
 	return v.Command(c)
+}
+
+// readAllVaried reads the parameters of a sweep.
+func readAllVaried(texts []string) (vary []whatif.Vary, err error) {
+	for _, text := range texts {
+		one, err := readVary(text)
+		if err != nil {
+			return nil, err
+		}
+		vary = append(vary, one)
+	}
+	return vary, nil
 }
 
 // readVary reads a parameter as the flag has it.

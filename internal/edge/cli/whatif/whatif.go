@@ -69,6 +69,13 @@ func (f *changeFlags) add(c *cobra.Command) {
 	}
 }
 
+// addDue adds a flag for the time in which jobs may wait.
+func (f *changeFlags) addDue(c *cobra.Command) {
+	flag := &changeFlag{name: "due", what: whatif.ChangeDue, usage: "with waiting: how long after their arrival jobs end, as `CLASS=x2` or CLASS=SECONDS"}
+	f.all = append(f.all, flag)
+	c.Flags().StringArrayVar(&flag.values, flag.name, nil, flag.usage)
+}
+
 // changes returns the changes that the flags make, in the order of the kinds above, and the words of each.
 func (f *changeFlags) changes() (changes []whatif.ScenarioChange, said []string, err error) {
 	for _, flag := range f.all {

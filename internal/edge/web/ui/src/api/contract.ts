@@ -681,6 +681,14 @@ export type ClusterTargetsRequest = {
   options?: TargetOptions;
 };
 
+export type ClusterWaitingRequest = {
+  from?: string;
+  scenario?: (AskedScenario);
+  schedules?: boolean;
+  until?: string;
+  vary: Array<Vary>;
+};
+
 export type ClusterWhatIfRequest = {
   at?: string;
   detail?: "full" | "classes" | "summary";
@@ -3543,7 +3551,7 @@ export type ScenarioChange = {
   purchase?: "on_demand" | "spot";
   value?: Money;
   vm_type?: string;
-  what: "deadline" | "demand" | "promised" | "penalty" | "price" | "quota" | "contract" | "budget" | "total" | "spot_share" | "bound" | "add_contract" | "drop_contract" | "add_vm_type" | "drop_vm_type";
+  what: "deadline" | "demand" | "promised" | "penalty" | "price" | "quota" | "contract" | "budget" | "total" | "spot_share" | "due" | "bound" | "add_contract" | "drop_contract" | "add_vm_type" | "drop_vm_type";
 };
 
 export type ScenarioDifference = {
@@ -4428,7 +4436,18 @@ export type Vary = {
   to?: Money;
   values?: Array<Money>;
   vm_type?: string;
-  what: "deadline" | "demand" | "promised" | "penalty" | "price" | "quota" | "contract" | "budget" | "total" | "spot_share";
+  what: "deadline" | "demand" | "promised" | "penalty" | "price" | "quota" | "contract" | "budget" | "total" | "spot_share" | "due";
+};
+
+export type Waiting = {
+  complete: boolean;
+  currency: string;
+  explanation: string;
+  facts: Array<Fact>;
+  points: Array<WaitingPoint>;
+  total: number;
+  vary: Array<Vary>;
+  warnings: Array<Warning>;
 };
 
 export type WaitingCompared = {
@@ -4455,6 +4474,34 @@ export type WaitingExecutions = {
 export type WaitingMonth = {
   bill: Amount;
   start: string;
+};
+
+export type WaitingPoint = {
+  bill: Amount;
+  bound: (Amount);
+  conflict: string;
+  executions: number;
+  later: number;
+  most_vms: number;
+  parameters: Array<number>;
+  refused: number;
+  schedule?: (WaitingSchedule);
+  status: Status;
+  total: Amount;
+  value_refused: Amount;
+};
+
+export type WaitingRequest = {
+  before?: ScheduleBefore;
+  contracts?: Array<TermContract>;
+  earlier?: Array<HorizonPeriod>;
+  one_type?: boolean;
+  periods: Array<HorizonPeriod>;
+  place_all?: boolean;
+  problem: (Problem);
+  schedules?: boolean;
+  time_zone?: string;
+  vary: Array<Vary>;
 };
 
 export type WaitingSchedule = {
@@ -4961,6 +5008,7 @@ export interface Operations {
   "DELETE /v1/clusters/{cluster}/vm-types/{name}": { path: { cluster: string; name: string; }; query: { }; body: never; answer: never };
   "GET /v1/clusters/{cluster}/vm-types/{name}": { path: { cluster: string; name: string; }; query: { }; body: never; answer: VMType };
   "PUT /v1/clusters/{cluster}/vm-types/{name}": { path: { cluster: string; name: string; }; query: { }; body: VMType; answer: VMType };
+  "POST /v1/clusters/{cluster}/waiting": { path: { cluster: string; }; query: { format?: "json" | "csv" | "xlsx"; }; body: ClusterWaitingRequest; answer: Run | Waiting };
   "POST /v1/clusters/{cluster}/what-if": { path: { cluster: string; }; query: { format?: "json" | "csv"; }; body: ClusterWhatIfRequest; answer: WhatIf };
   "POST /v1/decide": { path: { }; query: { }; body: DecideRequest; answer: DecideAnswer };
   "POST /v1/fit": { path: { }; query: { }; body: FitRequest; answer: FitAnswer };
@@ -4996,6 +5044,7 @@ export interface Operations {
   "POST /v1/solve": { path: { }; query: { }; body: Problem; answer: Plan };
   "POST /v1/sweeps": { path: { }; query: { format?: "json" | "csv" | "xlsx"; }; body: SweepRequest; answer: Run | Sweep };
   "POST /v1/targets": { path: { }; query: { format?: "json" | "csv" | "xlsx"; }; body: TargetsRequest; answer: Run | Targets };
+  "POST /v1/waiting": { path: { }; query: { format?: "json" | "csv" | "xlsx"; }; body: WaitingRequest; answer: Run | Waiting };
   "GET /v1/webhooks": { path: { }; query: { limit?: number; cursor?: string; format?: "json" | "csv" | "xlsx"; }; body: never; answer: WebhookList };
   "POST /v1/webhooks": { path: { }; query: { }; body: NewWebhook; answer: CreatedWebhook };
   "DELETE /v1/webhooks/{id}": { path: { id: string; }; query: { }; body: never; answer: never };
