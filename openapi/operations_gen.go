@@ -657,6 +657,14 @@ func ClusterSimulation(cluster string, query *ClusterSimulationQuery) Request {
 	return to("POST", "/v1/clusters/{cluster}/simulations", cluster).with(query)
 }
 
+type ClusterScheduleSimulationQuery struct {
+	Format string `query:"format"`
+}
+
+func ClusterScheduleSimulation(cluster string, query *ClusterScheduleSimulationQuery) Request {
+	return to("POST", "/v1/clusters/{cluster}/simulations/schedule", cluster).with(query)
+}
+
 type ClusterSweepQuery struct {
 	Format string `query:"format"`
 }
@@ -788,6 +796,14 @@ type SimulationQuery struct {
 }
 
 func Simulation(query *SimulationQuery) Request { return to("POST", "/v1/simulations").with(query) }
+
+type ScheduleSimulationQuery struct {
+	Format string `query:"format"`
+}
+
+func ScheduleSimulation(query *ScheduleSimulationQuery) Request {
+	return to("POST", "/v1/simulations/schedule").with(query)
+}
 
 type WorkloadSimulationQuery struct {
 	Format string `query:"format"`

@@ -30,7 +30,9 @@ func TestSchedulesOverARangeAreChecked(t *testing.T) {
 	}
 	s := timetable.NewSweep(q)
 	for s.Done() < s.Total() {
-		if err := s.Next(t.Context(), func(ctx context.Context, q timetable.Question) (timetable.Answer, error) { return timetable.Plan(ctx, q, nil) }); err != nil {
+		if err := s.Next(t.Context(), func(ctx context.Context, q timetable.Question) (timetable.Answer, error) {
+			return timetable.Plan(ctx, q, nil)
+		}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -26,13 +26,14 @@ var clusterShape = strict.NewShape("a schedule's question", nil, "from", "until"
 // ReadCluster reads a question about a cluster.
 func ReadCluster(data []byte) (q ClusterQuestion, err error) {
 	r := strict.NewReader(data)
-	r.Object(clusterShape, func(name string) { q.read(r, name) })
+	r.Object(clusterShape, func(name string) { q.Read(r, name) })
 	r.End()
-	err = r.Result(q.check)
+	err = r.Result(q.Check)
 	return q, err
 }
 
-func (q *ClusterQuestion) read(r *strict.Reader, name string) {
+// Read reads a member of the question.
+func (q *ClusterQuestion) Read(r *strict.Reader, name string) {
 	if name == "scenario" {
 		q.Scenario = whatif.ReadAskedScenario(r, whatif.AskedScenarioShape)
 		return
@@ -40,7 +41,8 @@ func (q *ClusterQuestion) read(r *strict.Reader, name string) {
 	horizon.ReadSpanMember(r, name, &q.Span)
 }
 
-func (q *ClusterQuestion) check(c *strict.Checker) {
+// Check finds faults of the question by itself.
+func (q *ClusterQuestion) Check(c *strict.Checker) {
 	q.Span.Check(c)
 	whatif.CheckAskedScenario(c, q.Scenario)
 }

@@ -42,15 +42,20 @@ const (
 	maxOptions    = 5_000_000 // starts and runs of all arrivals
 )
 
-var shape = strict.NewShape("a schedule's question", []string{"problem", "periods"}, "contracts", "time_zone", "place_all", "one_type", "earlier", "before")
+var shape = Shape("a schedule's question", nil)
 
 // Read reads the question as strictly as ReadHorizon.
 func Read(data []byte, limits capacity.Limits, overrides ...func(*capacity.Options)) (Question, error) {
-	return read(data, shape, limits, nil, overrides...)
+	return ReadWith(data, shape, limits, nil, overrides...)
 }
 
-// read reads a question of a shape, whose members besides those of a horizon and of a schedule more reads.
-func read(data []byte, shape *strict.Shape, limits capacity.Limits, more func(r *strict.Reader, name string), overrides ...func(*capacity.Options)) (Question, error) {
+// Shape returns the shape of a document that has a schedule's question and some members more.
+func Shape(name string, must []string, may ...string) *strict.Shape {
+	return strict.NewShape(name, append([]string{"problem", "periods"}, must...), append([]string{"contracts", "time_zone", "place_all", "one_type", "earlier", "before"}, may...)...)
+}
+
+// ReadWith reads a document of a shape. Its members are those of a schedule's question, and those that more has.
+func ReadWith(data []byte, shape *strict.Shape, limits capacity.Limits, more map[string]func(*strict.Reader), overrides ...func(*capacity.Options)) (Question, error) {
 	h := horizon.Horizon{Problem: capacity.Problem{PeriodSeconds: 3600, Options: capacity.DefaultOptions()}}
 	limits.Due = true
 	r := strict.NewReader(data)
@@ -71,8 +76,9 @@ func read(data []byte, shape *strict.Shape, limits capacity.Limits, more func(r 
 		case "one_type":
 			r.Flag(&one)
 			return
-		case "vary", "schedules":
-			more(r, name)
+		}
+		if read := more[name]; read != nil {
+			read(r)
 			return
 		}
 		horizon.ReadMember(r, name, &h, limits)

@@ -67,18 +67,15 @@ const (
 )
 
 var (
-	sweepShape        = strict.NewShape("a question about waiting", []string{"problem", "periods", "vary"}, "contracts", "time_zone", "place_all", "one_type", "earlier", "before", "schedules")
+	sweepShape        = Shape("a question about waiting", []string{"vary"}, "schedules")
 	clusterSweepShape = strict.NewShape("a question about waiting", []string{"vary"}, "from", "until", "scenario", "schedules")
 )
 
 // ReadSweep reads the question as strictly as Read.
 func ReadSweep(data []byte, limits capacity.Limits, overrides ...func(*capacity.Options)) (s SweepQuestion, err error) {
-	q, err := read(data, sweepShape, limits, func(r *strict.Reader, name string) {
-		if name == "vary" {
-			whatif.ReadVaried(r, &s.Vary)
-		} else {
-			r.Flag(&s.Schedules)
-		}
+	q, err := ReadWith(data, sweepShape, limits, map[string]func(*strict.Reader){
+		"vary":      func(r *strict.Reader) { whatif.ReadVaried(r, &s.Vary) },
+		"schedules": func(r *strict.Reader) { r.Flag(&s.Schedules) },
 	}, overrides...)
 	if err != nil {
 		return SweepQuestion{}, err
@@ -97,11 +94,11 @@ func ReadClusterSweep(data []byte) (q ClusterSweepQuestion, err error) {
 		case "schedules":
 			r.Flag(&q.Schedules)
 		default:
-			q.read(r, name)
+			q.Read(r, name)
 		}
 	})
 	r.End()
-	if err = r.Result(q.check); err == nil {
+	if err = r.Result(q.Check); err == nil {
 		err = whatif.CheckVaried(q.Vary, false)
 	}
 	return q, err

@@ -202,7 +202,11 @@ func readMeasured(r *strict.Reader) map[string]perf.MeasuredTasks {
 }
 
 func readSimulationOptions(r *strict.Reader, o *SimulationOptions) {
-	r.Object(simulationOptionsShape, func(name string) {
+	readOptions(r, simulationOptionsShape, o)
+}
+
+func readOptions(r *strict.Reader, shape *strict.Shape, o *SimulationOptions) {
+	r.Object(shape, func(name string) {
 		switch name {
 		case "seed":
 			r.Whole(&o.Seed)

@@ -22,6 +22,7 @@ const (
 	raise         = 0.02 // step up from a factor that fresh executions do not confirm; the next one is twice as long
 	maxChecks     = 5    // with fresh executions
 	lessDemand    = 0.5  // of the jobs: promises are tried there too
+	liftRounds    = 12   // each halves what a factor may be below the highest one for its slots
 )
 
 // seedStep is the distance of the seeds of two simulations. Those of the search have one seed.
@@ -80,6 +81,9 @@ func FindPromises(ctx context.Context, q TargetQuestion, past map[string]PastTas
 		return TargetAnswer{}, err
 	}
 	if err := s.approach(ctx); err != nil {
+		return TargetAnswer{}, err
+	}
+	if err := s.lift(ctx); err != nil {
 		return TargetAnswer{}, err
 	}
 	pl, seed, err := s.check(ctx)
@@ -192,6 +196,62 @@ func (s *targetSearch) approach(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// lift raises factors below 1 towards it, as far as every job keeps its slots. Whole slots may be more than a factor asks for, and
+// schedules and counts of arrivals take the time of an execution from its factor: a lower one tells of less time than it takes.
+func (s *targetSearch) lift(ctx context.Context) error {
+	if s.problem.Options.Integrality != capacity.Executable {
+		return nil
+	}
+	kept, err := s.withFactors(ctx)
+	if err != nil || kept.Status == capacity.InfeasibleStatus {
+		return err
+	}
+	low, high := make([]float64, len(s.classes)), make([]float64, len(s.classes))
+	for i, c := range s.classes {
+		low[i], high[i] = c.factor, max(c.factor, min(1, c.ceiling))
+	}
+	for range liftRounds {
+		for i, c := range s.classes {
+			c.factor = math.Sqrt(low[i] * high[i])
+		}
+		pl, err := s.withFactors(ctx)
+		if err != nil {
+			return err
+		}
+		for i, c := range s.classes {
+			if pl.Status != capacity.InfeasibleStatus && sameSlots(&kept.Classes[c.index], &pl.Classes[c.index]) {
+				low[i] = c.factor
+			} else {
+				high[i] = c.factor
+			}
+		}
+	}
+	for i, c := range s.classes {
+		c.factor = low[i]
+	}
+	return nil
+}
+
+// sameSlots reports whether two plans give a class as many jobs and slots on every type.
+func sameSlots(a, b *capacity.ClassPlan) bool {
+	same := func(x, y *capacity.Slots) bool {
+		return x == nil && y == nil || x != nil && y != nil && x.Map == y.Map && x.Reduce == y.Reduce
+	}
+	return a.Admitted == b.Admitted && same(a.Slots, b.Slots) && slices.EqualFunc(a.Types, b.Types, func(x, y capacity.ClassOnType) bool {
+		return x.VMType == y.VMType && x.Admitted == y.Admitted && same(x.Slots, y.Slots)
+	})
+}
+
+// withFactors plans with the factors.
+func (s *targetSearch) withFactors(ctx context.Context) (capacity.Plan, error) {
+	p := s.problem
+	p.Classes = slices.Clone(p.Classes)
+	for _, c := range s.classes {
+		p.Classes[c.index].Promise = &capacity.Promise{Factor: c.factor}
+	}
+	return s.Plan(ctx, p)
 }
 
 // check tries the factors with fresh executions, and raises those that these do not confirm. Then it tries fewer jobs.

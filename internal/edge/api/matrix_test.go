@@ -48,7 +48,7 @@ func cell(who asker, role, path string, allClusters, agent bool) int {
 }
 
 // computing lists the operations that plan a cluster, which takes longer for each class and VM type that others create.
-var computing = []string{"answerScenario", "askCluster", "clusterSimulation", "clusterSweep", "clusterWaiting", "clusterWhatIf", "compareScenarios", "createPlan"}
+var computing = []string{"answerScenario", "askCluster", "clusterScheduleSimulation", "clusterSimulation", "clusterSweep", "clusterWaiting", "clusterWhatIf", "compareScenarios", "createPlan"}
 
 // Every role, with and without a limit to clusters, calls every operation.
 func TestWhoMayDoWhat(t *testing.T) {
@@ -295,6 +295,11 @@ func (s *service) perform(token, operation, method, path string, i int) answered
 		}
 	case operation == "clusterWhatIf":
 		body = `{"scenarios":[{"changes":[{"what":"deadline","factor":2}]}]}`
+	case operation == "clusterScheduleSimulation":
+		s.ask(s.admin, "POST", "/v1/clusters/mine/classes", promisedClass) // is there after the first cell
+		body = `{"from":"2026-03-01T22:00:00Z","until":"2026-03-02T00:00:00Z","options":{"replications":2},"scenario":{"changes":[{"what":"demand","value":0},{"what":"demand","class":"promised","value":3}]}}`
+	case operation == "scheduleSimulation":
+		body = strings.Replace(smallTimed, `"periods"`, `"options":{"replications":2},"periods"`, 1)
 	case operation == "clusterWaiting":
 		body = `{"from":"2026-03-01T22:00:00Z","until":"2026-03-02T00:00:00Z","scenario":{"changes":[{"what":"demand","value":0}]},"vary":[{"what":"price","values":[2]}]}`
 	case operation == "waiting":

@@ -13,6 +13,7 @@ import (
 
 	"example.org/headroom/internal/ask/horizon"
 	"example.org/headroom/internal/ask/timetable"
+	"example.org/headroom/internal/ask/trial"
 	"example.org/headroom/internal/core/capacity"
 )
 
@@ -172,4 +173,44 @@ func TestSchedulesOfClustersAreThoseOfTheirForecasts(t *testing.T) {
 	refused("dedicated")
 	s.ask(s.admin, "POST", at+"/schedules", `{"from":"2026-03-02T00:30:00Z"}`).want(t, 422)
 	s.ask(s.admin, "POST", at+"/schedules", `{"detail":"classes"}`).want(t, 400)
+}
+
+// smallTimed is a schedule whose executions have tasks.
+const smallTimed = `{"problem":{"currency":"EUR","options":{"engine":"exact"},"supply":{"on_demand":{"price":"9"}},"classes":[{"name":"etl","profile":{"map_tasks":30,"map_avg_s":200,"map_max_s":300,"reduce_tasks":0},"slots_per_vm":{"map":2,"reduce":2},"deadline_s":3600,"due_s":14400,"jobs":{"min":0,"max":0},"penalty":"50"}]},
+ "periods":[{"start":"2026-03-02T00:00:00Z","hours":1,"arrivals":[3],"on_demand_price":"1"},{"start":"2026-03-02T01:00:00Z","hours":1,"arrivals":[0],"on_demand_price":"4"},{"start":"2026-03-02T02:00:00Z","hours":2,"arrivals":[0],"on_demand_price":"2"}]}`
+
+// A schedule is tried with the same outcome at once and as a run, from a document and of a cluster.
+func TestSchedulesAreTried(t *testing.T) {
+	t.Parallel()
+	s := works(t)
+	const at = "/v1/clusters/lab"
+	s.ask(s.admin, "POST", "/v1/clusters", `{"name":"lab","currency":"EUR","options":{"engine":"exact"}}`).want(t, 201)
+	for _, part := range [][2]string{
+		{"/vm-types", `{"name":"m"}`},
+		{"/prices", `{"vm_type":"m","price":"1","from":"2026-03-02T00:00:00Z","until":"2026-03-02T01:00:00Z"}`},
+		{"/prices", `{"vm_type":"m","price":"4","from":"2026-03-02T01:00:00Z","until":"2026-03-02T02:00:00Z"}`},
+		{"/prices", `{"vm_type":"m","price":"2","from":"2026-03-02T02:00:00Z","until":null}`},
+		{"/profiles", `{"name":"tasks","profile":{"map_tasks":30,"map_avg_s":200,"map_max_s":300,"reduce_tasks":0}}`},
+		{"/classes", `{"name":"etl","profile":{"name":"tasks"},"slots_per_vm":{"map":2,"reduce":2},"deadline_s":3600,"due_s":14400,"jobs":{"min":0,"max":3},"penalty":"50"}`},
+	} {
+		s.ask(s.admin, "POST", at+part[0], part[1]).want(t, 201)
+	}
+	s.ask(s.admin, "PUT", at+"/forecasts", `{"rows":[{"class":"etl","hour":"2026-03-02T00:00:00Z","arrivals":3}]}`).want(t, 200)
+	const of = `{"from":"2026-03-02T00:00:00Z","until":"2026-03-02T01:00:00Z","options":{"replications":20,"seed":3}}`
+	var document, cluster, later trial.ScheduleAnswer
+	s.ask(s.admin, "POST", "/v1/simulations/schedule", strings.Replace(smallTimed, `"periods"`, `"options":{"replications":20,"seed":3},"periods"`, 1)).want(t, 200).into(t, &document)
+	s.ask(s.admin, "POST", at+"/simulations/schedule", of).want(t, 200).into(t, &cluster)
+	run := s.over(s.ask(s.admin, "POST", at+"/simulations/schedule", of, "Prefer", "respond-async").want(t, 202).Header.Get("Location"))
+	s.ask(s.admin, "GET", "/v1/runs/"+run.ID+"/result", nil).want(t, 200).into(t, &later)
+	if document.Executions != 60 || document.Sentence != cluster.Sentence || later.Sentence != cluster.Sentence {
+		t.Errorf("a document: %s\na cluster: %s\nas a run: %s", document.Sentence, cluster.Sentence, later.Sentence)
+	}
+	for _, bad := range [][2]string{
+		{`{"options":{"replications":0}}`, "/options/replications"}, {`{"options":{"hours":3}}`, "/options"},
+		{`{"options":{"measured":{"nix":{"map_s":[1]}}}}`, "/options/measured/nix"},
+	} {
+		if r := s.ask(s.admin, "POST", at+"/simulations/schedule", bad[0]); r.StatusCode/100 != 4 || !strings.Contains(string(r.text), bad[1]) {
+			t.Errorf("%s is answered with %d: %s", bad[0], r.StatusCode, r.text)
+		}
+	}
 }

@@ -23,31 +23,45 @@ type AskedSimulation struct {
 	Past map[string]trial.PastTasks `json:"past,omitempty"` // by class
 	// Workload is simulated instead of a plan.
 	Workload *sim.Input `json:"workload,omitempty"`
+	// Schedule is made and tried instead of a plan.
+	Schedule *trial.ScheduleQuestion `json:"schedule,omitempty"`
+	Warnings []capacity.Warning      `json:"warnings,omitempty"` // on the source of a schedule
 }
 
-// Simulated is the answer of a simulation: that of a plan or that of a workload.
+// Simulated is the answer of a simulation: that of a plan, of a workload or of a schedule.
 type Simulated struct {
 	Trial    *trial.Answer
 	Workload *sim.Report
+	Schedule *trial.ScheduleAnswer
+}
+
+// one returns the answer that there is.
+func (s *Simulated) one() any {
+	switch {
+	case s.Workload != nil:
+		return s.Workload
+	case s.Schedule != nil:
+		return s.Schedule
+	}
+	return s.Trial
 }
 
 // MarshalJSON writes the one that there is.
-func (s Simulated) MarshalJSON() ([]byte, error) {
-	if s.Workload != nil {
-		return json.Marshal(s.Workload)
-	}
-	return json.Marshal(s.Trial)
-}
+func (s Simulated) MarshalJSON() ([]byte, error) { return json.Marshal(s.one()) }
 
-// UnmarshalJSON reads either: only that of a plan has a sentence.
+// UnmarshalJSON reads any of them: that of a workload has no sentence, and only that of a schedule tells what ran as planned.
 func (s *Simulated) UnmarshalJSON(text []byte) error {
-	var plan struct {
+	var has struct {
 		Sentence *string `json:"sentence"`
+		AsLong   *int64  `json:"as_planned"`
 	}
-	if err := json.Unmarshal(text, &plan); err != nil {
+	if err := json.Unmarshal(text, &has); err != nil {
 		return err
 	}
-	if plan.Sentence == nil {
+	switch {
+	case has.AsLong != nil:
+		return json.Unmarshal(text, &s.Schedule)
+	case has.Sentence == nil:
 		return json.Unmarshal(text, &s.Workload)
 	}
 	return json.Unmarshal(text, &s.Trial)
@@ -61,26 +75,32 @@ var Simulation = known(&Kind[AskedSimulation, Simulated]{
 			q, err := trial.ReadSimulation(r.Body, r.Limits)
 			return AskedSimulation{SimulationQuestion: q}, err
 		}),
-		"/v1/simulations/workload":           workloadSource,
-		"/v1/clusters/{cluster}/simulations": ofCluster(trial.ReadClusterSimulation, clusterSimulation),
+		"/v1/simulations/workload": workloadSource,
+		"/v1/simulations/schedule": ofBody(func(r Request) (AskedSimulation, error) {
+			q, err := trial.ReadSchedule(r.Body, r.Limits)
+			return AskedSimulation{Schedule: &q}, err
+		}),
+		"/v1/clusters/{cluster}/simulations/schedule": ofCluster(trial.ReadClusterSchedule, clusterScheduleTrial),
+		"/v1/clusters/{cluster}/simulations":          ofCluster(trial.ReadClusterSimulation, clusterSimulation),
 	},
 	Work: workSimulation,
 	Mend: aboutCluster,
 	Forms: func(_ AskedSimulation, s Simulated, _ View) Forms {
-		if s.Workload != nil {
+		switch {
+		case s.Workload != nil:
 			return usual(*s.Workload, report.WorkloadText, report.Workload, report.WorkloadWorkbook)
+		case s.Schedule != nil:
+			return usual(*s.Schedule, report.ScheduleTrialText, report.ScheduleTrial, report.ScheduleTrialWorkbook)
 		}
 		return usual(*s.Trial, report.SimulationText, report.Simulation, report.SimulationWorkbook)
 	},
-	Show: func(_ *AskedSimulation, s *Simulated) any {
-		if s.Workload != nil {
-			return s.Workload
-		}
-		return s.Trial
-	},
+	Show: func(_ *AskedSimulation, s *Simulated) any { return s.one() },
 	Warned: func(s *Simulated) []capacity.Warning {
-		if s.Workload != nil {
+		switch {
+		case s.Workload != nil:
 			return s.Workload.Warnings
+		case s.Schedule != nil:
+			return s.Schedule.Warnings
 		}
 		return s.Trial.Warnings
 	},
@@ -153,8 +173,11 @@ func (d *Desk) askedScenario(ctx context.Context, cluster string, asked *whatif.
 // workSimulation tries a plan or simulates a workload. Of work that is ended before, finished replications are worth
 // something.
 func workSimulation(ctx context.Context, b *Bench, asked AskedSimulation) (*Simulated, error) {
-	if asked.Workload != nil {
+	switch {
+	case asked.Workload != nil:
 		return workWorkload(ctx, b, *asked.Workload)
+	case asked.Schedule != nil:
+		return workScheduleTrial(ctx, b, asked)
 	}
 	t, err := newTrial(ctx, b, asked)
 	if err != nil {
@@ -166,6 +189,43 @@ func workSimulation(ctx context.Context, b *Bench, asked AskedSimulation) (*Simu
 	}
 	answer := t.Answer()
 	return &Simulated{Trial: &answer}, worked
+}
+
+// clusterScheduleTrial is about the schedule of the coming time of a cluster.
+func clusterScheduleTrial(ctx context.Context, d *Desk, r Request, q trial.ClusterScheduleQuestion) (asked AskedSimulation, err error) {
+	s, err := d.ClusterSchedule(ctx, r.Cluster, q.ClusterQuestion)
+	if err != nil {
+		return asked, err
+	}
+	asked.Schedule, asked.Warnings = &trial.ScheduleQuestion{Question: s.Question, Options: q.Options}, s.Warnings
+	if err := q.Options.CheckFor(&s.Problem); err != nil {
+		return asked, err
+	}
+	if q.Options.Durations == trial.MeasuredDurations {
+		asked.Past, err = d.pastTasks(ctx, r.Cluster, &s.Problem, q.Options.Measured)
+	}
+	return asked, err
+}
+
+// workScheduleTrial makes a schedule and tries it. Of work that is ended before, finished replications are worth something.
+func workScheduleTrial(ctx context.Context, b *Bench, asked AskedSimulation) (*Simulated, error) {
+	a, err := scheduled(ctx, b, &asked.Schedule.Question)
+	if err != nil {
+		return nil, err
+	}
+	t, err := trial.NewSchedule(*asked.Schedule, a, asked.Past)
+	if err != nil {
+		return nil, err
+	}
+	half := *b // of the work is done with the schedule
+	half.Tell = func(done, total int64) { b.Tell(total+done, 2*total) }
+	worked := replicate(ctx, &half, t, int(asked.Schedule.Options.Replications))
+	if worked != nil && (!b.Partial || len(t.Whole()) == 0) {
+		return nil, worked
+	}
+	answer := t.Answer()
+	answer.Warnings = append(answer.Warnings, asked.Warnings...)
+	return &Simulated{Schedule: &answer}, worked
 }
 
 // newTrial prepares a simulation, and makes a missing plan.

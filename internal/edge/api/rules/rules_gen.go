@@ -811,6 +811,12 @@ var Operations = []Operation{
 		{Name: "Prefer", In: "header", About: "respond-async: simulate in the background.", Shape: &Shape{Kind: Text, Rules: "max=200"}},
 		{Name: "Idempotency-Key", In: "header", About: "Makes repeating the request harmless, for 24 hours.", Shape: &Shape{Kind: Text, Rules: "min=1,max=200,matches=^[!-~]+$", About: "Makes repeating the request harmless, for 24 hours."}},
 	}, Sends: true, Needs: true},
+	{ID: "clusterScheduleSimulation", Method: "POST", Path: "/v1/clusters/{cluster}/simulations/schedule", Role: "planner", KeyAsync: true, Bulk: true, Parameters: []Parameter{
+		{Name: "cluster", In: "path", Required: true, About: "The cluster's name: small letters, digits and hyphens inside.", Shape: &Shape{Kind: Text, Rules: "min=1,max=63,matches=^[a-z0-9]([a-z0-9-]*[a-z0-9])?$", About: "The cluster's name: small letters, digits and hyphens inside."}},
+		{Name: "format", In: "query", About: "The form of the answer: a document, a table, or a spreadsheet.", Shape: &Shape{Kind: Text, Rules: "oneof=json csv xlsx"}},
+		{Name: "Prefer", In: "header", About: "respond-async: simulate in the background.", Shape: &Shape{Kind: Text, Rules: "max=200"}},
+		{Name: "Idempotency-Key", In: "header", About: "Makes repeating the request harmless, for 24 hours.", Shape: &Shape{Kind: Text, Rules: "min=1,max=200,matches=^[!-~]+$", About: "Makes repeating the request harmless, for 24 hours."}},
+	}, Sends: true, Needs: true},
 	{ID: "clusterSweep", Method: "POST", Path: "/v1/clusters/{cluster}/sweeps", Role: "planner", KeyAsync: true, Bulk: true, Parameters: []Parameter{
 		{Name: "cluster", In: "path", Required: true, About: "The cluster's name: small letters, digits and hyphens inside.", Shape: &Shape{Kind: Text, Rules: "min=1,max=63,matches=^[a-z0-9]([a-z0-9-]*[a-z0-9])?$", About: "The cluster's name: small letters, digits and hyphens inside."}},
 		{Name: "format", In: "query", About: "The form of the answer: a document, a table, or a spreadsheet.", Shape: &Shape{Kind: Text, Rules: "oneof=json csv xlsx"}},
@@ -961,6 +967,11 @@ var Operations = []Operation{
 		{Name: "Prefer", In: "header", About: "respond-async: work in the background.", Shape: &Shape{Kind: Text, Rules: "max=200"}},
 	}, Sends: true, Needs: true},
 	{ID: "simulation", Method: "POST", Path: "/v1/simulations", Role: "planner", KeyAsync: true, Bulk: true, Parameters: []Parameter{
+		{Name: "format", In: "query", About: "The form of the answer: a document, a table, or a spreadsheet.", Shape: &Shape{Kind: Text, Rules: "oneof=json csv xlsx"}},
+		{Name: "Prefer", In: "header", About: "respond-async: simulate in the background.", Shape: &Shape{Kind: Text, Rules: "max=200"}},
+		{Name: "Idempotency-Key", In: "header", About: "Makes repeating the request harmless, for 24 hours.", Shape: &Shape{Kind: Text, Rules: "min=1,max=200,matches=^[!-~]+$", About: "Makes repeating the request harmless, for 24 hours."}},
+	}, Sends: true, Needs: true},
+	{ID: "scheduleSimulation", Method: "POST", Path: "/v1/simulations/schedule", Role: "planner", KeyAsync: true, Bulk: true, Parameters: []Parameter{
 		{Name: "format", In: "query", About: "The form of the answer: a document, a table, or a spreadsheet.", Shape: &Shape{Kind: Text, Rules: "oneof=json csv xlsx"}},
 		{Name: "Prefer", In: "header", About: "respond-async: simulate in the background.", Shape: &Shape{Kind: Text, Rules: "max=200"}},
 		{Name: "Idempotency-Key", In: "header", About: "Makes repeating the request harmless, for 24 hours.", Shape: &Shape{Kind: Text, Rules: "min=1,max=200,matches=^[!-~]+$", About: "Makes repeating the request harmless, for 24 hours."}},

@@ -123,7 +123,7 @@ of one of its clusters, or the plan of a scenario; a long simulation is then a r
 		Example: "  headroom whatif simulate cluster.json\n  headroom whatif simulate cluster.json plan.json --hours 168 --seed 7\n  headroom whatif simulate cluster.json --demand 'nightly-etl=x1.2' --load poisson -o json\n  headroom whatif simulate --cluster shop --saved black-friday",
 		Args:    cobra.MaximumNArgs(2),
 	}
-	c.AddCommand(simulateWorkloadCommand())
+	c.AddCommand(simulateWorkloadCommand(), simulateScheduleCommand())
 	v := question.Verb[kinds.AskedSimulation, kinds.Simulated]{Kind: kinds.Simulation}
 	how.add(c)
 	change.add(c)

@@ -664,6 +664,13 @@ export type ClusterScheduleRequest = {
   until?: string;
 };
 
+export type ClusterScheduleSimulationRequest = {
+  from?: string;
+  options?: ScheduleSimulationOptions;
+  scenario?: (AskedScenario);
+  until?: string;
+};
+
 export type ClusterSimulationRequest = {
   options?: SimulationOptions;
   scenario?: AskedScenario;
@@ -3648,6 +3655,57 @@ export type ScheduleRequest = {
   time_zone?: string;
 };
 
+export type ScheduleSimulation = {
+  as_planned: number;
+  bill: (Amount);
+  classes: Array<ScheduleSimulationClass>;
+  currency: string;
+  executions: number;
+  in_time: number;
+  met: number;
+  met_at_least: number;
+  options: ScheduleSimulationOptions;
+  replications: number;
+  sentence: string;
+  status: (Status);
+  vm_hours: number;
+  vm_hours_longer: number;
+  warnings: Array<Warning>;
+};
+
+export type ScheduleSimulationClass = {
+  as_planned: number;
+  executions: number;
+  in_time: number;
+  measured_executions: number;
+  met: number;
+  met_at_least: number;
+  name: string;
+  vm_hours: number;
+  vm_hours_longer: number;
+};
+
+export type ScheduleSimulationOptions = {
+  durations?: "measured" | "lognormal" | "uniform" | "triangular" | "constant";
+  measured?: Record<string, MeasuredTasks>;
+  replications?: number;
+  seed?: number;
+  slow?: number;
+  slow_by?: number;
+};
+
+export type ScheduleSimulationRequest = {
+  before?: ScheduleBefore;
+  contracts?: Array<TermContract>;
+  earlier?: Array<HorizonPeriod>;
+  one_type?: boolean;
+  options?: ScheduleSimulationOptions;
+  periods: Array<HorizonPeriod>;
+  place_all?: boolean;
+  problem: (Problem);
+  time_zone?: string;
+};
+
 export type ScheduleTypeHour = {
   cost: (Amount);
   on_demand: number;
@@ -5001,6 +5059,7 @@ export interface Operations {
   "POST /v1/clusters/{cluster}/schedules": { path: { cluster: string; }; query: { }; body: ClusterScheduleRequest; answer: Schedule };
   "GET /v1/clusters/{cluster}/schedules/current": { path: { cluster: string; }; query: { }; body: never; answer: FollowedSchedule };
   "POST /v1/clusters/{cluster}/simulations": { path: { cluster: string; }; query: { format?: "json" | "csv" | "xlsx"; }; body: ClusterSimulationRequest; answer: Run | Simulation };
+  "POST /v1/clusters/{cluster}/simulations/schedule": { path: { cluster: string; }; query: { format?: "json" | "csv" | "xlsx"; }; body: ClusterScheduleSimulationRequest; answer: Run | ScheduleSimulation };
   "POST /v1/clusters/{cluster}/sweeps": { path: { cluster: string; }; query: { format?: "json" | "csv" | "xlsx"; }; body: ClusterSweepRequest; answer: Run | Sweep };
   "POST /v1/clusters/{cluster}/targets": { path: { cluster: string; }; query: { format?: "json" | "csv" | "xlsx"; }; body: ClusterTargetsRequest; answer: Run | Targets };
   "GET /v1/clusters/{cluster}/vm-types": { path: { cluster: string; }; query: { limit?: number; cursor?: string; format?: "json" | "csv" | "xlsx"; }; body: never; answer: VMTypeList };
@@ -5040,6 +5099,7 @@ export interface Operations {
   "POST /v1/session": { path: { }; query: { }; body: Token; answer: Session };
   "POST /v1/share-plans": { path: { }; query: { }; body: SharePlanProblem; answer: Run | SharePlan };
   "POST /v1/simulations": { path: { }; query: { format?: "json" | "csv" | "xlsx"; }; body: SimulationRequest; answer: Run | Simulation };
+  "POST /v1/simulations/schedule": { path: { }; query: { format?: "json" | "csv" | "xlsx"; }; body: ScheduleSimulationRequest; answer: Run | ScheduleSimulation };
   "POST /v1/simulations/workload": { path: { }; query: { format?: "json" | "csv" | "xlsx"; }; body: Workload; answer: Run | WorkloadReport };
   "POST /v1/solve": { path: { }; query: { }; body: Problem; answer: Plan };
   "POST /v1/sweeps": { path: { }; query: { format?: "json" | "csv" | "xlsx"; }; body: SweepRequest; answer: Run | Sweep };
