@@ -159,6 +159,12 @@ func walkWait(t *testing.T, s *server, browser context.Context) {
 	cells(ctx, "0", "0", hour(next), fmt.Sprint(starts))
 	once(ctx, "Wait as before", 2, 1)
 
+	// What longer and shorter waiting comes to is computed when asked for.
+	do(t, ctx, chromedp.Click(`[aria-labelledby="worth"] button`))
+	until(t, ctx, `document.querySelector('[aria-labelledby="worth"] figure')?.innerText.includes("whatever the schedules")`)
+	until(t, ctx, `document.querySelectorAll('[aria-labelledby="worth"] svg .dot').length === 6`)
+	shown(ctx, "wait-worth")
+
 	s.open(t, ctx, "/c/"+cluster+"/plan")
 	line := fmt.Sprintf(`[...document.querySelectorAll("table.classes tbody tr")].find((r) => r.querySelector("a")?.title === %q)?.innerText.replace(/\s+/g, " ")`, class)
 	until(t, ctx, fmt.Sprintf(`%s?.includes(%q)`, line, said("none waits")))

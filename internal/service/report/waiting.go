@@ -3,10 +3,12 @@ package report
 import (
 	"fmt"
 	"io"
+	"slices"
 
 	"example.org/headroom/internal/ask/timetable"
 	"example.org/headroom/internal/ask/whatif"
 	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/words"
 )
 
 // Waiting returns a row for each point, its parameters first.
@@ -38,6 +40,11 @@ func Waiting(a timetable.SweepAnswer) Table {
 // WaitingText writes the points for a terminal.
 func WaitingText(w io.Writer, a timetable.SweepAnswer) error {
 	short := Waiting(a)
+	for i := range a.Points {
+		if p := &a.Points[i]; p.Status != capacity.InfeasibleStatus {
+			short.Rows[i][slices.Index(short.Columns, "bound")] = Cell{words.CentsDown(p.Bound), true}
+		}
+	}
 	keep := map[string]bool{"status": true, billColumn: true, valueColumn: true, "bound": true, "most_vms": true, "refused": true, "later": true, "conflict": true}
 	for i := range a.Vary {
 		keep[short.Columns[i]] = true

@@ -23,6 +23,7 @@ import { useFollowed } from "../state/followed.ts";
 import { narrow } from "../state/narrow.ts";
 import { addressOf, choose, chosen, route } from "../state/route.ts";
 import { decimal } from "./contracts-parts.tsx";
+import { Worth } from "./contracts-wait-worth.tsx";
 
 const hour = 3_600_000;
 const spans = ["", "1", "2", "4"] as const; // the first is what plans follow, the others are weeks
@@ -64,14 +65,14 @@ export function Wait() {
       </div>
       {refused && <p>The plans follow no schedule: {why}</p>}
       {span === "" && !why ? (
-        <Shown of={followed} what="the schedule">{(found) => found.answer && <Answer a={found.answer} all={!!found.question?.place_all} now={standing(found)} />}</Shown>
+        <Shown of={followed} what="the schedule">{(found) => found.answer && <Answer a={found.answer} all={!!found.question?.place_all} now={standing(found)} weeks="1" />}</Shown>
       ) : of.problem.value?.status === 422 ? (
         <>
           {!of.problem.value.message.startsWith(why ?? " ") && <p>These hours cannot be planned together yet. {of.problem.value.message}</p>}
           {!refused && <HowTo />}
         </>
       ) : (
-        <Shown of={of} what="the hours ahead">{(found) => <Answer a={found} all={false} now={[]} />}</Shown>
+        <Shown of={of} what="the hours ahead">{(found) => <Answer a={found} all={false} now={[]} weeks={weeks} />}</Shown>
       )}
     </>
   );
@@ -86,7 +87,7 @@ function kept(name: string, a: Schedule): Kept[] {
   return [{ text: "JSON", press: () => save(fileName("json", name, "schedule"), new Blob([JSON.stringify(a, null, 2)], { type: "application/json" })) }];
 }
 
-function Answer({ a, all, now: classes }: { a: Schedule; all: boolean; now: Standing[] }) {
+function Answer({ a, all, now: classes, weeks }: { a: Schedule; all: boolean; now: Standing[]; weeks: string }) {
   const moves = moved(a);
   const unknown = classes.filter((s) => !s.leases).length;
   return (
@@ -120,6 +121,7 @@ function Answer({ a, all, now: classes }: { a: Schedule; all: boolean; now: Stan
         <h2 id="waiting">Classes</h2>
         <DataTable caption="Classes" columns={classColumns} rows={a.classes} name={(c) => c.name} file={[route.value.cluster, "waiting"]} />
       </section>
+      <Worth classes={a.classes.map((c) => c.name)} first={(a.classes.find((c) => c.waits) ?? a.classes[0]!).name} weeks={weeks} until={asked(weeks)} />
     </>
   );
 }
