@@ -46,7 +46,8 @@ func TestSchedulesAreRefusedWithACure(t *testing.T) {
 		"no arrivals":           {`"hours": 4, "arrivals": [0, 0]`, `"hours": 4`, "/periods/2/arrivals", "give those that arrive in the period"},
 		"half an hour":          {`"hours": 4, "arrivals": [0, 0]`, `"seconds": 1800, "arrivals": [0, 0]`, "/periods/2/seconds", "whole hours"},
 		"a promise":             {`"jobs": {"min": 0, "max": 0}, "penalty": "2"`, `"jobs": {"min": 1, "max": 1}, "penalty": "2"`, "/problem/classes/0/jobs/min", "Give 0"},
-		"a budget":              {`"currency": "EUR",`, `"currency": "EUR", "budget": {"vm_cost": "9"},`, "/problem/budget", "leave it out"},
+		"a budget for all":      {`"currency": "EUR",`, `"currency": "EUR", "budget": {"total": "9"},`, "/problem/budget", "Leave it out"},
+		"a budget too small":    {`"currency": "EUR",`, `"currency": "EUR", "budget": {"vm_cost": "0.4"},`, "/problem/budget/vm_cost", "Give 0.48 or more, or end contracts."},
 		"a type without a name": {`"periods": [`, `"before": {"running": [{"class": "reports", "arrived": "2026-03-02T06:00:00Z", "start": "2026-03-02T07:00:00Z", "run_s": 3600, "jobs": 1, "type": "m", "map_slots": 0, "reduce_slots": 0}]}, "periods": [`, "/before/running/0/type", "leave this out"},
 		"too many":              {`"arrivals": [12, 8]`, `"arrivals": [1000001, 8]`, "/periods", "1000000 at most"},
 	} {

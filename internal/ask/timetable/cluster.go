@@ -152,9 +152,9 @@ func schedulable(p *capacity.Problem, follows bool, waits func(*capacity.Class) 
 	if p.Options.Sharing == capacity.Dedicated {
 		return fault.At("", "not_taken", "The cluster keeps VMs for each class (sharing is dedicated); in a schedule the classes share VMs.")
 	}
-	if p.Budget != nil {
+	if p.Budget != nil && !takesBudget(p) {
 		p.Budget = nil
-		warn("budget_left_out", "A schedule keeps to no budget, and the cluster has one.")
+		warn("budget_left_out", "A schedule keeps to a budget for VMs alone, of one type without spot VMs. It leaves out the one that the cluster has.")
 	}
 	if p.Options.Integrality == capacity.Relaxed {
 		p.Options.Integrality = capacity.Integer

@@ -31,6 +31,7 @@ type grid struct {
 	rounding float64
 	unit     int64 // parts of a VM
 	rounded  bool  // some run takes no whole number of parts
+	overdrawn *overdrawn // the first hour whose contracts alone cost more than the budget; nil is none
 	// What there is to plan. A grid with too much is not made to its end, and is refused.
 	executions int64
 	options    int     // starts and runs of all arrivals
@@ -147,6 +148,7 @@ func (g *grid) supply() {
 				g.addSpot(v*g.hours+hour, priced[v].Spot)
 				g.paid[v*g.hours+hour] = g.paidOf(priced[v].Name, g.at(hour))
 			}
+			g.keepBudget(hour)
 			hour++
 		}
 	}

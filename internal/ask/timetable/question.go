@@ -119,7 +119,7 @@ func (q *Question) checkTaken(c *strict.Checker) {
 			c.Refuse(member, "not_taken", "%s", detail)
 		}
 	}
-	refuse(p.Budget != nil, "budget", "A schedule keeps to no budget; leave it out.")
+	refuse(p.Budget != nil && !takesBudget(p), "budget", "A schedule keeps to a budget for the VMs of each hour (vm_cost), where there is one kind of VM without spot and period_s is 3600. Leave it out.")
 	c.Enter("options")
 	refuse(p.Options.Integrality == capacity.Relaxed, "integrality", "A schedule starts whole executions on whole VMs; leave this out.")
 	refuse(p.Options.Sharing == capacity.Dedicated, "sharing", "In a schedule the classes share VMs; leave this out.")
@@ -219,6 +219,9 @@ func (q *Question) checkWindows(c *strict.Checker) {
 	if g.tooMany() {
 		return
 	}
+	c.Leave()
+	g.checkBudget(c)
+	c.Enter("periods")
 	at := 0
 	for i := range q.Periods {
 		first, told := at, -1

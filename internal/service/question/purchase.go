@@ -143,6 +143,10 @@ func (d *Desk) askBuying(ctx context.Context, cluster string, asked *AskedPurcha
 	}
 	b.OnType(q.VMType)
 	b.WithoutSpot()
+	if b.Question.Problem.Budget != nil {
+		b.Question.Problem.Budget = nil
+		asked.Warnings = append(asked.Warnings, capacity.Warning{Code: "budget_left_out", Detail: "Purchases where jobs wait keep to no budget, and the cluster has one."})
+	}
 	asked.Waiting = &b
 	return nil
 }

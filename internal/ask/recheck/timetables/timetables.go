@@ -331,6 +331,9 @@ func (s *scheduled) sources(of *capacity.VMTypeSupply, p *horizon.HorizonPeriod,
 		rented.VMs, rented.Unlimited = *of.OnDemand.Quota, false
 	}
 	x.Supply = append(x.Supply, rented)
+	if b := s.question.Problem.Budget; b != nil && b.VMCost != nil {
+		withinBudget(&x, b.VMCost.Rat())
+	}
 	if spot := of.Spot; spot != nil {
 		price := spot.Price
 		if p.SpotPrice != nil {
@@ -343,6 +346,40 @@ func (s *scheduled) sources(of *capacity.VMTypeSupply, p *horizon.HorizonPeriod,
 		x.Spot = &supply.Spot{Price: price.Rat(), Share: decimals.Rat()}
 	}
 	return x
+}
+
+// withinBudget takes away the VMs that the budget of an hour does not pay for: the dearest ones.
+func withinBudget(x *supply.Hour, budget *big.Rat) {
+	left := new(big.Rat).Set(budget)
+	if x.Paid != nil {
+		left.Sub(left, x.Paid)
+	}
+	cost := func(of *supply.Source, vms int64) *big.Rat {
+		return new(big.Rat).Mul(of.Price.Rat(), new(big.Rat).SetInt64(vms))
+	}
+	var bought []*supply.Source // by the hour, the cheapest first
+	for i := range x.Supply {
+		if of := &x.Supply[i]; of.Always {
+			left.Sub(left, cost(of, of.VMs))
+		} else if of.Price.IsPositive() {
+			bought = append(bought, of)
+		}
+	}
+	slices.SortStableFunc(bought, func(a, b *supply.Source) int { return a.Price.Cmp(b.Price) })
+	for _, of := range bought {
+		share := new(big.Rat).Quo(left, of.Price.Rat())
+		vms := new(big.Int).Div(share.Num(), share.Denom()) // down
+		if left.Sign() < 0 {
+			vms.SetInt64(0)
+		}
+		if !vms.IsInt64() { // more than anybody rents
+			break
+		}
+		if of.Unlimited || vms.Cmp(big.NewInt(of.VMs)) < 0 {
+			of.VMs, of.Unlimited = vms.Int64(), false
+		}
+		left.Sub(left, cost(of, of.VMs))
+	}
 }
 
 // overlap returns the seconds that two times share.
