@@ -46,13 +46,19 @@ func TestSearchesAndBoundsEncloseTheShortest(t *testing.T) {
 	}
 }
 
-func TestFortyJobsInTime(t *testing.T) {
-	jobs := map[int64]int{11: 40, 50: 20}
-	if wholeSamples {
-		jobs[50] = 40
-	}
-	for _, machines := range []int64{11, 50} {
-		p := sixteen(machines, jobs[machines], 5)
+// Gaps of batches beyond the exact method. Forty jobs on 50 machines are promised 1 %, and two hundred on 100
+// machines 3 %. The latter take up to 10 s of processor time.
+func TestLargeBatchesAreNearTheShortest(t *testing.T) {
+	for _, c := range []struct {
+		machines int64
+		jobs     int
+		gap      float64
+		long     bool
+	}{{11, 40, 0.02, false}, {50, 40, 0.01, false}, {100, 200, 0.03, true}} {
+		if c.long && !wholeSamples {
+			continue
+		}
+		p := sixteen(c.machines, c.jobs, 5)
 		ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
 		began := time.Now()
 		a, err := Pack(ctx, p, cbc)
@@ -63,9 +69,9 @@ func TestFortyJobsInTime(t *testing.T) {
 		if wrong := Recheck(p, a); len(wrong) > 0 {
 			t.Fatal(wrong)
 		}
-		t.Logf("%d machines: %d phases, %.1f s, bound %.1f s, gap %.3f %%, one after the other %.1f s; %v", machines, len(a.Phases), a.BusySeconds, a.LowerBoundSeconds, 100*a.Gap, a.SequentialSeconds, time.Since(began).Round(10*time.Millisecond))
-		if a.Gap > 0.1 {
-			t.Errorf("the gap is %g", a.Gap)
+		t.Logf("%d jobs on %d machines: %d phases, %.1f s, bound %.1f s, gap %.3f %%, one after the other %.1f s; %v", c.jobs, c.machines, len(a.Phases), a.BusySeconds, a.LowerBoundSeconds, 100*a.Gap, a.SequentialSeconds, time.Since(began).Round(10*time.Millisecond))
+		if a.Gap > c.gap {
+			t.Errorf("%d jobs on %d machines: the gap is %g", c.jobs, c.machines, a.Gap)
 		}
 	}
 }

@@ -84,6 +84,11 @@ func (f *fitter) mixed(c contents) bool {
 
 // rolesFit reports whether the jobs fit with at least one host and one guest.
 func (f *fitter) rolesFit(c contents, rung int) bool {
+	if len(c) >= manyJobs {
+		if fits, known := f.quick(c, rung); known || len(c)*f.vms > maxExactFit {
+			return fits
+		}
+	}
 	_, _, fits := f.roles(c, rung)
 	return fits
 }

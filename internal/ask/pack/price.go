@@ -11,20 +11,13 @@ import (
 
 // Bounds by prices. Give every job a price. If no phase is shorter than the sum of its jobs' prices, then no packing
 // is shorter than the sum of all prices, because its phases hold every job. Prices that are too high are scaled down
-// by the worst phase, the one with the smallest time / prices. Knapsacks find it, one for each rung, for only the
-// rungs that may hold it.
+// by the worst phase, the one with the smallest time / prices. It is looked for in only the rungs that may hold it.
 
-const (
-	// maxKnapsack bounds the cells of one exact knapsack; larger ones combine plain and extra VMs.
-	maxKnapsack = 40_000_000
-	// nearWorst is the precision required for the worst phase.
-	nearWorst = 1e-4
-	// fewest is the smallest number of knapsacks, of any size.
-	fewest = 20
-)
+// nearWorst is the precision required for the worst phase.
+const nearWorst = 1e-4
 
-// stretch holds the rungs low to high with the most valuable jobs that fit high: no phase of these rungs is worth
-// more.
+// stretch holds the rungs low to high with the most that jobs that fit high can be worth: no phase of these rungs is
+// worth more.
 type stretch struct {
 	low, high int
 	worth     float64
@@ -43,54 +36,64 @@ func (h *worstFirst) Pop() any {
 	return last
 }
 
-// price returns a bound by prices, the phases met on the way that are shorter than their prices, and the largest
-// ratio by which prices may be too high. It fills knapsacks of up to cells cells, and at least a few.
-func (s *seen) price(ctx context.Context, prices []float64, cells int) (bound float64, short []contents, ratio float64) {
+// priced holds a bound by prices, and phases met on the way.
+type priced struct {
+	bound float64    // on the time of all jobs that are left
+	guess float64    // the bound, if no phase is shorter for its prices than those that were met
+	short []contents // phases that are shorter than their prices
+}
+
+// price returns the bound that prices prove. known is the smallest time / prices of phases that are known, or infinite. The
+// bound gets the better the more rungs are tried.
+func (s *seen) price(ctx context.Context, k *sack, prices []float64, known float64, tries int) (p priced) {
 	sum := 0.0
-	for i, p := range prices {
-		sum += p * float64(s.kinds[i].count)
+	for i, price := range prices {
+		sum += price * float64(k.left[i])
 	}
 	if !(sum > 0) {
-		return 0, nil, 1
-	}
-	actual := math.Inf(1)
-	worth := func(rung int) float64 {
-		c, w := s.dearest(prices, rung)
-		if at := s.look(c, 0); at >= 0 && at < s.never() {
-			paid := 0.0
-			for _, x := range c {
-				paid += prices[x.kind] * float64(x.count)
-			}
-			actual = min(actual, s.times[at]/paid)
-			if s.times[at] < paid*(1-provedGap) {
-				short = append(short, c)
-			}
-		}
-		return w
+		return p
 	}
 	var open worstFirst
-	push := func(low, high int, w float64) {
+	push := func(low, high int, worth float64) {
 		ratio := math.Inf(1)
-		if w > 0 {
-			ratio = s.times[low] / w
+		if worth > 0 {
+			ratio = s.above(low) / worth
 		}
-		heap.Push(&open, stretch{low, high, w, ratio})
+		heap.Push(&open, stretch{low, high, worth, ratio})
+	}
+	worth := func(low, rung int) float64 {
+		most, c := k.worth(prices, rung, s.above(low)/(known*(1-nearWorst)))
+		if at := s.look(c, 0); at >= 0 && at < s.never() {
+			ratio := s.times[at] / paid(prices, c)
+			known = min(known, ratio)
+			if ratio < 1-provedGap {
+				p.short = append(p.short, c)
+			}
+		}
+		return most
 	}
 	top := s.never() - 1
-	push(0, top, worth(top))
-	limit := s.cells + cells
-	for tries := 1; tries < fewest || s.cells < limit; tries++ {
-		_ = capacity.Pause(ctx) // the caller checks whether the time is over
+	push(0, top, worth(0, top))
+	for range tries {
 		worst := open[0]
-		if worst.low == worst.high || worst.ratio >= actual*(1-nearWorst) {
+		if capacity.Pause(ctx) != nil || worst.low == worst.high || worst.ratio >= known*(1-nearWorst) {
 			break
 		}
 		heap.Pop(&open)
 		middle := s.between(worst.low, worst.high)
-		push(worst.low, middle, worth(middle))
+		push(worst.low, middle, worth(worst.low, middle))
 		push(middle+1, worst.high, worst.worth)
 	}
-	return sum * open[0].ratio, short, open[0].ratio
+	p.bound, p.guess = sum*open[0].ratio*(1-rounding), sum*known
+	return p
+}
+
+// above returns a time that no phase of a rung is shorter than.
+func (s *seen) above(rung int) float64 {
+	if !s.whole && rung > 0 {
+		return s.times[rung-1] // the rungs between the two are missing
+	}
+	return s.times[rung]
 }
 
 // between returns the rung nearest to the geometric middle of two, below the higher.
@@ -99,59 +102,51 @@ func (s *seen) between(low, high int) int {
 	return min(high-1, lowest(low, high, func(rung int) bool { return s.times[rung] >= target }))
 }
 
-// dearest returns the most valuable jobs that fit a rung together, and their worth. If the knapsack is too large, it
-// returns jobs that need not fit but are worth at least as much.
-func (s *seen) dearest(prices []float64, rung int) (contents, float64) {
-	plain, special := s.ladder.at(rung)
-	var hosts, others []item
-	mixed := s.extras > 0 && s.mixed(s.everything())
-	for i := range s.kinds {
-		if plain[i] == impossible || prices[i] <= 0 {
-			continue
-		}
-		it := item{kind: i, plain: int(plain[i]), special: int(special[i]), price: prices[i]}
-		if s.kinds[i].role == perf.PlainRole || special[i] == impossible {
-			it.special = 0
-		}
-		if s.kinds[i].role == perf.HostRole && mixed {
-			hosts = it.times(s.kinds[i].count, hosts)
-		} else {
-			others = it.times(s.kinds[i].count, others)
-		}
+// paid adds up the prices of some jobs.
+func paid(prices []float64, c contents) (sum float64) {
+	for _, x := range c {
+		sum += prices[x.kind] * float64(x.count)
 	}
-	if !mixed {
-		s.cells += len(others) * s.vms
-		return contentsOfItems(fill(others, s.vms))
-	}
-	if len(hosts)*s.vms*s.vms+len(others)*s.vms*s.extras > maxKnapsack {
-		s.cells += (len(hosts) + len(others)) * (s.vms + s.extras)
-		for i := range others {
-			others[i].special = 0
-		}
-		for i := range hosts {
-			hosts[i].special = 0
-		}
-		return contentsOfItems(fill(append(others, hosts...), s.vms+s.extras))
-	}
-	s.cells += (len(hosts)*s.vms*s.vms + len(others)*s.vms*s.extras) / 2
-	return s.dearestMixed(hosts, others)
+	return sum
 }
 
-// dearestMixed divides the disks between plain VMs of possible hosts, plain VMs of others, and hosts. The machines
-// left by the plain VMs bound the extra VMs.
-func (s *seen) dearestMixed(hosts, others []item) (contents, float64) {
-	extra := func(plain int) int { return (s.machines - ceilDiv(plain, s.disks)) * s.perMachine }
-	guests := knapsack(others, s.vms, s.extras, extra)
-	host := knapsack(hosts, s.vms, s.vms, func(plain int) int { return s.vms - plain })
-	best, bestX, bestY := -1.0, 0, 0
-	for x := 0; x <= s.vms; x++ {
-		for y := 0; x+y <= s.vms; y++ {
-			if w := guests.worth(x, extra(x+y)) + host.worth(y, s.vms-x-y); w > best {
-				best, bestX, bestY = w, x, y
-			}
+// areaSteps is the number of shares of extra VMs in all prices that are tried.
+const areaSteps = 20
+
+// area returns prices by which no phase is shorter. Disks and extra VMs are paid for by the second, all together with
+// 1 a second, and each job costs what it takes at least for its time.
+func (b *batch) area() (best []float64) {
+	least := make([]float64, len(b.kinds)) // VMs times seconds
+	for i := range b.kinds {
+		k := &b.kinds[i]
+		least[i] = math.Inf(1)
+		for n := k.minVMs; n < len(k.times); n++ {
+			least[i] = min(least[i], float64(n)*k.times[n])
 		}
 	}
-	chosen := append(guests.chosen(bestX, extra(bestX+bestY)), host.chosen(bestY, s.vms-bestX-bestY)...)
-	c, _ := contentsOfItems(chosen, 0)
-	return c, best
+	most := -1.0
+	for step := range areaSteps + 1 {
+		share := float64(step) / areaSteps
+		if b.extras == 0 && step > 0 {
+			break
+		}
+		disk, extra := (1-share)/float64(b.vms), share/float64(max(1, b.extras))
+		plain := disk + extra*float64(b.perMachine)/float64(b.disks) // its machine carries fewer extra VMs
+		prices, sum := make([]float64, len(b.kinds)), 0.0
+		for i := range b.kinds {
+			each := plain
+			switch b.kinds[i].role {
+			case perf.HostRole:
+				each = min(each, b.penalty*disk)
+			case perf.GuestRole:
+				each = min(each, b.penalty*extra)
+			}
+			prices[i] = least[i] * each
+			sum += prices[i] * float64(b.kinds[i].count)
+		}
+		if sum > most {
+			best, most = prices, sum
+		}
+	}
+	return best
 }

@@ -12,9 +12,9 @@ import (
 // first.
 
 const (
-	maxSearched = 200_000_000 // jobs visited while testing whether phases fit
-	kicks       = 40          // shakes of the best division
-	kickShare   = 0.15        // of the jobs
+	maxSearched = 20_000_000 // jobs visited while testing whether phases fit
+	kicks       = 40         // shakes of the best division
+	kickShare   = 0.15       // of the jobs
 )
 
 // improve makes the best move between every two phases until none helps.
@@ -27,7 +27,7 @@ func (s *seen) improve(ctx context.Context, d *division, work int) {
 					s.settle(d)
 					return
 				}
-				better = s.move(ctx, d, i, j) || better
+				better = s.move(ctx, d, i, j, work) || better
 			}
 		}
 		s.settle(d)
@@ -35,7 +35,7 @@ func (s *seen) improve(ctx context.Context, d *division, work int) {
 }
 
 // move makes the best move between two phases, if one helps.
-func (s *seen) move(ctx context.Context, d *division, i, j int) bool {
+func (s *seen) move(ctx context.Context, d *division, i, j, work int) bool {
 	a, before := d.phases[i], s.at(d.rungs[i])
 	var b contents
 	low := -1
@@ -51,6 +51,9 @@ func (s *seen) move(ctx context.Context, d *division, i, j int) bool {
 	var rungA, rungB int
 	var x, y, z contents
 	try := func(newA, newB contents, lowA, lowB int) {
+		if s.effort > work {
+			return
+		}
 		ra := s.look(newA, lowA)
 		if ra == s.never() || s.at(ra) >= lowest {
 			return
@@ -72,7 +75,9 @@ func (s *seen) move(ctx context.Context, d *division, i, j int) bool {
 		try(x, y, d.rungs[i], 0)
 	}
 	for _, p := range a {
-		_ = capacity.Pause(ctx) // the caller checks whether the time is over
+		if capacity.Pause(ctx) != nil {
+			break
+		}
 		for _, q := range b {
 			if p.kind != q.kind {
 				z = a.with(p.kind, -1, z)

@@ -14,7 +14,6 @@ type seen struct {
 	index map[string]int32
 	list  []column // in the order of their discovery
 	name  []byte
-	cells int // of knapsacks, as a measure of work
 }
 
 // column is a phase; its rung is never if its jobs do not fit at all.

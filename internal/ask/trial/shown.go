@@ -3,9 +3,8 @@ package trial
 import (
 	"math"
 
-	"gonum.org/v1/gonum/stat/distuv"
-
 	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/perf"
 	"example.org/headroom/internal/slots/sim"
 )
 
@@ -69,10 +68,10 @@ func show(replications []sim.Figures, confidence float64) shown {
 	x.share = met / n
 	x.low, x.high = 0, 1
 	if met > 0 {
-		x.low = distuv.Beta{Alpha: met, Beta: n - met + 1}.Quantile(1 - confidence)
+		x.low = perf.BetaQuantile(met, n-met+1, 1-confidence)
 	}
 	if met < n {
-		x.high = distuv.Beta{Alpha: met + 1, Beta: n - met}.Quantile(confidence)
+		x.high = perf.BetaQuantile(met+1, n-met, confidence)
 	}
 	if r := float64(len(replications)); r > 1 {
 		squares := 0.0
@@ -80,7 +79,7 @@ func show(replications []sim.Figures, confidence float64) shown {
 			off := float64(f.Judged-f.Missed) - x.share*float64(f.Judged)
 			squares += float64(off * off)
 		}
-		half := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: r - 1}.Quantile(confidence) * math.Sqrt(squares*r/(r-1)) / n
+		half := perf.StudentQuantile(r-1, confidence) * math.Sqrt(squares*r/(r-1)) / n
 		x.low, x.high = max(0, min(x.low, x.share-half)), min(1, max(x.high, x.share+half))
 	}
 	return x

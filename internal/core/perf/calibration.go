@@ -8,8 +8,6 @@ import (
 	"slices"
 	"time"
 
-	"gonum.org/v1/gonum/stat/distuv"
-
 	"example.org/headroom/internal/core/capacity"
 	"example.org/headroom/internal/core/fault"
 	"example.org/headroom/internal/core/words"
@@ -473,7 +471,7 @@ func (c *Calibration) test() {
 		return
 	}
 	t.Coverage = float64(t.Held) / float64(t.Executions)
-	t.Chance = distuv.Binomial{N: float64(t.Executions), P: c.Coverage}.CDF(float64(t.Held))
+	t.Chance = BinomialChance(float64(t.Executions), float64(t.Held), c.Coverage)
 	c.Tested = &t
 	if t.Chance < unlikely {
 		c.warn(NotHeldWarning, words.CalibrationsFailed(t.Held, t.Executions, c.Coverage))

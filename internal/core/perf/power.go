@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"math"
 
-	"gonum.org/v1/gonum/stat/distuv"
-
 	"example.org/headroom/internal/core/capacity"
 	"example.org/headroom/internal/core/fault"
 	"example.org/headroom/internal/core/money"
@@ -238,7 +236,7 @@ func firstOrder(m PowerModel, points []Measurement, variance float64) (a, b floa
 
 // quantile returns Student's t: the number of deviations to each side that hold the confidence.
 func quantile(freedom float64) float64 {
-	return distuv.StudentsT{Mu: 0, Sigma: 1, Nu: freedom}.Quantile((1 + confidence) / 2)
+	return StudentQuantile(freedom, (1+confidence)/2)
 }
 
 // Power returns the model's time.

@@ -6,11 +6,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 )
 
 // maxLine is the longest accepted line; longer ones are skipped. Events of real histories have some hundred kilobytes
 // at most.
 const maxLine = 16 << 20
+
+// lineSpace is the size of the buffer that lines are read through. A reader that has one is not given another.
+const lineSpace = 256 << 10
 
 // lines hands out the lines of a text with bounded memory.
 type lines struct {
@@ -19,7 +23,7 @@ type lines struct {
 	long   []byte // space for lines that do not fit into the reader's buffer
 }
 
-func newLines(r io.Reader) *lines { return &lines{in: bufio.NewReaderSize(r, 256<<10)} }
+func newLines(r io.Reader) *lines { return &lines{in: bufio.NewReaderSize(r, lineSpace)} }
 
 // next returns the next line without its end, valid until the next call; of one that is tooLong only the beginning.
 // At the end it returns io.EOF.
@@ -67,4 +71,4 @@ func (l *lines) each(to Sink, skip func(line []byte) bool, read func(where strin
 	}
 }
 
-func (l *lines) where() string { return fmt.Sprintf("line %d", l.number) }
+func (l *lines) where() string { return "line " + strconv.FormatInt(l.number, 10) }

@@ -66,7 +66,7 @@ const headSize = 64 << 10
 var errEnough = errors.New("enough was refused")
 
 func read(text io.Reader, zone *time.Location, to Sink) error {
-	in := bufio.NewReaderSize(text, headSize)
+	in := bufio.NewReaderSize(text, lineSpace)
 	head, err := in.Peek(headSize)
 	if err != nil && !errors.Is(err, io.EOF) && len(head) == 0 {
 		return broken(err, to)

@@ -126,6 +126,9 @@ func (s *spark) line(where string, line []byte) error {
 	if s.held > maxHeld {
 		return Refusal{Where: where, Detail: tooMuch}
 	}
+	if t, ok := readSparkEnd(line); ok {
+		return s.task(where, &t)
+	}
 	var e sparkEvent
 	if err := json.Unmarshal(line, &e); err != nil {
 		return s.to.refuse(where, "This is no event of Spark: %s. Perhaps the log was cut off.", jsonFault(err))
@@ -183,9 +186,26 @@ func (s *spark) line(where string, line []byte) error {
 		info.Tasks = max(info.Tasks, e.Stage.Tasks) // a further try may have fewer
 		info.Tries++
 	case "SparkListenerTaskEnd":
-		return s.task(where, &e)
+		if e.StageID == nil || e.Info == nil {
+			return s.to.refuse(where, "A task that ended names no stage, or tells nothing about itself.")
+		}
+		t := e.end()
+		return s.task(where, &t)
 	}
 	return nil
+}
+
+// end returns what the event tells of a task that ended.
+func (e *sparkEvent) end() sparkEnd {
+	t := sparkEnd{stage: *e.StageID, attempt: e.StageAttempt, index: e.Info.Index, launch: e.Info.Launch, finish: e.Info.Finish,
+		host: []byte(e.Info.Host), reason: []byte("Success"), speculative: e.Info.Speculative, failed: e.Info.Failed, killed: e.Info.Killed}
+	if e.Info.Partition != nil {
+		t.partition, t.numbered = *e.Info.Partition, true
+	}
+	if e.End != nil {
+		t.reason = []byte(e.End.Reason)
+	}
+	return t
 }
 
 // executor notes that an executor has so many slots; 0 means that it is gone.
@@ -220,34 +240,35 @@ func (s *spark) stage(where string, id int64) (int32, error) {
 	return n, nil
 }
 
-func (s *spark) task(where string, e *sparkEvent) error {
-	if e.StageID == nil || e.Info == nil {
-		return s.to.refuse(where, "A task that ended names no stage, or tells nothing about itself.")
-	}
+func (s *spark) task(where string, t *sparkEnd) error {
 	if s.Attempts.Len() == maxAttempts {
 		return Refusal{Where: where, Detail: fmt.Sprintf("The application has more than %d attempts at tasks.", maxAttempts)}
 	}
-	n, err := s.stage(where, *e.StageID)
+	n, err := s.stage(where, t.stage)
 	if err != nil {
 		return err
 	}
-	a := Attempt{Start: moment(e.Info.Launch), Finish: moment(e.Info.Finish), Stage: n, Kind: Stage, Spare: e.Info.Speculative, Host: s.host(e.Info.Host)}
+	host, known := s.hosts[string(t.host)]
+	if !known {
+		host = s.host(string(t.host))
+	}
+	a := Attempt{Start: moment(t.launch), Finish: moment(t.finish), Stage: n, Kind: Stage, Spare: t.speculative, Host: host}
 	// The index counts within a try of a stage. The partition is the same in all of them, and Spark writes it since
 	// 3.3.
-	task := e.Info.Index
-	if e.Info.Partition != nil && *e.Info.Partition >= 0 {
-		task = *e.Info.Partition
+	task := t.index
+	if t.numbered && t.partition >= 0 {
+		task = t.partition
 	} else {
-		a.Again = e.StageAttempt > 0
+		a.Again = t.attempt > 0
 	}
 	if task < 0 || task > maxAttempts {
 		return s.to.refuse(where, "A task that ended has the number %d, which none can have.", task)
 	}
 	a.Task = int32(task)
 	switch {
-	case e.Info.Killed || e.End != nil && e.End.Reason == "TaskKilled":
+	case t.killed || string(t.reason) == "TaskKilled":
 		a.Outcome = Killed
-	case e.Info.Failed || e.End != nil && e.End.Reason != "Success":
+	case t.failed || string(t.reason) != "Success":
 		a.Outcome = Failed
 	default:
 		a.Outcome = Succeeded

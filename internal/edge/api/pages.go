@@ -1,7 +1,6 @@
 package api
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -72,11 +71,11 @@ func (s *server) renderPages() error {
 		problems: map[string]page{}, files: map[string]page{},
 	}
 	for _, p := range Problems() {
-		var b bytes.Buffer
-		if err := docs.Templates().ExecuteTemplate(&b, "problem.html", p); err != nil {
+		text, err := docs.ProblemPage(p)
+		if err != nil {
 			return fmt.Errorf("render the page of the problem %s: %w", p.Name, err)
 		}
-		s.pages.problems[p.Name] = newPage(b.Bytes(), htmlType, policyOfPages)
+		s.pages.problems[p.Name] = newPage(text, htmlType, policyOfPages)
 	}
 	if err := s.renderSignIn(); err != nil {
 		return err

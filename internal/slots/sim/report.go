@@ -4,9 +4,8 @@ import (
 	"fmt"
 	"math"
 
-	"gonum.org/v1/gonum/stat/distuv"
-
 	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/perf"
 	"example.org/headroom/internal/slots/dispatch"
 )
 
@@ -353,5 +352,5 @@ func estimated(values []float64) Estimate {
 
 // student returns the number of standard errors within which the mean of n values lies with that confidence.
 func student(n int) float64 {
-	return distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(n - 1)}.Quantile((1 + confidence) / 2)
+	return perf.StudentQuantile(float64(n-1), (1+confidence)/2)
 }

@@ -2,18 +2,14 @@
 package docs
 
 import (
-	"bytes"
 	"cmp"
 	"embed"
-	"fmt"
-	"html/template"
 	"io/fs"
 	"maps"
 	"path"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	sources "example.org/headroom/docs"
 )
@@ -22,8 +18,6 @@ import (
 
 //go:embed assets
 var Assets embed.FS
-
-var Templates = sync.OnceValue(func() *template.Template { return template.Must(template.New("").ParseFS(Assets, "assets/*.html")) })
 
 // Files returns the files that the pages load, by name: everything in assets but the templates, and the pictures of the
 // documentation.
@@ -71,14 +65,14 @@ type docsPage struct {
 type docsGroup struct {
 	ID         string
 	Tag, Name  string
-	About      template.HTML
+	About      markup
 	Operations []docsOperation
 }
 
 type docsOperation struct {
 	ID, Method, Path string
 	Summary          string
-	About            template.HTML
+	About            markup
 	Role             string // the required role; "" for everybody
 	Agent            bool   // agents may as well
 	Parameters       []docsMember
@@ -93,7 +87,7 @@ type docsOperation struct {
 
 type docsBody struct {
 	Type     []docsWord
-	About    template.HTML
+	About    markup
 	Required bool
 	Members  []docsMember
 	Example  string
@@ -101,7 +95,7 @@ type docsBody struct {
 
 type docsAnswer struct {
 	Status  string
-	Meaning template.HTML
+	Meaning markup
 	Type    []docsWord
 	Formats []string // besides JSON
 	Headers []string
@@ -113,11 +107,7 @@ func Render(doc *Contract, version string, limits Limits, problems []Problem) ([
 	page := docsPage{Version: version, Chapters: chapters(doc.Info.Description), Limits: limits,
 		Problems: problems, Groups: docsGroups(doc, known), Types: docsTypes(doc, known)}
 	linkRefusals(page.Groups, problems)
-	var b bytes.Buffer
-	if err := Templates().ExecuteTemplate(&b, "docs.html", page); err != nil {
-		return nil, fmt.Errorf("render the reference page: %w", err)
-	}
-	return b.Bytes(), nil
+	return page.page()
 }
 
 // linkRefusals links each refusal to the first problem with its status.

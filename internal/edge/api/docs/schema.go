@@ -3,7 +3,6 @@ package docs
 import (
 	"encoding/json"
 	"fmt"
-	"html/template"
 	"maps"
 	"math"
 	"slices"
@@ -15,7 +14,7 @@ type docsMember struct {
 	Name     string
 	Type     []docsWord
 	Required bool
-	Meaning  template.HTML
+	Meaning  markup
 	Notes    []string // default, limits, choices
 	Members  []docsMember
 }
@@ -26,7 +25,7 @@ type docsWord struct{ Text, Link string }
 // docsType is a shape that has a section of its own.
 type docsType struct {
 	Name    string
-	Meaning template.HTML
+	Meaning markup
 	Type    []docsWord // of one that has no members
 	Notes   []string
 	Members []docsMember
