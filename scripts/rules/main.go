@@ -1,5 +1,5 @@
 // Command rules writes the operations of openapi.yaml, and the rules for the bodies and parameters of their requests, as
-// Go. The rules of values are words with limits, such as whole,int64,gte=0,lte=1000:
+// Go. The rules of values are tags of validator/v10:
 //
 //	go run ./scripts/rules > internal/edge/api/rules/rules_gen.go
 package main

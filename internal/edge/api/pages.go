@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -71,11 +72,11 @@ func (s *server) renderPages() error {
 		problems: map[string]page{}, files: map[string]page{},
 	}
 	for _, p := range Problems() {
-		text, err := docs.ProblemPage(p)
-		if err != nil {
+		var b bytes.Buffer
+		if err := docs.Templates().ExecuteTemplate(&b, "problem.html", p); err != nil {
 			return fmt.Errorf("render the page of the problem %s: %w", p.Name, err)
 		}
-		s.pages.problems[p.Name] = newPage(text, htmlType, policyOfPages)
+		s.pages.problems[p.Name] = newPage(b.Bytes(), htmlType, policyOfPages)
 	}
 	if err := s.renderSignIn(); err != nil {
 		return err

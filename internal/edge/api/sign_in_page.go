@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bytes"
 	"crypto/subtle"
 	"encoding/base64"
 	"encoding/json"
@@ -40,11 +41,15 @@ var troubles = map[string]string{
 func (s *server) renderSignIn() error {
 	s.pages.signIn = map[string]page{}
 	for trouble, sentence := range troubles {
-		text, err := docs.SignInPage(s.app.Auth.SignsInElsewhere(), sentence)
-		if err != nil {
+		said := struct {
+			Elsewhere bool
+			Trouble   string
+		}{s.app.Auth.SignsInElsewhere(), sentence}
+		var b bytes.Buffer
+		if err := docs.Templates().ExecuteTemplate(&b, "sign-in.html", said); err != nil {
 			return fmt.Errorf("render the sign-in page: %w", err)
 		}
-		s.pages.signIn[trouble] = newPage(text, htmlType, policyOfPages)
+		s.pages.signIn[trouble] = newPage(b.Bytes(), htmlType, policyOfPages)
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
+	"html/template"
 	"io/fs"
 	"net/http"
 	"path"
@@ -46,10 +47,10 @@ const index = `<!doctype html>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Headroom</title>
-<link rel="icon" type="image/svg+xml" href="/ui/{{mark}}">
-<link rel="preload" as="font" type="font/woff2" crossorigin href="/ui/{{font}}">
-<link rel="stylesheet" href="/ui/{{style}}">
-<script type="module" src="/ui/{{script}}"></script>
+<link rel="icon" type="image/svg+xml" href="/ui/{{.Mark}}">
+<link rel="preload" as="font" type="font/woff2" crossorigin href="/ui/{{.Font}}">
+<link rel="stylesheet" href="/ui/{{.Style}}">
+<script type="module" src="/ui/{{.Script}}"></script>
 <div id="app"></div>
 <noscript>Headroom's page needs JavaScript; "headroom" on the command line and /docs do not.</noscript>
 `
@@ -78,8 +79,9 @@ func New() *Page {
 	}
 	text := files["stub.html"]
 	if main.Script != "" {
-		// The names are those of built files, which have no letters that HTML must escape.
-		text = []byte(strings.NewReplacer("{{mark}}", main.Mark, "{{font}}", main.Font, "{{style}}", main.Style, "{{script}}", main.Script).Replace(index))
+		var b bytes.Buffer
+		_ = template.Must(template.New("index").Parse(index)).Execute(&b, main) // four words into memory: it cannot fail
+		text = b.Bytes()
 	}
 	p.index = newDocument(text, "text/html; charset=utf-8")
 	return p

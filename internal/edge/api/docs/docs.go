@@ -2,14 +2,18 @@
 package docs
 
 import (
+	"bytes"
 	"cmp"
 	"embed"
+	"fmt"
+	"html/template"
 	"io/fs"
 	"maps"
 	"path"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	sources "example.org/headroom/docs"
 )
@@ -18,6 +22,8 @@ import (
 
 //go:embed assets
 var Assets embed.FS
+
+var Templates = sync.OnceValue(func() *template.Template { return template.Must(template.New("").ParseFS(Assets, "assets/*.html")) })
 
 // Files returns the files that the pages load, by name: everything in assets but the templates, and the pictures of the
 // documentation.
@@ -65,14 +71,14 @@ type docsPage struct {
 type docsGroup struct {
 	ID         string
 	Tag, Name  string
-	About      markup
+	About      template.HTML
 	Operations []docsOperation
 }
 
 type docsOperation struct {
 	ID, Method, Path string
 	Summary          string
-	About            markup
+	About            template.HTML
 	Role             string // the required role; "" for everybody
 	Agent            bool   // agents may as well
 	Parameters       []docsMember
@@ -87,7 +93,7 @@ type docsOperation struct {
 
 type docsBody struct {
 	Type     []docsWord
-	About    markup
+	About    template.HTML
 	Required bool
 	Members  []docsMember
 	Example  string
@@ -95,7 +101,7 @@ type docsBody struct {
 
 type docsAnswer struct {
 	Status  string
-	Meaning markup
+	Meaning template.HTML
 	Type    []docsWord
 	Formats []string // besides JSON
 	Headers []string
@@ -107,7 +113,11 @@ func Render(doc *Contract, version string, limits Limits, problems []Problem) ([
 	page := docsPage{Version: version, Chapters: chapters(doc.Info.Description), Limits: limits,
 		Problems: problems, Groups: docsGroups(doc, known), Types: docsTypes(doc, known)}
 	linkRefusals(page.Groups, problems)
-	return page.page()
+	var b bytes.Buffer
+	if err := Templates().ExecuteTemplate(&b, "docs.html", page); err != nil {
+		return nil, fmt.Errorf("render the reference page: %w", err)
+	}
+	return b.Bytes(), nil
 }
 
 // linkRefusals links each refusal to the first problem with its status.

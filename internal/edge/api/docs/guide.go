@@ -1,11 +1,13 @@
 package docs
 
 import (
+	"bytes"
 	"cmp"
 	"compress/gzip"
 	"embed"
 	"encoding/json"
 	"fmt"
+	"html/template"
 	"slices"
 	"strings"
 	"sync"
@@ -79,13 +81,13 @@ var books = sync.OnceValues(func() (*library, error) {
 	return l, err
 })
 
-// guidePage holds all that the page shows.
+// guidePage holds all that the template shows.
 type guidePage struct {
 	Version  string
 	Here     string
 	Title    string
 	Chapters []guideChapter
-	Body     markup
+	Body     template.HTML
 	Query    string
 	Found    []guideHit
 }
@@ -108,10 +110,13 @@ func Guide(version, chapter, page, query string) ([]byte, bool, error) {
 			return nil, false, nil
 		}
 		shown.Here, shown.Title = p.Address, p.Title
-		shown.Body = markup(p.Body) // the pages are ours, and scripts/guide leaves HTML in them out
+		shown.Body = template.HTML(p.Body) // #nosec G203 -- the pages are ours, and scripts/guide leaves HTML in them out
 	}
-	filled, err := shown.page()
-	return filled, err == nil, err
+	var b bytes.Buffer
+	if err := Templates().ExecuteTemplate(&b, "guide.html", shown); err != nil {
+		return nil, false, fmt.Errorf("render the page %s: %w", page, err)
+	}
+	return b.Bytes(), true, nil
 }
 
 // maxHits is the maximum number of places that a search shows.

@@ -3,6 +3,7 @@ package docs
 import (
 	"encoding/json"
 	"fmt"
+	"html/template"
 	"maps"
 	"math"
 	"slices"
@@ -14,7 +15,7 @@ type docsMember struct {
 	Name     string
 	Type     []docsWord
 	Required bool
-	Meaning  markup
+	Meaning  template.HTML
 	Notes    []string // default, limits, choices
 	Members  []docsMember
 }
@@ -25,7 +26,7 @@ type docsWord struct{ Text, Link string }
 // docsType is a shape that has a section of its own.
 type docsType struct {
 	Name    string
-	Meaning markup
+	Meaning template.HTML
 	Type    []docsWord // of one that has no members
 	Notes   []string
 	Members []docsMember

@@ -2,6 +2,7 @@ package docs
 
 import (
 	"html"
+	"html/template"
 	"regexp"
 	"strings"
 	"sync"
@@ -16,18 +17,18 @@ var (
 )
 
 // prose returns a description as HTML.
-func prose(text string) markup {
+func prose(text string) template.HTML {
 	var w proseWriter
 	for line := range strings.SplitSeq(strings.TrimSpace(text), "\n") {
 		w.line(strings.TrimSpace(line))
 	}
 	w.end()
-	return markup(w.b.String()) // inline has escaped it
+	return template.HTML(w.b.String()) // #nosec G203 -- inline has escaped it
 }
 
 // phrase returns a description of one paragraph as HTML, without the paragraph element.
-func phrase(text string) markup {
-	return markup(inline(strings.Join(strings.Fields(text), " "))) // inline escapes it
+func phrase(text string) template.HTML {
+	return template.HTML(inline(strings.Join(strings.Fields(text), " "))) // #nosec G203 -- inline escapes it
 }
 
 func inline(text string) string {
@@ -112,7 +113,7 @@ func (w *proseWriter) table() {
 // docsChapter is a part of the introduction with a heading.
 type docsChapter struct {
 	ID, Title string
-	Text      markup
+	Text      template.HTML
 }
 
 // chapters divides a description at its headings; the text before the first has no title.

@@ -11,9 +11,30 @@ import (
 	"sync"
 	"time"
 
+	"github.com/go-playground/validator/v10"
+
 	"example.org/headroom/internal/core/fault"
 	"example.org/headroom/internal/core/money"
 )
+
+// validate applies the rules of values. Its own rules serve for numbers and lengths; these are for the rest.
+var validate = sync.OnceValue(func() *validator.Validate {
+	v := validator.New()
+	for name, rule := range map[string]validator.Func{
+		"whole": func(f validator.FieldLevel) bool { x := f.Field().Float(); return x == math.Trunc(x) },
+		"int64": func(f validator.FieldLevel) bool {
+			x := f.Field().Float()
+			return x >= math.MinInt64 && x <= math.MaxInt64
+		},
+		"moment":  func(f validator.FieldLevel) bool { return ReadableTime(f.Field().String()) == nil },
+		"matches": func(f validator.FieldLevel) bool { return pattern(f.Param()).MatchString(f.Field().String()) },
+	} {
+		if err := v.RegisterValidation(name, rule); err != nil {
+			panic(err) // a name that the package reserves
+		}
+	}
+	return v
+})
 
 // patterns holds the compiled patterns by their text.
 var patterns sync.Map
@@ -51,8 +72,9 @@ func (c *checker) rules(s *Shape, value any) {
 	if s.Rules == "" {
 		return
 	}
-	if rule := s.broken(value); rule != "" {
-		c.add(describe(s, rule, value))
+	err := validate().Var(value, s.Rules)
+	if broken := (validator.ValidationErrors)(nil); errors.As(err, &broken) {
+		c.add(describe(s, broken[0].Tag(), value))
 	}
 }
 

@@ -1,5 +1,5 @@
 // Package rules checks JSON values by the rules that openapi.yaml states, and lists its operations. The rules are
-// generated.
+// generated; github.com/go-playground/validator/v10 applies them.
 package rules
 
 //go:generate sh -c "go run example.org/headroom/scripts/rules > rules_gen.go"
@@ -10,7 +10,7 @@ import "strconv"
 type Shape struct {
 	Kind     string   // the kind of value that is needed, in words; "" is any
 	Nullable bool     // null may stand here as well
-	Rules    string   // the rules for the value itself, such as whole,int64,gte=0,lte=1000
+	Rules    string   // the rules for the value itself, as a tag of validator/v10
 	About    string   // describes the values that match the pattern
 	Title    string   // names one form of several
 	Members  []Member // of an object, by name

@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"github.com/caarlos0/env/v11"
+	"github.com/go-playground/validator/v10"
 	"github.com/spf13/cobra"
 
 	"example.org/headroom/internal/edge/api/entrance"
@@ -29,20 +30,20 @@ import (
 type config struct {
 	Listen            string   `env:"HEADROOM_LISTEN" envDefault:"127.0.0.1:8080" flag:"listen" validate:"hostport" help:"address and port to serve on"`
 	DataDir           string   `env:"HEADROOM_DATA_DIR" flag:"data-dir" help:"where the private database is kept when there is no DATABASE_URL"`
-	DatabaseURL       string   `env:"DATABASE_URL" flag:"database-url" secret:"url" validate:"omitempty,postgres" help:"a Postgres of yours (15 or newer)"`
-	DirectURL         string   `env:"DATABASE_DIRECT_URL" secret:"url" validate:"omitempty,postgres" help:"the database itself where DATABASE_URL leads through a connection pooler in transaction mode; default DATABASE_URL"`
-	MigrateURL        string   `env:"MIGRATE_DATABASE_URL" secret:"url" validate:"omitempty,postgres" help:"the same database for a role that may change the schema; default DATABASE_DIRECT_URL"`
+	DatabaseURL       string   `env:"DATABASE_URL" flag:"database-url" secret:"url" validate:"omitempty,startswith=postgres" help:"a Postgres of yours (15 or newer)"`
+	DirectURL         string   `env:"DATABASE_DIRECT_URL" secret:"url" validate:"omitempty,startswith=postgres" help:"the database itself where DATABASE_URL leads through a connection pooler in transaction mode; default DATABASE_URL"`
+	MigrateURL        string   `env:"MIGRATE_DATABASE_URL" secret:"url" validate:"omitempty,startswith=postgres" help:"the same database for a role that may change the schema; default DATABASE_DIRECT_URL"`
 	Connections       int      `env:"HEADROOM_CONNECTIONS" envDefault:"20" validate:"min=4,max=1000" help:"connections to the database at most"`
-	AdminKey          string   `env:"HEADROOM_ADMIN_KEY" secret:"all" validate:"omitempty,key,min=40,max=128" help:"a key with the role admin that exists while the server runs; make one with: headroom server key draw"`
+	AdminKey          string   `env:"HEADROOM_ADMIN_KEY" secret:"all" validate:"omitempty,startswith=hrk_,min=40,max=128" help:"a key with the role admin that exists while the server runs; make one with: headroom server key draw"`
 	Issuer            string   `env:"HEADROOM_OIDC_ISSUER" help:"an OpenID Connect issuer whose bearer tokens open the server besides keys: its address, exactly as it calls itself"`
-	Audience          string   `env:"HEADROOM_OIDC_AUDIENCE" validate:"with_issuer" help:"what the issuer's tokens must have in aud; needed with an issuer"`
+	Audience          string   `env:"HEADROOM_OIDC_AUDIENCE" validate:"required_with=Issuer" help:"what the issuer's tokens must have in aud; needed with an issuer"`
 	RolesClaim        string   `env:"HEADROOM_OIDC_ROLES_CLAIM" envDefault:"roles" help:"the claim with roles, written headroom:planner, or headroom:planner:CLUSTER for a cluster alone; the strongest counts; dots lead into claims, such as realm_access.roles"`
 	NameClaim         string   `env:"HEADROOM_OIDC_NAME_CLAIM" envDefault:"sub" help:"the claim with the name that the audit log shows; best one that people cannot choose themselves"`
 	ClientID          string   `env:"HEADROOM_OIDC_CLIENT_ID" help:"the issuer's name for this server, with which people sign in at the issuer's own page; the issuer must send them back to /sign-in/back"`
 	ClientSecret      string   `env:"HEADROOM_OIDC_CLIENT_SECRET" secret:"all" help:"the issuer's secret for that name, if it has given one"`
 	Scopes            string   `env:"HEADROOM_OIDC_SCOPES" envDefault:"openid" help:"what is asked for when people sign in, with spaces between; openid must be there"`
-	Hosts             []string `env:"HEADROOM_HOSTS" envSeparator:"," validate:"host" help:"names under which the server is reached, besides loopback and addresses"`
-	Proxies           []string `env:"HEADROOM_PROXIES" envSeparator:"," validate:"network" help:"addresses and networks of proxies, such as 10.0.0.0/8, whose X-Forwarded-For or Forwarded says for whom they ask; limits without a key then count for that address"`
+	Hosts             []string `env:"HEADROOM_HOSTS" envSeparator:"," validate:"dive,fqdn|hostname_rfc1123" help:"names under which the server is reached, besides loopback and addresses"`
+	Proxies           []string `env:"HEADROOM_PROXIES" envSeparator:"," validate:"dive,ip|cidr" help:"addresses and networks of proxies, such as 10.0.0.0/8, whose X-Forwarded-For or Forwarded says for whom they ask; limits without a key then count for that address"`
 	PeerAddress       string   `env:"HEADROOM_PEER_ADDRESS" help:"address and port under which the other servers of the database reach this one, such as 10.0.0.5:8080; with it each live cluster has one server that the others send its requests on to"`
 	SecureCookies     bool     `env:"HEADROOM_SECURE_COOKIES" help:"browsers send sign-in cookies over HTTPS only; true behind a proxy with TLS"`
 	MetricsListen     string   `env:"HEADROOM_METRICS_LISTEN" validate:"omitempty,hostport" help:"another address, on loopback, that serves /metrics without a key"`
@@ -161,7 +162,18 @@ func kindWord(k reflect.Kind) string {
 
 // check names every value that makes no sense, by its variable.
 func check(settings config) (mistakes []error) {
-	mistakes = checkRules(settings)
+	v := validator.New(validator.WithRequiredStructEnabled())
+	v.RegisterTagNameFunc(func(f reflect.StructField) string { return f.Tag.Get("env") })
+	if err := v.RegisterValidation("hostport", isHostPort(v)); err != nil {
+		panic(err) // a name that the package reserves
+	}
+	var wrong validator.ValidationErrors
+	if errors.As(v.Struct(settings), &wrong) {
+		for _, e := range wrong {
+			name, _, _ := strings.Cut(e.Field(), "[")
+			mistakes = append(mistakes, fmt.Errorf("%s is wrong: it %s", name, ruleSentence(e)))
+		}
+	}
 	if settings.DatabaseURL == "" && settings.DataDir == "" {
 		mistakes = append(mistakes, errors.New("there is no place for the private database; give --data-dir, or a Postgres with DATABASE_URL"))
 	}
@@ -208,6 +220,51 @@ func (s config) proxies() (networks entrance.Proxies) {
 		}
 	}
 	return networks
+}
+
+// isHostPort reports whether a text is an address and a port to listen on, such as [::1]:8080, which the package's own rule
+// refuses. Without an address it is every one.
+func isHostPort(v *validator.Validate) validator.Func {
+	return func(f validator.FieldLevel) bool {
+		host, port, err := net.SplitHostPort(f.Field().String())
+		n, noNumber := strconv.ParseUint(port, 10, 16)
+		return err == nil && noNumber == nil && n > 0 && (host == "" || v.Var(host, "ip|hostname_rfc1123") == nil)
+	}
+}
+
+// ruleSentence says what a value must be. Values are not repeated: some are secret.
+func ruleSentence(e validator.FieldError) string {
+	switch e.Tag() {
+	case "required_with":
+		return "is needed with HEADROOM_OIDC_ISSUER: a token for somebody else must not open this server"
+	case "http_url":
+		return "must be an address such as http://127.0.0.1:4318"
+	case "hostport":
+		return "must be an address and a port, such as 127.0.0.1:8080"
+	case "startswith":
+		if e.Param() == "hrk_" {
+			return "must be a key such as headroom server key draw makes: hrk_ and 43 letters and digits"
+		}
+		return "must begin with " + e.Param() + "://"
+	case "min":
+		return "must be at least " + e.Param() + lengthUnit(e.Kind())
+	case "max":
+		return "can be " + e.Param() + lengthUnit(e.Kind()) + " at most"
+	case "oneof":
+		return "must be one of " + strings.ReplaceAll(e.Param(), " ", ", ")
+	case "ip|cidr":
+		return "must be addresses or networks such as 10.0.0.0/8, separated by commas"
+	case "fqdn|hostname_rfc1123":
+		return "must be host names without a port, separated by commas"
+	}
+	return "does not meet " + e.Tag()
+}
+
+func lengthUnit(k reflect.Kind) string {
+	if k == reflect.String {
+		return " characters long"
+	}
+	return ""
 }
 
 // masked is a value as it may be shown.
