@@ -99,7 +99,7 @@ func check(question, answer []byte, o Options, known map[string]proof.Least) (re
 		q, wrong := horizon.ReadHorizon(without(question, "offers", "factors"), o.Limits)
 		err = checkWith(c, q, wrong, answer, c.months)
 	case "waiting":
-		q, wrong := timetable.ReadSweep(question, o.Limits)
+		q, wrong := timetable.ReadSweep(varying(question, answer), o.Limits)
 		err = checkWith(c, q, wrong, answer, c.waitingSweep)
 	case "schedule":
 		q, wrong := timetable.Read(question, o.Limits)
@@ -164,7 +164,9 @@ func kindOf(question, answer []byte) string {
 	switch {
 	case q["offers"] != nil && (a == nil || a["recommended"] != nil):
 		return "purchase"
-	case q["periods"] != nil && q["vary"] != nil:
+	case a["as_planned"] != nil: // a simulation
+		return ""
+	case q["periods"] != nil && (q["vary"] != nil || a["vary"] != nil):
 		return "waiting"
 	case q["periods"] != nil && a["schedule"] != nil:
 		return "schedule"

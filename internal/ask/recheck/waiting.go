@@ -1,6 +1,7 @@
 package recheck
 
 import (
+	"encoding/json"
 	"math/big"
 	"slices"
 	"time"
@@ -13,6 +14,33 @@ import (
 	"example.org/headroom/internal/core/proof"
 )
 
+// varying returns a question with what its answer varies, where that came as flags beside a file.
+func varying(question, answer []byte) []byte {
+	var q, a map[string]json.RawMessage
+	if json.Unmarshal(question, &q) != nil || json.Unmarshal(answer, &a) != nil {
+		return question
+	}
+	var points []struct {
+		Schedule json.RawMessage `json:"schedule"`
+	}
+	_ = json.Unmarshal(a["points"], &points)
+	if q["vary"] == nil {
+		q["vary"] = a["vary"]
+	}
+	if slices.ContainsFunc(points, func(p struct {
+		Schedule json.RawMessage `json:"schedule"`
+	}) bool {
+		return p.Schedule != nil
+	}) {
+		q["schedules"] = json.RawMessage("true")
+	}
+	whole, err := json.Marshal(q)
+	if err != nil {
+		return question
+	}
+	return whole
+}
+
 // waitingSweep checks schedules over a range of figures. Only an answer with schedules shows that there are such.
 func (c *checking) waitingSweep(q timetable.SweepQuestion, a timetable.SweepAnswer, got any) {
 	c.NotChecked = []string{"that a point without a schedule has none, and why"}
@@ -24,7 +52,7 @@ func (c *checking) waitingSweep(q timetable.SweepQuestion, a timetable.SweepAnsw
 		numbers[i] = values(&q.Vary[i])
 		total *= len(numbers[i])
 	}
-	c.differ("", got, map[string]any{"currency": q.Problem.Currency, "total": exact(whole(int64(total))), "vary": tree(marshalled(q.Vary)), "complete": len(a.Points) == total})
+	c.differ("", got, map[string]any{"currency": q.Problem.Currency, "total": exact(whole(int64(total))), "vary": tree(marshalled(q.Vary)), "complete": len(a.Points) == total, "from": tree(marshalled(q.Start().UTC())), "until": tree(marshalled(q.End().UTC()))})
 	for i := range a.Points {
 		p, at := &a.Points[i], at(i, "points")
 		changes, n := make([]whatif.ScenarioChange, len(numbers)), i
@@ -63,6 +91,9 @@ func (c *checking) waitingPoint(at string, q *timetable.SweepQuestion, changes [
 		c.wrong(at, "has a schedule, and the changed problem is none")
 		return
 	}
+	if p.Conflict != "" {
+		c.wrong(at+"/conflict", "is there beside a schedule")
+	}
 	if sum := add(p.Bill.Rat(), p.ValueRefused.Rat()); sum.Cmp(p.Total.Rat()) != 0 {
 		c.wrong(at+"/total", "is %s, and bill and value refused come to %s", p.Total, sum.FloatString(9))
 	}
@@ -86,7 +117,7 @@ func (c *checking) waitingPoint(at string, q *timetable.SweepQuestion, changes [
 // waitingSchedule holds the figures of a point against its schedule.
 func (c *checking) waitingSchedule(at string, q timetable.Question, p *timetable.SweepPoint) {
 	s := p.Schedule
-	most, findings := timetables.CheckWaiting(at+"/schedule", q, s)
+	most, waiting, findings := timetables.CheckWaiting(at+"/schedule", q, s)
 	for _, f := range findings {
 		c.wrong(f.Pointer, "%s", f.Detail)
 	}
@@ -103,7 +134,7 @@ func (c *checking) waitingSchedule(at string, q timetable.Question, p *timetable
 	for _, of := range []struct {
 		member    string
 		got, want int64
-	}{{"most_vms", p.MostVMs, most}, {"executions", p.Executions, executions}, {"refused", p.Refused, refused}, {"later", p.Later, later}} {
+	}{{"most_vms", p.MostVMs, most}, {"executions", p.Executions, executions}, {"refused", p.Refused, refused}, {"later", p.Later, later}, {"waiting_classes", p.Waiting, waiting}} {
 		if of.got != of.want {
 			c.wrong(at+"/"+of.member, "is %d, and %d by the schedule", of.got, of.want)
 		}

@@ -89,14 +89,14 @@ func longer(o *horizon.Outlook, class string, what whatif.What, seconds float64)
 // QuestionOf returns the question about the arrivals before a moment. The hours after it have prices alone, so that everything
 // that arrived can end. A schedule of the time before may have left something.
 func QuestionOf(o horizon.Outlook, end time.Time, before *Before) (q Question, warnings []capacity.Warning, err error) {
-	h, warnings, err := timeOf(o, end, before, (*capacity.Class).MayWait)
+	h, warnings, err := timeOf(o, end, before)
 	if err != nil {
 		return q, nil, err
 	}
-	err = asArrivals(&h, func(code, format string, values ...any) {
-		warnings = append(warnings, capacity.Warning{Code: code, Detail: fmt.Sprintf(format, values...)})
-	})
-	if err != nil {
+	if promised := leaveOutPromises(&h.Problem, before != nil); len(promised) > 0 {
+		warningsTo(&warnings)("promises_left_out", "A schedule weighs each execution that may wait by its penalty and keeps no number of promised jobs; the cluster promises some of %s.", words.Some(promised))
+	}
+	if err := asArrivals(&h, warningsTo(&warnings)); err != nil {
 		return q, nil, err
 	}
 	q = Question{Problem: h.Problem, Contracts: h.Contracts, Periods: h.Periods, Earlier: h.Earlier, Before: before}
@@ -110,7 +110,7 @@ func QuestionOf(o horizon.Outlook, end time.Time, before *Before) (q Question, w
 }
 
 // timeOf returns the time of an outlook with its jobs at once, and hours after a moment that have prices alone.
-func timeOf(o horizon.Outlook, end time.Time, before *Before, waits func(*capacity.Class) bool) (h horizon.Horizon, warnings []capacity.Warning, err error) {
+func timeOf(o horizon.Outlook, end time.Time, before *Before) (h horizon.Horizon, warnings []capacity.Warning, err error) {
 	o.Waiting = true
 	asked, tail := o, o
 	asked.Until, tail.From = end, end
@@ -129,10 +129,8 @@ func timeOf(o horizon.Outlook, end time.Time, before *Before, waits func(*capaci
 			h.Periods = append(h.Periods, p)
 		}
 	}
-	warn := func(code, format string, values ...any) {
-		warnings = append(warnings, capacity.Warning{Code: code, Detail: fmt.Sprintf(format, values...)})
-	}
-	if err := schedulable(&h.Problem, before != nil, waits, warn); err != nil {
+	warn := warningsTo(&warnings)
+	if err := schedulable(&h.Problem, warn); err != nil {
 		return h, nil, err
 	}
 	if before == nil {
@@ -146,9 +144,15 @@ func timeOf(o horizon.Outlook, end time.Time, before *Before, waits func(*capaci
 	return h, warnings, nil
 }
 
-// schedulable makes the problem of a cluster one that schedules take, and says what it leaves out. In a schedule that plans follow,
-// these keep the promises.
-func schedulable(p *capacity.Problem, follows bool, waits func(*capacity.Class) bool, warn func(code, format string, values ...any)) error {
+// warningsTo returns what adds a warning to a list.
+func warningsTo(all *[]capacity.Warning) func(code, format string, values ...any) {
+	return func(code, format string, values ...any) {
+		*all = append(*all, capacity.Warning{Code: code, Detail: fmt.Sprintf(format, values...)})
+	}
+}
+
+// schedulable makes the problem of a cluster one that schedules take, and says what it leaves out.
+func schedulable(p *capacity.Problem, warn func(code, format string, values ...any)) error {
 	if p.Options.Sharing == capacity.Dedicated {
 		return fault.At("", "not_taken", "The cluster keeps VMs for each class (sharing is dedicated); in a schedule the classes share VMs.")
 	}
@@ -159,17 +163,19 @@ func schedulable(p *capacity.Problem, follows bool, waits func(*capacity.Class) 
 	if p.Options.Integrality == capacity.Relaxed {
 		p.Options.Integrality = capacity.Integer
 	}
-	var promised []string
+	return nil
+}
+
+// leaveOutPromises takes away promised jobs of classes that may wait, and names the classes. In a schedule that plans follow, these
+// keep all promises.
+func leaveOutPromises(p *capacity.Problem, follows bool) (promised []string) {
 	for k := range p.Classes {
 		c := &p.Classes[k]
-		if c.Jobs.Min > 0 && !c.Jobs.All && (waits(c) || follows) {
+		if c.Jobs.Min > 0 && !c.Jobs.All && (c.MayWait() || follows) {
 			promised, c.Jobs.Min = append(promised, fmt.Sprintf("%q", fault.Clip(c.Name))), 0
 		}
 	}
-	if len(promised) > 0 {
-		warn("promises_left_out", "A schedule weighs each execution that may wait by its penalty and keeps no number of promised jobs; the cluster promises some of %s.", words.Some(promised))
-	}
-	return nil
+	return promised
 }
 
 // asArrivals makes arrivals of jobs that run at once: as many an hour as keep so many running until their deadlines.

@@ -28,9 +28,9 @@ type grid struct {
 	held     []gridClass         // executions that started before, each group of them as one execution
 	holding  float64             // how many of those take parts that are rounded up
 	// rounding bounds how much too high a bound may be because held is rounded up.
-	rounding float64
-	unit     int64 // parts of a VM
-	rounded  bool  // some run takes no whole number of parts
+	rounding  float64
+	unit      int64      // parts of a VM
+	rounded   bool       // some run takes no whole number of parts
 	overdrawn *overdrawn // the first hour whose contracts alone cost more than the budget; nil is none
 	// What there is to plan. A grid with too much is not made to its end, and is refused.
 	executions int64

@@ -222,36 +222,46 @@ func (q *Question) checkWindows(c *strict.Checker) {
 	c.Leave()
 	g.checkBudget(c)
 	c.Enter("periods")
-	at := 0
+	at, most := 0, 0 // hours that are missing
+	for n := range g.classes {
+		if last, window := g.classes[n].lastIn(0, g.hours); last >= 0 && g.classes[n].waited == 0 {
+			most = max(most, last+window-g.hours)
+		}
+	}
 	for i := range q.Periods {
 		first, told := at, -1
 		at += int(q.Periods[i].Length() / 3600)
 		for n := range g.classes {
 			x := &g.classes[n]
-			k, last := x.of, -1
+			k := x.of
 			if x.waited > 0 || x.promised && told >= k {
 				continue
 			}
-			for h := first; h < at; h++ {
-				if n := x.arrivals[h]; n > 0 {
-					last = h
-				}
-			}
-			window := x.window
-			if last >= 0 && x.windows != nil { // the last arrivals are due last
-				window = x.windows[last]
-			}
-			if beyond := last + window - g.hours; last >= 0 && beyond > 0 {
+			if last, window := x.lastIn(first, at); last >= 0 && last+window > g.hours {
 				told = k
 				c.Element(i)
 				c.Enter("arrivals")
 				c.Element(k)
 				c.Refuse("", "range", "Executions of %q that arrive in the hour from %s may run until %s, and the periods end at %s, after which no hour has a price. Add %s without arrivals, or none here.", fault.Clip(q.Problem.Classes[k].Name),
-					g.at(last).Format(time.RFC3339), g.at(last+window).Format(time.RFC3339), g.at(g.hours).Format(time.RFC3339), words.Hours(float64(beyond)))
+					g.at(last).Format(time.RFC3339), g.at(last+window).Format(time.RFC3339), g.at(g.hours).Format(time.RFC3339), words.Hours(float64(most)))
 				c.Leave()
 				c.Leave()
 				c.Leave()
 			}
 		}
 	}
+}
+
+// lastIn returns the last of some hours in which executions of a class arrive, and the window of those; -1 if none do.
+func (x *gridClass) lastIn(first, until int) (last, window int) {
+	last, window = -1, x.window
+	for h := first; h < until; h++ {
+		if x.arrivals[h] > 0 {
+			last = h
+		}
+	}
+	if last >= 0 && x.windows != nil { // the last arrivals are due last
+		window = x.windows[last]
+	}
+	return last, window
 }

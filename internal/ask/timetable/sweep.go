@@ -2,7 +2,6 @@ package timetable
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -37,6 +36,8 @@ type ClusterSweepQuestion struct {
 // SweepAnswer holds the points of a sweep: those of the first parameter's first value first.
 type SweepAnswer struct {
 	Vary        []whatif.Vary      `json:"vary"`
+	From        time.Time          `json:"from"`
+	Until       time.Time          `json:"until"` // the last execution may run
 	Currency    string             `json:"currency"`
 	Complete    bool               `json:"complete"` // false: points are missing, because the work was ended before
 	Total       int64              `json:"total"`    // points that were asked for
@@ -55,8 +56,9 @@ type SweepPoint struct {
 	MostVMs    int64                    `json:"most_vms"`
 	Executions int64                    `json:"executions"`
 	Refused    int64                    `json:"refused"`
-	Later      int64                    `json:"later"`    // start later than they could
-	Conflict   string                   `json:"conflict"` // of a point without a schedule: why, the first sentence
+	Later      int64                    `json:"later"`           // start later than they could
+	Waiting    int64                    `json:"waiting_classes"` // classes whose jobs may wait. They count with whole hours, others on average
+	Conflict   string                   `json:"conflict"`        // of a point without a schedule: why, the first sentence
 	Schedule   *horizon.WaitingSchedule `json:"schedule,omitempty"`
 }
 
@@ -81,7 +83,7 @@ func ReadSweep(data []byte, limits capacity.Limits, overrides ...func(*capacity.
 		return SweepQuestion{}, err
 	}
 	s.Question = q
-	return s, s.Check()
+	return s, s.check(false)
 }
 
 // ReadClusterSweep reads a question about a cluster.
@@ -116,11 +118,16 @@ func (q *ClusterSweepQuestion) Widest(s whatif.AskedScenario) whatif.AskedScenar
 	return s
 }
 
-// SweepOf returns the question about the arrivals of a cluster before a moment, as QuestionOf does. Promises of classes whose
-// waiting is varied are left out, as those of classes that wait.
+// SweepOf returns the question about the arrivals of a cluster before a moment, as QuestionOf does. Promises of jobs that wait at some
+// value are left out there.
 func SweepOf(o horizon.Outlook, end time.Time, asked ClusterSweepQuestion) (q SweepQuestion, warnings []capacity.Warning, err error) {
-	h, warnings, err := timeOf(o, end, nil, asked.waits)
+	h, warnings, err := timeOf(o, end, nil)
 	if err != nil {
+		return q, nil, err
+	}
+	counted := h
+	counted.Periods = slices.Clone(h.Periods)
+	if err := asArrivals(&counted, warningsTo(&warnings)); err != nil {
 		return q, nil, err
 	}
 	for i := range h.Periods {
@@ -133,7 +140,7 @@ func SweepOf(o horizon.Outlook, end time.Time, asked ClusterSweepQuestion) (q Sw
 		p.Unforecast = false
 	}
 	q = SweepQuestion{Question: Question{Problem: h.Problem, Contracts: h.Contracts, Periods: h.Periods, Earlier: h.Earlier, TimeZone: o.Cluster.TimeZone}, Vary: asked.Vary, Schedules: asked.Schedules}
-	return q, warnings, fault.Move(q.Check(), func(pointer string) string {
+	return q, warnings, fault.Move(q.check(true), func(pointer string) string {
 		if strings.HasPrefix(pointer, "/vary") {
 			return pointer
 		}
@@ -141,15 +148,8 @@ func SweepOf(o horizon.Outlook, end time.Time, asked ClusterSweepQuestion) (q Sw
 	})
 }
 
-// waits reports whether jobs of a class may wait at some value.
-func (q *ClusterSweepQuestion) waits(c *capacity.Class) bool {
-	return c.MayWait() || slices.ContainsFunc(q.Vary, func(v whatif.Vary) bool {
-		return v.What == whatif.ChangeDue && (v.Class == "" || v.Class == c.Name)
-	})
-}
-
-// Check finds the faults of what is varied, and a question that has no schedule at any value.
-func (q *SweepQuestion) Check() error {
+// check finds the faults of what is varied, and a question that has no schedule at any value.
+func (q *SweepQuestion) check(leavePromises bool) error {
 	if err := whatif.CheckVaried(q.Vary, false); err != nil {
 		return err
 	}
@@ -164,7 +164,7 @@ func (q *SweepQuestion) Check() error {
 	}
 	var first error
 	for i := range points {
-		_, _, err := q.at(numbers, i)
+		_, _, err := q.at(numbers, i, leavePromises)
 		if err == nil {
 			return nil
 		}
@@ -182,11 +182,15 @@ func (q *SweepQuestion) Check() error {
 }
 
 // at returns the values at a point, and the question about its schedule. Hours in which nothing is asked for stay so.
-func (q *SweepQuestion) at(numbers whatif.Numbers, point int) (at []float64, asked Question, err error) {
+func (q *SweepQuestion) at(numbers whatif.Numbers, point int, leavePromises bool) (at []float64, asked Question, err error) {
 	at, scenario := numbers.At(q.Vary, point)
 	h, err := q.horizon().Under(scenario, true)
 	if err != nil {
 		return at, asked, err
+	}
+	if leavePromises {
+		h.Problem.Classes = slices.Clone(h.Problem.Classes)
+		leaveOutPromises(&h.Problem, false)
 	}
 	counted := false
 	for i := range h.Periods {
@@ -220,23 +224,26 @@ func nothingIn(p *horizon.HorizonPeriod) bool {
 // Sweep is a sweep at work.
 type Sweep struct {
 	question SweepQuestion
+	leave    bool // promises of jobs that may wait
 	numbers  whatif.Numbers
 	points   []SweepPoint
 }
 
-// NewSweep makes a checked question ready.
-func NewSweep(q SweepQuestion) *Sweep { return &Sweep{question: q, numbers: whatif.NumbersOf(q.Vary)} }
+// NewSweep makes a checked question ready. Promises of jobs that may wait are refused, or left out as in schedules of clusters.
+func NewSweep(q SweepQuestion, leavePromises bool) *Sweep {
+	return &Sweep{question: q, leave: leavePromises, numbers: whatif.NumbersOf(q.Vary)}
+}
 
 // Total and Done count points.
 func (s *Sweep) Total() int64 { return int64(s.numbers.Points()) }
 func (s *Sweep) Done() int64  { return int64(len(s.points)) }
 
 // Next plans the next point, whose schedule plan makes.
-func (s *Sweep) Next(ctx context.Context, plan func(context.Context, Question) (Answer, error)) error {
-	at, q, err := s.question.at(s.numbers, len(s.points))
+func (s *Sweep) Next(plan func(Question) (Answer, error)) error {
+	at, q, err := s.question.at(s.numbers, len(s.points), s.leave)
 	var a Answer
 	if err == nil {
-		a, err = plan(ctx, q)
+		a, err = plan(q)
 	}
 	point := SweepPoint{Parameters: at, Status: capacity.InfeasibleStatus}
 	var infeasible *fault.InfeasibleError
@@ -266,12 +273,15 @@ func (p *SweepPoint) take(a *Answer) {
 	for i := range a.Classes {
 		c := &a.Classes[i]
 		p.Executions, p.Refused, p.Later = p.Executions+c.Arrived, p.Refused+c.Refused, p.Later+c.Later
+		if c.Waits {
+			p.Waiting++
+		}
 	}
 }
 
 // Answer returns the points that are planned.
 func (s *Sweep) Answer() SweepAnswer {
-	a := SweepAnswer{Vary: s.question.Vary, Currency: s.question.Problem.Currency, Total: s.Total(), Points: append([]SweepPoint{}, s.points...), Warnings: []capacity.Warning{}}
+	a := SweepAnswer{Vary: s.question.Vary, From: s.question.Start().UTC(), Until: s.question.End().UTC(), Currency: s.question.Problem.Currency, Total: s.Total(), Points: append([]SweepPoint{}, s.points...), Warnings: []capacity.Warning{}}
 	a.Complete = s.Done() == s.Total()
 	a.tell()
 	return a
@@ -287,7 +297,7 @@ func (a SweepAnswer) Retold() SweepAnswer {
 // more than the bound of another is below.
 func (a *SweepAnswer) tell() {
 	a.Facts = words.Facts{}
-	varied := fmt.Sprintf("Varied: %s; %d of %d points planned.", whatif.ParameterNames(a.Vary), len(a.Points), a.Total)
+	varied := fmt.Sprintf("From %s until %s. Varied: %s; %d of %d points planned.", words.Moment(a.From), words.Moment(a.Until), whatif.ParameterNames(a.Vary), len(a.Points), a.Total)
 	if !a.Complete {
 		varied += " The rest is missing because the work was ended before."
 	}
@@ -328,6 +338,11 @@ func (a *SweepAnswer) tellEnds(low, high *SweepPoint) {
 	from, to := a.placesLike(low), a.placesLike(high)
 	a.Facts.Say("least_total", whatif.PlaceOf(a.Vary, low.Parameters), fmt.Sprintf("Bill and value refused together are least, %s %s, at %s, and greatest, %s, at %s.", words.CentsOf(low.Total), a.Currency, from, words.CentsOf(high.Total), to),
 		words.Money("total", low.Total, a.Currency), words.Money("greatest", high.Total, a.Currency))
+	if low.Waiting != high.Waiting {
+		a.Facts.Say("counted", "", fmt.Sprintf("The two are counted in two ways: at the first jobs of %s may wait and at the second those of %s. Jobs that may wait count with whole hours, and others with the VMs that they hold on average.",
+			words.Counted(strconv.FormatInt(low.Waiting, 10), "class"), strconv.FormatInt(high.Waiting, 10)), words.Count("waiting_at_least", float64(low.Waiting), "classes"), words.Count("waiting_at_greatest", float64(high.Waiting), "classes"))
+		return
+	}
 	apart := money.Amount{Decimal: high.Bound.Sub(low.Total.Decimal)}
 	if apart.IsPositive() {
 		a.Facts.Say("apart", "", fmt.Sprintf("The two differ by at least %s, whatever the schedules.", words.CentsDown(apart)), words.Money("least", apart, a.Currency))

@@ -333,6 +333,10 @@ func (a *ScheduleAnswer) sentence() string {
 	if a.AsLong == a.Executions {
 		return late + " Each ends while the schedule has VMs for it."
 	}
-	return late + fmt.Sprintf(" %s %% end while the schedule has VMs for them; the others hold VMs for %.1f VM-hours more on average, beside %.1f planned.",
-		Percent(float64(a.AsLong)/float64(a.Executions)), a.LongerVMs, a.PlannedVMs)
+	longer := fmt.Sprintf("%.1f VM-hours", a.LongerVMs)
+	if a.LongerVMs < 0.05 {
+		longer = "less than 0.1 VM-hours"
+	}
+	return late + fmt.Sprintf(" %s %% end while the schedule has VMs for them; the others hold VMs for %s more on average, beside %.1f planned.",
+		Percent(float64(a.AsLong)/float64(a.Executions)), longer, a.PlannedVMs)
 }

@@ -90,7 +90,7 @@ func TestSchedulesOverARangeAreThoseOfScenarios(t *testing.T) {
 	if now.Explanation != run.Explanation || len(now.Points) != 3 || now.Points[1].Status != capacity.InfeasibleStatus || !strings.Contains(now.Explanation, "At 1 of them there is no schedule") {
 		t.Errorf("at once: %s\nas a run: %s", now.Explanation, run.Explanation)
 	}
-	if !strings.Contains(now.Explanation, "The two differ by at least") {
+	if !strings.Contains(now.Explanation, "The two are counted in two ways") {
 		t.Errorf("it says %s", now.Explanation)
 	}
 }

@@ -161,7 +161,7 @@ func walkWait(t *testing.T, s *server, browser context.Context) {
 
 	// What longer and shorter waiting comes to is computed when asked for.
 	do(t, ctx, chromedp.Click(`[aria-labelledby="worth"] button`))
-	until(t, ctx, `document.querySelector('[aria-labelledby="worth"] figure')?.innerText.includes("whatever the schedules")`)
+	until(t, ctx, `document.querySelector('[aria-labelledby="worth"] figure')?.innerText.includes("Least within 4 hours")`)
 	until(t, ctx, `document.querySelectorAll('[aria-labelledby="worth"] svg .dot').length === 6`)
 	shown(ctx, "wait-worth")
 

@@ -144,21 +144,21 @@ func (d *Desk) ClusterMonths(ctx context.Context, cluster string, q horizon.Clus
 
 // askWaiting adds the question about the schedule of the same time, with what that leaves out.
 func (d *Desk) askWaiting(ctx context.Context, cluster string, asked *AskedMonths, o *horizon.Outlook, scenario *whatif.AskedScenario) error {
-	q, warnings, err := d.waitingUntil(ctx, cluster, o, scenario, asked.Warnings)
+	q, warnings, err := d.waitingUntil(ctx, cluster, o, scenario, true, asked.Warnings)
 	if err != nil {
 		return err
 	}
 	if asked.WithWaiting, asked.Warnings = &q, warnings; scenario == nil {
 		return nil
 	}
-	asItIs, _, err := d.waitingUntil(ctx, cluster, o, nil, slices.Clone(asked.Warnings))
+	asItIs, _, err := d.waitingUntil(ctx, cluster, o, scenario, false, slices.Clone(asked.Warnings))
 	asked.WaitingAsItIs = &asItIs
 	return err
 }
 
 // waitingUntil returns the question about the schedule of an outlook's time, and warnings with those of what a schedule leaves out.
-func (d *Desk) waitingUntil(ctx context.Context, cluster string, o *horizon.Outlook, scenario *whatif.AskedScenario, had []capacity.Warning) (q timetable.Question, all []capacity.Warning, err error) {
-	q, warnings, err := d.scheduleUntil(ctx, cluster, o, scenario)
+func (d *Desk) waitingUntil(ctx context.Context, cluster string, o *horizon.Outlook, scenario *whatif.AskedScenario, lay bool, had []capacity.Warning) (q timetable.Question, all []capacity.Warning, err error) {
+	q, warnings, err := d.scheduleUntil(ctx, cluster, o, scenario, lay)
 	if err != nil {
 		return q, had, fault.Move(err, func(pointer string) string { return cmp.Or(pointer, "/with_waiting") })
 	}
@@ -215,7 +215,11 @@ func scheduled(ctx context.Context, b *Bench, q *timetable.Question) (timetable.
 		return timetable.Answer{}, err
 	}
 	defer leave()
-	return budgeted(in, b, q.Problem.Options.MaxSolveMs, *q, solving.CheckedSchedule)
+	a, err := budgeted(in, b, q.Problem.Options.MaxSolveMs, *q, solving.CheckedSchedule)
+	if err == nil && in.Err() != nil { // a search that is cut short answers with what it has
+		err = context.Cause(in)
+	}
+	return a, err
 }
 
 // withoutSchedule says why nothing waits in an answer.

@@ -138,7 +138,7 @@ func (d *Desk) askBuying(ctx context.Context, cluster string, asked *AskedPurcha
 	of := *o
 	of.Until = asked.Horizon.End()
 	b := timetable.Buying{Offers: asked.Offers, End: of.Until}
-	if b.Question, asked.Warnings, err = d.waitingUntil(ctx, cluster, &of, q.Scenario, asked.Warnings); err != nil {
+	if b.Question, asked.Warnings, err = d.waitingUntil(ctx, cluster, &of, q.Scenario, true, asked.Warnings); err != nil {
 		return err
 	}
 	b.OnType(q.VMType)

@@ -53,12 +53,13 @@ func (d *Desk) ClusterSchedule(ctx context.Context, cluster string, q timetable.
 	if open {
 		o.EndWithForecasts()
 	}
-	question, warnings, err := d.scheduleUntil(ctx, cluster, &o, q.Scenario)
+	question, warnings, err := d.scheduleUntil(ctx, cluster, &o, q.Scenario, true)
 	return AskedSchedule{question, append(notes, warnings...)}, err
 }
 
-// scheduleUntil returns the question about the schedule of what arrives in the time of an outlook.
-func (d *Desk) scheduleUntil(ctx context.Context, cluster string, of *horizon.Outlook, scenario *whatif.AskedScenario) (q timetable.Question, warnings []capacity.Warning, err error) {
+// scheduleUntil returns the question about the schedule of what arrives in the time of an outlook. Its hours go on until everything has
+// ended under a scenario, which is laid over them or not: what is compared with it is of the same time.
+func (d *Desk) scheduleUntil(ctx context.Context, cluster string, of *horizon.Outlook, scenario *whatif.AskedScenario, lay bool) (q timetable.Question, warnings []capacity.Warning, err error) {
 	under := *of
 	if under.Scenario, err = d.askedScenario(ctx, cluster, scenario); err != nil {
 		return q, nil, err
@@ -67,6 +68,8 @@ func (d *Desk) scheduleUntil(ctx context.Context, cluster string, of *horizon.Ou
 	if err != nil {
 		return q, nil, err
 	}
-	o.Scenario = under.Scenario
+	if o.Scenario = (whatif.AskedScenario{}); lay {
+		o.Scenario = under.Scenario
+	}
 	return timetable.QuestionOf(o, of.Until, nil)
 }

@@ -6,14 +6,14 @@ import (
 	"example.org/headroom/internal/ask/horizon"
 	"example.org/headroom/internal/ask/timetable"
 	"example.org/headroom/internal/core/capacity"
-	"example.org/headroom/internal/service/plans/solving"
 	"example.org/headroom/internal/service/report"
 )
 
 // AskedWaiting holds a question about schedules over a range, and notes on its source.
 type AskedWaiting struct {
 	timetable.SweepQuestion
-	Warnings []capacity.Warning `json:"warnings"`
+	LeavePromises bool               `json:"leave_promises,omitempty"` // of jobs that may wait, as schedules of clusters do
+	Warnings      []capacity.Warning `json:"warnings"`
 }
 
 // Waiting asks what the schedule of a time comes to at every value of a parameter, or of two.
@@ -22,7 +22,7 @@ var Waiting = known(&Kind[AskedWaiting, timetable.SweepAnswer]{
 	From: map[string]Source[AskedWaiting]{
 		"/v1/waiting": ofBody(func(r Request) (AskedWaiting, error) {
 			q, err := timetable.ReadSweep(r.Body, r.Limits)
-			return AskedWaiting{q, nil}, err
+			return AskedWaiting{SweepQuestion: q}, err
 		}),
 		"/v1/clusters/{cluster}/waiting": ofCluster(timetable.ReadClusterSweep, clusterWaiting),
 	},
@@ -55,12 +55,12 @@ func clusterWaiting(ctx context.Context, d *Desk, r Request, q timetable.Cluster
 	}
 	o.Scenario = scenario
 	question, warnings, err := timetable.SweepOf(o, of.Until, q)
-	return AskedWaiting{question, append(notes, warnings...)}, err
+	return AskedWaiting{question, true, append(notes, warnings...)}, err
 }
 
 // workWaiting makes a schedule after the other, each in a turn and a time of its own. Those so far can be read meanwhile.
 func workWaiting(ctx context.Context, b *Bench, asked AskedWaiting) (*timetable.SweepAnswer, error) {
-	s := timetable.NewSweep(asked.SweepQuestion)
+	s := timetable.NewSweep(asked.SweepQuestion, asked.LeavePromises)
 	answer := func() timetable.SweepAnswer {
 		a := s.Answer()
 		a.Warnings = append(a.Warnings, asked.Warnings...)
@@ -68,12 +68,9 @@ func workWaiting(ctx context.Context, b *Bench, asked AskedWaiting) (*timetable.
 	}
 	for done := range s.Total() {
 		b.Tell(done, s.Total())
-		in, leave, err := b.Turn(ctx)
-		if err == nil {
-			err = s.Next(in, func(ctx context.Context, q timetable.Question) (timetable.Answer, error) {
-				return budgeted(ctx, b, q.Problem.Options.MaxSolveMs, q, solving.CheckedSchedule)
-			})
-			leave()
+		err := s.Next(func(q timetable.Question) (timetable.Answer, error) { return scheduled(ctx, b, &q) })
+		if err == nil && ctx.Err() != nil {
+			err = context.Cause(ctx)
 		}
 		if err != nil && (!b.Partial || done == 0) {
 			return nil, err

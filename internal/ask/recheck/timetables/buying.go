@@ -207,15 +207,21 @@ func (c *bought) checkScheduled(s *scheduled, at string, paid *big.Rat, t *horiz
 	}
 }
 
-// CheckWaiting checks a schedule with what it comes to, and returns the VMs of the hour with the most. Pointers begin at a member.
-func CheckWaiting(at string, q timetable.Question, w *horizon.WaitingSchedule) (most int64, all []fault.Finding) {
+// CheckWaiting checks a schedule with what it comes to. It returns the VMs of the hour with the most, and how many classes may wait.
+// Pointers begin at a member.
+func CheckWaiting(at string, q timetable.Question, w *horizon.WaitingSchedule) (most, waiting int64, all []fault.Finding) {
 	c := &bought{asked: &timetable.Buying{Question: q}, start: q.Periods[0].Start}
 	c.hours = int(q.Periods[len(q.Periods)-1].End().Sub(c.start) / time.Hour)
 	s, fine := c.table(at, nil, w.Prices)
 	if !fine {
-		return 0, c.findings
+		return 0, 0, c.findings
 	}
 	c.checkScheduled(s, at, new(big.Rat), w)
+	for k := range s.table.Classes {
+		if x := &s.table.Classes[k]; x.Window > 0 || x.Windows != nil {
+			waiting++
+		}
+	}
 	for h := range c.hours {
 		vms := int64(0)
 		for v := range s.table.Types {
@@ -223,7 +229,7 @@ func CheckWaiting(at string, q timetable.Question, w *horizon.WaitingSchedule) (
 		}
 		most = max(most, vms)
 	}
-	return most, c.findings
+	return most, waiting, c.findings
 }
 
 // CheckCompared checks schedules of a time under a scenario and as it is, and what they differ by. Pointers begin under the comparison.
@@ -235,7 +241,7 @@ func CheckCompared(under, asItIs timetable.Question, w *horizon.WaitingCompared)
 		q  timetable.Question
 		w  *horizon.WaitingSchedule
 	}{{"/under_scenario", under, &w.UnderScenario}, {"/as_it_is", asItIs, &w.AsItIs}} {
-		_, findings := CheckWaiting(part.at, part.q, part.w)
+		_, _, findings := CheckWaiting(part.at, part.q, part.w)
 		all = append(all, findings...)
 	}
 	x, y := &w.UnderScenario, &w.AsItIs

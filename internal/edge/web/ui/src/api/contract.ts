@@ -4502,8 +4502,10 @@ export type Waiting = {
   currency: string;
   explanation: string;
   facts: Array<Fact>;
+  from: string;
   points: Array<WaitingPoint>;
   total: number;
+  until: string;
   vary: Array<Vary>;
   warnings: Array<Warning>;
 };
@@ -4547,6 +4549,7 @@ export type WaitingPoint = {
   status: Status;
   total: Amount;
   value_refused: Amount;
+  waiting_classes: number;
 };
 
 export type WaitingRequest = {

@@ -61,6 +61,7 @@ function told(a: Waiting, money: (amount: string) => string): string {
   const none = there.find((p) => due(p) === 0);
   const least = `Least within ${count(due(best), "hour", "hours")}: ${money(best.total)}.`;
   if (!none || due(best) === 0) return least;
+  if (none.waiting_classes !== best.waiting_classes) return `${least} Without waiting ${money(none.total)}, where runs count with the VMs that they hold on average; where they wait they count with whole hours.`;
   const saved = units(none.bound) - units(best.total);
   return `${least} Without waiting ${money(none.total)}${saved > 0n ? `; that is more by ${text(saved, a.currency, 2)} at least, whatever the schedules` : ", which may be as good: the difference is within the gaps of the schedules"}.`;
 }
