@@ -75,6 +75,15 @@ type Linear struct {
 	all   Supply    // before rent
 	plain []float64 // penalties before tilt
 	row   row       // whose price is taken off
+
+	scratch
+}
+
+// scratch is room that one call of relax leaves to the next.
+type scratch struct {
+	inside []ratio
+	demand []int64
+	tied   []int
 }
 
 // tieShare: a class whose reduced cost is at most this share of its penalty counts as tied, which
@@ -143,7 +152,7 @@ func (l *Linear) settle(floor int64) {
 	l.slack, l.tie, l.breaks = 0, 0, -1
 	l.base = append(l.base[:0], l.Low...)
 	l.baseLoad = floor
-	var tied []int
+	tied := l.tied[:0]
 	for i, v := range l.gamma {
 		width := l.High[i] - l.Low[i]
 		if width == 0 {
@@ -158,6 +167,7 @@ func (l *Linear) settle(floor int64) {
 			tied = append(tied, i)
 		}
 	}
+	l.tied = tied
 	// Classes on the price itself fill what is left below the kink.
 	less, atMost := l.supply.Below(l.nu)
 	room := less*l.grid.PerVM - l.baseLoad
@@ -181,7 +191,8 @@ func (l *Linear) crossing(floor int64) float64 {
 		return l.highestRatio()
 	}
 	// demand[k] is the load of all classes worth more than tier k's price.
-	demand := make([]int64, tiers)
+	demand := append(l.demand[:0], make([]int64, tiers)...)
+	l.demand = demand
 	for i, w := range l.weight {
 		extra := w * (l.High[i] - l.Low[i])
 		if extra == 0 {
@@ -228,7 +239,7 @@ func (l *Linear) ratioAt(low, high float64, room int64) float64 {
 	}
 	from, to := l.bracket(room, within)
 	for {
-		var inside []ratio
+		inside := l.inside[:0]
 		left := room
 		for i, w := range l.weight {
 			if p, g := l.Penalty[i], l.gamma[i]; within(i) {
@@ -240,6 +251,7 @@ func (l *Linear) ratioAt(low, high float64, room int64) float64 {
 				}
 			}
 		}
+		l.inside = inside
 		all := from == 0 && math.IsInf(to, 1)
 		if nu, found := crossingRatio(inside, left); found || all {
 			return max(nu, low)
@@ -254,8 +266,13 @@ type ratio struct {
 	load  int64
 }
 
-// bracket guesses, from a sample of the classes, two ratios between which room is used up.
+// bracket guesses two ratios between which room is used up: those around the latest price of a fork, else from a sample
+// of the classes.
 func (l *Linear) bracket(room int64, within func(int) bool) (from, to float64) {
+	if l.plain != nil && l.nu > 0 {
+		const near = 1.0 / 32
+		return l.nu * (1 - near), l.nu * (1 + near)
+	}
 	const size, enough = 1024, 256
 	stride := max(1, len(l.weight)/size)
 	var sample []ratio

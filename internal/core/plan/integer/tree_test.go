@@ -117,7 +117,9 @@ func TestCorrelatedFamiliesAreProved(t *testing.T) {
 	if plantest.Trials(0, 1) == 1 {
 		sizes, seeds = []int{20, 100, 300, 1000, 3000}, 10
 	}
-	for _, family := range []string{"strong", "inverse-strong", "spiky", "twolevel", "steps"} {
+	for _, family := range []string{
+		"strong", "inverse-strong", "spiky", "twolevel", "steps", "binary-spiky", "huge", "lognormal", "lognormal-strong", "concave", "circle",
+	} {
 		for _, n := range sizes {
 			for seed := uint64(1); seed <= seeds; seed++ {
 				in := fromStudy(t, family, n, seed)
