@@ -142,7 +142,11 @@ func (l *Linear) relax() bool {
 	if CeilDiv(floor, l.grid.PerVM) > l.supply.Most() {
 		return false
 	}
-	l.nu = l.crossing(floor)
+	nu, found := l.near(floor)
+	if !found {
+		nu = l.crossing(floor)
+	}
+	l.nu = nu
 	l.settle(floor)
 	return true
 }
@@ -181,6 +185,30 @@ func (l *Linear) settle(floor int64) {
 			l.breaks, l.part = i, float64(room)/float64(l.weight[i])
 		}
 	}
+}
+
+// near finds the price of a fork where it is close to the latest one, and to none of the tiers'.
+func (l *Linear) near(floor int64) (nu float64, found bool) {
+	const close = 1.0 / 32
+	from, to := l.nu*(1-close), l.nu*(1+close)
+	vms, _ := l.supply.Below(from)
+	if _, atMost := l.supply.Below(to); l.plain == nil || l.nu <= 0 || atMost != vms {
+		return 0, false
+	}
+	room, inside := vms*l.grid.PerVM-floor, l.inside[:0]
+	gamma, penalty, low, high := l.gamma, l.Penalty, l.Low, l.High
+	for i, w := range l.weight {
+		load := w * (high[i] - low[i])
+		if p := penalty[i]; load > 0 && p >= from*gamma[i] {
+			if p > to*gamma[i] {
+				room -= load
+			} else {
+				inside = append(inside, ratio{p / gamma[i], load})
+			}
+		}
+	}
+	l.inside = inside
+	return crossingRatio(inside, room)
 }
 
 // crossing finds where demand, by falling ratio of penalty to VMs, meets supply by rising price,
@@ -266,13 +294,8 @@ type ratio struct {
 	load  int64
 }
 
-// bracket guesses two ratios between which room is used up: those around the latest price of a fork, else from a sample
-// of the classes.
+// bracket guesses, from a sample of the classes, two ratios between which room is used up.
 func (l *Linear) bracket(room int64, within func(int) bool) (from, to float64) {
-	if l.plain != nil && l.nu > 0 {
-		const near = 1.0 / 32
-		return l.nu * (1 - near), l.nu * (1 + near)
-	}
 	const size, enough = 1024, 256
 	stride := max(1, len(l.weight)/size)
 	var sample []ratio
