@@ -89,15 +89,15 @@ func (t *tree) splitRow(b *branch, s *Search) bool {
 		}
 		return bound-b.bound > enough*(t.value-b.bound)
 	}
-	first := rounded(t.Terrain)
-	if first == nil || !t.glances || !try(first, enoughRounded) {
+	var first []int64
+	if t.rounded {
+		first = rounded(t.Terrain)
+	}
+	if first == nil || !try(first, enoughRounded) {
 		proposed := [][]int64{t.counts}
 		if b == t.root {
 			voters, _ := t.leads(s.gap, votersMost, nil)
 			proposed = rows(t.Terrain, voters)
-		}
-		if !t.glances {
-			proposed = append(proposed, first)
 		}
 		for _, counts := range proposed {
 			if counts != nil && try(counts, enoughRaised) {
@@ -287,7 +287,7 @@ const (
 	// enoughRaised is the share of what is open that a row must close for no other to be tried.
 	enoughRaised = 0.25
 	// enoughRounded is that share for the rounded row, which is tried first.
-	enoughRounded = 0.9
+	enoughRounded = 0.75
 )
 
 // guess is a first price of a row: little of what jobs are worth for each that they count.

@@ -47,19 +47,21 @@ type Terrain interface {
 	PerJob(class int) float64
 }
 
-// The branches next to the root are glanced at, searched lightly: before the middling search of the whole where the light
-// one has proved less than half of the gap, otherwise after it. Where a row sees what the load does not, this costs less
-// than a search of the whole. Where everything ties, or with many thousand classes, it costs more than it proves.
+// The branches next to the root are glanced at, which is to search them lightly. Where the light search of the whole has
+// proved less than half of the gap, the rounded row is tried before the middling search, and voted ones after it. Otherwise
+// the rounded row comes after it. Where a row sees what the load does not, this costs less than a search of the whole.
+// Where everything ties, or with many thousand classes, it costs more than it proves.
 const (
 	firstVisits  = 4
 	glanceVisits = 8     // more, if the first have halved the gap
+	roundedLeast = 50    // classes, for the rounded row
 	glanceMost   = 5_000 // classes
 	glanceShare  = 4     // searches in the branches have a target so much smaller, so that plans are no worse for it
 	tiesMost     = 16    // classes that cost nothing more in either direction
 )
 
-// Solve solves P2 on a terrain by a light search, a middling one, a glance at the nearest branches, a solid search, and the
-// tree, as far as the ones before leave something open.
+// Solve solves P2 on a terrain as far as a light search leaves something open. Then come a glance at the nearest branches,
+// a middling search, another glance, a solid search, and the tree.
 func Solve(ctx context.Context, f Terrain, target func(objective float64) float64) (Result, *Search) {
 	f.until(Expired(ctx))
 	if !f.relax() {
@@ -78,9 +80,10 @@ func Solve(ctx context.Context, f Terrain, target func(objective float64) float6
 	if enough() {
 		return r, s
 	}
-	early := s.proven < s.gap/2 && !s.ties()
+	many := f.count() >= roundedLeast
+	early := many && s.proven < s.gap/2 && !s.ties()
 	if early {
-		if t := glance(f, r, goal, s.done); t != nil {
+		if t := glance(f, r, goal, true, s.done); t != nil {
 			return t.result(f, s), s
 		}
 	}
@@ -88,10 +91,8 @@ func Solve(ctx context.Context, f Terrain, target func(objective float64) float6
 	if r = s.result(f, f.standing()); enough() {
 		return r, s
 	}
-	if !early {
-		if t := glance(f, r, goal, s.done); t != nil {
-			return t.result(f, s), s
-		}
+	if t := glance(f, r, goal, many && !early, s.done); t != nil {
+		return t.result(f, s), s
 	}
 	s.run(goal, solidEffort)
 	if r = s.result(f, f.standing()); enough() {
@@ -103,12 +104,12 @@ func Solve(ctx context.Context, f Terrain, target func(objective float64) float6
 }
 
 // glance visits the branches next to the root; it returns the tree if that proves enough, or if the time is up.
-func glance(f Terrain, r Result, goal float64, done func() bool) *tree {
+func glance(f Terrain, r Result, goal float64, rounded bool, done func() bool) *tree {
 	if f.count() > glanceMost {
 		return nil
 	}
 	t := newTree(f.fork(), r, goal, done)
-	t.glances, t.fine = true, goal/glanceShare
+	t.rounded, t.fine = rounded, goal/glanceShare
 	if t.explore(lightEffort, firstVisits); t.gap() <= r.Gap/2 {
 		t.explore(lightEffort, glanceVisits)
 	}
@@ -181,7 +182,7 @@ type tree struct {
 	open    branches
 	closed  float64 // the lowest bound of branches that nothing more is done about
 	counts  []int64 // of the row by which a branch was split last
-	glances bool    // rounded rows are tried first
+	rounded bool    // rounded rows are tried first
 
 	// Of the branch that is visited:
 	least, most int64   // VMs
