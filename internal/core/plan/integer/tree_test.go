@@ -116,6 +116,25 @@ func TestTheTreesGapsOfSlotsHold(t *testing.T) {
 	}
 }
 
+// Problems with enough classes for rounded rows are solved to the optimum that a program over all loads finds.
+func TestManyClassesAreProved(t *testing.T) {
+	r := rand.New(rand.NewPCG(77, 1))
+	for trial := range plantest.Trials(20, 1_500) {
+		in := gridOf(r, roundedLeast+r.IntN(50))
+		want, feasible := optimum(in, 10)
+		if !feasible {
+			continue
+		}
+		for _, gap := range []float64{0, 1e-6} {
+			got := P2(context.Background(), in, Within(gap))
+			name := fmt.Sprintf("trial %d, gap %g", trial, gap)
+			if checkGap(t, name, got, want, in); got.Gap > max(gap, ProofResolution)*math.Abs(got.Objective) {
+				t.Errorf("%s: a gap of %g is left", name, got.Gap)
+			}
+		}
+	}
+}
+
 // The families on which one price of capacity is not enough are proved, and within the work that P2 allows
 // itself.
 func TestCorrelatedFamiliesAreProved(t *testing.T) {
