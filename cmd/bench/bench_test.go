@@ -156,6 +156,7 @@ func TestSettingsAreRefusedWithAReason(t *testing.T) {
 		{"-sizes many", "many"},
 		{"-seeds 0", "at least one seed"},
 		{"-only all", `there is no part "all" to measure; the parts are p2, fleets, packings, product`},
+		{"-only fleets -table x", "-table replaces the tables of p2 and of fleets"},
 		{"hard", `do not know what "hard" is`},
 		{"-families hrad -sizes 5 -peers ,", `there is no family "hrad"`},
 	} {

@@ -121,44 +121,57 @@ func readSettings(args []string, usage io.Writer) (settings, error) {
 	if flags.NArg() > 0 {
 		return settings{}, fmt.Errorf("do not know what %q is; every option starts with a dash", flags.Arg(0))
 	}
-	if s.packings < 0 {
-		return settings{}, errors.New("the number of packings is negative")
-	}
-	if s.seeds < 1 {
-		return settings{}, errors.New("at least one seed is needed")
-	}
-	for _, part := range s.parts {
-		if !slices.Contains(everyPart, part) {
-			return settings{}, fmt.Errorf("there is no part %q to measure; the parts are %s", part, strings.Join(everyPart, ", "))
-		}
-	}
 	s.works = standard
 	if !s.measures(partP2) {
 		s.works = nil
 	} else if chosen {
-		s.works = nil
-		for _, family := range families {
-			for _, size := range sizes {
-				for _, gap := range gaps {
-					s.works = append(s.works, work{family: family, size: size, gap: gap, peers: everyPeer})
-				}
-			}
-			for _, size := range large {
-				for _, gap := range gaps {
-					s.works = append(s.works, work{family: family, size: size, gap: gap})
-				}
-			}
-		}
+		s.works = worksOf(families, sizes, large, gaps)
 	}
 	if s.headroom == "" { // there is no program to compare with
 		s.peers = slices.DeleteFunc(slices.Clone(s.peers), func(name string) bool { return name == asProgram })
 	}
-	for _, name := range s.peers {
-		if !slices.Contains(names, name) {
-			return settings{}, fmt.Errorf("there is no peer %q; the peers are %s", name, strings.Join(names, ", "))
+	return s, s.check(names)
+}
+
+// worksOf lists what is asked for instead of the kinds with goals.
+func worksOf(families []string, sizes, large []int, gaps []float64) (works []work) {
+	for _, family := range families {
+		for _, size := range sizes {
+			for _, gap := range gaps {
+				works = append(works, work{family: family, size: size, gap: gap, peers: everyPeer})
+			}
+		}
+		for _, size := range large {
+			for _, gap := range gaps {
+				works = append(works, work{family: family, size: size, gap: gap})
+			}
 		}
 	}
-	return s, nil
+	return works
+}
+
+// check refuses what cannot be measured; names are those of the peers.
+func (s *settings) check(names []string) error {
+	if s.packings < 0 {
+		return errors.New("the number of packings is negative")
+	}
+	if s.seeds < 1 {
+		return errors.New("at least one seed is needed")
+	}
+	for _, part := range s.parts {
+		if !slices.Contains(everyPart, part) {
+			return fmt.Errorf("there is no part %q to measure; the parts are %s", part, strings.Join(everyPart, ", "))
+		}
+	}
+	if s.table != "" && !(s.measures(partP2) && s.measures(partFleets)) {
+		return errors.New("-table replaces the tables of p2 and of fleets, so that -only must not leave one out")
+	}
+	for _, name := range s.peers {
+		if !slices.Contains(names, name) {
+			return fmt.Errorf("there is no peer %q; the peers are %s", name, strings.Join(names, ", "))
+		}
+	}
+	return nil
 }
 
 func all[T any](words []string, read func(string) (T, error)) ([]T, error) {
