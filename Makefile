@@ -119,9 +119,16 @@ check: ui ## format, vet, staticcheck, gosec, Biome, who imports whom, licences,
 	go run ./scripts/compatible
 	go mod verify
 
-# BENCH passes options on: make bench BENCH='-families hard -markdown', make bench BENCH='-limit 3s -table docs/benchmarks.md';
-# -help lists them.
-bench: build ## compare with CBC, GLPK and HiGHS on seeded instances (installs them), and measure simulator, packer and server
+# The solvers of the Python registry that make bench compares with.
+PEERS = bin/peers
+
+$(PEERS)/installed: cmd/bench/requirements.txt
+	@scripts/setup bench
+	python3 -m venv $(PEERS) && $(PEERS)/bin/pip install --quiet --disable-pip-version-check --requirement $< && touch $@
+
+# BENCH passes options on: make bench BENCH='-families hard -markdown', make bench BENCH='-limit 3s -table docs/benchmarks.md',
+# make bench BENCH='-only fleets -fleets 5'; -help lists them.
+bench: build $(PEERS)/installed ## compare with CBC, GLPK, HiGHS, SCIP and CP-SAT on seeded instances (installs them), and measure simulator, packer and server
 	@scripts/setup bench
 	HEADROOM_SOLVER='$(CURDIR)/bin/headroom-solver' go run ./cmd/bench -headroom bin/headroom $(BENCH)
 

@@ -15,34 +15,43 @@ import (
 )
 
 func TestMPSKeepsEveryDigit(t *testing.T) {
-	in := study.Instance{
-		Gamma: []float64{0.30000000000000004, 2}, Penalty: []float64{7.5, 1e-6}, Low: []int64{0, 3}, High: []int64{4, 5},
-		Supply: []study.Tier{{VMs: 12, Price: 5.25}, {VMs: study.Unlimited, Price: 10}},
-	}
-	want := `NAME p2 FREE
+	var p lp.Program
+	load, share, all := p.Row(math.Inf(-1), 0), p.Row(2, math.Inf(1)), p.Row(1, 4)
+	one := p.Row(7, 7)
+	p.Column(5.25, 0, 12, true, lp.Entry{Row: load, Coefficient: -1}, lp.Entry{Row: share, Coefficient: 1})
+	p.Column(-1e-6, 3, math.Inf(1), true, lp.Entry{Row: load, Coefficient: 0.30000000000000004}, lp.Entry{Row: all, Coefficient: 1}, lp.Entry{Row: one, Coefficient: 2})
+	want := `NAME program FREE
 ROWS
  N cost
- L load
+ L r0
+ G r1
+ L r2
+ E r3
 COLUMNS
  M1 'MARKER' 'INTORG'
- r0 cost 5.25 load -1
- r1 cost 10 load -1
- h0 cost -7.5 load 0.30000000000000004
- h1 cost -1e-06 load 2
+ x0 cost 5.25
+ x0 r0 -1
+ x0 r1 1
+ x1 cost -1e-06
+ x1 r0 0.30000000000000004
+ x1 r2 1
+ x1 r3 2
  M2 'MARKER' 'INTEND'
 RHS
- RHS load 0
+ RHS r0 0
+ RHS r1 2
+ RHS r2 4
+ RHS r3 7
+RANGES
+ RNG r2 3
 BOUNDS
- UP B r0 12
- PL B r1
- LO B h0 0
- UP B h0 4
- LO B h1 3
- UP B h1 5
+ UP B x0 12
+ LO B x1 3
+ PL B x1
 ENDATA
 `
 	var got strings.Builder
-	if err := writeMPS(&got, in); err != nil {
+	if err := writeMPS(&got, &p); err != nil {
 		t.Fatal(err)
 	}
 	if got.String() != want {
@@ -69,8 +78,8 @@ func TestLibraryIsAskedTheSameProgram(t *testing.T) {
 		}
 		return lp.Solution{Status: lp.Optimal, X: []float64{40, 0, 1, 0, 2.9999999}}, nil
 	}))
-	a, err := solve(t.Context(), question{instance: in, gap: 1e-4, limit: 2 * time.Second})
-	if err != nil || a.outcome != optimal || !slices.Equal(a.jobs, []int64{1, 0, 3}) {
+	a, err := solve(t.Context(), question{instance: in, program: in.Program(), gap: 1e-4, limit: 2 * time.Second})
+	if err != nil || a.outcome != optimal || !slices.Equal(jobsOf(in, a.x), []int64{1, 0, 3}) {
 		t.Errorf("got %+v, %v, want jobs 1, 0, 3", a, err)
 	}
 	if got, want := program.Cost, []float64{in.Supply[0].Price, in.Supply[1].Price, -in.Penalty[0], -in.Penalty[1], -in.Penalty[2]}; !slices.Equal(got, want) {
@@ -84,7 +93,7 @@ func TestLibraryIsAskedTheSameProgram(t *testing.T) {
 	}
 
 	broken := library(solverFunc(func(*lp.Program, lp.Options) (lp.Solution, error) { return lp.Solution{}, errors.New("crash") }))
-	if a, err := broken(t.Context(), question{instance: in}); err != nil || a.outcome != failed {
+	if a, err := broken(t.Context(), question{instance: in, program: in.Program()}); err != nil || a.outcome != failed {
 		t.Errorf("a crashing solver: got %+v, %v, want a failed answer", a, err)
 	}
 }
@@ -126,7 +135,7 @@ func TestNoRatiosWhereHeadroomProvesNothing(t *testing.T) {
 
 func TestRunMeasuresHeadroomAlone(t *testing.T) {
 	var out strings.Builder
-	err := run(t.Context(), strings.Fields("-families hard,table2 -sizes 20 -large 200 -gaps 1e-6 -seeds 1 -packings 0 -markdown -peers ,"), &out, io.Discard)
+	err := run(t.Context(), strings.Fields("-families hard,table2 -sizes 20 -large 200 -gaps 1e-6 -seeds 1 -only p2 -markdown -peers ,"), &out, io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,6 +155,8 @@ func TestSettingsAreRefusedWithAReason(t *testing.T) {
 		{"-peers cplex", `there is no peer "cplex"; the peers are headroom-file, cbc-library, cbc`},
 		{"-sizes many", "many"},
 		{"-seeds 0", "at least one seed"},
+		{"-only all", `there is no part "all" to measure; the parts are p2, fleets, packings, product`},
+		{"-only fleets -table x", "-table replaces the tables of p2 and of fleets"},
 		{"hard", `do not know what "hard" is`},
 		{"-families hrad -sizes 5 -peers ,", `there is no family "hrad"`},
 	} {

@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"strings"
+	"time"
 )
 
 // Marks in a file around the short table.
@@ -14,8 +16,8 @@ const (
 	tableEnds   = "<!-- to here -->\n"
 )
 
-// writeTable writes the short table of a run into the file, between its marks.
-func writeTable(s settings, peers []peer, all []comparison) error {
+// writeTable writes the short tables of a run into the file, between its marks.
+func writeTable(s settings, peers []peer, all []comparison, planned fleetTable) error {
 	text, err := os.ReadFile(s.table)
 	if err != nil {
 		return err
@@ -25,25 +27,28 @@ func writeTable(s settings, peers []peer, all []comparison) error {
 	if !found || !ends {
 		return errors.New(s.table + " has no marks for the table; it stands between the lines " + strings.TrimSpace(tableBegins) + " and " + strings.TrimSpace(tableEnds))
 	}
-	return os.WriteFile(s.table, []byte(string(before)+tableBegins+short(s, peers, all)+tableEnds+string(after)), 0o644)
+	tables := short(s, peers, all)
+	if planned.fleets > 0 {
+		tables += "\n" + planned.text()
+	}
+	return os.WriteFile(s.table, []byte(string(before)+tableBegins+tables+tableEnds+string(after)), 0o644)
 }
 
 // short returns the table for readers of the product's pages, with the kinds that have goals.
 func short(s settings, peers []peer, all []comparison) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "CPU milliseconds, median of %d instances, on two cores, in one run, limit %s. The column Headroom is measured in a process that already runs. "+
-		"The command lines of cbc and glpsol also pay for their start and for reading the file. The column "+asProgram+" is Headroom's own command line, counted in the same way. "+
-		"GLPK is measured without and with --cuts (glpsol, glpsol-cuts). In brackets: the time divided by Headroom's, then divided by "+asProgram+"'s.\n\n", s.seeds, s.limit)
+	fmt.Fprintf(&b, "CPU milliseconds, median of %d instances, on two cores, in one run, limit %s. All times but "+asProgram+"'s are without start and reading. "+
+		"In brackets: the time divided by Headroom's, then the time of the whole process, start and reading included. The last column is the fastest peer's time divided by Headroom's.\n\n", s.seeds, s.limit)
 	b.WriteString("| family | classes | gap | Headroom |")
 	for _, p := range peers {
 		b.WriteString(" " + p.name + " |")
 	}
-	b.WriteString("\n|---|---|---|---|" + strings.Repeat("---|", len(peers)) + "\n")
+	b.WriteString(" fastest |\n|---|---|---|---|" + strings.Repeat("---|", len(peers)+1) + "\n")
 	for _, c := range all {
 		if c.goal == (goal{}) {
 			continue
 		}
-		mine := median(c.ours)
+		mine := float64(median(c.ours))
 		open := 0
 		for _, r := range c.ours {
 			if r.outcome != optimal {
@@ -54,47 +59,57 @@ func short(s settings, peers []peer, all []comparison) string {
 		if c.gap == 0 {
 			gap = "1e-9"
 		}
-		fmt.Fprintf(&b, "| %s | %d | %s | %s", c.family, c.size, gap, ms(mine))
+		fmt.Fprintf(&b, "| %s | %d | %s | %s", c.family, c.size, gap, ms(median(c.ours)))
 		if open > 0 {
 			fmt.Fprintf(&b, ", %d open", open)
 		}
 		b.WriteString(" |")
+		fastest := math.Inf(1)
 		for _, p := range peers {
-			file := 0.0
-			if own := c.theirs[asProgram]; p.program && p.name != asProgram && len(own) > 0 {
-				file = float64(median(own))
+			results := c.theirs[p.name]
+			b.WriteString(" " + shortCell(results, mine, c.gap) + " |")
+			if p.name != asProgram && proves(results) {
+				fastest = min(fastest, float64(median(results)))
 			}
-			b.WriteString(" " + shortCell(c.theirs[p.name], float64(mine), file, c.gap) + " |")
 		}
-		b.WriteString("\n")
+		if math.IsInf(fastest, 1) {
+			b.WriteString(" – |\n")
+			continue
+		}
+		b.WriteString(" ×" + figures(fastest/mine) + " |\n")
 	}
 	return b.String()
 }
 
-// shortCell shows a peer's median, its ratio to ours in process and, unless file is 0, as a program, and whether it
-// called a worse plan optimal.
-func shortCell(results []result, mine, file, gap float64) string {
-	if len(results) == 0 {
-		return "–"
-	}
-	out, wrong := 0, false
+// proves says whether a peer proved most instances.
+func proves(results []result) bool {
+	out := 0
 	for _, r := range results {
 		if r.outcome != optimal {
 			out++
 		}
-		wrong = wrong || r.outcome == optimal && r.worse > gap+proofNoise
+	}
+	return 2*out < len(results)
+}
+
+// shortCell shows a peer's median, its ratio to ours, its median as a whole process, and whether it called a worse
+// plan optimal.
+func shortCell(results []result, mine, gap float64) string {
+	if len(results) == 0 {
+		return "–"
 	}
 	text := "limit"
-	if out <= len(results)/2 {
-		theirs := median(results)
-		text = fmt.Sprintf("%s (×%s", ms(theirs), figures(float64(theirs)/mine))
-		if file > 0 {
-			text += "; ×" + figures(float64(theirs)/file)
+	if proves(results) {
+		text = fmt.Sprintf("%s (×%s", ms(median(results)), figures(float64(median(results))/mine))
+		if whole := medianOf(results, func(r result) time.Duration { return r.whole }); whole > 0 && whole != median(results) {
+			text += "; " + ms(whole)
 		}
 		text += ")"
 	}
-	if wrong {
-		text += ", wrong"
+	for _, r := range results {
+		if r.outcome == optimal && r.worse > gap+proofNoise {
+			return text + ", wrong"
+		}
 	}
 	return text
 }

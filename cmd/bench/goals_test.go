@@ -32,6 +32,8 @@ func TestGoalsAreJudged(t *testing.T) {
 		{goal{ms: 9, times: 30}, 2 * ms, "≤ 9 ms, 30 × every peer: missed"},
 		{goal{ms: 9, times: 30, than: "slow"}, 2 * ms, "≤ 9 ms, 30 × slow: reached"},
 		{goal{ms: 9, times: 30, than: "absent"}, 2 * ms, "≤ 9 ms, 30 × absent: not compared"},
+		{goal{times: 1}, 40 * ms, "proved, 1 × every peer: reached"},
+		{goal{times: 1}, 41 * ms, "proved, 1 × every peer: missed"},
 	} {
 		if got := c.goal.judge(comparison{theirs: theirs}, c.mine); got != c.want {
 			t.Errorf("%+v with %v: %q, want %q", c.goal, c.mine, got, c.want)
@@ -47,27 +49,33 @@ func TestTheShortTableIsWritten(t *testing.T) {
 		}
 	}
 	s := settings{seeds: 1, limit: 3 * time.Second, table: file}
-	peers := []peer{{name: asProgram, program: true}, {name: "other", program: true}, {name: "third"}}
+	peers := []peer{{name: asProgram}, {name: "other"}, {name: "third"}, {name: "wrong"}}
+	whole := solves(optimal, 30*time.Millisecond)
+	whole[0].whole = 45 * time.Millisecond
+	wrong := solves(optimal, 40*time.Millisecond)
+	wrong[0].worse = 0.01
 	all := []comparison{
 		{work: work{family: "hard", size: 20, goal: goal{ms: 1}}, ours: solves(optimal, time.Millisecond), theirs: map[string][]result{
-			asProgram: solves(optimal, 10*time.Millisecond), "other": solves(optimal, 30*time.Millisecond), "third": solves(limited, time.Second)}},
+			asProgram: solves(optimal, 10*time.Millisecond), "other": whole, "third": solves(limited, time.Second), "wrong": wrong}},
+		{work: work{family: "steps", size: 20, gap: 1e-6, goal: goal{ms: 1}}, ours: solves(limited, time.Millisecond)},
 		{work: work{family: "mixed", size: 20}, ours: solves(optimal, time.Millisecond)},
 	}
 	write("before\n" + tableBegins + "old\n" + tableEnds + "after\n")
-	if err := writeTable(s, peers, all); err != nil {
+	if err := writeTable(s, peers, all, fleetTable{}); err != nil {
 		t.Fatal(err)
 	}
 	got, err := os.ReadFile(file)
 	want := `
-| family | classes | gap | Headroom | headroom-file | other | third |
-|---|---|---|---|---|---|---|
-| hard | 20 | 1e-9 | 1.0 | 10 (×10) | 30 (×30; ×3.0) | limit |
+| family | classes | gap | Headroom | headroom-file | other | third | wrong | fastest |
+|---|---|---|---|---|---|---|---|---|
+| hard | 20 | 1e-9 | 1.0 | 10 (×10) | 30 (×30; 45) | limit | 40 (×40), wrong | ×30 |
+| steps | 20 | 1e-06 | 1.0, 1 open | – | – | – | – | – |
 ` + tableEnds + "after\n"
 	if err != nil || !strings.HasPrefix(string(got), "before\n"+tableBegins+"CPU milliseconds, median of 1 instances") || !strings.HasSuffix(string(got), want) {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 	write("nothing here")
-	if err := writeTable(s, peers, all); err == nil || !strings.Contains(err.Error(), "has no marks") {
+	if err := writeTable(s, peers, all, fleetTable{}); err == nil || !strings.Contains(err.Error(), "has no marks") {
 		t.Errorf("without marks: %v", err)
 	}
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"math"
 	"time"
 
 	"example.org/headroom/internal/core/lp"
@@ -13,9 +12,8 @@ import (
 // steps.
 func library(solver lp.Solver) func(context.Context, question) (answer, error) {
 	return func(ctx context.Context, q question) (answer, error) {
-		p := q.instance.Program()
 		before := time.Now()
-		s, err := solver.Solve(ctx, p, lp.Options{Gap: q.gap, Seconds: q.limit.Seconds()})
+		s, err := solver.Solve(ctx, q.program, lp.Options{Gap: q.gap, Seconds: q.limit.Seconds()})
 		a := answer{outcome: failed, took: time.Since(before)}
 		if ctx.Err() != nil {
 			return answer{}, ctx.Err()
@@ -29,11 +27,7 @@ func library(solver lp.Solver) func(context.Context, question) (answer, error) {
 		case lp.Feasible, lp.Stopped:
 			a.outcome = limited
 		}
-		if s.X != nil {
-			for _, x := range s.X[len(q.instance.Supply):] {
-				a.jobs = append(a.jobs, int64(math.Round(x)))
-			}
-		}
+		a.x, a.bound = s.X, s.Bound
 		return a, nil
 	}
 }

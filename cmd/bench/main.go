@@ -1,7 +1,7 @@
-// Bench solves seeded instances of P2 with Headroom's own method and with CBC, GLPK and HiGHS, in one run on one
-// machine. It prints CPU milliseconds side by side, with their goals. It is a program for developers: make bench
-// starts it and installs the peers. It then packs random batches exactly and by the paper's swarm, simulates, and
-// measures a server: its start, solves, sweeps and polls.
+// Bench solves seeded instances of P2 with Headroom's own method and with CBC, GLPK, HiGHS, SCIP and CP-SAT, in one run
+// on one machine. It prints CPU milliseconds side by side, with their goals. It is a program for developers: make bench
+// starts it and installs the peers. It then plans fleets of several VM types beside them, packs random batches exactly
+// and by the paper's swarm, simulates, and measures a server: its start, solves, sweeps and polls.
 package main
 
 import (
@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"example.org/headroom/internal/ask/study"
+	"example.org/headroom/internal/core/lp"
 	"example.org/headroom/internal/core/lp/worker"
 )
 
@@ -41,11 +42,26 @@ type settings struct {
 	seeds    uint64
 	limit    time.Duration
 	peers    []string
+	parts    []string
+	fleets   int // seeds of each kind
 	packings int
+	python   string // that has the solvers of the Python registry
 	headroom string // the program that serves; "" for none
 	markdown bool
 	table    string // the file whose table is replaced; "" for none
 }
+
+// What may be measured alone.
+const (
+	partP2       = "p2"
+	partFleets   = "fleets"
+	partPackings = "packings"
+	partProduct  = "product"
+)
+
+var everyPart = []string{partP2, partFleets, partPackings, partProduct}
+
+func (s *settings) measures(part string) bool { return slices.Contains(s.parts, part) }
 
 // work is a number of instances of one kind, with their goal.
 type work struct {
@@ -84,13 +100,17 @@ func readSettings(args []string, usage io.Writer) (settings, error) {
 		return err
 	})
 	var names []string
-	for _, p := range peers(nil, "") {
+	for _, p := range peers(nil, "", "") {
 		names = append(names, p.name)
 	}
 	s.peers = names
 	list("peers", "solvers to compare with", strings.Join(names, ","), func(words []string) error { s.peers = words; return nil })
 	flags.Uint64Var(&s.seeds, "seeds", 3, "instances of each kind, with seeds 1, 2, ...")
 	flags.DurationVar(&s.limit, "limit", 20*time.Second, "time limit of one solve")
+	s.parts = everyPart
+	list("only", "what to measure", strings.Join(everyPart, ","), func(words []string) error { s.parts = words; return nil })
+	flags.IntVar(&s.fleets, "fleets", 1, "fleets of each of twelve kinds, with seeds 1, 2, ...")
+	flags.StringVar(&s.python, "python", "bin/peers/bin/python", "the Python that has HiGHS, SCIP and CP-SAT")
 	flags.IntVar(&s.packings, "packings", 100, "random batches to pack exactly and by the paper's swarm; 0 is none")
 	flags.StringVar(&s.headroom, "headroom", "", "the program to measure as a server and in its simulations, bin/headroom say; none without")
 	flags.BoolVar(&s.markdown, "markdown", false, "print a Markdown table")
@@ -101,37 +121,57 @@ func readSettings(args []string, usage io.Writer) (settings, error) {
 	if flags.NArg() > 0 {
 		return settings{}, fmt.Errorf("do not know what %q is; every option starts with a dash", flags.Arg(0))
 	}
-	if s.packings < 0 {
-		return settings{}, errors.New("the number of packings is negative")
-	}
-	if s.seeds < 1 {
-		return settings{}, errors.New("at least one seed is needed")
-	}
 	s.works = standard
-	if chosen {
+	if !s.measures(partP2) {
 		s.works = nil
-		for _, family := range families {
-			for _, size := range sizes {
-				for _, gap := range gaps {
-					s.works = append(s.works, work{family: family, size: size, gap: gap, peers: everyPeer})
-				}
-			}
-			for _, size := range large {
-				for _, gap := range gaps {
-					s.works = append(s.works, work{family: family, size: size, gap: gap})
-				}
-			}
-		}
+	} else if chosen {
+		s.works = worksOf(families, sizes, large, gaps)
 	}
 	if s.headroom == "" { // there is no program to compare with
 		s.peers = slices.DeleteFunc(slices.Clone(s.peers), func(name string) bool { return name == asProgram })
 	}
-	for _, name := range s.peers {
-		if !slices.Contains(names, name) {
-			return settings{}, fmt.Errorf("there is no peer %q; the peers are %s", name, strings.Join(names, ", "))
+	return s, s.check(names)
+}
+
+// worksOf lists what is asked for instead of the kinds with goals.
+func worksOf(families []string, sizes, large []int, gaps []float64) (works []work) {
+	for _, family := range families {
+		for _, size := range sizes {
+			for _, gap := range gaps {
+				works = append(works, work{family: family, size: size, gap: gap, peers: everyPeer})
+			}
+		}
+		for _, size := range large {
+			for _, gap := range gaps {
+				works = append(works, work{family: family, size: size, gap: gap})
+			}
 		}
 	}
-	return s, nil
+	return works
+}
+
+// check refuses what cannot be measured; names are those of the peers.
+func (s *settings) check(names []string) error {
+	if s.packings < 0 {
+		return errors.New("the number of packings is negative")
+	}
+	if s.seeds < 1 {
+		return errors.New("at least one seed is needed")
+	}
+	for _, part := range s.parts {
+		if !slices.Contains(everyPart, part) {
+			return fmt.Errorf("there is no part %q to measure; the parts are %s", part, strings.Join(everyPart, ", "))
+		}
+	}
+	if s.table != "" && !(s.measures(partP2) && s.measures(partFleets)) {
+		return errors.New("-table replaces the tables of p2 and of fleets, so that -only must not leave one out")
+	}
+	for _, name := range s.peers {
+		if !slices.Contains(names, name) {
+			return fmt.Errorf("there is no peer %q; the peers are %s", name, strings.Join(names, ", "))
+		}
+	}
+	return nil
 }
 
 func all[T any](words []string, read func(string) (T, error)) ([]T, error) {
@@ -152,8 +192,8 @@ func run(ctx context.Context, args []string, out, progress io.Writer) error {
 	}
 	pool := worker.New(worker.Config{Processes: 1, Longest: s.limit + grace})
 	defer pool.Close()
-	chosen := slices.DeleteFunc(peers(pool, s.headroom), func(p peer) bool { return !slices.Contains(s.peers, p.name) })
-	if len(s.works) > 0 && slices.Contains(s.peers, "cbc-library") {
+	chosen := slices.DeleteFunc(peers(pool, s.headroom, s.python), func(p peer) bool { return !slices.Contains(s.peers, p.name) })
+	if len(s.works) > 0 && slices.Contains(s.peers, "cbc-library") || s.measures(partFleets) && s.fleets > 0 {
 		if err := pool.Warm(ctx); err != nil {
 			return err
 		}
@@ -186,13 +226,27 @@ func run(ctx context.Context, args []string, out, progress io.Writer) error {
 			return err
 		}
 	}
-	if s.table != "" {
-		if err := writeTable(s, chosen, all); err != nil {
+	var planned fleetTable
+	if s.measures(partFleets) && s.fleets > 0 {
+		if planned, err = compareFleets(ctx, s, pool, chosen, filepath.Join(dir, "fleet.mps"), progress); err != nil {
+			return err
+		}
+		if _, err := io.WriteString(out, "\n"+planned.text()); err != nil {
 			return err
 		}
 	}
-	if err := comparePackings(ctx, s.packings, out, progress); err != nil || s.headroom == "" {
-		return err
+	if s.table != "" {
+		if err := writeTable(s, chosen, all, planned); err != nil {
+			return err
+		}
+	}
+	if s.measures(partPackings) {
+		if err := comparePackings(ctx, s.packings, out, progress); err != nil {
+			return err
+		}
+	}
+	if s.headroom == "" || !s.measures(partProduct) {
+		return nil
 	}
 	return measureProduct(ctx, s.headroom, dir, out, progress)
 }
@@ -219,7 +273,7 @@ func measure(ctx context.Context, w work, s settings, peers []peer, file string)
 		if err != nil {
 			return comparison{}, err
 		}
-		q := question{instance: in, file: file, gap: w.gap, limit: s.limit}
+		q := question{instance: in, program: in.Program(), file: file, gap: w.gap, limit: s.limit}
 		mine, err := ours(ctx, q)
 		if err != nil {
 			return comparison{}, fmt.Errorf("solve %s, %d classes, seed %d: %w", family, size, seed, err)
@@ -228,10 +282,10 @@ func measure(ctx context.Context, w work, s settings, peers []peer, file string)
 		if len(peers) == 0 {
 			continue
 		}
-		if err := writeFile(file, in); err != nil {
+		if err := writeFile(file, q.program); err != nil {
 			return comparison{}, err
 		}
-		best := in.Objective(mine.jobs)
+		best := in.Objective(jobsOf(in, mine.x))
 		for _, p := range peers {
 			if decided(c.theirs[p.name], s.seeds) {
 				continue
@@ -241,8 +295,8 @@ func measure(ctx context.Context, w work, s settings, peers []peer, file string)
 				return comparison{}, fmt.Errorf("%s on %s, %d classes, seed %d: %w", p.name, family, size, seed, err)
 			}
 			r := result{answer: a}
-			if a.jobs != nil {
-				r.worse = (in.Objective(a.jobs) - best) / abs(best)
+			if a.x != nil {
+				r.worse = (in.Objective(jobsOf(in, a.x)) - best) / abs(best)
 				if r.worse < -mine.gap-proofNoise {
 					return comparison{}, fmt.Errorf("%s found a plan for %s, %d classes, seed %d, that is cheaper by %.3g of the objective than ours "+
 						"although ours was proved to %.3g", p.name, family, size, seed, -r.worse, mine.gap)
@@ -269,14 +323,14 @@ func decided(results []result, seeds uint64) bool {
 	return out > seeds/2
 }
 
-func writeFile(name string, in study.Instance) error {
+func writeFile(name string, p *lp.Program) error {
 	f, err := os.Create(name)
 	if err != nil {
 		return err
 	}
-	if err := writeMPS(f, in); err != nil {
+	if err := writeMPS(f, p); err != nil {
 		f.Close()
-		return fmt.Errorf("write the instance for the peers: %w", err)
+		return fmt.Errorf("write the program for the peers: %w", err)
 	}
 	return f.Close()
 }

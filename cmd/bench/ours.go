@@ -45,7 +45,7 @@ func ours(ctx context.Context, q question) (answer, error) {
 	if !found.Feasible {
 		return answer{}, errors.New("there is no plan, which no instance of these families allows")
 	}
-	a := answer{outcome: optimal, jobs: found.Jobs, took: spent / time.Duration(times), gap: found.Gap / abs(found.Objective)}
+	a := answer{outcome: optimal, x: columns(in, found.Jobs), took: spent / time.Duration(times), gap: found.Gap / abs(found.Objective)}
 	if a.gap > max(q.gap, proofNoise) {
 		a.outcome = limited
 	}

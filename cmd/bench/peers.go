@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -23,17 +24,20 @@ import (
 
 // question is the problem for every solver.
 type question struct {
-	instance study.Instance
-	file     string // the instance as MPS
+	instance study.Instance // a fleet has none
+	program  *lp.Program
+	file     string // the program as MPS
 	gap      float64
 	limit    time.Duration
 }
 
-// answer is a solver's answer. Only its jobs are believed: VMs and cost are computed anew.
+// answer is a solver's answer. Only its columns are believed: cost is computed anew.
 type answer struct {
 	outcome outcome
-	jobs    []int64       // nil: no plan
-	took    time.Duration // CPU time, unless the peer says otherwise
+	x       []float64     // by column; nil: no plan
+	took    time.Duration // CPU time without start and reading, unless the peer says otherwise
+	whole   time.Duration // CPU time of a program with its start and reading; 0 where there is none
+	bound   float64       // that no plan costs less, by the solver's claim; NaN where it makes none
 	gap     float64       // proven, relative; ours only
 }
 
@@ -47,26 +51,45 @@ const (
 
 // peer is a solver to compare with.
 type peer struct {
-	name    string
-	about   string
-	program bool // its CPU time includes the start of a program and the reading of a file
-	solve   func(ctx context.Context, q question) (answer, error)
+	name  string
+	about string
+	solve func(ctx context.Context, q question) (answer, error)
 }
 
-// asProgram names the column of Headroom's own command line, counted like the peers' programs.
+// asProgram names the column of Headroom's own command line.
 const asProgram = "headroom-file"
 
-// peers returns the solvers to compare with, in the order of their columns; headroom is the path of Headroom's program.
-func peers(solver lp.Solver, headroom string) []peer {
+// peers returns the solvers to compare with, in the order of their columns; headroom is the path of Headroom's program,
+// python that of the Python that has the solvers of the Python registry.
+func peers(solver lp.Solver, headroom, python string) []peer {
 	return []peer{
-		{asProgram, "Headroom's command line on the same problem as a JSON file; CPU of the whole process, start and reading included", true, headroomFile(headroom)},
-		{"cbc-library", "CBC's C interface with preprocess and cuts off, in a solver process that is already running; elapsed time", false, library(solver)},
-		{"cbc", "CBC's command line with its default settings; CPU of the whole process, start and reading included", true, cbc()},
-		{"cbc-plain", "CBC's command line with -preprocess off -cuts off; CPU counted the same way", true, cbc("-preprocess", "off", "-cuts", "off")},
-		{"glpsol", "GLPK's command line; CPU of the whole process, start and reading included", true, glpsol()},
-		{"glpsol-cuts", "GLPK's command line with --cuts; CPU counted the same way", true, glpsol("--cuts")},
-		{"highs", "HiGHS as scipy has it; CPU of the solve call alone", false, highs},
+		{asProgram, "Headroom's command line on the same problem as a JSON file", headroomFile(headroom)},
+		{"cbc-library", "CBC's C interface with preprocess and cuts off, in a solver process that is already running; elapsed time", library(solver)},
+		{"cbc", "CBC's command line with its default settings", cbc()},
+		{"cbc-plain", "CBC's command line with -preprocess off -cuts off", cbc("-preprocess", "off", "-cuts", "off")},
+		{"glpsol", "GLPK's command line", glpsol()},
+		{"glpsol-cuts", "GLPK's command line with --cuts", glpsol("--cuts")},
+		{"highs", "HiGHS by highspy, on one thread", pythonPeer(python, "highs")},
+		{"scip", "SCIP by PySCIPOpt, on one thread", pythonPeer(python, "scip")},
+		{"cp-sat", "CP-SAT by OR-tools, on one thread", pythonPeer(python, "cp-sat")},
 	}
+}
+
+// columns returns the jobs of an instance as columns of its program. The VMs are left out: nobody reads them.
+func columns(in study.Instance, jobs []int64) []float64 {
+	x := make([]float64, len(in.Supply), len(in.Supply)+len(jobs))
+	for _, h := range jobs {
+		x = append(x, float64(h))
+	}
+	return x
+}
+
+// jobsOf reads the jobs of an instance from the columns of its program.
+func jobsOf(in study.Instance, x []float64) (jobs []int64) {
+	for _, h := range x[len(in.Supply):] {
+		jobs = append(jobs, int64(math.Round(h)))
+	}
+	return jobs
 }
 
 // headroomFile asks Headroom's program by a file, like the peers.
@@ -84,7 +107,7 @@ func headroomFile(program string) func(context.Context, question) (answer, error
 			return answer{}, err
 		}
 		defer os.Remove(file)
-		output, cpu, err := runPeer(ctx, q, nil, program, "solve", file, "-o", "json")
+		output, cpu, err := runPeer(ctx, q, program, "solve", file, "-o", "json")
 		if err != nil {
 			return ended(cpu, err)
 		}
@@ -92,13 +115,15 @@ func headroomFile(program string) func(context.Context, question) (answer, error
 		if err != nil {
 			return answer{}, fmt.Errorf("read the plan: %w", err)
 		}
-		a := answer{outcome: limited, took: cpu, jobs: make([]int64, len(pl.Classes))}
+		a := answer{outcome: limited, took: cpu, whole: cpu}
 		if pl.Status == capacity.Optimal {
 			a.outcome = optimal
 		}
+		jobs := make([]int64, len(pl.Classes))
 		for i, c := range pl.Classes {
-			a.jobs[i] = int64(math.Round(c.Admitted))
+			jobs[i] = int64(math.Round(c.Admitted))
 		}
+		a.x = columns(q.instance, jobs)
 		return a, nil
 	}
 }
@@ -107,11 +132,10 @@ func headroomFile(program string) func(context.Context, question) (answer, error
 const grace = 5 * time.Second
 
 // runPeer runs a command to its end or past its limit and returns its output and CPU time.
-func runPeer(ctx context.Context, q question, stdin []byte, name string, args ...string) (output []byte, cpu time.Duration, err error) {
+func runPeer(ctx context.Context, q question, name string, args ...string) (output []byte, cpu time.Duration, err error) {
 	ctx, cancel := context.WithTimeout(ctx, q.limit+grace)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, name, args...)
-	cmd.Stdin = bytes.NewReader(stdin)
 	var out bytes.Buffer
 	cmd.Stdout = &out
 	err = cmd.Run()
@@ -129,22 +153,52 @@ func ended(cpu time.Duration, err error) (answer, error) {
 	var gaveUp *exec.ExitError
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		return answer{outcome: limited, took: cpu}, nil
+		return answer{outcome: limited, took: cpu, whole: cpu, bound: math.NaN()}, nil
 	case errors.As(err, &gaveUp):
-		return answer{outcome: failed, took: cpu}, nil
+		return answer{outcome: failed, took: cpu, whole: cpu, bound: math.NaN()}, nil
 	}
 	return answer{}, err
+}
+
+// steady runs a command as runPeer does, twice more if it is short, and returns the CPU time of the middle one.
+func steady(ctx context.Context, q question, name string, args ...string) (output []byte, cpu time.Duration, err error) {
+	const short, times = 100 * time.Millisecond, 3
+	var took []time.Duration
+	for len(took) == 0 || len(took) < times && took[0] < short {
+		if output, cpu, err = runPeer(ctx, q, name, args...); err != nil {
+			return nil, cpu, err
+		}
+		took = append(took, cpu)
+	}
+	slices.Sort(took)
+	return output, took[len(took)/2], nil
+}
+
+// timed runs a command, and the same program to read the file alone. The answer's time leaves out that of the second.
+func timed(ctx context.Context, q question, name string, args, reading []string) (output []byte, a answer, err error) {
+	output, cpu, err := steady(ctx, q, name, args...)
+	if err != nil {
+		a, err = ended(cpu, err)
+		return nil, a, err
+	}
+	_, start, err := steady(ctx, q, name, reading...)
+	return output, answer{outcome: failed, took: max(0, cpu-start), whole: cpu, bound: math.NaN()}, err
 }
 
 func cbc(settings ...string) func(context.Context, question) (answer, error) {
 	return func(ctx context.Context, q question) (answer, error) {
 		solution := filepath.Join(filepath.Dir(q.file), "cbc.solution")
-		args := append([]string{q.file, "-timeMode", "elapsed", "-sec", seconds(q.limit), "-ratio", number(q.gap)}, settings...)
-		_, cpu, err := runPeer(ctx, q, nil, "cbc", append(args, "-solve", "-solu", solution)...)
-		if err != nil {
-			return ended(cpu, err)
+		args := append([]string{q.file, "-timeMode", "cpu", "-sec", number(q.limit.Seconds()), "-ratio", number(q.gap)}, settings...)
+		output, a, err := timed(ctx, q, "cbc", append(args, "-solve", "-solu", solution), []string{q.file, "-quit"})
+		if err != nil || output == nil {
+			return a, err
 		}
 		defer os.Remove(solution)
+		if _, after, found := bytes.Cut(output, []byte("Lower bound:")); found {
+			if a.bound, err = strconv.ParseFloat(string(bytes.Fields(after)[0]), 64); err != nil {
+				return answer{}, fmt.Errorf("read CBC's bound: %w", err)
+			}
+		}
 		text, err := os.Open(solution)
 		if err != nil {
 			return answer{}, fmt.Errorf("read CBC's solution: %w", err)
@@ -152,7 +206,6 @@ func cbc(settings ...string) func(context.Context, question) (answer, error) {
 		defer text.Close()
 		lines := bufio.NewScanner(text)
 		lines.Scan()
-		a := answer{outcome: failed, took: cpu}
 		switch first := lines.Text(); {
 		case strings.HasPrefix(first, "Optimal"):
 			a.outcome = optimal
@@ -164,13 +217,13 @@ func cbc(settings ...string) func(context.Context, question) (answer, error) {
 		default:
 			return a, nil
 		}
-		a.jobs = make([]int64, len(q.instance.Gamma)) // columns at 0 are left out
+		a.x = make([]float64, q.program.Columns()) // columns at 0 are left out
 		for lines.Scan() {
 			words := strings.Fields(strings.TrimPrefix(lines.Text(), "**")) // marks rows it thinks broken
-			if len(words) < 3 || !strings.HasPrefix(words[1], "h") {
+			if len(words) < 3 {
 				continue
 			}
-			if err := a.setJobs(words[1][1:], words[2]); err != nil {
+			if err := a.set(words[1], words[2]); err != nil {
 				return answer{}, fmt.Errorf("read CBC's solution: %w", err)
 			}
 		}
@@ -184,9 +237,11 @@ func glpsol(settings ...string) func(context.Context, question) (answer, error) 
 
 func askGLPK(ctx context.Context, q question, settings []string) (answer, error) {
 	solution := filepath.Join(filepath.Dir(q.file), "glpsol.solution")
-	output, cpu, err := runPeer(ctx, q, nil, "glpsol", append([]string{"--freemps", q.file, "--mipgap", number(q.gap), "--tmlim", seconds(q.limit), "-w", solution}, settings...)...)
-	if err != nil {
-		return ended(cpu, err)
+	limit := strconv.Itoa(max(1, int(math.Ceil(q.limit.Seconds()))))
+	args := append([]string{"--freemps", q.file, "--mipgap", number(q.gap), "--tmlim", limit, "-w", solution}, settings...)
+	output, a, err := timed(ctx, q, "glpsol", args, []string{"--freemps", q.file, "--check"})
+	if err != nil || output == nil {
+		return a, err
 	}
 	defer os.Remove(solution)
 	text, err := os.Open(solution)
@@ -194,7 +249,6 @@ func askGLPK(ctx context.Context, q question, settings []string) (answer, error)
 		return answer{}, fmt.Errorf("read GLPK's solution: %w", err)
 	}
 	defer text.Close()
-	a := answer{outcome: failed, took: cpu}
 	// The solution file says "feasible" both for a plan within the gap and for one that time ran out on.
 	switch {
 	case bytes.Contains(output, []byte("TIME LIMIT EXCEEDED")):
@@ -203,22 +257,18 @@ func askGLPK(ctx context.Context, q question, settings []string) (answer, error)
 		bytes.Contains(output, []byte("RELATIVE MIP GAP TOLERANCE REACHED")):
 		a.outcome = optimal
 	}
-	tiers := len(q.instance.Supply)
 	lines := bufio.NewScanner(text)
 	for lines.Scan() {
 		words := strings.Fields(lines.Text())
 		switch {
 		case len(words) == 6 && words[0] == "s" && (words[4] == "o" || words[4] == "f"):
-			a.jobs = make([]int64, len(q.instance.Gamma))
-		case len(words) == 3 && words[0] == "j" && a.jobs != nil:
-			column, err := strconv.Atoi(words[1]) // from 1, tiers first
+			a.x = make([]float64, q.program.Columns())
+		case len(words) == 3 && words[0] == "j" && a.x != nil:
+			column, err := strconv.Atoi(words[1]) // from 1
 			if err != nil {
 				return answer{}, fmt.Errorf("read GLPK's solution: %w", err)
 			}
-			if column <= tiers {
-				continue
-			}
-			if err := a.setJobs(strconv.Itoa(column-tiers-1), words[2]); err != nil {
+			if err := a.set(columnName(column-1), words[2]); err != nil {
 				return answer{}, fmt.Errorf("read GLPK's solution: %w", err)
 			}
 		}
@@ -226,66 +276,53 @@ func askGLPK(ctx context.Context, q question, settings []string) (answer, error)
 	return a, lines.Err()
 }
 
-// setJobs records one class's jobs from a peer's output.
-func (a *answer) setJobs(class, value string) error {
-	i, err := strconv.Atoi(class)
-	if err != nil || i < 0 || i >= len(a.jobs) {
-		return fmt.Errorf("there is no class %q", class)
+// set records one column from a peer's output.
+func (a *answer) set(column, value string) error {
+	j, err := strconv.Atoi(strings.TrimPrefix(column, "x"))
+	if err != nil || j < 0 || j >= len(a.x) {
+		return fmt.Errorf("there is no column %q", column)
 	}
-	x, err := strconv.ParseFloat(value, 64)
-	if err != nil {
-		return err
-	}
-	a.jobs[i] = int64(math.Round(x))
-	return nil
+	a.x[j], err = strconv.ParseFloat(value, 64)
+	return err
 }
 
-//go:embed highs.py
-var highsProgram string
+//go:embed peers.py
+var pythonProgram string
 
-// Debian's own Python, for which python3-scipy is installed.
-const python = "/usr/bin/python3"
-
-func highs(ctx context.Context, q question) (answer, error) {
-	type tier struct {
-		VMs   int64   `json:"vms"` // -1: unlimited
-		Price float64 `json:"price"`
-	}
-	tiers := make([]tier, len(q.instance.Supply))
-	for k, t := range q.instance.Supply {
-		tiers[k] = tier(t)
-		if t.VMs == study.Unlimited {
-			tiers[k].VMs = -1
+// pythonPeer asks a solver that Python has. It measures the solve call alone, and the whole process besides.
+func pythonPeer(python, solver string) func(context.Context, question) (answer, error) {
+	return func(ctx context.Context, q question) (answer, error) {
+		output, cpu, err := runPeer(ctx, q, python, "-c", pythonProgram, solver, q.file, number(q.gap), number(q.limit.Seconds()))
+		if err != nil {
+			return ended(cpu, err)
 		}
+		var reply struct {
+			Outcome outcome            `json:"status"`
+			Values  map[string]float64 `json:"values"` // those that are not 0
+			Found   bool               `json:"found"`
+			Bound   *float64           `json:"bound"`
+			Seconds float64            `json:"cpu_s"`
+		}
+		line := output[bytes.LastIndexByte(bytes.TrimSpace(output), '\n')+1:] // solvers introduce themselves
+		if err := json.Unmarshal(line, &reply); err != nil {
+			return answer{}, fmt.Errorf("read the answer of %s: %w", solver, err)
+		}
+		a := answer{outcome: reply.Outcome, took: time.Duration(reply.Seconds * float64(time.Second)), whole: cpu, bound: math.NaN()}
+		if reply.Bound != nil {
+			a.bound = *reply.Bound
+		}
+		if reply.Found {
+			a.x = make([]float64, q.program.Columns())
+			for name, x := range reply.Values {
+				j, err := strconv.Atoi(strings.TrimPrefix(name, "x"))
+				if err != nil || j < 0 || j >= len(a.x) {
+					return answer{}, fmt.Errorf("%s: there is no column %q", solver, name)
+				}
+				a.x[j] = x
+			}
+		}
+		return a, nil
 	}
-	input, err := json.Marshal(map[string]any{
-		"supply": tiers, "gamma": q.instance.Gamma, "penalty": q.instance.Penalty, "low": q.instance.Low, "high": q.instance.High,
-		"gap": q.gap, "limit_s": q.limit.Seconds(),
-	})
-	if err != nil {
-		return answer{}, err
-	}
-	output, cpu, err := runPeer(ctx, q, input, python, "-c", highsProgram)
-	if err != nil {
-		return ended(cpu, err)
-	}
-	var reply struct {
-		Status     int     `json:"status"`
-		Jobs       []int64 `json:"jobs"`
-		CPUSeconds float64 `json:"cpu_s"`
-	}
-	if err := json.Unmarshal(output, &reply); err != nil {
-		return answer{}, fmt.Errorf("read the answer of scipy: %w", err)
-	}
-	a := answer{outcome: failed, jobs: reply.Jobs, took: time.Duration(reply.CPUSeconds * float64(time.Second))}
-	switch reply.Status {
-	case 0:
-		a.outcome = optimal
-	case 1:
-		a.outcome = limited
-	}
-	return a, nil
 }
 
-func seconds(d time.Duration) string { return strconv.Itoa(max(1, int(math.Ceil(d.Seconds())))) }
-func number(x float64) string        { return strconv.FormatFloat(x, 'g', -1, 64) }
+func number(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }

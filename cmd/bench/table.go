@@ -91,9 +91,13 @@ func cell(results []result, mine time.Duration, gap float64) string {
 }
 
 func median(results []result) time.Duration {
+	return medianOf(results, func(r result) time.Duration { return r.took })
+}
+
+func medianOf(results []result, of func(r result) time.Duration) time.Duration {
 	times := make([]time.Duration, len(results))
 	for i, r := range results {
-		times[i] = r.took
+		times[i] = of(r)
 	}
 	slices.Sort(times)
 	return perf.Median(times)
@@ -114,7 +118,8 @@ func figures(x float64) string {
 
 func (t *table) print(out io.Writer) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "CPU milliseconds, median of %d seeds; × says how many times Headroom's. Time limit %s. Headroom runs in process.\n", t.settings.seeds, t.settings.limit)
+	fmt.Fprintf(&b, "CPU milliseconds, median of %d seeds; × says how many times Headroom's. Time limit %s.\n"+
+		"Headroom runs in process; the peers' times are without start and reading, "+asProgram+"'s with them.\n", t.settings.seeds, t.settings.limit)
 	for _, p := range t.peers {
 		fmt.Fprintf(&b, "%s: %s.\n", p.name, p.about)
 	}

@@ -14,6 +14,7 @@ type Figures struct {
 	Deadline float64 // seconds
 	High     int64
 	u        float64 // uniform on [0, 1): place of the penalty in its family's range
+	size     float64 // uniform on [0, 1): place of gamma in its family's range, where it is not the profile's
 }
 
 // Averages is the range of average times, as shares of the longest task.
@@ -22,8 +23,8 @@ type Averages struct{ Lowest, Highest float64 }
 // UsualAverages are the families' own; the paper leaves them open (E12).
 var UsualAverages = Averages{0.3, 0.7}
 
-// DrawClass draws one class from the stream. The order is part of the format: a seed means the same instance for ever. It
-// also draws a penalty from the paper's own range 250..2500, which no family uses.
+// DrawClass draws one class from the stream. The order is part of the format: a seed means the same instance for ever. The
+// size stands where the paper draws a penalty from 250..2500, which no family uses.
 func DrawClass(s *Stream, a Averages) Figures {
 	var f Figures
 	p := &f.Profile
@@ -41,7 +42,7 @@ func DrawClass(s *Stream, a Averages) Figures {
 	f.Slots.Reduce = s.Whole(1, 4)
 	f.Deadline = s.Between(600, 1200)
 	f.High = s.Whole(10, 30)
-	s.Between(250, 2500)
+	f.size = s.Unit()
 	f.u = s.Unit()
 	return f
 }

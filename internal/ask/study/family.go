@@ -24,6 +24,8 @@ type family struct {
 	class func(m market, f Figures, i int) (gamma, penalty float64)
 	// odd: the number of reserved VMs is made odd.
 	odd bool
+	// single: a class has one job, which is admitted or not.
+	single bool
 }
 
 // Decimal places of figures. Penalties computed from a gamma and a price of two places each are exact with four.
@@ -113,6 +115,60 @@ var families = []family{
 		},
 	},
 	{
+		name: "binary-spiky", single: true,
+		about: "as spiky, with one job in each class",
+		class: func(m market, f Figures, i int) (float64, float64) {
+			gamma := f.VmsPerJob()
+			if i%20 == 0 {
+				gamma *= 1000
+			}
+			return gamma, m.between(gamma, f.u)
+		},
+	},
+	{
+		name:  "huge",
+		about: "as hard, and every tenth class's γ is a thousand times larger",
+		class: func(m market, f Figures, i int) (float64, float64) {
+			gamma := f.VmsPerJob()
+			if i%10 == 0 {
+				gamma *= 1000
+			}
+			return gamma, m.between(gamma, f.u)
+		},
+	},
+	{
+		name:  "lognormal",
+		about: "as hard, with lognormal γ: the median is 8, every sixth class's is above 59",
+		class: func(m market, f Figures, _ int) (float64, float64) {
+			gamma := f.lognormal(PenaltyPlaces)
+			return gamma, m.between(gamma, f.u)
+		},
+	},
+	{
+		name:  "lognormal-strong",
+		about: "penalty k·(γ + 1), γ lognormal in hundredths",
+		class: func(m market, f Figures, _ int) (float64, float64) {
+			gamma := f.lognormal(gammaPlaces)
+			return gamma, Places(m.middle*(gamma+1), exactPlaces)
+		},
+	},
+	{
+		name:  "concave",
+		about: "penalty 5·k·√γ: the larger a job, the less it is worth per VM",
+		class: func(m market, f Figures, _ int) (float64, float64) {
+			gamma := f.hundredths()
+			return gamma, Places(5*m.middle*math.Sqrt(gamma), PenaltyPlaces)
+		},
+	},
+	{
+		name:  "circle",
+		about: "penalty k·√(γ·(200 - γ)/7), at least 0: an arc of a circle over γ",
+		class: func(m market, f Figures, _ int) (float64, float64) {
+			gamma := f.hundredths()
+			return gamma, Places(m.middle*math.Sqrt(gamma*max(0, 200-gamma)/7), PenaltyPlaces)
+		},
+	},
+	{
 		name:  "twolevel",
 		about: "penalty k·(γ + 3) where γ's hundredths divide by 6, else k·(γ + 2); at most 0.999·δ·γ",
 		class: func(m market, f Figures, _ int) (float64, float64) {
@@ -145,6 +201,12 @@ func (m market) between(gamma, u float64) float64 {
 // hundredths returns gamma rounded to two places, never 0.
 func (f Figures) hundredths() float64 {
 	return max(0.01, Places(f.VmsPerJob(), gammaPlaces))
+}
+
+// lognormal returns a gamma whose logarithm is normal, rounded to so many places, never 0.
+func (f Figures) lognormal(places int) float64 {
+	const median, deviation = 8, 2.0 // deviation of the natural logarithm
+	return max(0.01, Places(median*math.Exp(deviation*math.Sqrt2*math.Erfinv(2*f.size-1)), places))
 }
 
 // Names lists the families in the order shown to people.

@@ -76,10 +76,13 @@ func Generate(name string, classes int, seed uint64) (Instance, error) {
 		drawn := DrawClass(s, UsualAverages)
 		in.Gamma[i], in.Penalty[i] = f.class(m, drawn, i)
 		in.High[i] = drawn.High
+		if f.single {
+			in.High[i] = 1
+		}
 		if f.promised {
 			in.Low[i] = Promised(drawn.High)
 		}
-		demand += float64(in.Gamma[i] * float64(drawn.High))
+		demand += float64(in.Gamma[i] * float64(in.High[i]))
 	}
 	reserved := int64(math.Floor(reservedShare * demand))
 	if f.odd {

@@ -37,6 +37,13 @@ func TestInstancesNeverChange(t *testing.T) {
 		"spiky":          "11aa7933b0c4e8a2",
 		"twolevel":       "00fd90b4d2738172",
 		"steps":          "a6c728adfcb9500b",
+
+		"binary-spiky":     "02bd6a0b361487c7",
+		"huge":             "42260231f16d9858",
+		"lognormal":        "f14ddf0cf6afcf6b",
+		"lognormal-strong": "cf4b67921a842b88",
+		"concave":          "3edccbb4f33f6a1a",
+		"circle":           "f8204d1d940efbd8",
 	}
 	for _, name := range Names() {
 		in := generate(t, name, 50, 1)
@@ -76,10 +83,13 @@ func TestEveryFamilyKeepsTheCommonRanges(t *testing.T) {
 			if !(5 <= reserved.Price && reserved.Price <= 20 && reserved.Price < onDemand.Price && onDemand.Price <= 40) {
 				t.Errorf("%s %d: prices %g and %g", name, seed, reserved.Price, onDemand.Price)
 			}
-			demand := 0.0
+			demand, fewest, most := 0.0, int64(10), int64(30)
+			if name == "binary-spiky" {
+				fewest, most = 1, 1
+			}
 			for i := range in.Gamma {
 				demand += in.Gamma[i] * float64(in.High[i])
-				if !(in.Gamma[i] > 0 && in.Penalty[i] >= 0) || in.High[i] < 10 || in.High[i] > 30 {
+				if !(in.Gamma[i] > 0 && in.Penalty[i] >= 0) || in.High[i] < fewest || in.High[i] > most {
 					t.Errorf("%s %d class %d: gamma %g, penalty %g, jobs %d", name, seed, i, in.Gamma[i], in.Penalty[i], in.High[i])
 				}
 				if decimals(in.Penalty[i]) > PenaltyPlaces {
@@ -114,6 +124,9 @@ func TestFamiliesKeepTheirFormula(t *testing.T) {
 			return c.low == 0 && decimals(c.gamma) <= 2 && decimals(c.penalty) <= 4 && near(c.penalty, worth(c))
 		}
 	}
+	between := func(c class) bool {
+		return c.low == 0 && c.rho*c.gamma-noise <= c.penalty && c.penalty <= c.delta*c.gamma+noise
+	}
 	holds := map[string]func(c class) bool{
 		"table2": func(c class) bool {
 			return near(c.penalty, 10*c.delta*c.gamma) && c.low == (9*c.high+9)/10
@@ -121,9 +134,7 @@ func TestFamiliesKeepTheirFormula(t *testing.T) {
 		"mixed": func(c class) bool {
 			return 0.3*c.rho*c.gamma-noise <= c.penalty && c.penalty <= 1.7*c.delta*c.gamma+noise && c.low == (9*c.high+9)/10
 		},
-		"hard": func(c class) bool {
-			return c.low == 0 && c.rho*c.gamma-noise <= c.penalty && c.penalty <= c.delta*c.gamma+noise
-		},
+		"hard":           between,
 		"strong":         correlated(func(c class) float64 { return c.middle * (c.gamma + 1) }),
 		"inverse-strong": correlated(func(c class) float64 { return max(0, c.middle*(c.gamma-1)) }),
 		"subset":         correlated(func(c class) float64 { return c.middle * c.gamma }),
@@ -133,9 +144,10 @@ func TestFamiliesKeepTheirFormula(t *testing.T) {
 		"sevenths": func(c class) bool {
 			return decimals(c.gamma) <= 1 && int64(math.Round(c.gamma*10))%7 == 0 && near(c.penalty, c.middle*c.gamma)
 		},
-		"spiky": func(c class) bool {
-			return c.low == 0 && c.rho*c.gamma-noise <= c.penalty && c.penalty <= c.delta*c.gamma+noise
-		},
+		"spiky":        between,
+		"binary-spiky": between,
+		"huge":         between,
+		"lognormal":    between,
 		"twolevel": func(c class) bool {
 			if c.penalty > 0.9991*c.delta*c.gamma {
 				return false
@@ -144,7 +156,15 @@ func TestFamiliesKeepTheirFormula(t *testing.T) {
 			full := near(bonus, 2) || near(bonus, 3)
 			return full || near(c.penalty, 0.999*c.delta*c.gamma) || c.penalty > 0.999*c.delta*c.gamma-2e-4
 		},
-		"steps": correlated(func(c class) float64 { return 3 * c.middle * math.Ceil(c.gamma/3) }),
+		"steps":            correlated(func(c class) float64 { return 3 * c.middle * math.Ceil(c.gamma/3) }),
+		"lognormal-strong": correlated(func(c class) float64 { return c.middle * (c.gamma + 1) }),
+		"concave": func(c class) bool {
+			return c.low == 0 && decimals(c.gamma) <= 2 && near(math.Pow(c.penalty/(5*c.middle), 2), c.gamma)
+		},
+		"circle": func(c class) bool { // of radius 100 about the point 100, 0, drawn to a scale
+			height := c.penalty / c.middle * math.Sqrt(7)
+			return c.low == 0 && decimals(c.gamma) <= 2 && (c.gamma > 200 && height == 0 || near(math.Hypot(c.gamma-100, height), 100))
+		},
 	}
 	for _, name := range Names() {
 		for seed := range uint64(20) {
@@ -164,19 +184,39 @@ func TestFamiliesKeepTheirFormula(t *testing.T) {
 }
 
 func TestSpikesStandOut(t *testing.T) {
-	in, plain := generate(t, "spiky", 100, 3), generate(t, "hard", 100, 3)
-	spikes := 0
-	for i := range in.Gamma {
-		switch in.Gamma[i] {
-		case 1000 * plain.Gamma[i]:
-			spikes++
-		case plain.Gamma[i]:
-		default:
-			t.Errorf("class %d: gamma %g is neither %g nor a thousand times that", i, in.Gamma[i], plain.Gamma[i])
+	plain := generate(t, "hard", 100, 3)
+	for name, want := range map[string]int{"spiky": 5, "binary-spiky": 5, "huge": 10} {
+		in, spikes := generate(t, name, 100, 3), 0
+		for i := range in.Gamma {
+			switch in.Gamma[i] {
+			case 1000 * plain.Gamma[i]:
+				spikes++
+			case plain.Gamma[i]:
+			default:
+				t.Errorf("%s, class %d: gamma %g is neither %g nor a thousand times that", name, i, in.Gamma[i], plain.Gamma[i])
+			}
+		}
+		if spikes != want {
+			t.Errorf("%s: got %d spikes among 100 classes, want %d", name, spikes, want)
 		}
 	}
-	if spikes != 5 {
-		t.Errorf("got %d spikes among 100 classes, want 5", spikes)
+}
+
+// The gammas are lognormal: half of them above the median, as many as normal beyond one and two deviations.
+func TestLognormalGammas(t *testing.T) {
+	for _, name := range []string{"lognormal", "lognormal-strong"} {
+		in := generate(t, name, 20_000, 1)
+		for deviations, want := range map[float64]float64{-1: 0.8413, 0: 0.5, 1: 0.1587, 2: 0.0228} {
+			above := 0.0
+			for _, gamma := range in.Gamma {
+				if gamma > 8*math.Exp(2*deviations) {
+					above++
+				}
+			}
+			if share := above / float64(len(in.Gamma)); math.Abs(share-want) > 0.01 {
+				t.Errorf("%s: %.3f of the classes are above %g deviations, want %.3f", name, share, deviations, want)
+			}
+		}
 	}
 }
 

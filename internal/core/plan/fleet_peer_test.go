@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,102 +16,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/shopspring/decimal"
-
+	"example.org/headroom/internal/ask/study"
 	"example.org/headroom/internal/core/capacity"
 	"example.org/headroom/internal/core/fault"
 	"example.org/headroom/internal/core/lp"
 	"example.org/headroom/internal/core/lp/worker"
-	"example.org/headroom/internal/core/money"
 )
-
-// peerFleet draws fleets as an independent comparison draws them: classes by VMs per job, from a tenth of a VM to twenty,
-// on types of other speeds, beside contracts. Each mark adds one difficulty.
-type peerFleet struct {
-	classes, types, contracts            int
-	quota, spot, budget, equal, promised bool
-}
-
-func (d peerFleet) String() string {
-	name := ""
-	for _, mark := range []struct {
-		on   bool
-		name string
-	}{{d.equal, "near-equal"}, {d.quota, "quota"}, {d.spot, "spot"}, {d.budget, "budget"}, {d.promised, "promised"}} {
-		if mark.on {
-			name += "+" + mark.name
-		}
-	}
-	if name == "" {
-		return "plain"
-	}
-	return name[1:]
-}
-
-// peerFleets are all mixtures of the marks.
-func peerFleets(classes, types, contracts int) (list []peerFleet) {
-	for mask := range 32 {
-		list = append(list, peerFleet{classes, types, contracts, mask&2 != 0, mask&4 != 0, mask&8 != 0, mask&1 != 0, mask&16 != 0})
-	}
-	return list
-}
-
-func (d peerFleet) problem(t testing.TB, seed uint64) capacity.Problem {
-	r := rand.New(rand.NewPCG(seed, 25))
-	within := func(low, high float64) float64 { return low + (high-low)*r.Float64() }
-	money := func(x float64) money.Amount { return money.Amount{Decimal: decimal.NewFromFloat(x).Round(5)} }
-	p := capacity.Problem{Currency: "USD", PeriodSeconds: 3600, Options: capacity.DefaultOptions()}
-	p.Options.Integrality = capacity.Integer
-	p.Options.Engine = capacity.EngineAuto
-	size := []float64{2, 8, 20}[r.IntN(3)] // VMs of a large job
-	worth := []float64{1, 4}[r.IntN(2)]
-	demand := 0.0
-	for i := range d.classes {
-		gamma := decimal.NewFromFloat(size * math.Pow(within(0.05, 1), 2)).Round(3)
-		c := capacity.Class{Name: fmt.Sprintf("class-%04d", i), VMsPerJob: &gamma, Jobs: capacity.JobRange{Max: float64(1 + r.IntN(20))}, Speed: capacity.Speed{}}
-		for v := range d.types {
-			c.Speed[fmt.Sprintf("type-%d", v)] = math.Round(within(0.8, 1.25)*1000) / 1000
-			if d.equal {
-				c.Speed[fmt.Sprintf("type-%d", v)] = 1
-			}
-		}
-		if d.promised {
-			c.Jobs.Min = math.Floor(c.Jobs.Max * within(0, 0.5))
-		}
-		g := gamma.InexactFloat64()
-		c.Penalty = money(max(0.01, worth*0.2*g*within(0.4, 3)))
-		demand += g * c.Jobs.Max
-		p.Classes = append(p.Classes, c)
-	}
-	each := demand / float64(d.types)
-	for v := range d.types {
-		price := 0.2 * within(0.7, 1.4)
-		if d.equal {
-			price = 0.2 * within(0.999, 1.001)
-		}
-		s := capacity.VMTypeSupply{Name: fmt.Sprintf("type-%d", v), OnDemand: capacity.OnDemand{Price: money(price)}}
-		for k := range d.contracts {
-			at := price * within(0.4, 0.95)
-			if d.equal {
-				at = price * within(0.998, 1)
-			}
-			s.Contracts = append(s.Contracts, capacity.Contract{Name: fmt.Sprintf("type-%d-contract-%d", v, k), VMs: int64(each * within(0, 0.3)), Price: money(at), Billing: capacity.BilledUsed})
-		}
-		if d.quota {
-			quota := int64(each * within(0, 0.5))
-			s.OnDemand.Quota = &quota
-		}
-		if d.spot {
-			s.Spot = &capacity.Spot{Price: money(price * within(0.2, 0.9)), MaxShare: math.Round(100*within(0.1, 0.6)) / 100}
-		}
-		p.Supply.VMTypes = append(p.Supply.VMTypes, s)
-	}
-	if d.budget {
-		amount := money(demand * 0.2 * within(0.4, 0.7))
-		p.Budget = &capacity.Budget{VMCost: &amount}
-	}
-	return p
-}
 
 // A fleet costs at most a little more than the plan that CBC's own program finds in the same processor time, with its
 // cuts and preprocessing, for every mixture of difficulties. It once cost up to 9.2 % more.
@@ -132,11 +41,11 @@ func TestFleetsCostNoMoreThanCBCs(t *testing.T) {
 	const wanted, most = 0.001, 0.01 // which nearly all keep, and which all do
 	above := map[int64][]float64{}
 	for seed := range seeds {
-		for k, drawn := range peerFleets(100, 6, 3) {
+		for k, drawn := range study.Fleets(100, 6, 3) {
 			if hard != nil && !slices.Contains(hard, k) {
 				continue
 			}
-			p := drawn.problem(t, uint64(100*(seed+1)+k))
+			p := drawn.Problem(uint64(100*(seed+1) + k))
 			for _, limit := range limits {
 				p.Options.MaxSolveMs = limit
 				ours, used := timedPlan(t, p, pool)
@@ -277,6 +186,52 @@ func cbcPlan(t *testing.T, p capacity.Problem, limit time.Duration) (cost float6
 	return plan.cost + f.committed(), true
 }
 
+// The program that other solvers are given says what the planner plans: plans of drawn fleets fit into it and cost the
+// same there.
+func TestFleetProgramsArePlanned(t *testing.T) {
+	checked := 0
+	for k, drawn := range study.Fleets(8, 3, 2) {
+		p := drawn.Problem(uint64(k))
+		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		pl, err := Solve(ctx, p, nil)
+		cancel()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if pl.Status == capacity.InfeasibleStatus {
+			continue
+		}
+		program, x := study.FleetProgram(p), []float64{}
+		for v, s := range p.Supply.VMTypes {
+			for _, c := range pl.VMs.Contracts {
+				if c.VMType == s.Name {
+					x = append(x, c.Used)
+				}
+			}
+			x = append(x, pl.VMs.Types[v].OnDemand)
+			if s.Spot != nil {
+				x = append(x, pl.VMs.Types[v].Spot)
+			}
+		}
+		for _, c := range pl.Classes {
+			on := map[string]float64{}
+			for _, part := range c.Types {
+				on[part.VMType] = part.Admitted
+			}
+			for _, s := range p.Supply.VMTypes {
+				x = append(x, on[s.Name])
+			}
+		}
+		if err := lp.CheckAdvice(program, x, pl.Objective.Float()); err != nil {
+			t.Errorf("%s: %v", drawn, err)
+		}
+		checked++
+	}
+	if checked < 20 {
+		t.Errorf("only %d of 32 fleets have a plan", checked)
+	}
+}
+
 // mps writes a program in whole numbers as free MPS.
 func mps(p *lp.Program) []byte {
 	var b bytes.Buffer
@@ -322,8 +277,8 @@ func TestHugeFleetsHaveAPlanWithinTheLimit(t *testing.T) {
 		limit, classes, kinds = 10*time.Second, 10_000, []int{0, 3, 10, 24, 31}
 	}
 	for _, k := range kinds {
-		drawn := peerFleets(classes, types, 10)[k]
-		p := drawn.problem(t, uint64(k))
+		drawn := study.Fleets(classes, types, 10)[k]
+		p := drawn.Problem(uint64(k))
 		p.Options.MaxSolveMs = limit.Milliseconds()
 		var pl capacity.Plan
 		var err error
@@ -363,7 +318,7 @@ func TestRelaxedFleetsOutOfTimeSaySo(t *testing.T) {
 	answered, undecided := 0, 0
 	for _, k := range []int{2, 8, 10, 14} { // quotas, budgets, both, and spot beside them
 		for _, limit := range []int64{1, 2, 5, 10, 20, 50, 1000} {
-			p := peerFleets(400, 6, 3)[k].problem(t, uint64(k))
+			p := study.Fleets(400, 6, 3)[k].Problem(uint64(k))
 			p.Options.Integrality, p.Options.MaxSolveMs = capacity.Relaxed, limit
 			ctx, cancel := context.WithTimeout(t.Context(), time.Duration(limit)*time.Millisecond)
 			pl, err := Solve(ctx, p, nil)

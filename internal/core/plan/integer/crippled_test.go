@@ -12,8 +12,9 @@ import (
 
 // gridProblem draws an instance whose loads are whole or tenths and whose classes are too many to
 // enumerate: the search needs all its steps for it.
-func gridProblem(r *rand.Rand) Instance {
-	n := 6 + r.IntN(25)
+func gridProblem(r *rand.Rand) Instance { return gridOf(r, 6+r.IntN(25)) }
+
+func gridOf(r *rand.Rand, n int) Instance {
 	perVM := []float64{1, 1, 2, 10}[r.IntN(4)]
 	kind := r.IntN(5)
 	reserved := 1 + float64(r.IntN(500))/100

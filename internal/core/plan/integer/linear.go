@@ -75,6 +75,15 @@ type Linear struct {
 	all   Supply    // before rent
 	plain []float64 // penalties before tilt
 	row   row       // whose price is taken off
+
+	scratch
+}
+
+// scratch is room that one call of relax leaves to the next.
+type scratch struct {
+	inside []ratio
+	demand []int64
+	tied   []int
 }
 
 // tieShare: a class whose reduced cost is at most this share of its penalty counts as tied, which
@@ -133,7 +142,11 @@ func (l *Linear) relax() bool {
 	if CeilDiv(floor, l.grid.PerVM) > l.supply.Most() {
 		return false
 	}
-	l.nu = l.crossing(floor)
+	nu, found := l.near(floor)
+	if !found {
+		nu = l.crossing(floor)
+	}
+	l.nu = nu
 	l.settle(floor)
 	return true
 }
@@ -143,7 +156,7 @@ func (l *Linear) settle(floor int64) {
 	l.slack, l.tie, l.breaks = 0, 0, -1
 	l.base = append(l.base[:0], l.Low...)
 	l.baseLoad = floor
-	var tied []int
+	tied := l.tied[:0]
 	for i, v := range l.gamma {
 		width := l.High[i] - l.Low[i]
 		if width == 0 {
@@ -158,6 +171,7 @@ func (l *Linear) settle(floor int64) {
 			tied = append(tied, i)
 		}
 	}
+	l.tied = tied
 	// Classes on the price itself fill what is left below the kink.
 	less, atMost := l.supply.Below(l.nu)
 	room := less*l.grid.PerVM - l.baseLoad
@@ -173,6 +187,30 @@ func (l *Linear) settle(floor int64) {
 	}
 }
 
+// near finds the price of a fork where it is close to the latest one, and to none of the tiers'.
+func (l *Linear) near(floor int64) (nu float64, found bool) {
+	const close = 1.0 / 32
+	from, to := l.nu*(1-close), l.nu*(1+close)
+	vms, _ := l.supply.Below(from)
+	if _, atMost := l.supply.Below(to); l.plain == nil || l.nu <= 0 || atMost != vms {
+		return 0, false
+	}
+	room, inside := vms*l.grid.PerVM-floor, l.inside[:0]
+	gamma, penalty, low, high := l.gamma, l.Penalty, l.Low, l.High
+	for i, w := range l.weight {
+		load := w * (high[i] - low[i])
+		if p := penalty[i]; load > 0 && p >= from*gamma[i] {
+			if p > to*gamma[i] {
+				room -= load
+			} else {
+				inside = append(inside, ratio{p / gamma[i], load})
+			}
+		}
+	}
+	l.inside = inside
+	return crossingRatio(inside, room)
+}
+
 // crossing finds where demand, by falling ratio of penalty to VMs, meets supply by rising price,
 // and answers the price there: a tier's, or the ratio of the class that does not fit whole.
 func (l *Linear) crossing(floor int64) float64 {
@@ -181,7 +219,8 @@ func (l *Linear) crossing(floor int64) float64 {
 		return l.highestRatio()
 	}
 	// demand[k] is the load of all classes worth more than tier k's price.
-	demand := make([]int64, tiers)
+	demand := append(l.demand[:0], make([]int64, tiers)...)
+	l.demand = demand
 	for i, w := range l.weight {
 		extra := w * (l.High[i] - l.Low[i])
 		if extra == 0 {
@@ -228,7 +267,7 @@ func (l *Linear) ratioAt(low, high float64, room int64) float64 {
 	}
 	from, to := l.bracket(room, within)
 	for {
-		var inside []ratio
+		inside := l.inside[:0]
 		left := room
 		for i, w := range l.weight {
 			if p, g := l.Penalty[i], l.gamma[i]; within(i) {
@@ -240,6 +279,7 @@ func (l *Linear) ratioAt(low, high float64, room int64) float64 {
 				}
 			}
 		}
+		l.inside = inside
 		all := from == 0 && math.IsInf(to, 1)
 		if nu, found := crossingRatio(inside, left); found || all {
 			return max(nu, low)

@@ -15,14 +15,14 @@ func (l *Linear) begin() *Search {
 
 func (l *Linear) fork() Terrain {
 	f := *l
-	f.all, f.plain = l.supply, l.Penalty
+	f.all, f.plain, f.scratch = l.supply, l.Penalty, scratch{}
 	f.Penalty, f.Low, f.High, f.base = slices.Clone(l.Penalty), slices.Clone(l.Low), slices.Clone(l.High), slices.Clone(l.base)
 	return &f
 }
 
 func (l *Linear) at(nu float64, supply Supply) Terrain {
 	f := *l
-	f.supply, f.nu, f.base = supply, nu, nil
+	f.supply, f.nu, f.base, f.scratch = supply, nu, nil, scratch{}
 	f.settle(f.Load(f.Low))
 	return &f
 }

@@ -84,8 +84,8 @@ func (s *Search) pareto(leads []lead, target float64, e effort) {
 // paretoRound looks at every set of moves whose extras stay below limit; false if it gave up.
 func (s *Search) paretoRound(leads []lead, limit, target float64, most int) bool {
 	k := &s.kink
-	choices := make([][]choice, 0, len(leads))
-	var list []choice
+	choices := room(s.choices, len(leads))
+	list := s.list[:0]
 	for _, l := range leads {
 		if l.extra >= min(limit, s.gap) {
 			break
@@ -97,6 +97,7 @@ func (s *Search) paretoRound(leads []lead, limit, target float64, most int) bool
 			return false
 		}
 	}
+	s.choices, s.list = choices, list
 	reach := s.rates(choices)
 
 	s.nodes.count = 0
@@ -185,7 +186,8 @@ type reach struct{ up, down, more, fewer float64 }
 
 // rates says that for each position in the order of classes.
 func (s *Search) rates(choices [][]choice) []reach {
-	list := make([]reach, len(choices)+1)
+	list := room(s.reach, len(choices)+1)[:len(choices)+1]
+	s.reach = list
 	inf := math.Inf(1)
 	list[len(choices)] = reach{inf, inf, inf, inf}
 	for g := len(choices) - 1; g >= 0; g-- {

@@ -79,37 +79,28 @@ func (r *row) window() int64 {
 // splitRow opens two branches by the row that raises the bound most; false if none does.
 func (t *tree) splitRow(b *branch, s *Search) bool {
 	vms, parts := t.vms, slices.Clone(t.parts)
-	proposed := t.rows
-	if proposed == nil {
-		voters, _ := t.leads(s.gap, votersMost, nil)
-		proposed = rows(t.Terrain, voters)
-	}
 	var best [2]*branch
 	bound := b.bound
-	for _, counts := range proposed {
-		r := row{counts: counts}
-		t.tilt(row{})
-		t.relax()
-		count := t.ideal(&r).count
-		whole := math.Floor(count + countNoise)
-		if count-whole < countNoise {
-			continue
-		}
-		var parts [2]*branch
-		least := math.Inf(1)
-		for k, side := range [2]int64{1, -1} {
-			r.side, r.target = side, int64(whole)+int64(k)
-			part := &branch{parent: b, class: theVMs, high: math.MaxInt64, row: r, bound: b.bound}
-			if s := t.place(part); s != nil {
-				part.bound = max(part.bound, t.value-t.gapOf(s)-s.slack)
-				least = min(least, part.bound)
-				parts[k] = part
-			}
-		}
+	try := func(counts []int64, enough float64) bool {
+		parts, least := t.byRow(b, counts)
 		if least > bound {
 			best, bound = parts, least
-			t.rows = [][]int64{counts}
-			if bound-b.bound > enoughRaised*(t.value-b.bound) {
+			t.counts = counts
+		}
+		return bound-b.bound > enough*(t.value-b.bound)
+	}
+	var first []int64
+	if t.rounded {
+		first = rounded(t.Terrain)
+	}
+	if first == nil || !try(first, enoughRounded) {
+		proposed := [][]int64{t.counts}
+		if b == t.root {
+			voters, _ := t.leads(s.gap, votersMost, nil)
+			proposed = rows(t.Terrain, voters)
+		}
+		for _, counts := range proposed {
+			if counts != nil && try(counts, enoughRaised) {
 				break
 			}
 		}
@@ -123,8 +114,33 @@ func (t *tree) splitRow(b *branch, s *Search) bool {
 	return bound > b.bound
 }
 
-// placeRow finds the price of the row at which the linear program wants just the target; at is its answer where
-// the row costs nothing.
+// byRow makes the branches with at most, and with more than the whole part of what the linear program wants of a row. The
+// least is the lower one of their bounds, or of b where the row is whole already.
+func (t *tree) byRow(b *branch, counts []int64) (parts [2]*branch, least float64) {
+	r := row{counts: counts}
+	t.tilt(row{})
+	t.relax()
+	count := t.ideal(&r).count
+	whole := math.Floor(count + countNoise)
+	if count-whole < countNoise {
+		return parts, b.bound
+	}
+	least = math.Inf(1)
+	for k, side := range [2]int64{1, -1} {
+		r.side, r.target = side, int64(whole)+int64(k)
+		part := &branch{parent: b, class: theVMs, high: math.MaxInt64, row: r, bound: b.bound}
+		if s := t.place(part); s != nil {
+			part.bound = max(part.bound, t.value-t.gapOf(s)-s.slack)
+			least = min(least, part.bound)
+			parts[k] = part
+		}
+	}
+	return parts, least
+}
+
+// placeRow finds the price of the row at which the linear program wants just the target; at is its answer where the row
+// costs nothing. Two answers, one too far and one not, cost the same at one price. There is the next answer, until it
+// costs no less than the two.
 func (t *tree) placeRow(b *branch, at ideal) *Search {
 	r := &b.row
 	wanted := func(price float64) ideal {
@@ -132,49 +148,45 @@ func (t *tree) placeRow(b *branch, at ideal) *Search {
 		t.relax()
 		return t.ideal(r)
 	}
-	none, enough := 0.0, r.price
-	before, after := at, at
-	step := math.Abs(enough) * priceNoise // where the price of the parent, or of an earlier visit, is close
-	if enough == 0 {
-		enough = float64(r.side) * t.guess(r.counts)
-		step = math.Abs(enough)
+	price := r.price
+	if price == 0 {
+		price = float64(r.side) * t.guess(r.counts)
 	}
+	before, after := at, wanted(price)
 	for range rowSteps { // longer and longer steps, until the price is high enough
-		if after = wanted(enough); r.over(after.count) <= 0 || t.done() {
+		if r.over(after.count) <= 0 || t.done() {
 			break
 		}
-		before, none = after, enough
-		enough += float64(r.side) * step
-		step *= 8
+		price *= 8
+		before, after = after, wanted(price)
 	}
-	for none == 0 && r.over(after.count) <= 0 && step < math.Abs(enough) && !t.done() { // and back, until it is not
-		less := enough - float64(r.side)*step
-		if x := wanted(less); r.over(x.count) > 0 {
-			before, none = x, less
-		} else {
-			after, enough = x, less
-			step *= 8
-		}
-	}
-	for r.over(after.count) < 0 && !t.done() {
-		middle := none + (enough-none)/2
-		if middle == none || middle == enough || math.Abs(enough-none) <= priceNoise*math.Abs(enough) {
+	supply := t.begin().kink.Supply
+	for range rowSteps {
+		if r.over(after.count) >= 0 || t.done() {
 			break
 		}
-		if x := wanted(middle); r.over(x.count) > 0 {
-			before, none = x, middle
+		dearer, _ := t.dearer(&after, &before, supply)
+		equal := float64(r.side) * max(0, dearer/math.Abs(before.count-after.count))
+		x := wanted(equal)
+		if dearer, noise := t.dearer(&x, &after, supply); dearer+equal*(x.count-after.count) >= -noise {
+			price = equal
+			break
+		}
+		if r.over(x.count) > 0 {
+			before = x
 		} else {
-			after, enough = x, middle
+			price, after = equal, x
 		}
 	}
-	after = wanted(enough)
-	r.price = enough
+	wanted(price)
+	r.price = price
 	s := t.begin()
 	if r.over(after.count) > 0 { // there is no such plan, or no time: the bound holds at any price
 		t.mix(&after, &after, 0, s.kink.grid)
 	} else {
 		share := (after.count - float64(r.target)) / (after.count - before.count)
 		t.mix(&after, &before, share, s.kink.grid)
+		t.gather(&after, &before, r)
 		jobs := slices.Clone(after.jobs)
 		blend(t.Terrain, jobs, t.parts, r)
 		t.stand(jobs)
@@ -185,13 +197,97 @@ func (t *tree) placeRow(b *branch, at ideal) *Search {
 	return s
 }
 
+// gather moves the parts of jobs that lie between two answers together. Classes are ordered by what they count for their
+// load. Those in the middle get all and the others nothing, such that load and count stay: two classes at most are broken.
+func (t *tree) gather(a, b *ideal, r *row) {
+	const few = 3
+	if len(t.parts) <= few {
+		return
+	}
+	parts := t.parts[:0]
+	var spans []span
+	whole, load, count := 0.0, 0.0, 0.0 // above the fewest jobs
+	for _, p := range t.parts {
+		x, y := a.of(p.class), b.of(p.class)
+		s := span{class: p.class, low: min(x, y), gamma: t.PerJob(p.class)}
+		s.load, s.count = math.Abs(x-y)*s.gamma, math.Abs(x-y)*float64(r.each(p.class))
+		if s.load == 0 {
+			parts = append(parts, p)
+			continue
+		}
+		whole += s.load
+		load += (p.jobs - s.low) * s.gamma
+		count += (p.jobs - s.low) * float64(r.each(p.class))
+		spans = append(spans, s)
+	}
+	slices.SortFunc(spans, func(a, b span) int {
+		return cmp.Or(cmp.Compare(b.count*a.load, a.count*b.load), cmp.Compare(a.class, b.class))
+	})
+	from, to := 0.0, whole-load
+	for range gatherSteps {
+		middle, sum := (from+to)/2, 0.0
+		for at, i := 0.0, 0; i < len(spans); i++ {
+			sum += spans[i].share(at, middle, load) * spans[i].count
+			at += spans[i].load
+		}
+		if sum > count {
+			from = middle
+		} else {
+			to = middle
+		}
+	}
+	at := 0.0
+	for _, s := range spans {
+		jobs := s.low + s.share(at, from, load)*s.load/s.gamma
+		if whole := math.Round(jobs); math.Abs(jobs-whole) < countNoise {
+			jobs = whole
+		}
+		parts = append(parts, part{s.class, jobs})
+		at += s.load
+	}
+	t.parts = parts
+}
+
+// span holds what the jobs of a class between two answers take, all together.
+type span struct {
+	class       int
+	low         float64 // the fewest jobs
+	gamma       float64
+	load, count float64
+}
+
+// share returns the share of a span beginning at a load that lies in the middle, which begins at another and is so long.
+func (s *span) share(at, middle, long float64) float64 {
+	return max(0, min(at+s.load, middle+long)-max(at, middle)) / s.load
+}
+
+// gatherSteps halve what is open of the place where the middle begins.
+const gatherSteps = 50
+
+// dearer returns what one answer of the linear program costs more than another, and the float error of that.
+func (t *tree) dearer(a, b *ideal, s Supply) (cost, noise float64) {
+	sum := 0.0
+	for i, p := range t.penalties() {
+		if a.jobs[i] != b.jobs[i] || a.more.class == i || b.more.class == i {
+			less := p * (a.of(i) - b.of(i))
+			cost -= less
+			sum += math.Abs(less)
+		}
+	}
+	perVM := float64(t.PerVM())
+	vms := s.CostReal(a.load/perVM) - s.CostReal(b.load/perVM)
+	return cost + vms, dearerNoise * (sum + math.Abs(vms))
+}
+
 const (
-	// rowSteps bounds how often the steps to a row's price are made longer.
+	// rowSteps bounds the steps to a row's price, first longer and longer ones, then those between two answers.
 	rowSteps = 40
-	// priceNoise is the relative distance within which two prices of a row are one.
-	priceNoise = 1e-15
+	// dearerNoise, relative, is the float error of what one answer costs more than another.
+	dearerNoise = 1e-14
 	// enoughRaised is the share of what is open that a row must close for no other to be tried.
 	enoughRaised = 0.25
+	// enoughRounded is that share for the rounded row, which is tried first.
+	enoughRounded = 0.75
 )
 
 // guess is a first price of a row: little of what jobs are worth for each that they count.
@@ -213,6 +309,8 @@ const (
 	rowMost = 64
 	// rowsMost bounds the rows proposed.
 	rowsMost = 3
+	// countMost bounds what all jobs count, which states add up in 32 bits.
+	countMost = 1 << 30
 	// onLine is the relative distance from a line that a penalty may have.
 	onLine = 1e-9
 )
@@ -254,6 +352,36 @@ func rows(f Terrain, voters []lead) [][]int64 {
 		}
 	}
 	return append(list, onePerJob(f))
+}
+
+// rounded counts what a job takes in jobs of the class that the linear program breaks. It is rounded as in a mixed-integer
+// rounding cut, seen from the jobs at the point: down where the rest is at most the broken part, else up. It is nil if no
+// class is broken.
+func rounded(f Terrain) []int64 {
+	broken, jobs, _, found := f.broken()
+	if !found {
+		return nil
+	}
+	part := jobs - math.Floor(jobs)
+	low, high := f.limits()
+	counts, all := make([]int64, f.count()), 0.0
+	for i, h := range f.standing() {
+		ratio := f.PerJob(i) / f.PerJob(broken)
+		if all += ratio * float64(high[i]); all > countMost {
+			return nil
+		}
+		down := math.Floor(ratio)
+		rest := ratio - down
+		full := h == high[i] && h > low[i]
+		if full {
+			rest = 1 - rest // of a job less
+		}
+		if counts[i] = int64(down); rest > 0 && rest < 1 && (rest > part) != full {
+			counts[i]++
+		}
+	}
+	counts[broken] = 1
+	return counts
 }
 
 // onePerJob counts jobs.

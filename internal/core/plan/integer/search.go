@@ -93,13 +93,16 @@ type Search struct {
 	proven float64 // every plan that was not looked at has a gap of at least this
 	moves  []move
 
-	random SplitMix
-	halves [2]half     // of the latest join, whose room the next one takes
-	nodes  nodes       // of the latest Pareto round
-	layers layers      // likewise
-	found  []lead      // likewise, of the latest leads
-	steps  []move      // and of the latest fill
-	done   func() bool // the time is up
+	random  SplitMix
+	halves  [2]half    // of the latest join, whose room the next one takes
+	nodes   nodes      // of the latest Pareto round
+	layers  layers     // likewise
+	choices [][]choice // likewise, by class
+	list    []choice   // all of them
+	reach   []reach
+	found   []lead      // likewise, of the latest leads
+	steps   []move      // and of the latest fill
+	done    func() bool // the time is up
 }
 
 // Effort limits the work of one pass of the search.
@@ -137,7 +140,7 @@ func newSearch(f front, k kink, base int64, slack float64, done func() bool) *Se
 func (s *Search) begin(f front, k kink, base int64, slack float64, done func() bool) {
 	*s = Search{
 		front: f, kink: k, base: base, slack: slack, gap: k.excess(base), random: 1, done: done,
-		halves: s.halves, nodes: s.nodes, layers: s.layers, found: s.found, steps: s.steps,
+		halves: s.halves, nodes: s.nodes, layers: s.layers, choices: s.choices, list: s.list, reach: s.reach, found: s.found, steps: s.steps,
 	}
 }
 

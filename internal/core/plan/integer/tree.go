@@ -47,15 +47,21 @@ type Terrain interface {
 	PerJob(class int) float64
 }
 
-// If a middling search of the whole does not prove enough, the branches next to the root are searched lightly. For
-// hundreds of classes that correlate this costs less than a solid search; for many thousands it costs more than it proves.
+// The branches next to the root are glanced at, which is to search them lightly. Where the light search of the whole has
+// proved less than half of the gap, the rounded row is tried before the middling search, and voted ones after it. Otherwise
+// the rounded row comes after it. Where a row sees what the load does not, this costs less than a search of the whole.
+// Where everything ties, or with many thousand classes, it costs more than it proves.
 const (
-	glanceVisits = 12
+	firstVisits  = 4
+	glanceVisits = 8     // more, if the first have halved the gap
+	roundedLeast = 50    // classes, for the rounded row
 	glanceMost   = 5_000 // classes
+	glanceShare  = 4     // searches in the branches have a target so much smaller, so that plans are no worse for it
+	tiesMost     = 16    // classes that cost nothing more in either direction
 )
 
-// Solve solves P2 on a terrain by a light search, a middling one, a glance at the nearest branches, a solid search, and the
-// tree, as far as the ones before leave something open.
+// Solve solves P2 on a terrain as far as a light search leaves something open. Then come a glance at the nearest branches,
+// a middling search, another glance, a solid search, and the tree.
 func Solve(ctx context.Context, f Terrain, target func(objective float64) float64) (Result, *Search) {
 	f.until(Expired(ctx))
 	if !f.relax() {
@@ -74,15 +80,19 @@ func Solve(ctx context.Context, f Terrain, target func(objective float64) float6
 	if enough() {
 		return r, s
 	}
+	many := f.count() >= roundedLeast
+	early := many && s.proven < s.gap/2 && !s.ties()
+	if early {
+		if t := glance(f, r, goal, true, s.done); t != nil {
+			return t.result(f, s), s
+		}
+	}
 	s.run(goal, middleEffort)
 	if r = s.result(f, f.standing()); enough() {
 		return r, s
 	}
-	if f.count() <= glanceMost {
-		t := newTree(f.fork(), r, goal, s.done)
-		if t.explore(lightEffort, glanceVisits); t.gap() <= goal || s.done() {
-			return t.result(f, s), s
-		}
+	if t := glance(f, r, goal, many && !early, s.done); t != nil {
+		return t.result(f, s), s
 	}
 	s.run(goal, solidEffort)
 	if r = s.result(f, f.standing()); enough() {
@@ -91,6 +101,33 @@ func Solve(ctx context.Context, f Terrain, target func(objective float64) float6
 	t := newTree(f.fork(), r, goal, s.done)
 	t.prove()
 	return t.result(f, s), s
+}
+
+// glance visits the branches next to the root; it returns the tree if that proves enough, or if the time is up.
+func glance(f Terrain, r Result, goal float64, rounded bool, done func() bool) *tree {
+	if f.count() > glanceMost {
+		return nil
+	}
+	t := newTree(f.fork(), r, goal, done)
+	t.rounded, t.fine = rounded, goal/glanceShare
+	if t.explore(lightEffort, firstVisits); t.gap() <= r.Gap/2 {
+		t.explore(lightEffort, glanceVisits)
+	}
+	if t.gap() > goal && !done() {
+		return nil
+	}
+	return t
+}
+
+// ties says whether many classes cost nothing more in either direction.
+func (s *Search) ties() bool {
+	free := 0
+	for _, l := range s.found {
+		if l.extra == 0 {
+			free++
+		}
+	}
+	return free > tiesMost
 }
 
 // thin makes a first plan where the time is up before the jobs at the point have been brought down to the VMs in supply.
@@ -135,15 +172,17 @@ const theVMs = -1
 // tree looks for the best plan, and proves how far from it the best one found is.
 type tree struct {
 	Terrain
-	supply Supply
-	target float64
-	done   func() bool
-	jobs   []int64 // the best plan
-	value  float64 // what it costs more than the first: at most 0
-	root   *branch
-	open   branches
-	closed float64 // the lowest bound of branches that nothing more is done about
-	rows   [][]int64
+	supply  Supply
+	target  float64
+	fine    float64 // target of searches in branches
+	done    func() bool
+	jobs    []int64 // the best plan
+	value   float64 // what it costs more than the first: at most 0
+	root    *branch
+	open    branches
+	closed  float64 // the lowest bound of branches that nothing more is done about
+	counts  []int64 // of the row by which a branch was split last
+	rounded bool    // rounded rows are tried first
 
 	// Of the branch that is visited:
 	least, most int64   // VMs
@@ -174,7 +213,7 @@ func (b *branches) Pop() any {
 func newTree(f Terrain, r Result, target float64, done func() bool) *tree {
 	root := &branch{class: theVMs, high: math.MaxInt64, bound: -r.Gap}
 	return &tree{
-		Terrain: f, supply: f.begin().kink.Supply, target: target, done: done,
+		Terrain: f, supply: f.begin().kink.Supply, target: target, fine: target, done: done,
 		jobs: slices.Clone(r.Jobs), root: root, open: branches{root}, closed: math.Inf(1),
 	}
 }
@@ -260,7 +299,7 @@ func (t *tree) look(b *branch, e effort) *Search {
 		return s
 	}
 	s.gap = min(s.gap, gap)
-	s.run(t.target, e)
+	s.run(t.fine, e)
 	if s.gap < gap {
 		was := t.jobs
 		t.jobs = slices.Clone(t.standing())
@@ -297,11 +336,12 @@ func (t *tree) gapOf(s *Search) float64 {
 // split opens two branches of a branch: by a row, by the VMs, or by the class that weighs most of those which
 // the linear program breaks.
 func (t *tree) split(b *branch, s *Search) {
-	if s.row.side == 0 && (b == t.root || t.rows != nil) && t.splitRow(b, s) {
+	if s.row.side == 0 && t.splitRow(b, s) {
 		return
 	}
-	if n, noise := math.Floor(t.vms), 1e-9+1e-13*t.vms; t.vms-n > noise && t.vms-n < 1-noise {
-		t.halve(b, theVMs, 0, int64(n), math.MaxInt64)
+	n, noise := math.Floor(t.vms), 1e-9+1e-13*t.vms
+	if at := int64(n); t.vms-n > noise && t.vms-n < 1-noise && at >= t.least && at < t.most { // below the least some stand idle
+		t.halve(b, theVMs, 0, at, math.MaxInt64)
 		return
 	}
 	low, high := t.limits()
