@@ -78,7 +78,7 @@ func TestSchedulesOverARangeAreThoseOfScenarios(t *testing.T) {
 	// Months with waiting take it.
 	var months horizon.Answer
 	s.ask(s.admin, "POST", at+"/horizons", `{`+span+`,"with_waiting":true,"scenario":{"changes":[{"what":"due","class":"etl","value":36000}]}}`).want(t, 200).into(t, &months)
-	if w := months.WithWaiting; w == nil || w.Compared == nil || !w.Compared.Bill.IsNegative() {
+	if w := months.WithWaiting; w == nil || w.Compared == nil || !w.Compared.Bill.IsNegative() || len(w.Compared.AsItIs.Prices) != len(w.Compared.UnderScenario.Prices) {
 		t.Errorf("months with longer windows come to %+v", months.WithWaiting)
 	}
 	// As a run it is the same, and one value may have no schedule.

@@ -30,7 +30,8 @@ func waitingCommand() *cobra.Command {
 written as "headroom whatif sweep" has it, with one more:
 
   due                                   seconds after their arrival by which jobs have ended: due:etl=0,3600..43200/13
-                                        With 0 they start as they arrive. An x multiplies: due:*=x0.5..2/4
+                                        An x multiplies: due:*=x0.5..2/4. With 0 they start as they arrive, and count with
+                                        the VMs that they hold on average. Less than deadline_s shortens the runs as well
 
 FILE is one of "headroom whatif schedule"; it may have "vary" itself. With --cluster a server plans one of its clusters: the
 coming week, or as far as the forecasts go, unless --from and --until say otherwise. There are 100 points at most. Each takes
