@@ -32,7 +32,13 @@ export function Worth({ classes, first, weeks, until }: { classes: string[]; fir
       <p class="actions">
         <label class="small">
           Class:{" "}
-          <select value={of.value} onChange={(e) => ((of.value = e.currentTarget.value), asked.forget())}>
+          <select
+            value={of.value}
+            onChange={(e) => {
+              of.value = e.currentTarget.value;
+              asked.forget();
+            }}
+          >
             {classes.map((c) => (
               <option key={c} value={c}>
                 {c}
