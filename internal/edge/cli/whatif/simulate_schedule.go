@@ -30,7 +30,7 @@ them, and for how long the others hold VMs. No execution uses slots that another
 
 With --cluster a server tries the schedule of one of its clusters: of the coming week, or as far as the forecasts go,
 unless --from and --until say otherwise.` + remote.ConnectionHelp,
-		Example: "  headroom whatif simulate schedule day.json --replications 20\n  headroom whatif simulate schedule --cluster shop --until 2026-03-02",
+		Example: "  headroom whatif simulate schedule profiled.json --replications 20\n  headroom whatif simulate schedule --cluster shop --from 2026-01-01 --until 2026-01-02",
 		Args:    cobra.MaximumNArgs(1),
 	}
 	time.addTime(c)

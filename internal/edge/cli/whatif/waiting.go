@@ -36,7 +36,7 @@ written as "headroom whatif sweep" has it, with one more:
 FILE is one of "headroom whatif schedule"; it may have "vary" itself. With --cluster a server plans one of its clusters: the
 coming week, or as far as the forecasts go, unless --from and --until say otherwise. There are 100 points at most. Each takes
 the time of a plan, and long work is a run that is waited for.` + remote.ConnectionHelp,
-		Example: "  headroom whatif waiting day.json --vary due:reports=0..21600/7\n  headroom whatif waiting --cluster shop --vary 'due:*=x0.5..2/4' --vary contract:yearly=0..40/5 -o xlsx -f waiting.xlsx",
+		Example: "  headroom whatif waiting day.json --vary due:reports=0..21600/7\n  headroom whatif waiting --cluster shop --from 2026-01-01 --until 2026-01-02 --vary due:nightly-etl=0,43200 --vary price:on_demand=x0.8,1.2 -o xlsx -f waiting.xlsx",
 		Args:    cobra.MaximumNArgs(1),
 	}
 	f.addTime(c)
