@@ -224,8 +224,10 @@ func (q *Question) checkWindows(c *strict.Checker) {
 	c.Enter("periods")
 	at, most := 0, 0 // hours that are missing
 	for n := range g.classes {
-		if last, window := g.classes[n].lastIn(0, g.hours); last >= 0 && g.classes[n].waited == 0 {
-			most = max(most, last+window-g.hours)
+		if x := &g.classes[n]; x.waited == 0 { // others have arrived
+			if last, window := x.lastIn(0, g.hours); last >= 0 {
+				most = max(most, last+window-g.hours)
+			}
 		}
 	}
 	for i := range q.Periods {
