@@ -3667,7 +3667,7 @@ export type ScheduleSimulation = {
   options: ScheduleSimulationOptions;
   replications: number;
   sentence: string;
-  status: (Status);
+  status: Status;
   vm_hours: number;
   vm_hours_longer: number;
   warnings: Array<Warning>;
