@@ -12,6 +12,8 @@ GOTEST  = GOGC=400 HEADROOM_SOLVER='$(CURDIR)/bin/headroom-solver' go test -vet=
 export CGO_ENABLED = 0
 export GOFLAGS := $(GOFLAGS) -trimpath
 SOLVER = ./internal/core/lp/coin ./cmd/headroom-solver
+# The solvers of the Python registry that make bench and make test-long compare with.
+PEERS  = bin/peers
 CGO    = CGO_ENABLED=1
 
 help: ## list the targets
@@ -42,13 +44,13 @@ test: build ## run the tests with small samples, and try what fuzzing has found
 
 REQUESTS = 1000000
 
-test-long: build ## run the tests with every large sample (up to two hours), also clients and requests made from openapi.yaml and proxies (installs npm, nginx, HAProxy, Caddy and Schemathesis)
+test-long: build $(PEERS)/installed ## run the tests with every large sample (up to two hours), also clients and requests made from openapi.yaml and proxies (installs solvers of the Python registry, npm, nginx, HAProxy, Caddy and Schemathesis)
 	@scripts/setup clients
 	@before=$$($(SUM)); $(MAKE) --no-print-directory generate && test "$$before" = "$$($(SUM))" || { echo "make test-long: the generated code was not what its generators write."; exit 1; }
 	go vet ./...
 	go tool -modfile=tools/go.mod staticcheck ./...
 	$(CGO) go tool -modfile=tools/go.mod staticcheck $(SOLVER)
-	HEADROOM_LONG=1 $(GOTEST) -count=1 -timeout 60m ./...
+	HEADROOM_LONG=1 HEADROOM_HIGHS='$(CURDIR)/$(PEERS)/bin/python' $(GOTEST) -count=1 -timeout 90m ./...
 	HEADROOM_LONG=1 HEADROOM_GENERATED=$(REQUESTS) $(GOTEST) -count=1 -timeout 3h -run '^TestGeneratedRequests$$' ./internal/edge/api
 	HEADROOM_TEST_POOLER=1 $(GOTEST) -count=1 ./internal/edge/postgres ./internal/edge/api ./internal/service/...
 	$(CGO) HEADROOM_LONG=1 $(GOTEST) -count=1 $(SOLVER)
@@ -118,9 +120,6 @@ check: ui ## format, vet, staticcheck, gosec, Biome, who imports whom, licences,
 	go test -run '^TestLicen' ./scripts/release
 	go run ./scripts/compatible
 	go mod verify
-
-# The solvers of the Python registry that make bench compares with.
-PEERS = bin/peers
 
 $(PEERS)/installed: cmd/bench/requirements.txt
 	@scripts/setup bench

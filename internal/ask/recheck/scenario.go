@@ -295,13 +295,7 @@ func (c *checking) sweep(q whatif.SweepQuestion, a whatif.SweepAnswer, got any) 
 		p, at := &a.Points[i], at(i, "points")
 		found := false
 		for ; next < total && !found; next++ { // points may be missing
-			changes, same, n := make([]whatif.ScenarioChange, len(numbers)), len(p.Parameters) == len(numbers), next
-			for k := len(numbers) - 1; k >= 0; k-- {
-				x := numbers[k][n%len(numbers[k])]
-				n /= len(numbers[k])
-				changes[k] = varied(&q.Vary[k], x)
-				same = same && proof.Alike(p.Parameters[k], float(x))
-			}
+			changes, same := changesAt(q.Vary, numbers, next, p.Parameters)
 			if found = same; same {
 				c.point(at, q.Problem, changes, p, points[i])
 			} else if a.Complete {
@@ -322,6 +316,18 @@ func (c *checking) sweep(q whatif.SweepQuestion, a whatif.SweepAnswer, got any) 
 	if len(points) > 0 {
 		c.toldSweep(&q, &a, got)
 	}
+}
+
+// changesAt returns the changes at a point of a sweep, of which the last parameter moves first, and whether it says the numbers there.
+func changesAt(vary []whatif.Vary, numbers [][]*big.Rat, point int, said []float64) (changes []whatif.ScenarioChange, same bool) {
+	changes, same = make([]whatif.ScenarioChange, len(numbers)), len(said) == len(numbers)
+	for k := len(numbers) - 1; k >= 0; k-- {
+		x := numbers[k][point%len(numbers[k])]
+		point /= len(numbers[k])
+		changes[k] = varied(&vary[k], x)
+		same = same && proof.Alike(said[k], float(x))
+	}
+	return changes, same
 }
 
 // values are the numbers of a parameter: a list, or equal steps or ratios.

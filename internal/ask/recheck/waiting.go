@@ -16,23 +16,21 @@ import (
 
 // varying returns a question with what its answer varies, where that came as flags beside a file.
 func varying(question, answer []byte) []byte {
-	var q, a map[string]json.RawMessage
+	var q map[string]json.RawMessage
+	var a struct {
+		Vary   json.RawMessage
+		Points []struct{ Schedule json.RawMessage }
+	}
 	if json.Unmarshal(question, &q) != nil || json.Unmarshal(answer, &a) != nil {
 		return question
 	}
-	var points []struct {
-		Schedule json.RawMessage `json:"schedule"`
-	}
-	_ = json.Unmarshal(a["points"], &points)
 	if q["vary"] == nil {
-		q["vary"] = a["vary"]
+		q["vary"] = a.Vary
 	}
-	if slices.ContainsFunc(points, func(p struct {
-		Schedule json.RawMessage `json:"schedule"`
-	}) bool {
-		return p.Schedule != nil
-	}) {
-		q["schedules"] = json.RawMessage("true")
+	for i := range a.Points {
+		if a.Points[i].Schedule != nil {
+			q["schedules"] = json.RawMessage("true")
+		}
 	}
 	whole, err := json.Marshal(q)
 	if err != nil {
@@ -55,17 +53,10 @@ func (c *checking) waitingSweep(q timetable.SweepQuestion, a timetable.SweepAnsw
 	c.differ("", got, map[string]any{"currency": q.Problem.Currency, "total": exact(whole(int64(total))), "vary": tree(marshalled(q.Vary)), "complete": len(a.Points) == total, "from": tree(marshalled(q.Start().UTC())), "until": tree(marshalled(q.End().UTC()))})
 	for i := range a.Points {
 		p, at := &a.Points[i], at(i, "points")
-		changes, n := make([]whatif.ScenarioChange, len(numbers)), i
-		if i >= total || len(p.Parameters) != len(numbers) {
-			c.wrong(at+"/parameters", "is none of the points")
+		changes, same := changesAt(q.Vary, numbers, i, p.Parameters)
+		if i >= total || !same {
+			c.wrong(at+"/parameters", "is %v, which is not the next of the points", p.Parameters)
 			break
-		}
-		for k := len(numbers) - 1; k >= 0; k-- {
-			x := numbers[k][n%len(numbers[k])]
-			n /= len(numbers[k])
-			if changes[k] = varied(&q.Vary[k], x); !proof.Alike(p.Parameters[k], float(x)) {
-				c.wrong(at+"/parameters", "is %v, which is not the next of the points", p.Parameters)
-			}
 		}
 		c.waitingPoint(at, &q, changes, p)
 	}

@@ -2,9 +2,10 @@ package timetable
 
 import (
 	"math"
+	"slices"
 	"time"
 
-	"example.org/headroom/internal/core/perf"
+	"example.org/headroom/internal/core/capacity"
 	"example.org/headroom/internal/core/schedule"
 )
 
@@ -21,14 +22,13 @@ type Held struct {
 func (q *Question) Held(starts []Start) (all []Held) {
 	dues := map[int]*dueTimes{}
 	for i := range starts {
-		k := (&grid{horizon: q.horizon()}).problemClass(starts[i].Class)
+		k := slices.IndexFunc(q.Problem.Classes, func(c capacity.Class) bool { return c.Name == starts[i].Class })
 		c := q.Problem.Classes[k]
 		on := c.OnType(starts[i].Type)
 		h := Held{Start: starts[i], Class: k, ForSeconds: starts[i].RunSeconds, DueSeconds: c.DeadlineSeconds,
 			VMs: slotVMs(&on, schedule.Slots{Map: starts[i].MapSlots, Reduce: starts[i].ReduceSlots})}
 		wait := h.Start.Start.Sub(h.Arrived)
 		if wait == 0 { // it starts as it arrives
-			h.ForSeconds = perf.HeldSeconds(on, q.Problem.Supply, q.Problem.Options)
 			if c.DueSeconds > 0 {
 				h.DueSeconds = min(h.DueSeconds, c.DueSeconds)
 			}

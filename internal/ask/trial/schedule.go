@@ -1,10 +1,8 @@
 package trial
 
 import (
-	"context"
 	"fmt"
 	"slices"
-	"sync/atomic"
 
 	"example.org/headroom/internal/ask/timetable"
 	"example.org/headroom/internal/core/capacity"
@@ -146,7 +144,7 @@ type ScheduleTrial struct {
 	answer   timetable.Answer
 	trial    Trial // draws tasks
 	groups   []*timed
-	next     atomic.Int64
+	turns    // of the groups' simulations
 	warnings []capacity.Warning
 }
 
@@ -154,7 +152,6 @@ type ScheduleTrial struct {
 type timed struct {
 	class  int
 	rows   []timetable.Held
-	work   *sim.Simulation
 	counts []tally // by replication
 }
 
@@ -229,7 +226,7 @@ func (t *ScheduleTrial) ready(number int, g *timed) error {
 	if err != nil {
 		return fault.Move(err, func(string) string { return fmt.Sprintf("/problem/classes/%d/profile", g.class) })
 	}
-	g.work, g.counts = work, make([]tally, t.question.Options.Replications)
+	t.works, g.counts = append(t.works, work), make([]tally, t.question.Options.Replications)
 	work.Finished = func(replication int, x sim.Execution) { // one worker makes each replication
 		row, _ := slices.BinarySearch(ends, int64(x.Number))
 		g.counts[replication].count(&g.rows[row], x.FinishedSeconds)
@@ -249,38 +246,6 @@ func (c *tally) count(h *timetable.Held, seconds float64) {
 	} else {
 		c.longer += h.VMs * (seconds - h.ForSeconds)
 	}
-}
-
-// Total and Done count steps; callers may ask at any time.
-func (t *ScheduleTrial) Total() (sum int64) {
-	for _, g := range t.groups {
-		sum += g.work.Total()
-	}
-	return sum
-}
-
-// Done returns the number of finished steps.
-func (t *ScheduleTrial) Done() (sum int64) {
-	for _, g := range t.groups {
-		sum += g.work.Done()
-	}
-	return sum
-}
-
-// Step simulates one replication of one group, and reports whether there was one left.
-func (t *ScheduleTrial) Step(ctx context.Context) (more bool, err error) {
-	turn := t.next.Add(1) - 1
-	return t.groups[turn%int64(len(t.groups))].work.Step(ctx)
-}
-
-// Whole returns the replications that are finished of all groups.
-func (t *ScheduleTrial) Whole() []int {
-	whole := t.groups[0].work.Whole()
-	for _, g := range t.groups[1:] {
-		there := g.work.Whole()
-		whole = slices.DeleteFunc(whole, func(i int) bool { return !slices.Contains(there, i) })
-	}
-	return whole
 }
 
 // Answer returns the outcome of the finished replications.

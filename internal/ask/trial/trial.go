@@ -7,9 +7,7 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
 	"sync"
-	"sync/atomic"
 
 	"example.org/headroom/internal/core/capacity"
 	"example.org/headroom/internal/core/fault"
@@ -27,7 +25,7 @@ type Trial struct {
 	options  SimulationOptions
 	past     map[string]PastTasks
 	parts    []*part
-	next     atomic.Int64
+	turns    // of the parts' simulations
 	warnings []capacity.Warning
 }
 
@@ -90,6 +88,7 @@ func (t *Trial) ready(number int, p *part) error {
 		return t.placed(p, err)
 	}
 	p.work = work
+	t.works = append(t.works, work)
 	for i := range p.classes {
 		p.classes[i].within = make([]int64, o.Replications)
 	}
@@ -101,39 +100,6 @@ func (t *Trial) ready(number int, p *part) error {
 		}
 	}
 	return nil
-}
-
-// Total returns the number of steps of the whole work.
-func (t *Trial) Total() (sum int64) {
-	for _, p := range t.parts {
-		sum += p.work.Total()
-	}
-	return sum
-}
-
-// Done returns the number of finished steps; callers may ask at any time.
-func (t *Trial) Done() (sum int64) {
-	for _, p := range t.parts {
-		sum += p.work.Done()
-	}
-	return sum
-}
-
-// Step simulates one replication and reports whether there was one left; several may run at once. An error is the
-// context's: the replication it began is lost. Types take turns, so that all have the same replications finished.
-func (t *Trial) Step(ctx context.Context) (more bool, err error) {
-	turn := t.next.Add(1) - 1
-	return t.parts[turn%int64(len(t.parts))].work.Step(ctx)
-}
-
-// Whole returns the replications finished on every type: all of them, unless the work was ended early.
-func (t *Trial) Whole() []int {
-	whole := t.parts[0].work.Whole()
-	for _, p := range t.parts[1:] {
-		there := p.work.Whole()
-		whole = slices.DeleteFunc(whole, func(i int) bool { return !slices.Contains(there, i) })
-	}
-	return whole
 }
 
 // Work simulates with the given number of workers until no replication is left or the context ends.

@@ -216,8 +216,8 @@ func scheduled(ctx context.Context, b *Bench, q *timetable.Question) (timetable.
 	}
 	defer leave()
 	a, err := budgeted(in, b, q.Problem.Options.MaxSolveMs, *q, solving.CheckedSchedule)
-	if err == nil && in.Err() != nil { // a search that is cut short answers with what it has
-		err = context.Cause(in)
+	if ctx.Err() != nil { // a search that is cut short answers with what it has, or that it found no place
+		err = context.Cause(ctx)
 	}
 	return a, err
 }

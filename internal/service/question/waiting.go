@@ -58,7 +58,7 @@ func clusterWaiting(ctx context.Context, d *Desk, r Request, q timetable.Cluster
 	return AskedWaiting{question, true, append(notes, warnings...)}, err
 }
 
-// workWaiting makes a schedule after the other, each in a turn and a time of its own. Those so far can be read meanwhile.
+// workWaiting makes a schedule after the other, each in a turn and a time of its own.
 func workWaiting(ctx context.Context, b *Bench, asked AskedWaiting) (*timetable.SweepAnswer, error) {
 	s := timetable.NewSweep(asked.SweepQuestion, asked.LeavePromises)
 	answer := func() timetable.SweepAnswer {
@@ -69,9 +69,6 @@ func workWaiting(ctx context.Context, b *Bench, asked AskedWaiting) (*timetable.
 	for done := range s.Total() {
 		b.Tell(done, s.Total())
 		err := s.Next(func(q timetable.Question) (timetable.Answer, error) { return scheduled(ctx, b, &q) })
-		if err == nil && ctx.Err() != nil {
-			err = context.Cause(ctx)
-		}
 		if err != nil && (!b.Partial || done == 0) {
 			return nil, err
 		}
