@@ -18,7 +18,10 @@ func TestRangesOfSchedulesEndWithWholePoints(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	q, err := timetable.ReadSweep([]byte(strings.Replace(string(text), "{", `{"vary": [{"what": "due", "class": "reports", "by": "value", "values": ["0", "18000", "36000"]}],`, 1)), capacity.DefaultLimits())
+	// All reports are promised and VMs are few, so that a search without time finds no place for some.
+	promised := strings.Replace(string(text), `"jobs": {"min": 0, "max": 0}`, `"jobs": {"min": 0, "max": 0, "all": true}`, 1)
+	promised = strings.Replace(promised, `"on_demand": {"price": "0.20"}`, `"on_demand": {"price": "0.20", "quota": 16}`, 1)
+	q, err := timetable.ReadSweep([]byte(strings.Replace(promised, "{", `{"vary": [{"what": "due", "class": "reports", "by": "value", "values": ["0", "18000", "36000"]}],`, 1)), capacity.DefaultLimits())
 	if err != nil {
 		t.Fatal(err)
 	}
