@@ -24,9 +24,13 @@ func (p *pricing) try(prices []float64) (bound float64, excess []float64) {
 		p.best, p.prices = bound, slices.Clone(prices)
 	}
 	excess = make([]float64, len(prices))
+	more := p.pay(prices, offered)
 	for t := range p.Supply {
 		excess[t] = float64(load[t])/float64(p.Unit) - offered[t]
 		p.tiers(t, func(vms, price float64) {
+			if p.starting(t) != nil {
+				return
+			}
 			switch unlimited := math.IsInf(vms, 1); {
 			case !unlimited && price < prices[t]:
 				excess[t] -= vms
@@ -34,6 +38,9 @@ func (p *pricing) try(prices []float64) (bound float64, excess []float64) {
 				excess[t] = min(excess[t], 0)
 			}
 		})
+		if more != nil && more[t] {
+			excess[t] = min(excess[t], 0)
+		}
 		if prices[t] == 0 { // nor lower
 			excess[t] = max(excess[t], 0)
 		}
@@ -243,9 +250,10 @@ func (m *master) program(limited bool) (*lp.Program, []column) {
 	for _, a := range m.arrivals {
 		program.Row(float64(a.jobs), float64(a.jobs))
 	}
+	changes := m.changes(&program)
 	for t := range m.p.Supply {
 		m.p.tiers(t, func(vms, price float64) {
-			program.Column(price, 0, vms, false, lp.Entry{Row: t, Coefficient: -1})
+			program.Column(price, 0, vms, false, append(m.change(changes, t), lp.Entry{Row: t, Coefficient: -1})...)
 			columns = append(columns, column{arrival: -1})
 		})
 	}
@@ -273,6 +281,7 @@ func (m *master) program(limited bool) (*lp.Program, []column) {
 		c.options(a.at, func(o option) { add(o, 0) })
 	}
 	m.offer(&program)
+	m.start(&program, changes)
 	return &program, columns
 }
 

@@ -13,8 +13,10 @@ type Problem struct {
 	Rounded bool     // some loads were rounded up, by less than a part
 	Supply  [][]Tier // of each step, the cheapest first; with several types of VMs, of all steps of one after those of another
 	Spot    []Spot   // of each step, as the supply; nil is none
-	Classes []Class
-	Offers  []Offer // that bounds and proposals count, and no plan
+	// Starting holds types of VMs whose starts cost something.
+	Starting []Starting
+	Classes  []Class
+	Offers   []Offer // that bounds and proposals count, and no plan
 }
 
 // Tier is a number of VMs at one price per step.
@@ -62,7 +64,7 @@ const Any = -1
 type Plan struct {
 	Starts  []Start // by class, arrival, run and start
 	VMs     []int64 // by step and type, as the supply
-	Rented  float64 // cost of the VMs
+	Rented  float64 // cost of the VMs, and of their starts
 	Refused float64 // penalties
 	// No plan costs less than Bound, which follows from Prices, of a VM in each step of each type.
 	Bound  float64
@@ -182,7 +184,13 @@ func (c *Class) options(at int, with func(option)) {
 // for it at these prices. Prices above that of unlimited VMs are lowered to it, in place.
 func (p *Problem) Lagrange(prices []float64) (bound float64, load []int64) {
 	load = make([]int64, len(prices))
+	for i := range p.Starting {
+		bound += p.Starting[i].bound(p, prices, nil)
+	}
 	for t := range p.Supply {
+		if p.starting(t) != nil {
+			continue
+		}
 		ended := false
 		p.tiers(t, func(vms, price float64) {
 			switch {

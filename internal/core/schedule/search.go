@@ -15,11 +15,12 @@ type search struct {
 	near     [][]option // by arrival: those that cost little more than the cheapest at the prices
 	load     []int64    // parts of a VM, by step and type
 	random   *rand.Rand
-	steep    float64   // price of VMs that are not there, as it counts now
-	full     float64   // the price of them that no penalty is worth
-	dear     float64   // the highest price of VMs
-	smooth   float64   // part of the price of the last VM that counts by how full it is, 0 to 1
-	step     []float64 // cost of each step as it stands
+	steep    float64     // price of VMs that are not there, as it counts now
+	full     float64     // the price of them that no penalty is worth
+	dear     float64     // the highest price of VMs
+	smooth   float64     // part of the price of the last VM that counts by how full it is, 0 to 1
+	step     []float64   // cost of each step as it stands
+	starts   []*Starting // by step, or nil
 }
 
 // share counts the jobs of an arrival that take an option.
@@ -51,6 +52,12 @@ func newSearch(p *Problem, arrivals []arrival) *search {
 		}
 	}
 	s.steep = s.full
+	if len(p.Starting) > 0 {
+		s.starts = make([]*Starting, len(p.Supply))
+		for t := range s.starts {
+			s.starts[t] = p.starting(t)
+		}
+	}
 	s.again(0)
 	return s
 }
@@ -63,6 +70,9 @@ func (s *search) cost(t int) float64 {
 		return 0
 	}
 	all := s.rented(t, vms, s.steep)
+	if s.starts != nil {
+		all += s.startCost(t, vms)
+	}
 	if s.smooth == 0 {
 		return all
 	}
@@ -80,10 +90,19 @@ func (s *search) put(i int, o option, jobs int64) (more float64) {
 	for d, x := range r.Load {
 		t := r.First + o.at + d
 		s.load[t] += x * jobs
-		now := s.cost(t)
-		more += now - s.step[t]
-		s.step[t] = now
+		more += s.renew(t)
 	}
+	if next := r.First + o.at + len(r.Load); s.starts != nil && next < len(s.load) && len(r.Load) > 0 {
+		more += s.renew(next)
+	}
+	return more
+}
+
+// renew finds the cost of a step anew, and returns by how much it is higher.
+func (s *search) renew(t int) (more float64) {
+	now := s.cost(t)
+	more = now - s.step[t]
+	s.step[t] = now
 	return more
 }
 
@@ -175,9 +194,7 @@ func (s *search) round(shares []map[option]float64) {
 
 // total returns the cost of the plan as it stands.
 func (s *search) total() (cost float64) {
-	for t := range s.load {
-		cost += s.rented(t, s.whole(s.load[t]), s.full)
-	}
+	_, cost = s.held(s.full)
 	for i := range s.taken {
 		for _, x := range s.taken[i] {
 			if x.run == Refused {

@@ -69,7 +69,13 @@ func Solve(ctx context.Context, p Problem, solver lp.Solver, o Options) Plan {
 // told rounds prices, in place, as decimals can tell them, and returns the bound that follows.
 func (p *Problem) told(prices []float64) (bound float64) {
 	for t := range prices {
-		prices[t] = math.Round(prices[t]*priceParts) / priceParts
+		parts := prices[t] * priceParts
+		if p.starting(t) == nil {
+			parts = math.Round(parts)
+		} else { // down, so that no VM that is started pays then
+			parts = math.Floor(parts)
+		}
+		prices[t] = parts / priceParts
 	}
 	return p.BoundAt(prices)
 }
@@ -118,10 +124,6 @@ func (s *search) plan() Plan {
 	slices.SortFunc(p.Starts, func(a, b Start) int {
 		return cmp.Or(a.Class-b.Class, a.Arrived-b.Arrived, a.Run-b.Run, a.At-b.At)
 	})
-	for t := range s.load {
-		vms := s.whole(s.load[t])
-		p.VMs = append(p.VMs, vms)
-		p.Rented += s.rented(t, vms, 0)
-	}
+	p.VMs, p.Rented = s.held(0)
 	return p
 }

@@ -58,6 +58,13 @@ func checkPlan(t *testing.T, p *Problem, plan *Plan) {
 		if cost += each; !there {
 			t.Errorf("step %d: %d VMs are not there", step, vms)
 		}
+		if s := p.starting(step); s != nil {
+			before := s.Before
+			if step > s.First {
+				before = plan.VMs[step-1]
+			}
+			cost += s.Price * float64(max(0, vms-before))
+		}
 	}
 	if math.Abs(cost-plan.Cost()) > 1e-9*max(1, cost) {
 		t.Errorf("the plan says it costs %g, and it costs %g", plan.Cost(), cost)
@@ -92,6 +99,43 @@ func cheapestVMs(p *Problem, step int, vms int64) (cost float64, there bool) {
 		return 0, false
 	}
 	return cost, true
+}
+
+// cheapestFor returns what VMs cost of which so many are needed in each step. Where starts cost something, all numbers of them are tried.
+func cheapestFor(p *Problem, needed []int64) (cost float64) {
+	var of *Starting
+	var costs []float64 // by VMs in the step before
+	for step, n := range needed {
+		if of != nil && step == of.Until {
+			cost += slices.Min(costs)
+		}
+		if of = p.starting(step); of == nil {
+			each, there := cheapestVMs(p, step, n)
+			if !there {
+				return math.Inf(1)
+			}
+			cost += each
+			continue
+		}
+		if step == of.First {
+			costs = slices.Repeat([]float64{math.Inf(1)}, int(max(of.Before, slices.Max(needed[of.First:of.Until])))+1)
+			costs[of.Before] = 0
+		}
+		next := slices.Repeat([]float64{math.Inf(1)}, len(costs))
+		for vms := n; vms < int64(len(costs)); vms++ {
+			each, there := cheapestVMs(p, step, vms)
+			for before := range int64(len(costs)) {
+				if there {
+					next[vms] = min(next[vms], costs[before]+each+of.Price*float64(max(0, vms-before)))
+				}
+			}
+		}
+		costs = next
+	}
+	if of != nil {
+		cost += slices.Min(costs)
+	}
+	return cost
 }
 
 // tiny draws a problem whose plans can all be tried, with so many types of VMs. Prices are whole numbers.
@@ -164,15 +208,11 @@ func cheapestOfAll(p *Problem) float64 {
 			return
 		}
 		if n == len(jobs) {
-			cost := refused
-			for step := range p.Supply {
-				each, there := cheapestVMs(p, step, int64(math.Ceil(float64(load[step])/float64(p.Unit))))
-				if !there {
-					return
-				}
-				cost += each
+			needed := make([]int64, len(load))
+			for step := range load {
+				needed[step] = int64(math.Ceil(float64(load[step]) / float64(p.Unit)))
 			}
-			best = min(best, cost)
+			best = min(best, refused+cheapestFor(p, needed))
 			return
 		}
 		c, number := p.Classes[jobs[n].class], 0
@@ -198,6 +238,59 @@ func cheapestOfAll(p *Problem) float64 {
 	}
 	try(0, 0, 0)
 	return best
+}
+
+// withStarts lets the starts of VMs cost something, of one type or of all of them.
+func withStarts(s *study.Stream, p Problem, types int) Problem {
+	p.Spot = nil
+	steps := len(p.Supply) / types
+	for v := range types {
+		if v == 0 || s.Whole(0, 1) == 0 {
+			p.Starting = append(p.Starting, Starting{First: v * steps, Until: (v + 1) * steps, Price: float64(s.Whole(0, 8)) / 2, Before: s.Whole(0, 3)})
+		}
+	}
+	return p
+}
+
+// The same where starts of VMs cost something, with and without Clp.
+func TestTinyPlansWithStartsAreTheCheapestOfAll(t *testing.T) {
+	s := &study.Stream{State: 35}
+	pool := worker.New(worker.Config{Processes: 1})
+	defer pool.Close()
+	cases, proved, dearer, held := 40, 0, 0, 0
+	if os.Getenv("HEADROOM_LONG") != "" {
+		cases = 1000
+	}
+	for n := range cases {
+		types := 1 + n%2
+		p := withStarts(s, tiny(s, types), types)
+		var engine lp.Solver
+		if n%4 < 2 {
+			engine = pool
+		}
+		plan := Solve(t.Context(), p, engine, Options{})
+		checkPlan(t, &p, &plan)
+		want := cheapestOfAll(&p)
+		if plan.Cost() > want+1e-9 {
+			dearer++
+		}
+		if plan.Cost() < want-1e-9 || plan.Bound > want+1e-9 {
+			t.Errorf("case %d: the plan costs %g, its bound is %g, and the cheapest of all costs %g: %+v", n, plan.Cost(), plan.Bound, want, p)
+		}
+		if plan.Gap() < 1e-6 {
+			proved++
+		}
+		for _, start := range plan.Starts {
+			if start.Run != Refused {
+				held++
+				break
+			}
+		}
+	}
+	t.Logf("of %d tiny plans %d are proved by their bound, %d are not the cheapest, and %d run something", cases, proved, dearer, held)
+	if proved < cases/10 || dearer > cases/40 || held < cases/3 {
+		t.Errorf("%d plans are proved, %d are not the cheapest, and %d run something", proved, dearer, held)
+	}
 }
 
 // Proved plans of tiny problems are the cheapest of all, of a thousand in the long form. So are nearly all others: the search is
