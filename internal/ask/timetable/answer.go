@@ -62,6 +62,7 @@ type Rented struct {
 	OnDemand int64        `json:"on_demand"`
 	Reserved int64        `json:"reserved"`
 	Spot     int64        `json:"spot,omitempty"`
+	Started  int64        `json:"started,omitempty"` // that were not there in the hour before, where a start has a price
 	Cost     money.Amount `json:"cost"`
 	Price    money.Amount `json:"price"`
 }
@@ -255,11 +256,13 @@ func (g *grid) hour(hour int, p *schedule.Plan) (h Hour) {
 	for v := range g.types {
 		row := v*g.hours + hour
 		r := g.rent(row, p.VMs[row])
+		started, starting := g.started(row, p.VMs)
+		r.Started, r.Cost.Decimal = started, r.Cost.Add(starting)
 		r.Price = money.Round(p.Prices[row])
 		if g.named() {
 			h.ByType = append(h.ByType, TypeHour{g.types[v].Name, r})
 		}
-		h.VMs, h.OnDemand, h.Reserved, h.Spot, h.Cost.Decimal = h.VMs+r.VMs, h.OnDemand+r.OnDemand, h.Reserved+r.Reserved, h.Spot+r.Spot, h.Cost.Add(r.Cost.Decimal)
+		h.VMs, h.OnDemand, h.Reserved, h.Spot, h.Started, h.Cost.Decimal = h.VMs+r.VMs, h.OnDemand+r.OnDemand, h.Reserved+r.Reserved, h.Spot+r.Spot, h.Started+r.Started, h.Cost.Add(r.Cost.Decimal)
 		if v == 0 || r.Price.LessThan(h.Price.Decimal) {
 			h.Price = r.Price
 		}
@@ -294,9 +297,7 @@ func (g *grid) earlier(p *schedule.Plan) (all []OnType) {
 
 // cost adds a plan up.
 func (g *grid) cost(p *schedule.Plan) (c Cost) {
-	for row, vms := range p.VMs {
-		c.Bill.Decimal = c.Bill.Add(g.rent(row, vms).Cost.Decimal)
-	}
+	c.Bill.Decimal = g.rented(p.VMs)
 	for _, s := range g.told(p) {
 		if s.Run == schedule.Refused {
 			c.ValueRefused.Decimal = c.ValueRefused.Add(g.classes[s.Class].penalty.Mul(decimal.NewFromInt(s.Jobs)))
@@ -409,6 +410,7 @@ func (a *Answer) explain(q *Question) {
 	say("bill", "", fmt.Sprintf("From %s until %s the VM bill is %s %s, for %s of %s.", words.Moment(start), words.Moment(end), words.CentsOf(a.Cost.Bill), a.Currency,
 		words.Number(arrived-refused), words.Counted(words.Number(arrived), "execution")),
 		words.Money("bill", a.Cost.Bill, a.Currency), words.Count("executions", arrived, "executions"))
+	a.explainStarts(q)
 	if q.PlaceAll {
 		say("place_all", "", "That is where all run that find room; plans of the hours refuse those that are not worth their VMs.")
 	}

@@ -23,6 +23,8 @@ type Before struct {
 	Counted []float64 `json:"counted,omitempty"`
 	// Leases tells what leases show of classes whose jobs ask for them. Without any the schedule before counts as followed.
 	Leases []HourLeases `json:"leases,omitempty"`
+	// VMs are those that are there when the first hour begins, by type in the order of the supply. Without them there are none.
+	VMs []int64 `json:"vms,omitempty"`
 	// atOnce tells of classes whose executions started as they arrived, from when on.
 	atOnce map[string]time.Time
 }
@@ -35,7 +37,7 @@ type WaitingJobs struct {
 }
 
 var (
-	beforeShape  = strict.NewShape("what the time before leaves", nil, "waiting", "running", "counted", "leases")
+	beforeShape  = strict.NewShape("what the time before leaves", nil, "waiting", "running", "counted", "leases", "vms")
 	waitingShape = strict.NewShape("executions that wait", []string{"class", "arrived", "jobs"})
 	leasesShape  = strict.NewShape("what leases show", []string{"class", "hour", "started", "running", "waiting", "missed"})
 	runningShape = strict.NewShape("executions that run", []string{"class", "arrived", "start", "run_s", "jobs", "map_slots", "reduce_slots"}, "type")
@@ -85,6 +87,8 @@ func readBefore(r *strict.Reader, b *Before, limits capacity.Limits) {
 			})
 		case "counted":
 			b.Counted = strict.List(r, "of parts of executions by class", limits.Classes, (*strict.Reader).Float)
+		case "vms":
+			b.VMs = strict.List(r, "of VMs by type", limits.VMTypes, (*strict.Reader).Whole)
 		case "leases":
 			b.Leases = strict.List(r, "of what leases show", maxCarried, readLeases)
 		}
@@ -149,6 +153,7 @@ func (q *Question) checkBefore(c *strict.Checker) {
 		on[s.Class] = s.Type
 	})
 	q.Before.checkLeases(c, start, class, hour)
+	q.checkVMs(c)
 	if n := len(q.Before.Counted); n > 0 && n != len(q.Problem.Classes) {
 		c.Refuse("counted", "range", "Here are parts of executions of %d classes; the problem has %d.", n, len(q.Problem.Classes))
 	}

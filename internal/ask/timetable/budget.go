@@ -11,10 +11,10 @@ import (
 )
 
 // takesBudget reports whether schedules can keep to a problem's budget: one for the VMs of an hour, where there is one kind of them
-// without spot. There it bounds the VMs of an hour, as a quota does.
+// without spot, and a start costs nothing. There it bounds the VMs of an hour, as a quota does.
 func takesBudget(p *capacity.Problem) bool {
 	types := p.Supply.Types()
-	return p.Budget.VMCost != nil && p.Budget.Total == nil && len(types) == 1 && types[0].Spot == nil && p.PeriodSeconds == 3600
+	return p.Budget.VMCost != nil && p.Budget.Total == nil && len(types) == 1 && types[0].Spot == nil && types[0].Start == nil && p.PeriodSeconds == 3600
 }
 
 // overdrawn is an hour whose contracts alone cost more than the budget.

@@ -100,6 +100,7 @@ func QuestionOf(o horizon.Outlook, end time.Time, before *Before) (q Question, w
 		return q, nil, err
 	}
 	q = Question{Problem: h.Problem, Contracts: h.Contracts, Periods: h.Periods, Earlier: h.Earlier, Before: before}
+	q.settleVMs()
 	q.OneType = before != nil && len(h.Problem.Supply.VMTypes) > 1 // as the plan of an hour has one deadline for a class
 	if slices.ContainsFunc(h.Problem.Classes, func(c capacity.Class) bool { return c.Due != "" }) {
 		q.TimeZone = o.Cluster.TimeZone
@@ -133,6 +134,7 @@ func timeOf(o horizon.Outlook, end time.Time, before *Before) (h horizon.Horizon
 	if err := schedulable(&h.Problem, warn); err != nil {
 		return h, nil, err
 	}
+	takeStarts(&h.Problem, &o, warn)
 	if before == nil {
 		for k := range h.Problem.Classes {
 			if c := &h.Problem.Classes[k]; c.MayWait() && slices.ContainsFunc(h.Earlier, func(p horizon.HorizonPeriod) bool { return p.Arrivals[k] > 0 }) {

@@ -141,6 +141,7 @@ func (f *Followed) Leaves(hour time.Time, types Types, classes []capacity.Class,
 		}
 	}
 	waiting := map[WaitingJobs]int64{}
+	b.VMs = f.thereBefore(hour, types)
 	if f != nil {
 		f.leave(b, hour, types, classes, ledgers, waiting, f.refused(admitted))
 	}

@@ -190,7 +190,7 @@ func (g *grid) tooMany() bool {
 }
 
 // recount lowers the VMs of a plan to those that its executions need. Its loads are sums of parts that are rounded up, and may
-// be a VM too high where they fill whole VMs.
+// be a VM too high where they fill whole VMs. Where starting VMs costs something, some stay without work.
 func (g *grid) recount(p *schedule.Plan) {
 	load := make([]float64, len(p.VMs))
 	for held := range 2 { // what started before comes first
@@ -208,13 +208,24 @@ func (g *grid) recount(p *schedule.Plan) {
 			}
 		}
 	}
+	was := g.rented(p.VMs)
 	for row, x := range load {
 		if vms := int64(math.Ceil(x - vmNoise*max(1, x))); vms < p.VMs[row] {
-			was, is := g.rent(row, p.VMs[row]), g.rent(row, vms)
 			p.VMs[row] = vms
-			p.Rented -= was.Cost.Sub(is.Cost.Decimal).InexactFloat64()
 		}
 	}
+	whole := schedule.Problem{Supply: g.tiers(), Starting: g.startings()}
+	whole.Held(p.VMs)
+	p.Rented -= was.Sub(g.rented(p.VMs)).InexactFloat64()
+}
+
+// rented returns what VMs cost, with their starts.
+func (g *grid) rented(vms []int64) (sum decimal.Decimal) {
+	for row, n := range vms {
+		_, starting := g.started(row, vms)
+		sum = sum.Add(g.rent(row, n).Cost.Decimal).Add(starting)
+	}
+	return sum
 }
 
 // classOf returns the class of a start, which may be one of executions that started before.
@@ -523,16 +534,21 @@ func (g *grid) forced(x *gridClass) float64 {
 	})
 }
 
-// problem returns the grid as a problem in plain numbers. What is billed always is no part of it.
-func (g *grid) problem() schedule.Problem {
-	p := schedule.Problem{Unit: g.unit, Rounded: g.rounded}
+// tiers returns the supply by row in plain numbers.
+func (g *grid) tiers() (all [][]schedule.Tier) {
 	for _, sources := range g.sources {
 		var tiers []schedule.Tier
 		for i := range sources {
 			tiers = append(tiers, schedule.Tier{VMs: sources[i].vms, Price: sources[i].margin().InexactFloat64()})
 		}
-		p.Supply = append(p.Supply, tiers)
+		all = append(all, tiers)
 	}
+	return all
+}
+
+// problem returns the grid as a problem in plain numbers. What is billed always is no part of it.
+func (g *grid) problem() schedule.Problem {
+	p := schedule.Problem{Unit: g.unit, Rounded: g.rounded, Supply: g.tiers(), Starting: g.startings()}
 	for _, s := range g.spots {
 		p.Spot = append(p.Spot, s.Spot)
 	}

@@ -57,7 +57,7 @@ func Shape(name string, must []string, may ...string) *strict.Shape {
 // ReadWith reads a document of a shape. Its members are those of a schedule's question, and those that more has.
 func ReadWith(data []byte, shape *strict.Shape, limits capacity.Limits, more map[string]func(*strict.Reader), overrides ...func(*capacity.Options)) (Question, error) {
 	h := horizon.Horizon{Problem: capacity.Problem{PeriodSeconds: 3600, Options: capacity.DefaultOptions()}}
-	limits.Due = true
+	limits.Due, limits.Start = true, true
 	r := strict.NewReader(data)
 	var before *Before
 	zone, all, one := "", false, false
@@ -100,6 +100,7 @@ func (q *Question) check(c *strict.Checker) {
 	h.Check(c)
 	q.checkTaken(c)
 	q.checkHours(c)
+	q.checkStarts(c)
 	q.checkBefore(c)
 	if c.Sound() {
 		q.checkDue(c)
@@ -119,7 +120,7 @@ func (q *Question) checkTaken(c *strict.Checker) {
 			c.Refuse(member, "not_taken", "%s", detail)
 		}
 	}
-	refuse(p.Budget != nil && !takesBudget(p), "budget", "A schedule keeps to a budget for the VMs of each hour (vm_cost), where there is one kind of VM without spot and period_s is 3600. Leave it out.")
+	refuse(p.Budget != nil && !takesBudget(p), "budget", "A schedule keeps to a budget for the VMs of each hour (vm_cost), where there is one kind of VM without spot, a start has no price and period_s is 3600. Leave it out.")
 	c.Enter("options")
 	refuse(p.Options.Integrality == capacity.Relaxed, "integrality", "A schedule starts whole executions on whole VMs; leave this out.")
 	refuse(p.Options.Sharing == capacity.Dedicated, "sharing", "In a schedule the classes share VMs; leave this out.")

@@ -19,6 +19,7 @@ type Limits struct {
 	Contracts int // of all types together
 	VMTypes   int
 	Due       bool // classes may say until when an execution must have ended
+	Start     bool // the supply may say what starting a VM costs
 }
 
 // DefaultLimits returns the limits of a service that strangers may use.

@@ -8,18 +8,25 @@ import (
 )
 
 var (
-	supplyShape   = strict.NewShape("the supply", nil, "contracts", "on_demand", "spot", "vm_types")
-	vmTypeShape   = strict.NewShape("a VM type", []string{"name", "on_demand"}, "contracts", "spot")
-	contractShape = strict.NewShape("a contract", []string{"name", "vms", "price"}, "billing")
-	onDemandShape = strict.NewShape("on-demand supply", []string{"price"}, "quota")
-	spotShape     = strict.NewShape("spot supply", []string{"price", "max_share"})
-	budgetShape   = strict.NewShape("the budget", nil, "vm_cost", "total")
+	supplyShape = strict.NewShape("the supply", nil, "contracts", "on_demand", "spot", "vm_types")
+	vmTypeShape = strict.NewShape("a VM type", []string{"name", "on_demand"}, "contracts", "spot")
+	// With starts, where schedules are asked for.
+	startSupplyShape = strict.NewShape("the supply", nil, "contracts", "on_demand", "spot", "vm_types", "start")
+	startVMTypeShape = strict.NewShape("a VM type", []string{"name", "on_demand"}, "contracts", "spot", "start")
+	vmStartShape     = strict.NewShape("what starting a VM costs", []string{"price"}, "min_billed_s")
+	contractShape    = strict.NewShape("a contract", []string{"name", "vms", "price"}, "billing")
+	onDemandShape    = strict.NewShape("on-demand supply", []string{"price"}, "quota")
+	spotShape        = strict.NewShape("spot supply", []string{"price", "max_share"})
+	budgetShape      = strict.NewShape("the budget", nil, "vm_cost", "total")
 )
 
 // readSupply reads either form: one kind of VM, or vm_types and then nothing else.
 func readSupply(r *strict.Reader, s *Supply, limits Limits) {
-	isObject := r.Space() == '{'
-	had := r.Object(supplyShape, func(name string) {
+	isObject, shape := r.Space() == '{', supplyShape
+	if limits.Start {
+		shape = startSupplyShape
+	}
+	had := r.Object(shape, func(name string) {
 		switch name {
 		case "contracts":
 			s.Contracts = strict.List(r, "of contracts", limits.Contracts, ReadContract)
@@ -28,21 +35,23 @@ func readSupply(r *strict.Reader, s *Supply, limits Limits) {
 		case "spot":
 			s.Spot = new(Spot)
 			readSpot(r, s.Spot)
+		case "start":
+			s.Start = readVMStart(r)
 		case "vm_types":
 			readVmTypes(r, s, limits)
 		}
 	})
 	switch {
 	case !isObject:
-	case had.Has(supplyShape, "vm_types"):
-		for _, name := range [...]string{"contracts", "on_demand", "spot"} {
-			if had.Has(supplyShape, name) {
+	case had.Has(shape, "vm_types"):
+		for _, name := range [...]string{"contracts", "on_demand", "spot", "start"} {
+			if (limits.Start || name != "start") && had.Has(shape, name) {
 				r.Enter(name)
 				r.Found("not_here", besideTypes(name), nil)
 				r.Leave()
 			}
 		}
-	case !had.Has(supplyShape, "on_demand"):
+	case !had.Has(shape, "on_demand"):
 		r.Missing("on_demand", "the supply")
 	}
 }
@@ -66,7 +75,11 @@ func readVmTypes(r *strict.Reader, s *Supply, limits Limits) {
 }
 
 func ReadVMType(r *strict.Reader, t *VMTypeSupply, limits Limits) {
-	r.Object(vmTypeShape, func(name string) {
+	shape := vmTypeShape
+	if limits.Start {
+		shape = startVMTypeShape
+	}
+	r.Object(shape, func(name string) {
 		switch name {
 		case "name":
 			t.Name, _ = r.Text()
@@ -77,6 +90,8 @@ func ReadVMType(r *strict.Reader, t *VMTypeSupply, limits Limits) {
 		case "spot":
 			t.Spot = new(Spot)
 			readSpot(r, t.Spot)
+		case "start":
+			t.Start = readVMStart(r)
 		}
 	})
 }
@@ -123,6 +138,18 @@ func readSpot(r *strict.Reader, s *Spot) {
 			r.Float(&s.MaxShare)
 		}
 	})
+}
+
+func readVMStart(r *strict.Reader) *VMStart {
+	s := new(VMStart)
+	r.Object(vmStartShape, func(name string) {
+		if name == "price" {
+			money.Read(r, &s.Price)
+		} else {
+			r.Float(&s.MinBilledSeconds)
+		}
+	})
+	return s
 }
 
 func readBudget(r *strict.Reader, b *Budget) {

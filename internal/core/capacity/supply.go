@@ -14,6 +14,7 @@ type Supply struct {
 	Contracts []Contract     `json:"contracts,omitempty"`
 	OnDemand  OnDemand       `json:"on_demand"` // left out with VMTypes
 	Spot      *Spot          `json:"spot,omitempty"`
+	Start     *VMStart       `json:"start,omitempty"`
 	VMTypes   []VMTypeSupply `json:"vm_types,omitempty"`
 }
 
@@ -23,6 +24,7 @@ type VMTypeSupply struct {
 	Contracts []Contract `json:"contracts,omitempty"`
 	OnDemand  OnDemand   `json:"on_demand"`
 	Spot      *Spot      `json:"spot,omitempty"`
+	Start     *VMStart   `json:"start,omitempty"`
 }
 
 // Types is the supply as a list of types: one without a name where the problem has a single kind.
@@ -30,7 +32,7 @@ func (s Supply) Types() []VMTypeSupply {
 	if len(s.VMTypes) > 0 {
 		return s.VMTypes
 	}
-	return []VMTypeSupply{{Contracts: s.Contracts, OnDemand: s.OnDemand, Spot: s.Spot}}
+	return []VMTypeSupply{{Contracts: s.Contracts, OnDemand: s.OnDemand, Spot: s.Spot, Start: s.Start}}
 }
 
 // MarshalJSON leaves on_demand out of a supply of several types.
@@ -72,6 +74,16 @@ type Spot struct {
 	Price    money.Amount `json:"price"`
 	MaxShare float64      `json:"max_share"` // 0 to 1
 }
+
+// VMStart says what it costs to start a VM. Only schedules plan with it.
+type VMStart struct {
+	Price money.Amount `json:"price"`
+	// MinBilledSeconds is for how long a VM is billed at least. Schedules bill whole hours, so that up to one changes nothing.
+	MinBilledSeconds float64 `json:"min_billed_s,omitzero"`
+}
+
+// mostBilled is the longest least time for which a VM is billed that schedules plan with.
+const mostBilled = 3600
 
 // Budget is the most that may be spent per period; nil limits nothing.
 type Budget struct {

@@ -19,7 +19,7 @@ func (s Supply) check(c *strict.Checker) {
 		name  string
 		given bool
 	}{
-		{"contracts", s.Contracts != nil}, {"on_demand", s.OnDemand.Quota != nil || !s.OnDemand.Price.IsZero()}, {"spot", s.Spot != nil},
+		{"contracts", s.Contracts != nil}, {"on_demand", s.OnDemand.Quota != nil || !s.OnDemand.Price.IsZero()}, {"spot", s.Spot != nil}, {"start", s.Start != nil},
 	} {
 		if beside.given {
 			c.Refuse(beside.name, "not_here", "%s", besideTypes(beside.name))
@@ -69,6 +69,14 @@ func (t VMTypeSupply) check(c *strict.Checker, owners map[string]string) {
 		c.Enter("spot")
 		money.Check(c, "price", "The price", t.Spot.Price)
 		c.Number("max_share", "The share of spot VMs", "", t.Spot.MaxShare, 1)
+		c.Leave()
+	}
+	if t.Start != nil {
+		c.Enter("start")
+		money.Check(c, "price", "The price", t.Start.Price)
+		if s := t.Start.MinBilledSeconds; !(s >= 0 && s <= mostBilled) {
+			c.Refuse("min_billed_s", "range", "A VM is billed for %s s at least; schedules bill whole hours, and plan with no more than %d s. Give that or less, or leave it out.", fault.Plain(s), mostBilled)
+		}
 		c.Leave()
 	}
 }

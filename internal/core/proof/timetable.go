@@ -21,9 +21,10 @@ type Timetable struct {
 
 // TimedType is a type of VMs over the hours. Its name is empty where there is one kind of VM.
 type TimedType struct {
-	Name  string
-	Hours []supply.Hour
-	Held  []*big.Rat // VMs in each hour of executions that started before
+	Name   string
+	Hours  []supply.Hour
+	Held   []*big.Rat     // VMs in each hour of executions that started before
+	Starts *supply.Starts // nil where starting VMs costs nothing
 }
 
 // TimedOffer is VMs of the type On that may be bought, at most Max. One costs Fixed, and Price in each hour in which it is used, from
@@ -74,7 +75,8 @@ type TimedStart struct {
 	Jobs, Map, Reduce         int64
 }
 
-// TimedTotals adds a timetable up. No timetable costs less than Bound. VMs are the fewest whole ones for each type and hour.
+// TimedTotals adds a timetable up. No timetable costs less than Bound. VMs are the fewest whole ones for each type and hour, with those
+// that are cheaper to keep than to start again.
 type TimedTotals struct {
 	Rented, Refused, Bound *big.Rat
 	VMs                    [][]int64
@@ -88,6 +90,11 @@ const longestRun = 24 * 366
 func (t *Timetable) Check(starts []TimedStart, earlier []int) (sum TimedTotals, faults []string) {
 	sum, load, faults := t.place(starts, earlier)
 	for v := range t.Types {
+		vms := make([]int64, t.hours())
+		for h := range vms {
+			vms[h] = t.Types[v].Hours[h].VMs
+		}
+		sum.Rented.Add(sum.Rented, t.Types[v].starting(vms))
 		for h := range t.Types[v].Hours {
 			hour := &t.Types[v].Hours[h]
 			cost, ok := hour.Cost(hour.VMs)
@@ -106,6 +113,14 @@ func (t *Timetable) Check(starts []TimedStart, earlier []int) (sum TimedTotals, 
 	}
 	sum.Bound = t.bound()
 	return sum, faults
+}
+
+// starting returns what the starts of VMs cost.
+func (t *TimedType) starting(vms []int64) *big.Rat {
+	if t.Starts == nil {
+		return zero()
+	}
+	return mul(t.Starts.Price, whole(t.Starts.Count(vms)))
 }
 
 // CheckFewest is Check on the fewest VMs that the starts need.
@@ -144,6 +159,7 @@ func (t *Timetable) CheckAtOnce(starts []TimedStart, earlier []int) (sum TimedTo
 		}
 	}
 	for v := range sum.VMs {
+		sum.Rented.Add(sum.Rented, t.Types[v].starting(sum.VMs[v]))
 		for h, vms := range sum.VMs[v] {
 			cost, ok := t.Types[v].Hours[h].Cost(vms)
 			if sum.Rented.Add(sum.Rented, cost); !ok {
@@ -216,6 +232,9 @@ func (t *Timetable) place(starts []TimedStart, earlier []int) (sum TimedTotals, 
 		sum.VMs = append(sum.VMs, nil)
 		for _, x := range load[v] {
 			sum.VMs[v] = append(sum.VMs[v], Ceil(x).Int64())
+		}
+		if of := &t.Types[v]; of.Starts != nil {
+			of.Starts.Stay(of.Hours, sum.VMs[v])
 		}
 	}
 	return sum, load, faults

@@ -8,8 +8,16 @@ func (t *Timetable) bound() *big.Rat {
 	bound := zero()
 	prices := make([][]*big.Rat, len(t.Types))
 	for v := range t.Types {
+		if of := &t.Types[v]; of.Starts != nil {
+			var ok bool
+			if prices[v], ok = of.Starts.Bound(of.Hours, bound); !ok {
+				return zero()
+			}
+		}
 		for h := range t.Types[v].Hours {
-			prices[v] = append(prices[v], t.Types[v].Hours[h].Bound(bound))
+			if t.Types[v].Starts == nil {
+				prices[v] = append(prices[v], t.Types[v].Hours[h].Bound(bound))
+			}
 			if h < len(t.Types[v].Held) {
 				bound.Add(bound, mul(t.Types[v].Held[h], prices[v][h]))
 			}

@@ -113,6 +113,9 @@ type master struct {
 
 func newMaster(p *pricing, arrivals []arrival) *master {
 	m := &master{p: p, arrivals: arrivals, rounds: mostRounds, known: make([]map[option]bool, len(arrivals))}
+	if len(p.Starting) > 0 {
+		m.rounds = startRounds
+	}
 	for i := range m.known {
 		m.known[i] = map[option]bool{}
 	}
@@ -124,6 +127,8 @@ func newMaster(p *pricing, arrivals []arrival) *master {
 const (
 	nearShare  = 0.002
 	mostRounds = 3
+	// Where starts of VMs cost something, what one hour costs depends on others, and prices settle more slowly.
+	startRounds = 8
 	// Where all that has no room is refused in the first program, each one finds the next cheapest hours.
 	refusedRounds = 20
 	mostColumns   = 300_000 // of a program that may be solved in seconds

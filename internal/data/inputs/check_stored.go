@@ -129,6 +129,9 @@ func (v VMType) check(k *strict.Checker) {
 		k.Number("max_share", "The share of spot VMs", "", v.Spot.MaxShare, 1)
 		k.Leave()
 	}
+	if v.StartPrice != nil {
+		money.Check(k, "start_price", "The price of a start", *v.StartPrice)
+	}
 	machine := func(member, what string, x *float64) {
 		if x != nil {
 			k.Number(member, what, "", *x, maxMachine)

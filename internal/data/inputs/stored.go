@@ -38,6 +38,8 @@ type VMType struct {
 	Quota       *int64     `json:"quota"` // maximum rented on demand at once; null is no limit
 	InUse       bool       `json:"in_use"`
 	Spot        *SpotTerms `json:"spot,omitempty"` // none: no spot VMs
+	// StartPrice is paid for each VM that is started. Schedules alone plan with it.
+	StartPrice *money.Amount `json:"start_price,omitempty"`
 	// The size of a machine of the type; no plan depends on it. Nil is unknown.
 	VCPU      *float64 `json:"vcpu,omitempty"`
 	MemoryGiB *float64 `json:"memory_gib,omitempty"`

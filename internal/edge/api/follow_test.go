@@ -3,6 +3,7 @@ package api
 import (
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -11,6 +12,8 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"example.org/headroom/internal/ask/recheck/timetables"
+	"example.org/headroom/internal/ask/timetable"
+	"example.org/headroom/internal/core/capacity"
 	"example.org/headroom/internal/core/proof"
 	"example.org/headroom/internal/service/app"
 	"example.org/headroom/internal/service/plans"
@@ -472,4 +475,50 @@ func TestSchedulesThatCannotBeRead(t *testing.T) {
 	if s.ask(s.admin, "GET", "/v1/clusters/lab/schedules/current", nil).want(t, 200).into(t, &f); f.Answer == nil {
 		t.Errorf("got %+v", f)
 	}
+}
+
+// Schedules that plans follow count what starting VMs costs. They start fewer, and begin with the VMs of the hour before. Beside spot VMs
+// the price is left out, and a warning says so.
+func TestFollowedSchedulesCountStarts(t *testing.T) {
+	t.Parallel()
+	var clock atomic.Int64
+	clock.Store(time.Date(2026, 3, 2, 0, 10, 0, 0, time.UTC).Unix())
+	s := newService(t, func(c *app.Config) { c.Clock = func() time.Time { return time.Unix(clock.Load(), 0).UTC() } })
+	s.waiting("lab")
+	starts := func() (f plans.Following, n int64) {
+		t.Helper()
+		s.ask(s.admin, "POST", "/v1/clusters/lab/plans", nil).want(t, 201)
+		s.ask(s.admin, "GET", "/v1/clusters/lab/schedules/current", nil).want(t, 200).into(t, &f)
+		if f.Question == nil {
+			t.Fatalf("nothing is followed: %s", f.Without)
+		}
+		for _, wrong := range timetables.Check(*f.Question, *f.Answer) {
+			t.Errorf("%s: %s", wrong.Pointer, wrong.Detail)
+		}
+		was := int64(0)
+		for _, h := range f.Answer.Hours {
+			n += max(0, h.VMs-was)
+			was = h.VMs
+		}
+		return f, n
+	}
+	_, before := starts()
+	s.ask(s.admin, "PUT", "/v1/clusters/lab/vm-types/m", `{"name":"m","start_price":"2.5"}`, "If-Match", `"1"`).want(t, 200)
+	f, after := starts()
+	if start := f.Question.Problem.Supply.Start; start == nil || start.Price.String() != "2.50" || after >= before || f.Answer.Hours[0].Started != f.Answer.Hours[0].VMs {
+		t.Errorf("a start costs %v, and VMs are started %d times, of %d before: %+v", start, after, before, f.Answer.Hours[0])
+	}
+	clock.Add(3600)
+	next, _ := starts()
+	if vms := next.Question.Before.VMs; len(vms) != 1 || vms[0] != f.Answer.Hours[0].VMs {
+		t.Errorf("an hour later %v VMs are there before, and %d were planned", vms, f.Answer.Hours[0].VMs)
+	}
+	s.ask(s.admin, "PUT", "/v1/clusters/lab/vm-types/m", `{"name":"m","start_price":"2.5","spot":{"max_share":0.5}}`, "If-Match", `"2"`).want(t, 200)
+	s.ask(s.admin, "POST", "/v1/clusters/lab/prices", `{"vm_type":"m","purchase":"spot","price":"1","from":"2026-03-02T00:00:00Z","until":null}`).want(t, 201)
+	var asked timetable.Answer
+	s.ask(s.admin, "POST", "/v1/clusters/lab/schedules", `{"from":"2026-03-02T02:00:00Z","until":"2026-03-02T06:00:00Z"}`).want(t, 200).into(t, &asked)
+	if !slices.ContainsFunc(asked.Warnings, func(w capacity.Warning) bool { return w.Code == "starts_left_out" }) {
+		t.Errorf("beside spot VMs nothing says that starts are left out: %v", asked.Warnings)
+	}
+	s.ask(s.admin, "PUT", "/v1/clusters/lab/vm-types/m", `{"name":"m","start_price":"-1"}`, "If-Match", `"3"`).want(t, 400)
 }

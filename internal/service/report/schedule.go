@@ -26,6 +26,10 @@ func ScheduleText(w io.Writer, a timetable.Answer) error {
 	if spot {
 		columns = append(columns, "Spot")
 	}
+	starts := slices.ContainsFunc(a.Hours, func(h timetable.Hour) bool { return h.Started > 0 })
+	if starts {
+		columns = append(columns, "Started")
+	}
 	if len(a.Hours) > 0 {
 		for _, t := range a.Hours[0].ByType {
 			columns = append(columns, visible(t.Type, 0))
@@ -35,6 +39,9 @@ func ScheduleText(w io.Writer, a timetable.Answer) error {
 		row := []Cell{Time(h.Start), whole(h.VMs), whole(h.OnDemand), whole(h.Reserved), {cents(h.Cost), true}}
 		if spot {
 			row = append(row, whole(h.Spot))
+		}
+		if starts {
+			row = append(row, whole(h.Started))
 		}
 		for _, t := range h.ByType {
 			row = append(row, whole(t.VMs))

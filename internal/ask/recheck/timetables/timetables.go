@@ -105,6 +105,12 @@ func (s *scheduled) prepareTable() {
 	}
 	for _, t := range p.Supply.Types() {
 		of := proof.TimedType{Name: t.Name}
+		if t.Start != nil {
+			of.Starts = &supply.Starts{Price: t.Start.Price.Rat()}
+			if b := s.question.Before; b != nil && len(s.table.Types) < len(b.VMs) {
+				of.Starts.Before = b.VMs[len(s.table.Types)]
+			}
+		}
 		for i := range s.question.Periods {
 			for range s.question.Periods[i].End().Sub(s.question.Periods[i].Start) / time.Hour {
 				of.Hours = append(of.Hours, s.sources(&t, &s.question.Periods[i], len(of.Hours)))
@@ -513,27 +519,46 @@ func (s *scheduled) checkRows(at string, rows []timetable.Start, refused []timet
 func (s *scheduled) checkHours(same func(at string, got, want *big.Rat)) {
 	for h := range s.answer.Hours {
 		x, at := &s.answer.Hours[h], fmt.Sprintf("/hours/%d", h)
-		var vms, onDemand, spot int64
+		var vms, onDemand, spot, started int64
 		cost, least := new(big.Rat), x.Price
 		for v := range s.table.Types {
 			sum, rented, cheap := s.table.Types[v].Hours[h].Lines()
 			vms, onDemand, spot = vms+s.table.Types[v].Hours[h].VMs, onDemand+rented, spot+cheap
-			if cost.Add(cost, sum); len(x.ByType) == 0 {
+			begun, starting := s.startedIn(v, h)
+			started += begun
+			if cost.Add(cost, sum.Add(sum, starting)); len(x.ByType) == 0 {
 				continue
 			}
 			of := fmt.Sprintf("%s/by_type/%d", at, v)
-			s.checkLines(of, &x.ByType[v].Rented, x.ByType[v].VMs, rented, cheap)
+			s.checkLines(of, &x.ByType[v].Rented, x.ByType[v].VMs, rented, cheap, begun)
 			if same(of+"/cost", x.ByType[v].Cost.Rat(), sum); v == 0 || x.ByType[v].Price.LessThan(least.Decimal) {
 				least = x.ByType[v].Price
 			}
 		}
-		s.checkLines(at, &x.Rented, vms, onDemand, spot)
+		s.checkLines(at, &x.Rented, vms, onDemand, spot, started)
 		same(at+"/price", x.Price.Rat(), least.Rat())
 		same(at+"/cost", x.Cost.Rat(), cost)
 	}
 }
 
-func (s *scheduled) checkLines(at string, x *timetable.Rented, vms, onDemand, spot int64) {
+// startedIn returns the VMs of a type that are started for an hour, and what that costs. They are none where it costs nothing.
+func (s *scheduled) startedIn(v, h int) (n int64, cost *big.Rat) {
+	of := &s.table.Types[v]
+	if of.Starts == nil {
+		return 0, new(big.Rat)
+	}
+	was := of.Starts.Before
+	if h > 0 {
+		was = of.Hours[h-1].VMs
+	}
+	n = max(0, of.Hours[h].VMs-was)
+	return n, new(big.Rat).Mul(of.Starts.Price, new(big.Rat).SetInt64(n))
+}
+
+func (s *scheduled) checkLines(at string, x *timetable.Rented, vms, onDemand, spot, started int64) {
+	if x.Started != started {
+		s.wrong(at+"/started", "It is %d, and follows as %d.", x.Started, started)
+	}
 	if x.VMs != vms || x.OnDemand != onDemand || x.Spot != spot || x.Reserved != vms-onDemand-spot {
 		s.wrong(at, "Of %d VMs %d are on demand, %d of contracts and %d spot; %d are, %d of them on demand and %d spot.", x.VMs, x.OnDemand, x.Reserved, x.Spot, vms, onDemand, spot)
 	}

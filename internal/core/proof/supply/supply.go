@@ -46,15 +46,20 @@ func (h *Hour) Bound(bound *big.Rat) (price *big.Rat) {
 			bound.Add(bound, gain.Mul(p.vms, smaller(new(big.Rat), gain)))
 		}
 	}
+	h.fixed(bound)
+	return price
+}
+
+// fixed adds what an hour costs in any case.
+func (h *Hour) fixed(sum *big.Rat) {
 	for _, s := range h.Supply {
 		if s.Always {
-			bound.Add(bound, times(s.Price.Rat(), s.VMs))
+			sum.Add(sum, times(s.Price.Rat(), s.VMs))
 		}
 	}
 	if h.Paid != nil {
-		bound.Add(bound, h.Paid)
+		sum.Add(sum, h.Paid)
 	}
-	return price
 }
 
 // Lines returns what the rented VMs of an hour cost, how many of them are on demand, where contracts at the same price come

@@ -1712,6 +1712,10 @@ var (
 		{"slow_start", &Shape{Kind: Number, Rules: "gte=0,lte=1"}},
 		{"value", &Shape{Kind: Number, Rules: "gt=0,lte=1e+09"}},
 	}, Required: []string{"kind"}, Closed: true}
+	shapeVMStart = Shape{Kind: Object, Members: []Member{
+		{"min_billed_s", &Shape{Kind: Number, Rules: "gte=0,lte=3600"}},
+		{"price", &shapeMoney},
+	}, Required: []string{"price"}, Closed: true}
 	shapeVMType = Shape{Kind: Object, Members: []Member{
 		{"created_at", &Shape{Kind: Time, Rules: "moment"}},
 		{"description", &Shape{Kind: Text, Rules: "max=2000"}},
@@ -1721,6 +1725,7 @@ var (
 		{"name", &shapeName},
 		{"quota", &Shape{Kind: Whole, Nullable: true, Rules: "whole,int64,gte=0,lte=1e+09"}},
 		{"spot", &shapeSpotTerms},
+		{"start_price", &shapeMaybeMoney},
 		{"updated_at", &Shape{Kind: Time, Rules: "moment"}},
 		{"vcpu", &Shape{Kind: Number, Nullable: true, Rules: "gte=0,lte=1e+06"}},
 		{"version", &Shape{Kind: Whole, Rules: "whole,int64"}},
@@ -1730,6 +1735,7 @@ var (
 		{"name", &shapeName},
 		{"on_demand", &shapeOnDemand},
 		{"spot", &shapeSpot},
+		{"start", &shapeVMStart},
 	}, Required: []string{"name", "on_demand"}, Closed: true}
 	shapeWarning = Shape{Kind: Object, Members: []Member{
 		{"code", &Shape{Kind: Text}},

@@ -3617,6 +3617,7 @@ export type ScheduleBefore = {
   counted?: Array<number>;
   leases?: Array<HourLeases>;
   running?: Array<ScheduledStart>;
+  vms?: Array<number>;
   waiting?: Array<WaitingExecutions>;
 };
 
@@ -3634,6 +3635,7 @@ export type ScheduleHour = {
   reserved: number;
   spot?: number;
   start: string;
+  started?: number;
   vms: number;
 };
 
@@ -3712,6 +3714,7 @@ export type ScheduleTypeHour = {
   price: (Amount);
   reserved: number;
   spot?: number;
+  started?: number;
   type: string;
   vms: number;
 };
@@ -4206,6 +4209,7 @@ export type Supply = {
   contracts?: Array<SupplyContract>;
   on_demand?: OnDemand;
   spot?: Spot;
+  start?: VMStart;
   vm_types?: Array<VMTypeSupply>;
 };
 
@@ -4447,6 +4451,11 @@ export type VMMeasurement = {
   vms: number;
 };
 
+export type VMStart = {
+  min_billed_s?: number;
+  price: Money;
+};
+
 export type VMType = {
   created_at?: string;
   description?: string;
@@ -4456,6 +4465,7 @@ export type VMType = {
   name: Name;
   quota?: number | null;
   spot?: SpotTerms;
+  start_price?: MaybeMoney;
   updated_at?: string;
   vcpu?: number | null;
   version?: number;
@@ -4471,6 +4481,7 @@ export type VMTypeSupply = {
   name: Name;
   on_demand: OnDemand;
   spot?: Spot;
+  start?: VMStart;
 };
 
 export type VMs = {

@@ -1,0 +1,172 @@
+package timetables_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/shopspring/decimal"
+
+	"example.org/headroom/internal/ask/recheck/timetables"
+	"example.org/headroom/internal/ask/study"
+	"example.org/headroom/internal/ask/timetable"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/core/money"
+	"example.org/headroom/internal/test/plantest"
+)
+
+// withStarts lets the start of a VM of each type cost so much.
+func withStarts(q timetable.Question, price string) timetable.Question {
+	start := &capacity.VMStart{Price: money.Amount{Decimal: decimal.RequireFromString(price)}}
+	if q.Problem.Supply.VMTypes == nil {
+		q.Problem.Supply.Start = start
+		return q
+	}
+	q.Problem.Supply.VMTypes = append([]capacity.VMTypeSupply{}, q.Problem.Supply.VMTypes...)
+	for v := range q.Problem.Supply.VMTypes {
+		q.Problem.Supply.VMTypes[v].Start = start
+	}
+	return q
+}
+
+func plannedAndChecked(t *testing.T, q timetable.Question) timetable.Answer {
+	t.Helper()
+	a, err := timetable.Plan(t.Context(), q, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range timetables.Check(q, a) {
+		t.Fatalf("%s: %s", f.Pointer, f.Detail)
+	}
+	return a
+}
+
+// startsOf counts the VMs that a schedule's hours have more than the hours before, of all types.
+func startsOf(a *timetable.Answer) (n int64) {
+	was := make([]int64, len(a.Hours[0].ByType)+1)
+	for i := range a.Hours {
+		rows := []int64{a.Hours[i].VMs}
+		if len(a.Hours[i].ByType) > 0 {
+			rows = rows[:0]
+			for _, of := range a.Hours[i].ByType {
+				rows = append(rows, of.VMs)
+			}
+		}
+		for v, vms := range rows {
+			n += max(0, vms-was[v])
+			was[v] = vms
+		}
+	}
+	return n
+}
+
+// Schedules with a price for starts pass their check, start fewer VMs, and cost no more than the schedule made without the price, with its
+// starts. At a price of 0 they are the same schedules.
+func TestSchedulesWithStarts(t *testing.T) {
+	clusters, fewer, saved := plantest.Trials(3, 30), 0, 0
+	for seed := range uint64(clusters) {
+		free := readSchedule(t, scheduleOn(study.DrawCluster(seed+60, 12, 4, 10, 5), 2*int(seed%2)))
+		without := plannedAndChecked(t, free)
+		if zero := plannedAndChecked(t, withStarts(free, "0")); startsOf(&zero) != startsOf(&without) || !zero.Cost.Total.Equal(without.Cost.Total.Decimal) || !zero.Proof.Bound.Equal(without.Proof.Bound.Decimal) {
+			t.Errorf("cluster %d: free starts change the schedule", seed)
+		}
+		with := plannedAndChecked(t, withStarts(free, "0.09"))
+		starts, before := startsOf(&with), startsOf(&without)
+		if starts < before {
+			fewer++
+		}
+		told := int64(0)
+		for i := range with.Hours {
+			told += with.Hours[i].Started
+		}
+		if told != starts || starts > 0 && !strings.Contains(with.Explanation, "starting VMs") {
+			t.Errorf("cluster %d: %d VMs are started, and the hours tell of %d: %s", seed, starts, told, with.Explanation)
+		}
+		priced := without.Cost.Total.Add(decimal.RequireFromString("0.09").Mul(decimal.NewFromInt(before)))
+		if with.Cost.Total.LessThan(priced) {
+			saved++
+		}
+		if with.Cost.Total.GreaterThan(priced.Mul(decimal.RequireFromString("1.01"))) || with.Proof.Bound.GreaterThan(priced) {
+			t.Errorf("cluster %d: the schedule costs %s, at least %s, and the one made without the price %s with its starts", seed, with.Cost.Total, with.Proof.Bound, priced)
+		}
+	}
+	if fewer < clusters*2/3 || saved < clusters*2/3 {
+		t.Errorf("of %d schedules %d start fewer VMs, and %d cost less", clusters, fewer, saved)
+	}
+}
+
+// gapped is two executions that do not wait, four hours apart and with four VMs on average for two hours each, on VMs of a contract and on demand.
+const gapped = `{"problem": {"currency": "EUR", "supply": {"on_demand": {"price": "0.2"}, "start": {"price": "START", "min_billed_s": 600}},
+	"classes": [{"name": "etl", "vms_per_job": "8", "deadline_s": 3600, "due_s": 7200, "jobs": {"min": 0, "max": 0, "all": true}, "penalty": "0"}]},
+	"contracts": [{"name": "kept", "vms": 3, "price": "0.1", "billing": "always", "from": "2026-03-02T00:00:00Z", "until": "2026-03-03T00:00:00Z"}],
+	"periods": [{"start": "2026-03-02T00:00:00Z", "hours": 1, "arrivals": [1]}, {"start": "2026-03-02T01:00:00Z", "hours": 3, "arrivals": [0]},
+		{"start": "2026-03-02T04:00:00Z", "hours": 1, "arrivals": [1]}, {"start": "2026-03-02T05:00:00Z", "hours": 3, "arrivals": [0]}]BEFORE}`
+
+// VMs stay where that is cheaper than to start them again. Those of a contract that is billed anyway stay at any price of a start, and
+// those on demand from the price of the hours between. Those that are there before need no start.
+func TestVMsStayWhereThatIsCheaper(t *testing.T) {
+	for _, c := range []struct {
+		price, before string
+		vms           string // of the hours
+		bill          string
+	}{
+		{"0", "", "4 4 0 0 4 4 0 0", "3.20"},
+		{"0.05", "", "4 4 3 3 4 4 0 0", "3.45"}, // four starts and one
+		{"0.39", "", "4 4 3 3 4 4 0 0", "5.15"},
+		{"0.41", "", "4 4 4 4 4 4 0 0", "5.24"}, // four starts, and two VM-hours
+		{"0.05", `, "before": {"vms": [2]}`, "4 4 3 3 4 4 0 0", "3.35"},
+	} {
+		q := readSchedule(t, []byte(strings.NewReplacer("START", c.price, "BEFORE", c.before).Replace(gapped)))
+		a := plannedAndChecked(t, q)
+		var vms []string
+		for _, h := range a.Hours {
+			vms = append(vms, decimal.NewFromInt(h.VMs).String())
+		}
+		if got := strings.Join(vms, " "); got != c.vms || a.Cost.Bill.String() != c.bill {
+			t.Errorf("at %s%s there are %s VMs for %s, want %s for %s", c.price, c.before, got, a.Cost.Bill, c.vms, c.bill)
+		}
+	}
+}
+
+// Each changed figure of a schedule with starts is found.
+func TestChangedStartsAreFound(t *testing.T) {
+	question := []byte(strings.NewReplacer("START", "0.05", "BEFORE", "").Replace(gapped))
+	q := readSchedule(t, question)
+	a, err := timetable.Plan(t.Context(), q, nil)
+	if err == nil {
+		err = timetables.Fault(q, &a)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	changed(t, question, a)
+}
+
+// What cannot be planned with is told at its member.
+func TestFaultsOfStarts(t *testing.T) {
+	for _, c := range [][3]string{
+		{`"price": "0.05"`, `"price": "-1"`, "/problem/supply/start/price"},
+		{`"min_billed_s": 600`, `"min_billed_s": 7200`, "/problem/supply/start/min_billed_s"},
+		{`"supply": {`, `"supply": {"spot": {"price": "0.1", "max_share": 0.5}, `, "/problem/supply/start"},
+		{`"problem": {`, `"problem": {"budget": {"vm_cost": "9"}, `, "/problem/budget"},
+		{`"periods": [`, `"before": {"vms": [1, 2]}, "periods": [`, "/before/vms"},
+		{`"periods": [`, `"before": {"vms": [-1]}, "periods": [`, "/before/vms/0"},
+		{`, "start": {"price": "0.05", "min_billed_s": 600}`, "", ""},
+	} {
+		text := strings.NewReplacer("START", "0.05", "BEFORE", "").Replace(gapped)
+		if !strings.Contains(text, c[0]) {
+			t.Fatalf("there is no %s", c[0])
+		}
+		_, err := timetable.Read([]byte(strings.Replace(text, c[0], c[1], 1)), capacity.DefaultLimits())
+		var wrong *fault.InputError
+		switch {
+		case c[2] == "" && err == nil:
+		case !errors.As(err, &wrong) || wrong.Findings[0].Pointer != c[2]:
+			t.Errorf("with %s: %v, want a fault at %s", c[1], err, c[2])
+		}
+	}
+	if _, err := timetable.Read([]byte(strings.NewReplacer(`, "start": {"price": "START", "min_billed_s": 600}`, "", "BEFORE", `, "before": {"vms": [1]}`).Replace(gapped)), capacity.DefaultLimits()); err == nil {
+		t.Error("VMs that are there before are taken where no start costs anything")
+	}
+}

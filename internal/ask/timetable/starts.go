@@ -1,0 +1,183 @@
+package timetable
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/shopspring/decimal"
+
+	"example.org/headroom/internal/ask/horizon"
+	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/core/money"
+	"example.org/headroom/internal/core/schedule"
+	"example.org/headroom/internal/core/strict"
+	"example.org/headroom/internal/core/words"
+)
+
+// checkStarts refuses what starting VMs costs where there are spot VMs as well: how many may be spot depends on how many stay.
+func (q *Question) checkStarts(c *strict.Checker) {
+	refuse := func(start *capacity.VMStart, spot *capacity.Spot) {
+		if start != nil && spot != nil {
+			c.Refuse("start", "not_taken", "What starting a VM costs is planned where there are no spot VMs. Leave this out, or spot.")
+		}
+	}
+	c.Enter("problem")
+	c.Enter("supply")
+	refuse(q.Problem.Supply.Start, q.Problem.Supply.Spot)
+	strict.Each(c, "vm_types", q.Problem.Supply.VMTypes, func(t *capacity.VMTypeSupply) { refuse(t.Start, t.Spot) })
+	c.Leave()
+	c.Leave()
+}
+
+// checkVMs refuses VMs that are there before the first hour, where starting them costs nothing.
+func (q *Question) checkVMs(c *strict.Checker) {
+	if q.Before.VMs == nil {
+		return
+	}
+	types, costs := q.Problem.Supply.Types(), false
+	for v := range types {
+		costs = costs || types[v].Start != nil
+	}
+	switch {
+	case !costs:
+		c.Refuse("vms", "not_taken", `How many VMs are there before counts where starting one costs something ("start" in the supply). Leave this out.`)
+	case len(q.Before.VMs) != len(types):
+		c.Refuse("vms", "range", "Here are the VMs of %s; the supply has %d.", words.Counted(words.Number(float64(len(q.Before.VMs))), "type"), len(types))
+	}
+	c.Enter("vms")
+	for v, n := range q.Before.VMs {
+		c.Element(v)
+		c.Whole("", "The number of VMs", "", n, 0, capacity.MaxVMs)
+		c.Leave()
+	}
+	c.Leave()
+}
+
+// takeStarts gives the types of VMs of a cluster what starting them costs. It says where schedules leave that out.
+func takeStarts(p *capacity.Problem, o *horizon.Outlook, warn func(code, format string, values ...any)) {
+	take := func(start **capacity.VMStart, spot *capacity.Spot, price *money.Amount) (left bool) {
+		switch {
+		case price == nil || !price.IsPositive():
+		case p.Budget != nil || spot != nil:
+			return true
+		default:
+			*start = &capacity.VMStart{Price: *price}
+		}
+		return false
+	}
+	var left []string
+	for _, used := range o.UsedTypes() {
+		of := func(t capacity.VMTypeSupply) bool { return t.Name == used.Name }
+		s, out := &p.Supply, false
+		if v := slices.IndexFunc(s.VMTypes, of); v >= 0 {
+			out = take(&s.VMTypes[v].Start, s.VMTypes[v].Spot, used.StartPrice)
+		} else if len(s.VMTypes) == 0 {
+			out = take(&s.Start, s.Spot, used.StartPrice)
+		}
+		if out {
+			left = append(left, fmt.Sprintf("%q", fault.Clip(used.Name)))
+		}
+	}
+	if len(left) > 0 {
+		warn("starts_left_out", "What starting a VM costs is planned without a budget and spot VMs. It is left out of %s.", words.Some(left))
+	}
+}
+
+// thereBefore returns the VMs of each type in the hour before one by the schedule. Where it was made for that hour anew, those count that
+// were there before it.
+func (f *Followed) thereBefore(hour time.Time, types Types) []int64 {
+	if f == nil {
+		return nil
+	}
+	at := int(hour.Sub(f.Question.Start())/time.Hour) - 1
+	if at < 0 && f.Question.Before == nil || at >= len(f.Answer.Hours) {
+		return nil
+	}
+	names := []string{""}
+	if types.Named {
+		names = types.Names
+	}
+	all := make([]int64, len(names))
+	for v, was := range f.Question.Problem.Supply.Types() {
+		row := Start{Type: was.Name, RunSeconds: 1}
+		f.rename(&row, types)
+		to := slices.Index(names, row.Type)
+		switch {
+		case to < 0 || row.RunSeconds == 0: // it is used no more
+		case at < 0 && v < len(f.Question.Before.VMs):
+			all[to] += f.Question.Before.VMs[v]
+		case at >= 0 && len(f.Answer.Hours[at].ByType) > v:
+			all[to] += f.Answer.Hours[at].ByType[v].VMs
+		case at >= 0:
+			all[to] += f.Answer.Hours[at].VMs
+		}
+	}
+	return all
+}
+
+// settleVMs drops VMs that are there before where no start costs anything.
+func (q *Question) settleVMs() {
+	types := q.Problem.Supply.Types()
+	if q.Before != nil && (len(q.Before.VMs) != len(types) || !slices.ContainsFunc(types, func(t capacity.VMTypeSupply) bool { return t.Start != nil })) {
+		q.Before.VMs = nil
+	}
+}
+
+// startings returns what starting VMs costs, of the types where it costs something.
+func (g *grid) startings() (all []schedule.Starting) {
+	for v := range g.types {
+		if s := g.types[v].Start; s != nil && s.Price.IsPositive() {
+			all = append(all, schedule.Starting{First: v * g.hours, Until: (v + 1) * g.hours, Price: s.Price.InexactFloat64(), Before: g.before(v)})
+		}
+	}
+	return all
+}
+
+// before returns how many VMs of a type are there before the first hour.
+func (g *grid) before(v int) int64 {
+	if b := g.question.Before; b != nil && v < len(b.VMs) {
+		return b.VMs[v]
+	}
+	return 0
+}
+
+// started returns how many VMs are started for an hour of a type, and what that costs. They are none where it costs nothing.
+func (g *grid) started(row int, vms []int64) (n int64, cost decimal.Decimal) {
+	v := row / g.hours
+	start := g.types[v].Start
+	if start == nil {
+		return 0, cost
+	}
+	was := g.before(v)
+	if row%g.hours > 0 {
+		was = vms[row-1]
+	}
+	n = max(0, vms[row]-was)
+	return n, start.Price.Mul(decimal.NewFromInt(n))
+}
+
+// explainStarts says how many VMs are started, and what that costs.
+func (a *Answer) explainStarts(q *Question) {
+	types := q.Problem.Supply.Types()
+	n, cost := 0.0, money.Amount{}
+	add := func(v int, started int64) {
+		if types[v].Start != nil {
+			n += float64(started)
+			cost.Decimal = cost.Add(types[v].Start.Price.Mul(decimal.NewFromInt(started)))
+		}
+	}
+	for i := range a.Hours {
+		for v := range a.Hours[i].ByType {
+			add(v, a.Hours[i].ByType[v].Started)
+		}
+		if len(a.Hours[i].ByType) == 0 {
+			add(0, a.Hours[i].Started)
+		}
+	}
+	if n > 0 {
+		a.Facts.Say("starts", "", fmt.Sprintf("Of that, starting VMs %s costs %s.", words.Counted(words.Number(n), "time"), words.CentsOf(cost)),
+			words.Count("starts", n, "VMs"), words.Money("starts", cost, a.Currency))
+	}
+}
