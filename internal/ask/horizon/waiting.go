@@ -41,7 +41,8 @@ type WaitingSchedule struct {
 	ValueRefused money.Amount      `json:"value_refused"`
 	Total        money.Amount      `json:"total"`
 	Bound        money.Amount      `json:"bound"`
-	Prices       []money.Amount    `json:"prices"` // of a VM in each hour; of a type after those of another
+	Prices       []money.Amount    `json:"prices"`                  // of a VM in each hour; of a type after those of another
+	BudgetPrices []money.Amount    `json:"budget_prices,omitempty"` // of a unit of money more of each
 	Schedule     []Start           `json:"schedule"`
 	Refused      []RefusedArrivals `json:"refused"`
 	Earlier      []OnType          `json:"earlier,omitempty"`

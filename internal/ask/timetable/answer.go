@@ -27,6 +27,7 @@ type Answer struct {
 	Cost        Cost               `json:"cost"`
 	AtOnce      AtOnce             `json:"at_once"`
 	Saved       money.Amount       `json:"saved"` // by waiting: the difference of the two totals
+	Budgets     []SpentBudget      `json:"budgets,omitempty"`
 	Hours       []Hour             `json:"hours"`
 	Schedule    []Start            `json:"schedule"`
 	Refused     []RefusedArrivals  `json:"refused"`
@@ -152,7 +153,7 @@ func PlanWithin(times Times, q Question, engine lp.Solver) (Answer, error) {
 	if q.PlaceAll && len(a.Refused) > 0 { // then their penalties count in the bound
 		q.PlaceAll = false
 		open := free.problem()
-		pl.Bound = open.BoundAt(pl.Prices)
+		pl.Bound = open.BoundAt(pl.Prices, pl.Worth)
 	}
 	bound := decimal.NewFromFloat(pl.Bound - g.rounding).RoundFloor(money.Places).Add(g.fixed())
 	a.Proof.Bound.Decimal = decimal.Min(bound, a.Cost.Total.Decimal)
@@ -163,6 +164,7 @@ func PlanWithin(times Times, q Question, engine lp.Solver) (Answer, error) {
 		a.Status = capacity.Optimal
 	}
 	g.tell(&pl, &a)
+	a.Budgets = g.spent(&pl)
 	spot := int64(0)
 	for i := range a.Hours {
 		spot = max(spot, a.Hours[i].Spot)
@@ -179,7 +181,7 @@ func PlanWithin(times Times, q Question, engine lp.Solver) (Answer, error) {
 func (g *grid) refusedOfAll(p *schedule.Plan) (found []fault.Finding) {
 	if slices.ContainsFunc(p.Starts, func(s schedule.Start) bool { return s.Class >= len(g.classes) && s.Run == schedule.Refused }) {
 		found = append(found, fault.Finding{Pointer: "/before", Code: words.CodeShortage,
-			Detail: "Executions that have started hold more VMs than there are in some hour. Raise the quota, or wait until they have ended."})
+			Detail: "Executions that have started hold more VMs than there are in some hour. " + g.more() + ", or wait until they have ended."})
 	}
 	for k := range g.classes {
 		jobs, first := int64(0), -1
@@ -197,11 +199,19 @@ func (g *grid) refusedOfAll(p *schedule.Plan) (found []fault.Finding) {
 				of, member = fmt.Sprintf("Executions of class %q that find less than jobs.min of them running", name), "min"
 			}
 			found = append(found, fault.Finding{Pointer: fmt.Sprintf("/problem/classes/%d/jobs/%s", g.classes[k].of, member), Code: words.CodeShortage,
-				Detail: fmt.Sprintf("%s are promised, and no place was found for %s of them, the first of which arrives in the hour from %s. Raise the quota, give them longer, or promise fewer.",
-					of, words.Number(float64(jobs)), words.Moment(g.at(first-g.classes[k].waited))) + g.onOne()})
+				Detail: fmt.Sprintf("%s are promised, and no place was found for %s of them, the first of which arrives in the hour from %s. %s, give them longer, or promise fewer.",
+					of, words.Number(float64(jobs)), words.Moment(g.at(first-g.classes[k].waited)), g.more()) + g.onOne()})
 		}
 	}
 	return found
+}
+
+// more says what there must be more of for executions that find no place.
+func (g *grid) more() string {
+	if len(g.question.Budgets) > 0 || g.horizon.Problem.Budget != nil {
+		return "Raise the quota or the budget"
+	}
+	return "Raise the quota"
 }
 
 // onOne says that a class has one type of VMs at a time, where that is so.
@@ -411,6 +421,7 @@ func (a *Answer) explain(q *Question) {
 		words.Number(arrived-refused), words.Counted(words.Number(arrived), "execution")),
 		words.Money("bill", a.Cost.Bill, a.Currency), words.Count("executions", arrived, "executions"))
 	a.explainStarts(q)
+	a.explainBudgets()
 	if q.PlaceAll {
 		say("place_all", "", "That is where all run that find room; plans of the hours refuse those that are not worth their VMs.")
 	}

@@ -81,6 +81,9 @@ func (a *Answer) Waiting() horizon.WaitingSchedule {
 			w.Prices = append(w.Prices, price)
 		}
 	}
+	for i := range a.Budgets {
+		w.BudgetPrices = append(w.BudgetPrices, a.Budgets[i].Price)
+	}
 	w.Schedule = append(w.Schedule, a.Schedule...)
 	return w
 }
@@ -255,7 +258,7 @@ func (b *Buyer) try(ctx context.Context, p proposed, engine lp.Solver) {
 		b.refuse = &fault.InfeasibleError{Conflicts: refused}
 		return
 	}
-	if bound := b.whole.BoundAt(slices.Clone(t.plan.Prices)); bound > b.bound {
+	if bound := b.whole.BoundAt(slices.Clone(t.plan.Prices), nil); bound > b.bound {
 		b.prices, b.bound = t.plan.Prices, bound
 	}
 	t.cost = t.grid.cost(&t.plan)
@@ -393,7 +396,7 @@ func (b *Buyer) Answer() (w horizon.PurchaseWithWaiting, err error) {
 func (b *Buyer) boundOf(t *triedPurchase) (bound decimal.Decimal, prices []float64) {
 	prices = t.plan.Prices
 	p, highest := t.grid.problem(), t.plan.Bound
-	if other := p.BoundAt(slices.Clone(b.prices)); other > highest {
+	if other := p.BoundAt(slices.Clone(b.prices), nil); other > highest {
 		highest, prices = other, b.prices
 	}
 	return decimal.NewFromFloat(highest - t.grid.rounding).RoundFloor(money.Places).Add(t.grid.fixed()).Add(t.upfront), prices

@@ -19,9 +19,10 @@ import (
 type ClusterQuestion struct {
 	horizon.Span
 	Scenario *whatif.AskedScenario `json:"scenario,omitempty"` // laid over all of the time
+	Budgets  []SpanBudget          `json:"budgets,omitempty"`
 }
 
-var clusterShape = strict.NewShape("a schedule's question", nil, "from", "until", "scenario")
+var clusterShape = strict.NewShape("a schedule's question", nil, "from", "until", "scenario", "budgets")
 
 // ReadCluster reads a question about a cluster.
 func ReadCluster(data []byte) (q ClusterQuestion, err error) {
@@ -34,11 +35,14 @@ func ReadCluster(data []byte) (q ClusterQuestion, err error) {
 
 // Read reads a member of the question.
 func (q *ClusterQuestion) Read(r *strict.Reader, name string) {
-	if name == "scenario" {
+	switch name {
+	case "scenario":
 		q.Scenario = whatif.ReadAskedScenario(r, whatif.AskedScenarioShape)
-		return
+	case "budgets":
+		q.Budgets = readBudgets(r)
+	default:
+		horizon.ReadSpanMember(r, name, &q.Span)
 	}
-	horizon.ReadSpanMember(r, name, &q.Span)
 }
 
 // Check finds faults of the question by itself.

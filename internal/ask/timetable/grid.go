@@ -548,7 +548,7 @@ func (g *grid) tiers() (all [][]schedule.Tier) {
 
 // problem returns the grid as a problem in plain numbers. What is billed always is no part of it.
 func (g *grid) problem() schedule.Problem {
-	p := schedule.Problem{Unit: g.unit, Rounded: g.rounded, Supply: g.tiers(), Starting: g.startings()}
+	p := schedule.Problem{Unit: g.unit, Rounded: g.rounded, Supply: g.tiers(), Starting: g.startings(), Budgets: g.budgets()}
 	for _, s := range g.spots {
 		p.Spot = append(p.Spot, s.Spot)
 	}

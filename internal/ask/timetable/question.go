@@ -21,6 +21,8 @@ type Question struct {
 	Periods   []horizon.HorizonPeriod `json:"periods"`
 	// PlaceAll refuses executions only where there is no room for them, whatever they are worth.
 	PlaceAll bool `json:"place_all,omitempty"`
+	// Budgets bound what the VMs of some hours cost together.
+	Budgets []SpanBudget `json:"budgets,omitempty"`
 	// OneType lets executions of a class that may wait run on one type of VMs at a time.
 	OneType bool                    `json:"one_type,omitempty"`
 	Earlier []horizon.HorizonPeriod `json:"earlier,omitempty"` // what arrived before of classes that do not wait, and may still run
@@ -42,7 +44,7 @@ const (
 	maxOptions    = 5_000_000 // starts and runs of all arrivals
 )
 
-var shape = Shape("a schedule's question", nil)
+var shape = Shape("a schedule's question", nil, "budgets")
 
 // Read reads the question as strictly as ReadHorizon.
 func Read(data []byte, limits capacity.Limits, overrides ...func(*capacity.Options)) (Question, error) {
@@ -61,6 +63,7 @@ func ReadWith(data []byte, shape *strict.Shape, limits capacity.Limits, more map
 	r := strict.NewReader(data)
 	var before *Before
 	zone, all, one := "", false, false
+	var budgets []SpanBudget
 	r.Object(shape, func(name string) {
 		switch name {
 		case "before":
@@ -69,6 +72,9 @@ func ReadWith(data []byte, shape *strict.Shape, limits capacity.Limits, more map
 			return
 		case "time_zone":
 			zone, _ = r.Text()
+			return
+		case "budgets":
+			budgets = readBudgets(r)
 			return
 		case "place_all":
 			r.Flag(&all)
@@ -87,7 +93,7 @@ func ReadWith(data []byte, shape *strict.Shape, limits capacity.Limits, more map
 	for _, override := range overrides {
 		override(&h.Problem.Options)
 	}
-	q := Question{Problem: h.Problem, Contracts: h.Contracts, TimeZone: zone, PlaceAll: all, OneType: one, Periods: h.Periods, Earlier: h.Earlier, Before: before}
+	q := Question{Problem: h.Problem, Contracts: h.Contracts, TimeZone: zone, PlaceAll: all, OneType: one, Budgets: budgets, Periods: h.Periods, Earlier: h.Earlier, Before: before}
 	if err := r.Result(q.check); err != nil {
 		return Question{}, err
 	}
@@ -101,6 +107,7 @@ func (q *Question) check(c *strict.Checker) {
 	q.checkTaken(c)
 	q.checkHours(c)
 	q.checkStarts(c)
+	q.checkBudgets(c)
 	q.checkBefore(c)
 	if c.Sound() {
 		q.checkDue(c)
@@ -120,7 +127,7 @@ func (q *Question) checkTaken(c *strict.Checker) {
 			c.Refuse(member, "not_taken", "%s", detail)
 		}
 	}
-	refuse(p.Budget != nil && !takesBudget(p), "budget", "A schedule keeps to a budget for the VMs of each hour (vm_cost), where there is one kind of VM without spot, a start has no price and period_s is 3600. Leave it out.")
+	refuse(p.Budget != nil && !takesBudget(p), "budget", "A schedule keeps to a budget for the VMs of each hour (vm_cost), where there is one kind of VM without spot, a start has no price and period_s is 3600. Leave it out, or give budgets of hours.")
 	c.Enter("options")
 	refuse(p.Options.Integrality == capacity.Relaxed, "integrality", "A schedule starts whole executions on whole VMs; leave this out.")
 	refuse(p.Options.Sharing == capacity.Dedicated, "sharing", "In a schedule the classes share VMs; leave this out.")
@@ -222,6 +229,7 @@ func (q *Question) checkWindows(c *strict.Checker) {
 	}
 	c.Leave()
 	g.checkBudget(c)
+	g.checkSpans(c)
 	c.Enter("periods")
 	at, most := 0, 0 // hours that are missing
 	for n := range g.classes {

@@ -69,8 +69,8 @@ const (
 )
 
 var (
-	sweepShape        = Shape("a question about waiting", []string{"vary"}, "schedules")
-	clusterSweepShape = strict.NewShape("a question about waiting", []string{"vary"}, "from", "until", "scenario", "schedules")
+	sweepShape        = Shape("a question about waiting", []string{"vary"}, "schedules", "budgets")
+	clusterSweepShape = strict.NewShape("a question about waiting", []string{"vary"}, "from", "until", "scenario", "schedules", "budgets")
 )
 
 // ReadSweep reads the question as strictly as Read.
@@ -140,8 +140,9 @@ func SweepOf(o horizon.Outlook, end time.Time, asked ClusterSweepQuestion) (q Sw
 		p.Unforecast = false
 	}
 	q = SweepQuestion{Question: Question{Problem: h.Problem, Contracts: h.Contracts, Periods: h.Periods, Earlier: h.Earlier, TimeZone: o.Cluster.TimeZone}, Vary: asked.Vary, Schedules: asked.Schedules}
+	warnings = append(warnings, q.within(asked.Budgets)...)
 	return q, warnings, fault.Move(q.check(true), func(pointer string) string {
-		if strings.HasPrefix(pointer, "/vary") {
+		if strings.HasPrefix(pointer, "/vary") || strings.HasPrefix(pointer, "/budgets") {
 			return pointer
 		}
 		return ""

@@ -107,9 +107,9 @@ func (g *grid) planOnOneType(times Times, p *schedule.Problem, engine lp.Solver)
 	first := schedule.Solve(times.Types, kept.problem(), engine, schedule.Options{Moves: movesForTypes})
 	one := kept.onOneType(&first)
 	plan := schedule.Solve(times.All, one.problem(), engine, schedule.Options{})
-	plan.Bound = p.BoundAt(plan.Prices)
-	if bound := p.BoundAt(first.Prices); plan.Bound < bound {
-		plan.Bound, plan.Prices, plan.Engine = bound, first.Prices, first.Engine
+	plan.Bound = p.BoundAt(plan.Prices, plan.Worth)
+	if bound := p.BoundAt(first.Prices, first.Worth); plan.Bound < bound {
+		plan.Bound, plan.Prices, plan.Worth, plan.Engine = bound, first.Prices, first.Worth, first.Engine
 	}
 	return one, plan
 }

@@ -43,8 +43,8 @@ func DefaultSchedule() ScheduleOptions {
 }
 
 var (
-	scheduleShape        = timetable.Shape("a simulation of a schedule", nil, "options")
-	clusterScheduleShape = strict.NewShape("a simulation of a schedule", nil, "from", "until", "scenario", "options")
+	scheduleShape        = timetable.Shape("a simulation of a schedule", nil, "options", "budgets")
+	clusterScheduleShape = strict.NewShape("a simulation of a schedule", nil, "from", "until", "scenario", "options", "budgets")
 	scheduleOptionsShape = strict.NewShape("options of a simulation of a schedule", nil, "seed", "replications", "durations", "slow", "slow_by", "measured")
 )
 

@@ -14,6 +14,7 @@ type Timetable struct {
 	Classes []TimedClass
 	Types   []TimedType
 	Offers  []TimedOffer // which only the bound counts, of any purchase of them
+	Budgets []TimedBudget
 
 	known  map[slotsOf]slotResult // classes of one name are alike but for their window
 	fewest map[slotsOf]*big.Rat
@@ -25,6 +26,12 @@ type TimedType struct {
 	Hours  []supply.Hour
 	Held   []*big.Rat     // VMs in each hour of executions that started before
 	Starts *supply.Starts // nil where starting VMs costs nothing
+}
+
+// TimedBudget is the most that all VMs of the hours from From and before Until cost together, with what a unit of money of it is worth.
+type TimedBudget struct {
+	From, Until int
+	Most, Worth *big.Rat
 }
 
 // TimedOffer is VMs of the type On that may be bought, at most Max. One costs Fixed, and Price in each hour in which it is used, from
@@ -89,6 +96,10 @@ const longestRun = 24 * 366
 // class that arrived earlier hold VMs of the type in earlier, which counts where there is a choice.
 func (t *Timetable) Check(starts []TimedStart, earlier []int) (sum TimedTotals, faults []string) {
 	sum, load, faults := t.place(starts, earlier)
+	rented := make([]*big.Rat, t.hours())
+	for h := range rented {
+		rented[h] = zero()
+	}
 	for v := range t.Types {
 		vms := make([]int64, t.hours())
 		for h := range vms {
@@ -98,6 +109,7 @@ func (t *Timetable) Check(starts []TimedStart, earlier []int) (sum TimedTotals, 
 		for h := range t.Types[v].Hours {
 			hour := &t.Types[v].Hours[h]
 			cost, ok := hour.Cost(hour.VMs)
+			rented[h].Add(rented[h], cost)
 			if sum.Rented.Add(sum.Rented, cost); !ok {
 				faults = append(faults, fmt.Sprintf("hour %d: there are no %d VMs%s", h, hour.VMs, t.ofType(v)))
 			}
@@ -112,7 +124,21 @@ func (t *Timetable) Check(starts []TimedStart, earlier []int) (sum TimedTotals, 
 		}
 	}
 	sum.Bound = t.bound()
-	return sum, faults
+	return sum, append(faults, t.beyond(rented)...)
+}
+
+// beyond says which budgets hours are above that cost so much.
+func (t *Timetable) beyond(rented []*big.Rat) (faults []string) {
+	for i := range t.Budgets {
+		b, sum := &t.Budgets[i], zero()
+		for _, cost := range rented[b.From:b.Until] {
+			sum.Add(sum, cost)
+		}
+		if less(b.Most, sum) {
+			faults = append(faults, fmt.Sprintf("hours %d to %d cost %s, and their budget is %s", b.From, b.Until, short(sum), short(b.Most)))
+		}
+	}
+	return faults
 }
 
 // starting returns what the starts of VMs cost.
@@ -158,16 +184,21 @@ func (t *Timetable) CheckAtOnce(starts []TimedStart, earlier []int) (sum TimedTo
 			faults = append(faults, fmt.Sprintf("start %d, of %q: it waits", i, t.Classes[s.Class].Class.Name))
 		}
 	}
+	rented := make([]*big.Rat, t.hours())
+	for h := range rented {
+		rented[h] = zero()
+	}
 	for v := range sum.VMs {
 		sum.Rented.Add(sum.Rented, t.Types[v].starting(sum.VMs[v]))
 		for h, vms := range sum.VMs[v] {
 			cost, ok := t.Types[v].Hours[h].Cost(vms)
+			rented[h].Add(rented[h], cost)
 			if sum.Rented.Add(sum.Rented, cost); !ok {
 				faults = append(faults, fmt.Sprintf("hour %d: there are no %d VMs%s", h, vms, t.ofType(v)))
 			}
 		}
 	}
-	return sum, faults
+	return sum, append(faults, t.beyond(rented)...)
 }
 
 // hours returns how many there are.

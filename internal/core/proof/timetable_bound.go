@@ -7,6 +7,8 @@ import "math/big"
 func (t *Timetable) bound() *big.Rat {
 	bound := zero()
 	prices := make([][]*big.Rat, len(t.Types))
+	dearer := t.dearer()
+	t.spend(bound)
 	for v := range t.Types {
 		if of := &t.Types[v]; of.Starts != nil {
 			var ok bool
@@ -16,7 +18,7 @@ func (t *Timetable) bound() *big.Rat {
 		}
 		for h := range t.Types[v].Hours {
 			if t.Types[v].Starts == nil {
-				prices[v] = append(prices[v], t.Types[v].Hours[h].Bound(bound))
+				prices[v] = append(prices[v], t.Types[v].Hours[h].Bound(bound, dearer[h]))
 			}
 			if h < len(t.Types[v].Held) {
 				bound.Add(bound, mul(t.Types[v].Held[h], prices[v][h]))
@@ -36,6 +38,34 @@ func (t *Timetable) bound() *big.Rat {
 		}
 	}
 	return bound
+}
+
+// dearer returns by hour how often the price of VMs counts, as a unit of money costs what its budgets are worth as well.
+func (t *Timetable) dearer() (all []*big.Rat) {
+	for range t.hours() {
+		all = append(all, whole(1))
+	}
+	for i := range t.Budgets {
+		b := &t.Budgets[i]
+		for _, times := range all[b.From:b.Until] {
+			times.Add(times, b.Worth)
+		}
+	}
+	return all
+}
+
+// spend takes from a bound what the budgets are worth, beside what their hours cost in any case.
+func (t *Timetable) spend(bound *big.Rat) {
+	for i := range t.Budgets {
+		b := &t.Budgets[i]
+		left := new(big.Rat).Set(b.Most)
+		for v := range t.Types {
+			for h := b.From; h < b.Until; h++ {
+				left.Sub(left, t.Types[v].Hours[h].Fixed())
+			}
+		}
+		bound.Sub(bound, mul(b.Worth, left))
+	}
 }
 
 // gain returns what all VMs of an offer cost less than prices of VMs, as a negative amount, or 0 where they cost more.

@@ -45,6 +45,6 @@ func (p Problem) Propose(ctx context.Context, solver lp.Solver, o Options) (x Pr
 		prices.climb(ctx, m.least)
 	}
 	x = Proposal{Bought: m.bought, Prices: prices.prices, Engine: prices.engine}
-	x.Bound = p.told(x.Prices)
+	x.Bound = p.told(x.Prices, nil)
 	return x
 }

@@ -13,21 +13,25 @@ type pricing struct {
 	*Problem
 	best   float64
 	prices []float64 // that give it
+	worth  []float64 // of budgets, with them
+	now    []float64 // what budgets are worth in the next try
 	engine string
 }
 
 // try evaluates prices and keeps the best. It returns the bound and how much the load exceeds the VMs that pay at them.
 func (p *pricing) try(prices []float64) (bound float64, excess []float64) {
-	bound, load := p.Lagrange(prices)
+	of := p.dearer(p.now)
+	bound, load := of.Lagrange(prices)
+	bound -= p.worthOf(p.now)
 	offered := p.offered(prices)
 	if bound > p.best || p.prices == nil {
-		p.best, p.prices = bound, slices.Clone(prices)
+		p.best, p.prices, p.worth = bound, slices.Clone(prices), p.now
 	}
 	excess = make([]float64, len(prices))
 	more := p.pay(prices, offered)
 	for t := range p.Supply {
 		excess[t] = float64(load[t])/float64(p.Unit) - offered[t]
-		p.tiers(t, func(vms, price float64) {
+		of.tiers(t, func(vms, price float64) {
 			if p.starting(t) != nil {
 				return
 			}
@@ -74,6 +78,7 @@ const (
 // climb raises the bound by subgradients, from the prices so far. The cost of a known plan says how far it may rise.
 func (p *pricing) climb(ctx context.Context, cost float64) {
 	at := slices.Clone(p.prices)
+	p.now = p.worth
 	length, since := 1.0, 0
 	for range climbs {
 		if ctx.Err() != nil {
@@ -107,6 +112,7 @@ type master struct {
 	arrivals []arrival
 	known    []map[option]bool
 	rounds   int       // of programs, at most
+	budgets  int       // the first of their rows
 	bought   []float64 // by offer, in the last program that was solved
 	least    float64   // what that costs
 }
@@ -178,6 +184,7 @@ func (m *master) solve(ctx context.Context, solver lp.Solver, seconds float64) [
 		for t := range prices {
 			prices[t] = max(0, -answer.RowDual[t])
 		}
+		m.p.now = m.worth(answer.RowDual, m.budgets)
 		bound, _ := m.p.try(prices)
 		if answer.Objective-bound <= closed*math.Abs(answer.Objective) {
 			return shares
@@ -256,9 +263,15 @@ func (m *master) program(limited bool) (*lp.Program, []column) {
 		program.Row(float64(a.jobs), float64(a.jobs))
 	}
 	changes := m.changes(&program)
+	m.budgets = program.Rows()
+	spent := m.p.budgetRows(&program)
 	for t := range m.p.Supply {
 		m.p.tiers(t, func(vms, price float64) {
-			program.Column(price, 0, vms, false, append(m.change(changes, t), lp.Entry{Row: t, Coefficient: -1})...)
+			entries := append(m.change(changes, t), lp.Entry{Row: t, Coefficient: -1})
+			for _, row := range spent[t] {
+				entries = append(entries, lp.Entry{Row: row, Coefficient: price})
+			}
+			program.Column(price, 0, vms, false, entries...)
 			columns = append(columns, column{arrival: -1})
 		})
 	}

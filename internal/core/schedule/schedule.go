@@ -15,6 +15,7 @@ type Problem struct {
 	Spot    []Spot   // of each step, as the supply; nil is none
 	// Starting holds types of VMs whose starts cost something.
 	Starting []Starting
+	Budgets  []Budget // not beside Starting
 	Classes  []Class
 	Offers   []Offer // that bounds and proposals count, and no plan
 }
@@ -69,7 +70,8 @@ type Plan struct {
 	// No plan costs less than Bound, which follows from Prices, of a VM in each step of each type.
 	Bound  float64
 	Prices []float64
-	Engine string // that proposed prices; "" is none
+	Worth  []float64 // of a unit of money of each budget, for the bound
+	Engine string    // that proposed prices; "" is none
 }
 
 // Cost returns what the plan costs.

@@ -21,6 +21,7 @@ type search struct {
 	smooth   float64     // part of the price of the last VM that counts by how full it is, 0 to 1
 	step     []float64   // cost of each step as it stands
 	starts   []*Starting // by step, or nil
+	spending *spending   // nil where there are no budgets
 }
 
 // share counts the jobs of an arrival that take an option.
@@ -58,6 +59,7 @@ func newSearch(p *Problem, arrivals []arrival) *search {
 			s.starts[t] = p.starting(t)
 		}
 	}
+	s.spending = newSpending(p)
 	s.again(0)
 	return s
 }
@@ -103,6 +105,9 @@ func (s *search) renew(t int) (more float64) {
 	now := s.cost(t)
 	more = now - s.step[t]
 	s.step[t] = now
+	if s.spending != nil {
+		more += s.spending.pay(s.Problem, t, s.rented(t, s.whole(s.load[t]), s.steep))
+	}
 	return more
 }
 
@@ -124,6 +129,9 @@ func (s *search) again(smooth float64) {
 	s.smooth = smooth
 	for t := range s.step {
 		s.step[t] = s.cost(t)
+		if s.spending != nil {
+			s.spending.pay(s.Problem, t, s.rented(t, s.whole(s.load[t]), s.steep))
+		}
 	}
 }
 
@@ -234,7 +242,10 @@ func (s *search) anneal(ctx context.Context, moves int, hottest float64, gently 
 		cold := float64(n) / (coolings - 1)
 		heat := price * hottest * math.Pow(coldest/hottest, cold)
 		if gently && s.dear > 0 {
-			s.steep = s.full * math.Pow(min(1, gentle*s.dear/s.full), (1-cold)*(1-cold))
+			softer := math.Pow(min(1, gentle*s.dear/s.full), (1-cold)*(1-cold))
+			if s.steep = s.full * softer; s.spending != nil {
+				s.spending.strict = max(leastStrict, s.spending.most*softer)
+			}
 		}
 		s.again(0.8 * (1 - cold))
 		for m := range moves / coolings {
@@ -250,7 +261,9 @@ func (s *search) anneal(ctx context.Context, moves int, hottest float64, gently 
 			break
 		}
 	}
-	s.steep = s.full
+	if s.steep = s.full; s.spending != nil {
+		s.spending.strict = s.spending.most
+	}
 	s.restore(kept)
 }
 

@@ -59,15 +59,19 @@ func Solve(ctx context.Context, p Problem, solver lp.Solver, o Options) Plan {
 	best.anneal(ctx, moves, warm, moves == DefaultMoves)
 	best.again(0)
 	best.repair()
+	best.spare()
 	best.forward()
 	plan := best.plan()
-	plan.Prices, plan.Engine = m.p.prices, m.p.engine
-	plan.Bound = p.told(plan.Prices)
+	plan.Prices, plan.Worth, plan.Engine = m.p.prices, m.p.worth, m.p.engine
+	plan.Bound = p.told(plan.Prices, plan.Worth)
 	return plan
 }
 
 // told rounds prices, in place, as decimals can tell them, and returns the bound that follows.
-func (p *Problem) told(prices []float64) (bound float64) {
+func (p *Problem) told(prices, worth []float64) (bound float64) {
+	for i := range worth {
+		worth[i] = math.Round(worth[i]*priceParts) / priceParts
+	}
 	for t := range prices {
 		parts := prices[t] * priceParts
 		if p.starting(t) == nil {
@@ -77,13 +81,15 @@ func (p *Problem) told(prices []float64) (bound float64) {
 		}
 		prices[t] = parts / priceParts
 	}
-	return p.BoundAt(prices)
+	return p.BoundAt(prices, worth)
 }
 
-// BoundAt returns a bound on the cost of every plan, which follows from prices of a VM in each step.
-func (p *Problem) BoundAt(prices []float64) float64 {
-	bound, _ := p.Lagrange(prices)
-	return bound - p.slack(prices)
+// BoundAt returns a bound on the cost of every plan, which follows from prices of a VM in each step and the worth of budgets.
+func (p *Problem) BoundAt(prices, worth []float64) float64 {
+	q := p.dearer(worth)
+	bound, _ := q.Lagrange(prices)
+	worths := p.worthOf(worth)
+	return bound - q.slack(prices) - worths*(1+boundNoise)
 }
 
 // priceParts are the parts of a unit of money in which prices of the bound are told.

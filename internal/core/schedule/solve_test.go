@@ -66,6 +66,16 @@ func checkPlan(t *testing.T, p *Problem, plan *Plan) {
 			cost += s.Price * float64(max(0, vms-before))
 		}
 	}
+	for i, b := range p.Budgets {
+		spent := 0.0
+		for _, step := range b.Steps {
+			each, _ := cheapestVMs(p, step, plan.VMs[step])
+			spent += each
+		}
+		if spent > b.Most+1e-9 {
+			t.Errorf("budget %d of %g: its steps cost %g", i, b.Most, spent)
+		}
+	}
 	if math.Abs(cost-plan.Cost()) > 1e-9*max(1, cost) {
 		t.Errorf("the plan says it costs %g, and it costs %g", plan.Cost(), cost)
 	}
@@ -105,6 +115,16 @@ func cheapestVMs(p *Problem, step int, vms int64) (cost float64, there bool) {
 func cheapestFor(p *Problem, needed []int64) (cost float64) {
 	var of *Starting
 	var costs []float64 // by VMs in the step before
+	for i := range p.Budgets {
+		spent := 0.0
+		for _, step := range p.Budgets[i].Steps {
+			each, _ := cheapestVMs(p, step, needed[step])
+			spent += each
+		}
+		if spent > p.Budgets[i].Most+1e-9 {
+			return math.Inf(1)
+		}
+	}
 	for step, n := range needed {
 		if of != nil && step == of.Until {
 			cost += slices.Min(costs)
@@ -290,6 +310,66 @@ func TestTinyPlansWithStartsAreTheCheapestOfAll(t *testing.T) {
 	t.Logf("of %d tiny plans %d are proved by their bound, %d are not the cheapest, and %d run something", cases, proved, dearer, held)
 	if proved < cases/10 || dearer > cases/40 || held < cases/3 {
 		t.Errorf("%d plans are proved, %d are not the cheapest, and %d run something", proved, dearer, held)
+	}
+}
+
+// withBudgets bounds what some steps of all types may cost, and perhaps what all of them may.
+func withBudgets(s *study.Stream, p Problem, types int) Problem {
+	steps := len(p.Supply) / types
+	for n := range s.Whole(1, 2) {
+		from, until := s.Whole(0, int64(steps)-1), int64(steps)
+		if n > 0 {
+			until = s.Whole(from+1, int64(steps))
+		}
+		b := Budget{Most: float64(s.Whole(0, 24))}
+		for v := range types {
+			for at := from; at < until; at++ {
+				b.Steps = append(b.Steps, v*steps+int(at))
+			}
+		}
+		p.Budgets = append(p.Budgets, b)
+	}
+	return p
+}
+
+// The same where budgets bound what some steps cost, with and without Clp.
+func TestTinyPlansWithinBudgetsAreTheCheapestOfAll(t *testing.T) {
+	s := &study.Stream{State: 36}
+	pool := worker.New(worker.Config{Processes: 1})
+	defer pool.Close()
+	cases, proved, dearer, bound, run := 40, 0, 0, 0, 0
+	if os.Getenv("HEADROOM_LONG") != "" {
+		cases = 1000
+	}
+	for n := range cases {
+		types := 1 + n%2
+		free := tiny(s, types)
+		p := withBudgets(s, free, types)
+		var engine lp.Solver
+		if n%4 < 2 {
+			engine = pool
+		}
+		plan := Solve(t.Context(), p, engine, Options{})
+		checkPlan(t, &p, &plan)
+		want := cheapestOfAll(&p)
+		if plan.Cost() > want+1e-9 {
+			dearer++
+		}
+		if plan.Cost() < want-1e-9 || plan.Bound > want+1e-9 {
+			t.Errorf("case %d: the plan costs %g, its bound is %g, and the cheapest of all costs %g: %+v", n, plan.Cost(), plan.Bound, want, p)
+		}
+		if plan.Gap() < 1e-6 {
+			proved++
+		}
+		if want > cheapestOfAll(&free)+1e-9 {
+			if bound++; slices.ContainsFunc(plan.Starts, func(s Start) bool { return s.Run != Refused }) {
+				run++
+			}
+		}
+	}
+	t.Logf("of %d tiny plans %d are proved by their bound, %d are not the cheapest, and budgets bind %d, of which %d run something", cases, proved, dearer, bound, run)
+	if proved < cases/10 || dearer > cases/40 || bound < cases/8 || run < bound/4 {
+		t.Errorf("%d plans are proved, %d are not the cheapest, and budgets bind %d, of which %d run something", proved, dearer, bound, run)
 	}
 }
 

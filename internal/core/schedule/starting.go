@@ -223,6 +223,9 @@ func (s *search) held(steep float64) (vms []int64, cost float64) {
 			cost += s.starts[t].Price * float64(s.starts[t].started(t, vms))
 		}
 	}
+	if s.spending != nil && steep > 0 {
+		cost += s.spending.most * s.beyond(vms, steep)
+	}
 	return vms, cost
 }
 

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/shopspring/decimal"
 
 	"example.org/headroom/internal/ask/horizon"
 	"example.org/headroom/internal/ask/timetable"
@@ -212,5 +213,49 @@ func TestSchedulesAreTried(t *testing.T) {
 		if r := s.ask(s.admin, "POST", at+"/simulations/schedule", bad[0]); r.StatusCode/100 != 4 || !strings.Contains(string(r.text), bad[1]) {
 			t.Errorf("%s is answered with %d: %s", bad[0], r.StatusCode, r.text)
 		}
+	}
+}
+
+// Schedules of a cluster keep to budgets, which verify checks, also over a range and in trials. Prices of starts are then left out.
+func TestBudgetsOfClusters(t *testing.T) {
+	t.Parallel()
+	s := works(t)
+	s.waiting("lab")
+	s.ask(s.admin, "PUT", "/v1/clusters/lab/vm-types/m", `{"name":"m","start_price":"0.5"}`, "If-Match", `"1"`).want(t, 200)
+	const span = `"from":"2026-03-02T00:00:00Z","until":"2026-03-02T06:00:00Z"`
+	budgets := func(most string) string { return `"budgets":[{` + span + `,"vm_cost":"` + most + `"}]` }
+	asked := func(address, more string, into any) {
+		t.Helper()
+		r := s.ask(s.admin, "POST", "/v1/clusters/lab/"+address, `{`+span+more+`}`)
+		if r.StatusCode == 202 { // on a busy machine
+			r = s.ask(s.admin, "GET", "/v1/runs/"+s.over(r.Header.Get("Location")).ID+"/result", nil)
+		}
+		r.want(t, 200).into(t, into)
+	}
+	var free, tight timetable.Answer
+	asked("schedules", "", &free)
+	asked("schedules", ","+budgets("30"), &tight)
+	most := decimal.NewFromInt(30)
+	cost := func(a *timetable.Answer) (sum decimal.Decimal) {
+		for _, h := range a.Hours[:6] {
+			sum = sum.Add(h.Cost.Decimal)
+		}
+		return sum
+	}
+	if bill := cost(&tight); len(tight.Budgets) != 1 || !tight.Budgets[0].Bill.Equal(bill) || bill.GreaterThan(most) || !cost(&free).GreaterThan(most) {
+		t.Errorf("hours cost %s within a budget of 30, and %s without: %+v", bill, cost(&free), tight.Budgets)
+	}
+	if !slices.ContainsFunc(tight.Warnings, func(w capacity.Warning) bool { return w.Code == "starts_left_out" }) {
+		t.Errorf("nothing says that prices of starts are left out: %v", tight.Warnings)
+	}
+	var over timetable.SweepAnswer
+	asked("waiting", `,"vary":[{"what":"due","class":"reports","by":"value","values":["0","21600"]}],"schedules":true,`+budgets("30"), &over)
+	for i := range over.Points {
+		if p := &over.Points[i]; p.Schedule == nil || len(p.Schedule.BudgetPrices) != 1 {
+			t.Errorf("point %d: %s %+v", i, p.Conflict, p.Schedule)
+		}
+	}
+	if r := s.ask(s.admin, "POST", "/v1/clusters/lab/schedules", `{`+span+`,"budgets":[{"from":"2026-03-02T00:30:00Z","until":"2026-03-02T06:00:00Z","vm_cost":"9"}]}`); r.StatusCode != 422 || !strings.Contains(string(r.text), "/budgets/0/from") {
+		t.Errorf("a budget from half past: %d %s", r.StatusCode, r.text)
 	}
 }

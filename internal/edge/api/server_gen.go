@@ -1096,6 +1096,9 @@ type ScheduleAtOnce = timetable.AtOnce
 // ScheduleBefore Executions that the schedule of the time before leaves to this one.
 type ScheduleBefore = timetable.Before
 
+// ScheduleBudget The most that all VMs may cost together in some hours, with contracts that are always billed.
+type ScheduleBudget = timetable.SpanBudget
+
 // ScheduleCost The bill of the hours, and the value of refused executions, which is on no bill.
 type ScheduleCost = timetable.Cost
 
@@ -1141,6 +1144,9 @@ type SlotsPerVM = capacity.SlotsPerVM
 //
 // Example: {"m5.2xlarge":1.8}
 type Speed = capacity.Speed
+
+// SpentBudget A budget of some hours, and their cost.
+type SpentBudget = timetable.SpentBudget
 
 // Spot Cheap VMs that can be taken away. No interruption is modelled; plans that use spot VMs carry a warning.
 type Spot = capacity.Spot

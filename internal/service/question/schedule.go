@@ -2,6 +2,7 @@ package question
 
 import (
 	"context"
+	"slices"
 
 	"example.org/headroom/internal/ask/horizon"
 	"example.org/headroom/internal/ask/timetable"
@@ -54,7 +55,11 @@ func (d *Desk) ClusterSchedule(ctx context.Context, cluster string, q timetable.
 		o.EndWithForecasts()
 	}
 	question, warnings, err := d.scheduleUntil(ctx, cluster, &o, q.Scenario, true)
-	return AskedSchedule{question, append(notes, warnings...)}, err
+	if err != nil {
+		return asked, err
+	}
+	left, err := question.Within(q.Budgets)
+	return AskedSchedule{question, slices.Concat(notes, warnings, left)}, err
 }
 
 // scheduleUntil returns the question about the schedule of what arrives in the time of an outlook. Its hours go on until everything has

@@ -216,6 +216,15 @@ func CheckWaiting(at string, q timetable.Question, w *horizon.WaitingSchedule) (
 	if !fine {
 		return 0, 0, c.findings
 	}
+	if len(w.BudgetPrices) != len(q.Budgets) {
+		c.wrong(at+"/budget_prices", "There are %d, of %d budgets.", len(w.BudgetPrices), len(q.Budgets))
+		return 0, 0, c.findings
+	}
+	for i := range q.Budgets {
+		if s.addBudget(&q.Budgets[i], w.BudgetPrices[i].Rat()); w.BudgetPrices[i].IsNegative() {
+			c.wrong(at+"/budget_prices", "The price of budget %d is negative.", i)
+		}
+	}
 	c.checkScheduled(s, at, new(big.Rat), w)
 	for k := range s.table.Classes {
 		if x := &s.table.Classes[k]; x.Window > 0 || x.Windows != nil {

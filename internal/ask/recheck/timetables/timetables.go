@@ -83,8 +83,43 @@ func (s *scheduled) prepare() {
 			}
 		}
 	}
+	s.prepareBudgets()
 	s.starts, s.earlier = s.timed("", s.answer.Schedule, s.answer.Refused), s.heldOn("/earlier", s.answer.Earlier)
 	s.atOnce, s.atOnceEarlier = s.timed("/at_once", s.answer.AtOnce.Schedule, s.answer.AtOnce.Refused), s.heldOn("/at_once/earlier", s.answer.AtOnce.Earlier)
+}
+
+// prepareBudgets reads the budgets with what they are worth. Those of the answer are the question's.
+func (s *scheduled) prepareBudgets() {
+	if len(s.answer.Budgets) != len(s.question.Budgets) {
+		s.wrong("/budgets", "There are %d budgets, of %d.", len(s.answer.Budgets), len(s.question.Budgets))
+		return
+	}
+	for i := range s.answer.Budgets {
+		of, told := &s.question.Budgets[i], &s.answer.Budgets[i]
+		if told.Price.IsNegative() || !told.From.Equal(of.From) || !told.Until.Equal(of.Until) || !told.VMCost.Equal(of.VMCost.Decimal) {
+			s.wrong(fmt.Sprintf("/budgets/%d", i), "It is not the question's, or its price is negative.")
+		}
+		s.addBudget(of, told.Price.Rat())
+	}
+}
+
+func (s *scheduled) addBudget(b *timetable.SpanBudget, worth *big.Rat) {
+	from, until := int(b.From.Sub(s.at(0))/time.Hour), int(b.Until.Sub(s.at(0))/time.Hour)
+	s.table.Budgets = append(s.table.Budgets, proof.TimedBudget{From: from, Until: until, Most: b.VMCost.Rat(), Worth: worth})
+}
+
+// checkBudgets adds up the hours of each budget.
+func (s *scheduled) checkBudgets(same func(at string, got, want *big.Rat)) {
+	for i := range s.table.Budgets {
+		b, sum := &s.table.Budgets[i], new(big.Rat)
+		for h := b.From; h < b.Until; h++ {
+			for v := range s.table.Types {
+				cost, _, _ := s.table.Types[v].Hours[h].Lines()
+				sum.Add(sum, cost)
+			}
+		}
+		same(fmt.Sprintf("/budgets/%d/bill", i), s.answer.Budgets[i].Bill.Rat(), sum)
+	}
 }
 
 // prepareTable reads the question as a timetable.
@@ -430,6 +465,7 @@ func (s *scheduled) check() {
 	}
 	s.checkRows("/schedule", a.Schedule, a.Refused, s.starts)
 	s.checkHours(same)
+	s.checkBudgets(same)
 	s.checkClasses()
 	s.checkOneType()
 }

@@ -78,7 +78,7 @@ func (s *Starts) Bound(hours []Hour, bound *big.Rat) (prices []*big.Rat, ok bool
 	limited := true
 	for h := range hours {
 		prices = append(prices, larger(new(big.Rat), hours[h].Price.Rat()))
-		hours[h].fixed(bound)
+		bound.Add(bound, hours[h].Fixed())
 		for i := range hours[h].Supply {
 			limited = limited && !hours[h].Supply[i].Unlimited
 		}

@@ -30,11 +30,14 @@ type Source struct {
 	Always    bool
 }
 
-// Bound adds to a bound what the VMs of an hour gain at its price, and what they cost in any case. It returns the price, or that of
-// VMs without a limit where it is lower.
-func (h *Hour) Bound(bound *big.Rat) (price *big.Rat) {
+// Bound adds to a bound what the VMs of an hour gain at its price, where each costs so many times its own, and what they cost in any case.
+// It returns the price, or that of VMs without a limit where it is lower.
+func (h *Hour) Bound(bound, dearer *big.Rat) (price *big.Rat) {
 	price = larger(new(big.Rat), h.Price.Rat())
 	parts := h.parts()
+	for i := range parts {
+		parts[i].price = new(big.Rat).Mul(parts[i].price, dearer)
+	}
 	for _, p := range parts {
 		if p.vms == nil {
 			price = smaller(price, p.price)
@@ -46,12 +49,13 @@ func (h *Hour) Bound(bound *big.Rat) (price *big.Rat) {
 			bound.Add(bound, gain.Mul(p.vms, smaller(new(big.Rat), gain)))
 		}
 	}
-	h.fixed(bound)
+	bound.Add(bound, h.Fixed())
 	return price
 }
 
-// fixed adds what an hour costs in any case.
-func (h *Hour) fixed(sum *big.Rat) {
+// Fixed returns what an hour costs in any case.
+func (h *Hour) Fixed() *big.Rat {
+	sum := new(big.Rat)
 	for _, s := range h.Supply {
 		if s.Always {
 			sum.Add(sum, times(s.Price.Rat(), s.VMs))
@@ -60,6 +64,7 @@ func (h *Hour) fixed(sum *big.Rat) {
 	if h.Paid != nil {
 		sum.Add(sum, h.Paid)
 	}
+	return sum
 }
 
 // Lines returns what the rented VMs of an hour cost, how many of them are on demand, where contracts at the same price come

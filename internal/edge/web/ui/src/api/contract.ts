@@ -659,12 +659,14 @@ export type ClusterReportList = {
 };
 
 export type ClusterScheduleRequest = {
+  budgets?: Array<ScheduleBudget>;
   from?: string;
   scenario?: (AskedScenario);
   until?: string;
 };
 
 export type ClusterScheduleSimulationRequest = {
+  budgets?: Array<ScheduleBudget>;
   from?: string;
   options?: ScheduleSimulationOptions;
   scenario?: (AskedScenario);
@@ -689,6 +691,7 @@ export type ClusterTargetsRequest = {
 };
 
 export type ClusterWaitingRequest = {
+  budgets?: Array<ScheduleBudget>;
   from?: string;
   scenario?: (AskedScenario);
   schedules?: boolean;
@@ -3588,6 +3591,7 @@ export type ScenarioOutcome = {
 
 export type Schedule = {
   at_once: ScheduleAtOnce;
+  budgets?: Array<SpentBudget>;
   classes: Array<ScheduledClass>;
   cost: ScheduleCost;
   currency: string;
@@ -3621,6 +3625,12 @@ export type ScheduleBefore = {
   waiting?: Array<WaitingExecutions>;
 };
 
+export type ScheduleBudget = {
+  from: string;
+  until: string;
+  vm_cost: Money;
+};
+
 export type ScheduleCost = {
   bill: Amount;
   total: Amount;
@@ -3648,6 +3658,7 @@ export type ScheduleProof = {
 
 export type ScheduleRequest = {
   before?: ScheduleBefore;
+  budgets?: Array<ScheduleBudget>;
   contracts?: Array<TermContract>;
   earlier?: Array<HorizonPeriod>;
   one_type?: boolean;
@@ -3698,6 +3709,7 @@ export type ScheduleSimulationOptions = {
 
 export type ScheduleSimulationRequest = {
   before?: ScheduleBefore;
+  budgets?: Array<ScheduleBudget>;
   contracts?: Array<TermContract>;
   earlier?: Array<HorizonPeriod>;
   one_type?: boolean;
@@ -4112,6 +4124,14 @@ export type SpanTotal = {
 };
 
 export type Speed = Record<string, number>;
+
+export type SpentBudget = {
+  bill: (Amount);
+  from: string;
+  price: (Amount);
+  until: string;
+  vm_cost: Amount;
+};
 
 export type Spot = {
   max_share: number;
@@ -4565,6 +4585,7 @@ export type WaitingPoint = {
 
 export type WaitingRequest = {
   before?: ScheduleBefore;
+  budgets?: Array<ScheduleBudget>;
   contracts?: Array<TermContract>;
   earlier?: Array<HorizonPeriod>;
   one_type?: boolean;
@@ -4579,6 +4600,7 @@ export type WaitingRequest = {
 export type WaitingSchedule = {
   bill: Amount;
   bound: (Amount);
+  budget_prices?: Array<Amount>;
   earlier?: Array<ExecutionsOnType>;
   prices: Array<Amount>;
   refused: Array<RefusedArrivals>;
