@@ -3617,6 +3617,7 @@ export type ScheduleBefore = {
   counted?: Array<number>;
   leases?: Array<HourLeases>;
   running?: Array<ScheduledStart>;
+  settled?: boolean;
   waiting?: Array<WaitingExecutions>;
 };
 
