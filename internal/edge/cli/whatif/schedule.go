@@ -35,7 +35,7 @@ max_solve_ms of the problem.` + remote.ConnectionHelp,
 	f.addTime(c)
 	v := question.Verb[kinds.AskedSchedule, timetable.Answer]{Kind: kinds.Schedule, Formats: []string{"csv"}, AtOnce: true}
 	v.Mend = func(err error) error {
-		return remote.Origins(remote.FlagOrigins("from", "until", "saved")).Say(err)
+		return timeOrigins.Say(err)
 	}
 	v.Check = func(*cobra.Command, []string) error {
 		if v.Here() && (f.from != "" || f.until != "") {
