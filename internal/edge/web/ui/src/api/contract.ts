@@ -62,6 +62,7 @@ export type Applied = {
   changes: Array<Change>;
   created: boolean;
   inputs_version: number;
+  warnings?: Array<Warning>;
 };
 
 export type AskedBudget = {
