@@ -1,5 +1,5 @@
 // What is left of a month, and what its bill to come rests on.
-import { type Units } from "./money.ts";
+import type { Units } from "./money.ts";
 import { percent } from "./words.ts";
 
 export interface Ahead {
