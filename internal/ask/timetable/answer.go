@@ -129,17 +129,18 @@ func PlanWithin(times Times, q Question, engine lp.Solver) (Answer, error) {
 	// The plan in which nothing waits comes first, so that too little time never makes it look dear.
 	once := schedule.Solve(times.AtOnce, p.AtOnce(), engine, schedule.Options{Moves: movesAtOnce})
 	g.recount(&once)
-	pl := once
+	pl, settled := once, false
 	a.AtOnce.Cost, a.AtOnce.VMs, a.AtOnce.Earlier = g.cost(&once), g.byHour(once.VMs), g.earlier(&once)
 	a.AtOnce.Schedule, a.AtOnce.Refused = g.rows(&once)
 	if slices.ContainsFunc(g.classes, func(c gridClass) bool { return c.waits }) {
 		one := q.OneType && len(g.types) > 1
+		settled = g.settle(&p)
 		if one {
 			g, pl = g.planOnOneType(times, &p, engine)
 		} else {
 			pl = schedule.Solve(times.All, p, engine, schedule.Options{})
 		}
-		if g.recount(&pl); once.Cost() < pl.Cost() && !one {
+		if g.recount(&pl); once.Cost() < pl.Cost() && !one && !settled {
 			pl.Starts, pl.VMs, pl.Rented, pl.Refused = once.Starts, once.VMs, once.Rented, once.Refused
 		}
 	}
@@ -150,8 +151,8 @@ func PlanWithin(times Times, q Question, engine lp.Solver) (Answer, error) {
 	_, a.Refused = g.rows(&pl)
 	a.Saved.Decimal = a.AtOnce.Total.Sub(a.Cost.Total.Decimal)
 	a.Proof.Engine = pl.Engine
-	if q.PlaceAll && len(a.Refused) > 0 { // then their penalties count in the bound
-		q.PlaceAll = false
+	if settled || q.PlaceAll && len(a.Refused) > 0 { // then their penalties count in the bound
+		q.PlaceAll = q.PlaceAll && len(a.Refused) == 0
 		open := free.problem()
 		pl.Bound = open.BoundAt(pl.Prices, pl.Worth)
 	}

@@ -1,6 +1,7 @@
 package timetable
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"time"
@@ -25,6 +26,9 @@ type Before struct {
 	Leases []HourLeases `json:"leases,omitempty"`
 	// VMs are those that are there when the first hour begins, by type in the order of the supply. Without them there are none.
 	VMs []int64 `json:"vms,omitempty"`
+	// Settled says that the schedule before began earlier and has the first hour too, for which VMs were asked ahead of it. Its starts in
+	// that hour stand in Running. What waits starts later, as far as that is in time.
+	Settled bool `json:"settled,omitempty"`
 	// atOnce tells of classes whose executions started as they arrived, from when on.
 	atOnce map[string]time.Time
 }
@@ -37,7 +41,7 @@ type WaitingJobs struct {
 }
 
 var (
-	beforeShape  = strict.NewShape("what the time before leaves", nil, "waiting", "running", "counted", "leases", "vms")
+	beforeShape  = strict.NewShape("what the time before leaves", nil, "waiting", "running", "counted", "leases", "vms", "settled")
 	waitingShape = strict.NewShape("executions that wait", []string{"class", "arrived", "jobs"})
 	leasesShape  = strict.NewShape("what leases show", []string{"class", "hour", "started", "running", "waiting", "missed"})
 	runningShape = strict.NewShape("executions that run", []string{"class", "arrived", "start", "run_s", "jobs", "map_slots", "reduce_slots"}, "type")
@@ -91,6 +95,8 @@ func readBefore(r *strict.Reader, b *Before, limits capacity.Limits) {
 			b.VMs = strict.List(r, "of VMs by type", limits.VMTypes, (*strict.Reader).Whole)
 		case "leases":
 			b.Leases = strict.List(r, "of what leases show", maxCarried, readLeases)
+		case "settled":
+			r.Flag(&b.Settled)
 		}
 	})
 }
@@ -390,4 +396,54 @@ func arrivingOf(periods []horizon.HorizonPeriod, class int) (spans []perf.Arrivi
 		spans = append(spans, horizon.Arriving(&periods[i], class)...)
 	}
 	return spans
+}
+
+// stands reports whether executions are to start in the first hour, as the schedule before has settled, and have not started yet.
+func (b *Before) stands(s *Start, first time.Time) bool {
+	return b.Settled && s.Start.Equal(first) && s.Arrived.Before(first)
+}
+
+// Unsettle lets executions wait that are to start in an hour from its beginning on, and reports whether there are some. What was asked
+// for ahead of it does not bind any more.
+func (b *Before) Unsettle(first time.Time) (some bool) {
+	waiting := map[WaitingJobs]int64{}
+	for _, w := range b.Waiting {
+		waiting[WaitingJobs{Class: w.Class, Arrived: w.Arrived.UTC()}] += w.Jobs
+	}
+	b.Running = slices.DeleteFunc(b.Running, func(s Start) bool {
+		if !b.stands(&s, first) {
+			return false
+		}
+		waiting[WaitingJobs{Class: s.Class, Arrived: s.Arrived.UTC()}] += s.Jobs
+		some = true
+		return true
+	})
+	b.Waiting, b.Settled = rowsOf(waiting), false
+	return some
+}
+
+// rowsOf lists executions that wait, by class and arrival.
+func rowsOf(waiting map[WaitingJobs]int64) (all []WaitingJobs) {
+	for w, n := range waiting {
+		w.Jobs = n
+		all = append(all, w)
+	}
+	slices.SortFunc(all, func(x, y WaitingJobs) int { return cmp.Or(cmp.Compare(x.Class, y.Class), x.Arrived.Compare(y.Arrived)) })
+	return all
+}
+
+// settle lets what waits start an hour later, where the starts of the first hour are settled and that is in time. It reports whether it
+// changes the problem.
+func (g *grid) settle(p *schedule.Problem) (changed bool) {
+	if b := g.question.Before; b == nil || !b.Settled {
+		return false
+	}
+	p.Classes = slices.Clone(p.Classes)
+	for k := range g.classes {
+		c := &p.Classes[k]
+		if g.classes[k].waited > 0 && slices.ContainsFunc(c.Runs, func(r schedule.Run) bool { return len(r.Load) < c.Window }) {
+			c.First, changed = 1, true
+		}
+	}
+	return changed
 }

@@ -1,7 +1,6 @@
 package timetable
 
 import (
-	"cmp"
 	"math"
 	"slices"
 	"time"
@@ -35,7 +34,7 @@ func (f *Followed) waits(class string) bool {
 func (f *Followed) starts(with func(s *Start, begun bool)) {
 	if b := f.Question.Before; b != nil {
 		for i := range b.Running {
-			with(&b.Running[i], true)
+			with(&b.Running[i], !b.stands(&b.Running[i], f.Question.Start()))
 		}
 	}
 	waits := map[string]bool{}
@@ -119,8 +118,8 @@ func (f *Followed) Outlook() (all []ClassAhead) {
 	return all
 }
 
-// Leaves returns what the schedule leaves to one that begins with a later hour, or with the same one: its starts in that hour
-// then stand. Executions of classes that are not there any more are left out, as are those that run on types of VMs which are not
+// Leaves returns what the schedule leaves to one that begins with a later hour, or with the same one. Its starts in that hour stand: VMs
+// were asked for ahead of it. Executions of classes that are not there any more are left out, as are those that run on types of VMs which are not
 // used any more. Of its first hour a plan admitted some jobs at once, by class; what it refused of the starts of that hour does not
 // run. Leases tell what started; classes without any followed it.
 func (f *Followed) Leaves(hour time.Time, types Types, classes []capacity.Class, admitted map[string]float64, leases []HourLeases) *Before {
@@ -143,6 +142,7 @@ func (f *Followed) Leaves(hour time.Time, types Types, classes []capacity.Class,
 	waiting := map[WaitingJobs]int64{}
 	b.VMs = f.thereBefore(hour, types)
 	if f != nil {
+		b.Settled = hour.After(f.Question.Start()) && f.Covers(hour) && f.Until.IsZero()
 		f.leave(b, hour, types, classes, ledgers, waiting, f.refused(admitted))
 	}
 	for k := range classes {
@@ -150,13 +150,7 @@ func (f *Followed) Leaves(hour time.Time, types Types, classes []capacity.Class,
 			l.close(b, waiting)
 		}
 	}
-	for w, n := range waiting {
-		w.Jobs = n
-		b.Waiting = append(b.Waiting, w)
-	}
-	slices.SortFunc(b.Waiting, func(x, y WaitingJobs) int {
-		return cmp.Or(cmp.Compare(x.Class, y.Class), x.Arrived.Compare(y.Arrived))
-	})
+	b.Waiting = rowsOf(waiting)
 	return b
 }
 
@@ -169,23 +163,21 @@ func (f *Followed) leave(b *Before, hour time.Time, types Types, classes []capac
 		return nil
 	}
 	for name, l := range ledgers {
-		l.since, l.refused = f.Question.Start(), refused[name]
+		l.since, l.refused, l.settled = f.Question.Start(), refused[name], b.Settled
 	}
-	began := hour
-	if hour.Equal(f.Question.Start()) {
-		began = hour.Add(time.Hour)
-	}
+	same := hour.Equal(f.Question.Start())
 	f.starts(func(told *Start, begun bool) {
 		row := *told
 		s := &row
 		f.rename(s, types)
 		c, l := class(s.Class), ledgers[s.Class]
+		waits := s.Start.After(hour) || s.Start.Equal(hour) && !same
 		switch {
 		case l != nil:
 			l.add(*s, begun)
 		case c == nil || !begun && !s.Arrived.Before(hour):
-		case !s.Start.Before(began) && !c.MayWait(): // nothing of it waits any more
-		case !s.Start.Before(began):
+		case waits && !c.MayWait(): // nothing of it waits any more
+		case waits && !(b.Settled && s.Start.Equal(hour) && fits(c, s)):
 			waiting[WaitingJobs{Class: s.Class, Arrived: s.Arrived.UTC()}] += s.Jobs
 		case s.Lasts(hour, 1) > 0 && fits(c, s):
 			if s.Start.Equal(f.Question.Start()) {

@@ -99,11 +99,12 @@ func (f *Followed) leased(hour time.Time, classes []capacity.Class, leases []Hou
 	return used
 }
 
-// ledger has the executions of a class with leases that a schedule leaves. Some run, and some are to start in the hour that has not
-// passed. Of those that were due to start since it was made nobody knows yet, and the others waited.
+// ledger has the executions of a class with leases that a schedule leaves. Some run, and some are to start in the hour of the next one.
+// Of those that were due to start since it was made nobody knows yet, and the others waited.
 type ledger struct {
 	class                       *capacity.Class
-	since, hour                 time.Time // when the schedule began, and the present
+	settled                     bool      // what starts in the hour stands
+	since, hour                 time.Time // when the schedule began, and the hour of the next one
 	refused                     int64     // of those that it started in its first hour, by the plan of that hour
 	running, stand, due, waited []Start
 }
@@ -120,7 +121,7 @@ func (l *ledger) add(s Start, begun bool) {
 	case s.Jobs == 0 || !known && !s.Arrived.Before(l.hour):
 	case known:
 		l.running = append(l.running, s)
-	case s.Start.Equal(l.since) && l.hour.Equal(l.since):
+	case s.Start.Equal(l.hour) && (l.hour.Equal(l.since) || l.settled && fits(l.class, &s)):
 		l.stand = append(l.stand, s)
 	case s.Start.Before(l.hour):
 		l.due = append(l.due, s)
@@ -151,26 +152,51 @@ func (l *ledger) close(b *Before, waiting map[WaitingJobs]int64) {
 		}
 	}
 	for _, s := range l.stand {
-		if fits(l.class, &s) {
+		n := min(started, s.Jobs) // some started earlier
+		early := s
+		if started, s.Jobs, early.Jobs = started-n, s.Jobs-n, n; n > 0 {
+			l.running = append(l.running, early)
+		}
+		if s.Jobs > 0 && fits(l.class, &s) {
 			b.Running = append(b.Running, s)
 		}
 	}
-	slices.SortStableFunc(l.running, func(a, b Start) int { return b.Start.Compare(a.Start) })
-	for _, r := range slices.Backward(b.Leases) { // what started last runs longest
-		for left := r.Running; r.Class == l.class.Name && left > 0; {
-			s := Start{Class: r.Class, Jobs: left} // without a run, which QuestionOf gives it
-			if len(l.running) > 0 {
-				first := &l.running[0]
-				n := min(left, first.Jobs)
-				if fits(l.class, first) {
-					s = *first
+	l.match(b)
+}
+
+// match gives executions whose leases run the slots of those that started, of the same hour first. What ends last still runs.
+func (l *ledger) match(b *Before) {
+	ends := func(s *Start) time.Time { return s.Start.Add(time.Duration(math.Ceil(s.RunSeconds/3600)) * time.Hour) }
+	slices.SortStableFunc(l.running, func(a, b Start) int { return cmp.Or(ends(&b).Compare(ends(&a)), b.Start.Compare(a.Start)) })
+	given := make([][]Start, len(b.Leases))
+	left := make([]int64, len(b.Leases))
+	for i, r := range b.Leases {
+		if r.Class == l.class.Name {
+			left[i] = r.Running
+		}
+	}
+	for _, same := range []bool{true, false} {
+		for i := range slices.Backward(b.Leases) {
+			for k := range l.running {
+				from := &l.running[k]
+				n := min(left[i], from.Jobs)
+				if n == 0 || same && !from.Start.Equal(b.Leases[i].Hour) {
+					continue
+				}
+				s := Start{Class: from.Class} // without a run, which QuestionOf gives it
+				if fits(l.class, from) {
+					s = *from
 				}
 				s.Jobs = n
-				if first.Jobs -= n; first.Jobs == 0 {
-					l.running = l.running[1:]
-				}
+				given[i], left[i], from.Jobs = append(given[i], s), left[i]-n, from.Jobs-n
 			}
-			left -= s.Jobs
+		}
+	}
+	for i, r := range slices.Backward(b.Leases) {
+		if left[i] > 0 {
+			given[i] = append(given[i], Start{Class: r.Class, Jobs: left[i]})
+		}
+		for _, s := range given[i] {
 			s.Arrived, s.Start = r.Hour.UTC(), r.Hour.UTC()
 			b.Running = append(b.Running, s)
 		}

@@ -239,8 +239,13 @@ func NewSweep(q SweepQuestion, leavePromises bool) *Sweep {
 func (s *Sweep) Total() int64 { return int64(s.numbers.Points()) }
 func (s *Sweep) Done() int64  { return int64(len(s.points)) }
 
-// Next plans the next point, whose schedule plan makes.
+// Next plans the next point, whose schedule plan makes. One with the values of another is the same.
 func (s *Sweep) Next(plan func(Question) (Answer, error)) error {
+	values, _ := s.numbers.At(s.question.Vary, len(s.points))
+	if same := slices.IndexFunc(s.points, func(p SweepPoint) bool { return slices.Equal(p.Parameters, values) }); same >= 0 {
+		s.points = append(s.points, s.points[same])
+		return nil
+	}
 	at, q, err := s.question.at(s.numbers, len(s.points), s.leave)
 	var a Answer
 	if err == nil {

@@ -164,6 +164,9 @@ func (a *applying) changeClasses(ch *ScenarioChange) {
 			a.changeDemand(ch, class)
 		case ChangePromised:
 			jobs := a.jobs(ch, class.Jobs.Min)
+			if a.inTime && class.Jobs.Max == 0 { // it has arrivals, and asks for no number of jobs at once
+				class.Jobs.Max = jobs
+			}
 			if jobs > class.Jobs.Max {
 				detail := fmt.Sprintf("Of class %q %s would be promised, but only %s asked for.", fault.Clip(class.Name), words.Counted(fault.Plain(jobs), "job"), fault.Plain(class.Jobs.Max)+" "+words.IsAre(class.Jobs.Max))
 				a.Found(numberOf(ch), "order", detail, &fault.Hint{Detail: fmt.Sprintf("Promise at most %s, or raise the demand in a change before this one.", fault.Plain(class.Jobs.Max))})

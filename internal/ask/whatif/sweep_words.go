@@ -172,7 +172,11 @@ func ParameterNames(vary []Vary) string {
 func PlaceOf(vary []Vary, numbers []float64) string {
 	parts := make([]string, min(len(vary), len(numbers))) // of an answer that nobody made there may be fewer
 	for i := range parts {
-		parts[i] = ParameterName(vary[i]) + " " + money.Round(numbers[i]).Decimal.String()
+		number := money.Round(numbers[i]).Decimal.String()
+		if v := &vary[i]; v.By == ByValue && (v.What == ChangeDue || v.What == ChangeDeadline) {
+			number = words.Length(numbers[i])
+		}
+		parts[i] = ParameterName(vary[i]) + " " + number
 	}
 	return strings.Join(parts, ", ")
 }

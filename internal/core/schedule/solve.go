@@ -22,6 +22,7 @@ const (
 	movesEach    = 4_000
 	hotMoves     = 400_000 // where a few executions are placed anew, as often as they are worth
 	DefaultMoves = 4_000_000
+	quickMoves   = 120_000
 )
 
 // begin returns a first plan, and the linear program over options that are cheap at first prices.
@@ -48,6 +49,7 @@ func Solve(ctx context.Context, p Problem, solver lp.Solver, o Options) Plan {
 			best = rounded
 		}
 	}
+	best.anneal(ctx, quickMoves, warm, false) // first, so that a search that ends early has found something
 	moves := cmp.Or(o.Moves, p.effort())
 	if moves < DefaultMoves { // so few executions that all of them can be placed anew
 		for n := range 2 + hotMoves/max(1, moves) {

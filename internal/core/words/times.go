@@ -26,3 +26,14 @@ func Hours(x float64) string {
 	}
 	return Number(Rounded(x, 2)) + " hours"
 }
+
+// Length is a length of time in seconds, told in hours or minutes where those are whole.
+func Length(seconds float64) string {
+	switch whole := seconds > 0 && seconds == math.Trunc(seconds); {
+	case whole && math.Mod(seconds, 3600) == 0:
+		return Counted(Number(seconds/3600), "hour")
+	case whole && math.Mod(seconds, 60) == 0:
+		return Counted(Number(seconds/60), "minute")
+	}
+	return Number(Rounded(seconds, 3)) + " s"
+}

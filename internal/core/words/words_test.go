@@ -146,3 +146,11 @@ func TestWholePlansTellNoPricesOfTheRelaxation(t *testing.T) {
 		}
 	}
 }
+
+func TestLengthsOfTime(t *testing.T) {
+	for seconds, want := range map[float64]string{0: "0 s", 1: "1 s", 59.5: "59.5 s", 60: "1 minute", 900: "15 minutes", 3600: "1 hour", 32400: "9 hours", 5400: "90 minutes", 3601: "3601 s"} {
+		if got := Length(seconds); got != want {
+			t.Errorf("%g seconds are told as %q, want %q", seconds, got, want)
+		}
+	}
+}

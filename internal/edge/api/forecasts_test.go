@@ -70,6 +70,22 @@ func TestJobsBesideAForecast(t *testing.T) {
 	if c := replace("jobs", map[string]any{"min": 1, "max": 5}); !said(c) {
 		t.Errorf("beside a forecast: %+v", c.Warnings)
 	}
+	// A document that is applied says it too.
+	for most, told := range map[float64]int{5: 0, 6: 1} {
+		now := s.ask(s.admin, "GET", "/v1/clusters/night/document", nil).want(t, 200)
+		var doc map[string]any
+		now.into(t, &doc)
+		for _, c := range doc["classes"].([]any) {
+			if class := c.(map[string]any); class["name"] == "nightly" {
+				class["jobs"] = map[string]any{"min": 1, "max": most}
+			}
+		}
+		var applied clusters.Applied
+		s.ask(s.admin, "PUT", "/v1/clusters/night/document?dry_run=true", doc).want(t, 200).into(t, &applied)
+		if len(applied.Warnings) != told || told > 0 && !strings.HasSuffix(applied.Warnings[0].Pointer, "/jobs") {
+			t.Errorf("%g jobs: %+v", most, applied)
+		}
+	}
 }
 
 // A file is written once, as one change of the inputs; the same file again changes nothing.

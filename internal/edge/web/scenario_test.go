@@ -48,6 +48,22 @@ func TestScenarioAddresses(t *testing.T) {
 	}
 }
 
+// TestMonthsHaveALastHour runs ui/test/month.ts. In it nothing of the month comes after this hour, and its plan tells the rest.
+func TestMonthsHaveALastHour(t *testing.T) {
+	t.Parallel()
+	const moments = `["2026-11-30T22:59:59Z", "2026-11-30T23:00:01Z", "2026-11-30T23:59:59Z", "2026-12-31T23:30:00Z", "2026-12-01T00:30:00Z"]`
+	last := "0 hours: by the plan of this hour, the month's last."
+	want := []string{"1 hours: with demand as it is where there is no forecast.", last, last, last, "743 hours: with demand as it is where there is no forecast."}
+	text, err := exec.Command("node", built(t, "month"), moments).Output()
+	var said []string
+	if err == nil {
+		err = json.Unmarshal(text, &said)
+	}
+	if diff := cmp.Diff(want, said); err != nil || diff != "" {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
+	}
+}
+
 // TestMomentsTellTheYear runs ui/test/moments.ts. A moment tells the date where that is not today's, and the year where that is
 // not this one.
 func TestMomentsTellTheYear(t *testing.T) {

@@ -167,7 +167,7 @@ func judgeMoney(t *testing.T, ctx context.Context, b *moneytest.Book, place stri
 func holdMonths(t *testing.T, b *moneytest.Book, answers []string) {
 	t.Helper()
 	var lines []overviewLine
-	var ahead []decimal.Decimal
+	ahead := []decimal.Decimal{decimal.Zero} // in the last hour of a month
 	for _, text := range answers {
 		var answer struct {
 			Items  []json.RawMessage

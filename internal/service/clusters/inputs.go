@@ -84,12 +84,18 @@ func (d *Desk) warnOfForecast(ctx context.Context, cluster string, c *inputs.Pla
 	if err != nil {
 		return err
 	}
-	hour := d.now().UTC().Truncate(time.Hour)
-	rows, err := d.forecasts.Forecasts(ctx, cluster, ForecastFilter{Class: c.Name, From: hour, Until: hour.Add(time.Hour)}, storage.Page{Limit: 1})
-	if err == nil && len(rows.Items) > 0 {
+	told, err := d.forecastNow(ctx, cluster, c.Name)
+	if told {
 		c.Warnings = append(c.Warnings, words.Forecast("/jobs"))
 	}
 	return err
+}
+
+// forecastNow reports whether a class has a forecast of this hour.
+func (d *Desk) forecastNow(ctx context.Context, cluster, class string) (bool, error) {
+	hour := d.now().UTC().Truncate(time.Hour)
+	rows, err := d.forecasts.Forecasts(ctx, cluster, ForecastFilter{Class: class, From: hour, Until: hour.Add(time.Hour)}, storage.Page{Limit: 1})
+	return len(rows.Items) > 0, err
 }
 
 // checkPlanned checks a class with its profile, before either is stored.
@@ -255,7 +261,28 @@ func (d *Desk) Apply(ctx context.Context, version int64, doc inputs.Document, dr
 	if !dryRun {
 		defer d.plans.Changing(ctx, doc.Cluster.Name)()
 	}
-	return d.inputs.Apply(ctx, version, doc, dryRun)
+	done, err := d.inputs.Apply(ctx, version, doc, dryRun)
+	if err == nil {
+		err = d.warnOfForecasts(ctx, doc, &done)
+	}
+	return done, err
+}
+
+// warnOfForecasts warns of other numbers of jobs where a forecast tells them for this hour.
+func (d *Desk) warnOfForecasts(ctx context.Context, doc inputs.Document, done *Applied) error {
+	for _, change := range done.Changes {
+		changed := slices.ContainsFunc(change.Fields, func(f capacity.FieldChange) bool { return strings.HasPrefix(f.Pointer+"/", "/jobs/") })
+		at := slices.IndexFunc(doc.Classes, func(c inputs.PlannedClass) bool { return c.Name == change.Name })
+		if change.Kind != "class" || !changed || at < 0 {
+			continue
+		}
+		if told, err := d.forecastNow(ctx, doc.Cluster.Name, change.Name); err != nil {
+			return err
+		} else if told {
+			done.Warnings = append(done.Warnings, words.Forecast(fmt.Sprintf("/classes/%d/jobs", at)))
+		}
+	}
+	return nil
 }
 
 // checkDocument refuses promised deadlines that nothing meets, as checkClass does.

@@ -6,6 +6,7 @@ import (
 
 	"example.org/headroom/internal/ask/horizon"
 	"example.org/headroom/internal/ask/whatif"
+	"example.org/headroom/internal/core/capacity"
 	"example.org/headroom/internal/data/inputs"
 	"example.org/headroom/internal/data/storage"
 )
@@ -85,4 +86,6 @@ type Applied struct {
 	Created bool            `json:"created"`
 	Changes []inputs.Change `json:"changes"`
 	Version int64           `json:"inputs_version"` // afterwards (of a dry run: now)
+	// Warnings name members of the document.
+	Warnings []capacity.Warning `json:"warnings,omitempty"`
 }

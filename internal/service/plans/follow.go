@@ -255,6 +255,10 @@ func (d *Desk) makeSchedule(ctx context.Context, snapshot inputs.Snapshot, named
 	in, cancel := context.WithTimeout(in, scheduleTime)
 	defer cancel()
 	a, err := solving.CheckedSchedule(in, q, d.solver.Engine)
+	var infeasible *fault.InfeasibleError
+	if errors.As(err, &infeasible) && q.Before.Unsettle(hour) { // beside what runs there is no room for all starts of the hour
+		a, err = solving.CheckedSchedule(in, q, d.solver.Engine)
+	}
 	if errors.Is(err, timetables.ErrWrong) { // costs a saving, and no plan
 		complain(ctx, d.telemetry, "a schedule failed its check; hours are planned alone", err, "cluster", snapshot.Cluster.Name)
 		err = fault.At("", "wrong", "The schedule that was found failed its check, which is a fault of Headroom's. The server's log says more.")

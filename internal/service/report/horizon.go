@@ -209,9 +209,11 @@ func comparedBrief(c *horizon.WaitingCompared, currency string) Table {
 		{"As it is", [4]money.Amount{c.AsItIs.Bill, c.AsItIs.ValueRefused, c.AsItIs.Total, c.AsItIs.Bound}},
 		{"Difference", [4]money.Amount{c.Bill, c.ValueRefused, c.Total, c.Least}}} {
 		row := []Cell{text(line.name)}
-		for _, m := range line.of {
+		least := len(line.of) - 1
+		for _, m := range line.of[:least] {
 			row = append(row, Cell{cents(m), true})
 		}
+		row = append(row, Cell{words.CentsDown(line.of[least]), true})
 		t.Rows = append(t.Rows, row)
 	}
 	return t

@@ -206,9 +206,10 @@ func waitingBrief(a horizon.PurchaseAnswer) (t Table) {
 		for _, n := range tried.VMs {
 			row = append(row, whole(n))
 		}
-		for _, m := range []money.Amount{tried.Bill, tried.Upfront, tried.ValueRefused, tried.Total, tried.Bound} {
+		for _, m := range []money.Amount{tried.Bill, tried.Upfront, tried.ValueRefused, tried.Total} {
 			row = append(row, Cell{cents(m), true})
 		}
+		row = append(row, Cell{words.CentsDown(tried.Bound), true})
 		t.Rows = append(t.Rows, row)
 	}
 	return t

@@ -45,7 +45,7 @@ func from(q timetable.Question, before timetable.Followed, hour int) timetable.Q
 // passes, going on with the schedule of the hour before is never below the bound, and plans of single hours have the VMs. Every
 // other cluster has two types of VMs, of which a class has one at a time.
 func TestSchedulesFollowOnOneAnother(t *testing.T) {
-	carried, laid, apart, on := 0, 0, 0, map[string]int{}
+	carried, settled, laid, apart, on := 0, 0, 0, 0, map[string]int{}
 	for seed := range uint64(plantest.Trials(2, 60)) {
 		c := study.DrawCluster(seed, 10+int(seed%7), 4, 10, 8)
 		q := readSchedule(t, scheduleOn(c, 2*int(seed%2)))
@@ -83,6 +83,11 @@ func TestSchedulesFollowOnOneAnother(t *testing.T) {
 				now.Question.Before = was.Leaves(at, timetable.Types{}, q.Problem.Classes, nil, nil)
 			}
 			carried += len(now.Question.Before.Waiting)
+			for _, s := range now.Question.Before.Running { // as the schedule before has settled
+				if s.Start.Equal(at) {
+					settled, done[s.Class] = settled+1, done[s.Class]+s.Jobs
+				}
+			}
 			text, err := json.Marshal(now.Question)
 			if err != nil {
 				t.Fatal(err)
@@ -129,8 +134,8 @@ func TestSchedulesFollowOnOneAnother(t *testing.T) {
 			}
 		}
 	}
-	if carried == 0 || laid == 0 || apart == 0 || len(on) < 3 {
-		t.Errorf("%d rows waited, %d hours were laid, %d of them with several runs of a class, on types %v", carried, laid, apart, on)
+	if carried == 0 || settled == 0 || laid == 0 || apart == 0 || len(on) < 3 {
+		t.Errorf("%d rows waited, %d were settled, %d hours were laid, %d of them with several runs of a class, on types %v", carried, settled, laid, apart, on)
 	}
 }
 

@@ -18,6 +18,8 @@ type MemberFlag struct {
 	Usage   string
 	Alone   bool   // the object the member is in has no other member afterwards
 	Against string // a flag whose member must not be true beside it
+	// Unless names a flag beside whose true member this one says nothing. It is 0 there if nobody gives it.
+	Unless string
 }
 
 // Set puts the value of a flag at its pointer.
@@ -46,6 +48,17 @@ func (n *Node) True(f MemberFlag) bool {
 		}
 	}
 	return n.Kind == BareNode && n.Text == "true"
+}
+
+// Complete gives the members that say nothing beside what a tree has, and that it must have.
+func (n *Node) Complete(flags []MemberFlag) {
+	for _, f := range flags {
+		for _, other := range flags {
+			if f.Unless == other.Name && f.Unless != "" && n.True(other) && n.Member(strings.TrimPrefix(f.Pointer, "/")) == nil {
+				n.Set(f, "0")
+			}
+		}
+	}
 }
 
 // Drop removes a member.

@@ -65,8 +65,17 @@ alone; one that is there is what the cluster has afterwards. "headroom cluster e
 			}
 			changes += len(documents[i].applied.Changes)
 		}
-		if err := out.Write(c, differenceForms(documents)); err != nil || changes == 0 || dryRun {
+		if err := out.Write(c, differenceForms(documents)); err != nil {
 			return err
+		}
+		for i := range documents {
+			d := &documents[i]
+			for _, w := range d.applied.Warnings {
+				fmt.Fprintf(c.ErrOrStderr(), "Cluster %s, %s: %s\n", shell.Shown(d.cluster), w.Pointer, shell.Shown(w.Detail))
+			}
+		}
+		if changes == 0 || dryRun {
+			return nil
 		}
 		if err := shell.Confirm(c, yes, "Apply this?"); err != nil {
 			return err

@@ -31,7 +31,7 @@ var classes = remote.Resource{
 		{Name: "jobs-min", Pointer: "/jobs/min", Usage: "how many jobs at once are promised, as a `number`", Against: "jobs-all"},
 		{Name: "jobs-max", Pointer: "/jobs/max", Usage: "how many jobs at once are asked for, as a `number`"},
 		{Name: "jobs-all", Pointer: "/jobs/all", Usage: "whether every job is promised: `true` or false"},
-		{Name: "penalty", Pointer: "/penalty", Usage: "what one refused job is valued at a period, as an `amount`"},
+		{Name: "penalty", Pointer: "/penalty", Usage: "what one refused job is valued at a period, as an `amount`; not needed with --jobs-all", Unless: "jobs-all"},
 	},
 	Example: "  headroom class create shop nightly-etl.yaml\n  headroom class edit shop nightly-etl --penalty 6.50",
 	List:    openapi.ListClasses,

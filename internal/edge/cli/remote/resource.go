@@ -250,6 +250,7 @@ func (k *Resource) createCommand(to *Connection) *cobra.Command {
 		if err := set(tree); err != nil {
 			return err
 		}
+		tree.Complete(k.Flags)
 		a, err := k.Write(c.Context(), s, tree, label, k.Create(cluster))
 		if err != nil {
 			return err

@@ -52,6 +52,9 @@ func (f *monthsFlags) scenario() *whatif.AskedScenario {
 	return &whatif.AskedScenario{Saved: f.saved}
 }
 
+// timeOrigins lists the flags of a time.
+var timeOrigins = append(remote.FlagOrigins("from", "until"), remote.Origin{Pointer: "/scenario", Flag: "--saved"})
+
 // check looks at the flags by themselves.
 func (f *monthsFlags) check(here bool) error {
 	if here && f.saved != "" {
@@ -223,5 +226,4 @@ and focus has rows in the shape of FOCUS 1.2 for cost tools.` + remote.Connectio
 }
 
 // monthsOrigins lists the flags of questions about months and purchases.
-var monthsOrigins = append(remote.FlagOrigins("from", "until", "detail", "gap", "assume", "with-waiting", "vm-type", "leave-out"),
-	remote.Origin{Pointer: "/scenario", Flag: "--saved"})
+var monthsOrigins = append(remote.FlagOrigins("detail", "gap", "assume", "with-waiting", "vm-type", "leave-out"), timeOrigins...)

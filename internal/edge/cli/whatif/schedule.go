@@ -42,7 +42,7 @@ max_solve_ms of the problem. "budgets" of a file, or --budget, bound what the VM
 	c.Flags().StringArrayVar(&budgets, "budget", nil, "with --cluster: the most that VMs may cost in some hours, as `FROM..UNTIL=AMOUNT`; repeat it for more")
 	v := question.Verb[kinds.AskedSchedule, timetable.Answer]{Kind: kinds.Schedule, Formats: []string{"csv"}, AtOnce: true}
 	v.Mend = func(err error) error {
-		return remote.Origins(remote.FlagOrigins("from", "until", "saved")).Say(err)
+		return timeOrigins.Say(err)
 	}
 	v.Check = func(*cobra.Command, []string) error {
 		if v.Here() && (f.from != "" || f.until != "") {

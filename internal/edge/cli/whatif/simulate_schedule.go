@@ -20,7 +20,7 @@ import (
 func simulateScheduleCommand() *cobra.Command {
 	var time monthsFlags
 	how := trial.DefaultSchedule()
-	var measured string
+	var measured, label string // of the file that was read
 	c := &cobra.Command{
 		Use:   "schedule [FILE|-]",
 		Short: "Try a schedule: which part of the executions end in time",
@@ -43,12 +43,12 @@ unless --from and --until say otherwise.` + remote.ConnectionHelp,
 	c.Flags().StringVar(&measured, "measured", "", "a `file` with measured seconds of tasks by class (JSON), such as {\"etl\": {\"map_s\": [12, 14.5, 30]}}")
 	v := question.Verb[kinds.AskedSimulation, kinds.Simulated]{Kind: kinds.Simulation}
 	v.Mend = func(err error) error {
-		origins := append(remote.FlagOrigins("from", "until", "saved"), remote.FlagOrigins("seed", "replications", "durations", "slow", "slow-by", "measured").Under("/options")...)
+		origins := append(remote.FlagOrigins("seed", "replications", "durations", "slow", "slow-by", "measured").Under("/options"), timeOrigins...)
 		return remote.Placed(err, func(pointer string) string {
 			if flag := origins.Of(pointer); flag != "" {
 				return flag
 			}
-			return pointer
+			return strings.TrimPrefix(label+": "+pointer, ": ")
 		})
 	}
 	options := func(c *cobra.Command) (o trial.ScheduleOptions, err error) {
@@ -76,21 +76,21 @@ unless --from and --until say otherwise.` + remote.ConnectionHelp,
 		if err != nil {
 			return asked, err
 		}
-		data, label, err := shell.Read(c.Context(), shell.FileArgument(args), c.InOrStdin(), c.ErrOrStderr())
+		data, name, err := shell.Read(c.Context(), shell.FileArgument(args), c.InOrStdin(), c.ErrOrStderr())
 		if err != nil {
 			return asked, err
 		}
 		var members map[string]json.RawMessage
 		if json.Unmarshal(data, &members) == nil && members["options"] != nil {
-			return asked, errors.New(strings.TrimSpace(label + " has options of its own; leave them out, and give flags"))
+			return asked, errors.New(strings.TrimSpace(name + " has options of its own; leave them out, and give flags"))
 		}
 		q, err := trial.ReadSchedule(data, shell.Limits, v.Options.Overrides(c)...)
-		if err == nil {
-			q.Options = o
-			err = v.Mend(o.CheckFor(&q.Problem))
+		if err != nil {
+			return asked, shell.Labelled(name, err)
 		}
+		q.Options, label = o, name
 		asked.Schedule = &q
-		return asked, shell.Labelled(label, err)
+		return asked, v.Mend(o.CheckFor(&q.Problem))
 	}
 	return v.Command(c)
 }

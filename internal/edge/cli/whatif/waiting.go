@@ -48,7 +48,7 @@ the time of a plan, and long work is a run that is waited for.` + remote.Connect
 		for i, text := range texts {
 			said[i] = "--vary " + text
 		}
-		return append(remote.FlagOrigins("from", "until", "saved", "schedules"), remote.Origin{Pointer: "/vary", Each: said}).Say(err)
+		return append(remote.Origins{{Pointer: "/schedules", Flag: "--schedules"}, {Pointer: "/vary", Each: said}}, timeOrigins...).Say(err)
 	}
 	v.Check = func(*cobra.Command, []string) (err error) {
 		if v.Here() && (f.from != "" || f.until != "") {

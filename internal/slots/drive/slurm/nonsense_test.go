@@ -28,6 +28,20 @@ const sensible = `case "$*" in
 *reservations) echo "ReservationName=headroom-etl StartTime=2026-11-27T15:28:10 EndTime=2027-11-27T15:28:10 Licenses=etl:4 State=ACTIVE" ;;
 esac`
 
+// Slurm's commands look for slurm.conf for a minute. That it is missing is told at once.
+func TestMissingConfigurationIsToldAtOnce(t *testing.T) {
+	programs(t, map[string]string{"scontrol": `echo "scontrol: error: s_p_parse_file: unable to status file /etc/slurm/slurm.conf: No such file or directory, retrying in 1sec up to 60sec" >&2
+while :; do :; done`})
+	began := time.Now()
+	_, err := run(t.Context(), "scontrol", "show", "licenses")
+	if err == nil || !strings.Contains(err.Error(), "unable to status file /etc/slurm/slurm.conf: No such file or directory") || !strings.HasSuffix(err.Error(), "or name its slurm.conf in SLURM_CONF") {
+		t.Errorf("got %v", err)
+	}
+	if took := time.Since(began); took > patience/2 {
+		t.Errorf("that was told after %v", took)
+	}
+}
+
 // An engine that is missing, refuses or answers nonsense is told of in a sentence.
 func TestNonsenseIsRefused(t *testing.T) {
 	for name, c := range map[string]struct {

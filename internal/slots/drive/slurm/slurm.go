@@ -281,7 +281,8 @@ func run(ctx context.Context, args ...string) (string, error) {
 	c := exec.CommandContext(ctx, args[0], args[1:]...)
 	c.WaitDelay = time.Second
 	var out, said bytes.Buffer
-	c.Stdout, c.Stderr = &limited{&out}, &limited{&said}
+	unset := &unconfigured{limited: limited{&said}, stop: stop}
+	c.Stdout, c.Stderr = &limited{&out}, unset
 	err := c.Run()
 	told := sentence(said.String())
 	if err != nil && told == "" {
@@ -291,7 +292,9 @@ func run(ctx context.Context, args ...string) (string, error) {
 	switch {
 	case errors.Is(err, exec.ErrNotFound):
 		return "", fmt.Errorf("%s is not installed here; run the driver where Slurm's commands are", args[0])
-	case ctx.Err() != nil && told != "": // such as that it cannot find slurm.conf, again and again
+	case unset.found:
+		return "", fmt.Errorf("%s: %s; run the driver where Slurm is set up, or name its slurm.conf in SLURM_CONF", args[0], told)
+	case ctx.Err() != nil && told != "":
 		return "", fmt.Errorf("%s did not answer in time, and says: %s", args[0], told)
 	case ctx.Err() != nil:
 		return "", fmt.Errorf("%s did not answer in time", args[0])
@@ -313,14 +316,30 @@ func sentence(text string) string {
 	return strings.Join(strings.Fields(strings.Join(first[:min(3, len(first))], " ")), " ")
 }
 
+// unconfigured ends a command that says that it finds no slurm.conf. It would look again for a minute.
+type unconfigured struct {
+	limited
+	stop  func()
+	found bool
+}
+
+func (u *unconfigured) Write(p []byte) (int, error) {
+	n, err := u.limited.Write(p)
+	if text := u.into.String(); !u.found && strings.Contains(text, "slurm.conf") && strings.Contains(text, "No such file or directory") {
+		u.found = true
+		u.stop()
+	}
+	return n, err
+}
+
 // limited refuses what is longer than any answer.
-type limited struct{ *bytes.Buffer }
+type limited struct{ into *bytes.Buffer } // not embedded: copies would use its ReadFrom, beside Write
 
 func (l *limited) Write(p []byte) (int, error) {
-	if l.Len()+len(p) > longest {
+	if l.into.Len()+len(p) > longest {
 		return 0, errors.New("the answer is too long")
 	}
-	return l.Buffer.Write(p)
+	return l.into.Write(p)
 }
 
 func unread(command, text string) error {

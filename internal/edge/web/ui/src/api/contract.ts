@@ -62,6 +62,7 @@ export type Applied = {
   changes: Array<Change>;
   created: boolean;
   inputs_version: number;
+  warnings?: Array<Warning>;
 };
 
 export type AskedBudget = {
@@ -3621,6 +3622,7 @@ export type ScheduleBefore = {
   counted?: Array<number>;
   leases?: Array<HourLeases>;
   running?: Array<ScheduledStart>;
+  settled?: boolean;
   vms?: Array<number>;
   waiting?: Array<WaitingExecutions>;
 };

@@ -8,6 +8,7 @@ import { parts, VMBar } from "../charts/vmbar.tsx";
 import { difference, type Held, heldAt } from "../model/days.ts";
 import { fileName } from "../model/files.ts";
 import { cent, eachAtRate, headline, type Period, periodTexts, perPeriod, price, rounded, shares, shownPeriods, text, units, type Units } from "../model/money.ts";
+import { basis } from "../model/month.ts";
 import { contractsOf, typesOf } from "../model/supply.ts";
 import { day, monthOf, sinceInMonth } from "../model/time.ts";
 import { count, inText, lead, percent, percentAtMost, proved } from "../model/words.ts";
@@ -20,7 +21,7 @@ import { Segments } from "../parts/segments.tsx";
 import { now } from "../state/clock.ts";
 import { current, refresh } from "../state/cluster.ts";
 import { useDays } from "../state/days.ts";
-import { type Ahead, useMonth } from "../state/month.ts";
+import { useMonth } from "../state/month.ts";
 import { addressOf, choose, chosen } from "../state/route.ts";
 import { flipsOf } from "../model/flips.ts";
 import { Changes } from "./plan-changes.tsx";
@@ -249,14 +250,6 @@ function ThisMonth({ cluster }: { cluster: string }) {
       </span>
     </p>
   );
-}
-
-/** basis is what the bill to come rests on. */
-function basis({ bill, unforeseen, whole }: Ahead, money: (u: Units) => string): string {
-  if (whole) return `by the forecast, in whole jobs as plans are${unforeseen === 0n ? "" : "; some hours have none"}.`;
-  if (unforeseen === 0n) return "by the forecast.";
-  if (unforeseen === "all") return "with demand as it is where there is no forecast.";
-  return `by the forecast; ${money(unforeseen)} of it (${percent(Number(unforeseen) / Number(bill))}) rests on none.`;
 }
 
 function VMs({ plan, problem }: { plan: CurrentPlan; problem: Problem }) {

@@ -2,6 +2,7 @@
 import { useEffect } from "preact/hooks";
 import { ask, get } from "../api/client.ts";
 import { scaled, type Units, units } from "../model/money.ts";
+import { type Ahead, inLastHour, leftOf } from "../model/month.ts";
 import { now } from "./clock.ts";
 import { current, mayAsk } from "./cluster.ts";
 import { type Fetched, useFetched } from "./fetched.ts";
@@ -15,18 +16,6 @@ export interface Month {
   currency: string;
   /** Null where this key may not ask for it, it takes too long, or hours without a plan are among it. */
   ahead: Ahead | null;
-}
-
-export interface Ahead {
-  bill: Units;
-  /** How much of it rests on no forecast; all, where that is all after this hour, or nothing is after it. */
-  unforeseen: Units | "all";
-  /** Whether hours are planned in whole jobs, as the plans in force are, where the forecast's bill counts parts. */
-  whole: boolean;
-  /** Whether jobs may wait, which count as they arrive. */
-  waits: boolean;
-  /** Whether upfront payments fall into it, which are in no plan's bill and not in this one. */
-  upfront: boolean;
 }
 
 const hour = 3_600_000;
@@ -46,12 +35,10 @@ async function readMonth(cluster: string): Promise<Month | null> {
   if (!line?.month || !line.plan) return null;
   const { plan } = line;
   const until = Date.parse(line.month.until);
-  const begins = Math.ceil(until / hour) * hour; // what is left of this hour is as this hour
+  const { begins, ends } = leftOf(until); // what is left of this hour is as this hour
   const rest = scaled(units(plan.bill), BigInt(begins - until), BigInt(plan.period_s * 1000));
-  const day = new Date(until);
-  const ends = Date.UTC(day.getUTCFullYear(), day.getUTCMonth() + 1, 1);
   let ahead: Ahead | null = null;
-  if (begins >= ends) ahead = { bill: rest, unforeseen: "all", whole: false, waits: false, upfront: false };
+  if (begins >= ends) ahead = inLastHour(rest);
   else if (await mayAsk()) {
     const body = { from: new Date(begins).toISOString(), until: new Date(ends).toISOString(), detail: "summary" } as const;
     const h = await ask("POST /v1/clusters/{cluster}/horizons", { path: { cluster }, body }).then((a) => atOnce(a!.value), () => null); // what is behind is seen even so
