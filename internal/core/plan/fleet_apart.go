@@ -13,42 +13,57 @@ import (
 // any prices of the jobs, no plan costs less than all types together and what the classes pay.
 
 const (
-	apartMost   = 8    // attempts
-	apartGain   = 0.02 // share of the gap that an attempt must win so that another follows
 	apartTarget = 0.01 // share of the gap to which a type's program is solved
-	apartStep   = 0.7  // share of the way at which the gap would be closed if costs were linear
+	// apartStep is the share of the gap that the first step wants to win; it shrinks where a step wins nothing.
+	apartStep, apartShrinks, apartGrows = 0.15, 0.8, 1.1
+	apartKeeps                          = 0.5  // share of its last direction that a step keeps
+	apartLeast                          = 1e-4 // share below which steps are no longer worth it
 )
 
-// setApart raises the bound by prices of jobs.
-func (s *fleetSearch) setApart(ctx context.Context) {
-	if s.best == nil || s.proved() {
-		return
-	}
-	parts := make([]integer.Instance, len(s.types))
+// apart holds the types set apart at prices of jobs.
+type apart struct {
+	parts       []integer.Instance
+	prices      []float64 // of a job of each class
+	way         []float64 // the direction of the last step
+	best, share float64
+}
+
+// setApart prepares to set the types apart, near so many VMs of each.
+func (s *fleetSearch) setApart(vms []int64) *apart {
+	a := &apart{parts: make([]integer.Instance, len(s.types)), prices: s.jobPrices(), way: make([]float64, len(s.penalty)), best: math.Inf(-1), share: apartStep}
 	for v := range s.types {
 		t := &s.types[v]
-		tiers, ok := t.rental.Tiers(1 + s.root.mu)
-		if !ok {
-			return
-		}
-		parts[v] = t.instance()
-		parts[v].Supply = tiers
+		a.parts[v] = t.instance()
+		a.parts[v].Supply = t.rental.Tiers(1+s.root.mu, vms[v])
 	}
-	prices := s.jobPrices()
-	for range apartMost {
-		bound, missing := s.apart(ctx, parts, prices)
-		gain := bound - s.bound
-		s.bound = max(s.bound, bound)
-		gap := s.best.cost - bound
-		square := 0.0
-		for _, h := range missing {
-			square += h * h
-		}
-		if s.done() || square == 0 || s.proved() || gain < apartGain*gap {
+	return a
+}
+
+// raise raises the bound by prices of jobs, in so many steps at most.
+func (s *fleetSearch) raise(ctx context.Context, a *apart, steps int) {
+	for ; steps > 0 && a.share > apartLeast && s.best != nil && !s.proved() && !s.done(); steps-- {
+		bound, missing := s.boundApart(ctx, a)
+		if s.done() { // the types' programs were not solved to the end
 			return
 		}
+		s.bound = max(s.bound, bound)
+		if bound > a.best {
+			a.best, a.share = bound, min(1, a.share*apartGrows)
+		} else {
+			a.share *= apartShrinks
+		}
+		square := 0.0
 		for i, h := range missing {
-			prices[i] = max(0, prices[i]+apartStep*gap*h/square)
+			a.way[i] = h + apartKeeps*a.way[i]
+			square += a.way[i] * a.way[i]
+		}
+		if square == 0 {
+			a.share = 0
+			return
+		}
+		step := (a.best + a.share*(s.best.cost-a.best) - bound) / square
+		for i, h := range a.way {
+			a.prices[i] = max(0, a.prices[i]+step*h)
 		}
 	}
 }
@@ -69,6 +84,15 @@ func (s *fleetSearch) jobPrices() []float64 {
 			}
 			next = min(next, cost)
 		}
+		if s.low[i] > 0 && least == penalty { // jobs that are promised are somewhere
+			least = next
+			next = math.Inf(1)
+			for _, v := range s.on[i] {
+				if cost := s.root.nu[v] * s.types[v].classes[i].gamma; cost > least {
+					next = min(next, cost)
+				}
+			}
+		}
 		switch {
 		case math.IsInf(next, 1) && math.IsInf(least, 1):
 		case math.IsInf(next, 1):
@@ -80,8 +104,9 @@ func (s *fleetSearch) jobPrices() []float64 {
 	return prices
 }
 
-// apart returns the bound at prices of jobs, and by how many jobs of each class the types take too few.
-func (s *fleetSearch) apart(ctx context.Context, parts []integer.Instance, prices []float64) (bound float64, missing []float64) {
+// boundApart returns the bound at prices of jobs, and by how many jobs of each class the types take too few.
+func (s *fleetSearch) boundApart(ctx context.Context, a *apart) (bound float64, missing []float64) {
+	prices := a.prices
 	var sum money.Sum
 	missing = make([]float64, len(prices))
 	for i, price := range prices {
@@ -92,8 +117,8 @@ func (s *fleetSearch) apart(ctx context.Context, parts []integer.Instance, price
 		missing[i] = jobs
 		sum.Add((price - s.penalty[i]) * jobs)
 	}
-	enough := apartTarget * (s.best.cost - s.bound) / float64(len(parts))
-	for _, part := range parts {
+	enough := apartTarget * (s.best.cost - s.bound) / float64(len(a.parts))
+	for _, part := range a.parts {
 		part.Penalty = prices
 		r := integer.P2(ctx, part, func(float64) float64 { return enough })
 		sum.Add(r.Objective - r.Gap)

@@ -38,7 +38,7 @@ func TestTypesSetApartBoundEveryPlan(t *testing.T) {
 			continue
 		}
 		all++
-		s.setApart(t.Context())
+		s.raise(t.Context(), s.setApart(s.best.vms), 8)
 		if want := float64(objective)/1e6 - f.committed(); s.bound > want+2e-6 {
 			text, _ := json.Marshal(p)
 			t.Fatalf("trial %d: the bound is %.9g, the best plan costs %.9g\n%s", trial, s.bound, want, text)

@@ -22,9 +22,13 @@ const (
 	checkedClasses = 60
 	// helpColumns bounds the program that is handed over whole; of a larger one the classes that can move most easily.
 	helpColumns = 10_000
-	// Of the time, the search gets diveShare to find a plan, exchanges get exchangeShare to improve it, CBC helpShare, and
-	// exchanges of what it finds polishShare. What is left is for the proof.
-	diveShare, exchangeShare, helpShare, polishShare = 0.2, 0.4, 0.25, 0.05
+	// Of the time, the search gets glanceShare to find a plan, and what improves it polishShare, of which firstShare is for
+	// all classes at once. CBC gets helpShare where there is no plan. What is left is for the bound.
+	glanceShare, polishShare, firstShare, helpShare = 0.02, 0.7, 0.15, 0.5
+	// polishMost bounds what improves a plan, in whole searches.
+	polishMost = 10
+	// The bound is raised by stepsLeast steps in any case, and by more if there is time.
+	stepsLeast, stepsPerMs = 2, 0.03
 )
 
 // find searches for the best plan and the proof, with CBC's help or under its eyes where the options want it.
@@ -32,13 +36,14 @@ func (d *fleetDecision) find(ctx context.Context, solver lp.Solver) *fleetSearch
 	s := d.newSearch(ctx, d.target(), d.relaxed.nu)
 	s.root.mu = d.relaxed.mu
 	large := d.columns() > helpColumns
-	if large { // one look at the whole tree takes longer than there is time
+	many := large || s.glances
+	if many {
 		s.round(d.relaxed.prices)
 	}
 	switch {
-	case large && s.best != nil:
+	case large && s.best != nil: // one look at the whole tree takes longer than there is time
 	case s.glances:
-		s.grant(diveShare)
+		s.grant(glanceShare)
 		s.run()
 	default:
 		s.allow(1)
@@ -50,26 +55,42 @@ func (d *fleetDecision) find(ctx context.Context, solver lp.Solver) *fleetSearch
 	if large || math.IsInf(s.bound, -1) && len(s.open) > 0 { // there was no first look
 		s.bound, s.root.bound = max(s.bound, d.relaxed.bound), max(s.root.bound, d.relaxed.bound)
 	}
-	if !s.proved() {
-		s.grant(exchangeShare)
-		s.exchange()
-		if d.Options.Engine != capacity.EngineExact && !s.proved() {
-			d.help(ctx, solver, s)
-			s.grant(polishShare)
-			s.exchange()
-		}
-		if s.glances {
-			s.setApart(ctx)
-		}
-		if s.glances || large {
-			s.allow(1)
-			s.run()
-		}
+	if s.best == nil && len(s.open) > 0 && d.Options.Engine != capacity.EngineExact {
+		d.help(ctx, solver, s)
+	}
+	if s.best != nil && !s.proved() {
+		d.polish(ctx, s, many)
+	}
+	if many && !s.proved() {
+		s.allow(1)
+		s.run()
 	}
 	if s.best != nil && s.proved() && d.Options.Engine == capacity.EngineCBC {
 		d.check(ctx, solver, s)
 	}
 	return s
+}
+
+// polish improves the best plan, and the bound in between.
+func (d *fleetDecision) polish(ctx context.Context, s *fleetSearch, many bool) {
+	work := s.polishWork()
+	s.effort, s.most = s.work+work, s.work+work
+	s.first(int(firstShare * float64(work)))
+	if !many {
+		s.nearby(s.effort - s.work)
+		return
+	}
+	a := s.setApart(s.best.vms)
+	steps := stepsLeast + int(stepsPerMs*float64(d.Options.MaxSolveMs))
+	s.raise(ctx, a, stepsLeast)
+	s.nearby((s.effort - s.work) / 2)
+	s.raise(ctx, a, steps-stepsLeast)
+	s.nearby(s.effort - s.work)
+}
+
+// polishWork returns the work that is done to improve a plan.
+func (s *fleetSearch) polishWork() int {
+	return min(int(polishShare*float64(s.Options.MaxSolveMs)*effortPerMs), polishMost*s.effortFor())
 }
 
 // proved says that nothing worth finding is left open.
