@@ -39,7 +39,8 @@ func (s *fleetSearch) nearby(work int) {
 		}
 		for by == 0 && s.work < end && !s.exhausted() && !s.proved() {
 			least := min(letGoLeast, len(s.penalty))
-			s.around(s.letGo(least + s.random.Below(min(letGoMost, len(s.penalty))-least+1)))
+			x := s.fraction() // few more often
+			s.step(s.letGo(least + int(x*x*float64(min(letGoMost, len(s.penalty))-least))))
 		}
 		if s.work > from {
 			s.gained[by] = s.gained[by]/2 + (before-s.best.cost)/float64(s.work-from)
@@ -49,18 +50,49 @@ func (s *fleetSearch) nearby(work int) {
 
 // first lets all classes go, if they are few enough.
 func (s *fleetSearch) first(work int) {
-	all, columns := make([]int, len(s.penalty)), 0
-	for i := range all {
-		all[i] = i
-		columns += s.columnsOf(i)
-	}
-	if columns > treeColumns || len(all) > letGoMost {
-		return
-	}
-	for end := s.work + work; s.work < end && !s.exhausted() && !s.proved(); {
-		s.around(all)
+	for end := s.work + work; s.few() && s.work < end && !s.exhausted() && !s.proved(); {
+		s.around(s.everyClass(), s.best, 0)
 	}
 }
+
+// few says that a tree can take all classes at once.
+func (s *fleetSearch) few() bool {
+	columns := 0
+	for i := range s.penalty {
+		columns += s.columnsOf(i)
+	}
+	return columns <= treeColumns && len(s.penalty) <= letGoMost
+}
+
+func (s *fleetSearch) everyClass() []int {
+	all := make([]int, len(s.penalty))
+	for i := range all {
+		all[i] = i
+	}
+	return all
+}
+
+// step looks around the best plan and around another one in turn. That begins at a plan hardly dearer than the best, and
+// again where it has stood still.
+func (s *fleetSearch) step(free []int) {
+	if s.turn++; s.turn%2 == 0 || !s.few() {
+		s.around(free, s.best, 0)
+		return
+	}
+	if s.other == nil || s.still > otherStill {
+		s.other, s.still = s.around(s.everyClass(), s.best, otherAbove*(s.best.cost-s.root.bound)), 0
+		return
+	}
+	s.still++
+	if better := s.around(free, s.other, 0); better != nil {
+		s.other, s.still = better, 0
+	}
+}
+
+const (
+	otherStill = 12  // steps without a better plan
+	otherAbove = 0.5 // share of the gap by which another plan may cost more to begin with
+)
 
 // letGo draws classes, the cheapest to change more often.
 func (s *fleetSearch) letGo(most int) (free []int) {
@@ -110,59 +142,66 @@ func (f *fleet) columnsOf(i int) int {
 // fraction draws a number above 0 and up to 1.
 func (s *fleetSearch) fraction() float64 { return (float64(s.random.Below(1<<53)) + 1) / (1 << 53) }
 
-// around looks for better plans in which all classes but the free ones stay as they are in the best plan.
-func (s *fleetSearch) around(free []int) {
+// around looks for plans in which all classes but the free ones stay as they are in the base, and which cost less than that
+// and so much above. It answers the cheapest; nil where it finds none but the best.
+func (s *fleetSearch) around(free []int, base *fleetPlan, above float64) (found *fleetPlan) {
 	if len(free) == 0 {
 		s.work += 1000
-		return
+		return nil
 	}
-	p := s.program(faithful, free, s.best.jobs)
+	p := s.programOf(faithful, free, base.jobs, s.places(base))
 	s.work += 20 * p.Columns()
-	s.confine(p)
 	t, ok := tree.New(&p.Program)
 	if !ok {
-		return
+		return nil
 	}
 	now := 0.0
 	for j, x := range p.start {
 		now += p.Cost[j] * x
 	}
-	f := s.newFiller(p, free)
-	beside := s.best.cost - now // of what stays
-	finest := max(s.allowed(), 1e-9*(1+math.Abs(s.best.cost)))
-	limit := func() float64 { return s.best.cost - beside - finest }
+	f := s.newFiller(p, free, base)
+	beside := base.cost - now // of what stays
+	finest := max(s.allowed(), 1e-9*(1+math.Abs(base.cost)))
+	limit := base.cost + above - finest
 	take := func(x []float64) float64 {
-		if f.fill(x) < s.best.cost-finest {
-			s.consider(f.jobs)
+		if cost := f.fill(x); cost < limit && math.Abs(cost-s.best.cost) > finest/2 {
+			if plan := s.evaluate(f.jobs); plan != nil && plan.cost < limit {
+				plan.jobs = cloneMixes(f.jobs)
+				found, limit = plan, plan.cost-finest
+				if plan.cost < s.best.cost {
+					s.best = plan
+				}
+			}
 		}
-		return limit()
+		return limit - beside
 	}
 	ended := func() bool { return s.work+int(float64(t.Work())/treeUnit) > s.most || s.done() }
 	work := nearbyWork * (len(free) + letGoLeast)
-	t.Improve(limit(), work/4, ended, take)
-	for t.Work() < work && !ended() {
-		t.Dive(limit(), s.fraction, ended, take)
+	t.Improve(limit-beside, work/4, ended, take)
+	for dive := 0; t.Work() < work && !ended(); dive++ {
+		t.Dive(limit-beside, dive%2 == 1, s.fraction, ended, take)
 	}
 	s.work += int(float64(t.Work()) / treeUnit)
+	return found
 }
 
-// confine leaves out places that cost more than the cheapest one by the whole gap, and are not used.
-func (s *fleetSearch) confine(p *fleetProgram) {
+// places says where jobs may be in a better plan: not where one costs more than in the cheapest place by the whole gap,
+// unless some are there.
+func (s *fleetSearch) places(base *fleetPlan) (wanted func(i, v int) bool) {
 	gap := s.best.cost - s.root.bound
-	last, least := -1, 0.0
-	for _, c := range p.columns {
-		if c.class != last {
-			last, least = c.class, math.Inf(1)
-			if s.low[c.class] < s.high[c.class] {
-				least = s.penalty[c.class]
+	last, most := -1, 0.0
+	return func(i, v int) bool {
+		if i != last {
+			last, most = i, math.Inf(1)
+			if s.low[i] < s.high[i] {
+				most = s.penalty[i]
 			}
-			for _, v := range s.on[c.class] {
-				least = min(least, s.root.nu[v]*s.types[v].classes[c.class].gamma)
+			for _, v := range s.on[i] {
+				most = min(most, s.root.nu[v]*s.types[v].classes[i].gamma)
 			}
+			most += gap
 		}
-		if p.start[c.index] == 0 && s.root.nu[c.kind]*s.types[c.kind].classes[c.class].gamma > least+gap {
-			p.Upper[c.index] = 0
-		}
+		return s.root.nu[v]*s.types[v].classes[i].gamma <= most || base.jobs[i][v] > 0
 	}
 }
 
@@ -170,26 +209,27 @@ func (s *fleetSearch) confine(p *fleetProgram) {
 // many, and fills what is left.
 type filler struct {
 	*fleetSearch
-	p     *fleetProgram
-	free  []int // by penalty, the highest first
-	stays float64
-	held  []int64 // load of what stays
-	vms   []int64
-	room  []int64
-	jobs  [][]int64
-	total []int64
-	parts []float64 // jobs of a class on each type
+	p      *fleetProgram
+	base   *fleetPlan
+	free   []int // by penalty, the highest first
+	stays  float64
+	held   []int64 // load of what stays
+	vms    []int64
+	room   []int64
+	jobs   [][]int64
+	total  []int64
+	offers []offer
 }
 
-func (s *fleetSearch) newFiller(p *fleetProgram, free []int) *filler {
+func (s *fleetSearch) newFiller(p *fleetProgram, free []int, base *fleetPlan) *filler {
 	n := len(s.types)
-	f := &filler{fleetSearch: s, p: p, free: slices.Clone(free), held: make([]int64, n), vms: make([]int64, n), room: make([]int64, n),
-		jobs: slices.Clone(s.best.jobs), total: make([]int64, len(s.penalty)), parts: make([]float64, n)}
+	f := &filler{fleetSearch: s, p: p, base: base, free: slices.Clone(free), held: make([]int64, n), vms: make([]int64, n), room: make([]int64, n),
+		jobs: slices.Clone(base.jobs), total: make([]int64, len(s.penalty))}
 	slices.SortStableFunc(f.free, func(a, b int) int { return cmp.Compare(s.penalty[b], s.penalty[a]) })
-	f.stays = s.best.cost
+	f.stays = base.cost
 	for v := range s.types {
-		f.held[v] = s.best.loads[v] - s.types[v].loads.Grid.Tolerance
-		f.stays -= s.types[v].rental.Cost(s.best.vms[v])
+		f.held[v] = base.loads[v] - s.types[v].loads.Grid.Tolerance
+		f.stays -= s.types[v].rental.Cost(base.vms[v])
 	}
 	for _, i := range free {
 		for v, h := range f.jobs[i] {
@@ -233,12 +273,31 @@ func (f *filler) fill(x []float64) float64 {
 	for _, i := range f.free {
 		f.place(i, f.low[i])
 	}
-	sum := f.stays
 	for _, i := range f.free {
-		f.place(i, f.high[i])
-		if f.total[i] < f.low[i] {
+		if f.place(i, f.high[i]); f.total[i] < f.low[i] {
 			return math.Inf(1)
 		}
+	}
+	cost := f.cost()
+	for range tradesMost {
+		if cost > f.base.cost+tradesNear*(f.best.cost-f.root.bound) || !f.trade() {
+			break
+		}
+		cost = f.cost()
+	}
+	return cost
+}
+
+// Plans that cost no more than the best and tradesNear of its gap are improved by trades, at most so many.
+const (
+	tradesMost = 10
+	tradesNear = 0.3
+)
+
+// cost returns what the plan costs on the VMs that its jobs need.
+func (f *filler) cost() float64 {
+	sum := f.stays
+	for _, i := range f.free {
 		sum -= f.penalty[i] * float64(f.total[i])
 	}
 	for v := range f.types {
@@ -246,6 +305,75 @@ func (f *filler) fill(x []float64) float64 {
 		sum += f.types[v].rental.Cost(integer.CeilDiv(max(0, f.vms[v]*g.PerVM-f.room[v]), g.PerVM))
 	}
 	return sum
+}
+
+// offer is a job that is refused: its load on a type, and the highest penalty of all that are no larger.
+type offer struct {
+	units   int64
+	class   int
+	penalty float64
+}
+
+// trade lets a job that is refused take the place of one that goes elsewhere or is refused instead, where that saves most;
+// false where nothing is saved.
+func (f *filler) trade() bool {
+	class, kind, to, by, most := -1, -1, -1, -1, 1e-9
+	for v := range f.types {
+		list := f.offers[:0]
+		for _, i := range f.free {
+			if f.total[i] < f.high[i] && slices.Contains(f.on[i], v) {
+				h := f.jobs[i][v]
+				list = append(list, offer{f.types[v].loads.Units(i, h+1) - f.types[v].loads.Units(i, h), i, f.penalty[i]})
+			}
+		}
+		f.offers = list
+		slices.SortFunc(list, func(a, b offer) int { return cmp.Or(cmp.Compare(a.units, b.units), cmp.Compare(a.class, b.class)) })
+		for k := 1; k < len(list); k++ {
+			if before := list[k-1]; before.penalty >= list[k].penalty {
+				list[k].class, list[k].penalty = before.class, before.penalty
+			}
+		}
+		f.work += 4*len(list) + 8*len(f.free)
+		for _, i := range f.free {
+			h := f.jobs[i][v]
+			if h == 0 {
+				continue
+			}
+			free := f.room[v] + f.types[v].loads.Units(i, h) - f.types[v].loads.Units(i, h-1)
+			k, found := slices.BinarySearchFunc(list, free+1, func(o offer, units int64) int { return cmp.Compare(o.units, units) })
+			if _ = found; k == 0 || list[k-1].class == i || list[k-1].penalty <= most {
+				continue
+			}
+			if gain := list[k-1].penalty - f.penalty[i]; gain > most && f.total[i] > f.low[i] {
+				class, kind, to, by, most = i, v, -1, list[k-1].class, gain
+			}
+			if gain := list[k-1].penalty; gain > most {
+				for _, w := range f.on[i] {
+					if has := f.jobs[i][w]; w != v && f.types[w].loads.Units(i, has+1)-f.types[w].loads.Units(i, has) <= f.room[w] {
+						class, kind, to, by, most = i, v, w, list[k-1].class, gain
+						break
+					}
+				}
+			}
+		}
+	}
+	if class < 0 {
+		return false
+	}
+	f.shift(class, kind, -1)
+	if to >= 0 {
+		f.shift(class, to, 1)
+	}
+	f.shift(by, kind, 1)
+	return true
+}
+
+// shift gives a class a job more or less on a type.
+func (f *filler) shift(i, v int, by int64) {
+	h := f.jobs[i][v]
+	f.room[v] -= f.types[v].loads.Units(i, h+by) - f.types[v].loads.Units(i, h)
+	f.jobs[i][v] = h + by
+	f.total[i] += by
 }
 
 // rentFor rents the VMs of a solution, in whole, as far as there are so many and so much money.
@@ -280,7 +408,57 @@ func (f *filler) rentFor(x []float64) {
 		f.vms[at]--
 		f.work += 10 * len(f.vms)
 	}
+	if !math.IsInf(f.budget, 1) && f.fraction() < usedShare {
+		f.useUp()
+	}
 }
+
+// usedShare is the share of plans that try to spend all of the budget.
+const usedShare = 0.5
+
+// useUp rents one VM more, with one less of another type or none, as long as the budget pays for more worth by that.
+func (f *filler) useUp() {
+	n := len(f.vms)
+	down, up, spent := make([]float64, n), make([]float64, n), 0.0
+	for range usedMost {
+		spent = 0
+		for v, vms := range f.vms {
+			r := &f.types[v].rental
+			cost := r.Cost(vms)
+			spent += cost
+			down[v], up[v] = math.Inf(1), math.Inf(1)
+			if vms > 0 {
+				down[v] = cost - r.Cost(vms-1)
+			}
+			if vms < r.MostVMs {
+				up[v] = r.Cost(vms+1) - cost
+			}
+		}
+		left := f.budget - spent
+		less, more, most := -1, -1, 0.0
+		for w := range f.vms {
+			if up[w] <= left && f.root.nu[w] > most {
+				less, more, most = -1, w, f.root.nu[w]
+			}
+			for v := range f.vms {
+				if gain := f.root.nu[w] - f.root.nu[v]; v != w && !math.IsInf(down[v], 1) && up[w]-down[v] <= left && gain > most {
+					less, more, most = v, w, gain
+				}
+			}
+		}
+		f.work += n * n / 2
+		if more < 0 {
+			return
+		}
+		f.vms[more]++
+		if less >= 0 {
+			f.vms[less]--
+		}
+	}
+}
+
+// usedMost bounds the VMs by which a budget is spent to the end.
+const usedMost = 8
 
 // place gives a class jobs up to a number where they fit, in the cheapest places first.
 func (f *filler) place(i int, most int64) {
@@ -334,5 +512,5 @@ func (f *filler) lose(v int) bool {
 	return true
 }
 
-// promisedWorth is how much more a promised job is worth that would have to find another place.
+// promisedWorth is the factor of a promised job's worth, which would have to find another place.
 const promisedWorth = 100

@@ -34,11 +34,19 @@ const (
 
 // program leaves the free classes to choose and holds the others where they are.
 func (f *fleet) program(as fidelity, free []int, jobs [][]int64) *fleetProgram {
+	return f.programOf(as, free, jobs, func(int, int) bool { return true })
+}
+
+// programOf is program with the places of classes that are wanted.
+func (f *fleet) programOf(as fidelity, free []int, jobs [][]int64, wanted func(i, v int) bool) *fleetProgram {
 	p := &fleetProgram{}
 	rows := f.addSupplies(p, as != fractional, free, jobs)
 	for _, i := range free {
 		total := p.Row(float64(f.classes[i].low), f.classes[i].high)
 		for _, v := range f.on[i] {
+			if !wanted(i, v) {
+				continue
+			}
 			perVM := float64(f.types[v].loads.Grid.PerVM)
 			if as != faithful || f.linear[i] {
 				load := f.types[v].classes[i].gamma

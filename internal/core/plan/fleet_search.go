@@ -45,6 +45,9 @@ type fleetSearch struct {
 	effort   int  // in all
 	patience int  // likewise, while no plan has been found
 	random   integer.SplitMix
+	other    *fleetPlan // a plan beside the best that is improved, too
+	still    int        // steps for which that stood still
+	turn     int
 	gained   [2]float64 // by dives and exchanges for their work, of late
 }
 

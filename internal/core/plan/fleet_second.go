@@ -14,21 +14,21 @@ import (
 )
 
 // CBC helps with fleets in two ways. If our own search has proved its plan, CBC checks it and may find it wrong. If the
-// search leaves a gap, CBC gets the whole program and may use its cuts and its preprocessing. Its proposal is made to
-// fit, added up by us and improved by exchanges, and our own bound grades it.
+// search finds no plan, CBC gets the whole program and may use its cuts and its preprocessing. Its proposal is made to
+// fit, added up by us and improved as ours are, and our own bound grades it.
 
 const (
 	// checkedClasses bounds the classes that CBC may choose for when it checks a plan.
 	checkedClasses = 60
 	// helpColumns bounds the program that is handed over whole; of a larger one the classes that can move most easily.
 	helpColumns = 10_000
-	// Of the time, the search gets glanceShare to find a plan, and what improves it polishShare, of which firstShare is for
-	// all classes at once. CBC gets helpShare where there is no plan. What is left is for the bound.
-	glanceShare, polishShare, firstShare, helpShare = 0.02, 0.7, 0.15, 0.5
-	// polishMost bounds what improves a plan, in whole searches.
+	// Of the time, the search gets glanceShare to find a plan, and what improves plan and bound polishShare. CBC gets
+	// helpShare where there is no plan.
+	glanceShare, polishShare, helpShare = 0.02, 0.9, 0.5
+	// Of that work, firstShare is for all classes at once, poolShare for the plan of a pool, and raiseShare for the bound.
+	firstShare, poolShare, raiseShare = 0.12, 0.04, 0.25
+	// polishMost bounds that work, in whole searches.
 	polishMost = 10
-	// The bound is raised by stepsLeast steps in any case, and by more if there is time.
-	stepsLeast, stepsPerMs = 2, 0.03
 )
 
 // find searches for the best plan and the proof, with CBC's help or under its eyes where the options want it.
@@ -59,7 +59,7 @@ func (d *fleetDecision) find(ctx context.Context, solver lp.Solver) *fleetSearch
 		d.help(ctx, solver, s)
 	}
 	if s.best != nil && !s.proved() {
-		d.polish(ctx, s, many)
+		d.polish(ctx, s)
 	}
 	if many && !s.proved() {
 		s.allow(1)
@@ -72,19 +72,29 @@ func (d *fleetDecision) find(ctx context.Context, solver lp.Solver) *fleetSearch
 }
 
 // polish improves the best plan, and the bound in between.
-func (d *fleetDecision) polish(ctx context.Context, s *fleetSearch, many bool) {
+func (d *fleetDecision) polish(ctx context.Context, s *fleetSearch) {
 	work := s.polishWork()
 	s.effort, s.most = s.work+work, s.work+work
-	s.first(int(firstShare * float64(work)))
-	if !many {
+	share := func(of float64) int { return int(of * float64(work)) }
+	if !s.glances { // whole slots, or few classes
+		s.first(share(firstShare))
 		s.nearby(s.effort - s.work)
 		return
 	}
 	a := s.setApart(s.best.vms)
-	steps := stepsLeast + int(stepsPerMs*float64(d.Options.MaxSolveMs))
-	s.raise(ctx, a, stepsLeast)
+	if s.columns() > helpColumns { // a step of the bound takes longer than all the rest
+		s.nearby(s.effort - s.work)
+		s.raise(ctx, a, 0)
+		return
+	}
+	if s.pool(ctx, a) {
+		s.exchange(share(poolShare))
+	}
+	s.raise(ctx, a, share(raiseShare/4))
+	s.first(share(firstShare))
 	s.nearby((s.effort - s.work) / 2)
-	s.raise(ctx, a, steps-stepsLeast)
+	s.raise(ctx, a, share(raiseShare))
+	s.sharpen(ctx, a)
 	s.nearby(s.effort - s.work)
 }
 

@@ -77,7 +77,7 @@ func (t *Tree) visit() (all bool) {
 
 // Dive follows one way down: it bounds one column after the other on the side that it draws, the nearer one more often, and
 // turns round once where that leads nowhere. The bounds are as before in the end.
-func (t *Tree) Dive(limit float64, draw func() float64, ended func() bool, take func(x []float64) float64) {
+func (t *Tree) Dive(limit float64, greedy bool, draw func() float64, ended func() bool, take func(x []float64) float64) {
 	t.limit, t.take = limit, take
 	n := len(t.x)
 	lower, upper := append([]float64(nil), t.lower[:n]...), append([]float64(nil), t.upper[:n]...)
@@ -106,11 +106,16 @@ func (t *Tree) Dive(limit float64, draw func() float64, ended func() bool, take 
 		t.read()
 		t.limit = min(t.limit, t.take(t.x))
 		var x float64
-		if column, x = t.drawn(draw); column < 0 {
+		if column, x = t.drawn(greedy, draw); column < 0 {
 			return
 		}
 		low, high = t.lower[column], t.upper[column]
-		if below := math.Floor(x); x-below > draw() {
+		below := math.Floor(x)
+		up := x-below > draw()
+		if greedy {
+			up = t.cost[column] < 0
+		}
+		if up {
 			t.lower[column] = below + 1
 		} else {
 			t.upper[column] = below
@@ -119,7 +124,7 @@ func (t *Tree) Dive(limit float64, draw func() float64, ended func() bool, take 
 }
 
 // drawn is divided, with luck.
-func (t *Tree) drawn(draw func() float64) (column int, value float64) {
+func (t *Tree) drawn(greedy bool, draw func() float64) (column int, value float64) {
 	column = -1
 	most := 0.0
 	for k, j := range t.head {
@@ -130,6 +135,9 @@ func (t *Tree) drawn(draw func() float64) (column int, value float64) {
 		far := math.Abs(v - math.Round(v))
 		if far <= whole {
 			continue
+		}
+		if greedy {
+			far = 1
 		}
 		if weight := far * (math.Abs(t.cost[j]) + tiny) * (0.25 + draw()); weight > most {
 			column, value, most = j, v, weight

@@ -19,6 +19,7 @@ type Rental struct {
 	MostVMs int64 // VMs that can be had
 	Limit   int64 // likewise, or as many as are ever needed
 	Need    int64
+	whole   []Segment // the convex line below whole VMs, with spot and up to the limit; nil where these are too many
 }
 
 // Spot is VMs that may be at most share = numerator/denominator of all.
@@ -45,6 +46,8 @@ func NewRental(tiers []integer.Tier, offer *capacity.Spot, hours float64, need i
 	r.Limit = min(need, r.MostVMs)
 	if r.Spot == nil {
 		r.Supply = r.Supply.UpTo(need)
+	} else if r.Limit <= tiersMost {
+		_, r.whole = r.hull(0, r.Limit, nil)
 	}
 	return r
 }
@@ -135,15 +138,24 @@ const hullMost = 64
 // Segments returns the cost of low VMs, and a convex line for each more up to high. The line is never above phi at any
 // whole number of VMs, and meets it at both ends if they are near each other.
 func (r *Rental) Segments(low, high int64, dst []Segment) (start float64, line []Segment) {
-	if r.Spot != nil && high-low <= hullMost {
+	switch {
+	case r.Spot == nil:
+		return r.Straight(low, high, dst)
+	case high-low <= hullMost:
 		return r.hull(low, high, dst)
+	case r.whole == nil:
+		return r.Straight(low, high, dst)
 	}
-	return r.Straight(low, high, dst)
+	return between(r.whole, low, high, dst)
 }
 
 // Straight is Segments for VMs that need not be whole.
 func (r *Rental) Straight(low, high int64, dst []Segment) (start float64, line []Segment) {
-	lines := r.Lines()
+	return between(r.Lines(), low, high, dst)
+}
+
+// between returns the cost of low VMs along lines, and the lines from there up to high.
+func between(lines []Segment, low, high int64, dst []Segment) (start float64, line []Segment) {
 	at := 0.0
 	for _, l := range lines {
 		from, to := max(at, float64(low)), min(at+l.Length, float64(high))
