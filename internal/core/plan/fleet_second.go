@@ -24,11 +24,9 @@ const (
 	helpColumns = 10_000
 	// Of the time, the search gets glanceShare to find a plan, and what improves plan and bound polishShare. CBC gets
 	// helpShare where there is no plan.
-	glanceShare, polishShare, helpShare = 0.02, 0.9, 0.5
+	glanceShare, polishShare, helpShare = 0.02, 0.8, 0.5
 	// Of that work, firstShare is for all classes at once, poolShare for the plan of a pool, and raiseShare for the bound.
 	firstShare, poolShare, raiseShare = 0.12, 0.04, 0.25
-	// polishMost bounds that work, in whole searches.
-	polishMost = 10
 )
 
 // find searches for the best plan and the proof, with CBC's help or under its eyes where the options want it.
@@ -73,7 +71,7 @@ func (d *fleetDecision) find(ctx context.Context, solver lp.Solver) *fleetSearch
 
 // polish improves the best plan, and the bound in between.
 func (d *fleetDecision) polish(ctx context.Context, s *fleetSearch) {
-	work := s.polishWork()
+	work := int(polishShare * float64(s.Options.MaxSolveMs) * effortPerMs)
 	s.effort, s.most = s.work+work, s.work+work
 	share := func(of float64) int { return int(of * float64(work)) }
 	if !s.glances { // whole slots, or few classes
@@ -96,11 +94,6 @@ func (d *fleetDecision) polish(ctx context.Context, s *fleetSearch) {
 	s.raise(ctx, a, share(raiseShare))
 	s.sharpen(ctx, a)
 	s.nearby(s.effort - s.work)
-}
-
-// polishWork returns the work that is done to improve a plan.
-func (s *fleetSearch) polishWork() int {
-	return min(int(polishShare*float64(s.Options.MaxSolveMs)*effortPerMs), polishMost*s.effortFor())
 }
 
 // proved says that nothing worth finding is left open.
