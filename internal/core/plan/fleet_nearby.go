@@ -13,9 +13,9 @@ import (
 // often, and all others stay. A tree dives into the program of these few, and each of its solutions is made whole.
 
 const (
-	letGoLeast, letGoMost = 20, 120 // classes that are let go together
+	letGoLeast, letGoMost = 10, 120 // classes that are let go together
 	letGoKeen             = 0.02    // share of the gap that is no reason to stay
-	nearbyWork            = 5_000  // of a tree for each class that is let go
+	nearbyWork            = 10_000  // of a tree for each class that is let go
 	nearbyTurns           = 16      // of dives or exchanges
 	treeUnit              = 1.5     // units of a tree's work that take as long as one of the search
 	treeColumns           = 3000    // the most that a tree gets
