@@ -30,6 +30,7 @@ type apart struct {
 	way         []float64 // the direction of the last step
 	top         []float64 // the prices of the best bound
 	best, share float64
+	sharp       bool // numbers of VMs are tried with what they really cost
 }
 
 // setApart prepares to set the types apart, near so many VMs of each.
@@ -118,10 +119,19 @@ func (s *fleetSearch) boundApart(ctx context.Context, a *apart) (bound float64, 
 	missing = make([]float64, len(prices))
 	sum.Add(s.paidByJobs(prices, missing))
 	enough := apartTarget * (s.best.cost - s.bound) / float64(len(a.parts))
-	for _, part := range a.parts {
+	for v, part := range a.parts {
 		part.Penalty = prices
 		r := integer.P2(ctx, part, func(float64) float64 { return enough })
-		sum.Add(r.Objective - r.Gap)
+		least := r.Objective - r.Gap
+		if a.sharp && s.types[v].rental.Spot != nil {
+			if real, jobs := s.sharp(ctx, v, part, r.VMs, enough); real > least {
+				least = real
+				if jobs != nil {
+					r.Jobs = jobs
+				}
+			}
+		}
+		sum.Add(least)
 		for i, h := range r.Jobs {
 			missing[i] -= float64(h)
 		}
@@ -146,32 +156,22 @@ func (s *fleetSearch) paidByJobs(prices, jobs []float64) float64 {
 	return sum.Value()
 }
 
-// sharpen raises the bound where VMs with spot cost more than the convex line below them. At the best prices of jobs it
-// tries the numbers of VMs that could be the cheapest, with what they really cost.
-func (s *fleetSearch) sharpen(ctx context.Context, a *apart) {
-	if a.top == nil || s.proved() {
+// sharpen raises the bound where VMs with spot cost more than the convex line below them. From the best prices of jobs on,
+// it tries the numbers of VMs that could be the cheapest, with what they really cost.
+func (s *fleetSearch) sharpen(ctx context.Context, a *apart, work int) {
+	spot := slices.ContainsFunc(s.types, func(t vmType) bool { return t.rental.Spot != nil })
+	if !spot || a.top == nil {
 		return
 	}
-	var sum money.Sum
-	sum.Add(s.paidByJobs(a.top, make([]float64, len(a.top))))
-	enough := apartTarget * (s.best.cost - s.bound) / float64(len(a.parts))
-	for v, part := range a.parts {
-		part.Penalty = a.top
-		r := integer.P2(ctx, part, func(float64) float64 { return enough })
-		least := r.Objective - r.Gap
-		if s.types[v].rental.Spot != nil {
-			least = max(least, s.sharp(ctx, v, part, r.VMs, enough))
-		}
-		sum.Add(least)
-	}
-	if !s.done() {
-		s.bound = max(s.bound, sum.Value())
-	}
+	a.sharp, a.best, a.share = true, math.Inf(-1), sharpStep
+	copy(a.prices, a.top)
+	clear(a.way)
+	s.raise(ctx, a, work)
 }
 
 // sharp returns what no number of VMs of a type costs less than, less what its jobs are worth. It tries those that cost
-// least by the linear program of their jobs.
-func (s *fleetSearch) sharp(ctx context.Context, v int, part integer.Instance, near int64, enough float64) float64 {
+// least by the linear program of their jobs, and answers the jobs on the cheapest.
+func (s *fleetSearch) sharp(ctx context.Context, v int, part integer.Instance, near int64, enough float64) (least float64, jobs []int64) {
 	type trial struct {
 		vms   int64
 		least float64
@@ -213,16 +213,16 @@ func (s *fleetSearch) sharp(ctx context.Context, v int, part integer.Instance, n
 	found := math.Inf(1)
 	var list []trial
 	for n := max(0, first-1); n <= min(rental.Limit, last+1); n++ {
-		jobs := worthOf(n)
+		avoided := worthOf(n)
 		if n < first || n > last { // the line is convex: what lies beyond costs no less, if it rises towards there
-			found = min(found, tierCost(part.Supply, n)-jobs)
+			found = min(found, tierCost(part.Supply, n)-avoided)
 			continue
 		}
-		list = append(list, trial{n, (1+s.root.mu)*rental.Cost(n) - jobs})
+		list = append(list, trial{n, (1+s.root.mu)*rental.Cost(n) - avoided})
 	}
 	for _, t := range list {
 		if t.vms == near && found < t.least { // not the place to look at
-			return math.Inf(-1)
+			return math.Inf(-1), nil
 		}
 	}
 	slices.SortStableFunc(list, func(a, b trial) int { return cmp.Compare(a.least, b.least) })
@@ -231,14 +231,17 @@ func (s *fleetSearch) sharp(ctx context.Context, v int, part integer.Instance, n
 			break
 		}
 		if tried == sharpMost {
-			return min(found, t.least)
+			return min(found, t.least), jobs
 		}
 		fixed := part
 		fixed.Supply = []integer.Tier{{VMs: t.vms, Price: 0}}
 		r := integer.P2(ctx, fixed, func(float64) float64 { return enough })
-		found = min(found, (1+s.root.mu)*rental.Cost(t.vms)+r.Objective-r.Gap)
+		if cost := (1+s.root.mu)*rental.Cost(t.vms) + r.Objective - r.Gap; cost < found {
+			found, jobs = cost, r.Jobs
+		}
+		s.work += apartWork * len(part.Gamma)
 	}
-	return found
+	return found, jobs
 }
 
 // tierCost returns what VMs cost along tiers.
@@ -254,6 +257,7 @@ func tierCost(tiers []integer.Tier, vms int64) (cost float64) {
 const (
 	sharpAround = 24 // VMs more or less that are tried
 	sharpMost   = 16 // programs that are solved for it
+	sharpStep   = 0.05
 )
 
 // pool raises the bound by one type that has the VMs of all: a job takes there what it takes where it takes least. That is

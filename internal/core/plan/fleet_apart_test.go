@@ -41,7 +41,7 @@ func TestTypesSetApartBoundEveryPlan(t *testing.T) {
 		all++
 		a := s.setApart(s.best.vms)
 		s.raise(t.Context(), a, 8*apartWork*s.columns())
-		s.sharpen(t.Context(), a)
+		s.sharpen(t.Context(), a, 8*apartWork*s.columns())
 		if want := float64(objective)/1e6 - f.committed(); s.bound > want+2e-6 {
 			text, _ := json.Marshal(p)
 			t.Fatalf("trial %d: the bound is %.9g, the best plan costs %.9g\n%s", trial, s.bound, want, text)

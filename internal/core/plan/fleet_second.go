@@ -25,8 +25,9 @@ const (
 	// Of the time, the search gets glanceShare to find a plan, and what improves plan and bound polishShare. CBC gets
 	// helpShare where there is no plan.
 	glanceShare, polishShare, helpShare = 0.02, 0.8, 0.5
-	// Of that work, firstShare is for all classes at once, poolShare for the plan of a pool, and raiseShare for the bound.
-	firstShare, poolShare, raiseShare = 0.12, 0.04, 0.25
+	// Of that work, firstShare is for all classes at once, poolShare for the plan of a pool, raiseShare for the
+	// bound and sharpShare for that of spot VMs.
+	firstShare, poolShare, raiseShare, sharpShare = 0.12, 0.04, 0.2, 0.1
 )
 
 // find searches for the best plan and the proof, with CBC's help or under its eyes where the options want it.
@@ -92,7 +93,7 @@ func (d *fleetDecision) polish(ctx context.Context, s *fleetSearch) {
 	s.first(share(firstShare))
 	s.nearby((s.effort - s.work) / 2)
 	s.raise(ctx, a, share(raiseShare))
-	s.sharpen(ctx, a)
+	s.sharpen(ctx, a, share(sharpShare))
 	s.nearby(s.effort - s.work)
 }
 
