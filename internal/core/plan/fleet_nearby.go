@@ -192,12 +192,9 @@ func (s *fleetSearch) places(base *fleetPlan) (wanted func(i, v int) bool) {
 	last, most := -1, 0.0
 	return func(i, v int) bool {
 		if i != last {
-			last, most = i, math.Inf(1)
-			if s.low[i] < s.high[i] {
-				most = s.penalty[i]
-			}
-			for _, v := range s.on[i] {
-				most = min(most, s.root.nu[v]*s.types[v].classes[i].gamma)
+			last = i
+			if _, most = s.cheapestOn(i, s.root.nu); s.low[i] < s.high[i] {
+				most = min(most, s.penalty[i])
 			}
 			most += gap
 		}

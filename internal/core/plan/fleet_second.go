@@ -20,7 +20,7 @@ import (
 const (
 	// checkedClasses bounds the classes that CBC may choose for when it checks a plan.
 	checkedClasses = 60
-	// helpColumns bounds the program that is handed over whole; of a larger one the classes that can move most easily.
+	// helpColumns bounds the program that CBC gets.
 	helpColumns = 10_000
 	// Of the time, the search gets glanceShare to find a plan, and what improves plan and bound polishShare. CBC gets
 	// helpShare where there is no plan.
@@ -142,36 +142,22 @@ func (f *fleet) columns() (n int) {
 	return n
 }
 
-// help asks CBC for a better plan, or for a first one, and makes what it proposes fit.
+// help asks CBC for a first plan, and makes what it proposes fit.
 func (d *fleetDecision) help(ctx context.Context, solver lp.Solver, s *fleetSearch) {
-	free := make([]int, len(d.classes))
-	for i := range free {
-		free[i] = i
-	}
-	var jobs [][]int64
-	if s.best != nil {
-		jobs = s.best.jobs
-	}
 	if d.columns() > helpColumns {
-		if s.best == nil {
-			return
-		}
-		free = s.movable(helpColumns / len(d.types))
+		return
 	}
-	p := d.program(averaged, free, jobs)
-	o := lp.Options{Gap: max(d.Options.Gap, integer.ProofResolution), Cuts: true, Seconds: helpShare * float64(d.Options.MaxSolveMs) / 1000}
-	if s.best != nil {
-		o.AbsGap = integer.ProofResolution * math.Max(1, math.Abs(s.best.cost+s.paid))
-	}
-	sol, ok := d.consult(ctx, solver, &p.Program, o)
+	free := s.everyClass()
+	p := d.program(averaged, free, nil)
+	sol, ok := d.consult(ctx, solver, &p.Program, lp.Options{
+		Gap: max(d.Options.Gap, integer.ProofResolution), Cuts: true, Seconds: helpShare * float64(d.Options.MaxSolveMs) / 1000,
+	})
 	if !ok || len(sol.X) == 0 || lp.CheckAdvice(&p.Program, sol.X, sol.Objective) != nil {
 		return
 	}
-	proposed := cloneMixes(jobs)
-	if jobs == nil {
-		for range d.classes {
-			proposed = append(proposed, make([]int64, len(d.types)))
-		}
+	proposed := make([][]int64, len(d.classes))
+	for i := range proposed {
+		proposed[i] = make([]int64, len(d.types))
 	}
 	p.read(sol.X, free, proposed)
 	for i := range proposed {
