@@ -188,7 +188,7 @@ func timed(ctx context.Context, q question, name string, args, reading []string)
 func cbc(settings ...string) func(context.Context, question) (answer, error) {
 	return func(ctx context.Context, q question) (answer, error) {
 		solution := filepath.Join(filepath.Dir(q.file), "cbc.solution")
-		args := append([]string{q.file, "-timeMode", "cpu", "-sec", number(q.limit.Seconds()), "-ratio", number(q.gap)}, settings...)
+		args := append([]string{q.file, "-timeMode", "elapsed", "-sec", number(q.limit.Seconds()), "-ratio", number(q.gap)}, settings...)
 		output, a, err := timed(ctx, q, "cbc", append(args, "-solve", "-solu", solution), []string{q.file, "-quit"})
 		if err != nil || output == nil {
 			return a, err

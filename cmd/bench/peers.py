@@ -36,7 +36,7 @@ def scip():
     m = Model()
     m.hideOutput()
     m.readProblem(file)
-    m.setParams({"limits/gap": gap, "limits/time": limit, "timing/clocktype": 1, "lp/threads": 1})
+    m.setParams({"limits/gap": gap, "limits/time": limit, "timing/clocktype": 2, "lp/threads": 1})
     _, seconds = timed(m.optimize)
     status = {"optimal": "optimal", "gaplimit": "optimal", "infeasible": "infeasible", "timelimit": "limit"}.get(m.getStatus(), "failed")
     values = {x.name: m.getVal(x) for x in m.getVars()} if m.getNSols() > 0 else None

@@ -9,13 +9,13 @@ import (
 // exchangeUnit is the units of the exchanges' work that take as long as one of the search.
 const exchangeUnit = 3
 
-// exchange improves the best plan by exchanges of jobs between types, with the work that is left.
-func (s *fleetSearch) exchange() {
-	if s.best == nil || s.exhausted() || s.proved() {
+// exchange improves the best plan by exchanges of jobs between types, with so much work.
+func (s *fleetSearch) exchange(work int) {
+	if work = min(work, s.effort-s.work); work <= 0 || s.best == nil || s.exhausted() || s.proved() {
 		return
 	}
 	x := exchange.New(s.exchanged(), cloneMixes(s.best.jobs))
-	x.Improve(s.root.bound, exchangeUnit*(s.effort-s.work), s.done)
+	x.Improve(s.root.bound, exchangeUnit*work, s.done)
 	s.work += x.Work / exchangeUnit
 	jobs, _ := x.Best()
 	s.consider(jobs)

@@ -2,7 +2,6 @@ package plan
 
 import (
 	"math"
-	"slices"
 
 	"example.org/headroom/internal/core/lp"
 	"example.org/headroom/internal/core/plan/integer"
@@ -15,6 +14,7 @@ type fleetProgram struct {
 	lp.Program
 	start   []float64
 	columns []jobColumn
+	rented  [][]int // the columns of each type's VMs
 }
 
 // jobColumn is a column that puts so many jobs of a class on a type for each unit of it.
@@ -34,11 +34,19 @@ const (
 
 // program leaves the free classes to choose and holds the others where they are.
 func (f *fleet) program(as fidelity, free []int, jobs [][]int64) *fleetProgram {
+	return f.programOf(as, free, jobs, func(int, int) bool { return true })
+}
+
+// programOf is program with the places of classes that are wanted.
+func (f *fleet) programOf(as fidelity, free []int, jobs [][]int64, wanted func(i, v int) bool) *fleetProgram {
 	p := &fleetProgram{}
 	rows := f.addSupplies(p, as != fractional, free, jobs)
 	for _, i := range free {
 		total := p.Row(float64(f.classes[i].low), f.classes[i].high)
 		for _, v := range f.on[i] {
+			if !wanted(i, v) {
+				continue
+			}
 			perVM := float64(f.types[v].loads.Grid.PerVM)
 			if as != faithful || f.linear[i] {
 				load := f.types[v].classes[i].gamma
@@ -81,6 +89,15 @@ func (p *fleetProgram) addJobs(f *fleet, class, kind int, jobs, upper float64, w
 // answers the rows of capacity.
 func (f *fleet) addSupplies(p *fleetProgram, whole bool, free []int, jobs [][]int64) (rows []int) {
 	budget := -1
+	stays := make([]bool, len(jobs))
+	for i := range stays {
+		stays[i] = true
+	}
+	for _, i := range free {
+		if jobs != nil {
+			stays[i] = false
+		}
+	}
 	if !math.IsInf(f.budget, 1) {
 		budget = p.Row(math.Inf(-1), f.budget)
 	}
@@ -90,7 +107,7 @@ func (f *fleet) addSupplies(p *fleetProgram, whole bool, free []int, jobs [][]in
 		for i := range jobs {
 			units := t.loads.Units(i, jobs[i][v])
 			total += units
-			if !slices.Contains(free, i) {
+			if stays[i] {
 				held += float64(units)
 			}
 		}
@@ -102,17 +119,25 @@ func (f *fleet) addSupplies(p *fleetProgram, whole bool, free []int, jobs [][]in
 		if t.rental.Spot != nil {
 			share = p.Row(math.Inf(-1), 0)
 		}
+		all := -1
+		if whole && share >= 0 && t.rental.MostVMs < integer.Unlimited {
+			all = p.Row(math.Inf(-1), float64(t.rental.MostVMs))
+		}
 		add := func(price, most, ofShare, start float64) {
 			entries := []lp.Entry{{Row: row, Coefficient: -1}}
+			if all >= 0 {
+				entries = append(entries, lp.Entry{Row: all, Coefficient: 1})
+			}
 			if share >= 0 && ofShare != 0 {
 				entries = append(entries, lp.Entry{Row: share, Coefficient: ofShare})
 			}
 			if budget >= 0 && price != 0 {
 				entries = append(entries, lp.Entry{Row: budget, Coefficient: price})
 			}
-			p.Column(price, 0, most, whole, entries...)
+			p.rented[v] = append(p.rented[v], p.Column(price, 0, most, whole, entries...))
 			p.start = append(p.start, start)
 		}
+		p.rented = append(p.rented, nil)
 		left := n - spot
 		for k, price := range t.rental.Supply.Price {
 			from, to := t.rental.Supply.Tier(k)

@@ -24,9 +24,10 @@ import (
 
 // fleetPlan is a plan of a fleet: its classes' mixes and what they come to.
 type fleetPlan struct {
-	jobs [][]int64 // of each class on each type
-	vms  []int64   // of each type
-	cost float64   // P2's objective without what is paid in any case
+	jobs  [][]int64 // of each class on each type
+	vms   []int64   // of each type
+	cost  float64   // P2's objective without what is paid in any case
+	loads []int64   // of each type
 }
 
 // fleetSearch is the search for the best plan.
@@ -43,6 +44,11 @@ type fleetSearch struct {
 	made     int  // parts of the tree so far, and one
 	effort   int  // in all
 	patience int  // likewise, while no plan has been found
+	random   integer.SplitMix
+	other    *fleetPlan // a plan beside the best that is improved, too
+	still    int        // steps for which that stood still
+	turn     int
+	gained   [2]float64 // by dives and exchanges for their work, of late
 }
 
 // treeNode is a part of the search tree.
@@ -110,7 +116,7 @@ func (f *fleet) search(ctx context.Context, target func(objective float64) float
 // newSearch prepares a search of everything.
 func (f *fleet) newSearch(ctx context.Context, target func(objective float64) float64, nu []float64) *fleetSearch {
 	f.done = integer.Expired(ctx)
-	s := &fleetSearch{fleet: f, target: target, paid: f.committed(), all: f.wanted(), bound: math.Inf(-1), made: 1}
+	s := &fleetSearch{fleet: f, target: target, paid: f.committed(), all: f.wanted(), bound: math.Inf(-1), made: 1, random: 1}
 	s.glances = len(f.penalty) > fewClasses && !slices.Contains(f.linear, false)
 	s.root = &treeNode{box: f.everything(), bound: math.Inf(-1), nu: nu}
 	s.open = openNodes{s.root}
@@ -304,6 +310,7 @@ func (f *fleet) evaluate(jobs [][]int64) *fleetPlan {
 			}
 		}
 	}
+	plan.loads = loads
 	if !f.rent(plan, loads) {
 		return nil
 	}

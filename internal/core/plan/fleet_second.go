@@ -14,17 +14,20 @@ import (
 )
 
 // CBC helps with fleets in two ways. If our own search has proved its plan, CBC checks it and may find it wrong. If the
-// search leaves a gap, CBC gets the whole program and may use its cuts and its preprocessing. Its proposal is made to
-// fit, added up by us and improved by exchanges, and our own bound grades it.
+// search finds no plan, CBC gets the whole program and may use its cuts and its preprocessing. Its proposal is made to
+// fit, added up by us and improved as ours are, and our own bound grades it.
 
 const (
 	// checkedClasses bounds the classes that CBC may choose for when it checks a plan.
 	checkedClasses = 60
-	// helpColumns bounds the program that is handed over whole; of a larger one the classes that can move most easily.
+	// helpColumns bounds the program that CBC gets.
 	helpColumns = 10_000
-	// Of the time, the search gets diveShare to find a plan, exchanges get exchangeShare to improve it, CBC helpShare, and
-	// exchanges of what it finds polishShare. What is left is for the proof.
-	diveShare, exchangeShare, helpShare, polishShare = 0.2, 0.4, 0.25, 0.05
+	// Of the time, the search gets glanceShare to find a plan, and what improves plan and bound polishShare. CBC gets
+	// helpShare where there is no plan.
+	glanceShare, polishShare, helpShare = 0.02, 0.8, 0.5
+	// Of that work, firstShare is for all classes at once, poolShare for the plan of a pool, raiseShare for the
+	// bound and sharpShare for that of spot VMs.
+	firstShare, poolShare, raiseShare, sharpShare = 0.12, 0.04, 0.2, 0.1
 )
 
 // find searches for the best plan and the proof, with CBC's help or under its eyes where the options want it.
@@ -32,13 +35,14 @@ func (d *fleetDecision) find(ctx context.Context, solver lp.Solver) *fleetSearch
 	s := d.newSearch(ctx, d.target(), d.relaxed.nu)
 	s.root.mu = d.relaxed.mu
 	large := d.columns() > helpColumns
-	if large { // one look at the whole tree takes longer than there is time
+	many := large || s.glances
+	if many {
 		s.round(d.relaxed.prices)
 	}
 	switch {
-	case large && s.best != nil:
+	case large && s.best != nil: // one look at the whole tree takes longer than there is time
 	case s.glances:
-		s.grant(diveShare)
+		s.grant(glanceShare)
 		s.run()
 	default:
 		s.allow(1)
@@ -50,26 +54,47 @@ func (d *fleetDecision) find(ctx context.Context, solver lp.Solver) *fleetSearch
 	if large || math.IsInf(s.bound, -1) && len(s.open) > 0 { // there was no first look
 		s.bound, s.root.bound = max(s.bound, d.relaxed.bound), max(s.root.bound, d.relaxed.bound)
 	}
-	if !s.proved() {
-		s.grant(exchangeShare)
-		s.exchange()
-		if d.Options.Engine != capacity.EngineExact && !s.proved() {
-			d.help(ctx, solver, s)
-			s.grant(polishShare)
-			s.exchange()
-		}
-		if s.glances {
-			s.setApart(ctx)
-		}
-		if s.glances || large {
-			s.allow(1)
-			s.run()
-		}
+	if s.best == nil && len(s.open) > 0 && d.Options.Engine != capacity.EngineExact {
+		d.help(ctx, solver, s)
+	}
+	if s.best != nil && !s.proved() {
+		d.polish(ctx, s)
+	}
+	if many && !s.proved() {
+		s.allow(1)
+		s.run()
 	}
 	if s.best != nil && s.proved() && d.Options.Engine == capacity.EngineCBC {
 		d.check(ctx, solver, s)
 	}
 	return s
+}
+
+// polish improves the best plan, and the bound in between.
+func (d *fleetDecision) polish(ctx context.Context, s *fleetSearch) {
+	work := int(polishShare * float64(s.Options.MaxSolveMs) * effortPerMs)
+	s.effort, s.most = s.work+work, s.work+work
+	share := func(of float64) int { return int(of * float64(work)) }
+	if !s.glances { // whole slots, or few classes
+		s.first(share(firstShare))
+		s.nearby(s.effort - s.work)
+		return
+	}
+	a := s.setApart(s.best.vms)
+	if s.columns() > helpColumns { // a step of the bound takes longer than all the rest
+		s.nearby(s.effort - s.work)
+		s.raise(ctx, a, 0)
+		return
+	}
+	if s.pool(ctx, a) {
+		s.exchange(share(poolShare))
+	}
+	s.raise(ctx, a, share(raiseShare/4))
+	s.first(share(firstShare))
+	s.nearby((s.effort - s.work) / 2)
+	s.raise(ctx, a, share(raiseShare))
+	s.sharpen(ctx, a, share(sharpShare))
+	s.nearby(s.effort - s.work)
 }
 
 // proved says that nothing worth finding is left open.
@@ -117,36 +142,22 @@ func (f *fleet) columns() (n int) {
 	return n
 }
 
-// help asks CBC for a better plan, or for a first one, and makes what it proposes fit.
+// help asks CBC for a first plan, and makes what it proposes fit.
 func (d *fleetDecision) help(ctx context.Context, solver lp.Solver, s *fleetSearch) {
-	free := make([]int, len(d.classes))
-	for i := range free {
-		free[i] = i
-	}
-	var jobs [][]int64
-	if s.best != nil {
-		jobs = s.best.jobs
-	}
 	if d.columns() > helpColumns {
-		if s.best == nil {
-			return
-		}
-		free = s.movable(helpColumns / len(d.types))
+		return
 	}
-	p := d.program(averaged, free, jobs)
-	o := lp.Options{Gap: max(d.Options.Gap, integer.ProofResolution), Cuts: true, Seconds: helpShare * float64(d.Options.MaxSolveMs) / 1000}
-	if s.best != nil {
-		o.AbsGap = integer.ProofResolution * math.Max(1, math.Abs(s.best.cost+s.paid))
-	}
-	sol, ok := d.consult(ctx, solver, &p.Program, o)
+	free := s.everyClass()
+	p := d.program(averaged, free, nil)
+	sol, ok := d.consult(ctx, solver, &p.Program, lp.Options{
+		Gap: max(d.Options.Gap, integer.ProofResolution), Cuts: true, Seconds: helpShare * float64(d.Options.MaxSolveMs) / 1000,
+	})
 	if !ok || len(sol.X) == 0 || lp.CheckAdvice(&p.Program, sol.X, sol.Objective) != nil {
 		return
 	}
-	proposed := cloneMixes(jobs)
-	if jobs == nil {
-		for range d.classes {
-			proposed = append(proposed, make([]int64, len(d.types)))
-		}
+	proposed := make([][]int64, len(d.classes))
+	for i := range proposed {
+		proposed[i] = make([]int64, len(d.types))
 	}
 	p.read(sol.X, free, proposed)
 	for i := range proposed {

@@ -19,6 +19,7 @@ type Rental struct {
 	MostVMs int64 // VMs that can be had
 	Limit   int64 // likewise, or as many as are ever needed
 	Need    int64
+	whole   []Segment // the convex line below whole VMs, with spot and up to the limit; nil where these are too many
 }
 
 // Spot is VMs that may be at most share = numerator/denominator of all.
@@ -45,6 +46,8 @@ func NewRental(tiers []integer.Tier, offer *capacity.Spot, hours float64, need i
 	r.Limit = min(need, r.MostVMs)
 	if r.Spot == nil {
 		r.Supply = r.Supply.UpTo(need)
+	} else if r.Limit <= tiersMost {
+		_, r.whole = r.hull(0, r.Limit, nil)
 	}
 	return r
 }
@@ -135,15 +138,24 @@ const hullMost = 64
 // Segments returns the cost of low VMs, and a convex line for each more up to high. The line is never above phi at any
 // whole number of VMs, and meets it at both ends if they are near each other.
 func (r *Rental) Segments(low, high int64, dst []Segment) (start float64, line []Segment) {
-	if r.Spot != nil && high-low <= hullMost {
+	switch {
+	case r.Spot == nil:
+		return r.Straight(low, high, dst)
+	case high-low <= hullMost:
 		return r.hull(low, high, dst)
+	case r.whole == nil:
+		return r.Straight(low, high, dst)
 	}
-	return r.Straight(low, high, dst)
+	return between(r.whole, low, high, dst)
 }
 
 // Straight is Segments for VMs that need not be whole.
 func (r *Rental) Straight(low, high int64, dst []Segment) (start float64, line []Segment) {
-	lines := r.Lines()
+	return between(r.Lines(), low, high, dst)
+}
+
+// between returns the cost of low VMs along lines, and the lines from there up to high.
+func between(lines []Segment, low, high int64, dst []Segment) (start float64, line []Segment) {
 	at := 0.0
 	for _, l := range lines {
 		from, to := max(at, float64(low)), min(at+l.Length, float64(high))
@@ -193,45 +205,87 @@ func (r *Rental) Lines() (lines []Segment) {
 	return lines
 }
 
-// tiersMost bounds the VMs over which Tiers tries all with spot.
+// tiersMost is the number of VMs of which Tiers tries all with spot.
 const tiersMost = 4096
 
-// Tiers returns VMs whose prices, times a factor, never cost more than so many whole VMs do; false where that would take
-// too long.
-func (r *Rental) Tiers(factor float64) (tiers []integer.Tier, ok bool) {
+// Tiers returns VMs whose prices, times a factor, never cost more than so many whole VMs do. With spot VMs they cost just
+// that, if that is convex, near a number of VMs.
+func (r *Rental) Tiers(factor float64, near int64) (tiers []integer.Tier) {
 	if r.Spot == nil {
 		for k, price := range r.Supply.Price {
 			from, to := r.Supply.Tier(k)
 			tiers = append(tiers, integer.Tier{VMs: to - from, Price: factor * price})
 		}
-		return tiers, true
+		return tiers
 	}
-	if r.Limit > tiersMost {
-		return nil, false
+	first := max(0, min(near-tiersMost/2, r.Limit-tiersMost))
+	last := min(r.Limit, first+tiersMost)
+	lines := r.Lines()
+	var line []Segment
+	at, cost := int64(0), 0.0
+	visit := func(n int64, price float64) {
+		if n > at {
+			line = convex(line, Segment{float64(n - at), (price - cost) / float64(n-at)})
+			at, cost = n, price
+		}
 	}
-	_, line := r.hull(0, r.Limit, nil)
+	// Elsewhere it is the linear program's line, at the whole numbers about its corners.
+	straight := func(from, to int64) {
+		corner := 0.0
+		for _, l := range lines {
+			corner += l.Length
+			for _, x := range [2]float64{math.Floor(corner), math.Ceil(corner)} {
+				if n := int64(min(x, float64(to))); n > from && n <= to {
+					visit(n, along(lines, float64(n)))
+				}
+			}
+		}
+		if to > from {
+			visit(to, along(lines, float64(to)))
+		}
+	}
+	straight(0, first-1)
+	for n := first; n <= last; n++ {
+		visit(n, r.Cost(n))
+	}
+	straight(last, r.Limit)
 	for _, s := range line {
 		tiers = append(tiers, integer.Tier{VMs: int64(s.Length), Price: factor * s.Price})
 	}
-	return tiers, true
+	return tiers
+}
+
+// along returns the cost of VMs along lines.
+func along(lines []Segment, vms float64) (cost float64) {
+	for _, l := range lines {
+		cost += l.Price * min(vms, l.Length)
+		if vms -= l.Length; vms <= 0 {
+			break
+		}
+	}
+	return cost
 }
 
 // hull is the lower convex hull of phi over a few whole VMs.
 func (r *Rental) hull(low, high int64, dst []Segment) (start float64, line []Segment) {
 	start = r.Cost(low)
 	last := start
-	first := len(dst)
+	own := dst[len(dst):]
 	for n := low + 1; n <= high; n++ {
 		cost := r.Cost(n)
-		next := Segment{1, cost - last}
+		own = convex(own, Segment{1, cost - last})
 		last = cost
-		for len(dst) > first && dst[len(dst)-1].Price >= next.Price {
-			before := dst[len(dst)-1]
-			length := before.Length + next.Length
-			next = Segment{length, (before.Price*before.Length + next.Price*next.Length) / length}
-			dst = dst[:len(dst)-1]
-		}
-		dst = append(dst, next)
 	}
-	return start, dst
+	return start, append(dst, own...)
+}
+
+// convex adds a segment to a line and keeps it convex, by what lies below it.
+func convex(line []Segment, next Segment) []Segment {
+	for len(line) > 0 && line[len(line)-1].Price >= next.Price {
+		before := line[len(line)-1]
+		length := before.Length + next.Length
+		next = Segment{length, (before.Price*before.Length + next.Price*next.Length) / length}
+		line = line[:len(line)-1]
+	}
+	return append(line, next)
 }
