@@ -4,20 +4,22 @@ import (
 	"math"
 	"math/big"
 	"slices"
+
+	"example.org/headroom/internal/core/proof/exact"
 )
 
 // choices is the whole-numbered problem for a search: each class takes exactly one of its options, and the VMs for
 // their weights are rented cheapest first. Weights are in units of a VM, and money in units fine enough to fit 64
 // bits. Numbers that do not fit exactly are rounded so that every cost found is a lower bound.
 type choices struct {
-	unit     int64    // weight of one VM
-	spare    int64    // weight that needs no VM
-	scale    *big.Rat // money units in one unit of currency
+	unit     int64      // weight of one VM
+	spare    int64      // weight that needs no VM
+	scale    *exact.Rat // money units in one unit of currency
 	classes  []choice
 	steps    []step
-	nu       *big.Int // price of one weight unit, in money units shifted by fraction bits
-	bound    *big.Rat // no selection costs less, in currency; without fixed costs
-	rootCost int64    // bound in money units, rounded down
+	nu       *big.Int   // price of one weight unit, in money units shifted by fraction bits
+	bound    *exact.Rat // no selection costs less, in currency; without fixed costs
+	rootCost int64      // bound in money units, rounded down
 }
 
 // choice holds one class's options.
@@ -29,7 +31,7 @@ type choice struct {
 // option is a number of jobs.
 type option struct {
 	jobs      int64
-	low, high *big.Rat // VMs, at least and at most
+	low, high *exact.Rat // VMs, at least and at most
 	slots     slotting
 	weight    int64 // low, in units
 	cost      int64 // minus the penalties avoided
@@ -40,7 +42,7 @@ type option struct {
 type step struct {
 	vms       int64 // math.MaxInt64: unlimited
 	price     int64
-	exact     *big.Rat
+	exact     *exact.Rat
 	unlimited bool
 }
 
@@ -59,7 +61,7 @@ const (
 // choices lists the options that a plan better than threshold can use. A deviation from the linear program's jobs at
 // their bounds has a known price, and better plans cannot pay more than threshold minus the linear bound. It returns
 // nil and the reason if there are too many.
-func (m *model) choices(lp relaxed, threshold *big.Rat) (*choices, string) {
+func (m *model) choices(lp relaxed, threshold *exact.Rat) (*choices, string) {
 	s := &choices{}
 	budget := sub(threshold, lp.objective)
 	options := int64(0)
@@ -72,7 +74,7 @@ func (m *model) choices(lp relaxed, threshold *big.Rat) (*choices, string) {
 		}
 		gain := sub(c.penalty, mul(lp.low, c.low))
 		if gain.Sign() != 0 {
-			if steps := floor(quo(budget, abs(gain))); steps.IsInt64() && steps.Int64() < to-from {
+			if steps := quo(budget, abs(gain)).Floor(); steps.IsInt64() && steps.Int64() < to-from {
 				if gain.Sign() > 0 {
 					from = to - steps.Int64()
 				} else {
@@ -101,12 +103,12 @@ func (m *model) choices(lp relaxed, threshold *big.Rat) (*choices, string) {
 }
 
 // weigh chooses the unit of weight: the smallest in which all weights are whole, or a coarser one.
-func (s *choices) weigh(lacking *big.Rat) {
-	unit, highest, exact := big.NewInt(1), zero(), true
+func (s *choices) weigh(lacking *exact.Rat) {
+	unit, highest, fits := big.NewInt(1), zero(), true
 	include := func(d *big.Int) {
-		if exact && new(big.Int).Rem(unit, d).Sign() != 0 {
+		if fits && new(big.Int).Rem(unit, d).Sign() != 0 {
 			unit.Mul(unit, new(big.Int).Div(d, new(big.Int).GCD(nil, nil, unit, d)))
-			exact = unit.Cmp(big.NewInt(maxUnit)) <= 0
+			fits = unit.Cmp(big.NewInt(maxUnit)) <= 0
 		}
 	}
 	include(lacking.Denom())
@@ -118,19 +120,19 @@ func (s *choices) weigh(lacking *big.Rat) {
 		}
 		highest.Add(highest, heaviest)
 	}
-	if !exact {
+	if !fits {
 		unit.SetInt64(coarse)
 	}
-	if limit := floor(quo(whole(maxWeight), add(whole(1), highest))); limit.Cmp(unit) < 0 {
+	if limit := quo(whole(maxWeight), add(whole(1), highest)).Floor(); limit.Cmp(unit) < 0 {
 		unit.Set(limit)
 	}
 	s.unit = max(1, unit.Int64())
 	per := whole(s.unit)
-	s.spare = Ceil(mul(lacking, per)).Int64()
+	s.spare = mul(lacking, per).Ceil().Int64()
 	for _, ch := range s.classes {
 		for k := range ch.options {
 			o := &ch.options[k]
-			o.weight = floor(mul(o.low, per)).Int64()
+			o.weight = mul(o.low, per).Floor().Int64()
 		}
 	}
 }
@@ -138,7 +140,7 @@ func (s *choices) weigh(lacking *big.Rat) {
 // price chooses the unit of money and converts sources and options to it, rounded down.
 func (s *choices) price(m *model) {
 	unit, highest, vms, dearest := big.NewInt(1), zero(), whole(1), zero()
-	include := func(x *big.Rat) {
+	include := func(x *exact.Rat) {
 		d := x.Denom()
 		unit.Mul(unit, new(big.Int).Div(d, new(big.Int).GCD(nil, nil, unit, d)))
 	}
@@ -157,7 +159,7 @@ func (s *choices) price(m *model) {
 		dearest = larger(dearest, src.price)
 	}
 	highest.Add(highest, add(whole(1), mul(dearest, vms)))
-	s.scale = new(big.Rat).SetInt(unit)
+	s.scale = new(exact.Rat).SetInt(unit)
 	limit := quo(whole(maxMoney), highest)
 	for half := quo(limit, whole(2)); s.scale.Cmp(half) <= 0; {
 		s.scale.Mul(s.scale, whole(2)) // regrets are rounded down to this unit: the finer the better
@@ -166,7 +168,7 @@ func (s *choices) price(m *model) {
 		s.scale = limit
 	}
 	for _, src := range m.supply {
-		st := step{vms: noEnd, price: floor(mul(src.price, s.scale)).Int64(), exact: src.price, unlimited: src.unlimited}
+		st := step{vms: noEnd, price: mul(src.price, s.scale).Floor().Int64(), exact: src.price, unlimited: src.unlimited}
 		if n := src.vms.Num(); !src.unlimited && n.IsInt64() {
 			st.vms = min(noEnd, n.Int64())
 		}
@@ -176,7 +178,7 @@ func (s *choices) price(m *model) {
 		per := mul(m.classes[ch.class].penalty, s.scale)
 		for k := range ch.options {
 			o := &ch.options[k]
-			o.cost = -Ceil(mul(per, whole(o.jobs))).Int64()
+			o.cost = -mul(per, whole(o.jobs)).Ceil().Int64()
 		}
 	}
 }
@@ -220,14 +222,14 @@ func (s *choices) relax(lp relaxed) {
 			high = nu
 		}
 	}
-	scale, _ := s.scale.Float64()
+	scale := s.scale.Float()
 	candidates := []float64{low, high}
 	for _, st := range s.steps {
 		candidates = append(candidates, float64(st.price))
 	}
-	for _, x := range []*big.Rat{lp.low, lp.high} {
+	for _, x := range []*exact.Rat{lp.low, lp.high} {
 		if x != nil {
-			f, _ := x.Float64()
+			f := x.Float()
 			candidates = append(candidates, f*scale)
 		}
 	}
@@ -241,7 +243,7 @@ func (s *choices) relax(lp relaxed) {
 		}
 	}
 	s.rootCost = new(big.Int).Rsh(best, fraction).Int64() // rounds down
-	s.bound = quo(new(big.Rat).SetFrac(best, new(big.Int).Lsh(big.NewInt(1), fraction)), s.scale)
+	s.bound = quo(new(exact.Rat).SetFrac(best, new(big.Int).Lsh(big.NewInt(1), fraction)), s.scale)
 	for i := range s.classes {
 		options := s.classes[i].options
 		lowest := s.cheapest(options, s.nu)
@@ -282,9 +284,9 @@ func (s *choices) shifted(perVM float64) *big.Int {
 	if !(perVM >= 0) || math.IsInf(perVM, 0) {
 		return nil
 	}
-	r := new(big.Rat).SetFloat64(perVM)
-	r.Mul(r, new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1), fraction)))
-	nu := floor(r.Quo(r, whole(s.unit)))
+	r := new(exact.Rat).SetFloat64(perVM)
+	r.Mul(r, new(exact.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1), fraction)))
+	nu := r.Quo(r, whole(s.unit)).Floor()
 	for _, st := range s.steps {
 		if st.unlimited {
 			top := new(big.Int).Lsh(big.NewInt(st.price), fraction)

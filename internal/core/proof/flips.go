@@ -3,12 +3,12 @@ package proof
 import (
 	"cmp"
 	"math"
-	"math/big"
 	"slices"
 	"sort"
 
 	"example.org/headroom/internal/core/capacity"
 	"example.org/headroom/internal/core/money"
+	"example.org/headroom/internal/core/proof/exact"
 )
 
 // market is the linear program from the point of view of one class: the VMs it finds at a worth per VM, with all
@@ -44,18 +44,18 @@ func (m *model) market(relaxed []float64) *market {
 			continue
 		}
 		if promised.Add(promised, mul(c.low, c.min)); c.low.Sign() > 0 {
-			k.worth[i], _ = quo(c.penalty, c.low).Float64()
+			k.worth[i] = quo(c.penalty, c.low).Float()
 			order = append(order, i)
 		}
 	}
-	k.promised, _ = promised.Float64()
+	k.promised = promised.Float()
 	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(k.worth[i], k.worth[j]) })
 	sum := zero()
 	k.above = k.above[:len(order)+1]
 	for at := len(order) - 1; at >= 0; at-- {
 		c := &m.classes[order[at]]
 		sum.Add(sum, mul(c.low, sub(c.max, c.min)))
-		k.above[at], _ = sum.Float64()
+		k.above[at] = sum.Float()
 	}
 	for _, i := range order {
 		k.ranked = append(k.ranked, k.worth[i])
@@ -64,9 +64,9 @@ func (m *model) market(relaxed []float64) *market {
 	for _, s := range m.supply {
 		vms := math.Inf(1)
 		if !s.unlimited {
-			vms, _ = s.vms.Float64()
+			vms = s.vms.Float()
 		}
-		o.price, _ = s.price.Float64()
+		o.price = s.price.Float()
 		if o.vms += vms; s.contract >= 0 {
 			o.contracts += vms
 		}
@@ -299,7 +299,7 @@ func (k *market) deadline(f *faults, i int, stated *capacity.ClassPlan, decided 
 		if slack <= 1e-12*fixed+1e-9 { // no number of slots is enough
 			return c.wholes(0, 0)
 		}
-		gamma := float(c.gamma(c.plan.a, c.plan.b, new(big.Rat).SetFloat64(slack), false))
+		gamma := float(c.gamma(c.plan.a, c.plan.b, new(exact.Rat).SetFloat64(slack), false))
 		s := k.jobs(i, penalty/gamma*(1-1e-7), gamma) // both readings of a tie, which more time need not break
 		return s.with(k.jobs(i, penalty/gamma*(1+1e-7), gamma))
 	}

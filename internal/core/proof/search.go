@@ -6,6 +6,8 @@ import (
 	"math"
 	"math/big"
 	"slices"
+
+	"example.org/headroom/internal/core/proof/exact"
 )
 
 // state is a selection of options for the first classes, represented by its last one.
@@ -16,7 +18,7 @@ type state struct {
 
 // finding is the result of a search for a plan cheaper than a threshold.
 type finding struct {
-	bound  *big.Rat // no plan costs less; at least the threshold if there is none below it
+	bound  *exact.Rat // no plan costs less; at least the threshold if there is none below it
 	better *selection
 	doubt  bool // a cheaper plan exists with stretched tolerances, but not certainly
 	states int
@@ -26,16 +28,16 @@ type finding struct {
 type selection struct {
 	options   []option // by class; jobs alone if they are not whole
 	jobs      []float64
-	vms       *big.Rat
-	objective *big.Rat
+	vms       *exact.Rat
+	objective *exact.Rat
 }
 
 // search looks for a plan that costs less than the threshold, by dynamic programming over the classes. Of two
 // selections for the same classes it drops the heavier one unless it is cheaper. It also drops one whose bound and
 // regrets reach the threshold. States dropped for lack of room lower the bound.
-func (m *model) search(s *choices, threshold *big.Rat, nodes int) finding {
+func (m *model) search(s *choices, threshold *exact.Rat, nodes int) finding {
 	target := mul(sub(threshold, m.fixed), s.scale)
-	limit := Ceil(target)
+	limit := target.Ceil()
 	f := finding{bound: add(s.bound, m.fixed)}
 	if f.bound.Cmp(threshold) >= 0 {
 		return f
@@ -87,7 +89,7 @@ func (m *model) search(s *choices, threshold *big.Rat, nodes int) finding {
 	case cut >= budget:
 		f.bound = threshold
 	default:
-		reached := quo(new(big.Rat).SetInt64(s.rootCost+cut), s.scale)
+		reached := quo(new(exact.Rat).SetInt64(s.rootCost+cut), s.scale)
 		f.bound = larger(f.bound, smaller(threshold, add(reached, m.fixed)))
 	}
 	return f
@@ -179,13 +181,13 @@ func scattered(n int64) uint64 {
 // finish rents VMs for the complete selections and takes the cheapest that is below the threshold and can certainly
 // be carried out. doubt means that some are below it and none is certain. back returns the option and the parent of a
 // state, by its place in a layer.
-func (m *model) finish(s *choices, open []choice, threshold *big.Rat, states iter.Seq[state], back func(at, layer int) (option, parent int)) (better *selection, doubt bool) {
+func (m *model) finish(s *choices, open []choice, threshold *exact.Rat, states iter.Seq[state], back func(at, layer int) (option, parent int)) (better *selection, doubt bool) {
 	type complete struct {
 		cost int64
 		at   int
 	}
 	var ends []complete
-	limit, k := Ceil(mul(sub(threshold, m.fixed), s.scale)), -1
+	limit, k := mul(sub(threshold, m.fixed), s.scale).Ceil(), -1
 	for st := range states {
 		k++
 		if st.cost == math.MaxInt64 {
