@@ -17,7 +17,7 @@ type choices struct {
 	scale    *exact.Rat // money units in one unit of currency
 	classes  []choice
 	steps    []step
-	nu       *big.Int   // price of one weight unit, in money units shifted by fraction bits
+	nu       *exact.Rat // price of one weight unit, in money units shifted by fraction bits
 	bound    *exact.Rat // no selection costs less, in currency; without fixed costs
 	rootCost int64      // bound in money units, rounded down
 }
@@ -73,13 +73,15 @@ func (m *model) choices(lp relaxed, threshold *exact.Rat) (*choices, string) {
 			to = 0
 		}
 		gain := sub(c.penalty, mul(lp.low, c.low))
-		if gain.Sign() != 0 {
-			if steps := quo(budget, abs(gain)).Floor(); steps.IsInt64() && steps.Int64() < to-from {
-				if gain.Sign() > 0 {
-					from = to - steps.Int64()
-				} else {
-					to = from + steps.Int64()
-				}
+		if loss := abs(gain); less(budget, mul(loss, whole(to-from))) {
+			steps := int64(0)
+			if !less(budget, loss) {
+				steps = quo(budget, loss).Floor().Int64()
+			}
+			if gain.Sign() > 0 {
+				from = to - steps
+			} else {
+				to = from + steps
 			}
 		}
 		if options += to - from + 1; options > maxChoice {
@@ -105,18 +107,18 @@ func (m *model) choices(lp relaxed, threshold *exact.Rat) (*choices, string) {
 // weigh chooses the unit of weight: the smallest in which all weights are whole, or a coarser one.
 func (s *choices) weigh(lacking *exact.Rat) {
 	unit, highest, fits := big.NewInt(1), zero(), true
-	include := func(d *big.Int) {
-		if fits && new(big.Int).Rem(unit, d).Sign() != 0 {
-			unit.Mul(unit, new(big.Int).Div(d, new(big.Int).GCD(nil, nil, unit, d)))
+	include := func(x *exact.Rat) {
+		if fits {
+			refine(unit, x)
 			fits = unit.Cmp(big.NewInt(maxUnit)) <= 0
 		}
 	}
-	include(lacking.Denom())
+	include(lacking)
 	for _, ch := range s.classes {
 		heaviest := zero()
 		for k := range ch.options {
 			heaviest = larger(heaviest, ch.options[k].high)
-			include(ch.options[k].low.Denom())
+			include(ch.options[k].low)
 		}
 		highest.Add(highest, heaviest)
 	}
@@ -137,16 +139,20 @@ func (s *choices) weigh(lacking *exact.Rat) {
 	}
 }
 
-// price chooses the unit of money and converts sources and options to it, rounded down.
-func (s *choices) price(m *model) {
-	unit, highest, vms, dearest := big.NewInt(1), zero(), whole(1), zero()
-	include := func(x *exact.Rat) {
+// refine multiplies the units in one until x is a whole number of them.
+func refine(unit *big.Int, x *exact.Rat) {
+	if !mul(x, new(exact.Rat).SetInt(unit)).IsInt() {
 		d := x.Denom()
 		unit.Mul(unit, new(big.Int).Div(d, new(big.Int).GCD(nil, nil, unit, d)))
 	}
+}
+
+// price chooses the unit of money and converts sources and options to it, rounded down.
+func (s *choices) price(m *model) {
+	unit, highest, vms, dearest := big.NewInt(1), zero(), whole(1), zero()
 	for _, ch := range s.classes {
 		c := &m.classes[ch.class]
-		include(c.penalty)
+		refine(unit, c.penalty)
 		highest.Add(highest, mul(c.penalty, c.max))
 		heaviest := zero()
 		for k := range ch.options {
@@ -155,7 +161,7 @@ func (s *choices) price(m *model) {
 		vms.Add(vms, heaviest)
 	}
 	for _, src := range m.supply {
-		include(src.price)
+		refine(unit, src.price)
 		dearest = larger(dearest, src.price)
 	}
 	highest.Add(highest, add(whole(1), mul(dearest, vms)))
@@ -234,7 +240,7 @@ func (s *choices) relax(lp relaxed) {
 		}
 	}
 	slices.Sort(candidates)
-	var best *big.Int
+	var best *exact.Rat
 	for _, f := range slices.Compact(candidates) {
 		if nu := s.shifted(f); nu != nil {
 			if value := s.value(nu); best == nil || value.Cmp(best) > 0 {
@@ -242,18 +248,13 @@ func (s *choices) relax(lp relaxed) {
 			}
 		}
 	}
-	s.rootCost = new(big.Int).Rsh(best, fraction).Int64() // rounds down
-	s.bound = quo(new(exact.Rat).SetFrac(best, new(big.Int).Lsh(big.NewInt(1), fraction)), s.scale)
+	s.rootCost = down(best)
+	s.bound = quo(new(exact.Rat).SetFrac(best.Num(), one.Num()), s.scale)
 	for i := range s.classes {
 		options := s.classes[i].options
 		lowest := s.cheapest(options, s.nu)
 		for k := range options {
-			regret := new(big.Int).Sub(options[k].at(s.nu), lowest)
-			regret.Rsh(regret, fraction)
-			options[k].regret = math.MaxInt64 / 4
-			if regret.IsInt64() {
-				options[k].regret = min(regret.Int64(), math.MaxInt64/4)
-			}
+			options[k].regret = min(down(sub(options[k].at(s.nu), lowest)), math.MaxInt64/4)
 		}
 	}
 }
@@ -280,51 +281,56 @@ func (s *choices) excess(nu float64) float64 {
 }
 
 // shifted returns nu as a whole number, clipped where an unlimited source would make the bound useless.
-func (s *choices) shifted(perVM float64) *big.Int {
+func (s *choices) shifted(perVM float64) *exact.Rat {
 	if !(perVM >= 0) || math.IsInf(perVM, 0) {
 		return nil
 	}
-	r := new(exact.Rat).SetFloat64(perVM)
-	r.Mul(r, new(exact.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1), fraction)))
-	nu := r.Quo(r, whole(s.unit)).Floor()
+	nu := quo(mul(new(exact.Rat).SetFloat64(perVM), one), whole(s.unit))
 	for _, st := range s.steps {
 		if st.unlimited {
-			top := new(big.Int).Lsh(big.NewInt(st.price), fraction)
-			if top.Div(top, big.NewInt(s.unit)); nu.Cmp(top) > 0 {
-				nu = top
-			}
+			nu = smaller(nu, quo(mul(whole(st.price), one), whole(s.unit)))
 		}
 	}
-	return nu
+	return new(exact.Rat).SetInt(nu.Floor())
+}
+
+// one is a money unit, shifted by fraction bits.
+var one = new(exact.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1), fraction))
+
+// down returns shifted money in whole units, rounded down.
+func down(shifted *exact.Rat) int64 {
+	units := shifted.Num()
+	switch units.Rsh(units, fraction); {
+	case units.IsInt64():
+		return units.Int64()
+	case units.Sign() > 0:
+		return math.MaxInt64
+	}
+	return math.MinInt64
 }
 
 // at returns the option's cost with its weight priced at nu.
-func (o *option) at(nu *big.Int) *big.Int {
-	v := new(big.Int).Mul(nu, big.NewInt(o.weight))
-	return v.Add(v, new(big.Int).Lsh(big.NewInt(o.cost), fraction))
+func (o *option) at(nu *exact.Rat) *exact.Rat {
+	return add(mul(nu, whole(o.weight)), mul(one, whole(o.cost)))
 }
 
-func (s *choices) cheapest(options []option, nu *big.Int) *big.Int {
-	var lowest *big.Int
-	for k := range options {
-		if v := options[k].at(nu); lowest == nil || v.Cmp(lowest) < 0 {
-			lowest = v
-		}
+func (s *choices) cheapest(options []option, nu *exact.Rat) *exact.Rat {
+	lowest := options[0].at(nu)
+	for k := range options[1:] {
+		lowest = smaller(lowest, options[1+k].at(nu))
 	}
 	return lowest
 }
 
 // value returns the bound at nu.
-func (s *choices) value(nu *big.Int) *big.Int {
-	sum := new(big.Int).Mul(nu, big.NewInt(-s.spare))
+func (s *choices) value(nu *exact.Rat) *exact.Rat {
+	sum := mul(nu, whole(-s.spare))
 	for _, ch := range s.classes {
 		sum.Add(sum, s.cheapest(ch.options, nu))
 	}
-	perVM := new(big.Int).Mul(nu, big.NewInt(s.unit))
 	for _, st := range s.steps {
-		loss := new(big.Int).Lsh(big.NewInt(st.price), fraction)
-		if loss.Sub(loss, perVM); loss.Sign() < 0 { // not for an unlimited one: nu is clipped
-			sum.Add(sum, loss.Mul(loss, big.NewInt(st.vms)))
+		if loss := sub(mul(one, whole(st.price)), mul(nu, whole(s.unit))); loss.Sign() < 0 { // not for an unlimited one: nu is clipped
+			sum.Add(sum, mul(loss, whole(st.vms)))
 		}
 	}
 	return sum

@@ -18,6 +18,8 @@ type market struct {
 	m        *model
 	relaxed  []float64  // each class's jobs in the plan's linear program
 	promised float64    // VMs of all promised jobs
+	own      []float64  // VMs of each class's promised jobs
+	further  []float64  // VMs of its jobs beyond them
 	worth    []float64  // of a VM, by class; infinite if its jobs take none
 	ranked   []float64  // worths, ascending
 	above    []float64  // VMs of the jobs beyond the promised ones, of classes from that place on
@@ -33,7 +35,7 @@ type offering struct {
 
 func (m *model) market(relaxed []float64) *market {
 	n := len(m.classes)
-	k := &market{m: m, relaxed: relaxed, worth: make([]float64, n), ranked: make([]float64, 0, n), above: make([]float64, n+1)}
+	k := &market{m: m, relaxed: relaxed, own: make([]float64, n), further: make([]float64, n), worth: make([]float64, n), ranked: make([]float64, 0, n), above: make([]float64, n+1)}
 	promised := zero()
 	order := make([]int, 0, n)
 	for i := range m.classes {
@@ -43,8 +45,11 @@ func (m *model) market(relaxed []float64) *market {
 			k.worth[i] = 0
 			continue
 		}
-		if promised.Add(promised, mul(c.low, c.min)); c.low.Sign() > 0 {
-			k.worth[i] = quo(c.penalty, c.low).Float()
+		own := mul(c.low, c.min)
+		promised.Add(promised, own)
+		k.own[i], k.further[i] = float(own), float(mul(c.low, sub(c.max, c.min)))
+		if c.low.Sign() > 0 {
+			k.worth[i] = float(quo(c.penalty, c.low))
 			order = append(order, i)
 		}
 	}
@@ -106,18 +111,16 @@ func (c *class) now(jobs float64) span {
 	return c.wholes(jobs, 1e-8+1e-9*jobs)
 }
 
-// found returns the VMs that class i finds at a worth per VM, including its promised ones; ties do not count. theirs
+// others returns the VMs of the classes that come before class i, with their promised ones; ties do not count. theirs
 // is the worth above which others come first.
-func (k *market) found(i int, vms, theirs float64) float64 {
-	c := &k.m.classes[i]
+func (k *market) others(i int, theirs float64) float64 {
 	others := k.promised + k.above[sort.SearchFloat64s(k.ranked, theirs)]
-	if !c.impossible {
-		own := float(mul(c.low, c.min))
-		if others -= own; k.worth[i] >= theirs && !math.IsInf(k.worth[i], 1) {
-			others -= float(mul(c.low, sub(c.max, c.min)))
+	if !k.m.classes[i].impossible {
+		if others -= k.own[i]; k.worth[i] >= theirs && !math.IsInf(k.worth[i], 1) {
+			others -= k.further[i]
 		}
 	}
-	return math.Max(0, vms-others)
+	return others
 }
 
 // cheaper returns the VMs that cost less than worth.
@@ -131,12 +134,12 @@ func (k *market) cheaper(worth float64) offering {
 
 // jobs returns the class's whole jobs if a job takes gamma VMs and a VM has this worth to it.
 func (k *market) jobs(i int, worth, gamma float64) span {
-	return k.carried(i, k.found(i, k.cheaper(worth).vms, worth), gamma)
+	return k.carried(i, k.cheaper(worth).vms-k.others(i, worth), gamma)
 }
 
 // carried returns the whole jobs that these VMs carry.
 func (k *market) carried(i int, vms, gamma float64) span {
-	jobs := vms / gamma
+	jobs := math.Max(0, vms) / gamma
 	if math.IsInf(jobs, 1) {
 		return k.m.classes[i].wholes(jobs, 0)
 	}
@@ -343,10 +346,11 @@ func (k *market) onDemand(f *faults, i int, stated *capacity.ClassPlan, decided 
 	var with, without span
 	first := true
 	for _, theirs := range [...]float64{worth * (1 - 1e-9), worth * (1 + 1e-9)} { // classes that tie come before it, or after
+		others := k.others(i, theirs)
 		for _, mine := range [...]float64{worth * (1 - 1e-9), worth * (1 + 1e-9)} {
 			contracts := k.cheaper(mine).contracts
-			a := k.carried(i, k.found(i, contracts+k.rent(), theirs), gamma)
-			b := k.carried(i, k.found(i, contracts, theirs), gamma)
+			a := k.carried(i, contracts+k.rent()-others, gamma)
+			b := k.carried(i, contracts-others, gamma)
 			if first {
 				with, without, first = a, b, false
 				continue

@@ -104,7 +104,7 @@ func (r *Report) look(m *model, lp relaxed, threshold *exact.Rat, o Options) (f 
 		}
 		return f, ""
 	}
-	lp.objective = f.bound
+	lp.objective = new(exact.Rat).Round(f.bound, finePlaces, false)
 	s, why := m.choices(lp, threshold)
 	if s == nil {
 		return f, why

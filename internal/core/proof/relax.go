@@ -111,12 +111,11 @@ func (r *relaxed) prices(m *model, supply []source, used []*exact.Rat) {
 		if c.impossible || c.low.Sign() == 0 {
 			continue
 		}
-		worth := quo(c.penalty, c.low)
-		if less(r.jobs[i], c.max) {
-			r.low = larger(r.low, worth)
+		if less(r.jobs[i], c.max) && less(mul(r.low, c.low), c.penalty) {
+			r.low = quo(c.penalty, c.low)
 		}
-		if less(c.min, r.jobs[i]) {
-			r.cheaper(worth)
+		if less(c.min, r.jobs[i]) && (r.high == nil || less(c.penalty, mul(r.high, c.low))) {
+			r.high = quo(c.penalty, c.low)
 		}
 	}
 }

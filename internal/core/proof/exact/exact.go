@@ -111,12 +111,28 @@ func Scaled(n *big.Int, places uint8) *Rat {
 // fraction sets z to x, which it may keep.
 func (z *Rat) fraction(x *big.Rat) *Rat {
 	if *z = (Rat{}); narrow && x.Denom().IsUint64() && z.whole(x.Num()) {
-		if over := x.Denom().Uint64(); over > 1 {
-			z.over = over
-		}
-		return z
+		return z.divide(x.Denom().Uint64())
 	}
 	z.large = x
+	return z
+}
+
+// divide divides z by a number in lowest terms. Twos and fives of it become places, so that decimals have nothing else.
+func (z *Rat) divide(over uint64) *Rat {
+	for _, prime := range [...]uint64{2, 5} {
+		for over%prime == 0 && z.places < mostPlaces {
+			size, fits := z.size.by(10 / prime)
+			if !fits {
+				break
+			}
+			z.size = size
+			z.places++
+			over /= prime
+		}
+	}
+	if z.over = over; over == 1 {
+		z.over = 0
+	}
 	return z
 }
 
@@ -165,11 +181,12 @@ func (x *Rat) Rat() *big.Rat {
 }
 
 func (x words) big() *big.Int {
-	n := new(big.Int).SetUint64(x.high)
-	if x.high|x.mid != 0 {
-		n.Lsh(n, 64).Or(n, new(big.Int).SetUint64(x.mid)).Lsh(n, 64)
+	if x.high|x.mid == 0 {
+		return new(big.Int).SetUint64(x.low)
 	}
-	return n.Or(n, new(big.Int).SetUint64(x.low))
+	n := new(big.Int).SetUint64(x.high)
+	n.Lsh(n, 64).Or(n, new(big.Int).SetUint64(x.mid))
+	return n.Lsh(n, 64).Or(n, new(big.Int).SetUint64(x.low))
 }
 
 // fit sets z to a number that fits.
@@ -199,7 +216,12 @@ func (z *Rat) SetInt64(n int64) *Rat {
 }
 
 // SetInt sets z to n.
-func (z *Rat) SetInt(n *big.Int) *Rat { return z.fraction(new(big.Rat).SetInt(n)) }
+func (z *Rat) SetInt(n *big.Int) *Rat {
+	if narrow && z.whole(n) {
+		return z
+	}
+	return z.fraction(new(big.Rat).SetInt(n))
+}
 
 // SetFrac sets z to a/b.
 func (z *Rat) SetFrac(a, b *big.Int) *Rat { return z.fraction(new(big.Rat).SetFrac(a, b)) }
@@ -315,11 +337,12 @@ func (z *Rat) Quo(x, y *Rat) *Rat {
 			places = y.places
 		}
 		if fits && small {
-			_, rest := size.over(over)
-			common := gcd(over, rest)
-			size, _ = size.over(common)
-			if over /= common; over == 1 {
-				over = 0
+			if whole, rest := size.over(over); rest == 0 {
+				size, over = whole, 0
+			} else if over < 1<<32 { // larger ones rarely get smaller
+				common := gcd(over, rest)
+				size, _ = size.over(common)
+				return z.fit(size, scale{0, places - y.places}, x.neg != y.neg).divide(over / common)
 			}
 			return z.fit(size, scale{over, places - y.places}, x.neg != y.neg)
 		}
@@ -458,7 +481,16 @@ func (x *Rat) Ceil() *big.Int {
 }
 
 // Num returns the numerator in lowest terms.
-func (x *Rat) Num() *big.Int { return x.Rat().Num() }
+func (x *Rat) Num() *big.Int {
+	if x.large != nil || x.scale != (scale{}) {
+		return x.Rat().Num()
+	}
+	n := x.size.big()
+	if x.neg {
+		n.Neg(n)
+	}
+	return n
+}
 
 // Denom returns the denominator in lowest terms.
 func (x *Rat) Denom() *big.Int { return x.Rat().Denom() }
