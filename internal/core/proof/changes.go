@@ -217,7 +217,7 @@ func (was *model) with(i int, change func(c *capacity.Class)) *model {
 	c.phasesOf(&was.classes[i])
 	m.classes[i] = c
 	m.rest()
-	m.rank()
+	m.rerank(i)
 	return m
 }
 
@@ -232,7 +232,7 @@ func (was *model) copied() *model {
 func (k *changes) penalized(i int, penalty *exact.Rat) changed {
 	m := k.m.copied()
 	m.classes[i].penalty = penalty
-	m.rank()
+	m.rerank(i)
 	if k.f == nil {
 		return m
 	}

@@ -156,6 +156,19 @@ func (m *model) rank() {
 	}
 }
 
+// rerank puts one class, which has changed, into its place among the others.
+func (m *model) rerank(i int) {
+	m.byWorth = slices.DeleteFunc(m.byWorth, func(k int) bool { return k == i })
+	at, _ := slices.BinarySearchFunc(m.byWorth, i, func(x, y int) int {
+		p, q := &m.classes[x], &m.classes[y]
+		if p.low.Sign() == 0 || q.low.Sign() == 0 {
+			return cmp.Or(p.low.Cmp(q.low), cmp.Compare(x, y))
+		}
+		return cmp.Or(mul(q.penalty, p.low).Cmp(mul(p.penalty, q.low)), cmp.Compare(x, y))
+	})
+	m.byWorth = slices.Insert(m.byWorth, at, i)
+}
+
 // nearby is a relative difference, far more than the rounding error of a product of two factors. Products that differ
 // by more differ like the exact ones.
 const nearby = 1e-14

@@ -5,6 +5,7 @@ import (
 	"iter"
 	"math"
 	"math/big"
+	"math/bits"
 	"slices"
 
 	"example.org/headroom/internal/core/proof/exact"
@@ -50,24 +51,32 @@ func (m *model) search(s *choices, threshold *exact.Rat, nodes int) finding {
 	layers := [][]state{{{weight: base.weight, cost: base.cost}}}
 	cut := int64(math.MaxInt64) // smallest regret of a state dropped for lack of room
 	room, grain := max(256, nodes/max(1, len(open))), budget/1024+1
-	for _, ch := range open {
-		before := layers[len(layers)-1]
-		next := make([]state, 0, min(len(before)*len(ch.options), 4*room))
-		for p, st := range before {
-			for k := range ch.options {
-				o := &ch.options[k]
-				if r := st.regret + o.regret; r < budget {
-					next = append(next, state{st.weight + o.weight, st.cost + o.cost, r, int32(p), int32(k)})
+	var made []state // used again for each class
+	for i := range open {
+		before, options := layers[len(layers)-1], open[i].options
+		extend := func(below int64) {
+			made = made[:0]
+			for p, st := range before {
+				for k := range options {
+					o := &options[k]
+					if r := st.regret + o.regret; r < below {
+						made = append(made, state{st.weight + o.weight, st.cost + o.cost, r, int32(p), int32(k)})
+					}
+				}
+				if len(made) > 16*room {
+					made, cut = trim(undominated(made), room, grain, cut)
 				}
 			}
-			if len(next) > 16*room {
-				next, cut = trim(undominated(next), room, grain, cut)
-			}
+			made = undominated(made)
 		}
-		next, cut = trim(undominated(next), room, grain, cut)
+		likely := lowest(before, options, budget, 2*room)
+		if extend(likely); likely < budget && len(made) <= room {
+			extend(budget)
+		}
+		made, cut = trim(made, room, grain, cut)
 		m.rest()
-		f.states += len(next)
-		layers = append(layers, next)
+		f.states += len(made)
+		layers = append(layers, slices.Clone(made))
 	}
 	ends := slices.Values(layers[len(layers)-1])
 	f.better, f.doubt = m.finish(s, open, threshold, ends, func(at, layer int) (option, parent int) {
@@ -130,6 +139,28 @@ func (s *choices) reduce(budget int64) (base state, open []choice) {
 	return base, open
 }
 
+// lowest returns a regret, at most budget, below which there are at least so many of the states that follow others.
+func lowest(before []state, options []option, budget int64, enough int) int64 {
+	if len(before)*len(options) <= enough {
+		return budget
+	}
+	var counts [1024]int
+	shift := max(0, bits.Len64(uint64(budget))-10)
+	for _, st := range before {
+		for k := range options {
+			if r := st.regret + options[k].regret; r < budget {
+				counts[r>>shift]++
+			}
+		}
+	}
+	for k, n := range counts {
+		if enough -= n; enough <= 0 {
+			return min(budget, int64(k+1)<<shift)
+		}
+	}
+	return budget
+}
+
 // undominated keeps of any two states the lighter and cheaper one, by ascending weight.
 func undominated(states []state) []state {
 	slices.SortFunc(states, func(x, y state) int {
@@ -152,24 +183,38 @@ func undominated(states []state) []state {
 	return kept
 }
 
-// trim keeps the states of smallest regret, at most room of them. Among near equals (by grain) the choice is
-// scattered, so that many weights survive to fill the VMs.
+// trim keeps the states of smallest regret, at most room of them, by ascending weight as they come. Among near equals (by
+// grain) the choice is scattered, so that many weights survive to fill the VMs.
 func trim(states []state, room int, grain, cut int64) ([]state, int64) {
 	if len(states) <= room {
 		return states, cut
 	}
-	slices.SortFunc(states, func(x, y state) int {
-		if a, b := x.regret/grain, y.regret/grain; a != b {
-			return cmp.Compare(a, b)
-		}
-		return cmp.Compare(scattered(x.weight), scattered(y.weight))
-	})
-	for _, st := range states[room:] {
-		cut = min(cut, st.regret)
+	most := slices.MaxFunc(states, func(x, y state) int { return cmp.Compare(x.regret, y.regret) }).regret
+	counts := make([]int, 1+most/grain)
+	for _, st := range states {
+		counts[st.regret/grain]++
 	}
-	states = states[:room]
-	slices.SortFunc(states, func(x, y state) int { return cmp.Compare(x.weight, y.weight) })
-	return states, cut
+	last, left := int64(0), room // the grain of which only some have room
+	for counts[last] <= left {
+		left -= counts[last]
+		last++
+	}
+	var order []uint64
+	for _, st := range states {
+		if st.regret/grain == last {
+			order = append(order, scattered(st.weight))
+		}
+	}
+	slices.Sort(order)
+	kept := states[:0]
+	for _, st := range states {
+		if of := st.regret / grain; of < last || of == last && scattered(st.weight) < order[left] {
+			kept = append(kept, st)
+		} else {
+			cut = min(cut, st.regret)
+		}
+	}
+	return kept, cut
 }
 
 // scattered permutes 64-bit numbers in a fixed way without a pattern.
