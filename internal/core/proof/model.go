@@ -321,11 +321,17 @@ var floating = exact.New(1, 1e15)
 // Without that, x = (A + r/c_R)/F, y = (B + r/c_M)/F with r = sqrt(A·B·c_M·c_R), and gamma = (A·c_R + B·c_M +
 // 2r)/(F·c_M·c_R). It is rounded down, or up, to the fine grid.
 func (c *class) gamma(work, reduceWork, slack *exact.Rat, up bool) *exact.Rat {
-	a, b, f := fixed(work, up), fixed(reduceWork, up), fixed(slack, !up)
+	a, b, f := work.Units(finePlaces, up), reduceWork.Units(finePlaces, up), slack.Units(finePlaces, !up)
 	perMap, perReduce := big.NewInt(c.perMap), big.NewInt(c.perReduce)
 	times := func(x, y *big.Int) *big.Int { return new(big.Int).Mul(x, y) }
 	plus := func(x, y *big.Int) *big.Int { return new(big.Int).Add(x, y) }
-	over := func(x, y *big.Int) *big.Int { return fixed(new(exact.Rat).SetFrac(x, y), up) }
+	over := func(x, y *big.Int) *big.Int { // in units of the fine grid
+		n := times(x, fineGrid)
+		if up {
+			return n.Neg(n.Div(n.Neg(n), y))
+		}
+		return n.Div(n, y)
+	}
 	both := times(perMap, perReduce)
 	r := new(big.Int).Sqrt(times(times(a, b), both))
 	if up {
@@ -348,16 +354,7 @@ func (c *class) gamma(work, reduceWork, slack *exact.Rat, up bool) *exact.Rat {
 		sum := plus(plus(times(a, perReduce), times(b, perMap)), plus(r, r))
 		gamma = over(sum, times(f, both))
 	}
-	return new(exact.Rat).SetFrac(gamma, fineGrid)
-}
-
-// fixed returns x on the fine grid, in its units.
-func fixed(x *exact.Rat, up bool) *big.Int {
-	n := new(big.Int).Mul(x.Num(), fineGrid)
-	if up {
-		return n.Neg(n.Div(n.Neg(n), x.Denom()))
-	}
-	return n.Div(n, x.Denom())
+	return exact.Scaled(gamma, finePlaces)
 }
 
 // settle reads a demand without work in a phase like the plan: such a phase may be absent, or exist and take one slot

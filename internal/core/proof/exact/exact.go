@@ -434,6 +434,17 @@ func (z *Rat) Round(x *Rat, places uint8, up bool) *Rat {
 	return z.Mul(grid, new(Rat).SetInt(n.Floor()))
 }
 
+// Units returns x in units of so many decimal places, rounded down or up.
+func (x *Rat) Units(places uint8, up bool) *big.Int {
+	y := new(Rat).Round(x, places, up)
+	if y.large == nil && y.over == 0 && y.places <= places {
+		if size, fits := y.size.tenfold(places - y.places); fits {
+			return (&Rat{size: size, neg: y.neg}).Num()
+		}
+	}
+	return new(Rat).Quo(y, Scaled(big.NewInt(1), places)).Num()
+}
+
 // IsInt reports whether the number is whole.
 func (x *Rat) IsInt() bool {
 	if x.large != nil {

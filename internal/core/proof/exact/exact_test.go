@@ -97,6 +97,9 @@ func TestLikeFractions(t *testing.T) {
 				want.Neg(wantX)
 			}
 			same(t, z, want)
+			if places := uint8(r.IntN(40)); Scaled(z.Units(places, true), places).Cmp(new(Rat).Round(z, places, true)) != 0 {
+				t.Fatalf("%v is %v in units of %d places", want, z.Units(places, true), places)
+			}
 			if got, want := x.Cmp(y), wantX.Cmp(wantY); got != want {
 				t.Fatalf("%v and %v compare as %d, not %d", wantX, wantY, got, want)
 			}
