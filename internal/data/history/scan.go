@@ -1,7 +1,6 @@
 package history
 
 import (
-	"bytes"
 	"encoding/binary"
 	"encoding/hex"
 	"math/bits"
@@ -39,36 +38,38 @@ func afterSpace(text []byte, at int) int {
 	return at
 }
 
-// endOfString returns the place after a string that begins at a place, or -1. It looks at eight bytes at once for a
-// quote, an escape or a control character.
-func endOfString(text []byte, at int) int {
+// afterPlain returns the place of the next quote, escape or control character, or the end. It looks at eight bytes at once.
+func afterPlain(text []byte, at int) int {
 	const ones, tops = 0x0101010101010101, 0x8080808080808080
+	for ; at+8 <= len(text); at += 8 {
+		x := binary.LittleEndian.Uint64(text[at:])
+		quote, escape := x^(ones*'"'), x^(ones*'\\')
+		// The lowest of these bits is right: a borrow only changes bytes above a byte that is found.
+		if found := ((quote-ones)&^quote | (escape-ones)&^escape | (x-ones*' ')&^x) & tops; found != 0 {
+			return at + bits.TrailingZeros64(found)/8
+		}
+	}
+	for at < len(text) && text[at] != '"' && text[at] != '\\' && text[at] >= ' ' {
+		at++
+	}
+	return at
+}
+
+// endOfString returns the place after a string that begins at a place, or -1.
+func endOfString(text []byte, at int) int {
 	if at >= len(text) || text[at] != '"' {
 		return -1
 	}
-	for at++; at < len(text); {
-		if at+8 <= len(text) {
-			x := binary.LittleEndian.Uint64(text[at:])
-			quote, escape := x^(ones*'"'), x^(ones*'\\')
-			// The lowest of these bits is right: a borrow only changes bytes above a byte that is found.
-			found := ((quote-ones)&^quote | (escape-ones)&^escape | (x-ones*' ')&^x) & tops
-			if found == 0 {
-				at += 8
-				continue
-			}
-			at += bits.TrailingZeros64(found) / 8
-		}
-		switch b := text[at]; {
-		case b == '"':
+	for at = afterPlain(text, at+1); at < len(text); at = afterPlain(text, at) {
+		switch text[at] {
+		case '"':
 			return at + 1
-		case b < ' ':
-			return -1
-		case b == '\\':
+		case '\\':
 			if at = endOfEscape(text, at); at < 0 {
 				return -1
 			}
 		default:
-			at++
+			return -1
 		}
 	}
 	return -1
@@ -92,14 +93,15 @@ func endOfEscape(text []byte, at int) int {
 
 // string returns a string without escapes, or nil.
 func (s *scanner) string() []byte {
-	end := endOfString(s.text, s.at)
-	if end < 0 {
+	if s.at >= len(s.text) || s.text[s.at] != '"' {
 		return nil
 	}
-	text := s.text[s.at+1 : end-1]
-	if s.at = end; bytes.IndexByte(text, '\\') >= 0 {
+	end := afterPlain(s.text, s.at+1)
+	if end == len(s.text) || s.text[end] != '"' {
 		return nil
 	}
+	text := s.text[s.at+1 : end]
+	s.at = end + 1
 	return text
 }
 
