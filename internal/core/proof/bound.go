@@ -252,6 +252,9 @@ func (s *choices) relax(lp relaxed) {
 	s.bound = quo(new(exact.Rat).SetFrac(best.Num(), one.Num()), s.scale)
 	for i := range s.classes {
 		options := s.classes[i].options
+		if len(options) == 1 {
+			continue // without regret
+		}
 		lowest := s.cheapest(options, s.nu)
 		for k := range options {
 			options[k].regret = min(down(sub(options[k].at(s.nu), lowest)), math.MaxInt64/4)
@@ -324,10 +327,17 @@ func (s *choices) cheapest(options []option, nu *exact.Rat) *exact.Rat {
 
 // value returns the bound at nu.
 func (s *choices) value(nu *exact.Rat) *exact.Rat {
-	sum := mul(nu, whole(-s.spare))
+	decided := option{weight: -s.spare} // the options of classes without a choice, together
+	sum := zero()
 	for _, ch := range s.classes {
-		sum.Add(sum, s.cheapest(ch.options, nu))
+		if len(ch.options) == 1 {
+			decided.weight += ch.options[0].weight
+			decided.cost += ch.options[0].cost
+		} else {
+			sum.Add(sum, s.cheapest(ch.options, nu))
+		}
 	}
+	sum.Add(sum, decided.at(nu))
 	for _, st := range s.steps {
 		if loss := sub(mul(one, whole(st.price)), mul(nu, whole(s.unit))); loss.Sign() < 0 { // not for an unlimited one: nu is clipped
 			sum.Add(sum, mul(loss, whole(st.vms)))

@@ -192,18 +192,26 @@ func (k *market) relaxedJobs(f *faults, i int, stated *capacity.ClassPlan, price
 			f.relaxedJob(stated, what, shown, nil, nil)
 			return
 		}
-		exact, slack := zero(), add(halfUnit, mul(halfUnit, c.low))
-		if price != nil {
-			exact = mul(c.low, amount(price.Decimal))
-			slack.Add(slack, mul(c.doubt(), amount(price.Decimal)))
-		}
-		f.relaxedJob(stated, what, shown, exact, add(slack, mul(relative, exact)))
+		worth, slack := k.worthOf(c, price)
+		f.relaxedJob(stated, what, shown, worth, slack)
 	}
 	check("more", stated.OneMore, price.High)
 	check("less", stated.OneLess, &price.Low)
 	if c.impossible && (stated.OneMore != nil || stated.OneLess != nil) {
 		f.addf("%s: no job can run, and one more or less is said to change something.", stated.Name)
 	}
+}
+
+// worthOf returns what a job's VMs are worth at a price, and by how much a figure of it may be off. Without a price it is nothing.
+func (k *market) worthOf(c *class, price *money.Amount) (worth, slack *exact.Rat) {
+	slack = add(halfUnit, mul(halfUnit, c.low))
+	if price == nil {
+		return zero(), slack
+	}
+	p := amount(price.Decimal)
+	worth = mul(c.low, p)
+	slack.Add(slack, mul(relative, worth))
+	return worth, slack.Add(slack, mul(c.doubt(), p))
 }
 
 func (k *market) breakEven(f *faults, i int, stated *capacity.ClassPlan, high *money.Amount) {
@@ -214,10 +222,9 @@ func (k *market) breakEven(f *faults, i int, stated *capacity.ClassPlan, high *m
 			f.addf("%s: there is no penalty for which one more job is worth its VMs, and %s is said.", stated.Name, shown)
 		}
 	default:
-		exact := mul(c.low, amount(high.Decimal))
-		slack := add(add(halfUnit, mul(halfUnit, c.low)), add(mul(relative, exact), mul(c.doubt(), amount(high.Decimal))))
-		if shown == nil || abs(sub(amount(shown.Decimal), exact)).Cmp(slack) > 0 {
-			f.addf("%s: one more job is worth its VMs from a penalty of %s on, not %s.", stated.Name, amountOf(exact), orNone(shown))
+		worth, slack := k.worthOf(c, high)
+		if shown == nil || abs(sub(amount(shown.Decimal), worth)).Cmp(slack) > 0 {
+			f.addf("%s: one more job is worth its VMs from a penalty of %s on, not %s.", stated.Name, amountOf(worth), orNone(shown))
 		}
 	}
 }
