@@ -515,6 +515,12 @@ func (x *Rat) Float() float64 {
 	if x.size.zero() {
 		return 0
 	}
+	if x.over == 0 && x.places < uint8(len(tens)) && x.size.len() <= 53 { // both are floats, and their quotient is the nearest one
+		if x.neg {
+			return -float64(x.size.low) / tens[x.places]
+		}
+		return float64(x.size.low) / tens[x.places]
+	}
 	// The quotient has at least 64 bits after the shift unless the divisor is too long; what is left decides ties.
 	by := 192 - x.size.len()
 	y := Rat{size: x.size.shifted(by), scale: x.scale}
@@ -538,6 +544,9 @@ func (x *Rat) Float() float64 {
 
 // String returns the number as a fraction in lowest terms.
 func (x *Rat) String() string { return x.Rat().RatString() }
+
+// tens holds the powers of ten that are floats.
+var tens = [...]float64{1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22}
 
 // FloatString returns the number rounded to places, half away from zero.
 func (x *Rat) FloatString(places int) string { return x.Rat().FloatString(places) }

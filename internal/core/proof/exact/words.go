@@ -67,18 +67,17 @@ func (x words) by(y uint64) (product words, fits bool) {
 
 // times multiplies numbers that have 192 bits together.
 func (x words) times(y words) (product words, fits bool) {
-	if x.len()+y.len() > 192 {
+	switch {
+	case y.mid|y.high == 0:
+		return x.by(y.low)
+	case x.mid|x.high == 0:
+		return y.by(x.low)
+	case x.len()+y.len() > 192:
 		return words{}, false
 	}
-	product, _ = x.by(y.low)
-	if y.mid != 0 {
-		part, _ := x.by(y.mid)
-		product, _ = product.plus(words{0, part.low, part.mid})
-	}
-	if y.high != 0 { // then x is one word
-		_, part := bits.Mul64(x.low, y.high)
-		product.high += part
-	}
+	product, _ = x.by(y.low) // both have two words
+	part, _ := x.by(y.mid)
+	product, _ = product.plus(words{0, part.low, part.mid})
 	return product, true
 }
 
