@@ -4,20 +4,22 @@ import (
 	"math"
 	"math/big"
 	"slices"
+
+	"example.org/headroom/internal/core/proof/exact"
 )
 
 // choices is the whole-numbered problem for a search: each class takes exactly one of its options, and the VMs for
 // their weights are rented cheapest first. Weights are in units of a VM, and money in units fine enough to fit 64
 // bits. Numbers that do not fit exactly are rounded so that every cost found is a lower bound.
 type choices struct {
-	unit     int64    // weight of one VM
-	spare    int64    // weight that needs no VM
-	scale    *big.Rat // money units in one unit of currency
+	unit     int64      // weight of one VM
+	spare    int64      // weight that needs no VM
+	scale    *exact.Rat // money units in one unit of currency
 	classes  []choice
 	steps    []step
-	nu       *big.Int // price of one weight unit, in money units shifted by fraction bits
-	bound    *big.Rat // no selection costs less, in currency; without fixed costs
-	rootCost int64    // bound in money units, rounded down
+	nu       *exact.Rat // price of one weight unit, in money units shifted by fraction bits
+	bound    *exact.Rat // no selection costs less, in currency; without fixed costs
+	rootCost int64      // bound in money units, rounded down
 }
 
 // choice holds one class's options.
@@ -29,7 +31,7 @@ type choice struct {
 // option is a number of jobs.
 type option struct {
 	jobs      int64
-	low, high *big.Rat // VMs, at least and at most
+	low, high *exact.Rat // VMs, at least and at most
 	slots     slotting
 	weight    int64 // low, in units
 	cost      int64 // minus the penalties avoided
@@ -40,7 +42,7 @@ type option struct {
 type step struct {
 	vms       int64 // math.MaxInt64: unlimited
 	price     int64
-	exact     *big.Rat
+	exact     *exact.Rat
 	unlimited bool
 }
 
@@ -59,7 +61,7 @@ const (
 // choices lists the options that a plan better than threshold can use. A deviation from the linear program's jobs at
 // their bounds has a known price, and better plans cannot pay more than threshold minus the linear bound. It returns
 // nil and the reason if there are too many.
-func (m *model) choices(lp relaxed, threshold *big.Rat) (*choices, string) {
+func (m *model) choices(lp relaxed, threshold *exact.Rat) (*choices, string) {
 	s := &choices{}
 	budget := sub(threshold, lp.objective)
 	options := int64(0)
@@ -71,13 +73,15 @@ func (m *model) choices(lp relaxed, threshold *big.Rat) (*choices, string) {
 			to = 0
 		}
 		gain := sub(c.penalty, mul(lp.low, c.low))
-		if gain.Sign() != 0 {
-			if steps := floor(quo(budget, abs(gain))); steps.IsInt64() && steps.Int64() < to-from {
-				if gain.Sign() > 0 {
-					from = to - steps.Int64()
-				} else {
-					to = from + steps.Int64()
-				}
+		if loss := abs(gain); less(budget, mul(loss, whole(to-from))) {
+			steps := int64(0)
+			if !less(budget, loss) {
+				steps = quo(budget, loss).Floor().Int64()
+			}
+			if gain.Sign() > 0 {
+				from = to - steps
+			} else {
+				to = from + steps
 			}
 		}
 		if options += to - from + 1; options > maxChoice {
@@ -101,50 +105,54 @@ func (m *model) choices(lp relaxed, threshold *big.Rat) (*choices, string) {
 }
 
 // weigh chooses the unit of weight: the smallest in which all weights are whole, or a coarser one.
-func (s *choices) weigh(lacking *big.Rat) {
-	unit, highest, exact := big.NewInt(1), zero(), true
-	include := func(d *big.Int) {
-		if exact && new(big.Int).Rem(unit, d).Sign() != 0 {
-			unit.Mul(unit, new(big.Int).Div(d, new(big.Int).GCD(nil, nil, unit, d)))
-			exact = unit.Cmp(big.NewInt(maxUnit)) <= 0
+func (s *choices) weigh(lacking *exact.Rat) {
+	unit, highest, fits := big.NewInt(1), zero(), true
+	include := func(x *exact.Rat) {
+		if fits {
+			refine(unit, x)
+			fits = unit.Cmp(big.NewInt(maxUnit)) <= 0
 		}
 	}
-	include(lacking.Denom())
+	include(lacking)
 	for _, ch := range s.classes {
 		heaviest := zero()
 		for k := range ch.options {
 			heaviest = larger(heaviest, ch.options[k].high)
-			include(ch.options[k].low.Denom())
+			include(ch.options[k].low)
 		}
 		highest.Add(highest, heaviest)
 	}
-	if !exact {
+	if !fits {
 		unit.SetInt64(coarse)
 	}
-	if limit := floor(quo(whole(maxWeight), add(whole(1), highest))); limit.Cmp(unit) < 0 {
+	if limit := quo(whole(maxWeight), add(whole(1), highest)).Floor(); limit.Cmp(unit) < 0 {
 		unit.Set(limit)
 	}
 	s.unit = max(1, unit.Int64())
 	per := whole(s.unit)
-	s.spare = Ceil(mul(lacking, per)).Int64()
+	s.spare = mul(lacking, per).Ceil().Int64()
 	for _, ch := range s.classes {
 		for k := range ch.options {
 			o := &ch.options[k]
-			o.weight = floor(mul(o.low, per)).Int64()
+			o.weight = mul(o.low, per).Floor().Int64()
 		}
+	}
+}
+
+// refine multiplies the units in one until x is a whole number of them.
+func refine(unit *big.Int, x *exact.Rat) {
+	if !mul(x, new(exact.Rat).SetInt(unit)).IsInt() {
+		d := x.Denom()
+		unit.Mul(unit, new(big.Int).Div(d, new(big.Int).GCD(nil, nil, unit, d)))
 	}
 }
 
 // price chooses the unit of money and converts sources and options to it, rounded down.
 func (s *choices) price(m *model) {
 	unit, highest, vms, dearest := big.NewInt(1), zero(), whole(1), zero()
-	include := func(x *big.Rat) {
-		d := x.Denom()
-		unit.Mul(unit, new(big.Int).Div(d, new(big.Int).GCD(nil, nil, unit, d)))
-	}
 	for _, ch := range s.classes {
 		c := &m.classes[ch.class]
-		include(c.penalty)
+		refine(unit, c.penalty)
 		highest.Add(highest, mul(c.penalty, c.max))
 		heaviest := zero()
 		for k := range ch.options {
@@ -153,11 +161,11 @@ func (s *choices) price(m *model) {
 		vms.Add(vms, heaviest)
 	}
 	for _, src := range m.supply {
-		include(src.price)
+		refine(unit, src.price)
 		dearest = larger(dearest, src.price)
 	}
 	highest.Add(highest, add(whole(1), mul(dearest, vms)))
-	s.scale = new(big.Rat).SetInt(unit)
+	s.scale = new(exact.Rat).SetInt(unit)
 	limit := quo(whole(maxMoney), highest)
 	for half := quo(limit, whole(2)); s.scale.Cmp(half) <= 0; {
 		s.scale.Mul(s.scale, whole(2)) // regrets are rounded down to this unit: the finer the better
@@ -166,7 +174,7 @@ func (s *choices) price(m *model) {
 		s.scale = limit
 	}
 	for _, src := range m.supply {
-		st := step{vms: noEnd, price: floor(mul(src.price, s.scale)).Int64(), exact: src.price, unlimited: src.unlimited}
+		st := step{vms: noEnd, price: mul(src.price, s.scale).Floor().Int64(), exact: src.price, unlimited: src.unlimited}
 		if n := src.vms.Num(); !src.unlimited && n.IsInt64() {
 			st.vms = min(noEnd, n.Int64())
 		}
@@ -176,7 +184,7 @@ func (s *choices) price(m *model) {
 		per := mul(m.classes[ch.class].penalty, s.scale)
 		for k := range ch.options {
 			o := &ch.options[k]
-			o.cost = -Ceil(mul(per, whole(o.jobs))).Int64()
+			o.cost = -mul(per, whole(o.jobs)).Ceil().Int64()
 		}
 	}
 }
@@ -220,19 +228,19 @@ func (s *choices) relax(lp relaxed) {
 			high = nu
 		}
 	}
-	scale, _ := s.scale.Float64()
+	scale := s.scale.Float()
 	candidates := []float64{low, high}
 	for _, st := range s.steps {
 		candidates = append(candidates, float64(st.price))
 	}
-	for _, x := range []*big.Rat{lp.low, lp.high} {
+	for _, x := range []*exact.Rat{lp.low, lp.high} {
 		if x != nil {
-			f, _ := x.Float64()
+			f := x.Float()
 			candidates = append(candidates, f*scale)
 		}
 	}
 	slices.Sort(candidates)
-	var best *big.Int
+	var best *exact.Rat
 	for _, f := range slices.Compact(candidates) {
 		if nu := s.shifted(f); nu != nil {
 			if value := s.value(nu); best == nil || value.Cmp(best) > 0 {
@@ -240,18 +248,16 @@ func (s *choices) relax(lp relaxed) {
 			}
 		}
 	}
-	s.rootCost = new(big.Int).Rsh(best, fraction).Int64() // rounds down
-	s.bound = quo(new(big.Rat).SetFrac(best, new(big.Int).Lsh(big.NewInt(1), fraction)), s.scale)
+	s.rootCost = down(best)
+	s.bound = quo(new(exact.Rat).SetFrac(best.Num(), one.Num()), s.scale)
 	for i := range s.classes {
 		options := s.classes[i].options
+		if len(options) == 1 {
+			continue // without regret
+		}
 		lowest := s.cheapest(options, s.nu)
 		for k := range options {
-			regret := new(big.Int).Sub(options[k].at(s.nu), lowest)
-			regret.Rsh(regret, fraction)
-			options[k].regret = math.MaxInt64 / 4
-			if regret.IsInt64() {
-				options[k].regret = min(regret.Int64(), math.MaxInt64/4)
-			}
+			options[k].regret = min(down(sub(options[k].at(s.nu), lowest)), math.MaxInt64/4)
 		}
 	}
 }
@@ -278,51 +284,63 @@ func (s *choices) excess(nu float64) float64 {
 }
 
 // shifted returns nu as a whole number, clipped where an unlimited source would make the bound useless.
-func (s *choices) shifted(perVM float64) *big.Int {
+func (s *choices) shifted(perVM float64) *exact.Rat {
 	if !(perVM >= 0) || math.IsInf(perVM, 0) {
 		return nil
 	}
-	r := new(big.Rat).SetFloat64(perVM)
-	r.Mul(r, new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1), fraction)))
-	nu := floor(r.Quo(r, whole(s.unit)))
+	nu := quo(mul(new(exact.Rat).SetFloat64(perVM), one), whole(s.unit))
 	for _, st := range s.steps {
 		if st.unlimited {
-			top := new(big.Int).Lsh(big.NewInt(st.price), fraction)
-			if top.Div(top, big.NewInt(s.unit)); nu.Cmp(top) > 0 {
-				nu = top
-			}
+			nu = smaller(nu, quo(mul(whole(st.price), one), whole(s.unit)))
 		}
 	}
-	return nu
+	return new(exact.Rat).SetInt(nu.Floor())
+}
+
+// one is a money unit, shifted by fraction bits.
+var one = new(exact.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1), fraction))
+
+// down returns shifted money in whole units, rounded down.
+func down(shifted *exact.Rat) int64 {
+	units := shifted.Num()
+	switch units.Rsh(units, fraction); {
+	case units.IsInt64():
+		return units.Int64()
+	case units.Sign() > 0:
+		return math.MaxInt64
+	}
+	return math.MinInt64
 }
 
 // at returns the option's cost with its weight priced at nu.
-func (o *option) at(nu *big.Int) *big.Int {
-	v := new(big.Int).Mul(nu, big.NewInt(o.weight))
-	return v.Add(v, new(big.Int).Lsh(big.NewInt(o.cost), fraction))
+func (o *option) at(nu *exact.Rat) *exact.Rat {
+	return add(mul(nu, whole(o.weight)), mul(one, whole(o.cost)))
 }
 
-func (s *choices) cheapest(options []option, nu *big.Int) *big.Int {
-	var lowest *big.Int
-	for k := range options {
-		if v := options[k].at(nu); lowest == nil || v.Cmp(lowest) < 0 {
-			lowest = v
-		}
+func (s *choices) cheapest(options []option, nu *exact.Rat) *exact.Rat {
+	lowest := options[0].at(nu)
+	for k := range options[1:] {
+		lowest = smaller(lowest, options[1+k].at(nu))
 	}
 	return lowest
 }
 
 // value returns the bound at nu.
-func (s *choices) value(nu *big.Int) *big.Int {
-	sum := new(big.Int).Mul(nu, big.NewInt(-s.spare))
+func (s *choices) value(nu *exact.Rat) *exact.Rat {
+	decided := option{weight: -s.spare} // the options of classes without a choice, together
+	sum := zero()
 	for _, ch := range s.classes {
-		sum.Add(sum, s.cheapest(ch.options, nu))
+		if len(ch.options) == 1 {
+			decided.weight += ch.options[0].weight
+			decided.cost += ch.options[0].cost
+		} else {
+			sum.Add(sum, s.cheapest(ch.options, nu))
+		}
 	}
-	perVM := new(big.Int).Mul(nu, big.NewInt(s.unit))
+	sum.Add(sum, decided.at(nu))
 	for _, st := range s.steps {
-		loss := new(big.Int).Lsh(big.NewInt(st.price), fraction)
-		if loss.Sub(loss, perVM); loss.Sign() < 0 { // not for an unlimited one: nu is clipped
-			sum.Add(sum, loss.Mul(loss, big.NewInt(st.vms)))
+		if loss := sub(mul(one, whole(st.price)), mul(nu, whole(s.unit))); loss.Sign() < 0 { // not for an unlimited one: nu is clipped
+			sum.Add(sum, mul(loss, whole(st.vms)))
 		}
 	}
 	return sum

@@ -10,11 +10,12 @@ import (
 
 	"example.org/headroom/internal/core/capacity"
 	"example.org/headroom/internal/core/money"
+	"example.org/headroom/internal/core/proof/exact"
 )
 
 // plainSlots tries every number of map slots from the smallest possible one, until map slots alone cost more than the
 // best.
-func plainSlots(c *class, jobs int64) (best slotting, cost *big.Rat) {
+func plainSlots(c *class, jobs int64) (best slotting, cost *exact.Rat) {
 	lowest := int64(1)
 	if c.oneSlot {
 		lowest = jobs
@@ -39,7 +40,7 @@ func plainSlots(c *class, jobs int64) (best slotting, cost *big.Rat) {
 			if left.Sign() <= 0 {
 				continue
 			}
-			r = max(r, Ceil(quo(mul(c.plan.b, whole(jobs)), mul(c.slack, left))).Int64())
+			r = max(r, quo(mul(c.plan.b, whole(jobs)), mul(c.slack, left)).Ceil().Int64())
 		} else if left.Sign() < 0 {
 			continue
 		}
@@ -98,8 +99,8 @@ func TestSlotsOfOddSizesArePackedByTrying(t *testing.T) {
 			for q := range int64(4) {
 				m.classes = []class{{perMap: 2, perReduce: 3}, {perMap: 4, perReduce: 1}}
 				slots := []option{{slots: slotting{h, th}}, {slots: slotting{q, 0}}}
-				sum := Ceil(add(m.classes[0].size(whole(h), whole(th)), m.classes[1].size(whole(q), zero())))
-				if !m.packs(slots, new(big.Rat).SetInt(sum)) {
+				sum := add(m.classes[0].size(whole(h), whole(th)), m.classes[1].size(whole(q), zero())).Ceil()
+				if !m.packs(slots, new(exact.Rat).SetInt(sum)) {
 					t.Errorf("%d halves, %d thirds, %d quarters do not fit %s VMs", h, th, q, sum)
 				}
 			}
@@ -108,15 +109,15 @@ func TestSlotsOfOddSizesArePackedByTrying(t *testing.T) {
 }
 
 // cheapest returns the objective of the best selection, by trying all.
-func cheapest(m *model, classes []choice, i int, load, avoided *big.Rat) *big.Rat {
+func cheapest(m *model, classes []choice, i int, load, avoided *exact.Rat) *exact.Rat {
 	if i == len(classes) {
-		cost, ok := m.rent(new(big.Rat).SetInt(Ceil(load)))
+		cost, ok := m.rent(new(exact.Rat).SetInt(load.Ceil()))
 		if !ok {
 			return nil
 		}
 		return sub(cost, avoided)
 	}
-	var best *big.Rat
+	var best *exact.Rat
 	for _, o := range classes[i].options {
 		v := cheapest(m, classes, i+1, add(load, o.high), add(avoided, mul(m.classes[i].penalty, whole(o.jobs))))
 		if v != nil && (best == nil || less(v, best)) {
@@ -184,7 +185,7 @@ func TestTheSearchFindsWhatTryingAllFinds(t *testing.T) {
 				t.Fatalf("%d nodes: got %+v, want the bound %s and nothing better", nodes, f, short(want))
 			}
 		}
-		hair := add(want, big.NewRat(1, 1e6))
+		hair := add(want, exact.New(1, 1e6))
 		s, _ = m.choices(lp, hair)
 		if f := m.search(s, hair, defaultNodes); f.better == nil {
 			t.Fatalf("got %+v, want the plan of %s that is below %s", f, short(want), short(hair))
@@ -202,7 +203,7 @@ func TestAStarvedSearchSaysWhatItDoesNotKnow(t *testing.T) {
 	}
 	m := newModel(p, nil)
 	lp := m.relax(zero())
-	threshold := add(lp.objective, big.NewRat(1, 1e5))
+	threshold := add(lp.objective, exact.New(1, 1e5))
 	s, _ := m.choices(lp, threshold)
 	f := m.search(s, threshold, 1)
 	if f.bound.Cmp(threshold) >= 0 && f.better == nil {
@@ -240,12 +241,12 @@ func table(classes int, integrality capacity.Integrality) capacity.Problem {
 		c := capacity.Class{Name: fmt.Sprint(k), Profile: pr, SlotsPerVM: capacity.SlotsPerVM{Map: s.i(1, 4), Reduce: s.i(1, 4)}, DeadlineSeconds: s.u(600, 1200)}
 		top := s.i(10, 30)
 		c.Jobs = capacity.JobRange{Min: float64((9*top + 9) / 10), Max: float64(top)}
-		gamma, _ := newModelClass(&c).low.Float64()
+		gamma := newModelClass(&c).low.Float()
 		c.Penalty = money.Round(gamma * (0.3*11.07 + (1.7*27.13-0.3*11.07)*s.u(0, 1)))
 		p.Classes = append(p.Classes, c)
 	}
 	lp := newModel(p, nil).relax(zero())
-	p.Supply.Contracts[0].VMs = new(big.Int).Div(floor(lp.load), big.NewInt(2)).Int64()
+	p.Supply.Contracts[0].VMs = new(big.Int).Div(lp.load.Floor(), big.NewInt(2)).Int64()
 	return p
 }
 
@@ -277,7 +278,7 @@ func TestOrdinaryProblemsAreDecided(t *testing.T) {
 // optimum searches below ever higher thresholds until there is a plan.
 func optimum(m *model, lp relaxed) (f finding, why string) {
 	r := &Report{}
-	for step := mul(big.NewRat(1, 1e6), abs(lp.objective)); ; step = mul(step, whole(2)) {
+	for step := mul(exact.New(1, 1e6), abs(lp.objective)); ; step = mul(step, whole(2)) {
 		f, why = r.look(m, lp, add(lp.objective, step), Options{Brief: true, Nodes: defaultNodes})
 		if f.better != nil || step.Cmp(abs(lp.objective)) > 0 {
 			return f, why
@@ -303,7 +304,7 @@ func BenchmarkLook(b *testing.B) {
 						r := &Report{}
 						f, _ = r.look(m, lp, threshold, Options{Brief: true, Nodes: defaultNodes})
 					}
-					left, _ := quo(sub(threshold, f.bound), abs(best)).Float64()
+					left := quo(sub(threshold, f.bound), abs(best)).Float()
 					b.ReportMetric(max(0, left)*1e9, "left-e9")
 					b.ReportMetric(float64(f.states), "states")
 				})

@@ -3,11 +3,11 @@ package proof
 import (
 	"fmt"
 	"math"
-	"math/big"
 	"slices"
 
 	"example.org/headroom/internal/core/capacity"
 	"example.org/headroom/internal/core/money"
+	"example.org/headroom/internal/core/proof/exact"
 )
 
 // What a whole plan says would change it is checked by searching the changed problems. A cost is right if no plan of the
@@ -25,7 +25,7 @@ type changes struct {
 	pl      capacity.Plan
 	bill    bill
 	jobs    []int64
-	needs   []*[2]*big.Rat // VMs for each class's jobs, once they are known
+	needs   []*[2]*exact.Rat // VMs for each class's jobs, once they are known
 	o       Options
 	looks   int // searches that may still be made
 	open    int // statements that no search decided
@@ -56,7 +56,7 @@ func (k *changes) check(a answer) {
 	if k.f != nil {
 		k.looks = min(maxFleetLooks, fleetLooksByClass/max(1, len(pl.Classes)*len(k.f.types)))
 	}
-	k.needs = make([]*[2]*big.Rat, len(pl.Classes))
+	k.needs = make([]*[2]*exact.Rat, len(pl.Classes))
 	k.o.Nodes = nodesFor(len(pl.Classes), o)
 	if k.m.integrality == capacity.Relaxed {
 		k.noneMore()
@@ -128,7 +128,7 @@ func (k *changes) passes() bool {
 }
 
 // tolerance returns by how much two objectives may differ that count as the same.
-func (k *changes) tolerance() *big.Rat {
+func (k *changes) tolerance() *exact.Rat {
 	return add(add(smallest, smallest), k.bill.noise())
 }
 
@@ -150,7 +150,7 @@ type changed interface{ base() *model }
 func (m *model) base() *model { return m }
 
 // look searches a changed problem for a plan below a threshold.
-func (k *changes) look(c changed, threshold *big.Rat) (found bool, outcome Outcome) {
+func (k *changes) look(c changed, threshold *exact.Rat) (found bool, outcome Outcome) {
 	k.looks--
 	var f finding
 	switch x := c.(type) {
@@ -173,7 +173,7 @@ func (k *changes) look(c changed, threshold *big.Rat) (found bool, outcome Outco
 }
 
 // none says whether no plan of a problem costs less than an objective.
-func (k *changes) none(m changed, objective *big.Rat) Outcome {
+func (k *changes) none(m changed, objective *exact.Rat) Outcome {
 	found, outcome := k.look(m, sub(objective, k.tolerance()))
 	if found {
 		return Failed
@@ -182,7 +182,7 @@ func (k *changes) none(m changed, objective *big.Rat) Outcome {
 }
 
 // some says whether a plan of a problem costs an objective at most.
-func (k *changes) some(m changed, objective *big.Rat) Outcome {
+func (k *changes) some(m changed, objective *exact.Rat) Outcome {
 	found, outcome := k.look(m, add(objective, k.tolerance()))
 	if !found && outcome == OK {
 		return Failed
@@ -217,7 +217,7 @@ func (was *model) with(i int, change func(c *capacity.Class)) *model {
 	c.phasesOf(&was.classes[i])
 	m.classes[i] = c
 	m.rest()
-	m.rank()
+	m.rerank(i)
 	return m
 }
 
@@ -229,10 +229,10 @@ func (was *model) copied() *model {
 }
 
 // penalized is the problem with another penalty of a class.
-func (k *changes) penalized(i int, penalty *big.Rat) changed {
+func (k *changes) penalized(i int, penalty *exact.Rat) changed {
 	m := k.m.copied()
 	m.classes[i].penalty = penalty
-	m.rank()
+	m.rerank(i)
 	if k.f == nil {
 		return m
 	}
@@ -255,7 +255,7 @@ func (k *changes) class(i int) {
 	if more := stated.OneMore; more != nil && (more.Exact || more.Low != nil || more.High != nil) {
 		jobs := float64(k.jobs[i] + 1)
 		m := k.with(i, func(c *capacity.Class) { c.Jobs = capacity.JobRange{Min: jobs, Max: max(c.Jobs.Max, jobs)} })
-		at := func(x *big.Rat) *big.Rat { return sub(add(k.bill.objective, x), penalty) }
+		at := func(x *exact.Rat) *exact.Rat { return sub(add(k.bill.objective, x), penalty) }
 		if what := stated.Name + ": one job more costs"; more.Exact {
 			k.change(what, i, m, more, 1, at)
 		} else {
@@ -269,7 +269,7 @@ func (k *changes) class(i int) {
 		}
 		most := float64(k.jobs[i] - 1)
 		m := k.with(i, func(c *capacity.Class) { c.Jobs = capacity.JobRange{Min: min(promisedOf(c), most), Max: most} })
-		at := func(x *big.Rat) *big.Rat { return add(sub(k.bill.objective, x), penalty) }
+		at := func(x *exact.Rat) *exact.Rat { return add(sub(k.bill.objective, x), penalty) }
 		if what := stated.Name + ": one job less saves"; less.Exact {
 			k.change(what, i, m, less, -1, at)
 		} else {
@@ -289,7 +289,7 @@ func (k *changes) class(i int) {
 
 // change checks what a job more or less of a class changes; objective is that of the changed problem if it changes by an
 // amount. The plan that costs no more has as many jobs of the class as is said.
-func (k *changes) change(what string, i int, m changed, stated *capacity.JobChange, sign int64, objective func(*big.Rat) *big.Rat) {
+func (k *changes) change(what string, i int, m changed, stated *capacity.JobChange, sign int64, objective func(*exact.Rat) *exact.Rat) {
 	if !stated.Fits {
 		k.unserved(what, m, stated)
 		return
@@ -329,7 +329,7 @@ func (k *changes) change(what string, i int, m changed, stated *capacity.JobChan
 		if k.rentals == nil {
 			k.rentals = k.f.rentals(k.Report.rest)
 		}
-		if !k.rentals.Cost(vms, bill) {
+		if !k.rentals.Cost(vms, bill.Rat()) {
 			k.addf("%s %s in VMs, which %v VMs do not.", what, stated.Bill, *stated.VMs)
 		}
 		return
@@ -343,7 +343,7 @@ func (k *changes) change(what string, i int, m changed, stated *capacity.JobChan
 }
 
 // within checks bounds of what a job more or less changes: no plan is better than best says, and one is as good as worst.
-func (k *changes) within(what string, m changed, best, worst *money.Amount, objective func(*big.Rat) *big.Rat) {
+func (k *changes) within(what string, m changed, best, worst *money.Amount, objective func(*exact.Rat) *exact.Rat) {
 	for side, x := range [...]*money.Amount{best, worst} {
 		if x == nil || k.passes() {
 			continue
@@ -402,7 +402,7 @@ func (k *changes) leastBudget(c changed, least *money.Amount) Outcome {
 		return Failed // it would not be all that changes
 	}
 	k.looks -= most
-	with := func(budget *big.Rat, more *big.Rat) likelihood {
+	with := func(budget *exact.Rat, more *exact.Rat) likelihood {
 		b, amount := capacity.Budget{}, amountOf(budget)
 		if was.VMCost != nil {
 			b.VMCost = &amount
@@ -427,7 +427,7 @@ func (k *changes) leastBudget(c changed, least *money.Amount) Outcome {
 }
 
 // budgeted tells whether a problem has a plan within another budget, of which one for everything may be missed by more.
-func budgeted(c changed, b *capacity.Budget, nodes int, more *big.Rat) likelihood {
+func budgeted(c changed, b *capacity.Budget, nodes int, more *exact.Rat) likelihood {
 	m := c.base().copied()
 	m.problem.Budget = b
 	if f, ok := c.(*fleet); ok {
@@ -452,7 +452,7 @@ func budgeted(c changed, b *capacity.Budget, nodes int, more *big.Rat) likelihoo
 }
 
 // lacks reports whether so many VMs are missing, or parts of VMs in a relaxed plan.
-func (m *model) lacks(s shortage, vms *big.Rat) bool {
+func (m *model) lacks(s shortage, vms *exact.Rat) bool {
 	if !s.known || s.vms == nil || vms.Sign() <= 0 {
 		return false
 	}
@@ -464,7 +464,7 @@ func (m *model) lacks(s shortage, vms *big.Rat) bool {
 }
 
 // refusals returns the cost of refusing all jobs.
-func (m *model) refusals() *big.Rat {
+func (m *model) refusals() *exact.Rat {
 	sum := zero()
 	for i := range m.classes {
 		sum.Add(sum, mul(m.classes[i].penalty, m.classes[i].max))

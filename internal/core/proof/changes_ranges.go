@@ -2,28 +2,28 @@ package proof
 
 import (
 	"math"
-	"math/big"
 
 	"example.org/headroom/internal/core/capacity"
 	"example.org/headroom/internal/core/money"
+	"example.org/headroom/internal/core/proof/exact"
 )
 
 // end is one end of a range, and where just beyond it lies.
 type end struct {
-	at, beyond *big.Rat
+	at, beyond *exact.Rat
 	open       bool // the end of what is legal
 }
 
 // moneyEnds returns the ends of a range of amounts; nil where an end is on the wrong side of the figure. Just beyond an
 // end the objective differs by more than it can be off, if it changes by a unit for each unit of the figure.
-func moneyEnds(r *capacity.MoneyRange, now, unit *big.Rat) []end {
+func moneyEnds(r *capacity.MoneyRange, now, unit *exact.Rat) []end {
 	all := []end{{at: zero(), open: true}, {at: whole(money.Max), open: true}}
 	for side, x := range [...]*money.Amount{r.Low, r.High} {
 		if x == nil {
 			continue
 		}
 		at := amount(x.Decimal)
-		off := add(mul(at, big.NewRat(1, 1_000_000)), larger(big.NewRat(1, 10_000_000), unit))
+		off := add(mul(at, exact.New(1, 1_000_000)), larger(exact.New(1, 10_000_000), unit))
 		if side == 0 {
 			off.Neg(off)
 		}
@@ -42,21 +42,21 @@ func (k *changes) penalties(i int, stated *capacity.ClassPlan, r *capacity.Money
 		return
 	}
 	// at is the problem with another penalty, and what this plan costs there.
-	at := func(penalty *big.Rat) (changed, *big.Rat) {
+	at := func(penalty *exact.Rat) (changed, *exact.Rat) {
 		return k.penalized(i, penalty), sub(k.bill.objective, mul(sub(penalty, k.m.classes[i].penalty), whole(k.jobs[i])))
 	}
 	refused := sub(k.m.classes[i].max, whole(k.jobs[i]))
-	k.ends(ends, at, func(penalty *big.Rat) *big.Rat {
+	k.ends(ends, at, func(penalty *exact.Rat) *exact.Rat {
 		return add(k.bill.total, mul(sub(penalty, k.m.classes[i].penalty), refused))
-	}, nil, func(penalty *big.Rat) {
+	}, nil, func(penalty *exact.Rat) {
 		k.addf("%s: the plan does not stay the best as long as its penalty is said to let it: at %s.", stated.Name, amountOf(penalty))
 	})
 }
 
 // ends checks the ends of a range of a figure. At one of them the plan is the best, and it pays for itself out of the
 // budgets; beyond it, another plan is better or a budget does not pay for this one.
-func (k *changes) ends(ends []end, at func(*big.Rat) (changed, *big.Rat), total, vms func(*big.Rat) *big.Rat, wrong func(*big.Rat)) {
-	affords := func(x *big.Rat, slack *big.Rat) bool {
+func (k *changes) ends(ends []end, at func(*exact.Rat) (changed, *exact.Rat), total, vms func(*exact.Rat) *exact.Rat, wrong func(*exact.Rat)) {
+	affords := func(x *exact.Rat, slack *exact.Rat) bool {
 		b := k.m.problem.Budget
 		return b == nil || (b.Total == nil || total == nil || sub(total(x), amount(b.Total.Decimal)).Cmp(slack) <= 0) &&
 			(b.VMCost == nil || vms == nil || sub(vms(x), forVMs(b)).Cmp(slack) <= 0)
@@ -95,7 +95,7 @@ func (k *changes) ends(ends []end, at func(*big.Rat) (changed, *big.Rat), total,
 }
 
 // weight bounds by how much an objective changes with a figure: by jobs, or by VMs and hours.
-func (k *changes) weight() *big.Rat {
+func (k *changes) weight() *exact.Rat {
 	vms, jobs := number(k.pl.VMs.Total), zero()
 	for i := range k.m.classes {
 		c := &k.m.classes[i]
@@ -256,7 +256,7 @@ func (k *changes) carries(m *model, i int) Outcome {
 			return NotProved
 		}
 		if j != i {
-			k.needs[j] = &[2]*big.Rat{l, h}
+			k.needs[j] = &[2]*exact.Rat{l, h}
 		}
 		low.Add(low, l)
 		high.Add(high, h)

@@ -1,9 +1,8 @@
 package proof
 
 import (
-	"math/big"
-
 	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/proof/exact"
 )
 
 // Prices and quotas in whose ranges a plan stays the best are checked at their ends, as those of classes are.
@@ -67,9 +66,9 @@ func (k *changes) supplied(v int, offer capacity.OnDemand) changed {
 }
 
 // rent is the cost of the plan's VMs in a problem with other prices.
-func (k *changes) rent(c changed) *big.Rat {
+func (k *changes) rent(c changed) *exact.Rat {
 	if f, ok := c.(*fleet); ok {
-		sum := new(big.Rat).Set(f.fixed)
+		sum := new(exact.Rat).Set(f.fixed)
 		for v := range f.types {
 			if cost, ok := f.types[v].cheapest(number(k.part(v).VMs.Total)); ok {
 				sum.Add(sum, cost)
@@ -91,17 +90,17 @@ func (k *changes) prices(v int, r *capacity.MoneyRange) {
 		return
 	}
 	avoided := sub(k.bill.vms, k.bill.objective)
-	at := func(price *big.Rat) (changed, *big.Rat) {
+	at := func(price *exact.Rat) (changed, *exact.Rat) {
 		then := offer
 		then.Price = amountOf(price)
 		m := k.supplied(v, then)
 		return m, sub(k.rent(m), avoided)
 	}
-	vms := func(price *big.Rat) *big.Rat {
+	vms := func(price *exact.Rat) *exact.Rat {
 		_, mine := at(price)
 		return add(mine, avoided)
 	}
-	k.ends(ends, at, func(price *big.Rat) *big.Rat { return add(vms(price), k.bill.penalties) }, vms, func(price *big.Rat) {
+	k.ends(ends, at, func(price *exact.Rat) *exact.Rat { return add(vms(price), k.bill.penalties) }, vms, func(price *exact.Rat) {
 		k.addf("The plan does not stay the best as long as the price on demand is said to let it: at %s.", amountOf(price))
 	})
 }

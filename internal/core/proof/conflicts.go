@@ -4,13 +4,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"math/big"
 	"slices"
 	"strings"
 
 	"example.org/headroom/internal/core/capacity"
 	"example.org/headroom/internal/core/fault"
 	"example.org/headroom/internal/core/money"
+	"example.org/headroom/internal/core/proof/exact"
 	"example.org/headroom/internal/core/words"
 )
 
@@ -75,7 +75,7 @@ func (k *conflicting) says(c fault.Finding, code, cure string, details ...string
 func (k *conflicting) one(at int, c fault.Finding) {
 	p := &k.m.problem
 	steps := strings.Split(c.Pointer, "/")
-	var x *big.Rat // the cure's value
+	var x *exact.Rat // the cure's value
 	if c.Hint != nil {
 		x, _ = value(c.Hint.Value)
 	}
@@ -110,7 +110,7 @@ func (k *conflicting) one(at int, c fault.Finding) {
 			if !x.IsInt() {
 				return ""
 			}
-			return words.RaiseQuota(p.Supply.Types()[v].Name, floor(x).Int64())
+			return words.RaiseQuota(p.Supply.Types()[v].Name, x.Floor().Int64())
 		}))
 	case ofClass && strings.Join(steps[3:], "/") == "jobs/max" && p.Classes[i].Jobs.All && promisedOf(&p.Classes[i]) > 0:
 		k.promised(c, i, cure(false, func() string { return words.AskAtMost(float(x)) }))
@@ -137,7 +137,7 @@ func (k *conflicting) quotaPointer(v int) string {
 }
 
 // saidBetween returns the number that stands in a sentence between two texts.
-func saidBetween(sentence, before, after string) (x *big.Rat, text string) {
+func saidBetween(sentence, before, after string) (x *exact.Rat, text string) {
 	_, rest, found := strings.Cut(sentence, before)
 	if text, _, there := strings.Cut(rest, after); found && there {
 		x, _ = value(text)
@@ -158,7 +158,7 @@ func (k *conflicting) overTotal(c fault.Finding, text, raised string) {
 }
 
 // costs checks what the cheapest plan costs without the budget for everything.
-func (k *conflicting) costs(in *capacity.Problem, cost *big.Rat) {
+func (k *conflicting) costs(in *capacity.Problem, cost *exact.Rat) {
 	p := *in
 	b := *p.Budget
 	b.Total, p.Budget = nil, &b
@@ -167,9 +167,9 @@ func (k *conflicting) costs(in *capacity.Problem, cost *big.Rat) {
 		objective = smaller(objective, abs(sub(cost, mul(number(p.Classes[i].Jobs.Max), amount(p.Classes[i].Penalty.Decimal)))))
 	}
 	gap := mul(number(max(p.Options.Gap, 1e-9)), objective)
-	l := Cheapest(p, cost, gap, Options{Nodes: k.o.Nodes, Pause: k.m.pause})
-	l.Slack = add(l.Slack, roundings)
-	switch l.Holds(cost, gap) {
+	l := Cheapest(p, cost.Rat(), gap.Rat(), Options{Nodes: k.o.Nodes, Pause: k.m.pause})
+	l.Slack = add(exact.Of(l.Slack), roundings).Rat()
+	switch l.Holds(cost.Rat(), gap.Rat()) {
 	case Failed:
 		k.addf("The cheapest plan does not cost %s.", amountOf(cost))
 	case NotProved:
@@ -197,12 +197,12 @@ func (k *conflicting) fitsWith(pointer, sentence string) {
 }
 
 // need checks a number of VMs that the promised jobs are said to need.
-func (k *conflicting) need(c fault.Finding, x *big.Rat) {
+func (k *conflicting) need(c fault.Finding, x *exact.Rat) {
 	low, high := k.s.low, k.s.high
 	if k.m.integrality != capacity.Relaxed {
 		low, high = upTo(low, zero()), upTo(high, zero())
 	}
-	half := add(big.NewRat(1, 2000), mul(relative, high)) // of the last place said
+	half := add(exact.New(1, 2000), mul(relative, high)) // of the last place said
 	switch {
 	case less(x, sub(low, half)) || k.s.packed && k.s.known && less(add(high, half), x):
 		k.addf("The promised jobs need from %s to %s VMs, not %s.", short(low), short(high), short(x))
@@ -233,7 +233,7 @@ func (k *conflicting) overVMCost(c fault.Finding, raised string) {
 			return
 		}
 		k.need(c, x)
-		k.says(c, words.CodeShortage, raised, words.NeedsBudget(float(x), budget, floor(k.s.vms).Int64()))
+		k.says(c, words.CodeShortage, raised, words.NeedsBudget(float(x), budget, k.s.vms.Floor().Int64()))
 	}
 }
 
@@ -246,7 +246,7 @@ func (k *conflicting) overQuota(c fault.Finding, v int, cure string) {
 			return
 		}
 		k.need(c, x)
-		k.says(c, words.CodeShortage, cure, words.NeedsVMs(float(x), floor(k.s.vms).Int64()))
+		k.says(c, words.CodeShortage, cure, words.NeedsVMs(float(x), k.s.vms.Floor().Int64()))
 		return
 	}
 	k.lacks(c)

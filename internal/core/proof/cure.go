@@ -39,7 +39,7 @@ func apply(p capacity.Problem, h fault.Hint) (capacity.Problem, bool) {
 		if err != nil || i < 0 || i >= len(p.Classes) {
 			return p, false
 		}
-		f, _ := x.Float64()
+		f := x.Float()
 		p.Classes = slices.Clone(p.Classes)
 		switch strings.Join(steps[2:], "/") {
 		case "deadline_s":

@@ -1,9 +1,8 @@
 package proof
 
 import (
-	"math/big"
-
 	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/proof/exact"
 )
 
 // deadlines checks that each class's jobs finish in time on its slots, and the stated times.
@@ -87,14 +86,14 @@ func (m *model) deadline(f *faults, c *class, stated *capacity.ClassPlan, x part
 }
 
 // latest returns the deadline with its tolerance, which applies to the deadline and the slack alike.
-func (c *class) latest() *big.Rat {
+func (c *class) latest() *exact.Rat {
 	return add(c.deadline, mul(relative, larger(c.deadline, c.slack)))
 }
 
 // lost returns the time that works lose in floating point, which only shows on the tiniest fractions of slots.
-func (c *class) lost(x part) *big.Rat {
+func (c *class) lost(x part) *exact.Rat {
 	sum := zero()
-	for _, slots := range []*big.Rat{x.maps, x.reduces} {
+	for _, slots := range []*exact.Rat{x.maps, x.reduces} {
 		if slots.Sign() > 0 {
 			sum.Add(sum, quo(mul(c.loss, x.jobs), slots))
 		}
@@ -103,7 +102,7 @@ func (c *class) lost(x part) *big.Rat {
 }
 
 // minSlots checks for the slots that the bounds require (erratum E6 and eq. 3: m >= 1).
-func (m *model) minSlots(f *faults, c *class, name, phase string, has bool, slots, jobs *big.Rat) {
+func (m *model) minSlots(f *faults, c *class, name, phase string, has bool, slots, jobs *exact.Rat) {
 	if !has {
 		return
 	}

@@ -1,9 +1,8 @@
 package proof
 
 import (
-	"math/big"
-
 	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/proof/exact"
 )
 
 // fleet is a problem with several VM types or with spot VMs, or a relaxed one with a budget for VMs, in exact
@@ -12,8 +11,8 @@ import (
 type fleet struct {
 	*model // the classes' jobs and penalties; VMs per job depend on the type
 	types  []vmType
-	named  bool     // the types have names, and the plan separates them
-	purse  *big.Rat // money for VMs beyond the fixed costs; nil without a budget
+	named  bool       // the types have names, and the plan separates them
+	purse  *exact.Rat // money for VMs beyond the fixed costs; nil without a budget
 }
 
 // vmType is one type of VMs. Classes that it cannot run are impossible there.
@@ -24,7 +23,7 @@ type vmType struct {
 }
 
 // spot describes the spot VMs, which may be at most a share of a type's.
-type spot struct{ price, share *big.Rat }
+type spot struct{ price, share *exact.Rat }
 
 // isFleet reports whether a problem has more than one price of capacity. A budget for whole VMs of one kind is no
 // more than a quota.
@@ -112,7 +111,7 @@ func (f *fleet) part(pl capacity.Plan, v int) capacity.Plan {
 	}
 	for i := range pl.Classes {
 		c := capacity.ClassPlan{Name: pl.Classes[i].Name}
-		if c.VMsPerJob, _ = t.classes[i].low.Float64(); !t.classes[i].given {
+		if c.VMsPerJob = t.classes[i].low.Float(); !t.classes[i].given {
 			c.Slots = &capacity.Slots{}
 		}
 		for _, on := range pl.Classes[i].Types {
@@ -192,7 +191,7 @@ func (r *Report) fleet(p capacity.Problem, pl capacity.Plan, o Options) {
 	if !rented {
 		return
 	}
-	r.optimality(f.model, pl, b, func(threshold *big.Rat) (finding, string) { return f.look(threshold, o.Nodes) })
+	r.optimality(f.model, pl, b, func(threshold *exact.Rat) (finding, string) { return f.look(threshold, o.Nodes) })
 	lp := f.newProgram(true, objective).sides()
 	if pl.Relaxed != nil {
 		r.relaxedFleet(f, pl, lp)

@@ -1,11 +1,11 @@
 package proof
 
 import (
-	"math/big"
 	"slices"
 	"strings"
 
 	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/proof/exact"
 	"example.org/headroom/internal/core/words"
 )
 
@@ -100,13 +100,13 @@ func (f *fleet) choices(i int) (n int) {
 // Elsewhere the price is that of one more, on the type where a job then takes least.
 func (f *fleet) where(all *faults, i int, w *words.Where, prices []capacity.TypePrice) {
 	name := f.problem.Classes[i].Name
-	least, at := (*big.Rat)(nil), ""
+	least, at := (*exact.Rat)(nil), ""
 	for v := range f.types {
 		on, price := &f.types[v].classes[i], &prices[v]
 		if on.impossible {
 			continue
 		}
-		low, high := mul(on.low, amount(price.Low.Decimal)), (*big.Rat)(nil)
+		low, high := mul(on.low, amount(price.Low.Decimal)), (*exact.Rat)(nil)
 		if price.High != nil {
 			high = mul(on.low, amount(price.High.Decimal))
 		}
@@ -137,14 +137,14 @@ func (f *fleet) where(all *faults, i int, w *words.Where, prices []capacity.Type
 }
 
 // said reports whether an amount as it is written can stand for one between two; nil has no end.
-func said(text string, low, high, slack *big.Rat) bool {
+func said(text string, low, high, slack *exact.Rat) bool {
 	x, ok := value(text)
 	if !ok {
 		return false
 	}
-	half := add(slack, mul(big.NewRat(1, 200), whole(1))) // of a hundredth
-	if less(abs(x), big.NewRat(1, 100)) {                 // three digits are written
-		half = add(slack, mul(big.NewRat(1, 199), abs(x)))
+	half := add(slack, mul(exact.New(1, 200), whole(1))) // of a hundredth
+	if less(abs(x), exact.New(1, 100)) {                 // three digits are written
+		half = add(slack, mul(exact.New(1, 199), abs(x)))
 	}
 	return !less(add(x, half), low) && (high == nil || !less(add(high, half), x))
 }
@@ -174,7 +174,7 @@ func (f *faults) rangesOf(class *capacity.Class, stated *capacity.ClassPlan) (pe
 
 // relaxedJob checks what one job more or less changes where the linear program says so; exact is nil where no more VMs
 // are to be had.
-func (f *faults) relaxedJob(stated *capacity.ClassPlan, what string, shown *capacity.JobChange, exact, slack *big.Rat) {
+func (f *faults) relaxedJob(stated *capacity.ClassPlan, what string, shown *capacity.JobChange, exact, slack *exact.Rat) {
 	if shown == nil || shown.Exact {
 		return
 	}

@@ -2,11 +2,11 @@ package proof
 
 import (
 	"fmt"
-	"math/big"
 	"slices"
 
 	"example.org/headroom/internal/core/capacity"
 	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/core/proof/exact"
 )
 
 // likelihood is the answer to whether there is a plan.
@@ -21,7 +21,7 @@ const (
 const totalPointer = "/budget/total"
 
 // hairline separates amounts that the exact arithmetic of whole plans separates: decimals over a period.
-var hairline = big.NewRat(1, 1e14)
+var hairline = exact.New(1, 1e14)
 
 // limited reports whether the problem has a budget for everything.
 func (m *model) limited() bool { return m.problem.Budget != nil && m.problem.Budget.Total != nil }
@@ -33,12 +33,12 @@ var roundings = mul(whole(5), halfUnit)
 var lineRoundings = mul(whole(4), halfUnit)
 
 // forVMs returns the most that VMs may cost under a budget: a bill copied as a budget pays for its own VMs.
-func forVMs(b *capacity.Budget) *big.Rat {
+func forVMs(b *capacity.Budget) *exact.Rat {
 	return add(amount(b.VMCost.Decimal), lineRoundings)
 }
 
 // allowed returns the objective above which a plan exceeds the budget for everything by more.
-func (m *model) allowed(more *big.Rat) *big.Rat {
+func (m *model) allowed(more *exact.Rat) *exact.Rat {
 	highest := add(amount(m.problem.Budget.Total.Decimal), more)
 	for i := range m.classes {
 		highest.Sub(highest, mul(m.classes[i].penalty, m.classes[i].max))
@@ -47,7 +47,7 @@ func (m *model) allowed(more *big.Rat) *big.Rat {
 }
 
 // total tells whether a plan of one type keeps the budget for everything.
-func (m *model) total(nodes int, more *big.Rat) likelihood {
+func (m *model) total(nodes int, more *exact.Rat) likelihood {
 	lp := m.relax(zero())
 	if !lp.feasible {
 		return no
@@ -57,7 +57,7 @@ func (m *model) total(nodes int, more *big.Rat) likelihood {
 }
 
 // below tells whether there is a plan below a threshold.
-func (f finding) below(threshold *big.Rat) likelihood {
+func (f finding) below(threshold *exact.Rat) likelihood {
 	switch {
 	case f.better != nil && less(f.better.objective, threshold):
 		return yes
@@ -87,8 +87,8 @@ func (f *fleet) promised(nodes int, strictly bool) (likelihood, string) {
 	}
 	linear := f.integrality == capacity.Relaxed
 	p := f.newProgram(linear, missing)
-	threshold := big.NewRat(1, 2)
-	hair := big.NewRat(1, 1e6) // of fractional VMs and money, beyond what sums in floating point lose
+	threshold := exact.New(1, 2)
+	hair := exact.New(1, 1e6) // of fractional VMs and money, beyond what sums in floating point lose
 	if linear {
 		threshold = mul(hair, add(whole(1), p.largest()))
 	}
@@ -117,7 +117,7 @@ func (f *fleet) promised(nodes int, strictly bool) (likelihood, string) {
 }
 
 // largest returns the largest number of VMs of a type that any plan needs.
-func (p *program) largest() *big.Rat {
+func (p *program) largest() *exact.Rat {
 	highest := zero()
 	for _, lines := range p.rented {
 		sum := zero()
@@ -131,7 +131,7 @@ func (p *program) largest() *big.Rat {
 
 // exists tells whether the fleet has a plan that keeps its promises and, with total, the budget for everything plus
 // that much.
-func (f *fleet) exists(nodes int, total *big.Rat) (likelihood, string) {
+func (f *fleet) exists(nodes int, total *exact.Rat) (likelihood, string) {
 	there, why := f.promised(nodes, total != nil && total.Sign() < 0)
 	if there == no || total == nil || !f.limited() {
 		return there, why

@@ -2,8 +2,8 @@ package proof
 
 import (
 	"math"
-	"math/big"
 
+	"example.org/headroom/internal/core/proof/exact"
 	"example.org/headroom/internal/core/proof/pieces"
 )
 
@@ -161,21 +161,21 @@ func (p *program) mixes(i int, nu []float64) (rows []mixRow) {
 }
 
 // exactly returns the bound at prices, in exact arithmetic, for the linear program.
-func (p *program) exactly(nu []float64, mu float64) *big.Rat {
-	sum := new(big.Rat)
-	exact := make([]*big.Rat, len(nu))
+func (p *program) exactly(nu []float64, mu float64) *exact.Rat {
+	sum := new(exact.Rat)
+	price := make([]*exact.Rat, len(nu))
 	for v, x := range nu {
-		exact[v] = new(big.Rat).SetFloat64(max(0, x))
+		price[v] = new(exact.Rat).SetFloat64(max(0, x))
 	}
-	money := new(big.Rat).SetFloat64(max(0, mu))
+	money := new(exact.Rat).SetFloat64(max(0, mu))
 	for i := range p.classes {
 		p.rest()
 		lowest := zero()
-		for k, jobs := range []*big.Rat{p.low[i], p.high[i]} {
-			var best *big.Rat
+		for k, jobs := range []*exact.Rat{p.low[i], p.high[i]} {
+			var best *exact.Rat
 			for v, g := range p.gamma[i] {
-				if g != nil && (best == nil || less(mul(g, exact[v]), best)) {
-					best = mul(g, exact[v])
+				if g != nil && (best == nil || less(mul(g, price[v]), best)) {
+					best = mul(g, price[v])
 				}
 			}
 			if best == nil {
@@ -188,9 +188,9 @@ func (p *program) exactly(nu []float64, mu float64) *big.Rat {
 		sum.Add(sum, lowest)
 	}
 	for v := range p.types {
-		sum.Sub(sum, mul(exact[v], p.spare[v]))
+		sum.Sub(sum, mul(price[v], p.spare[v]))
 		for _, l := range p.rented[v] {
-			if gain := sub(mul(add(whole(1), money), l.price), exact[v]); gain.Sign() < 0 {
+			if gain := sub(mul(add(whole(1), money), l.price), price[v]); gain.Sign() < 0 {
 				sum.Add(sum, mul(gain, l.length))
 			}
 		}

@@ -2,9 +2,9 @@ package proof
 
 import (
 	"math"
-	"math/big"
 
 	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/proof/exact"
 )
 
 // program is the minimisation over a fleet, in the form of the price method:
@@ -21,12 +21,12 @@ type program struct {
 	*fleet
 	linear  bool // fractional jobs and VMs: the linear program; else whole ones
 	aim     aim
-	purse   *big.Rat
-	low     []*big.Rat // jobs
-	high    []*big.Rat
-	gamma   [][]*big.Rat // [class][type] smallest number of VMs per job; nil where it cannot run
-	rented  [][]line     // [type] the cost of VMs
-	spare   []*big.Rat   // [type] VMs that may be lacking
+	purse   *exact.Rat
+	low     []*exact.Rat // jobs
+	high    []*exact.Rat
+	gamma   [][]*exact.Rat // [class][type] smallest number of VMs per job; nil where it cannot run
+	rented  [][]line       // [type] the cost of VMs
+	spare   []*exact.Rat   // [type] VMs that may be lacking
 	floats  floats
 	weights [][][]*option // [class][type][jobs], if whole jobs are weighed one by one
 	counted [][]float64   // [type][VMs] the cost of whole VMs; nil if they are too many
@@ -43,7 +43,7 @@ type floats struct {
 	purse              float64
 }
 
-func float(x *big.Rat) float64 { f, _ := x.Float64(); return f }
+func float(x *exact.Rat) float64 { f := x.Float(); return f }
 
 // aim is the objective of a program.
 type aim int
@@ -59,7 +59,7 @@ func (f *fleet) newProgram(linear bool, aim aim) *program {
 	if aim == objective {
 		p.purse = f.purse
 	}
-	need := make([]*big.Rat, len(f.types))
+	need := make([]*exact.Rat, len(f.types))
 	for v := range need {
 		need[v] = whole(1)
 	}
@@ -73,7 +73,7 @@ func (f *fleet) newProgram(linear bool, aim aim) *program {
 			low, high = zero(), zero()
 		}
 		p.low, p.high = append(p.low, low), append(p.high, high)
-		gammas := make([]*big.Rat, len(f.types))
+		gammas := make([]*exact.Rat, len(f.types))
 		for v := range f.types {
 			on := &f.types[v].classes[i]
 			if on.impossible {
@@ -102,7 +102,7 @@ func (f *fleet) newProgram(linear bool, aim aim) *program {
 }
 
 // lightest returns the smallest number of VMs per job on a type, with tolerances used up.
-func (f *fleet) lightest(c *class, linear bool) *big.Rat {
+func (f *fleet) lightest(c *class, linear bool) *exact.Rat {
 	switch {
 	case linear || c.given:
 		return c.low
@@ -113,8 +113,8 @@ func (f *fleet) lightest(c *class, linear bool) *big.Rat {
 }
 
 // lines returns the program's cost of a type's VMs, up to the largest need.
-func (p *program) lines(t *vmType, need *big.Rat) (lines []line) {
-	left := new(big.Rat).Set(need)
+func (p *program) lines(t *vmType, need *exact.Rat) (lines []line) {
+	left := new(exact.Rat).Set(need)
 	for _, l := range t.lines() {
 		n := left
 		if l.length != nil {
@@ -163,7 +163,7 @@ func (p *program) inFloats() {
 }
 
 // worth returns the penalty that an admitted job avoids.
-func (p *program) worth(i int) *big.Rat {
+func (p *program) worth(i int) *exact.Rat {
 	if p.aim != objective {
 		return zero()
 	}
@@ -178,7 +178,7 @@ const (
 
 // count weighs whole jobs and prices whole VMs one by one, unless they are too many. The rest keeps to the straight
 // lines below.
-func (p *program) count(need []*big.Rat) {
+func (p *program) count(need []*exact.Rat) {
 	p.weights = make([][][]*option, len(p.classes))
 	p.floats.weight = make([][][]float64, len(p.classes))
 	left := maxWeighed
@@ -204,7 +204,7 @@ func (p *program) count(need []*big.Rat) {
 	}
 	for v := range p.types {
 		t := &p.types[v]
-		n := Ceil(need[v])
+		n := need[v].Ceil()
 		if !n.IsInt64() || n.Int64() > maxCounted {
 			p.counted = append(p.counted, nil)
 			continue
@@ -244,7 +244,7 @@ func (p *program) weigh(i, jobs int) bool {
 }
 
 // rent returns the cost of whole VMs of a type in this program; false if there are not that many.
-func (p *program) rent(t *vmType, n *big.Rat) (*big.Rat, bool) {
+func (p *program) rent(t *vmType, n *exact.Rat) (*exact.Rat, bool) {
 	there := t.limit(n)
 	if p.aim == missing {
 		return sub(n, there), true

@@ -2,17 +2,17 @@ package proof
 
 import (
 	"fmt"
-	"math/big"
 
 	"example.org/headroom/internal/core/capacity"
 	"example.org/headroom/internal/core/money"
+	"example.org/headroom/internal/core/proof/exact"
 )
 
 // sides bounds the linear program's objective from both sides.
 type sides struct {
-	low   *big.Rat // proved: nothing costs less
-	high  *big.Rat // reached, up to rounding; nil without an answer
-	slack *big.Rat // error of plans
+	low   *exact.Rat // proved: nothing costs less
+	high  *exact.Rat // reached, up to rounding; nil without an answer
+	slack *exact.Rat // error of plans
 }
 
 func (p *program) sides() sides {
@@ -27,7 +27,7 @@ func (p *program) sides() sides {
 			}
 		}
 	}
-	s.slack = add(halfUnit, new(big.Rat).SetFloat64(lost))
+	s.slack = add(halfUnit, new(exact.Rat).SetFloat64(lost))
 	return s
 }
 
@@ -62,7 +62,7 @@ func (r *Report) relaxedFleet(f *fleet, pl capacity.Plan, lp sides) {
 		}
 		fixed.low[i], fixed.high[i] = jobs, jobs
 		fixed.floats.low[i], fixed.floats.high[i] = x.Jobs[i], x.Jobs[i]
-		var light, heavy *big.Rat
+		var light, heavy *exact.Rat
 		for v := range f.types {
 			if on := &f.types[v].classes[i]; !on.impossible {
 				if light == nil {
@@ -100,9 +100,9 @@ func (r *Report) relaxedFleet(f *fleet, pl capacity.Plan, lp sides) {
 // Steps that move the linear program to show its slopes. Its cost is convex in them. So over a step of any length the
 // slope to one side is no higher, and to the other no lower, than any price at the point itself.
 var (
-	stepVMs   = big.NewRat(1, 100)
-	stepPart  = big.NewRat(1, 1000) // of the purse
-	firstStep = big.NewRat(8, 1e7)  // of VMs, and of the purse
+	stepVMs   = exact.New(1, 100)
+	stepPart  = exact.New(1, 1000) // of the purse
+	firstStep = exact.New(8, 1e7)  // of VMs, and of the purse
 )
 
 const maxMoved = 40_000 // limit of classes times prices
@@ -113,8 +113,8 @@ const hairs = 500
 // slope bounds the savings of the linear program for each one more of something, or its losses for each one less if
 // steps are negative. A long step bounds the slope from one side, and the shortest step from the other. A bound is
 // nil if the linear program has no answer.
-func (f *fleet) slope(lp sides, step, first *big.Rat, move func(p *program, by *big.Rat) bool) (low, high *big.Rat) {
-	at := func(by *big.Rat) (s sides, ok bool) {
+func (f *fleet) slope(lp sides, step, first *exact.Rat, move func(p *program, by *exact.Rat) bool) (low, high *exact.Rat) {
+	at := func(by *exact.Rat) (s sides, ok bool) {
 		p := f.newProgram(true, objective)
 		if !move(p, by) {
 			return s, false
@@ -122,7 +122,7 @@ func (f *fleet) slope(lp sides, step, first *big.Rat, move func(p *program, by *
 		s = p.sides()
 		return s, s.high != nil
 	}
-	var far, near *big.Rat
+	var far, near *exact.Rat
 	if end, ok := at(step); ok {
 		hair := quo(step, whole(hairs))
 		start, ok := at(hair)
@@ -141,9 +141,9 @@ func (f *fleet) slope(lp sides, step, first *big.Rat, move func(p *program, by *
 }
 
 // within reports whether an amount is a slope; tolerance is that of the linear program's sides.
-func (f *fleet) within(m money.Amount, low, high *big.Rat) bool {
+func (f *fleet) within(m money.Amount, low, high *exact.Rat) bool {
 	x := amount(m.Decimal)
-	slack := add(add(halfUnit, halfUnit), mul(big.NewRat(1, 1e7), add(whole(1), abs(x))))
+	slack := add(add(halfUnit, halfUnit), mul(exact.New(1, 1e7), add(whole(1), abs(x))))
 	return (low == nil || !less(add(x, slack), low)) && (high == nil || !less(add(high, slack), x))
 }
 
@@ -200,7 +200,7 @@ func (r *Report) pricesFleet(f *fleet, x capacity.Prices, lp sides) {
 		all.addf("prices/budget is missing: the problem has a budget for VMs.")
 	case f.purse != nil:
 		size := add(whole(1), abs(f.purse))
-		low, high := f.slope(lp, mul(stepPart, size), mul(firstStep, size), func(p *program, by *big.Rat) bool {
+		low, high := f.slope(lp, mul(stepPart, size), mul(firstStep, size), func(p *program, by *exact.Rat) bool {
 			p.pay(by)
 			return p.purse.Sign() >= 0
 		})
@@ -211,7 +211,7 @@ func (r *Report) pricesFleet(f *fleet, x capacity.Prices, lp sides) {
 	r.add(PricesCheck, all, "The marginal prices are those of the linear program.")
 }
 
-func between(low, high *big.Rat) string {
+func between(low, high *exact.Rat) string {
 	switch {
 	case low == nil:
 		low = zero()
@@ -226,8 +226,8 @@ func between(low, high *big.Rat) string {
 
 // vmSlopes bounds what a VM less of a type saves, and what one more costs, which is no less. An end is nil if the linear
 // program has no answer there.
-func (f *fleet) vmSlopes(v int, lp sides) (fewer, more [2]*big.Rat) {
-	lend := func(p *program, by *big.Rat) bool {
+func (f *fleet) vmSlopes(v int, lp sides) (fewer, more [2]*exact.Rat) {
+	lend := func(p *program, by *exact.Rat) bool {
 		p.lend(v, by)
 		return true
 	}
@@ -266,7 +266,7 @@ func (f *fleet) priceOf(all *faults, v int, stated capacity.CapacityPrice, lp si
 }
 
 // pinned is the most by which bounds of a price differ that name it, in parts of one more than the price.
-var pinned = big.NewRat(1, 100_000)
+var pinned = exact.New(1, 100_000)
 
 // costs reports whether a VM less of a type surely costs an amount.
 func (f *fleet) costs(v int, stated money.Amount, lp sides) bool {
@@ -280,7 +280,7 @@ func (f *fleet) lacks(v int) bool {
 	p := f.newProgram(true, missing)
 	p.lend(v, zero().Neg(firstStep))
 	d := p.solve()
-	return less(mul(firstStep, big.NewRat(1, 2)), p.exactly(d.nu, d.mu))
+	return less(mul(firstStep, exact.New(1, 2)), p.exactly(d.nu, d.mu))
 }
 
 // worthOf checks the savings from one more VM in a contract. A contract billed always is paid in any case, so its VMs
@@ -294,7 +294,7 @@ func (f *fleet) worthOf(all *faults, v, k int, stated money.Amount, lp sides) {
 			return // what is left is rounding, and a slope would be one of rounding
 		}
 	}
-	low, high := f.slope(lp, step, mul(step, quo(firstStep, stepVMs)), func(p *program, by *big.Rat) bool {
+	low, high := f.slope(lp, step, mul(step, quo(firstStep, stepVMs)), func(p *program, by *exact.Rat) bool {
 		if always && p.purse != nil {
 			p.pay(zero().Neg(mul(by, price)))
 		}
@@ -310,7 +310,7 @@ func (f *fleet) worthOf(all *faults, v, k int, stated money.Amount, lp sides) {
 }
 
 // enlarge makes a contract larger or smaller; it returns false if that leaves fewer than no VMs.
-func (p *program) enlarge(v, k int, by *big.Rat) bool {
+func (p *program) enlarge(v, k int, by *exact.Rat) bool {
 	t := p.types[v]
 	own := *t.model
 	own.supply = append([]source(nil), own.supply...)
@@ -335,13 +335,13 @@ func (p *program) enlarge(v, k int, by *big.Rat) bool {
 }
 
 // lend gives a type free VMs.
-func (p *program) lend(v int, vms *big.Rat) {
+func (p *program) lend(v int, vms *exact.Rat) {
 	p.spare[v] = add(p.spare[v], vms)
 	p.floats.spare[v] = float(p.spare[v])
 }
 
 // pay adds money to the purse.
-func (p *program) pay(money *big.Rat) {
+func (p *program) pay(money *exact.Rat) {
 	p.purse = add(p.purse, money)
 	p.floats.purse = float(p.purse)
 }

@@ -5,6 +5,7 @@ import (
 	"math/big"
 
 	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/proof/exact"
 )
 
 // rental checks the sources of a type's VMs: the counts, and that the same number cannot cost less.
@@ -15,7 +16,7 @@ func (t *vmType) rental(pl capacity.Plan) []string {
 	if t.integrality == capacity.Relaxed {
 		slack = mul(relative, add(whole(1), abs(total)))
 	}
-	taken := func(name string, vms float64) *big.Rat {
+	taken := func(name string, vms float64) *exact.Rat {
 		x := number(vms)
 		if x.Sign() < 0 || t.integrality != capacity.Relaxed && !x.IsInt() {
 			f.addf("%v VMs cannot be rented from %s.", vms, name)
@@ -82,7 +83,7 @@ func (t *vmType) rental(pl capacity.Plan) []string {
 }
 
 // dearest returns the highest price of a VM of the type.
-func (t *vmType) dearest() *big.Rat {
+func (t *vmType) dearest() *exact.Rat {
 	highest := zero()
 	for _, s := range t.supply {
 		highest = larger(highest, s.price)
@@ -94,13 +95,13 @@ func (t *vmType) dearest() *big.Rat {
 }
 
 // share returns the number of spot VMs allowed among n, a whole one unless the plan is relaxed.
-func (t *vmType) share(n *big.Rat) *big.Rat {
+func (t *vmType) share(n *exact.Rat) *exact.Rat {
 	if t.spot == nil {
 		return zero()
 	}
 	highest := mul(t.spot.share, n)
 	if t.integrality != capacity.Relaxed {
-		highest = new(big.Rat).SetInt(floor(highest))
+		highest = new(exact.Rat).SetInt(highest.Floor())
 	}
 	return highest
 }
@@ -108,11 +109,11 @@ func (t *vmType) share(n *big.Rat) *big.Rat {
 // cheapest returns the smallest cost of n VMs of the type, without fixed costs; false if there are not that many. The
 // VMs that may not be spot come from contracts and on-demand, the cheapest first. The rest comes from what is left of
 // these as long as it costs no more than spot, and from spot.
-func (t *vmType) cheapest(n *big.Rat) (*big.Rat, bool) {
+func (t *vmType) cheapest(n *exact.Rat) (*exact.Rat, bool) {
 	cost, rest := zero(), t.share(n)
 	steady := sub(n, rest)
 	for _, s := range t.supply {
-		left := new(big.Rat).Set(s.vms)
+		left := new(exact.Rat).Set(s.vms)
 		if s.unlimited {
 			left = add(steady, rest)
 		}
@@ -132,7 +133,7 @@ func (t *vmType) cheapest(n *big.Rat) (*big.Rat, bool) {
 }
 
 // limit returns the largest number of VMs of the type that can be rented, at most need.
-func (t *vmType) limit(need *big.Rat) *big.Rat {
+func (t *vmType) limit(need *exact.Rat) *exact.Rat {
 	steady, bounded := t.existing()
 	if !bounded {
 		return need
@@ -145,19 +146,19 @@ func (t *vmType) limit(need *big.Rat) *big.Rat {
 	}
 	highest := quo(steady, sub(whole(1), t.spot.share)) // (1-share) of them are steady
 	if t.integrality != capacity.Relaxed {
-		highest = new(big.Rat).SetInt(floor(highest))
+		highest = new(exact.Rat).SetInt(highest.Floor())
 	}
 	return smaller(need, highest)
 }
 
 // line is a number of VMs at one price each; a nil length has no end.
-type line struct{ length, price *big.Rat }
+type line struct{ length, price *exact.Rat }
 
 // lines returns the cost of fractional VMs, of which a share may be spot: contracts that are cheaper than spot, then
 // spot up to its share of these, then both in proportion. It is convex and never above the cost of whole VMs, whose
 // share is rounded down.
 func (t *vmType) lines() (lines []line) {
-	length := func(s source) *big.Rat {
+	length := func(s source) *exact.Rat {
 		if s.unlimited {
 			return nil
 		}
@@ -211,15 +212,15 @@ const (
 // Rentals looks for ways to rent so many VMs for a bill in a period, each type's at the least cost.
 type Rentals struct {
 	f     *fleet
-	short *big.Rat // VMs that the promised jobs need at least; nil where that is not known
-	wrong bool     // nothing is rented for such a problem
+	short *exact.Rat // VMs that the promised jobs need at least; nil where that is not known
+	wrong bool       // nothing is rented for such a problem
 	rest  func()
 	least [][]rental // of each type, by the number of its VMs
 }
 
 // rental is the least cost of some VMs of a type; exact is nil where there are not so many.
 type rental struct {
-	exact *big.Rat
+	exact *exact.Rat
 	near  float64
 }
 
@@ -261,17 +262,17 @@ func (r *Rentals) of(v int, n int64) rental {
 
 // Cost reports whether so many VMs can cost a bill. It does not rule out what it does not know: fractions of VMs of
 // several types, and very many ways to split them.
-func (r *Rentals) Cost(vms float64, bill *big.Rat) bool {
+func (r *Rentals) Cost(vms float64, paid *big.Rat) bool {
 	if r.wrong || !finite(vms) || vms < 0 {
 		return false
 	}
-	f, n := r.f, number(vms)
+	f, n, bill := r.f, number(vms), exact.Of(paid)
 	if r.short != nil && less(n, r.short) {
 		return false // the promised jobs need more
 	}
 	left := sub(bill, f.fixed)
 	if f.integrality == capacity.Relaxed {
-		slack := mul(add(whole(1), add(n, bill)), big.NewRat(1, 1e6))
+		slack := mul(add(whole(1), add(n, bill)), exact.New(1, 1e6))
 		if len(f.types) > 1 {
 			return less(left, add(mul(n, f.dearest()), slack))
 		}
@@ -289,12 +290,12 @@ func (r *Rentals) Cost(vms float64, bill *big.Rat) bool {
 	if r.rest != nil {
 		r.rest()
 	}
-	s := splits{r, slack, left, make([]*big.Rat, len(f.types)), 0}
+	s := splits{r, slack, left, make([]*exact.Rat, len(f.types)), 0}
 	return s.try(0, int64(vms), float(left), float(s.slack)+1e-9*(1+math.Abs(float(left))))
 }
 
 // costs reports whether the least cost of n VMs of the type is so much, within a slack.
-func (t *vmType) costs(n, want, slack *big.Rat) bool {
+func (t *vmType) costs(n, want, slack *exact.Rat) bool {
 	cost, ok := t.cheapest(n)
 	return ok && abs(sub(cost, want)).Cmp(slack) <= 0
 }
@@ -302,8 +303,8 @@ func (t *vmType) costs(n, want, slack *big.Rat) bool {
 // splits tries the ways to split VMs over types.
 type splits struct {
 	*Rentals
-	slack, left *big.Rat
-	chosen      []*big.Rat // the costs of the types before
+	slack, left *exact.Rat
+	chosen      []*exact.Rat // the costs of the types before
 	tried       int
 }
 

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/proof/exact"
 )
 
 // maxTypes is the largest number of VM types that are searched; loads of more are not kept apart.
@@ -51,7 +52,7 @@ type hunt struct {
 }
 
 // look bounds the cost of every plan, by prices first and then by trying all remaining mixes.
-func (f *fleet) look(threshold *big.Rat, nodes int) (finding, string) {
+func (f *fleet) look(threshold *exact.Rat, nodes int) (finding, string) {
 	relaxed := f.integrality == capacity.Relaxed
 	return f.newProgram(relaxed, objective).look(threshold, nodes)
 }
@@ -66,20 +67,20 @@ func (p *program) noise(d dual) float64 {
 }
 
 // paid returns the costs that no decision changes.
-func (p *program) paid() *big.Rat {
+func (p *program) paid() *exact.Rat {
 	if p.aim != objective {
 		return zero()
 	}
 	return p.model.fixed
 }
 
-func (p *program) look(threshold *big.Rat, nodes int) (f finding, why string) {
+func (p *program) look(threshold *exact.Rat, nodes int) (f finding, why string) {
 	d := p.solve()
 	if p.linear {
 		return p.judge(d, threshold)
 	}
 	noise := p.noise(d)
-	f.bound = add(p.paid(), new(big.Rat).SetFloat64(d.value-noise))
+	f.bound = add(p.paid(), new(exact.Rat).SetFloat64(d.value-noise))
 	if f.bound.Cmp(threshold) >= 0 {
 		return f, ""
 	}
@@ -93,7 +94,7 @@ func (p *program) look(threshold *big.Rat, nodes int) (f finding, why string) {
 	}
 	h := &hunt{program: p, dual: d}
 	h.weigh()
-	budget := float(sub(sub(threshold, p.paid()), new(big.Rat).SetFloat64(d.value))) + 2*noise
+	budget := float(sub(sub(threshold, p.paid()), new(exact.Rat).SetFloat64(d.value))) + 2*noise
 	if !h.spread(budget) {
 		return f, "the classes leave more open than is looked at one by one"
 	}
@@ -101,7 +102,7 @@ func (p *program) look(threshold *big.Rat, nodes int) (f finding, why string) {
 }
 
 // judge decides the linear program from its two sides.
-func (p *program) judge(d dual, threshold *big.Rat) (f finding, why string) {
+func (p *program) judge(d dual, threshold *exact.Rat) (f finding, why string) {
 	f.bound = add(p.paid(), p.exactly(d.nu, d.mu))
 	if f.bound.Cmp(threshold) >= 0 {
 		return f, ""
@@ -114,21 +115,21 @@ func (p *program) judge(d dual, threshold *big.Rat) (f finding, why string) {
 
 // above returns the cost of the mixture of choices behind the prices, an upper limit of the linear program. It
 // returns nil if the mixture breaks a row, as it does without an answer.
-func (p *program) above(d dual) *big.Rat {
+func (p *program) above(d dual) *exact.Rat {
 	if !(d.missing < 1e-9) || math.IsInf(d.above, 0) {
 		return nil
 	}
-	return add(p.paid(), new(big.Rat).SetFloat64(max(d.above, d.value)+1e-11*(1+d.size)))
+	return add(p.paid(), new(exact.Rat).SetFloat64(max(d.above, d.value)+1e-11*(1+d.size)))
 }
 
 // weigh chooses each type's unit of load: the smallest in which all loads are whole, or a coarser one.
 func (h *hunt) weigh() {
 	for v := range h.types {
-		unit, exact := big.NewInt(1), true
-		include := func(x *big.Rat) {
-			if d := x.Denom(); exact && new(big.Int).Rem(unit, d).Sign() != 0 {
+		unit, fits := big.NewInt(1), true
+		include := func(x *exact.Rat) {
+			if d := x.Denom(); fits && new(big.Int).Rem(unit, d).Sign() != 0 {
 				unit.Mul(unit, new(big.Int).Div(d, new(big.Int).GCD(nil, nil, unit, d)))
-				exact = unit.Cmp(big.NewInt(maxUnit)) <= 0
+				fits = unit.Cmp(big.NewInt(maxUnit)) <= 0
 			}
 		}
 		include(h.spare[v])
@@ -140,13 +141,13 @@ func (h *hunt) weigh() {
 				include(o.low)
 			}
 		}
-		if h.unit[v] = int64(coarse); exact {
+		if h.unit[v] = int64(coarse); fits {
 			h.unit[v] = unit.Int64()
 		}
 		h.limit[v] = math.MaxInt64
 		highest := h.types[v].limit(whole(noEnd))
 		if units := mul(add(highest, h.spare[v]), whole(h.unit[v])); h.aim != missing && units.Cmp(whole(math.MaxInt64/4)) < 0 {
-			h.limit[v] = floor(units).Int64()
+			h.limit[v] = units.Floor().Int64()
 		}
 		h.known = append(h.known, map[int64]float64{})
 	}
@@ -221,7 +222,7 @@ func (h *hunt) blends(s *spread, budget float64) bool {
 				continue
 			}
 			b.jobs[r.kind] = int32(n)
-			b.load[r.kind] = floor(mul(h.weights[i][r.kind][n].low, whole(h.unit[r.kind]))).Int64()
+			b.load[r.kind] = mul(h.weights[i][r.kind][n].low, whole(h.unit[r.kind])).Floor().Int64()
 			if k < len(rows)-1 {
 				if !place(k+1, left-n, total, x) {
 					return false
@@ -246,8 +247,8 @@ func (h *hunt) blends(s *spread, budget float64) bool {
 	return true
 }
 
-func (h *hunt) run(threshold *big.Rat, budget, noise float64, nodes int) (f finding, why string) {
-	f.bound = add(h.paid(), new(big.Rat).SetFloat64(h.value-noise))
+func (h *hunt) run(threshold *exact.Rat, budget, noise float64, nodes int) (f finding, why string) {
+	f.bound = add(h.paid(), new(exact.Rat).SetFloat64(h.value-noise))
 	layers := [][]mixture{{h.base}}
 	cut := math.Inf(1)
 	room := max(256, nodes/max(1, len(h.open)))
@@ -296,7 +297,7 @@ func (h *hunt) run(threshold *big.Rat, budget, noise float64, nodes int) (f find
 	case cut > budget:
 		f.bound = threshold
 	default:
-		f.bound = larger(f.bound, smaller(threshold, add(f.bound, new(big.Rat).SetFloat64(max(0, cut-noise)))))
+		f.bound = larger(f.bound, smaller(threshold, add(f.bound, new(exact.Rat).SetFloat64(max(0, cut-noise)))))
 	}
 	return f, fmt.Sprintf("the search stopped at %s", count(f.states, "state", "states"))
 }
@@ -352,7 +353,7 @@ func keep(ms []mixture, room int, cut float64) ([]mixture, float64) {
 
 // rentOf returns the cost of VMs of a type for a load; +Inf if there are not that many.
 func (h *hunt) rentOf(v int, load int64) float64 {
-	n := -floorDiv(-(load - floor(mul(h.spare[v], whole(h.unit[v]))).Int64()), h.unit[v])
+	n := -floorDiv(-(load - mul(h.spare[v], whole(h.unit[v])).Floor().Int64()), h.unit[v])
 	n = max(0, n)
 	if h.counted[v] != nil && n < int64(len(h.counted[v])) {
 		return h.counted[v][n]
@@ -360,8 +361,8 @@ func (h *hunt) rentOf(v int, load int64) float64 {
 	cost, known := h.known[v][n]
 	if !known {
 		cost = math.Inf(1)
-		if exact, ok := h.rent(&h.types[v], whole(n)); ok {
-			cost = float(exact)
+		if rent, ok := h.rent(&h.types[v], whole(n)); ok {
+			cost = float(rent)
 		}
 		h.known[v][n] = cost
 	}
@@ -377,7 +378,7 @@ func floorDiv(x, y int64) int64 {
 }
 
 // finish rents VMs for the complete mixtures, and returns the cheapest that is certainly below the threshold.
-func (h *hunt) finish(layers [][]mixture, threshold *big.Rat, noise float64) (better *selection, doubt bool) {
+func (h *hunt) finish(layers [][]mixture, threshold *exact.Rat, noise float64) (better *selection, doubt bool) {
 	type end struct {
 		cost float64
 		at   int
@@ -418,7 +419,7 @@ func (h *hunt) finish(layers [][]mixture, threshold *big.Rat, noise float64) (be
 
 // carryOut rents VMs for a choice exactly. below means below the threshold with tolerances used up, and certain means
 // so without them.
-func (h *hunt) carryOut(blends []*blend, threshold *big.Rat) (sel *selection, below, certain bool) {
+func (h *hunt) carryOut(blends []*blend, threshold *exact.Rat) (sel *selection, below, certain bool) {
 	avoided := zero()
 	sel = &selection{vms: zero()}
 	for i, b := range blends {
@@ -460,7 +461,7 @@ func (h *hunt) carryOut(blends []*blend, threshold *big.Rat) (sel *selection, be
 			tight.Add(tight, cost)
 		}
 	}
-	affordable := func(x *big.Rat) bool { return h.purse == nil || x.Cmp(h.purse) <= 0 }
+	affordable := func(x *exact.Rat) bool { return h.purse == nil || x.Cmp(h.purse) <= 0 }
 	sel.objective = add(h.paid(), sub(tight, avoided))
 	below = less(add(h.paid(), sub(loose, avoided)), threshold) && affordable(loose)
 	certain = certain && (!below || less(sel.objective, threshold) && affordable(tight))

@@ -2,9 +2,9 @@ package proof
 
 import (
 	"fmt"
-	"math/big"
 
 	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/proof/exact"
 )
 
 // shape checks the classes and types of the plan, and that parts add up to wholes.
@@ -93,7 +93,7 @@ func (f *fleet) spread(all *faults, i int, stated *capacity.ClassPlan) {
 		}
 		at++
 	}
-	differs := func(what string, sum, whole *big.Rat) {
+	differs := func(what string, sum, whole *exact.Rat) {
 		slack := mul(relative, add(whole1, abs(whole)))
 		if f.integrality != capacity.Relaxed && what == "jobs" {
 			slack = zero()
@@ -160,9 +160,9 @@ func (f *fleet) slowest(pl capacity.Plan) []string {
 		if !f.named {
 			continue
 		}
-		var highest *big.Rat
+		var highest *exact.Rat
 		timed, fits := false, false
-		average := func(t *capacity.Times) *big.Rat {
+		average := func(t *capacity.Times) *exact.Rat {
 			if t == nil || t.Average == nil {
 				return nil
 			}

@@ -3,12 +3,12 @@ package proof
 import (
 	"cmp"
 	"math"
-	"math/big"
 	"slices"
 	"sort"
 
 	"example.org/headroom/internal/core/capacity"
 	"example.org/headroom/internal/core/money"
+	"example.org/headroom/internal/core/proof/exact"
 )
 
 // market is the linear program from the point of view of one class: the VMs it finds at a worth per VM, with all
@@ -18,6 +18,8 @@ type market struct {
 	m        *model
 	relaxed  []float64  // each class's jobs in the plan's linear program
 	promised float64    // VMs of all promised jobs
+	own      []float64  // VMs of each class's promised jobs
+	further  []float64  // VMs of its jobs beyond them
 	worth    []float64  // of a VM, by class; infinite if its jobs take none
 	ranked   []float64  // worths, ascending
 	above    []float64  // VMs of the jobs beyond the promised ones, of classes from that place on
@@ -33,7 +35,7 @@ type offering struct {
 
 func (m *model) market(relaxed []float64) *market {
 	n := len(m.classes)
-	k := &market{m: m, relaxed: relaxed, worth: make([]float64, n), ranked: make([]float64, 0, n), above: make([]float64, n+1)}
+	k := &market{m: m, relaxed: relaxed, own: make([]float64, n), further: make([]float64, n), worth: make([]float64, n), ranked: make([]float64, 0, n), above: make([]float64, n+1)}
 	promised := zero()
 	order := make([]int, 0, n)
 	for i := range m.classes {
@@ -43,19 +45,22 @@ func (m *model) market(relaxed []float64) *market {
 			k.worth[i] = 0
 			continue
 		}
-		if promised.Add(promised, mul(c.low, c.min)); c.low.Sign() > 0 {
-			k.worth[i], _ = quo(c.penalty, c.low).Float64()
+		own := mul(c.low, c.min)
+		promised.Add(promised, own)
+		k.own[i], k.further[i] = float(own), float(mul(c.low, sub(c.max, c.min)))
+		if c.low.Sign() > 0 {
+			k.worth[i] = float(quo(c.penalty, c.low))
 			order = append(order, i)
 		}
 	}
-	k.promised, _ = promised.Float64()
+	k.promised = promised.Float()
 	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(k.worth[i], k.worth[j]) })
 	sum := zero()
 	k.above = k.above[:len(order)+1]
 	for at := len(order) - 1; at >= 0; at-- {
 		c := &m.classes[order[at]]
 		sum.Add(sum, mul(c.low, sub(c.max, c.min)))
-		k.above[at], _ = sum.Float64()
+		k.above[at] = sum.Float()
 	}
 	for _, i := range order {
 		k.ranked = append(k.ranked, k.worth[i])
@@ -64,9 +69,9 @@ func (m *model) market(relaxed []float64) *market {
 	for _, s := range m.supply {
 		vms := math.Inf(1)
 		if !s.unlimited {
-			vms, _ = s.vms.Float64()
+			vms = s.vms.Float()
 		}
-		o.price, _ = s.price.Float64()
+		o.price = s.price.Float()
 		if o.vms += vms; s.contract >= 0 {
 			o.contracts += vms
 		}
@@ -106,18 +111,16 @@ func (c *class) now(jobs float64) span {
 	return c.wholes(jobs, 1e-8+1e-9*jobs)
 }
 
-// found returns the VMs that class i finds at a worth per VM, including its promised ones; ties do not count. theirs
+// others returns the VMs of the classes that come before class i, with their promised ones; ties do not count. theirs
 // is the worth above which others come first.
-func (k *market) found(i int, vms, theirs float64) float64 {
-	c := &k.m.classes[i]
+func (k *market) others(i int, theirs float64) float64 {
 	others := k.promised + k.above[sort.SearchFloat64s(k.ranked, theirs)]
-	if !c.impossible {
-		own := float(mul(c.low, c.min))
-		if others -= own; k.worth[i] >= theirs && !math.IsInf(k.worth[i], 1) {
-			others -= float(mul(c.low, sub(c.max, c.min)))
+	if !k.m.classes[i].impossible {
+		if others -= k.own[i]; k.worth[i] >= theirs && !math.IsInf(k.worth[i], 1) {
+			others -= k.further[i]
 		}
 	}
-	return math.Max(0, vms-others)
+	return others
 }
 
 // cheaper returns the VMs that cost less than worth.
@@ -131,12 +134,12 @@ func (k *market) cheaper(worth float64) offering {
 
 // jobs returns the class's whole jobs if a job takes gamma VMs and a VM has this worth to it.
 func (k *market) jobs(i int, worth, gamma float64) span {
-	return k.carried(i, k.found(i, k.cheaper(worth).vms, worth), gamma)
+	return k.carried(i, k.cheaper(worth).vms-k.others(i, worth), gamma)
 }
 
 // carried returns the whole jobs that these VMs carry.
 func (k *market) carried(i int, vms, gamma float64) span {
-	jobs := vms / gamma
+	jobs := math.Max(0, vms) / gamma
 	if math.IsInf(jobs, 1) {
 		return k.m.classes[i].wholes(jobs, 0)
 	}
@@ -189,18 +192,26 @@ func (k *market) relaxedJobs(f *faults, i int, stated *capacity.ClassPlan, price
 			f.relaxedJob(stated, what, shown, nil, nil)
 			return
 		}
-		exact, slack := zero(), add(halfUnit, mul(halfUnit, c.low))
-		if price != nil {
-			exact = mul(c.low, amount(price.Decimal))
-			slack.Add(slack, mul(c.doubt(), amount(price.Decimal)))
-		}
-		f.relaxedJob(stated, what, shown, exact, add(slack, mul(relative, exact)))
+		worth, slack := k.worthOf(c, price)
+		f.relaxedJob(stated, what, shown, worth, slack)
 	}
 	check("more", stated.OneMore, price.High)
 	check("less", stated.OneLess, &price.Low)
 	if c.impossible && (stated.OneMore != nil || stated.OneLess != nil) {
 		f.addf("%s: no job can run, and one more or less is said to change something.", stated.Name)
 	}
+}
+
+// worthOf returns what a job's VMs are worth at a price, and by how much a figure of it may be off. Without a price it is nothing.
+func (k *market) worthOf(c *class, price *money.Amount) (worth, slack *exact.Rat) {
+	slack = add(halfUnit, mul(halfUnit, c.low))
+	if price == nil {
+		return zero(), slack
+	}
+	p := amount(price.Decimal)
+	worth = mul(c.low, p)
+	slack.Add(slack, mul(relative, worth))
+	return worth, slack.Add(slack, mul(c.doubt(), p))
 }
 
 func (k *market) breakEven(f *faults, i int, stated *capacity.ClassPlan, high *money.Amount) {
@@ -211,10 +222,9 @@ func (k *market) breakEven(f *faults, i int, stated *capacity.ClassPlan, high *m
 			f.addf("%s: there is no penalty for which one more job is worth its VMs, and %s is said.", stated.Name, shown)
 		}
 	default:
-		exact := mul(c.low, amount(high.Decimal))
-		slack := add(add(halfUnit, mul(halfUnit, c.low)), add(mul(relative, exact), mul(c.doubt(), amount(high.Decimal))))
-		if shown == nil || abs(sub(amount(shown.Decimal), exact)).Cmp(slack) > 0 {
-			f.addf("%s: one more job is worth its VMs from a penalty of %s on, not %s.", stated.Name, amountOf(exact), orNone(shown))
+		worth, slack := k.worthOf(c, high)
+		if shown == nil || abs(sub(amount(shown.Decimal), worth)).Cmp(slack) > 0 {
+			f.addf("%s: one more job is worth its VMs from a penalty of %s on, not %s.", stated.Name, amountOf(worth), orNone(shown))
 		}
 	}
 }
@@ -299,7 +309,7 @@ func (k *market) deadline(f *faults, i int, stated *capacity.ClassPlan, decided 
 		if slack <= 1e-12*fixed+1e-9 { // no number of slots is enough
 			return c.wholes(0, 0)
 		}
-		gamma := float(c.gamma(c.plan.a, c.plan.b, new(big.Rat).SetFloat64(slack), false))
+		gamma := float(c.gamma(c.plan.a, c.plan.b, new(exact.Rat).SetFloat64(slack), false))
 		s := k.jobs(i, penalty/gamma*(1-1e-7), gamma) // both readings of a tie, which more time need not break
 		return s.with(k.jobs(i, penalty/gamma*(1+1e-7), gamma))
 	}
@@ -343,10 +353,11 @@ func (k *market) onDemand(f *faults, i int, stated *capacity.ClassPlan, decided 
 	var with, without span
 	first := true
 	for _, theirs := range [...]float64{worth * (1 - 1e-9), worth * (1 + 1e-9)} { // classes that tie come before it, or after
+		others := k.others(i, theirs)
 		for _, mine := range [...]float64{worth * (1 - 1e-9), worth * (1 + 1e-9)} {
 			contracts := k.cheaper(mine).contracts
-			a := k.carried(i, k.found(i, contracts+k.rent(), theirs), gamma)
-			b := k.carried(i, k.found(i, contracts, theirs), gamma)
+			a := k.carried(i, contracts+k.rent()-others, gamma)
+			b := k.carried(i, contracts-others, gamma)
 			if first {
 				with, without, first = a, b, false
 				continue

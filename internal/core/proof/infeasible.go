@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"math/big"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,6 +13,7 @@ import (
 	"example.org/headroom/internal/core/capacity"
 	"example.org/headroom/internal/core/fault"
 	"example.org/headroom/internal/core/money"
+	"example.org/headroom/internal/core/proof/exact"
 	"example.org/headroom/internal/core/words"
 )
 
@@ -21,10 +21,10 @@ import (
 // promised jobs of the rest.
 type shortage struct {
 	impossible []int
-	low, high  *big.Rat // VMs the promised jobs need
-	packed     bool     // the slots of high fit on the ceiling of high
-	vms        *big.Rat // existing VMs; nil: no limit
-	known      bool     // low and high could be computed
+	low, high  *exact.Rat // VMs the promised jobs need
+	packed     bool       // the slots of high fit on the ceiling of high
+	vms        *exact.Rat // existing VMs; nil: no limit
+	known      bool       // low and high could be computed
 }
 
 func (m *model) shortage() shortage {
@@ -204,7 +204,7 @@ func classOf(c fault.Finding, classes int) (int, bool) {
 }
 
 // value returns a cure's value as a number, whether it comes from a program or from stored JSON.
-func value(v any) (*big.Rat, bool) {
+func value(v any) (*exact.Rat, bool) {
 	switch v := v.(type) {
 	case float64:
 		if finite(v) {

@@ -1,9 +1,8 @@
 package proof
 
 import (
-	"math/big"
-
 	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/proof/exact"
 )
 
 // layout checks that VMs can carry their slots, and that all slots have a VM.
@@ -13,7 +12,7 @@ func (m *model) layout(pl capacity.Plan, a answer) []string {
 	for i := range m.problem.Classes {
 		place[m.problem.Classes[i].Name] = i
 	}
-	maps, reduces := make([]*big.Rat, len(m.classes)), make([]*big.Rat, len(m.classes))
+	maps, reduces := make([]*exact.Rat, len(m.classes)), make([]*exact.Rat, len(m.classes))
 	for i := range maps {
 		maps[i], reduces[i] = zero(), zero()
 	}

@@ -5,6 +5,7 @@ import (
 	"math/big"
 
 	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/proof/exact"
 )
 
 // Least brackets what the cheapest plan of a problem costs in a period, penalties included. The answers of other
@@ -27,126 +28,134 @@ const (
 // the cost that a plan states and its gap. Without near it looks further until both sides meet.
 func Cheapest(p capacity.Problem, near, gap *big.Rat, o Options) Least {
 	o.Nodes = cmp.Or(max(o.Nodes, 0), manyNodes)
-	d := descent{Least: Least{Slack: zero()}, budget: p.Budget}
+	d := descent{slack: zero(), budget: p.Budget}
 	if len(readable(p)) > 0 {
-		return d.Least
+		return d.least()
 	}
 	r := &Report{pause: o.Pause}
 	if isFleet(p) {
 		f := newFleet(p, o.Pause)
 		d.refusing = f.refusals()
 		there, _ := f.promised(o.Nodes, true)
-		if d.None = there == no || len(f.impossible()) > 0; d.None {
-			return d.Least
+		if d.none = there == no || len(f.impossible()) > 0; d.none {
+			return d.least()
 		}
-		d.look = func(threshold *big.Rat) finding { found, _ := f.look(threshold, o.Nodes); return found }
+		d.look = func(threshold *exact.Rat) finding { found, _ := f.look(threshold, o.Nodes); return found }
 		d.step = f.dearest()
 	} else {
 		m := newModel(p, o.Pause)
 		d.refusing = m.refusals()
 		s := m.shortage()
-		if d.None = m.overspent || len(s.impossible) > 0 || s.short(); d.None {
-			return d.Least
+		if d.none = m.overspent || len(s.impossible) > 0 || s.short(); d.none {
+			return d.least()
 		}
 		lp := m.relax(zero())
 		if !lp.feasible {
-			return d.Least
+			return d.least()
 		}
-		d.look = func(threshold *big.Rat) finding { found, _ := r.look(m, lp, threshold, o); return found }
+		d.look = func(threshold *exact.Rat) finding { found, _ := r.look(m, lp, threshold, o); return found }
 		d.step = m.dearest()
 	}
-	d.run(near, gap)
-	return d.Least
+	d.run(exact.Of(near), exact.Of(gap))
+	return d.least()
 }
 
 // descent looks for the cheapest plan.
 type descent struct {
-	Least
-	look     func(threshold *big.Rat) finding // of objectives
-	refusing *big.Rat                         // what refusing all jobs costs
-	step     *big.Rat                         // about what a VM costs
+	none     bool
+	low      *exact.Rat
+	high     *exact.Rat
+	slack    *exact.Rat
+	looks    int
+	look     func(threshold *exact.Rat) finding // of objectives
+	refusing *exact.Rat                         // what refusing all jobs costs
+	step     *exact.Rat                         // about what a VM costs
 	budget   *capacity.Budget
 }
 
+func (d *descent) least() Least {
+	return Least{None: d.none, Low: d.low.Rat(), High: d.high.Rat(), Slack: d.slack.Rat(), Looks: d.looks}
+}
+
 // try looks for a plan that costs less than an amount, and learns from what is found.
-func (d *descent) try(below *big.Rat) (found bool) {
-	d.Looks++
+func (d *descent) try(below *exact.Rat) (found bool) {
+	d.looks++
 	f := d.look(sub(below, d.refusing))
 	if f.bound != nil {
 		low := add(f.bound, d.refusing)
-		if d.Low != nil {
+		if d.low != nil {
 			low = smaller(low, below) // the search leaves out what only dearer plans can use
 		}
-		if d.Low == nil || less(d.Low, low) {
-			d.Low = low
+		if d.low == nil || less(d.low, low) {
+			d.low = low
 		}
 	}
 	if f.better == nil {
 		return false
 	}
-	if high := add(f.better.objective, d.refusing); d.High == nil || less(high, d.High) {
-		d.High = high
+	if high := add(f.better.objective, d.refusing); d.high == nil || less(high, d.high) {
+		d.high = high
 	}
 	return true
 }
 
 // off returns the error of a cost, from rounding.
-func (d *descent) off(cost *big.Rat) *big.Rat {
+func (d *descent) off(cost *exact.Rat) *exact.Rat {
 	size := smaller(abs(sub(cost, d.refusing)), abs(cost))
 	return add(add(smallest, smallest), add(mul(relative, size), mul(digits, d.refusing)))
 }
 
-func (d *descent) run(near, gap *big.Rat) {
+func (d *descent) run(near, gap *exact.Rat) {
 	d.try(whole(-1)) // less than anything costs, so that nothing is searched
 	if near != nil {
-		d.Slack = d.off(near)
-		if d.try(add(near, d.Slack)) {
-			d.try(sub(sub(near, gap), d.Slack))
+		d.slack = d.off(near)
+		if d.try(add(near, d.slack)) {
+			d.try(sub(sub(near, gap), d.slack))
 		}
 	}
-	if d.High == nil {
+	if d.high == nil {
 		d.climb()
-		for k := 0; near == nil && d.High != nil && k < mostDescents; k++ {
-			d.Slack = d.off(d.High)
-			if !d.try(sub(d.High, d.Slack)) {
+		for k := 0; near == nil && d.high != nil && k < mostDescents; k++ {
+			d.slack = d.off(d.high)
+			if !d.try(sub(d.high, d.slack)) {
 				break
 			}
 		}
 	}
-	if b := d.budget; b != nil && b.Total != nil && d.Low != nil {
+	if b := d.budget; b != nil && b.Total != nil && d.low != nil {
 		highest := amount(b.Total.Decimal)
-		d.None = less(add(highest, add(d.Slack, roundings)), d.Low)
-		if d.High != nil && less(highest, sub(d.High, d.Slack)) {
-			d.High = nil // that is a plan without the budget alone
+		d.none = less(add(highest, add(d.slack, roundings)), d.low)
+		if d.high != nil && less(highest, sub(d.high, d.slack)) {
+			d.high = nil // that is a plan without the budget alone
 		}
 	}
 }
 
 // climb looks for any plan, each time with more room.
 func (d *descent) climb() {
-	if d.Low == nil {
+	if d.low == nil {
 		return
 	}
 	room := d.step
-	for k := 0; d.High == nil && k < mostClimbs; k++ {
-		d.try(add(d.Low, room))
+	for k := 0; d.high == nil && k < mostClimbs; k++ {
+		d.try(add(d.low, room))
 		room = mul(room, whole(4))
 	}
-	if d.High != nil {
-		d.Slack = d.off(d.High)
+	if d.high != nil {
+		d.slack = d.off(d.high)
 	}
 }
 
 // dearest returns the highest price of a VM in a period, or a little where VMs are free.
-func (m *model) dearest() *big.Rat {
-	price := big.NewRat(1, 1000)
+func (m *model) dearest() *exact.Rat {
+	price := exact.New(1, 1000)
 	for _, s := range m.supply {
 		price = larger(price, s.price)
 	}
 	return price
 }
 
-func (f *fleet) dearest() *big.Rat {
+func (f *fleet) dearest() *exact.Rat {
 	price := zero()
 	for v := range f.types {
 		price = larger(price, f.types[v].dearest())
@@ -157,16 +166,17 @@ func (f *fleet) dearest() *big.Rat {
 // Holds says whether a plan for a cost can exist and none is cheaper by more than a gap; a nil gap claims nothing
 // about cheaper ones.
 func (l Least) Holds(cost, gap *big.Rat) Outcome {
+	low, high, slack, at, within := exact.Of(l.Low), exact.Of(l.High), exact.Of(l.Slack), exact.Of(cost), exact.Of(gap)
 	switch {
 	case l.None:
 		return Failed
-	case l.Low != nil && less(add(cost, l.Slack), l.Low):
+	case low != nil && less(add(at, slack), low):
 		return Failed
-	case gap != nil && l.High != nil && less(add(l.High, l.Slack), sub(cost, gap)):
+	case within != nil && high != nil && less(add(high, slack), sub(at, within)):
 		return Failed
-	case l.Low == nil || l.High == nil || less(add(cost, l.Slack), l.High):
+	case low == nil || high == nil || less(add(at, slack), high):
 		return NotProved
-	case gap != nil && less(add(l.Low, l.Slack), sub(cost, gap)):
+	case within != nil && less(add(low, slack), sub(at, within)):
 		return NotProved
 	}
 	return OK
@@ -175,17 +185,17 @@ func (l Least) Holds(cost, gap *big.Rat) Outcome {
 // Add adds a bracket that counts so many times.
 func (l *Least) Add(x Least, times *big.Rat) {
 	if l.Slack == nil {
-		*l = Least{Low: zero(), High: zero(), Slack: zero()}
+		*l = Least{Low: new(big.Rat), High: new(big.Rat), Slack: new(big.Rat)}
 	}
 	l.None = l.None || x.None
-	for _, side := range [...]struct{ to, from **big.Rat }{{&l.Low, &x.Low}, {&l.High, &x.High}} {
-		if *side.to != nil && *side.from != nil {
-			*side.to = add(*side.to, mul(*side.from, times))
-		} else {
-			*side.to = nil
+	more := func(to, from *big.Rat) *big.Rat {
+		if to == nil || from == nil {
+			return nil
 		}
+		part := new(big.Rat).Mul(from, times)
+		return part.Add(part, to)
 	}
-	l.Slack = add(l.Slack, mul(x.Slack, times))
+	l.Low, l.High, l.Slack = more(l.Low, x.Low), more(l.High, x.High), more(l.Slack, x.Slack)
 	l.Looks += x.Looks
 }
 
@@ -200,7 +210,7 @@ func Relaxation(p capacity.Problem) (cost, low, high *big.Rat) {
 	if !lp.feasible {
 		return nil, nil, nil
 	}
-	return add(lp.objective, m.refusals()), lp.low, lp.high
+	return add(lp.objective, m.refusals()).Rat(), lp.low.Rat(), lp.high.Rat()
 }
 
 // Record adds a check of an answer to a report: failed with faults, not proved with doubts alone.

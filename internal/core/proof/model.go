@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/proof/exact"
 )
 
 // model is a problem in exact numbers.
@@ -15,48 +16,48 @@ type model struct {
 	integrality capacity.Integrality
 	bound       capacity.Bound
 	dedicated   bool
-	hours       *big.Rat // of a period
+	hours       *exact.Rat // of a period
 	classes     []class
-	byWorth     []int    // classes by descending penalty a VM
-	supply      []source // by ascending price at the margin
-	overspent   bool     // the budget does not even cover the fixed costs
-	fixed       *big.Rat // costs per period that no decision changes
-	hair        *big.Rat // VMs of one type among several that may be lacking in addition, in floating point
-	steps       int      // numbers of map slots that may still be tried
-	pause       func()   // called in long work; may be nil
+	byWorth     []int      // classes by descending penalty a VM
+	supply      []source   // by ascending price at the margin
+	overspent   bool       // the budget does not even cover the fixed costs
+	fixed       *exact.Rat // costs per period that no decision changes
+	hair        *exact.Rat // VMs of one type among several that may be lacking in addition, in floating point
+	steps       int        // numbers of map slots that may still be tried
+	pause       func()     // called in long work; may be nil
 }
 
 // source is one source of VMs.
 type source struct {
-	contract  int      // index in the problem; -1 is on-demand
-	price     *big.Rat // of one more VM, a period
-	vms       *big.Rat
+	contract  int        // index in the problem; -1 is on-demand
+	price     *exact.Rat // of one more VM, a period
+	vms       *exact.Rat
 	unlimited bool
 }
 
 // demand holds the three coefficients of an execution's time, T = A·h/s_M + B·h/s_R + C.
-type demand struct{ a, b, c *big.Rat }
+type demand struct{ a, b, c *exact.Rat }
 
 // class is one class in exact numbers.
 type class struct {
 	given                 bool // gamma is given: no deadline, no slots
 	profiled              bool
-	lower, average, upper demand   // of a profile
-	calibrated            *demand  // of a profile with a calibration
-	promised              bool     // a promise's factor is in what is planned
-	stretch               *big.Rat // its factor, and at least 1: the error of the bounds is multiplied as well
-	predictedAs           demand   // the demand under the problem's bound, without a promise's factor
-	plan                  demand   // the demand that the deadline is planned with
-	deadline, slack       *big.Rat
+	lower, average, upper demand     // of a profile
+	calibrated            *demand    // of a profile with a calibration
+	promised              bool       // a promise's factor is in what is planned
+	stretch               *exact.Rat // its factor, and at least 1: the error of the bounds is multiplied as well
+	predictedAs           demand     // the demand under the problem's bound, without a promise's factor
+	plan                  demand     // the demand that the deadline is planned with
+	deadline, slack       *exact.Rat
 	impossible            bool // no number of slots meets the deadline
 	perMap, perReduce     int64
 	hasMap, hasReduce     bool // the phase exists, so that it needs a slot
 	oneSlot               bool
-	long                  bool     // gamma is given and has no exact decimal of nine places on this VM type
-	low, high             *big.Rat // gamma lies between; equal if it is rational
-	loss                  *big.Rat // error of a work or fixed time in floating point
-	lowest, highest       *big.Rat // bounds of gamma with that error
-	penalty, min, max     *big.Rat
+	long                  bool       // gamma is given and has no exact decimal of nine places on this VM type
+	low, high             *exact.Rat // gamma lies between; equal if it is rational
+	loss                  *exact.Rat // error of a work or fixed time in floating point
+	lowest, highest       *exact.Rat // bounds of gamma with that error
+	penalty, min, max     *exact.Rat
 	fits                  map[int64]fit // by jobs: what has been found; copies of a class share it
 }
 
@@ -67,7 +68,7 @@ func newModel(p capacity.Problem, pause func()) *model {
 		integrality: cmp.Or(p.Options.Integrality, capacity.Executable),
 		bound:       cmp.Or(p.Options.Bound, capacity.AverageBound),
 		dedicated:   p.Options.Sharing == capacity.Dedicated,
-		hours:       big.NewRat(p.PeriodSeconds, 3600),
+		hours:       exact.New(p.PeriodSeconds, 3600),
 		hair:        zero(),
 		steps:       maxSteps,
 		pause:       pause,
@@ -106,7 +107,7 @@ func (m *model) supplied() *model {
 
 // keepWithin limits the VMs to those that a budget pays for. They are rented cheapest first, so the budget is a
 // quota.
-func (m *model) keepWithin(budget *big.Rat) {
+func (m *model) keepWithin(budget *exact.Rat) {
 	left := sub(budget, m.fixed)
 	m.overspent = left.Sign() < 0
 	left = larger(zero(), left)
@@ -115,7 +116,7 @@ func (m *model) keepWithin(budget *big.Rat) {
 		if s.price.Sign() == 0 {
 			continue
 		}
-		paid := new(big.Rat).SetInt(floor(quo(left, s.price)))
+		paid := new(exact.Rat).SetInt(quo(left, s.price).Floor())
 		if s.unlimited || less(paid, s.vms) {
 			s.vms, s.unlimited = paid, false
 		}
@@ -135,8 +136,8 @@ func (m *model) rank() {
 	for i := range m.classes {
 		c := &m.classes[i]
 		worths[i].class = i
-		worths[i].penalty, _ = c.penalty.Float64()
-		worths[i].low, _ = c.low.Float64()
+		worths[i].penalty = c.penalty.Float()
+		worths[i].low = c.low.Float()
 	}
 	slices.SortFunc(worths, func(x, y worth) int {
 		if x.low == 0 || y.low == 0 {
@@ -153,6 +154,19 @@ func (m *model) rank() {
 	for _, w := range worths {
 		m.byWorth = append(m.byWorth, w.class)
 	}
+}
+
+// rerank puts one class, which has changed, into its place among the others.
+func (m *model) rerank(i int) {
+	m.byWorth = slices.DeleteFunc(m.byWorth, func(k int) bool { return k == i })
+	at, _ := slices.BinarySearchFunc(m.byWorth, i, func(x, y int) int {
+		p, q := &m.classes[x], &m.classes[y]
+		if p.low.Sign() == 0 || q.low.Sign() == 0 {
+			return cmp.Or(p.low.Cmp(q.low), cmp.Compare(x, y))
+		}
+		return cmp.Or(mul(q.penalty, p.low).Cmp(mul(p.penalty, q.low)), cmp.Compare(x, y))
+	})
+	m.byWorth = slices.Insert(m.byWorth, at, i)
 }
 
 // nearby is a relative difference, far more than the rounding error of a product of two factors. Products that differ
@@ -173,7 +187,7 @@ func newClass(in *capacity.Class, bound capacity.Bound, oneSlot bool) class {
 
 // newClassAt returns a class on VMs with these slots and this speed. The speed divides all of a demand, all of a
 // profile but its overhead, and VMs per job.
-func newClassAt(in *capacity.Class, slots capacity.SlotsPerVM, speed *big.Rat, bound capacity.Bound, oneSlot bool) class {
+func newClassAt(in *capacity.Class, slots capacity.SlotsPerVM, speed *exact.Rat, bound capacity.Bound, oneSlot bool) class {
 	c := class{
 		penalty: amount(in.Penalty.Decimal), min: number(promisedOf(in)), max: number(in.Jobs.Max),
 		low: zero(), high: zero(), lowest: zero(), highest: zero(), slack: zero(), oneSlot: oneSlot,
@@ -222,7 +236,7 @@ func newClassAt(in *capacity.Class, slots capacity.SlotsPerVM, speed *big.Rat, b
 
 // at returns the coefficients at another speed of everything but the overhead. They are sums, differences, minima and
 // maxima of task times, so the division applies to them too.
-func (d demand) at(speed, overhead *big.Rat) demand {
+func (d demand) at(speed, overhead *exact.Rat) demand {
 	if speed.Cmp(whole(1)) == 0 {
 		return d
 	}
@@ -230,7 +244,7 @@ func (d demand) at(speed, overhead *big.Rat) demand {
 }
 
 // times returns the coefficients of an execution that takes factor times as long.
-func (d demand) times(factor *big.Rat) demand {
+func (d demand) times(factor *exact.Rat) demand {
 	return demand{mul(d.a, factor), mul(d.b, factor), mul(d.c, factor)}
 }
 
@@ -263,7 +277,7 @@ func demands(p *capacity.Profile) (lower, average, upper demand) {
 
 // mean returns the average of two demands.
 func mean(x, y demand) demand {
-	return demand{add(x.a, y.a), add(x.b, y.b), add(x.c, y.c)}.times(big.NewRat(1, 2))
+	return demand{add(x.a, y.a), add(x.b, y.b), add(x.c, y.c)}.times(exact.New(1, 2))
 }
 
 // chained returns the coefficients of a job of stages: each is a phase on map slots (the map terms of eq. 1-3,
@@ -284,7 +298,7 @@ func chained(p *capacity.Profile) (lower, average, upper demand) {
 // convert computes gamma, exactly and with the errors of its terms. Works and slack are differences, so they may be
 // off by a few last places of their terms.
 func (c *class) convert() {
-	off := func(d demand) *big.Rat {
+	off := func(d demand) *exact.Rat {
 		return mul(floating, add(add(d.a, d.b), abs(d.c)))
 	}
 	c.loss = add(off(c.plan), mul(floating, c.deadline))
@@ -296,22 +310,28 @@ func (c *class) convert() {
 	c.low = c.gamma(c.plan.a, c.plan.b, c.slack, false)
 	c.high = c.gamma(c.plan.a, c.plan.b, c.slack, true)
 	c.lowest = c.gamma(larger(zero(), sub(c.plan.a, loss)), larger(zero(), sub(c.plan.b, loss)), add(c.slack, loss), false)
-	c.highest = c.gamma(add(c.plan.a, loss), add(c.plan.b, loss), larger(mul(c.slack, big.NewRat(1, 2)), sub(c.slack, loss)), true)
+	c.highest = c.gamma(add(c.plan.a, loss), add(c.plan.b, loss), larger(mul(c.slack, exact.New(1, 2)), sub(c.slack, loss)), true)
 }
 
 // floating is the relative error of a few operations in floating point.
-var floating = big.NewRat(1, 1e15)
+var floating = exact.New(1, 1e15)
 
 // gamma returns the VMs of one concurrent job (paper eq. 29-30): with x = s_M/h and y = s_R/h, the smallest x/c_M +
 // y/c_R for which A/x + B/y fits the slack. Both are at least one if every job keeps a slot in each of its phases.
 // Without that, x = (A + r/c_R)/F, y = (B + r/c_M)/F with r = sqrt(A·B·c_M·c_R), and gamma = (A·c_R + B·c_M +
 // 2r)/(F·c_M·c_R). It is rounded down, or up, to the fine grid.
-func (c *class) gamma(work, reduceWork, slack *big.Rat, up bool) *big.Rat {
-	a, b, f := fixed(work, up), fixed(reduceWork, up), fixed(slack, !up)
+func (c *class) gamma(work, reduceWork, slack *exact.Rat, up bool) *exact.Rat {
+	a, b, f := work.Units(finePlaces, up), reduceWork.Units(finePlaces, up), slack.Units(finePlaces, !up)
 	perMap, perReduce := big.NewInt(c.perMap), big.NewInt(c.perReduce)
 	times := func(x, y *big.Int) *big.Int { return new(big.Int).Mul(x, y) }
 	plus := func(x, y *big.Int) *big.Int { return new(big.Int).Add(x, y) }
-	over := func(x, y *big.Int) *big.Int { return fixed(new(big.Rat).SetFrac(x, y), up) }
+	over := func(x, y *big.Int) *big.Int { // in units of the fine grid
+		n := times(x, fineGrid)
+		if up {
+			return n.Neg(n.Div(n.Neg(n), y))
+		}
+		return n.Div(n, y)
+	}
 	both := times(perMap, perReduce)
 	r := new(big.Int).Sqrt(times(times(a, b), both))
 	if up {
@@ -334,16 +354,7 @@ func (c *class) gamma(work, reduceWork, slack *big.Rat, up bool) *big.Rat {
 		sum := plus(plus(times(a, perReduce), times(b, perMap)), plus(r, r))
 		gamma = over(sum, times(f, both))
 	}
-	return new(big.Rat).SetFrac(gamma, fineGrid)
-}
-
-// fixed returns x on the fine grid, in its units.
-func fixed(x *big.Rat, up bool) *big.Int {
-	n := new(big.Int).Mul(x.Num(), fineGrid)
-	if up {
-		return n.Neg(n.Div(n.Neg(n), x.Denom()))
-	}
-	return n.Div(n, x.Denom())
+	return exact.Scaled(gamma, finePlaces)
 }
 
 // settle reads a demand without work in a phase like the plan: such a phase may be absent, or exist and take one slot
@@ -375,18 +386,18 @@ func (m *model) settle(pl capacity.Plan) {
 }
 
 // agrees reports whether a gamma fits this class.
-func (c *class) agrees(gamma *big.Rat) bool {
+func (c *class) agrees(gamma *exact.Rat) bool {
 	return gamma.Cmp(mul(c.lowest, sub(whole(1), relative))) >= 0 && gamma.Cmp(mul(c.highest, add(whole(1), relative))) <= 0
 }
 
 // doubt returns the error of a job's VMs.
-func (c *class) doubt() *big.Rat { return add(mul(relative, c.low), sub(c.highest, c.lowest)) }
+func (c *class) doubt() *exact.Rat { return add(mul(relative, c.low), sub(c.highest, c.lowest)) }
 
 // time returns T for h jobs on the slots, and the sum of its terms' sizes, the scale of rounding errors. It returns
 // false if a phase has work beyond rounding, and no slots.
-func (d demand) time(h, maps, reduces, rounding *big.Rat) (t, scale *big.Rat, ok bool) {
-	t, scale = new(big.Rat).Set(d.c), abs(d.c)
-	for _, phase := range []struct{ work, slots *big.Rat }{{d.a, maps}, {d.b, reduces}} {
+func (d demand) time(h, maps, reduces, rounding *exact.Rat) (t, scale *exact.Rat, ok bool) {
+	t, scale = new(exact.Rat).Set(d.c), abs(d.c)
+	for _, phase := range []struct{ work, slots *exact.Rat }{{d.a, maps}, {d.b, reduces}} {
 		if phase.work.Sign() == 0 {
 			continue
 		}
@@ -404,6 +415,6 @@ func (d demand) time(h, maps, reduces, rounding *big.Rat) (t, scale *big.Rat, ok
 }
 
 // size returns the VMs that slots take (erratum E16: a slot is a map slot or a reduce slot).
-func (c *class) size(maps, reduces *big.Rat) *big.Rat {
+func (c *class) size(maps, reduces *exact.Rat) *exact.Rat {
 	return add(quo(maps, whole(c.perMap)), quo(reduces, whole(c.perReduce)))
 }

@@ -1,17 +1,16 @@
 package proof
 
 import (
-	"math/big"
-
 	"example.org/headroom/internal/core/capacity"
 	"example.org/headroom/internal/core/money"
+	"example.org/headroom/internal/core/proof/exact"
 )
 
 // bill holds the cost of a plan's counts in a period, computed exactly.
 type bill struct {
-	onDemand, spot, reserved, idle, penalties *big.Rat
-	vms, total, objective                     *big.Rat
-	slack                                     *big.Rat // error of relaxed plans, whose counts are floats
+	onDemand, spot, reserved, idle, penalties *exact.Rat
+	vms, total, objective                     *exact.Rat
+	slack                                     *exact.Rat // error of relaxed plans, whose counts are floats
 }
 
 // bill prices the counts.
@@ -33,7 +32,7 @@ func (b *bill) rent(m *model, offer *spot, vms capacity.VMs) {
 	if offer != nil {
 		b.spot.Add(b.spot, mul(offer.price, number(vms.Spot)))
 	}
-	used := make(map[string]*big.Rat, len(vms.Contracts))
+	used := make(map[string]*exact.Rat, len(vms.Contracts))
 	for _, u := range vms.Contracts {
 		used[u.Name] = number(u.Used)
 	}
@@ -66,11 +65,11 @@ func (b *bill) sum(m *model, a answer) {
 
 // yardstick is the amount that a gap is a share of: the objective or, if that is less, the whole cost. Penalties that
 // say "never" make objectives large, and a small share of them is worth more than all VMs.
-func (b bill) yardstick() *big.Rat { return smaller(abs(b.objective), b.total) }
+func (b bill) yardstick() *exact.Rat { return smaller(abs(b.objective), b.total) }
 
 // fits reports whether a gap is the share of a distance in the yardstick. If that is zero, the VMs' cost replaces it;
 // if that is zero too, any amount is a gap of 1.
-func (b bill) fits(gap, distance, slack *big.Rat) bool {
+func (b bill) fits(gap, distance, slack *exact.Rat) bool {
 	size := b.yardstick()
 	if amountOf(size).IsZero() {
 		size = b.vms
@@ -82,7 +81,7 @@ func (b bill) fits(gap, distance, slack *big.Rat) bool {
 }
 
 // noise returns the error of a bound from floating point.
-func (b bill) noise() *big.Rat {
+func (b bill) noise() *exact.Rat {
 	return add(b.slack, add(mul(relative, b.yardstick()), mul(digits, sub(b.total, b.objective))))
 }
 
@@ -91,7 +90,7 @@ func (b bill) noise() *big.Rat {
 func (m *model) money(pl capacity.Plan, b bill) []string {
 	var f faults
 	c := pl.Cost
-	line := func(what string, shown money.Amount, slack *big.Rat, exact ...*big.Rat) {
+	line := func(what string, shown money.Amount, slack *exact.Rat, exact ...*exact.Rat) {
 		tolerance := add(halfUnit, slack)
 		for _, x := range exact {
 			if abs(sub(amount(shown.Decimal), x)).Cmp(tolerance) <= 0 {

@@ -2,11 +2,11 @@ package proof
 
 import (
 	"fmt"
-	"math/big"
 
 	"github.com/shopspring/decimal"
 
 	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/proof/exact"
 	"example.org/headroom/internal/core/words"
 )
 
@@ -40,7 +40,7 @@ func (r *Report) certificate(m *model, pl capacity.Plan, b bill) {
 
 // optimality looks for a plan that refutes the claims: that none is cheaper than the bound and, for an optimal plan,
 // that none is cheaper by more than the allowed gap.
-func (r *Report) optimality(m *model, pl capacity.Plan, b bill, look func(threshold *big.Rat) (finding, string)) {
+func (r *Report) optimality(m *model, pl capacity.Plan, b bill, look func(threshold *exact.Rat) (finding, string)) {
 	allowed := sub(b.objective, larger(smallest, mul(number(m.problem.Options.Gap), b.yardstick())))
 	allowed.Sub(allowed, add(halfUnit, b.slack))
 	claim, threshold := "more than the gap below "+amountOf(b.objective).String(), allowed
@@ -78,7 +78,7 @@ func (r *Report) optimality(m *model, pl capacity.Plan, b bill, look func(thresh
 	default:
 		within := "an unknown share"
 		if b.objective.Sign() != 0 {
-			share, _ := quo(sub(b.objective, f.bound), abs(b.objective)).Float64()
+			share := quo(sub(b.objective, f.bound), abs(b.objective)).Float()
 			within = words.PercentUp(decimal.NewFromFloat(share))
 		}
 		r.note(OptimalityCheck, NotProved, fmt.Sprintf("No plan %s was found; the bound says within %s: %s.", claim, within, why))
@@ -88,9 +88,9 @@ func (r *Report) optimality(m *model, pl capacity.Plan, b bill, look func(thresh
 }
 
 // look bounds the cost of every plan, by the linear program first and then by a search.
-func (r *Report) look(m *model, lp relaxed, threshold *big.Rat, o Options) (f finding, why string) {
+func (r *Report) look(m *model, lp relaxed, threshold *exact.Rat, o Options) (f finding, why string) {
 	if !lp.feasible { // the checked plan is a plan, up to faults that other checks name
-		return finding{bound: new(big.Rat).Set(threshold)}, ""
+		return finding{bound: new(exact.Rat).Set(threshold)}, ""
 	}
 	f.bound = sub(lp.objective, m.leeway(lp))
 	if f.bound.Cmp(threshold) >= 0 {
@@ -99,12 +99,12 @@ func (r *Report) look(m *model, lp relaxed, threshold *big.Rat, o Options) (f fi
 	if m.integrality == capacity.Relaxed {
 		f.better = &selection{vms: lp.load, objective: lp.objective}
 		for _, h := range lp.jobs {
-			jobs, _ := h.Float64()
+			jobs := h.Float()
 			f.better.jobs = append(f.better.jobs, jobs)
 		}
 		return f, ""
 	}
-	lp.objective = f.bound
+	lp.objective = new(exact.Rat).Round(f.bound, finePlaces, false)
 	s, why := m.choices(lp, threshold)
 	if s == nil {
 		return f, why
@@ -122,7 +122,7 @@ func (r *Report) look(m *model, lp relaxed, threshold *big.Rat, o Options) (f fi
 
 // leeway returns the amount by which the linear program's cost may exceed a plan's, because plans may use the
 // tolerances of deadlines and of irrational gammas.
-func (m *model) leeway(lp relaxed) *big.Rat {
+func (m *model) leeway(lp relaxed) *exact.Rat {
 	if m.integrality == capacity.Relaxed {
 		return zero()
 	}
@@ -136,14 +136,14 @@ func (m *model) leeway(lp relaxed) *big.Rat {
 		if m.integrality == capacity.Executable {
 			share = mul(c.low, sub(quo(c.tolerant(), c.slack), whole(1)))
 		}
-		sum.Add(sum, mul(c.max, larger(zero(), onGrid(share, fineGrid, true))))
+		sum.Add(sum, mul(c.max, larger(zero(), new(exact.Rat).Round(share, finePlaces, true))))
 	}
 	return sum.Mul(sum, lp.low)
 }
 
 func (m *model) describe(s *selection) *Better {
 	b := &Better{Objective: amountOf(s.objective), Jobs: s.jobs}
-	b.VMs, _ = s.vms.Float64()
+	b.VMs = s.vms.Float()
 	for _, o := range s.options {
 		b.Jobs = append(b.Jobs, float64(o.jobs))
 	}
@@ -195,7 +195,7 @@ func (m *model) integer(pl capacity.Plan, a answer, lp relaxed, b bill) []string
 		high.Add(high, h)
 	}
 	smallest := larger(zero(), sub(upTo(low, executable.spare(-1)), vms))
-	highest := larger(zero(), sub(new(big.Rat).SetInt(Ceil(high)), vms))
+	highest := larger(zero(), sub(new(exact.Rat).SetInt(high.Ceil()), vms))
 	if !executable.packs(sizes, add(vms, highest)) {
 		return f // slots of odd sizes may take more VMs than their sum
 	}
@@ -220,7 +220,7 @@ func (r *Report) integerProgram(m *model, pl capacity.Plan, b bill, o Options) [
 		return f
 	}
 	tolerance := add(add(smallest, smallest), b.noise())
-	below := func(m *model, threshold *big.Rat) (found, sure bool) {
+	below := func(m *model, threshold *exact.Rat) (found, sure bool) {
 		lp := m.relax(zero())
 		if !lp.feasible {
 			return false, true

@@ -5,12 +5,13 @@ import (
 	"slices"
 
 	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/proof/exact"
 )
 
 // packs reports whether the slots of a selection fit on the given number of VMs. Shares of VMs only add up if slots
 // of different sizes fill one. So it first sets up VMs full of one size, then tries the few remaining slots in all
 // ways.
-func (m *model) packs(chosen []option, vms *big.Rat) bool {
+func (m *model) packs(chosen []option, vms *exact.Rat) bool {
 	if m.integrality != capacity.Executable || m.dedicated {
 		return true // one class alone fits the ceiling of its size
 	}

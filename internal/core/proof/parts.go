@@ -2,9 +2,9 @@ package proof
 
 import (
 	"math"
-	"math/big"
 
 	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/proof/exact"
 )
 
 // Plans of arrivals divide a job into a power of two of parts. Each has a slot of every kind that the job uses, or a quarter
@@ -36,7 +36,7 @@ func Parts(p *capacity.Problem, class int) int64 {
 }
 
 // isMoney reports whether an amount of money says a fraction exactly.
-func isMoney(x *big.Rat) bool { return amountOf(x).Rat().Cmp(x) == 0 }
+func isMoney(x *exact.Rat) bool { return amount(amountOf(x).Decimal).Cmp(x) == 0 }
 
 // slotsOfAJob returns the fewest slots of any kind that one job uses on the least VMs. With κ = √(A/c_M) + √(B/c_R) those are
 // √(A·c_M)·κ/slack map slots and √(B·c_R)·κ/slack reduce slots.

@@ -1,11 +1,11 @@
 package proof
 
 import (
-	"math/big"
 	"slices"
 
 	"example.org/headroom/internal/core/capacity"
 	"example.org/headroom/internal/core/money"
+	"example.org/headroom/internal/core/proof/exact"
 )
 
 // NotChecked lists the contents of plans that no check covers.
@@ -91,7 +91,7 @@ func (m *model) budgetWorth(x capacity.Prices, lp relaxed) []string {
 		f.addf("prices/budget is missing: the problem has a budget for VMs.")
 		return f
 	}
-	var next *big.Rat // the cheapest price of VMs that the budget does not cover
+	var next *exact.Rat // the cheapest price of VMs that the budget does not cover
 	for _, s := range m.supply {
 		full := m.problem.Supply.OnDemand.Quota
 		if s.contract >= 0 {
@@ -189,8 +189,8 @@ func (f *fleet) flips(pl capacity.Plan) []string {
 
 // cheapest returns the worth of a job's VMs on the type where they cost least, with one VM less and one more; high is
 // nil if there are no more. slack is the amount by which the plan's figures may differ.
-func (f *fleet) cheapest(i int, prices *capacity.Prices) (low, high, slack *big.Rat) {
-	lowest := func(to **big.Rat, x *big.Rat) {
+func (f *fleet) cheapest(i int, prices *capacity.Prices) (low, high, slack *exact.Rat) {
+	lowest := func(to **exact.Rat, x *exact.Rat) {
 		if *to == nil || less(x, *to) {
 			*to = x
 		}
@@ -220,11 +220,11 @@ func (f *fleet) cheapest(i int, prices *capacity.Prices) (low, high, slack *big.
 
 // penaltyFlip checks the penalty that changes a decision. If all jobs of the class run, it is the savings of a job's
 // VMs with one less. If only the promised ones run, it is their cost with one more.
-func (f *fleet) penaltyFlip(all *faults, i int, stated *capacity.ClassPlan, jobs float64, low, high, slack *big.Rat) {
+func (f *fleet) penaltyFlip(all *faults, i int, stated *capacity.ClassPlan, jobs float64, low, high, slack *exact.Rat) {
 	c, shown := &f.classes[i], stated.Flips.Penalty
 	open := !c.impossible && low != nil && less(c.min, c.max)
 	near := 1e-7 * (1 + float(c.max))
-	flips := func(decided bool, at *big.Rat) bool {
+	flips := func(decided bool, at *exact.Rat) bool {
 		return open && decided && at != nil && (shown == nil || abs(sub(amount(shown.Decimal), at)).Cmp(slack) <= 0)
 	}
 	highest, lowest := float(c.max), float(c.min)

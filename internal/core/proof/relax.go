@@ -1,44 +1,44 @@
 package proof
 
 import (
-	"math/big"
 	"slices"
 
 	"example.org/headroom/internal/core/capacity"
 	"example.org/headroom/internal/core/money"
+	"example.org/headroom/internal/core/proof/exact"
 )
 
 // relaxed is the linear program's answer (paper P2 without whole numbers), exact up to the grid of gamma.
 type relaxed struct {
 	feasible  bool
-	jobs      []*big.Rat
-	load      *big.Rat // VMs needed
-	objective *big.Rat
-	low, high *big.Rat // the price of one VM of capacity: one less, one more; high nil if there is no more
+	jobs      []*exact.Rat
+	load      *exact.Rat // VMs needed
+	objective *exact.Rat
+	low, high *exact.Rat // the price of one VM of capacity: one less, one more; high nil if there is no more
 }
 
 // relax solves the linear program by its closed form: promised jobs first, then classes by descending penalty a VM,
 // each as long as the next VM costs less. further is a demand in addition to the classes' (negative: free VMs), which
 // gives the prices' one-sided limits.
-func (m *model) relax(further *big.Rat) relaxed {
-	r := relaxed{load: zero(), jobs: make([]*big.Rat, len(m.classes)), objective: new(big.Rat).Set(m.fixed)}
+func (m *model) relax(further *exact.Rat) relaxed {
+	r := relaxed{load: zero(), jobs: make([]*exact.Rat, len(m.classes)), objective: new(exact.Rat).Set(m.fixed)}
 	supply := m.supply
 	if further.Sign() < 0 {
 		supply = append([]source{{price: zero(), vms: abs(further)}}, supply...)
 	}
-	used := make([]*big.Rat, len(supply))
+	used := make([]*exact.Rat, len(supply))
 	for k := range used {
 		used[k] = zero()
 	}
 	at := 0
-	room := func() *big.Rat { return sub(supply[at].vms, used[at]) } // if it is limited
-	next := func() bool {                                            // moves to the cheapest source with room
+	room := func() *exact.Rat { return sub(supply[at].vms, used[at]) } // if it is limited
+	next := func() bool {                                              // moves to the cheapest source with room
 		for at < len(supply) && !supply[at].unlimited && room().Sign() <= 0 {
 			at++
 		}
 		return at < len(supply)
 	}
-	take := func(n *big.Rat) {
+	take := func(n *exact.Rat) {
 		used[at].Add(used[at], n)
 		r.objective.Add(r.objective, mul(n, supply[at].price))
 	}
@@ -48,7 +48,7 @@ func (m *model) relax(further *big.Rat) relaxed {
 		if c.impossible && c.min.Sign() > 0 {
 			return r
 		}
-		r.jobs[i] = new(big.Rat).Set(c.min)
+		r.jobs[i] = new(exact.Rat).Set(c.min)
 		r.load.Add(r.load, mul(c.low, c.min))
 		r.objective.Sub(r.objective, mul(c.penalty, c.min))
 	}
@@ -96,7 +96,7 @@ func (m *model) relax(further *big.Rat) relaxed {
 }
 
 // prices finds the price of one VM of capacity less and of one more: what is used last, and what is free first.
-func (r *relaxed) prices(m *model, supply []source, used []*big.Rat) {
+func (r *relaxed) prices(m *model, supply []source, used []*exact.Rat) {
 	r.low = zero()
 	for k, s := range supply {
 		if used[k].Sign() > 0 {
@@ -111,29 +111,28 @@ func (r *relaxed) prices(m *model, supply []source, used []*big.Rat) {
 		if c.impossible || c.low.Sign() == 0 {
 			continue
 		}
-		worth := quo(c.penalty, c.low)
-		if less(r.jobs[i], c.max) {
-			r.low = larger(r.low, worth)
+		if less(r.jobs[i], c.max) && less(mul(r.low, c.low), c.penalty) {
+			r.low = quo(c.penalty, c.low)
 		}
-		if less(c.min, r.jobs[i]) {
-			r.cheaper(worth)
+		if less(c.min, r.jobs[i]) && (r.high == nil || less(c.penalty, mul(r.high, c.low))) {
+			r.high = quo(c.penalty, c.low)
 		}
 	}
 }
 
 // hairOf returns the amount of these VMs that plans may lack.
-func (m *model) hairOf(vms *big.Rat) *big.Rat {
+func (m *model) hairOf(vms *exact.Rat) *exact.Rat {
 	return larger(m.spare(-1), mul(relative, add(whole(1), vms)))
 }
 
-func (r *relaxed) cheaper(price *big.Rat) {
+func (r *relaxed) cheaper(price *exact.Rat) {
 	if r.high == nil || less(price, r.high) {
 		r.high = price
 	}
 }
 
 // magnitude returns the size of the amounts whose difference is the objective.
-func (m *model) magnitude(r relaxed) *big.Rat {
+func (m *model) magnitude(r relaxed) *exact.Rat {
 	sum := abs(r.objective)
 	for i := range m.classes {
 		sum.Add(sum, mul(m.classes[i].penalty, r.jobs[i]))
@@ -225,7 +224,7 @@ func (m *model) prices(x capacity.Prices, lp relaxed) []string {
 
 func (m *model) pricesAt(x capacity.Prices, lp relaxed) []string {
 	var f faults
-	same := func(shown money.Amount, exact *big.Rat) bool {
+	same := func(shown money.Amount, exact *exact.Rat) bool {
 		return abs(sub(amount(shown.Decimal), exact)).Cmp(add(halfUnit, mul(relative, exact))) <= 0
 	}
 	if !same(x.Capacity.Low, lp.low) {

@@ -5,7 +5,10 @@ import (
 	"iter"
 	"math"
 	"math/big"
+	"math/bits"
 	"slices"
+
+	"example.org/headroom/internal/core/proof/exact"
 )
 
 // state is a selection of options for the first classes, represented by its last one.
@@ -16,7 +19,7 @@ type state struct {
 
 // finding is the result of a search for a plan cheaper than a threshold.
 type finding struct {
-	bound  *big.Rat // no plan costs less; at least the threshold if there is none below it
+	bound  *exact.Rat // no plan costs less; at least the threshold if there is none below it
 	better *selection
 	doubt  bool // a cheaper plan exists with stretched tolerances, but not certainly
 	states int
@@ -26,16 +29,16 @@ type finding struct {
 type selection struct {
 	options   []option // by class; jobs alone if they are not whole
 	jobs      []float64
-	vms       *big.Rat
-	objective *big.Rat
+	vms       *exact.Rat
+	objective *exact.Rat
 }
 
 // search looks for a plan that costs less than the threshold, by dynamic programming over the classes. Of two
 // selections for the same classes it drops the heavier one unless it is cheaper. It also drops one whose bound and
 // regrets reach the threshold. States dropped for lack of room lower the bound.
-func (m *model) search(s *choices, threshold *big.Rat, nodes int) finding {
+func (m *model) search(s *choices, threshold *exact.Rat, nodes int) finding {
 	target := mul(sub(threshold, m.fixed), s.scale)
-	limit := Ceil(target)
+	limit := target.Ceil()
 	f := finding{bound: add(s.bound, m.fixed)}
 	if f.bound.Cmp(threshold) >= 0 {
 		return f
@@ -48,24 +51,32 @@ func (m *model) search(s *choices, threshold *big.Rat, nodes int) finding {
 	layers := [][]state{{{weight: base.weight, cost: base.cost}}}
 	cut := int64(math.MaxInt64) // smallest regret of a state dropped for lack of room
 	room, grain := max(256, nodes/max(1, len(open))), budget/1024+1
-	for _, ch := range open {
-		before := layers[len(layers)-1]
-		next := make([]state, 0, min(len(before)*len(ch.options), 4*room))
-		for p, st := range before {
-			for k := range ch.options {
-				o := &ch.options[k]
-				if r := st.regret + o.regret; r < budget {
-					next = append(next, state{st.weight + o.weight, st.cost + o.cost, r, int32(p), int32(k)})
+	var made []state // used again for each class
+	for i := range open {
+		before, options := layers[len(layers)-1], open[i].options
+		extend := func(below int64) {
+			made = made[:0]
+			for p, st := range before {
+				for k := range options {
+					o := &options[k]
+					if r := st.regret + o.regret; r < below {
+						made = append(made, state{st.weight + o.weight, st.cost + o.cost, r, int32(p), int32(k)})
+					}
+				}
+				if len(made) > 16*room {
+					made, cut = trim(undominated(made), room, grain, cut)
 				}
 			}
-			if len(next) > 16*room {
-				next, cut = trim(undominated(next), room, grain, cut)
-			}
+			made = undominated(made)
 		}
-		next, cut = trim(undominated(next), room, grain, cut)
+		likely := lowest(before, options, budget, 2*room)
+		if extend(likely); likely < budget && len(made) <= room {
+			extend(budget)
+		}
+		made, cut = trim(made, room, grain, cut)
 		m.rest()
-		f.states += len(next)
-		layers = append(layers, next)
+		f.states += len(made)
+		layers = append(layers, slices.Clone(made))
 	}
 	ends := slices.Values(layers[len(layers)-1])
 	f.better, f.doubt = m.finish(s, open, threshold, ends, func(at, layer int) (option, parent int) {
@@ -87,7 +98,7 @@ func (m *model) search(s *choices, threshold *big.Rat, nodes int) finding {
 	case cut >= budget:
 		f.bound = threshold
 	default:
-		reached := quo(new(big.Rat).SetInt64(s.rootCost+cut), s.scale)
+		reached := quo(new(exact.Rat).SetInt64(s.rootCost+cut), s.scale)
 		f.bound = larger(f.bound, smaller(threshold, add(reached, m.fixed)))
 	}
 	return f
@@ -128,6 +139,28 @@ func (s *choices) reduce(budget int64) (base state, open []choice) {
 	return base, open
 }
 
+// lowest returns a regret, at most budget, below which there are at least so many of the states that follow others.
+func lowest(before []state, options []option, budget int64, enough int) int64 {
+	if len(before)*len(options) <= enough {
+		return budget
+	}
+	var counts [1024]int
+	shift := max(0, bits.Len64(uint64(budget))-10)
+	for _, st := range before {
+		for k := range options {
+			if r := st.regret + options[k].regret; r < budget {
+				counts[r>>shift]++
+			}
+		}
+	}
+	for k, n := range counts {
+		if enough -= n; enough <= 0 {
+			return min(budget, int64(k+1)<<shift)
+		}
+	}
+	return budget
+}
+
 // undominated keeps of any two states the lighter and cheaper one, by ascending weight.
 func undominated(states []state) []state {
 	slices.SortFunc(states, func(x, y state) int {
@@ -150,24 +183,38 @@ func undominated(states []state) []state {
 	return kept
 }
 
-// trim keeps the states of smallest regret, at most room of them. Among near equals (by grain) the choice is
-// scattered, so that many weights survive to fill the VMs.
+// trim keeps the states of smallest regret, at most room of them, by ascending weight as they come. Among near equals (by
+// grain) the choice is scattered, so that many weights survive to fill the VMs.
 func trim(states []state, room int, grain, cut int64) ([]state, int64) {
 	if len(states) <= room {
 		return states, cut
 	}
-	slices.SortFunc(states, func(x, y state) int {
-		if a, b := x.regret/grain, y.regret/grain; a != b {
-			return cmp.Compare(a, b)
-		}
-		return cmp.Compare(scattered(x.weight), scattered(y.weight))
-	})
-	for _, st := range states[room:] {
-		cut = min(cut, st.regret)
+	most := slices.MaxFunc(states, func(x, y state) int { return cmp.Compare(x.regret, y.regret) }).regret
+	counts := make([]int, 1+most/grain)
+	for _, st := range states {
+		counts[st.regret/grain]++
 	}
-	states = states[:room]
-	slices.SortFunc(states, func(x, y state) int { return cmp.Compare(x.weight, y.weight) })
-	return states, cut
+	last, left := int64(0), room // the grain of which only some have room
+	for counts[last] <= left {
+		left -= counts[last]
+		last++
+	}
+	var order []uint64
+	for _, st := range states {
+		if st.regret/grain == last {
+			order = append(order, scattered(st.weight))
+		}
+	}
+	slices.Sort(order)
+	kept := states[:0]
+	for _, st := range states {
+		if of := st.regret / grain; of < last || of == last && scattered(st.weight) < order[left] {
+			kept = append(kept, st)
+		} else {
+			cut = min(cut, st.regret)
+		}
+	}
+	return kept, cut
 }
 
 // scattered permutes 64-bit numbers in a fixed way without a pattern.
@@ -179,13 +226,13 @@ func scattered(n int64) uint64 {
 // finish rents VMs for the complete selections and takes the cheapest that is below the threshold and can certainly
 // be carried out. doubt means that some are below it and none is certain. back returns the option and the parent of a
 // state, by its place in a layer.
-func (m *model) finish(s *choices, open []choice, threshold *big.Rat, states iter.Seq[state], back func(at, layer int) (option, parent int)) (better *selection, doubt bool) {
+func (m *model) finish(s *choices, open []choice, threshold *exact.Rat, states iter.Seq[state], back func(at, layer int) (option, parent int)) (better *selection, doubt bool) {
 	type complete struct {
 		cost int64
 		at   int
 	}
 	var ends []complete
-	limit, k := Ceil(mul(sub(threshold, m.fixed), s.scale)), -1
+	limit, k := mul(sub(threshold, m.fixed), s.scale).Ceil(), -1
 	for st := range states {
 		k++
 		if st.cost == math.MaxInt64 {

@@ -1,9 +1,8 @@
 package proof
 
 import (
-	"math/big"
-
 	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/proof/exact"
 )
 
 // answer holds a plan's classes in exact numbers.
@@ -11,11 +10,11 @@ type answer []part
 
 // part holds one class's numbers.
 type part struct {
-	jobs, refused *big.Rat
+	jobs, refused *exact.Rat
 	slots         bool // given; then maps and reduces hold them
-	maps, reduces *big.Rat
-	need          *big.Rat // smallest number of VMs that the jobs need
-	noise         *big.Rat // error of need in floating point
+	maps, reduces *exact.Rat
+	need          *exact.Rat // smallest number of VMs that the jobs need
+	noise         *exact.Rat // error of need in floating point
 }
 
 // read turns a plan whose shape is right into exact numbers.
@@ -90,8 +89,8 @@ func (m *model) shapeOf(f *faults, c *class, stated *capacity.ClassPlan) {
 }
 
 // verdict returns the verdict on a class with this number of admitted jobs.
-func (c *class) verdict(jobs, slack *big.Rat) capacity.Verdict {
-	is := func(n *big.Rat) bool { return abs(sub(jobs, n)).Cmp(slack) <= 0 }
+func (c *class) verdict(jobs, slack *exact.Rat) capacity.Verdict {
+	is := func(n *exact.Rat) bool { return abs(sub(jobs, n)).Cmp(slack) <= 0 }
 	switch {
 	case c.impossible:
 		return capacity.VerdictImpossible
@@ -134,7 +133,7 @@ func (m *model) conversion(pl capacity.Plan, a answer) []string {
 }
 
 // roundUp returns the whole VMs that a class alone on its VMs needs.
-func (m *model) roundUp(i int, x part) *big.Rat {
+func (m *model) roundUp(i int, x part) *exact.Rat {
 	if m.integrality == capacity.Relaxed {
 		return x.need
 	}
@@ -143,7 +142,7 @@ func (m *model) roundUp(i int, x part) *big.Rat {
 
 // spare returns the part of the VMs of class i, or of all for -1, that may be lacking. It is zero if every need is
 // known exactly; ratios of more than nine places are not.
-func (m *model) spare(i int) *big.Rat {
+func (m *model) spare(i int) *exact.Rat {
 	for k := range m.classes {
 		c := &m.classes[k]
 		if (i < 0 || k == i) && (m.integrality == capacity.Integer && !c.given || m.integrality != capacity.Relaxed && c.long) {
@@ -154,6 +153,6 @@ func (m *model) spare(i int) *big.Rat {
 }
 
 // upTo returns the whole number of VMs for a load, which may exceed them by slack.
-func upTo(load, slack *big.Rat) *big.Rat {
-	return new(big.Rat).SetInt(Ceil(larger(zero(), sub(load, slack))))
+func upTo(load, slack *exact.Rat) *exact.Rat {
+	return new(exact.Rat).SetInt(larger(zero(), sub(load, slack)).Ceil())
 }

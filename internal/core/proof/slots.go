@@ -5,6 +5,8 @@ import (
 	"math/big"
 
 	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/money"
+	"example.org/headroom/internal/core/proof/exact"
 )
 
 // slotting is a whole number of map and reduce slots for a class's jobs.
@@ -14,7 +16,7 @@ type slotting struct{ maps, reduces int64 }
 // counts, and without it.
 type fit struct {
 	slots     slotting
-	low, high *big.Rat
+	low, high *exact.Rat
 }
 
 // fit finds the slots for a number of jobs. Problems that differ elsewhere ask for the same numbers again and again.
@@ -41,10 +43,10 @@ func (c *class) fit(jobs int64, steps *int) (f fit, ok bool) {
 }
 
 // slots finds the fewest VMs' worth of whole slots on which these jobs finish in time. With a = A·h/F and b = B·h/F
-// the deadline reads a/s_M + b/s_R <= 1, so s_M > a needs s_R = Ceil(b·s_M/(s_M-a)). Without that rounding the VMs
+// the deadline reads a/s_M + b/s_R <= 1, so s_M > a needs s_R = ceil(b·s_M/(s_M-a)). Without that rounding the VMs
 // are a convex function of s_M. It walks both ways from any start until this function, which never exceeds the true
 // cost, reaches the best cost seen. It returns false if the numbers are beyond reason or the steps are used up.
-func (c *class) slots(jobs int64, slack *big.Rat, steps *int) (slotting, bool) {
+func (c *class) slots(jobs int64, slack *exact.Rat, steps *int) (slotting, bool) {
 	if jobs == 0 {
 		return slotting{}, true
 	}
@@ -69,10 +71,10 @@ func (c *class) slots(jobs int64, slack *big.Rat, steps *int) (slotting, bool) {
 		return slotting{}, false
 	}
 	if a.Sign() == 0 {
-		return slotting{minMap, max(minReduce, Ceil(b).Int64())}, true
+		return slotting{minMap, max(minReduce, b.Ceil().Int64())}, true
 	}
 	if b.Sign() == 0 {
-		return slotting{max(minMap, Ceil(a).Int64()), minReduce}, true
+		return slotting{max(minMap, a.Ceil().Int64()), minReduce}, true
 	}
 	// a = p/d, b = q/d, and slots cost x and y if a VM costs lcm.
 	d := new(big.Int).Mul(a.Denom(), b.Denom())
@@ -80,9 +82,9 @@ func (c *class) slots(jobs int64, slack *big.Rat, steps *int) (slotting, bool) {
 	q := new(big.Int).Mul(b.Num(), a.Denom())
 	x, y := lcm/c.perMap, lcm/c.perReduce
 
-	first := max(minMap, floor(a).Int64()+1)
-	fa, _ := a.Float64()
-	fb, _ := b.Float64()
+	first := max(minMap, a.Floor().Int64()+1)
+	fa := a.Float()
+	fb := b.Float()
 	start := max(first, int64(fa+math.Sqrt(fa*fb*float64(c.perMap)/float64(c.perReduce))))
 	var best slotting
 	cost := int64(math.MaxInt64)
@@ -140,18 +142,18 @@ func gcd(x, y int64) int64 {
 }
 
 // tolerant returns the largest slack that is still accepted, which a lower bound must use.
-func (c *class) tolerant() *big.Rat { return sub(c.latest(), c.plan.c) }
+func (c *class) tolerant() *exact.Rat { return sub(c.latest(), c.plan.c) }
 
 // needs returns the VMs for this number of a class's jobs: at least low, and certainly no more than high, which
 // differ by tolerances alone. Slots are those of high, for executable plans.
-func (m *model) needs(i int, jobs int64) (low, high *big.Rat, s slotting, ok bool) {
+func (m *model) needs(i int, jobs int64) (low, high *exact.Rat, s slotting, ok bool) {
 	c := &m.classes[i]
 	h := whole(jobs)
 	switch {
 	case c.impossible && jobs > 0:
 		return nil, nil, s, false
 	case c.given: // plans may hold more than nine places rounded up
-		low, high = mul(c.low, h), mul(onGrid(c.low, big.NewInt(1e9), true), h)
+		low, high = mul(c.low, h), mul(new(exact.Rat).Round(c.low, money.Places, true), h)
 	case m.integrality == capacity.Executable:
 		f, ok := c.fit(jobs, &m.steps)
 		if !ok {
@@ -169,7 +171,7 @@ func (m *model) needs(i int, jobs int64) (low, high *big.Rat, s slotting, ok boo
 }
 
 // lacking returns the largest part of VMs shared by all that may be lacking, and the certain one.
-func (m *model) lacking() (limit, surely *big.Rat) {
+func (m *model) lacking() (limit, surely *exact.Rat) {
 	if m.dedicated {
 		return zero(), zero() // the needs are whole already
 	}

@@ -1,9 +1,8 @@
 package proof
 
 import (
-	"math/big"
-
 	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/proof/exact"
 )
 
 // capacity checks that the classes' needs fit the rented VMs.
@@ -44,7 +43,7 @@ func (m *model) rental(pl capacity.Plan) []string {
 	if m.integrality == capacity.Relaxed {
 		slack = mul(relative, add(whole(1), abs(number(pl.VMs.Total))))
 	}
-	taken := func(name string, vms float64) *big.Rat {
+	taken := func(name string, vms float64) *exact.Rat {
 		x := number(vms)
 		if x.Sign() < 0 || m.integrality != capacity.Relaxed && !x.IsInt() {
 			f.addf("%v VMs cannot be rented from %s.", vms, name)
@@ -56,7 +55,7 @@ func (m *model) rental(pl capacity.Plan) []string {
 		f.addf("The problem has %s, the plan %d.", count(len(contracts), "contract", "contracts"), len(pl.VMs.Contracts))
 		return f
 	}
-	used := make(map[string]*big.Rat, len(contracts))
+	used := make(map[string]*exact.Rat, len(contracts))
 	reserved := zero()
 	for k, u := range pl.VMs.Contracts {
 		if u.Name != contracts[k].Name {
@@ -68,7 +67,7 @@ func (m *model) rental(pl capacity.Plan) []string {
 		used[u.Name] = taken("contract "+u.Name, u.Used)
 		reserved.Add(reserved, used[u.Name])
 	}
-	order := make([]*big.Rat, 0, len(m.supply)) // in the order of m.supply, cheapest first
+	order := make([]*exact.Rat, 0, len(m.supply)) // in the order of m.supply, cheapest first
 	for _, s := range m.supply {
 		if s.contract < 0 {
 			order = append(order, taken("on-demand", pl.VMs.OnDemand))
@@ -119,8 +118,8 @@ func (m *model) sourceName(s source) string {
 
 // rent returns the cost of the cheapest n VMs a period, including contracts billed always; false if there are not
 // that many.
-func (m *model) rent(n *big.Rat) (*big.Rat, bool) {
-	cost, left := new(big.Rat).Set(m.fixed), new(big.Rat).Set(n)
+func (m *model) rent(n *exact.Rat) (*exact.Rat, bool) {
+	cost, left := new(exact.Rat).Set(m.fixed), new(exact.Rat).Set(n)
 	for _, s := range m.supply {
 		if left.Sign() <= 0 {
 			break
@@ -136,7 +135,7 @@ func (m *model) rent(n *big.Rat) (*big.Rat, bool) {
 }
 
 // existing returns the number of VMs; false if it is unlimited.
-func (m *model) existing() (*big.Rat, bool) {
+func (m *model) existing() (*exact.Rat, bool) {
 	sum := zero()
 	for _, s := range m.supply {
 		if s.unlimited {

@@ -5,6 +5,7 @@ import (
 	"math/big"
 
 	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/proof/exact"
 	"example.org/headroom/internal/core/proof/supply"
 )
 
@@ -17,7 +18,7 @@ type Timetable struct {
 	Budgets []TimedBudget
 
 	known  map[slotsOf]slotResult // classes of one name are alike but for their window
-	fewest map[slotsOf]*big.Rat
+	fewest map[slotsOf]*exact.Rat
 }
 
 // TimedType is a type of VMs over the hours. Its name is empty where there is one kind of VM.
@@ -55,8 +56,8 @@ type TimedClass struct {
 	Earlier  []*big.Rat // arrivals in the hours before, the last first, of a class without a window
 	Penalty  *big.Rat   // of a refused execution
 
-	load [][]*big.Rat // of an execution without a window, by type and hour, and nil where it runs on no VMs of a type; set by Check
-	run  []*big.Rat   // its hours, by type
+	load [][]*exact.Rat // of an execution without a window, by type and hour, and nil where it runs on no VMs of a type; set by Check
+	run  []*exact.Rat   // its hours, by type
 
 	promised []int64 // by hour, arrivals that may not be refused; set by Check
 }
@@ -70,7 +71,7 @@ type slotsOf struct {
 }
 
 type slotResult struct {
-	vms   *big.Rat
+	vms   *exact.Rat
 	fault string
 }
 
@@ -98,7 +99,7 @@ func (t *Timetable) Check(starts []TimedStart, earlier []int) (sum TimedTotals, 
 	sum, load, faults := t.place(starts, earlier)
 	rented := make([]*big.Rat, t.hours())
 	for h := range rented {
-		rented[h] = zero()
+		rented[h] = new(big.Rat)
 	}
 	for v := range t.Types {
 		vms := make([]int64, t.hours())
@@ -123,19 +124,19 @@ func (t *Timetable) Check(starts []TimedStart, earlier []int) (sum TimedTotals, 
 			faults = append(faults, fmt.Sprintf("start %d, of %q: it is refused, and all are promised", i, t.Classes[s.Class].Class.Name))
 		}
 	}
-	sum.Bound = t.bound()
+	sum.Bound = t.bound().Rat()
 	return sum, append(faults, t.beyond(rented)...)
 }
 
 // beyond says which budgets hours are above that cost so much.
 func (t *Timetable) beyond(rented []*big.Rat) (faults []string) {
 	for i := range t.Budgets {
-		b, sum := &t.Budgets[i], zero()
+		b, sum := &t.Budgets[i], new(big.Rat)
 		for _, cost := range rented[b.From:b.Until] {
 			sum.Add(sum, cost)
 		}
-		if less(b.Most, sum) {
-			faults = append(faults, fmt.Sprintf("hours %d to %d cost %s, and their budget is %s", b.From, b.Until, short(sum), short(b.Most)))
+		if b.Most.Cmp(sum) < 0 {
+			faults = append(faults, fmt.Sprintf("hours %d to %d cost %s, and their budget is %s", b.From, b.Until, sum.FloatString(9), b.Most.FloatString(9)))
 		}
 	}
 	return faults
@@ -144,9 +145,9 @@ func (t *Timetable) beyond(rented []*big.Rat) (faults []string) {
 // starting returns what the starts of VMs cost.
 func (t *TimedType) starting(vms []int64) *big.Rat {
 	if t.Starts == nil {
-		return zero()
+		return new(big.Rat)
 	}
-	return mul(t.Starts.Price, whole(t.Starts.Count(vms)))
+	return new(big.Rat).Mul(t.Starts.Price, new(big.Rat).SetInt64(t.Starts.Count(vms)))
 }
 
 // CheckFewest is Check on the fewest VMs that the starts need.
@@ -166,7 +167,7 @@ func (t *Timetable) Bound() *big.Rat {
 		t.Classes[k].settle(t)
 		t.Classes[k].promise(t.hours())
 	}
-	return t.bound()
+	return t.bound().Rat()
 }
 
 func (t *Timetable) ofType(v int) string {
@@ -186,7 +187,7 @@ func (t *Timetable) CheckAtOnce(starts []TimedStart, earlier []int) (sum TimedTo
 	}
 	rented := make([]*big.Rat, t.hours())
 	for h := range rented {
-		rented[h] = zero()
+		rented[h] = new(big.Rat)
 	}
 	for v := range sum.VMs {
 		sum.Rented.Add(sum.Rented, t.Types[v].starting(sum.VMs[v]))
@@ -205,7 +206,7 @@ func (t *Timetable) CheckAtOnce(starts []TimedStart, earlier []int) (sum TimedTo
 func (t *Timetable) hours() int { return len(t.Types[0].Hours) }
 
 // place puts starts into their hours: the load of each by type, the fewest VMs for it, and what refusals count with.
-func (t *Timetable) place(starts []TimedStart, earlier []int) (sum TimedTotals, load [][]*big.Rat, faults []string) {
+func (t *Timetable) place(starts []TimedStart, earlier []int) (sum TimedTotals, load [][]*exact.Rat, faults []string) {
 	wrong := func(format string, values ...any) {
 		if len(faults) < 20 {
 			faults = append(faults, fmt.Sprintf(format, values...))
@@ -215,7 +216,7 @@ func (t *Timetable) place(starts []TimedStart, earlier []int) (sum TimedTotals, 
 		t.Classes[k].settle(t)
 		t.Classes[k].promise(t.hours())
 	}
-	sum = TimedTotals{zero(), zero(), zero(), nil}
+	sum = TimedTotals{new(big.Rat), new(big.Rat), new(big.Rat), nil}
 	load, faults = t.hold(earlier)
 	left, refused := make([][]int64, len(t.Classes)), make([][]int64, len(t.Classes))
 	for k := range t.Classes {
@@ -229,7 +230,7 @@ func (t *Timetable) place(starts []TimedStart, earlier []int) (sum TimedTotals, 
 		left[s.Class][s.Arrived] -= s.Jobs
 		c := &t.Classes[s.Class]
 		if s.Hours == 0 {
-			sum.Refused.Add(sum.Refused, mul(c.Penalty, whole(s.Jobs)))
+			sum.Refused.Add(sum.Refused, new(big.Rat).Mul(c.Penalty, new(big.Rat).SetInt64(s.Jobs)))
 			if refused[s.Class][s.Arrived] += s.Jobs; s.Arrived < len(c.promised) && refused[s.Class][s.Arrived] > c.Arrivals[s.Arrived]-c.promised[s.Arrived] {
 				wrong("start %d, of %q: promised executions are refused", i, c.Class.Name)
 			}
@@ -262,7 +263,7 @@ func (t *Timetable) place(starts []TimedStart, earlier []int) (sum TimedTotals, 
 	for v := range load {
 		sum.VMs = append(sum.VMs, nil)
 		for _, x := range load[v] {
-			sum.VMs[v] = append(sum.VMs[v], Ceil(x).Int64())
+			sum.VMs[v] = append(sum.VMs[v], x.Ceil().Int64())
 		}
 		if of := &t.Types[v]; of.Starts != nil {
 			of.Starts.Stay(of.Hours, sum.VMs[v])
@@ -283,15 +284,15 @@ func (t *Timetable) on(c *capacity.Class, v int) class {
 }
 
 // heldNoise is how many VM-hours may be held of any type, because a plan that holds so few tells none.
-var heldNoise = big.NewRat(1, 1e6)
+var heldNoise = exact.New(1, 1e6)
 
 // hold adds up the VMs by type and hour of executions that started before.
-func (t *Timetable) hold(earlier []int) (all [][]*big.Rat, faults []string) {
+func (t *Timetable) hold(earlier []int) (all [][]*exact.Rat, faults []string) {
 	for v := range t.Types {
-		all = append(all, make([]*big.Rat, t.hours()))
+		all = append(all, make([]*exact.Rat, t.hours()))
 		for h := range all[v] {
 			if all[v][h] = zero(); h < len(t.Types[v].Held) {
-				all[v][h].Add(all[v][h], t.Types[v].Held[h])
+				all[v][h].Add(all[v][h], exact.Of(t.Types[v].Held[h]))
 			}
 		}
 	}
@@ -329,11 +330,11 @@ func (t *Timetable) hold(earlier []int) (all [][]*big.Rat, faults []string) {
 }
 
 // earlier returns the VMs of a type that executions which arrived earlier hold in an hour.
-func (c *TimedClass) earlier(v, hour int) *big.Rat {
+func (c *TimedClass) earlier(v, hour int) *exact.Rat {
 	sum := zero()
 	for ago, n := range c.Earlier {
 		if at := hour + ago + 1; at < len(c.load[v]) {
-			sum.Add(sum, mul(n, c.load[v][at]))
+			sum.Add(sum, mul(exact.Of(n), c.load[v][at]))
 		}
 	}
 	return sum
@@ -375,7 +376,7 @@ func (c *TimedClass) settle(t *Timetable) {
 	if c.Window = 0; c.Class.DueSeconds > 0 {
 		c.Class.DeadlineSeconds = min(c.Class.DeadlineSeconds, c.Class.DueSeconds)
 	}
-	c.load, c.run = make([][]*big.Rat, len(t.Types)), make([]*big.Rat, len(t.Types))
+	c.load, c.run = make([][]*exact.Rat, len(t.Types)), make([]*exact.Rat, len(t.Types))
 	for v := range t.Types {
 		c.load[v], c.run[v] = t.spread(c, v)
 	}
@@ -392,7 +393,7 @@ func (t *Timetable) fits(c *TimedClass, seconds float64) bool {
 }
 
 // loadOf returns the VMs that one of these executions holds in each hour from its start, or what is wrong with it.
-func (t *Timetable) loadOf(c *TimedClass, s TimedStart) (load []*big.Rat, fault string) {
+func (t *Timetable) loadOf(c *TimedClass, s TimedStart) (load []*exact.Rat, fault string) {
 	if !c.waits() {
 		if s.At != s.Arrived {
 			return nil, "it starts as it arrives, and not in another hour"
@@ -419,7 +420,7 @@ func (t *Timetable) loadOf(c *TimedClass, s TimedStart) (load []*big.Rat, fault 
 }
 
 // slotted returns the VMs that the slots of an execution take, which must be the fewest with which it meets its deadline.
-func (t *Timetable) slotted(in *capacity.Class, s TimedStart) (vms *big.Rat, fault string) {
+func (t *Timetable) slotted(in *capacity.Class, s TimedStart) (vms *exact.Rat, fault string) {
 	of := slotsOf{in.Name, s.On, in.DeadlineSeconds, s.Map, s.Reduce}
 	r, known := t.known[of]
 	if !known {
@@ -432,33 +433,33 @@ func (t *Timetable) slotted(in *capacity.Class, s TimedStart) (vms *big.Rat, fau
 	return r.vms, r.fault
 }
 
-func (t *Timetable) slots(in *capacity.Class, s TimedStart) (vms *big.Rat, fault string) {
-	exact := t.on(in, s.On)
+func (t *Timetable) slots(in *capacity.Class, s TimedStart) (vms *exact.Rat, fault string) {
+	at := t.on(in, s.On)
 	if in.VMsPerJob != nil {
 		if s.Map != 0 || s.Reduce != 0 {
 			return nil, "its class has VMs and no slots"
 		}
-		return exact.low, ""
+		return at.low, ""
 	}
-	took, _, fine := exact.plan.time(whole(1), whole(s.Map), whole(s.Reduce), zero())
-	if late := mul(add(whole(1), relative), exact.slack); !fine || exact.impossible || less(add(late, exact.plan.c), took) {
+	took, _, fine := at.plan.time(whole(1), whole(s.Map), whole(s.Reduce), zero())
+	if late := mul(add(whole(1), relative), at.slack); !fine || at.impossible || less(add(late, at.plan.c), took) {
 		return nil, "its slots do not end it in its run"
 	}
-	vms = exact.size(whole(s.Map), whole(s.Reduce))
+	vms = at.size(whole(s.Map), whole(s.Reduce))
 	steps := maxSteps
-	if f, ok := exact.fit(1, &steps); ok && less(f.high, vms) || s.Map < 0 || s.Reduce < 0 {
+	if f, ok := at.fit(1, &steps); ok && less(f.high, vms) || s.Map < 0 || s.Reduce < 0 {
 		return nil, "it has more slots than it needs"
 	}
 	return vms, ""
 }
 
 // inTurns returns the part of VMs that an execution takes of an hour in which as many as fit run one after the other.
-func inTurns(vms *big.Rat, seconds float64) *big.Rat {
+func inTurns(vms *exact.Rat, seconds float64) *exact.Rat {
 	if vms == nil || seconds > 1800 {
 		return vms
 	}
 	turns := quo(whole(3600), number(seconds))
-	return quo(vms, new(big.Rat).SetInt(new(big.Int).Div(turns.Num(), turns.Denom())))
+	return quo(vms, new(exact.Rat).SetInt(turns.Floor()))
 }
 
 // RunSeconds returns for how long an execution without a window runs on VMs of a type, after a check.
@@ -467,38 +468,38 @@ func (t *Timetable) RunSeconds(class, on int) float64 {
 	if on < 0 || on >= len(run) || run[on] == nil {
 		return 0
 	}
-	hours, _ := run[on].Float64()
+	hours := run[on].Float()
 	return 3600 * hours
 }
 
 // least returns the fewest VMs of a type that run an execution for some seconds; nil where none do.
-func (t *Timetable) least(c *TimedClass, v int, seconds float64) *big.Rat {
+func (t *Timetable) least(c *TimedClass, v int, seconds float64) *exact.Rat {
 	of := slotsOf{class: c.Class.Name, on: v, seconds: seconds}
 	vms, known := t.fewest[of]
 	if !known {
 		vms = t.findLeast(c.Class, v, seconds)
 		if t.fewest == nil {
-			t.fewest = map[slotsOf]*big.Rat{}
+			t.fewest = map[slotsOf]*exact.Rat{}
 		}
 		t.fewest[of] = vms
 	}
 	return vms
 }
 
-func (t *Timetable) findLeast(in capacity.Class, v int, seconds float64) *big.Rat {
+func (t *Timetable) findLeast(in capacity.Class, v int, seconds float64) *exact.Rat {
 	if !t.runsOn(&in, v) {
 		return nil
 	}
 	in.DeadlineSeconds = seconds
-	exact := t.on(&in, v)
+	at := t.on(&in, v)
 	steps := maxSteps
 	if in.VMsPerJob != nil {
-		return exact.low
+		return at.low
 	}
-	if exact.impossible {
+	if at.impossible {
 		return nil
 	}
-	if f, ok := exact.fit(1, &steps); ok {
+	if f, ok := at.fit(1, &steps); ok {
 		return f.low
 	}
 	return zero() // not found: no bound may rest on it
@@ -506,21 +507,21 @@ func (t *Timetable) findLeast(in capacity.Class, v int, seconds float64) *big.Ra
 
 // spread returns the VMs of a type that an execution without a window holds on average in each hour from that of its arrival, which is at
 // any moment of that hour. It runs until its deadline, or until it is done on one slot of each kind.
-func (t *Timetable) spread(c *TimedClass, v int) (load []*big.Rat, run *big.Rat) {
+func (t *Timetable) spread(c *TimedClass, v int) (load []*exact.Rat, run *exact.Rat) {
 	seconds := number(c.Class.DeadlineSeconds)
 	vms := t.least(c, v, c.Class.DeadlineSeconds)
 	if vms == nil {
 		return nil, nil
 	}
 	if c.Class.VMsPerJob == nil {
-		exact := t.on(&c.Class, v)
-		slots := func(has bool) *big.Rat {
+		at := t.on(&c.Class, v)
+		slots := func(has bool) *exact.Rat {
 			if has {
 				return whole(1)
 			}
 			return zero()
 		}
-		if took, _, fine := exact.plan.time(whole(1), slots(exact.hasMap), slots(exact.hasReduce), zero()); fine && t.Options.OneSlotPerJob {
+		if took, _, fine := at.plan.time(whole(1), slots(at.hasMap), slots(at.hasReduce), zero()); fine && t.Options.OneSlotPerJob {
 			seconds = smaller(seconds, took)
 		}
 	}
@@ -533,9 +534,9 @@ func (t *Timetable) spread(c *TimedClass, v int) (load []*big.Rat, run *big.Rat)
 
 // sharesOf returns the part of each hour in which an execution runs on average that arrives at any moment of the first and runs for
 // some hours.
-func sharesOf(run *big.Rat) (all []*big.Rat) {
+func sharesOf(run *exact.Rat) (all []*exact.Rat) {
 	// area is that of the moments before x that lie after an arrival in the first hour.
-	area := func(x *big.Rat) *big.Rat {
+	area := func(x *exact.Rat) *exact.Rat {
 		before := larger(zero(), x)
 		after := larger(zero(), sub(x, whole(1)))
 		return quo(sub(mul(before, before), mul(after, after)), whole(2))

@@ -1,30 +1,31 @@
 package proof
 
-import "math/big"
+import (
+	"math/big"
+
+	"example.org/headroom/internal/core/proof/exact"
+)
 
 // bound returns what no timetable costs less than, by the prices of VMs: for each arrival its cheapest run or its penalty, less
 // what the sources gain at these prices. Where all of a class are promised, the penalty is no choice.
-func (t *Timetable) bound() *big.Rat {
+func (t *Timetable) bound() *exact.Rat {
 	bound := zero()
-	prices := make([][]*big.Rat, len(t.Types))
-	dearer := t.dearer()
-	t.spend(bound)
+	prices := make([][]*exact.Rat, len(t.Types))
+	dearer, least := t.dearer(), new(big.Rat)
+	t.spend(least)
 	for v := range t.Types {
-		if of := &t.Types[v]; of.Starts != nil {
-			var ok bool
-			if prices[v], ok = of.Starts.Bound(of.Hours, bound); !ok {
-				return zero()
-			}
+		told, ok := t.Types[v].bound(least, dearer)
+		if !ok {
+			return zero()
 		}
-		for h := range t.Types[v].Hours {
-			if t.Types[v].Starts == nil {
-				prices[v] = append(prices[v], t.Types[v].Hours[h].Bound(bound, dearer[h]))
-			}
+		for h, price := range told {
+			prices[v] = append(prices[v], exact.Of(price))
 			if h < len(t.Types[v].Held) {
-				bound.Add(bound, mul(t.Types[v].Held[h], prices[v][h]))
+				bound.Add(bound, mul(exact.Of(t.Types[v].Held[h]), prices[v][h]))
 			}
 		}
 	}
+	bound.Add(bound, exact.Of(least))
 	for i := range t.Offers {
 		bound.Add(bound, t.Offers[i].gain(prices))
 	}
@@ -40,10 +41,21 @@ func (t *Timetable) bound() *big.Rat {
 	return bound
 }
 
+// bound adds what the VMs of a type gain at the prices of its hours, and returns these. It is false where prices prove nothing.
+func (t *TimedType) bound(least *big.Rat, dearer []*big.Rat) (prices []*big.Rat, ok bool) {
+	if t.Starts != nil {
+		return t.Starts.Bound(t.Hours, least)
+	}
+	for h := range t.Hours {
+		prices = append(prices, t.Hours[h].Bound(least, dearer[h]))
+	}
+	return prices, true
+}
+
 // dearer returns by hour how often the price of VMs counts, as a unit of money costs what its budgets are worth as well.
 func (t *Timetable) dearer() (all []*big.Rat) {
 	for range t.hours() {
-		all = append(all, whole(1))
+		all = append(all, big.NewRat(1, 1))
 	}
 	for i := range t.Budgets {
 		b := &t.Budgets[i]
@@ -64,22 +76,22 @@ func (t *Timetable) spend(bound *big.Rat) {
 				left.Sub(left, t.Types[v].Hours[h].Fixed())
 			}
 		}
-		bound.Sub(bound, mul(b.Worth, left))
+		bound.Sub(bound, left.Mul(left, b.Worth))
 	}
 }
 
 // gain returns what all VMs of an offer cost less than prices of VMs, as a negative amount, or 0 where they cost more.
-func (o *TimedOffer) gain(prices [][]*big.Rat) *big.Rat {
-	each := new(big.Rat).Set(o.Fixed)
+func (o *TimedOffer) gain(prices [][]*exact.Rat) *exact.Rat {
+	each, price := exact.Of(o.Fixed), exact.Of(o.Price)
 	for h := o.From; h < o.Until; h++ {
-		each.Add(each, smaller(zero(), sub(o.Price, prices[o.On][h])))
+		each.Add(each, smaller(zero(), sub(price, prices[o.On][h])))
 	}
 	return mul(whole(o.Max), smaller(zero(), each))
 }
 
 // boundAtOnce adds the executions of a class that start as they arrive, and those that arrived earlier.
-func (t *Timetable) boundAtOnce(bound *big.Rat, c *TimedClass, prices [][]*big.Rat) {
-	var held *big.Rat
+func (t *Timetable) boundAtOnce(bound *exact.Rat, c *TimedClass, prices [][]*exact.Rat) {
+	var held *exact.Rat
 	for v := range c.load {
 		if c.load[v] == nil {
 			continue
@@ -99,7 +111,7 @@ func (t *Timetable) boundAtOnce(bound *big.Rat, c *TimedClass, prices [][]*big.R
 		if n == 0 {
 			continue
 		}
-		var cost *big.Rat
+		var cost *exact.Rat
 		promised := int64(0)
 		if a < len(c.promised) {
 			promised = c.promised[a]
@@ -117,10 +129,10 @@ func (t *Timetable) boundAtOnce(bound *big.Rat, c *TimedClass, prices [][]*big.R
 			}
 		}
 		if cost == nil {
-			cost = c.Penalty
+			cost = exact.Of(c.Penalty)
 		}
 		if bound.Add(bound, mul(cost, whole(promised))); !c.Class.Jobs.All && !c.Placed {
-			cost = smaller(cost, c.Penalty)
+			cost = smaller(cost, exact.Of(c.Penalty))
 		}
 		bound.Add(bound, mul(cost, whole(n-promised)))
 	}
@@ -128,17 +140,17 @@ func (t *Timetable) boundAtOnce(bound *big.Rat, c *TimedClass, prices [][]*big.R
 
 // timedRuns holds what a VM costs in so many hours from a start, and the least of that between two hours.
 type timedRuns struct {
-	until    [][]*big.Rat // by type, sums of the prices before each hour
-	cheapest map[timedRun]*big.Rat
+	until    [][]*exact.Rat // by type, sums of the prices before each hour
+	cheapest map[timedRun]*exact.Rat
 }
 
 // timedRun is hours on VMs of a type that begin and end within others.
 type timedRun struct{ on, hours, from, until int }
 
-func newTimedRuns(prices [][]*big.Rat) *timedRuns {
-	r := timedRuns{cheapest: map[timedRun]*big.Rat{}}
+func newTimedRuns(prices [][]*exact.Rat) *timedRuns {
+	r := timedRuns{cheapest: map[timedRun]*exact.Rat{}}
 	for v := range prices {
-		sums := []*big.Rat{zero()}
+		sums := []*exact.Rat{zero()}
 		for h, price := range prices[v] {
 			sums = append(sums, add(sums[h], price))
 		}
@@ -148,7 +160,7 @@ func newTimedRuns(prices [][]*big.Rat) *timedRuns {
 }
 
 // least returns the price of the cheapest run, or nil where none fits.
-func (r *timedRuns) least(of timedRun) (least *big.Rat) {
+func (r *timedRuns) least(of timedRun) (least *exact.Rat) {
 	least, known := r.cheapest[of]
 	if known {
 		return least
@@ -164,8 +176,8 @@ func (r *timedRuns) least(of timedRun) (least *big.Rat) {
 }
 
 // boundWithin adds the executions of a class that may wait.
-func (t *Timetable) boundWithin(bound *big.Rat, c *TimedClass, runs *timedRuns) {
-	fewest := make([][]*big.Rat, len(t.Types)) // VMs by type and the hours of a run, less one
+func (t *Timetable) boundWithin(bound *exact.Rat, c *TimedClass, runs *timedRuns) {
+	fewest := make([][]*exact.Rat, len(t.Types)) // VMs by type and the hours of a run, less one
 	most := c.Window
 	for _, hours := range c.Windows {
 		most = max(most, hours)
@@ -184,9 +196,9 @@ func (t *Timetable) boundWithin(bound *big.Rat, c *TimedClass, runs *timedRuns) 
 		if n == 0 {
 			continue
 		}
-		var cost *big.Rat
+		var cost *exact.Rat
 		if !c.Class.Jobs.All && !c.Placed {
-			cost = c.Penalty
+			cost = exact.Of(c.Penalty)
 		}
 		for v := range fewest {
 			for i, vms := range fewest[v] {

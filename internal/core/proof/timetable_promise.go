@@ -1,6 +1,6 @@
 package proof
 
-import "math/big"
+import "example.org/headroom/internal/core/proof/exact"
 
 // promise counts by hour the arrivals that a class without a window promises, where it promises a number of jobs. An arrival is
 // promised as long as fewer jobs of the class than that run in each hour of its longest run: those that arrived earlier, and
@@ -17,12 +17,12 @@ func (c *TimedClass) promise(hours int) {
 		return
 	}
 	share := sharesOf(longest)
-	atWork := make([]*big.Rat, hours+len(share))
+	atWork := make([]*exact.Rat, hours+len(share))
 	for h := range atWork {
 		atWork[h] = zero()
 		for ago, n := range c.Earlier {
 			if at := h + ago + 1; at < len(share) {
-				atWork[h].Add(atWork[h], mul(n, share[at]))
+				atWork[h].Add(atWork[h], mul(exact.Of(n), share[at]))
 			}
 		}
 	}
@@ -33,7 +33,7 @@ func (c *TimedClass) promise(hours int) {
 				room = smaller(room, quo(sub(number(c.Class.Jobs.Min), atWork[a+h]), part))
 			}
 		}
-		count := larger(zero(), new(big.Rat).SetInt(Ceil(sub(room, big.NewRat(1, 1e6)))))
+		count := larger(zero(), new(exact.Rat).SetInt(sub(room, exact.New(1, 1e6)).Ceil()))
 		for h, part := range share {
 			atWork[a+h].Add(atWork[a+h], mul(count, part))
 		}

@@ -5,11 +5,11 @@ package proof
 
 import (
 	"fmt"
-	"math/big"
 	"strings"
 
 	"example.org/headroom/internal/core/capacity"
 	"example.org/headroom/internal/core/money"
+	"example.org/headroom/internal/core/proof/exact"
 )
 
 // Outcome is the result of one check.
@@ -159,7 +159,7 @@ func Verify(p capacity.Problem, pl capacity.Plan, o Options) Report {
 		return *r // its cost is unknown, so nothing can be compared with it
 	}
 	lp := m.relax(zero())
-	r.optimality(m, pl, bill, func(threshold *big.Rat) (finding, string) { return r.look(m, lp, threshold, o) })
+	r.optimality(m, pl, bill, func(threshold *exact.Rat) (finding, string) { return r.look(m, lp, threshold, o) })
 	if pl.Relaxed != nil {
 		r.add(RelaxationCheck, m.relaxation(*pl.Relaxed, lp), "The linear program's answer is right.")
 	}

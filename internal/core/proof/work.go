@@ -108,7 +108,7 @@ const (
 // until the deadline, or until it is done on a slot of each kind where it has those at least. Infinite work is never done.
 func fullUse(c *capacity.Class, vmType string, o capacity.Options) (work, seconds float64) {
 	if c.VMsPerJob != nil {
-		vms, _ := quo(amount(*c.VMsPerJob), number(c.Speed.On(vmType))).Float64()
+		vms := quo(amount(*c.VMsPerJob), number(c.Speed.On(vmType))).Float()
 		return vms * c.DeadlineSeconds, c.DeadlineSeconds
 	}
 	at := newClassAt(c, c.SlotsPerVM.On(vmType), number(c.Speed.On(vmType)), o.Bound, o.OneSlotPerJob)
@@ -135,8 +135,8 @@ func fullUse(c *capacity.Class, vmType string, o capacity.Options) (work, second
 	if at.plan.c.Sign() < 0 && held.Sign() > 0 { // each slot of a job ends so much earlier
 		busy.Mul(busy, quo(held, sub(held, at.plan.c)))
 	}
-	work, _ = busy.Float64()
-	seconds, _ = held.Float64()
+	work = busy.Float()
+	seconds = held.Float()
 	return work, max(0, seconds)
 }
 

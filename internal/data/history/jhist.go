@@ -83,40 +83,7 @@ type jhist struct {
 	*builder
 	open   map[string]*openAttempt // attempts that have not ended, by id
 	opened int
-	space  []byte // of a line without its counters
 	to     Sink
-}
-
-// jhistUnread lists the members of events that are long and that nobody needs.
-var jhistUnread = []string{"counters", "totalCounters", "mapCounters", "reduceCounters", "clockSplits", "cpuUsages", "vMemKbytes", "physMemKbytes"}
-
-// jhistShort appends a line without the members that nobody needs, or the whole line where it is not as Hadoop writes it.
-func jhistShort(to, line []byte) []byte {
-	s := scanner{text: line}
-	if !s.next('{') || string(s.name()) != "type" || !s.skip() || !s.next(',') || string(s.name()) != "event" || !s.next('{') || s.name() == nil || !s.next('{') {
-		return append(to, line...)
-	}
-	begun := len(to)
-	to = append(to, line[:s.at]...)
-	for first := true; ; {
-		from := s.at
-		name := s.name()
-		if name == nil || !s.skip() {
-			return append(to[:begun], line...)
-		}
-		if !slices.Contains(jhistUnread, string(name)) {
-			if !first {
-				to = append(to, ',')
-			}
-			to, first = append(to, line[from:s.at]...), false
-		}
-		if s.next('}') {
-			return append(to, line[s.at-1:]...)
-		}
-		if !s.next(',') {
-			return append(to[:begun], line...)
-		}
-	}
 }
 
 type openAttempt struct {
@@ -125,14 +92,11 @@ type openAttempt struct {
 }
 
 func (h *jhist) line(where string, line []byte) error {
-	var e jhistEvent
-	h.space = jhistShort(h.space[:0], line)
-	err := json.Unmarshal(h.space, &e)
-	if err != nil {
-		e = jhistEvent{}
-		err = json.Unmarshal(line, &e) // the same, but it tells the byte of the whole line
+	if kind, record, ok := readJhistAttempt(line); ok {
+		return h.event(where, kind, &record)
 	}
-	if err != nil {
+	var e jhistEvent
+	if err := json.Unmarshal(line, &e); err != nil {
 		return h.to.refuse(where, "This is no event of a job history: %s. Perhaps the file was cut off.", jsonFault(err))
 	}
 	if len(e.Event) != 1 {

@@ -181,7 +181,7 @@ func commaFor(r rune) rune {
 }
 
 func recognizeObject(text []byte) (r reader, why string, foreign bool) {
-	t := newTokens(bytes.NewReader(text))
+	t := newTokens(bytes.NewReader(text), 0)
 	var seen []string
 	errFound := errors.New("found")
 	err := t.object(func(name string) error {

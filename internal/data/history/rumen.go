@@ -23,15 +23,21 @@ type rumenAttempt struct {
 
 // readRumen reads a trace of Rumen: JSON objects one after the other, each an execution.
 func readRumen(r io.Reader, to Sink) error {
-	return readTrace(r, to, "Rumen", (*tokens).rumenMember)
+	return readTrace(r, to, "Rumen", (*tokens).rumenMember, scanRumen)
 }
 
-// readTrace reads a sequence of objects, each an execution, member by member. Nothing after invalid JSON can be read;
-// everything before it counts.
-func readTrace(r io.Reader, to Sink, writer string, member func(t *tokens, b *builder, name string) error) error {
-	t := newTokens(r)
+// readTrace reads a sequence of objects, each an execution: by scan, or member by member where that returns false. Nothing
+// after invalid JSON can be read; everything before it counts.
+func readTrace(r io.Reader, to Sink, writer string, member func(t *tokens, b *builder, name string) error, scan func(s *scanner, b *builder) bool) error {
+	w := window{in: r}
 	for n := int64(1); ; n++ {
-		b := newBuilder()
+		if b := w.scanned(scan); b != nil {
+			if err := to.Execution(&b.Execution); err != nil {
+				return err
+			}
+			continue
+		}
+		b, t := newBuilder(), newTokens(&w, w.from)
 		err := t.object(func(name string) error { return member(t, b, name) })
 		where := fmt.Sprintf("execution %d of the trace", n)
 		if b.ID != "" {
@@ -46,7 +52,6 @@ func readTrace(r io.Reader, to Sink, writer string, member func(t *tokens, b *bu
 		case err != nil:
 			return err
 		case odd != "":
-			t.odd = ""
 			err = to.refuse(where, "It was passed over: %s.", odd)
 		case b.ID == "" && b.Attempts.Len() == 0:
 			err = to.refuse(where, "It names no job and has no task; this is no trace of %s.", writer)
@@ -56,6 +61,7 @@ func readTrace(r io.Reader, to Sink, writer string, member func(t *tokens, b *bu
 		if err != nil {
 			return err
 		}
+		w.back(t)
 	}
 }
 
@@ -88,20 +94,26 @@ func (t *tokens) rumenMember(b *builder, member string) error {
 			if err := t.value(&task); err != nil {
 				return err
 			}
-			return t.addRumen(b, member, &task)
+			if wrong := b.addRumen(member, &task); wrong != "" {
+				return t.fault(wrong)
+			}
+			return nil
 		})
 	}
 	return t.skip()
 }
 
-func (t *tokens) addRumen(b *builder, list string, task *rumenTask) error {
+var rumenKinds = map[string]Kind{"mapTasks": Map, "reduceTasks": Reduce, "otherTasks": Other}
+
+// addRumen adds a task, or says why that is too much.
+func (b *builder) addRumen(list string, task *rumenTask) (wrong string) {
 	if b.Attempts.Len()+len(task.Attempts) > maxAttempts {
-		return t.fault(fmt.Sprintf("The execution has more than %d attempts.", maxAttempts))
+		return fmt.Sprintf("The execution has more than %d attempts.", maxAttempts)
 	}
 	if b.held > maxHeld {
-		return t.fault(tooMuch)
+		return tooMuch
 	}
-	kind := map[string]Kind{"mapTasks": Map, "reduceTasks": Reduce, "otherTasks": Other}[list]
+	kind := rumenKinds[list]
 	if task.ID == "" { // its place serves as its name
 		task.ID = fmt.Sprintf("\x00%d", b.places[kind])
 	}
@@ -113,7 +125,7 @@ func (t *tokens) addRumen(b *builder, list string, task *rumenTask) error {
 			Task: number, Host: b.host(a.Host), Kind: kind, Outcome: rumenOutcome(a.Result),
 		})
 	}
-	return nil
+	return ""
 }
 
 func rumenOutcome(word string) Outcome {

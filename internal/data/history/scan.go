@@ -1,13 +1,13 @@
 package history
 
 import (
-	"bytes"
 	"encoding/binary"
 	"encoding/hex"
 	"math/bits"
+	"unicode/utf8"
 )
 
-// scanner reads JSON without spaces. What it cannot read, it leaves to others.
+// scanner reads JSON as programs write it. What it cannot read, it leaves to encoding/json.
 type scanner struct {
 	text []byte
 	at   int
@@ -22,36 +22,54 @@ func (s *scanner) next(b byte) bool {
 	return false
 }
 
-// endOfString returns the place after a string that begins at a place, or -1. It looks at eight bytes at once for a
-// quote, an escape or a control character.
-func endOfString(text []byte, at int) int {
+// space passes over space.
+func (s *scanner) space() { s.at = afterSpace(s.text, s.at) }
+
+// spaced passes over space and a byte, if it comes next.
+func (s *scanner) spaced(b byte) bool {
+	s.space()
+	return s.next(b)
+}
+
+func afterSpace(text []byte, at int) int {
+	for at < len(text) && (text[at] == ' ' || text[at] == '\n' || text[at] == '\t' || text[at] == '\r') {
+		at++
+	}
+	return at
+}
+
+// afterPlain returns the place of the next quote, escape or control character, or the end. It looks at eight bytes at once.
+func afterPlain(text []byte, at int) int {
 	const ones, tops = 0x0101010101010101, 0x8080808080808080
+	for ; at+8 <= len(text); at += 8 {
+		x := binary.LittleEndian.Uint64(text[at:])
+		quote, escape := x^(ones*'"'), x^(ones*'\\')
+		// The lowest of these bits is right: a borrow only changes bytes above a byte that is found.
+		if found := ((quote-ones)&^quote | (escape-ones)&^escape | (x-ones*' ')&^x) & tops; found != 0 {
+			return at + bits.TrailingZeros64(found)/8
+		}
+	}
+	for at < len(text) && text[at] != '"' && text[at] != '\\' && text[at] >= ' ' {
+		at++
+	}
+	return at
+}
+
+// endOfString returns the place after a string that begins at a place, or -1.
+func endOfString(text []byte, at int) int {
 	if at >= len(text) || text[at] != '"' {
 		return -1
 	}
-	for at++; at < len(text); {
-		if at+8 <= len(text) {
-			x := binary.LittleEndian.Uint64(text[at:])
-			quote, escape := x^(ones*'"'), x^(ones*'\\')
-			// The lowest of these bits is right: a borrow only changes bytes above a byte that is found.
-			found := ((quote-ones)&^quote | (escape-ones)&^escape | (x-ones*' ')&^x) & tops
-			if found == 0 {
-				at += 8
-				continue
-			}
-			at += bits.TrailingZeros64(found) / 8
-		}
-		switch b := text[at]; {
-		case b == '"':
+	for at = afterPlain(text, at+1); at < len(text); at = afterPlain(text, at) {
+		switch text[at] {
+		case '"':
 			return at + 1
-		case b < ' ':
-			return -1
-		case b == '\\':
+		case '\\':
 			if at = endOfEscape(text, at); at < 0 {
 				return -1
 			}
 		default:
-			at++
+			return -1
 		}
 	}
 	return -1
@@ -75,14 +93,15 @@ func endOfEscape(text []byte, at int) int {
 
 // string returns a string without escapes, or nil.
 func (s *scanner) string() []byte {
-	end := endOfString(s.text, s.at)
-	if end < 0 {
+	if s.at >= len(s.text) || s.text[s.at] != '"' {
 		return nil
 	}
-	text := s.text[s.at+1 : end-1]
-	if s.at = end; bytes.IndexByte(text, '\\') >= 0 {
+	end := afterPlain(s.text, s.at+1)
+	if end == len(s.text) || s.text[end] != '"' {
 		return nil
 	}
+	text := s.text[s.at+1 : end]
+	s.at = end + 1
 	return text
 }
 
@@ -94,16 +113,74 @@ func (s *scanner) name() []byte {
 	return nil
 }
 
-// word reads a string of ASCII characters.
-func (s *scanner) word(to *[]byte) bool {
-	text := s.string()
-	for _, b := range text {
-		if b >= 0x80 {
+// member passes over space to the next value, and returns its name, or nil.
+func (s *scanner) member() []byte {
+	s.space()
+	name := s.string()
+	if name == nil || !s.spaced(':') {
+		return nil
+	}
+	s.space()
+	return name
+}
+
+// object passes on the names of an object's members, each with its value next.
+func (s *scanner) object(member func(name []byte) bool) bool {
+	if !s.spaced('{') {
+		return false
+	}
+	for first := true; !first || !s.spaced('}'); first = false {
+		if name := s.member(); name == nil || !member(name) {
+			return false
+		}
+		if s.spaced('}') {
+			break
+		}
+		if !s.next(',') {
 			return false
 		}
 	}
-	*to = text
-	return text != nil
+	return true
+}
+
+// list passes on the items of a list.
+func (s *scanner) list(item func() bool) bool {
+	if !s.spaced('[') {
+		return false
+	}
+	for first := true; !first || !s.spaced(']'); first = false {
+		if !item() {
+			return false
+		}
+		if s.spaced(']') {
+			break
+		}
+		if !s.next(',') {
+			return false
+		}
+	}
+	return true
+}
+
+// null passes over null, if it comes next.
+func (s *scanner) null() bool {
+	if s.at < len(s.text) && s.text[s.at] == 'n' {
+		return s.skip()
+	}
+	return false
+}
+
+// once notes that a member was there, and reports whether it is the first time.
+func once(seen *int, bit int) bool {
+	first := *seen&bit == 0
+	*seen |= bit
+	return first
+}
+
+// word reads a string without escapes.
+func (s *scanner) word(to *[]byte) bool {
+	*to = s.string()
+	return *to != nil && utf8.Valid(*to)
 }
 
 // longestWhole is the number of digits that every whole number of 64 bits can have.
@@ -118,7 +195,7 @@ func (s *scanner) number(to *int64) bool {
 		s.at++
 	}
 	digits := s.at - from
-	if digits == 0 || digits > longestWhole || digits > 1 && s.text[from] == '0' || s.at < len(s.text) && s.text[s.at] != ',' && s.text[s.at] != '}' {
+	if digits == 0 || digits > longestWhole || digits > 1 && s.text[from] == '0' || s.at < len(s.text) && s.text[s.at] != ',' && s.text[s.at] != '}' && s.text[s.at] > ' ' {
 		return false
 	}
 	if *to = n; negative {
@@ -154,13 +231,14 @@ const deepestSkipped = 60
 func endOfValue(text []byte, at int) int {
 	depth, open := 0, uint64(0)
 	for {
+		at = afterSpace(text, at)
 		if at >= len(text) || depth > deepestSkipped {
 			return -1
 		}
 		opened := false
 		switch b := text[at]; {
 		case b == '{' || b == '[':
-			at++
+			at = afterSpace(text, at+1)
 			if at < len(text) && text[at] == b+2 { // its own closing bracket
 				at++
 				break
@@ -177,7 +255,7 @@ func endOfValue(text []byte, at int) int {
 			if depth == 0 {
 				return at
 			}
-			if at >= len(text) {
+			if at = afterSpace(text, at); at >= len(text) {
 				return -1
 			}
 			if text[at] == ',' {
@@ -190,8 +268,8 @@ func endOfValue(text []byte, at int) int {
 			depth, open = depth-1, open>>1
 		}
 		if at >= 0 && open&1 == 1 {
-			if at = endOfString(text, at); at >= 0 {
-				if at >= len(text) || text[at] != ':' {
+			if at = endOfString(text, afterSpace(text, at)); at >= 0 {
+				if at = afterSpace(text, at); at >= len(text) || text[at] != ':' {
 					return -1
 				}
 				at++
@@ -205,35 +283,37 @@ func endOfValue(text []byte, at int) int {
 
 // endOfNumber returns the place after a number that begins at a place, or -1.
 func endOfNumber(text []byte, at int) int {
-	digits := func() bool {
-		from := at
-		for at < len(text) && text[at]-'0' <= 9 {
-			at++
-		}
-		return at > from
-	}
-	is := func(a, b byte) bool { return at < len(text) && (text[at] == a || text[at] == b) }
-	if is('-', '-') {
+	if at < len(text) && text[at] == '-' {
 		at++
 	}
-	if is('0', '0') {
-		at++
-	} else if !digits() {
+	from := at
+	if at = afterDigits(text, at); at == from {
 		return -1
 	}
-	if is('.', '.') {
-		if at++; !digits() {
+	if text[from] == '0' {
+		at = from + 1
+	}
+	if at < len(text) && text[at] == '.' {
+		from = at + 1
+		if at = afterDigits(text, from); at == from {
 			return -1
 		}
 	}
-	if is('e', 'E') {
-		at++
-		if is('-', '+') {
+	if at < len(text) && (text[at] == 'e' || text[at] == 'E') {
+		if at++; at < len(text) && (text[at] == '-' || text[at] == '+') {
 			at++
 		}
-		if !digits() {
+		from = at
+		if at = afterDigits(text, from); at == from {
 			return -1
 		}
+	}
+	return at
+}
+
+func afterDigits(text []byte, at int) int {
+	for at < len(text) && text[at]-'0' <= 9 {
+		at++
 	}
 	return at
 }

@@ -27,7 +27,7 @@ func readSimulator(r io.Reader, to Sink) error {
 		}
 		return take(e)
 	}
-	return readTrace(r, to, "the scheduler load simulator", (*tokens).simulatorMember)
+	return readTrace(r, to, "the scheduler load simulator", (*tokens).simulatorMember, func(*scanner, *builder) bool { return false })
 }
 
 func (t *tokens) simulatorMember(b *builder, member string) error {

@@ -24,22 +24,17 @@ func readSparkEnd(line []byte) (t sparkEnd, ok bool) {
 	const stage, info, end = 1, 2, 4
 	s := scanner{text: line, at: len(sparkTaskEnd) - 1}
 	seen := 0
-	once := func(bit int) bool {
-		twice := seen&bit != 0
-		seen |= bit
-		return !twice
-	}
 	for s.next(',') {
 		good := false
 		switch name := s.name(); string(name) {
 		case "Stage ID":
-			good = once(stage) && s.number(&t.stage)
+			good = once(&seen, stage) && s.number(&t.stage)
 		case "Task Info":
-			good = once(info) && t.readInfo(&s)
+			good = once(&seen, info) && t.readInfo(&s)
 		case "Task End Reason":
-			good = once(end) && s.next('{') && string(s.name()) == "Reason" && s.word(&t.reason) && s.next('}')
+			good = once(&seen, end) && s.next('{') && string(s.name()) == "Reason" && s.word(&t.reason) && s.next('}')
 		case "Stage Attempt ID":
-			good = once(8) && s.number(&t.attempt)
+			good = once(&seen, 8) && s.number(&t.attempt)
 		case "Task Type", "Task Executor Metrics", "Task Metrics":
 			good = s.skip()
 		}

@@ -1,12 +1,9 @@
 package history
 
 import (
-	"bytes"
 	"encoding/json"
-	"fmt"
 	"math/rand/v2"
 	"reflect"
-	"strings"
 	"testing"
 )
 
@@ -45,27 +42,7 @@ func TestScannedTasksAreThoseOfJSON(t *testing.T) {
 		`12345678901234567890`, `true`, `null`, "\x00", "\xff", `"User":"u",`, `"Timestamp":"x",`, `"Ta\u017fk Info":{},`, `[[[[]]]]`, `{}`}
 	read := 0
 	for range 300_000 {
-		line := []byte(taskEnd)
-		for range 1 + r.IntN(2) {
-			at := r.IntN(len(line))
-			switch r.IntN(4) {
-			case 0:
-				line = append(line[:at:at], line[min(len(line), at+1+r.IntN(3)):]...)
-			case 1:
-				line = append(append(line[:at:at], pieces[r.IntN(len(pieces))]...), line[at:]...)
-			case 2:
-				line[at] = byte(r.IntN(256))
-			case 3: // a piece before a member
-				if comma := bytes.IndexByte(line[at:], ','); comma >= 0 {
-					at += comma + 1
-					line = append(append(line[:at:at], pieces[r.IntN(len(pieces))]...), line[at:]...)
-				}
-			}
-			if len(line) == 0 {
-				break
-			}
-		}
-		if agree(t, line) {
+		if agree(t, changed(r, []byte(taskEnd), pieces)) {
 			read++
 		}
 	}
@@ -77,18 +54,4 @@ func TestScannedTasksAreThoseOfJSON(t *testing.T) {
 func FuzzScannedTasks(f *testing.F) {
 	f.Add([]byte(taskEnd))
 	f.Fuzz(func(t *testing.T, line []byte) { agree(t, line) })
-}
-
-func BenchmarkSparkLog(b *testing.B) {
-	var log strings.Builder
-	log.WriteString(sparkHead)
-	for i := range 20_000 {
-		fmt.Fprintln(&log, strings.Replace(taskEnd, `"Index":5`, fmt.Sprintf(`"Index":%d`, i), 1))
-	}
-	b.SetBytes(int64(log.Len()))
-	for b.Loop() {
-		if err := Read(strings.NewReader(log.String()), Options{}, Sink{Execution: func(*Execution) error { return nil }, Refused: func(Refusal) error { return nil }}); err != nil {
-			b.Fatal(err)
-		}
-	}
 }

@@ -13,6 +13,7 @@ type tokens struct {
 	guard  *guard
 	member string // of the current object
 	odd    string // the first value of a wrong kind
+	from   int64  // place of the first byte in the whole text
 }
 
 // tokenFault is a fault of the text with its place; nothing after it can be read.
@@ -46,14 +47,18 @@ func (g *guard) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func newTokens(r io.Reader) *tokens {
+// newTokens reads a text, or the rest of one from a place on.
+func newTokens(r io.Reader, from int64) *tokens {
 	g := &guard{in: r}
 	g.dec = json.NewDecoder(g)
 	g.dec.UseNumber() // skipped values may have any size
-	return &tokens{dec: g.dec, guard: g}
+	return &tokens{dec: g.dec, guard: g, from: from}
 }
 
-func (t *tokens) fault(detail string) error { return &tokenFault{detail, t.dec.InputOffset()} }
+// at is the place in the whole text.
+func (t *tokens) at() int64 { return t.from + t.dec.InputOffset() }
+
+func (t *tokens) fault(detail string) error { return &tokenFault{detail, t.at()} }
 
 // wrong turns the text's faults into a tokenFault; the source's own errors are unchanged.
 func (t *tokens) wrong(err error) error {
@@ -110,7 +115,7 @@ func (t *tokens) value(to any) error {
 	var kind *json.UnmarshalTypeError
 	if errors.As(err, &kind) {
 		if t.odd == "" {
-			t.odd = fmt.Sprintf("in %q %s, before byte %d", clip(t.member), jsonFault(err), t.dec.InputOffset())
+			t.odd = fmt.Sprintf("in %q %s, before byte %d", clip(t.member), jsonFault(err), t.at())
 		}
 		return nil
 	}
