@@ -181,8 +181,12 @@ func PlanWithin(times Times, q Question, engine lp.Solver) (Answer, error) {
 // refusedOfAll returns a conflict for each class that promises all its jobs, and for some of whose executions there is no place.
 func (g *grid) refusedOfAll(p *schedule.Plan) (found []fault.Finding) {
 	if slices.ContainsFunc(p.Starts, func(s schedule.Start) bool { return s.Class >= len(g.classes) && s.Run == schedule.Refused }) {
+		held := "Executions that have started hold more VMs than there are in some hour. "
+		if len(g.question.Budgets) > 0 {
+			held = "Executions that have started hold more VMs than there are in some hour, or cost more than a budget. "
+		}
 		found = append(found, fault.Finding{Pointer: "/before", Code: words.CodeShortage,
-			Detail: "Executions that have started hold more VMs than there are in some hour. " + g.more() + ", or wait until they have ended."})
+			Detail: held + g.more() + ", or wait until they have ended."})
 	}
 	for k := range g.classes {
 		jobs, first := int64(0), -1

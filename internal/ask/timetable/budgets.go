@@ -2,7 +2,6 @@ package timetable
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/shopspring/decimal"
@@ -57,22 +56,20 @@ func (q *Question) checkBudgets(c *strict.Checker) {
 	if len(q.Periods) == 0 || len(q.Budgets) == 0 {
 		return
 	}
-	for _, t := range q.Problem.Supply.Types() {
-		if t.Start != nil {
-			c.Refuse("budgets", "not_taken", "Budgets are kept where starting VMs costs nothing. Leave them out, or start in the supply.")
-			return
-		}
+	if startsCost(&q.Problem.Supply) {
+		c.Refuse("budgets", "not_taken", "Budgets are kept where starting VMs costs nothing. Leave them out, or start in the supply.")
+		return
 	}
 	start, end := q.Start(), q.End()
 	strict.Each(c, "budgets", q.Budgets, func(b *SpanBudget) {
 		moment := func(member string, at time.Time) {
 			if at.Sub(start)%time.Hour != 0 || at.Before(start) || at.After(end) {
-				c.Refuse(member, "range", "It is no whole hour of the periods, which last from %s until %s.", start.UTC().Format(time.RFC3339), end.UTC().Format(time.RFC3339))
+				c.Refuse(member, "range", "It is no whole hour within the periods, which last from %s until %s.", start.UTC().Format(time.RFC3339), end.UTC().Format(time.RFC3339))
 			}
 		}
 		moment("from", b.From)
 		if moment("until", b.Until); !b.Until.After(b.From) {
-			c.Refuse("until", "order", "The budget ends before it begins.")
+			c.Refuse("until", "order", "The budget has no hour: it does not end after it begins.")
 		}
 		money.Check(c, "vm_cost", "The budget", b.VMCost)
 	})
@@ -90,14 +87,7 @@ func (q *Question) within(budgets []SpanBudget) (warnings []capacity.Warning) {
 	if q.Budgets = budgets; len(budgets) == 0 {
 		return nil
 	}
-	s := &q.Problem.Supply
-	costs := s.Start != nil
-	s.Start, s.VMTypes = nil, slices.Clone(s.VMTypes)
-	for v := range s.VMTypes {
-		costs = costs || s.VMTypes[v].Start != nil
-		s.VMTypes[v].Start = nil
-	}
-	if costs {
+	if q.WithoutStarts() {
 		warningsTo(&warnings)("starts_left_out", "What starting a VM costs is left out, since budgets are kept without it.")
 	}
 	return warnings

@@ -104,7 +104,9 @@ func QuestionOf(o horizon.Outlook, end time.Time, before *Before) (q Question, w
 		return q, nil, err
 	}
 	q = Question{Problem: h.Problem, Contracts: h.Contracts, Periods: h.Periods, Earlier: h.Earlier, Before: before}
-	q.settleVMs()
+	if q.settleVMs(); before == nil && startsCost(&q.Problem.Supply) {
+		warningsTo(&warnings)("starts_from_none", "The schedule begins without VMs, so that all of its first hour count as started.")
+	}
 	q.OneType = before != nil && len(h.Problem.Supply.VMTypes) > 1 // as the plan of an hour has one deadline for a class
 	if slices.ContainsFunc(h.Problem.Classes, func(c capacity.Class) bool { return c.Due != "" }) {
 		q.TimeZone = o.Cluster.TimeZone

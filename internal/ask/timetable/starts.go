@@ -31,19 +31,12 @@ func (q *Question) checkStarts(c *strict.Checker) {
 	c.Leave()
 }
 
-// checkVMs refuses VMs that are there before the first hour, where starting them costs nothing.
+// checkVMs refuses VMs that are there before the first hour, where those are not of each type.
 func (q *Question) checkVMs(c *strict.Checker) {
 	if q.Before.VMs == nil {
 		return
 	}
-	types, costs := q.Problem.Supply.Types(), false
-	for v := range types {
-		costs = costs || types[v].Start != nil
-	}
-	switch {
-	case !costs:
-		c.Refuse("vms", "not_taken", `How many VMs are there before counts where starting one costs something ("start" in the supply). Leave this out.`)
-	case len(q.Before.VMs) != len(types):
+	if types := q.Problem.Supply.Types(); len(q.Before.VMs) != len(types) {
 		c.Refuse("vms", "range", "Here are the VMs of %s; the supply has %d.", words.Counted(words.Number(float64(len(q.Before.VMs))), "type"), len(types))
 	}
 	c.Enter("vms")
@@ -92,12 +85,17 @@ func (f *Followed) thereBefore(hour time.Time, types Types) []int64 {
 		return nil
 	}
 	at := int(hour.Sub(f.Question.Start())/time.Hour) - 1
-	if at < 0 && f.Question.Before == nil || at >= len(f.Answer.Hours) {
+	if at < 0 && (f.Question.Before == nil || f.Question.Before.VMs == nil) || at >= len(f.Answer.Hours) {
 		return nil
 	}
 	names := []string{""}
 	if types.Named {
 		names = types.Names
+	} else if len(types.Names) == 0 { // they are the same
+		names = nil
+		for _, t := range f.Question.Problem.Supply.Types() {
+			names = append(names, t.Name)
+		}
 	}
 	all := make([]int64, len(names))
 	for v, was := range f.Question.Problem.Supply.Types() {
@@ -117,12 +115,27 @@ func (f *Followed) thereBefore(hour time.Time, types Types) []int64 {
 	return all
 }
 
-// settleVMs drops VMs that are there before where no start costs anything.
+// settleVMs drops VMs that are there before where they are of other types.
 func (q *Question) settleVMs() {
-	types := q.Problem.Supply.Types()
-	if q.Before != nil && (len(q.Before.VMs) != len(types) || !slices.ContainsFunc(types, func(t capacity.VMTypeSupply) bool { return t.Start != nil })) {
+	if q.Before != nil && len(q.Before.VMs) != len(q.Problem.Supply.Types()) {
 		q.Before.VMs = nil
 	}
+}
+
+// startsCost reports whether starting VMs of some type costs something.
+func startsCost(s *capacity.Supply) bool {
+	return slices.ContainsFunc(s.Types(), func(t capacity.VMTypeSupply) bool { return t.Start != nil && t.Start.Price.IsPositive() })
+}
+
+// WithoutStarts leaves out what starting VMs costs, and reports whether that was something.
+func (q *Question) WithoutStarts() (costs bool) {
+	s := &q.Problem.Supply
+	costs = startsCost(s)
+	s.Start, s.VMTypes = nil, slices.Clone(s.VMTypes)
+	for v := range s.VMTypes {
+		s.VMTypes[v].Start = nil
+	}
+	return costs
 }
 
 // startings returns what starting VMs costs, of the types where it costs something.

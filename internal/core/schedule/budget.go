@@ -13,12 +13,12 @@ type Budget struct {
 	Most  float64
 }
 
-// budgetNoise bounds rounding errors of what steps cost together, relative to it.
+// budgetNoise bounds rounding errors of what steps cost together, relative to a budget or to a unit of money.
 const budgetNoise = 1e-12
 
 // over returns by how much steps cost more than a budget.
 func (b *Budget) over(spent float64) float64 {
-	if spent <= b.Most*(1+budgetNoise) {
+	if spent <= b.Most+budgetNoise*max(1, b.Most) {
 		return 0
 	}
 	return spent - b.Most

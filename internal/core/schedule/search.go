@@ -94,8 +94,10 @@ func (s *search) put(i int, o option, jobs int64) (more float64) {
 		s.load[t] += x * jobs
 		more += s.renew(t)
 	}
-	if next := r.First + o.at + len(r.Load); s.starts != nil && next < len(s.load) && len(r.Load) > 0 {
-		more += s.renew(next)
+	if s.starts != nil && len(r.Load) > 0 { // what later starts cost depends on two steps before
+		for next := r.First + o.at + len(r.Load); next < min(len(s.load), r.First+o.at+len(r.Load)+2); next++ {
+			more += s.renew(next)
+		}
 	}
 	return more
 }
@@ -127,6 +129,10 @@ func (s *search) note(i int, o option, jobs int64) {
 // again sets how smooth costs are.
 func (s *search) again(smooth float64) {
 	s.smooth = smooth
+	if s.spending != nil { // anew, without rounding errors of moves
+		clear(s.spending.cost)
+		clear(s.spending.spent)
+	}
 	for t := range s.step {
 		s.step[t] = s.cost(t)
 		if s.spending != nil {

@@ -229,21 +229,32 @@ func (s *search) held(steep float64) (vms []int64, cost float64) {
 	return vms, cost
 }
 
-// startCost returns what the starts of VMs for a step cost. Those that stay from two steps before, where that is cheaper, cost as much
-// as they do in the step between.
+// startCost returns what the starts of VMs for a step cost. Those that were needed two steps before may have stayed, and then cost as much as
+// they do in the step between. VMs that stay longer count as started here.
 func (s *search) startCost(t int, vms int64) float64 {
 	of := s.starts[t]
 	if of == nil {
 		return 0
 	}
-	if t == of.First {
-		return of.Price * float64(max(0, vms-of.Before))
+	needed := func(step int) int64 {
+		if step < of.First {
+			return of.Before
+		}
+		return s.whole(s.load[step])
 	}
-	before := s.whole(s.load[t-1])
+	before := needed(t - 1)
 	if vms <= before {
 		return 0
 	}
-	return min(of.Price*float64(vms-before), s.rented(t-1, vms, s.steep)-s.rented(t-1, before, s.steep))
+	if t == of.First {
+		return of.Price * float64(vms-before)
+	}
+	stay := max(before, min(vms, needed(t-2)))
+	cost := of.Price * float64(vms-stay)
+	if stay > before {
+		cost += min(of.Price*float64(stay-before), s.rented(t-1, stay, s.steep)-s.rented(t-1, before, s.steep))
+	}
+	return cost
 }
 
 // changes adds by step a row that counts the VMs started for it: there are no more VMs beside those than in the step before. It is -1

@@ -242,7 +242,11 @@ func (d *Desk) makeSchedule(ctx context.Context, snapshot inputs.Snapshot, named
 	for _, v := range snapshot.UsedTypes() {
 		types.Names = append(types.Names, v.Name)
 	}
-	q, _, err := timetable.QuestionOf(o, told.Until, before.Leaves(hour, types, classes, admitted, leases))
+	left := before.Leaves(hour, types, classes, admitted, leases)
+	if left.VMs == nil && snapshot.Previous != nil && len(types.Names) == 1 { // those of the plan in force are there
+		left.VMs = []int64{int64(snapshot.Previous.VMs)}
+	}
+	q, _, err := timetable.QuestionOf(o, told.Until, left)
 	if err != nil {
 		return nil, err
 	}

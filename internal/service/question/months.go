@@ -162,6 +162,9 @@ func (d *Desk) waitingUntil(ctx context.Context, cluster string, o *horizon.Outl
 	if err != nil {
 		return q, had, fault.Move(err, func(pointer string) string { return cmp.Or(pointer, "/with_waiting") })
 	}
+	if q.WithoutStarts() {
+		warnings = append(startsLeftOut(warnings), capacity.Warning{Code: "starts_left_out", Detail: "What starting VMs costs is left out, as months and purchases count VMs without it."})
+	}
 	known := map[string]bool{"windows_left_out": true}
 	for _, w := range had {
 		known[w.Code] = true

@@ -59,7 +59,15 @@ func (d *Desk) ClusterSchedule(ctx context.Context, cluster string, q timetable.
 		return asked, err
 	}
 	left, err := question.Within(q.Budgets)
+	if len(left) > 0 {
+		warnings = startsLeftOut(warnings)
+	}
 	return AskedSchedule{question, slices.Concat(notes, warnings, left)}, err
+}
+
+// startsLeftOut removes what was said of starts that cost something, where that is left out.
+func startsLeftOut(warnings []capacity.Warning) []capacity.Warning {
+	return slices.DeleteFunc(warnings, func(w capacity.Warning) bool { return w.Code == "starts_from_none" })
 }
 
 // scheduleUntil returns the question about the schedule of what arrives in the time of an outlook. Its hours go on until everything has

@@ -123,6 +123,36 @@ func TestBudgetsOfEachHour(t *testing.T) {
 	}
 }
 
+// A budget of just what the schedule costs changes nothing, however many moves were tried.
+func TestBudgetsThatAreSpentToTheEnd(t *testing.T) {
+	pool := worker.New(worker.Config{Processes: 1})
+	defer pool.Close()
+	same, cases := 0, plantest.Trials(4, 40)
+	for seed := range uint64(cases) {
+		q := readSchedule(t, scheduleOf(study.DrawCluster(seed+90, 12, 3, 4, 5)))
+		q.Contracts = nil
+		free, err := timetable.Plan(t.Context(), q, pool)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := span(&q, 0, len(free.Hours), decimal.Zero)
+		b.VMCost = free.Cost.Bill
+		q.Budgets = []timetable.SpanBudget{b}
+		a, err := timetable.Plan(t.Context(), q, pool)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if over := a.Cost.Total.Sub(free.Cost.Total.Decimal); !over.IsPositive() {
+			same++
+		} else {
+			t.Logf("cluster %d: %s within a budget of %s, and %s without", seed, a.Cost.Total, b.VMCost, free.Cost.Total)
+		}
+	}
+	if same < cases*9/10 {
+		t.Errorf("of %d schedules %d cost no more within their own bill", cases, same)
+	}
+}
+
 // Each changed figure of budgets is found.
 func TestChangedBudgetsAreFound(t *testing.T) {
 	q := readSchedule(t, scheduleOf(study.DrawCluster(83, 8, 4, 5, 6)))
