@@ -505,7 +505,7 @@ func TestFollowedSchedulesCountStarts(t *testing.T) {
 	_, before := starts()
 	s.ask(s.admin, "PUT", "/v1/clusters/lab/vm-types/m", `{"name":"m","start_price":"2.5"}`, "If-Match", `"1"`).want(t, 200)
 	f, after := starts()
-	if start := f.Question.Problem.Supply.Start; start == nil || start.Price.String() != "2.50" || after >= before || f.Answer.Hours[0].Started != f.Answer.Hours[0].VMs {
+	if start := f.Question.Problem.Supply.Start; start == nil || start.Price.String() != "2.50" || after >= before || len(f.Question.Before.VMs) != 1 || f.Answer.Hours[0].Started != max(0, f.Answer.Hours[0].VMs-f.Question.Before.VMs[0]) {
 		t.Errorf("a start costs %v, and VMs are started %d times, of %d before: %+v", start, after, before, f.Answer.Hours[0])
 	}
 	clock.Add(3600)
