@@ -1,6 +1,8 @@
 package schedule
 
 import (
+	"cmp"
+	"context"
 	"math"
 	"slices"
 
@@ -158,24 +160,28 @@ func (p *Problem) beyond(vms []int64, steep float64) (sum float64) {
 	return sum
 }
 
+// spareParts are the parts of executions that are alike which are refused, or taken back, together.
+const spareParts = 16
+
 // spare refuses executions until all budgets are kept, those with the smallest penalty for what they hold in their steps first. Those
-// that find a place for what is left are taken back.
-func (s *search) spare() {
+// that find a place for what is left are taken back, as long as there is time.
+func (s *search) spare(ctx context.Context) {
 	if s.spending == nil {
 		return
 	}
 	s.again(0)
 	s.spending.strict = strictest
 	for i := range s.Budgets {
-		b := &s.Budgets[i]
-		for b.over(s.spending.spent[i]) > 0 && s.refuseOne(b) {
+		if s.Budgets[i].over(s.spending.spent[i]) > 0 {
+			s.keep(i)
 		}
 	}
 	for i := range s.arrivals {
-		for range s.refused(i) {
-			s.put(i, option{Refused, 0}, -1)
-			s.note(i, option{Refused, 0}, -1)
-			s.insert(i, 1)
+		refused := s.refused(i)
+		for part := max(1, refused/spareParts); refused > 0 && ctx.Err() == nil; refused -= part {
+			part = min(part, refused)
+			s.note(i, option{Refused, 0}, -part)
+			s.insert(i, part)
 		}
 	}
 }
@@ -190,14 +196,20 @@ func (s *search) refused(i int) int64 {
 	return 0
 }
 
-// refuseOne refuses an execution that holds VMs in the steps of a budget, if there is one.
-func (s *search) refuseOne(b *Budget) bool {
+// held is executions that start together, with the penalty of one for what it holds in the steps of a budget.
+type held struct {
+	arrival int
+	share
+	penalty float64
+}
+
+// keep refuses executions that hold VMs in the steps of a budget until it is kept.
+func (s *search) keep(budget int) {
 	in := make([]bool, len(s.load))
-	for _, t := range b.Steps {
+	for _, t := range s.Budgets[budget].Steps {
 		in[t] = true
 	}
-	worst, least := -1, math.Inf(1)
-	var which share
+	var all []held
 	for i := range s.taken {
 		c := &s.Classes[s.arrivals[i].class]
 		for _, x := range s.taken[i] {
@@ -210,17 +222,21 @@ func (s *search) refuseOne(b *Budget) bool {
 					parts += load
 				}
 			}
-			if each := c.Penalty / float64(parts); parts > 0 && each < least {
-				worst, least, which = i, each, x
+			if parts > 0 {
+				all = append(all, held{i, x, c.Penalty / float64(parts)})
 			}
 		}
 	}
-	if worst < 0 {
-		return false
+	slices.SortStableFunc(all, func(a, b held) int { return cmp.Compare(a.penalty, b.penalty) })
+	for _, x := range all {
+		for left, part := x.jobs, max(1, x.jobs/spareParts); left > 0; left -= part {
+			if s.Budgets[budget].over(s.spending.spent[budget]) == 0 {
+				return
+			}
+			part = min(part, left)
+			s.put(x.arrival, x.option, -part)
+			s.note(x.arrival, x.option, -part)
+			s.note(x.arrival, option{Refused, 0}, part)
+		}
 	}
-	s.put(worst, which.option, -1)
-	s.note(worst, which.option, -1)
-	s.put(worst, option{Refused, 0}, 1)
-	s.note(worst, option{Refused, 0}, 1)
-	return true
 }

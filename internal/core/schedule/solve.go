@@ -61,7 +61,7 @@ func Solve(ctx context.Context, p Problem, solver lp.Solver, o Options) Plan {
 	best.anneal(ctx, moves, warm, moves == DefaultMoves)
 	best.again(0)
 	best.repair()
-	best.spare()
+	best.spare(ctx)
 	best.forward()
 	plan := best.plan()
 	plan.Prices, plan.Worth, plan.Engine = m.p.prices, m.p.worth, m.p.engine
