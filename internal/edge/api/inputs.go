@@ -121,7 +121,8 @@ func deleteInput[T any](ctx context.Context, in storage.Collection[T], cluster, 
 }
 
 func (s *server) ListVMTypes(ctx context.Context, r ListVMTypesRequest) (reply[VMTypeList], error) {
-	return listInputs(ctx, s, s.app.Clusters.VMTypes(), r.Cluster, "vm-types", paging(r.Params), report.VMTypes)
+	l, err := listInputs(ctx, s, s.app.Clusters.VMTypes(), r.Cluster, "vm-types", paging{r.Params.Limit, r.Params.Cursor, r.Params.Format}, report.VMTypes)
+	return withNumbers(r.Params.Numbers, l, err)
 }
 
 func (s *server) CreateVMType(ctx context.Context, r CreateVMTypeRequest) (reply[VMType], error) {

@@ -77,16 +77,15 @@ func TestPlansKnowWhatStarted(t *testing.T) {
 	plan(3, 4, "all run that wait")
 	ask(true, "a")
 	plan(3, 4, "within the hour the others may still start")
-	plan(4, 4, "one still runs, which keeps its VMs, and three have not started")
-	ask(true, "b", "c", "d")
-	ask(false, "e", "f")
+	plan(4, 1, "one still runs, which keeps its VMs, and three that have not started wait for an hour whose VMs are asked for ahead")
+	ask(false, "b", "c", "d", "e", "f")
 	end("a")
-	plan(5, 5, "three still run, and two are forecast, which ask")
-	ask(true, "e", "f")
+	plan(5, 5, "three have waited, and two are forecast, which ask")
+	ask(true, "b", "c", "d", "e", "f")
 	ask(false, "g", "h")
 	end("b", "c", "d", "e", "f")
-	for hour := 6; hour < 11; hour++ {
-		plan(hour, 2, "two ask that no forecast has, and do not come")
+	for i, want := range []float64{0, 2, 0, 2, 2} {
+		plan(6+i, want, "two ask that no forecast has, and do not come: their VMs are asked for ahead, until it is their last hour")
 	}
 	plan(11, 0, "they cannot end in time")
 	var f plans.Following

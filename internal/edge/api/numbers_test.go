@@ -17,6 +17,7 @@ func TestRowsWithNumbers(t *testing.T) {
 	s := shownPlan(t)
 	s.ask(s.admin, "POST", "/v1/clusters/night/classes", `{"name":"gamma \"quoted\": 1","vms_per_job":"0.3333333333333333","jobs":{"min":1,"max":2},"penalty":"123456789.123456789"}`).want(t, 201)
 	s.ask(s.admin, "POST", "/v1/clusters/night/offers", `{"name":"one-year","vm_type":"small","price":"0.123456789","upfront":400,"term_years":1}`).want(t, 201)
+	s.ask(s.admin, "PUT", "/v1/clusters/night/vm-types/small", `{"name":"small","quota":100,"start_price":"0.123456789"}`, "If-Match", `"1"`).want(t, 200)
 	s.planned("night")
 	lists := 0
 	each(s.doc, func(method, path string, _ *openapi3.PathItem, op *openapi3.Operation) {

@@ -2280,14 +2280,17 @@ type AnswerScenarioParams struct {
 
 // ListVMTypesParams defines parameters for ListVMTypes.
 type ListVMTypesParams struct {
-	// Limit The maximum number of items on a page.
-	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+	// Limit The maximum number of rows on a page.
+	Limit *RowLimit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor The `next_cursor` of the page before.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
 	// Format The form of the list: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
 	Format *ListFormat `form:"format,omitempty" json:"format,omitempty"`
+
+	// Numbers The form of exact amounts: texts (`decimal`), or JSON numbers with the same digits (`float`), for programs that draw.
+	Numbers *Numbers `form:"numbers,omitempty" json:"numbers,omitempty"`
 }
 
 // DeleteVMTypeParams defines parameters for DeleteVMType.
@@ -4438,6 +4441,7 @@ func (siw *ServerInterfaceWrapper) ListVMTypes(w http.ResponseWriter, r *http.Re
 	p.query("limit", "integer", "int64", false, &params.Limit)
 	p.query("cursor", "string", "", false, &params.Cursor)
 	p.query("format", "string", "", false, &params.Format)
+	p.query("numbers", "string", "", false, &params.Numbers)
 	if p.err != nil {
 		siw.ErrorHandlerFunc(w, r, p.err)
 		return

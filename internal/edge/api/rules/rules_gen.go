@@ -831,9 +831,10 @@ var Operations = []Operation{
 	}, Sends: true, Needs: true},
 	{ID: "listVMTypes", Method: "GET", Path: "/v1/clusters/{cluster}/vm-types", Role: "viewer", Agent: true, Parameters: []Parameter{
 		{Name: "cluster", In: "path", Required: true, About: "The cluster's name: small letters, digits and hyphens inside.", Shape: &Shape{Kind: Text, Rules: "min=1,max=63,matches=^[a-z0-9]([a-z0-9-]*[a-z0-9])?$", About: "The cluster's name: small letters, digits and hyphens inside."}},
-		{Name: "limit", In: "query", About: "The maximum number of items on a page.", Shape: &Shape{Kind: Whole, Rules: "whole,int64,gte=1,lte=1000"}},
+		{Name: "limit", In: "query", About: "The maximum number of rows on a page.", Shape: &Shape{Kind: Whole, Rules: "whole,int64,gte=1,lte=5000"}},
 		{Name: "cursor", In: "query", About: "The `next_cursor` of the page before.", Shape: &Shape{Kind: Text, Rules: "min=1,max=1000"}},
 		{Name: "format", In: "query", About: "The form of the list: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.", Shape: &Shape{Kind: Text, Rules: "oneof=json csv xlsx"}},
+		{Name: "numbers", In: "query", About: "The form of exact amounts: texts (`decimal`), or JSON numbers with the same digits (`float`), for programs that draw.", Shape: &Shape{Kind: Text, Rules: "oneof=decimal float"}},
 		{Name: "If-None-Match", In: "header", About: "The ETag last seen; where nothing has changed the answer is 304.", Shape: &Shape{Kind: Text, Rules: "min=1,max=4000"}},
 	}},
 	{ID: "createVMType", Method: "POST", Path: "/v1/clusters/{cluster}/vm-types", Role: "operator", Parameters: []Parameter{

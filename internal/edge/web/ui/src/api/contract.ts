@@ -5100,7 +5100,7 @@ export interface Operations {
   "POST /v1/clusters/{cluster}/simulations/schedule": { path: { cluster: string; }; query: { format?: "json" | "csv" | "xlsx"; }; body: ClusterScheduleSimulationRequest; answer: Run | ScheduleSimulation };
   "POST /v1/clusters/{cluster}/sweeps": { path: { cluster: string; }; query: { format?: "json" | "csv" | "xlsx"; }; body: ClusterSweepRequest; answer: Run | Sweep };
   "POST /v1/clusters/{cluster}/targets": { path: { cluster: string; }; query: { format?: "json" | "csv" | "xlsx"; }; body: ClusterTargetsRequest; answer: Run | Targets };
-  "GET /v1/clusters/{cluster}/vm-types": { path: { cluster: string; }; query: { limit?: number; cursor?: string; format?: "json" | "csv" | "xlsx"; }; body: never; answer: VMTypeList };
+  "GET /v1/clusters/{cluster}/vm-types": { path: { cluster: string; }; query: { limit?: number; cursor?: string; format?: "json" | "csv" | "xlsx"; numbers?: "decimal" | "float"; }; body: never; answer: VMTypeList };
   "POST /v1/clusters/{cluster}/vm-types": { path: { cluster: string; }; query: { }; body: VMType; answer: VMType };
   "DELETE /v1/clusters/{cluster}/vm-types/{name}": { path: { cluster: string; name: string; }; query: { }; body: never; answer: never };
   "GET /v1/clusters/{cluster}/vm-types/{name}": { path: { cluster: string; name: string; }; query: { }; body: never; answer: VMType };
