@@ -187,7 +187,8 @@ func (c *Class) options(at int, with func(option)) {
 func (p *Problem) Lagrange(prices []float64) (bound float64, load []int64) {
 	load = make([]int64, len(prices))
 	for i := range p.Starting {
-		bound += p.Starting[i].bound(p, prices, nil)
+		gain, _ := p.Starting[i].bound(p, prices, nil)
+		bound += gain
 	}
 	for t := range p.Supply {
 		if p.starting(t) != nil {

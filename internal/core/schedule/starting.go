@@ -142,12 +142,14 @@ func (s *Starting) rent(l *level, prices []float64) (cost float64, there []bool)
 }
 
 // bound returns what all VMs of a type cost less than prices of them pay, at their best. Prices at which any number of VMs would pay are
-// lowered, in place. Where vms is given, it adds those VMs by step.
-func (s *Starting) bound(p *Problem, prices, vms []float64) (cost float64) {
+// lowered, in place. Where vms is given, it adds those VMs by step, and returns in which of them there may be any number.
+func (s *Starting) bound(p *Problem, prices, vms []float64) (cost float64, more []bool) {
 	levels := p.levels(s)
 	prices = prices[s.First:s.Until]
 	if l := &levels[len(levels)-1]; math.IsInf(l.width, 1) {
-		s.lower(l, prices)
+		if s.lower(l, prices); vms != nil {
+			more = s.limited(l, prices)
+		}
 		levels = levels[:len(levels)-1]
 	}
 	for i := range levels {
@@ -159,7 +161,7 @@ func (s *Starting) bound(p *Problem, prices, vms []float64) (cost float64) {
 			}
 		}
 	}
-	return cost
+	return cost, more
 }
 
 // pay adds to VMs by step those that pay at prices, of types whose starts cost something. In some steps there may be any number more.
@@ -169,11 +171,8 @@ func (p *Problem) pay(prices, vms []float64) (more []bool) {
 		if more == nil {
 			more = make([]bool, len(prices))
 		}
-		s.bound(p, prices, vms)
-		levels := p.levels(s)
-		if l := &levels[len(levels)-1]; math.IsInf(l.width, 1) {
-			copy(more[s.First:], s.limited(l, prices[s.First:s.Until]))
-		}
+		_, without := s.bound(p, prices, vms)
+		copy(more[s.First:], without)
 	}
 	return more
 }

@@ -125,25 +125,12 @@ func (t *Tree) Dive(limit float64, greedy bool, draw func() float64, ended func(
 
 // drawn is divided, with luck.
 func (t *Tree) drawn(greedy bool, draw func() float64) (column int, value float64) {
-	column = -1
-	most := 0.0
-	for k, j := range t.head {
-		if j >= len(t.x) || !t.p.Whole[j] {
-			continue
-		}
-		v := t.value[k]
-		far := math.Abs(v - math.Round(v))
-		if far <= whole {
-			continue
-		}
+	return t.heaviest(func(far, cost float64) float64 {
 		if greedy {
 			far = 1
 		}
-		if weight := far * (math.Abs(t.cost[j]) + tiny) * (0.25 + draw()); weight > most {
-			column, value, most = j, v, weight
-		}
-	}
-	return column, value
+		return far * cost * (0.25 + draw())
+	})
 }
 
 // read reads the values of the columns.
@@ -165,6 +152,11 @@ const whole = 1e-6
 
 // divided returns the column to branch at, the dearest of those that are not whole; -1 where all are.
 func (t *Tree) divided() (column int, value float64) {
+	return t.heaviest(func(far, cost float64) float64 { return far * cost })
+}
+
+// heaviest returns the column with the most weight of those that are not whole, by how far it is from that and what it costs.
+func (t *Tree) heaviest(weigh func(far, cost float64) float64) (column int, value float64) {
 	column = -1
 	most := 0.0
 	for k, j := range t.head {
@@ -176,7 +168,7 @@ func (t *Tree) divided() (column int, value float64) {
 		if far <= whole {
 			continue
 		}
-		if weight := far * (math.Abs(t.cost[j]) + tiny); weight > most {
+		if weight := weigh(far, math.Abs(t.cost[j])+tiny); weight > most {
 			column, value, most = j, v, weight
 		}
 	}
