@@ -59,13 +59,15 @@ type AtOnce struct {
 // Rented holds the VMs of one type in an hour, or of all types. Reserved counts those of contracts in use, and the rest is on demand
 // or spot. Cost includes contracts that are always billed. Price is that of one VM in the proof, of the type with the lowest one.
 type Rented struct {
-	VMs      int64        `json:"vms"`
-	OnDemand int64        `json:"on_demand"`
-	Reserved int64        `json:"reserved"`
-	Spot     int64        `json:"spot,omitempty"`
-	Started  int64        `json:"started,omitempty"` // that were not there in the hour before, where a start has a price
-	Cost     money.Amount `json:"cost"`
-	Price    money.Amount `json:"price"`
+	VMs      int64 `json:"vms"`
+	OnDemand int64 `json:"on_demand"`
+	Reserved int64 `json:"reserved"`
+	Spot     int64 `json:"spot,omitempty"`
+	// Started counts those that were not there in the hour before, where a start costs something. StartCost is a part of Cost.
+	Started   int64         `json:"started,omitempty"`
+	StartCost *money.Amount `json:"start_cost,omitempty"`
+	Cost      money.Amount  `json:"cost"`
+	Price     money.Amount  `json:"price"`
 }
 
 // Hour holds the VMs of an hour.
@@ -270,14 +272,19 @@ func (g *grid) hour(hour int, p *schedule.Plan) (h Hour) {
 	h.Start = g.at(hour)
 	for v := range g.types {
 		row := v*g.hours + hour
-		r := g.rent(row, p.VMs[row])
-		started, starting := g.started(row, p.VMs)
-		r.Started, r.Cost.Decimal = started, r.Cost.Add(starting)
+		r := g.rentAndStart(row, p.VMs)
 		r.Price = money.Round(p.Prices[row])
 		if g.named() {
 			h.ByType = append(h.ByType, TypeHour{g.types[v].Name, r})
 		}
-		h.VMs, h.OnDemand, h.Reserved, h.Spot, h.Started, h.Cost.Decimal = h.VMs+r.VMs, h.OnDemand+r.OnDemand, h.Reserved+r.Reserved, h.Spot+r.Spot, h.Started+r.Started, h.Cost.Add(r.Cost.Decimal)
+		h.VMs, h.OnDemand, h.Reserved, h.Spot, h.Cost.Decimal = h.VMs+r.VMs, h.OnDemand+r.OnDemand, h.Reserved+r.Reserved, h.Spot+r.Spot, h.Cost.Add(r.Cost.Decimal)
+		if r.StartCost != nil {
+			sum := money.Amount{}
+			if h.StartCost != nil {
+				sum = *h.StartCost
+			}
+			h.Started, h.StartCost = h.Started+r.Started, &money.Amount{Decimal: sum.Add(r.StartCost.Decimal)}
+		}
 		if v == 0 || r.Price.LessThan(h.Price.Decimal) {
 			h.Price = r.Price
 		}

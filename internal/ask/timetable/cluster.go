@@ -140,7 +140,7 @@ func timeOf(o horizon.Outlook, end time.Time, before *Before) (h horizon.Horizon
 	if err := schedulable(&h.Problem, warn); err != nil {
 		return h, nil, err
 	}
-	takeStarts(&h.Problem, &o, warn)
+	takeStarts(&h.Problem, &o, before != nil, warn)
 	if before == nil {
 		for k := range h.Problem.Classes {
 			if c := &h.Problem.Classes[k]; c.MayWait() && slices.ContainsFunc(h.Earlier, func(p horizon.HorizonPeriod) bool { return p.Arrivals[k] > 0 }) {

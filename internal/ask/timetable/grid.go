@@ -24,6 +24,8 @@ type grid struct {
 	classes  []gridClass         // in the order of the problem, and then those that have waited
 	sources  [][]source          // by row, in the order they are used
 	spots    []spot              // by row; nil is none
+	demand   []decimal.Decimal   // by row, the price on demand
+	starts   []decimal.Decimal   // by row, what starting a VM costs
 	paid     []decimal.Decimal   // by row, for contracts that are always billed and in force for a part of the hour
 	held     []gridClass         // executions that started before, each group of them as one execution
 	holding  float64             // how many of those take parts that are rounded up
@@ -138,15 +140,18 @@ func newGridOf(q *Question, finer int64) *grid {
 
 // supply lays out what VMs cost.
 func (g *grid) supply() {
-	g.sources, g.paid = make([][]source, len(g.types)*g.hours), make([]decimal.Decimal, len(g.types)*g.hours)
+	rows := len(g.types) * g.hours
+	g.sources, g.demand, g.starts, g.paid = make([][]source, rows), make([]decimal.Decimal, rows), make([]decimal.Decimal, rows), make([]decimal.Decimal, rows)
 	hour := 0
 	for i := range g.horizon.Periods {
 		priced := g.horizon.Periods[i].Priced(g.horizon.Problem.Supply).Types()
 		for range g.horizon.Periods[i].Length() / 3600 {
 			for v := range priced {
-				g.sources[v*g.hours+hour] = g.sourcesOf(&priced[v], g.at(hour))
-				g.addSpot(v*g.hours+hour, priced[v].Spot)
-				g.paid[v*g.hours+hour] = g.paidOf(priced[v].Name, g.at(hour))
+				row := v*g.hours + hour
+				g.sources[row], g.demand[row] = g.sourcesOf(&priced[v], g.at(hour)), priced[v].OnDemand.Price.Decimal
+				g.starts[row] = g.startPrice(&priced[v], row)
+				g.addSpot(row, priced[v].Spot)
+				g.paid[row] = g.paidOf(priced[v].Name, g.at(hour))
 			}
 			g.keepBudget(hour)
 			hour++
@@ -221,9 +226,8 @@ func (g *grid) recount(p *schedule.Plan) {
 
 // rented returns what VMs cost, with their starts.
 func (g *grid) rented(vms []int64) (sum decimal.Decimal) {
-	for row, n := range vms {
-		_, starting := g.started(row, vms)
-		sum = sum.Add(g.rent(row, n).Cost.Decimal).Add(starting)
+	for row := range vms {
+		sum = sum.Add(g.rentAndStart(row, vms).Cost.Decimal)
 	}
 	return sum
 }

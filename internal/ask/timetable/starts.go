@@ -48,15 +48,23 @@ func (q *Question) checkVMs(c *strict.Checker) {
 	c.Leave()
 }
 
-// takeStarts gives the types of VMs of a cluster what starting them costs. It says where schedules leave that out.
-func takeStarts(p *capacity.Problem, o *horizon.Outlook, warn func(code, format string, values ...any)) {
-	take := func(start **capacity.VMStart, spot *capacity.Spot, price *money.Amount) (left bool) {
+// assumedLead is how long before its hour a VM is asked for where nobody says it, in seconds. Without it, schedules that plans follow
+// would start VMs thrice as often, for pennies.
+const assumedLead = 300
+
+// takeStarts gives the types of VMs of a cluster what starting them costs. It says where schedules leave that out. Plans follow some.
+func takeStarts(p *capacity.Problem, o *horizon.Outlook, follows bool, warn func(code, format string, values ...any)) {
+	lead := int64(0)
+	if follows {
+		lead = assumedLead
+	}
+	take := func(start **capacity.VMStart, spot *capacity.Spot, said, counted capacity.VMStart) (left bool) {
 		switch {
-		case price == nil || !price.IsPositive():
+		case !counted.Costs():
 		case p.Budget != nil || spot != nil:
-			return true
+			return said.Costs()
 		default:
-			*start = &capacity.VMStart{Price: *price}
+			*start = &counted
 		}
 		return false
 	}
@@ -65,9 +73,9 @@ func takeStarts(p *capacity.Problem, o *horizon.Outlook, warn func(code, format 
 		of := func(t capacity.VMTypeSupply) bool { return t.Name == used.Name }
 		s, out := &p.Supply, false
 		if v := slices.IndexFunc(s.VMTypes, of); v >= 0 {
-			out = take(&s.VMTypes[v].Start, s.VMTypes[v].Spot, used.StartPrice)
+			out = take(&s.VMTypes[v].Start, s.VMTypes[v].Spot, used.Start(0), used.Start(lead))
 		} else if len(s.VMTypes) == 0 {
-			out = take(&s.Start, s.Spot, used.StartPrice)
+			out = take(&s.Start, s.Spot, used.Start(0), used.Start(lead))
 		}
 		if out {
 			left = append(left, fmt.Sprintf("%q", fault.Clip(used.Name)))
@@ -124,7 +132,7 @@ func (q *Question) settleVMs() {
 
 // startsCost reports whether starting VMs of some type costs something.
 func startsCost(s *capacity.Supply) bool {
-	return slices.ContainsFunc(s.Types(), func(t capacity.VMTypeSupply) bool { return t.Start != nil && t.Start.Price.IsPositive() })
+	return slices.ContainsFunc(s.Types(), func(t capacity.VMTypeSupply) bool { return t.Start.Costs() })
 }
 
 // WithoutStarts leaves out what starting VMs costs, and reports whether that was something.
@@ -141,8 +149,12 @@ func (q *Question) WithoutStarts() (costs bool) {
 // startings returns what starting VMs costs, of the types where it costs something.
 func (g *grid) startings() (all []schedule.Starting) {
 	for v := range g.types {
-		if s := g.types[v].Start; s != nil && s.Price.IsPositive() {
-			all = append(all, schedule.Starting{First: v * g.hours, Until: (v + 1) * g.hours, Price: s.Price.InexactFloat64(), Before: g.before(v)})
+		if g.types[v].Start.Costs() {
+			s := schedule.Starting{First: v * g.hours, Until: (v + 1) * g.hours, Before: g.before(v)}
+			for row := s.First; row < s.Until; row++ {
+				s.Prices = append(s.Prices, g.starts[row].InexactFloat64())
+			}
+			all = append(all, s)
 		}
 	}
 	return all
@@ -156,41 +168,52 @@ func (g *grid) before(v int) int64 {
 	return 0
 }
 
-// started returns how many VMs are started for an hour of a type, and what that costs. They are none where it costs nothing.
-func (g *grid) started(row int, vms []int64) (n int64, cost decimal.Decimal) {
-	v := row / g.hours
-	start := g.types[v].Start
-	if start == nil {
-		return 0, cost
-	}
+// rentAndStart rents the VMs of a type in an hour, and starts those that were not there before. These are told where they cost something.
+func (g *grid) rentAndStart(row int, vms []int64) Rented {
+	r, v := g.rent(row, vms[row]), row/g.hours
 	was := g.before(v)
 	if row%g.hours > 0 {
 		was = vms[row-1]
 	}
-	n = max(0, vms[row]-was)
-	return n, start.Price.Mul(decimal.NewFromInt(n))
+	if n := vms[row] - was; n > 0 && g.types[v].Start != nil {
+		r.Started, r.StartCost = n, &money.Amount{Decimal: g.starts[row].Mul(decimal.NewFromInt(n))}
+		r.Cost.Decimal = r.Cost.Add(r.StartCost.Decimal)
+	}
+	return r
+}
+
+// startPrice returns what starting a VM of a type for an hour costs. It is asked for in the hour before, at the price of that one.
+func (g *grid) startPrice(supply *capacity.VMTypeSupply, row int) decimal.Decimal {
+	s := supply.Start
+	if s == nil {
+		return decimal.Zero
+	}
+	price := supply.OnDemand.Price.Decimal
+	if row%g.hours > 0 {
+		price = g.demand[row-1]
+	}
+	return s.Price.Add(price.Mul(decimal.NewFromFloat(s.LeadSeconds)).DivRound(decimal.NewFromInt(3600), money.Places))
 }
 
 // explainStarts says how many VMs are started, and what that costs.
 func (a *Answer) explainStarts(q *Question) {
-	types := q.Problem.Supply.Types()
 	n, cost := 0.0, money.Amount{}
-	add := func(v int, started int64) {
-		if types[v].Start != nil {
-			n += float64(started)
-			cost.Decimal = cost.Add(types[v].Start.Price.Mul(decimal.NewFromInt(started)))
-		}
-	}
 	for i := range a.Hours {
-		for v := range a.Hours[i].ByType {
-			add(v, a.Hours[i].ByType[v].Started)
-		}
-		if len(a.Hours[i].ByType) == 0 {
-			add(0, a.Hours[i].Started)
+		if x := &a.Hours[i]; x.StartCost != nil {
+			n, cost.Decimal = n+float64(x.Started), cost.Add(x.StartCost.Decimal)
 		}
 	}
 	if n > 0 {
-		a.Facts.Say("starts", "", fmt.Sprintf("Of that, starting VMs %s costs %s.", words.Counted(words.Number(n), "time"), words.CentsOf(cost)),
+		lead, asked := 0.0, ""
+		for _, t := range q.Problem.Supply.Types() {
+			if t.Start.Costs() {
+				lead = max(lead, t.Start.LeadSeconds)
+			}
+		}
+		if lead > 0 {
+			asked = fmt.Sprintf(", as they are asked for up to %s s before their hour", words.Number(lead))
+		}
+		a.Facts.Say("starts", "", fmt.Sprintf("Of that, starting VMs %s costs %s%s.", words.Counted(words.Number(n), "time"), words.CentsOf(cost), asked),
 			words.Count("starts", n, "VMs"), words.Money("starts", cost, a.Currency))
 	}
 }

@@ -13,7 +13,7 @@ var (
 	// With starts, where schedules are asked for.
 	startSupplyShape = strict.NewShape("the supply", nil, "contracts", "on_demand", "spot", "vm_types", "start")
 	startVMTypeShape = strict.NewShape("a VM type", []string{"name", "on_demand"}, "contracts", "spot", "start")
-	vmStartShape     = strict.NewShape("what starting a VM costs", []string{"price"}, "min_billed_s")
+	vmStartShape     = strict.NewShape("what starting a VM costs", nil, "price", "lead_s", "min_billed_s")
 	contractShape    = strict.NewShape("a contract", []string{"name", "vms", "price"}, "billing")
 	onDemandShape    = strict.NewShape("on-demand supply", []string{"price"}, "quota")
 	spotShape        = strict.NewShape("spot supply", []string{"price", "max_share"})
@@ -143,9 +143,12 @@ func readSpot(r *strict.Reader, s *Spot) {
 func readVMStart(r *strict.Reader) *VMStart {
 	s := new(VMStart)
 	r.Object(vmStartShape, func(name string) {
-		if name == "price" {
+		switch name {
+		case "price":
 			money.Read(r, &s.Price)
-		} else {
+		case "lead_s":
+			r.Float(&s.LeadSeconds)
+		default:
 			r.Float(&s.MinBilledSeconds)
 		}
 	})

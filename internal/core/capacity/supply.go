@@ -78,12 +78,20 @@ type Spot struct {
 // VMStart says what it costs to start a VM. Only schedules plan with it.
 type VMStart struct {
 	Price money.Amount `json:"price"`
+	// LeadSeconds is how long before its hour a VM is asked for. It is paid from then on, at the price on demand.
+	LeadSeconds float64 `json:"lead_s,omitzero"`
 	// MinBilledSeconds is for how long a VM is billed at least. Schedules bill whole hours, so that up to one changes nothing.
 	MinBilledSeconds float64 `json:"min_billed_s,omitzero"`
 }
 
-// mostBilled is the longest least time for which a VM is billed that schedules plan with.
-const mostBilled = 3600
+// Costs reports whether starting a VM costs something, at some price of VMs.
+func (s *VMStart) Costs() bool {
+	return s != nil && (s.Price.IsPositive() || s.LeadSeconds > 0)
+}
+
+// MostStartSeconds is the longest time for which a VM may be asked for ahead of its hour, and the longest least time for which it is
+// billed: schedules plan whole hours.
+const MostStartSeconds = 3600
 
 // Budget is the most that may be spent per period; nil limits nothing.
 type Budget struct {

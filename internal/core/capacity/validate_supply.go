@@ -74,8 +74,11 @@ func (t VMTypeSupply) check(c *strict.Checker, owners map[string]string) {
 	if t.Start != nil {
 		c.Enter("start")
 		money.Check(c, "price", "The price", t.Start.Price)
-		if s := t.Start.MinBilledSeconds; !(s >= 0 && s <= mostBilled) {
-			c.Refuse("min_billed_s", "range", "A VM is billed for %s s at least; schedules bill whole hours, and plan with no more than %d s. Give that or less, or leave it out.", fault.Plain(s), mostBilled)
+		if s := t.Start.LeadSeconds; !(s >= 0 && s <= MostStartSeconds) {
+			c.Refuse("lead_s", "range", "A VM is asked for %s s ahead; schedules plan whole hours, and with no more than %d s. Give that or less.", fault.Plain(s), MostStartSeconds)
+		}
+		if s := t.Start.MinBilledSeconds; !(s >= 0 && s <= MostStartSeconds) {
+			c.Refuse("min_billed_s", "range", "A VM is billed for %s s at least; schedules bill whole hours, and plan with no more than %d s. Give that or less, or leave it out.", fault.Plain(s), MostStartSeconds)
 		}
 		c.Leave()
 	}

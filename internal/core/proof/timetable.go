@@ -147,7 +147,14 @@ func (t *TimedType) starting(vms []int64) *big.Rat {
 	if t.Starts == nil {
 		return new(big.Rat)
 	}
-	return new(big.Rat).Mul(t.Starts.Price, new(big.Rat).SetInt64(t.Starts.Count(vms)))
+	sum := new(big.Rat)
+	was := int64(0)
+	for h, now := range vms {
+		_, cost := t.Starts.Cost(h, was, now)
+		sum.Add(sum, cost)
+		was = now
+	}
+	return sum
 }
 
 // CheckFewest is Check on the fewest VMs that the starts need.

@@ -63,7 +63,7 @@ func checkPlan(t *testing.T, p *Problem, plan *Plan) {
 			if step > s.First {
 				before = plan.VMs[step-1]
 			}
-			cost += s.Price * float64(max(0, vms-before))
+			cost += s.at(step) * float64(max(0, vms-before))
 		}
 	}
 	for i, b := range p.Budgets {
@@ -146,7 +146,7 @@ func cheapestFor(p *Problem, needed []int64) (cost float64) {
 			each, there := cheapestVMs(p, step, vms)
 			for before := range int64(len(costs)) {
 				if there {
-					next[vms] = min(next[vms], costs[before]+each+of.Price*float64(max(0, vms-before)))
+					next[vms] = min(next[vms], costs[before]+each+of.at(step)*float64(max(0, vms-before)))
 				}
 			}
 		}
@@ -266,7 +266,13 @@ func withStarts(s *study.Stream, p Problem, types int) Problem {
 	steps := len(p.Supply) / types
 	for v := range types {
 		if v == 0 || s.Whole(0, 1) == 0 {
-			p.Starting = append(p.Starting, Starting{First: v * steps, Until: (v + 1) * steps, Price: float64(s.Whole(0, 8)) / 2, Before: s.Whole(0, 3)})
+			of := Starting{First: v * steps, Until: (v + 1) * steps, Prices: slices.Repeat([]float64{float64(s.Whole(0, 8)) / 2}, steps), Before: s.Whole(0, 3)}
+			if s.Whole(0, 1) == 0 { // another one in each step
+				for t := range of.Prices {
+					of.Prices[t] = float64(s.Whole(0, 8)) / 2
+				}
+			}
+			p.Starting = append(p.Starting, of)
 		}
 	}
 	return p

@@ -10,12 +10,15 @@ import (
 // Starting says what it costs to start VMs of a type that has some steps of the supply. It has no spot VMs.
 type Starting struct {
 	First, Until int
-	Price        float64 // of each VM by which there are more than in the step before
-	Before       int64   // VMs that are there before the first step
+	Prices       []float64 // by step, of each VM by which there are more than in the step before
+	Before       int64     // VMs that are there before the first step
 }
 
 // startNoise bounds rounding errors of sums of prices, relative to that of a start.
 const startNoise = 1e-9
+
+// at is what starting a VM for a step costs.
+func (s *Starting) at(step int) float64 { return s.Prices[step-s.First] }
 
 // starting returns what starts of a step's type cost; nil is nothing.
 func (p *Problem) starting(step int) *Starting {
@@ -84,32 +87,31 @@ func (p *Problem) levels(s *Starting, at ...int64) (all []level) {
 
 // lower lowers prices of VMs, in place, until no VM that is started pays, however long it stays.
 func (s *Starting) lower(l *level, prices []float64) {
-	gained := 0.0 // by a VM that is there, less what it costs
+	gained := math.Inf(-1) // at most, by a VM that is there, less what it and its start cost
 	for t, cost := range l.prices {
 		if math.IsInf(cost, 1) {
-			gained = 0
+			gained = math.Inf(-1)
 			continue
 		}
-		gained += prices[t] - cost
-		if over := gained - s.Price; over > 0 {
-			prices[t] -= over
-			gained = s.Price
+		gained = max(gained, -s.Prices[t]) + prices[t] - cost
+		if gained > 0 {
+			prices[t] -= gained
+			gained = 0
 		}
-		gained = max(0, gained)
 	}
 }
 
-// limited reports by step whether a VM that is there then pays just what it costs, so that there may be any number.
+// limited reports by step whether a VM that is there then pays just what it and its start cost, so that there may be any number.
 func (s *Starting) limited(l *level, prices []float64) []bool {
-	all, gained := make([]bool, len(prices)), make([]float64, len(prices)+1)
-	sum := 0.0
+	all, gained := make([]bool, len(prices)), make([]float64, len(prices))
+	sum := math.Inf(-1)
 	for t, cost := range l.prices {
-		gained[t] = sum // by one that stays until the step
-		sum = max(0, sum+prices[t]-cost)
+		sum = max(sum, -s.Prices[t]) + prices[t] - cost
+		gained[t] = sum // by one that stays until after the step
 	}
 	sum = 0
 	for t := len(prices) - 1; t >= 0; t-- {
-		all[t] = gained[t]+prices[t]-l.prices[t]+sum >= s.Price*(1-startNoise)
+		all[t] = gained[t]+sum >= -startNoise*s.Prices[t]
 		sum = max(0, sum+prices[t]-l.prices[t])
 	}
 	return all
@@ -126,8 +128,8 @@ func (s *Starting) rent(l *level, prices []float64) (cost float64, there []bool)
 		on = 0
 	}
 	for t, price := range l.prices {
-		stays[t], left[t] = on <= off+s.Price, on < off
-		off, on = min(off, on), min(on, off+s.Price)+price-prices[t]
+		stays[t], left[t] = on <= off+s.Prices[t], on < off
+		off, on = min(off, on), min(on, off+s.Prices[t])+price-prices[t]
 	}
 	there = make([]bool, steps)
 	is := on < off
@@ -189,23 +191,29 @@ func (p *Problem) Held(vms []int64) {
 	}
 }
 
-// hold raises VMs of a type by those of a level that stay although nothing needs them.
+// hold raises VMs of a type by those of a level that are there although nothing needs them: until they are needed again, or because starting
+// them earlier is cheaper.
 func (s *Starting) hold(l *level, needed, vms []int64) {
-	since, cost := math.MinInt, 0.0 // the last step in which they are there, and what staying has cost since
-	if l.from < float64(s.Before) {
-		since = -1
-	}
+	last := -1 // the step in which they were needed
+	was := l.from < float64(s.Before)
 	for t, n := range needed {
 		if float64(n) <= l.from {
-			cost += l.prices[t]
 			continue
 		}
-		if since >= -1 && cost < s.Price*(1-startNoise) {
-			for at := since + 1; at < t; at++ {
-				vms[at] = max(vms[at], int64(l.from+l.width))
+		from, best, idle := t, s.Prices[t], 0.0
+		for at := t - 1; at > last; at-- {
+			idle += l.prices[at]
+			if cost := idle + s.Prices[at]; cost < best*(1-startNoise) {
+				from, best = at, cost
 			}
 		}
-		since, cost = t, 0
+		if was && idle < best*(1-startNoise) {
+			from = last + 1
+		}
+		for at := from; at < t; at++ {
+			vms[at] = max(vms[at], int64(l.from+l.width))
+		}
+		last, was = t, true
 	}
 }
 
@@ -219,7 +227,7 @@ func (s *search) held(steep float64) (vms []int64, cost float64) {
 	s.Held(vms)
 	for t, n := range vms {
 		if cost += s.rented(t, n, steep); s.starts != nil && s.starts[t] != nil {
-			cost += s.starts[t].Price * float64(s.starts[t].started(t, vms))
+			cost += s.starts[t].at(t) * float64(s.starts[t].started(t, vms))
 		}
 	}
 	if s.spending != nil && steep > 0 {
@@ -245,13 +253,14 @@ func (s *search) startCost(t int, vms int64) float64 {
 	if vms <= before {
 		return 0
 	}
+	price := of.at(t)
 	if t == of.First {
-		return of.Price * float64(vms-before)
+		return price * float64(vms-before)
 	}
 	stay := max(before, min(vms, needed(t-2)))
-	cost := of.Price * float64(vms-stay)
+	cost := price * float64(vms-stay)
 	if stay > before {
-		cost += min(of.Price*float64(stay-before), s.rented(t-1, stay, s.steep)-s.rented(t-1, before, s.steep))
+		cost += min(price*float64(stay-before), s.rented(t-1, stay, s.steep)-s.rented(t-1, before, s.steep))
 	}
 	return cost
 }
@@ -290,7 +299,7 @@ func (m *master) change(rows []int, t int) (entries []lp.Entry) {
 func (m *master) start(program *lp.Program, changes []int) {
 	for t, row := range changes {
 		if row >= 0 {
-			program.Column(m.p.starting(t).Price, 0, math.Inf(1), false, lp.Entry{Row: row, Coefficient: -1})
+			program.Column(m.p.starting(t).at(t), 0, math.Inf(1), false, lp.Entry{Row: row, Coefficient: -1})
 		}
 	}
 }

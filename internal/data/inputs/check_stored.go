@@ -132,6 +132,9 @@ func (v VMType) check(k *strict.Checker) {
 	if v.StartPrice != nil {
 		money.Check(k, "start_price", "The price of a start", *v.StartPrice)
 	}
+	if v.StartLeadSeconds != nil {
+		k.Whole("start_lead_s", "The lead of a start", "seconds", *v.StartLeadSeconds, 0, capacity.MostStartSeconds)
+	}
 	machine := func(member, what string, x *float64) {
 		if x != nil {
 			k.Number(member, what, "", *x, maxMachine)

@@ -40,11 +40,25 @@ type VMType struct {
 	Spot        *SpotTerms `json:"spot,omitempty"` // none: no spot VMs
 	// StartPrice is paid for each VM that is started. Schedules alone plan with it.
 	StartPrice *money.Amount `json:"start_price,omitempty"`
+	// StartLeadSeconds is how long before its hour a VM is asked for, and paid. Nil is not known.
+	StartLeadSeconds *int64 `json:"start_lead_s,omitempty"`
 	// The size of a machine of the type; no plan depends on it. Nil is unknown.
 	VCPU      *float64 `json:"vcpu,omitempty"`
 	MemoryGiB *float64 `json:"memory_gib,omitempty"`
 	GPUs      *int64   `json:"gpus,omitempty"`
 	capacity.Stamp
+}
+
+// Start returns what starting a VM of the type costs, which is asked for so many seconds ahead where that is not known.
+func (v *VMType) Start(lead int64) (s capacity.VMStart) {
+	if v.StartPrice != nil {
+		s.Price = *v.StartPrice
+	}
+	if v.StartLeadSeconds != nil {
+		lead = *v.StartLeadSeconds
+	}
+	s.LeadSeconds = float64(lead)
+	return s
 }
 
 // SpotTerms limits the use of spot VMs. A price period holds their price.

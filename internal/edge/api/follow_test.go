@@ -26,7 +26,7 @@ func (s *service) waiting(name string) {
 	at := "/v1/clusters/" + name
 	s.ask(s.admin, "POST", "/v1/clusters", `{"name":"`+name+`","currency":"EUR","options":{"engine":"exact"}}`).want(s, 201)
 	for _, part := range [][2]string{
-		{"/vm-types", `{"name":"m"}`},
+		{"/vm-types", `{"name":"m","start_lead_s":0}`}, // so that the cheapest hours can be told by hand
 		{"/prices", `{"vm_type":"m","price":"4","from":"2026-03-02T00:00:00Z","until":"2026-03-02T03:00:00Z"}`},
 		{"/prices", `{"vm_type":"m","price":"1","from":"2026-03-02T03:00:00Z","until":"2026-03-02T04:00:00Z"}`},
 		{"/prices", `{"vm_type":"m","price":"3","from":"2026-03-02T04:00:00Z","until":null}`},
@@ -190,7 +190,7 @@ func TestPlansFollowASchedulesTypes(t *testing.T) {
 		old := s.ask(s.admin, "GET", path, nil).want(t, 200)
 		s.ask(s.admin, "PUT", path, strings.NewReplacer(replace...).Replace(string(old.text)), "If-Match", old.etag()).want(t, 200)
 	}
-	s.ask(s.admin, "POST", "/v1/clusters/lab/vm-types", `{"name":"fast"}`).want(t, 201)
+	s.ask(s.admin, "POST", "/v1/clusters/lab/vm-types", `{"name":"fast","start_lead_s":0}`).want(t, 201)
 	var price struct{ ID string }
 	s.ask(s.admin, "POST", "/v1/clusters/lab/prices", `{"vm_type":"fast","price":"3","from":"2026-03-02T00:00:00Z","until":null}`).want(t, 201).into(t, &price)
 	edit("/v1/clusters/lab/classes/reports", `"vms_per_job":"2"`, `"vms_per_job":"2","speed":{"fast":2}`)
@@ -502,10 +502,18 @@ func TestFollowedSchedulesCountStarts(t *testing.T) {
 		}
 		return f, n
 	}
-	_, before := starts()
-	s.ask(s.admin, "PUT", "/v1/clusters/lab/vm-types/m", `{"name":"m","start_price":"2.5"}`, "If-Match", `"1"`).want(t, 200)
+	f, before := starts()
+	if f.Question.Problem.Supply.Start != nil {
+		t.Errorf("VMs that are there at once cost %+v to start", f.Question.Problem.Supply.Start)
+	}
+	s.ask(s.admin, "PUT", "/v1/clusters/lab/vm-types/m", `{"name":"m"}`, "If-Match", `"1"`).want(t, 200)
+	f, assumed := starts()
+	if start := f.Question.Problem.Supply.Start; start == nil || start.LeadSeconds != 300 || !strings.Contains(f.Answer.Explanation, "asked for up to 300 s before their hour") || assumed > before {
+		t.Errorf("nobody said when VMs are asked for, and a start costs %+v. VMs start %d times, and %d times for nothing: %s", start, assumed, before, f.Answer.Explanation)
+	}
+	s.ask(s.admin, "PUT", "/v1/clusters/lab/vm-types/m", `{"name":"m","start_price":"2.5","start_lead_s":600}`, "If-Match", `"2"`).want(t, 200)
 	f, after := starts()
-	if start := f.Question.Problem.Supply.Start; start == nil || start.Price.String() != "2.50" || after >= before || len(f.Question.Before.VMs) != 1 || f.Answer.Hours[0].Started != max(0, f.Answer.Hours[0].VMs-f.Question.Before.VMs[0]) {
+	if start := f.Question.Problem.Supply.Start; start == nil || start.Price.String() != "2.50" || start.LeadSeconds != 600 || after >= before || len(f.Question.Before.VMs) != 1 || f.Answer.Hours[0].Started != max(0, f.Answer.Hours[0].VMs-f.Question.Before.VMs[0]) {
 		t.Errorf("a start costs %v, and VMs are started %d times, of %d before: %+v", start, after, before, f.Answer.Hours[0])
 	}
 	clock.Add(3600)
@@ -513,12 +521,13 @@ func TestFollowedSchedulesCountStarts(t *testing.T) {
 	if vms := next.Question.Before.VMs; len(vms) != 1 || vms[0] != f.Answer.Hours[0].VMs {
 		t.Errorf("an hour later %v VMs are there before, and %d were planned", vms, f.Answer.Hours[0].VMs)
 	}
-	s.ask(s.admin, "PUT", "/v1/clusters/lab/vm-types/m", `{"name":"m","start_price":"2.5","spot":{"max_share":0.5}}`, "If-Match", `"2"`).want(t, 200)
+	s.ask(s.admin, "PUT", "/v1/clusters/lab/vm-types/m", `{"name":"m","start_price":"2.5","spot":{"max_share":0.5}}`, "If-Match", `"3"`).want(t, 200)
 	s.ask(s.admin, "POST", "/v1/clusters/lab/prices", `{"vm_type":"m","purchase":"spot","price":"1","from":"2026-03-02T00:00:00Z","until":null}`).want(t, 201)
 	var asked timetable.Answer
 	s.ask(s.admin, "POST", "/v1/clusters/lab/schedules", `{"from":"2026-03-02T02:00:00Z","until":"2026-03-02T06:00:00Z"}`).want(t, 200).into(t, &asked)
 	if !slices.ContainsFunc(asked.Warnings, func(w capacity.Warning) bool { return w.Code == "starts_left_out" }) {
 		t.Errorf("beside spot VMs nothing says that starts are left out: %v", asked.Warnings)
 	}
-	s.ask(s.admin, "PUT", "/v1/clusters/lab/vm-types/m", `{"name":"m","start_price":"-1"}`, "If-Match", `"3"`).want(t, 400)
+	s.ask(s.admin, "PUT", "/v1/clusters/lab/vm-types/m", `{"name":"m","start_price":"-1"}`, "If-Match", `"4"`).want(t, 400)
+	s.ask(s.admin, "PUT", "/v1/clusters/lab/vm-types/m", `{"name":"m","start_lead_s":3601}`, "If-Match", `"4"`).want(t, 400)
 }

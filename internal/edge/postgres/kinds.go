@@ -30,20 +30,20 @@ var vmTypes = kind[inputs.VMType]{
 	word: inputs.VMTypeKind,
 	noun: "VM type",
 	selects: `
-		SELECT name, description, quota, in_use, CASE WHEN spot_max_share IS NOT NULL THEN json_build_object('max_share', spot_max_share) END AS spot, start_price, vcpu, memory_gib, gpus, version, created_at, updated_at
+		SELECT name, description, quota, in_use, CASE WHEN spot_max_share IS NOT NULL THEN json_build_object('max_share', spot_max_share) END AS spot, start_price, start_lead_seconds, vcpu, memory_gib, gpus, version, created_at, updated_at
 		FROM vm_types WHERE cluster_id = @cluster`,
 	named: ` AND name = @name`,
 	after: ` AND name > @after ORDER BY name`,
 	insert: `
-		INSERT INTO vm_types (cluster_id, name, description, quota, in_use, spot_max_share, start_price, vcpu, memory_gib, gpus)
-		VALUES (@cluster, @name, @description, @quota, @in_use, @spot_max_share, @start_price, @vcpu, @memory_gib, @gpus)`,
+		INSERT INTO vm_types (cluster_id, name, description, quota, in_use, spot_max_share, start_price, start_lead_seconds, vcpu, memory_gib, gpus)
+		VALUES (@cluster, @name, @description, @quota, @in_use, @spot_max_share, @start_price, @start_lead_seconds, @vcpu, @memory_gib, @gpus)`,
 	update: `
-		UPDATE vm_types SET description = @description, quota = @quota, in_use = @in_use, spot_max_share = @spot_max_share, start_price = @start_price,
+		UPDATE vm_types SET description = @description, quota = @quota, in_use = @in_use, spot_max_share = @spot_max_share, start_price = @start_price, start_lead_seconds = @start_lead_seconds,
 		       vcpu = @vcpu, memory_gib = @memory_gib, gpus = @gpus, version = version + 1, updated_at = now()
 		WHERE cluster_id = @cluster AND name = @name`,
 	remove: `DELETE FROM vm_types WHERE cluster_id = @cluster AND name = @name`,
 	args: func(v inputs.VMType) pgx.NamedArgs {
-		args := pgx.NamedArgs{"name": v.Name, "description": v.Description, "quota": v.Quota, "in_use": v.InUse, "start_price": v.StartPrice, "vcpu": v.VCPU, "memory_gib": v.MemoryGiB, "gpus": v.GPUs}
+		args := pgx.NamedArgs{"name": v.Name, "description": v.Description, "quota": v.Quota, "in_use": v.InUse, "start_price": v.StartPrice, "start_lead_seconds": v.StartLeadSeconds, "vcpu": v.VCPU, "memory_gib": v.MemoryGiB, "gpus": v.GPUs}
 		if v.Spot != nil {
 			args["spot_max_share"] = v.Spot.MaxShare
 		}

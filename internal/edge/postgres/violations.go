@@ -130,6 +130,7 @@ var rules = map[string]rule{
 	"forecasts_arrivals_check":       {"/arrivals", "range", "The number of arrivals must be a number that is not negative."},
 	"forecasts_jobs_check":           {"/jobs", "range", "The number of jobs must be a number that is not negative."},
 	"vm_types_start_price_check":     {"/start_price", "range", "The price of a start must not be negative."},
+	"vm_types_start_lead_check":      {"/start_lead_s", "range", "A VM can be asked for 0 to 3,600 seconds before its hour."},
 	"vm_types_spot_check":            {"/spot/max_share", "range", "The share of spot VMs must be from 0 to 1."},
 	"clusters_budget_check":          {"/budget", "range", "A budget's amounts must be numbers that are not negative, or null."},
 	"prices_purchase_check":          {"/purchase", "choice", "A price is either on demand or spot."},

@@ -79,12 +79,12 @@ func Clusters(items []inputs.Cluster) Table {
 
 // VMTypes returns a row for each VM type.
 func VMTypes(items []inputs.VMType) Table {
-	return tableOf(columns("name", "description", "quota", "in_use", "spot_max_share", "start_price", "vcpu", "memory_gib", "gpus"), items, func(v inputs.VMType) []Cell {
+	return tableOf(columns("name", "description", "quota", "in_use", "spot_max_share", "start_price", "start_lead_s", "vcpu", "memory_gib", "gpus"), items, func(v inputs.VMType) []Cell {
 		var share *float64
 		if v.Spot != nil {
 			share = &v.Spot.MaxShare
 		}
-		return append([]Cell{text(v.Name), text(v.Description), maybeWhole(v.Quota), flag(v.InUse), optional(share), amount(v.StartPrice), optional(v.VCPU), optional(v.MemoryGiB), maybeWhole(v.GPUs)}, stamp(v.Stamp)...)
+		return append([]Cell{text(v.Name), text(v.Description), maybeWhole(v.Quota), flag(v.InUse), optional(share), amount(v.StartPrice), maybeWhole(v.StartLeadSeconds), optional(v.VCPU), optional(v.MemoryGiB), maybeWhole(v.GPUs)}, stamp(v.Stamp)...)
 	})
 }
 

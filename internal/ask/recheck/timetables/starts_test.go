@@ -18,8 +18,8 @@ import (
 )
 
 // withStarts lets the start of a VM of each type cost so much.
-func withStarts(q timetable.Question, price string) timetable.Question {
-	start := &capacity.VMStart{Price: money.Amount{Decimal: decimal.RequireFromString(price)}}
+func withStarts(q timetable.Question, price string, lead float64) timetable.Question {
+	start := &capacity.VMStart{Price: money.Amount{Decimal: decimal.RequireFromString(price)}, LeadSeconds: lead}
 	if q.Problem.Supply.VMTypes == nil {
 		q.Problem.Supply.Start = start
 		return q
@@ -45,6 +45,25 @@ func plannedAndChecked(t *testing.T, q timetable.Question) timetable.Answer {
 
 // startsOf counts the VMs that a schedule's hours have more than the hours before, of all types.
 func startsOf(a *timetable.Answer) (n int64) {
+	eachStart(a, func(_, _ int, started int64) { n += started })
+	return n
+}
+
+// costOfStarts returns what they cost: a price, and the VMs from so many seconds before their hour at the price of the hour before.
+func costOfStarts(q *timetable.Question, a *timetable.Answer, price string, lead float64) (sum decimal.Decimal) {
+	eachStart(a, func(hour, v int, started int64) {
+		before := a.Hours[max(0, hour-1)].Start
+		for i := range q.Periods {
+			if p := &q.Periods[i]; !before.Before(p.Start) && before.Before(p.End()) {
+				each := p.Priced(q.Problem.Supply).Types()[v].OnDemand.Price.Mul(decimal.NewFromFloat(lead / 3600))
+				sum = sum.Add(each.Add(decimal.RequireFromString(price)).Mul(decimal.NewFromInt(started)))
+			}
+		}
+	})
+	return sum
+}
+
+func eachStart(a *timetable.Answer, of func(hour, v int, started int64)) {
 	was := make([]int64, len(a.Hours[0].ByType)+1)
 	for i := range a.Hours {
 		rows := []int64{a.Hours[i].VMs}
@@ -55,11 +74,10 @@ func startsOf(a *timetable.Answer) (n int64) {
 			}
 		}
 		for v, vms := range rows {
-			n += max(0, vms-was[v])
+			of(i, v, max(0, vms-was[v]))
 			was[v] = vms
 		}
 	}
-	return n
 }
 
 // Schedules with a price for starts pass their check, start fewer VMs, and cost no more than the schedule made without the price, with its
@@ -69,22 +87,28 @@ func TestSchedulesWithStarts(t *testing.T) {
 	for seed := range uint64(clusters) {
 		free := readSchedule(t, scheduleOn(study.DrawCluster(seed+60, 12, 4, 10, 5), 2*int(seed%2)))
 		without := plannedAndChecked(t, free)
-		if zero := plannedAndChecked(t, withStarts(free, "0")); startsOf(&zero) != startsOf(&without) || !zero.Cost.Total.Equal(without.Cost.Total.Decimal) || !zero.Proof.Bound.Equal(without.Proof.Bound.Decimal) {
+		if zero := plannedAndChecked(t, withStarts(free, "0", 0)); startsOf(&zero) != startsOf(&without) || !zero.Cost.Total.Equal(without.Cost.Total.Decimal) || !zero.Proof.Bound.Equal(without.Proof.Bound.Decimal) {
 			t.Errorf("cluster %d: free starts change the schedule", seed)
 		}
-		with := plannedAndChecked(t, withStarts(free, "0.09"))
+		const price, lead = "0.05", 720
+		with := plannedAndChecked(t, withStarts(free, price, lead))
 		starts, before := startsOf(&with), startsOf(&without)
 		if starts < before {
 			fewer++
 		}
-		told := int64(0)
+		told, cost := int64(0), decimal.Zero
 		for i := range with.Hours {
-			told += with.Hours[i].Started
+			if x := &with.Hours[i]; x.StartCost != nil {
+				told, cost = told+x.Started, cost.Add(x.StartCost.Decimal)
+			}
+		}
+		if want := costOfStarts(&free, &with, price, lead); cost.Sub(want).Abs().GreaterThan(decimal.New(1, -6)) {
+			t.Errorf("cluster %d: starts are said to cost %s, and cost %s", seed, cost, want)
 		}
 		if told != starts || starts > 0 && !strings.Contains(with.Explanation, "starting VMs") {
 			t.Errorf("cluster %d: %d VMs are started, and the hours tell of %d: %s", seed, starts, told, with.Explanation)
 		}
-		priced := without.Cost.Total.Add(decimal.RequireFromString("0.09").Mul(decimal.NewFromInt(before)))
+		priced := without.Cost.Total.Add(costOfStarts(&free, &without, price, lead))
 		if with.Cost.Total.LessThan(priced) {
 			saved++
 		}
@@ -172,6 +196,9 @@ func TestFaultsOfStarts(t *testing.T) {
 	for _, c := range [][3]string{
 		{`"price": "0.05"`, `"price": "-1"`, "/problem/supply/start/price"},
 		{`"min_billed_s": 600`, `"min_billed_s": 7200`, "/problem/supply/start/min_billed_s"},
+		{`"min_billed_s": 600`, `"lead_s": 3601`, "/problem/supply/start/lead_s"},
+		{`"min_billed_s": 600`, `"lead_s": -1`, "/problem/supply/start/lead_s"},
+		{`"price": "0.05", "min_billed_s": 600`, `"lead_s": 600`, ""},
 		{`"supply": {`, `"supply": {"spot": {"price": "0.1", "max_share": 0.5}, `, "/problem/supply/start"},
 		{`"problem": {`, `"problem": {"budget": {"vm_cost": "9"}, `, "/problem/budget"},
 		{`"periods": [`, `"before": {"vms": [1, 2]}, "periods": [`, "/before/vms"},

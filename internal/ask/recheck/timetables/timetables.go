@@ -17,6 +17,7 @@ import (
 	"example.org/headroom/internal/ask/timetable"
 	"example.org/headroom/internal/core/capacity"
 	"example.org/headroom/internal/core/fault"
+	"example.org/headroom/internal/core/money"
 	"example.org/headroom/internal/core/proof"
 	"example.org/headroom/internal/core/proof/supply"
 )
@@ -141,14 +142,19 @@ func (s *scheduled) prepareTable() {
 	for _, t := range p.Supply.Types() {
 		of := proof.TimedType{Name: t.Name}
 		if t.Start != nil {
-			of.Starts = &supply.Starts{Price: t.Start.Price.Rat()}
+			of.Starts = &supply.Starts{}
 			if b := s.question.Before; b != nil && len(s.table.Types) < len(b.VMs) {
 				of.Starts.Before = b.VMs[len(s.table.Types)]
 			}
 		}
+		before := onDemandPrice(&t, &s.question.Periods[0])
 		for i := range s.question.Periods {
 			for range s.question.Periods[i].End().Sub(s.question.Periods[i].Start) / time.Hour {
 				of.Hours = append(of.Hours, s.sources(&t, &s.question.Periods[i], len(of.Hours)))
+				if of.Starts != nil {
+					of.Starts.Prices = append(of.Starts.Prices, startPrice(t.Start, before))
+				}
+				before = onDemandPrice(&t, &s.question.Periods[i])
 			}
 		}
 		s.table.Types = append(s.table.Types, of)
@@ -361,13 +367,7 @@ func (s *scheduled) sources(of *capacity.VMTypeSupply, p *horizon.HorizonPeriod,
 			x.Paid.Add(x.Paid, new(big.Rat).Mul(c.Price.Rat(), big.NewRat(c.VMs*seconds, 3600)))
 		}
 	}
-	rented := supply.Source{Unlimited: true, Price: of.OnDemand.Price.Decimal}
-	if p.OnDemandPrice != nil {
-		rented.Price = p.OnDemandPrice.Decimal
-	}
-	if price := p.Prices[of.Name].OnDemand; price != nil {
-		rented.Price = price.Decimal
-	}
+	rented := supply.Source{Unlimited: true, Price: onDemandPrice(of, p)}
 	if of.OnDemand.Quota != nil {
 		rented.VMs, rented.Unlimited = *of.OnDemand.Quota, false
 	}
@@ -556,22 +556,25 @@ func (s *scheduled) checkHours(same func(at string, got, want *big.Rat)) {
 	for h := range s.answer.Hours {
 		x, at := &s.answer.Hours[h], fmt.Sprintf("/hours/%d", h)
 		var vms, onDemand, spot, started int64
-		cost, least := new(big.Rat), x.Price
+		cost, startings, least := new(big.Rat), new(big.Rat), x.Price
 		for v := range s.table.Types {
 			sum, rented, cheap := s.table.Types[v].Hours[h].Lines()
 			vms, onDemand, spot = vms+s.table.Types[v].Hours[h].VMs, onDemand+rented, spot+cheap
 			begun, starting := s.startedIn(v, h)
 			started += begun
+			startings.Add(startings, starting)
 			if cost.Add(cost, sum.Add(sum, starting)); len(x.ByType) == 0 {
 				continue
 			}
 			of := fmt.Sprintf("%s/by_type/%d", at, v)
 			s.checkLines(of, &x.ByType[v].Rented, x.ByType[v].VMs, rented, cheap, begun)
+			same(of+"/start_cost", startCost(&x.ByType[v].Rented), starting)
 			if same(of+"/cost", x.ByType[v].Cost.Rat(), sum); v == 0 || x.ByType[v].Price.LessThan(least.Decimal) {
 				least = x.ByType[v].Price
 			}
 		}
 		s.checkLines(at, &x.Rented, vms, onDemand, spot, started)
+		same(at+"/start_cost", startCost(&x.Rented), startings)
 		same(at+"/price", x.Price.Rat(), least.Rat())
 		same(at+"/cost", x.Cost.Rat(), cost)
 	}
@@ -583,12 +586,33 @@ func (s *scheduled) startedIn(v, h int) (n int64, cost *big.Rat) {
 	if of.Starts == nil {
 		return 0, new(big.Rat)
 	}
-	was := of.Starts.Before
-	if h > 0 {
-		was = of.Hours[h-1].VMs
+	return of.Starts.Cost(h, of.Hours[max(0, h-1)].VMs, of.Hours[h].VMs)
+}
+
+// onDemandPrice returns the price of a VM on demand in a period.
+func onDemandPrice(of *capacity.VMTypeSupply, p *horizon.HorizonPeriod) decimal.Decimal {
+	switch price := p.Prices[of.Name].OnDemand; {
+	case price != nil:
+		return price.Decimal
+	case p.OnDemandPrice != nil:
+		return p.OnDemandPrice.Decimal
 	}
-	n = max(0, of.Hours[h].VMs-was)
-	return n, new(big.Rat).Mul(of.Starts.Price, new(big.Rat).SetInt64(n))
+	return of.OnDemand.Price.Decimal
+}
+
+// startPrice returns what starting a VM costs after an hour with a price on demand, in whole billionths.
+func startPrice(s *capacity.VMStart, before decimal.Decimal) *big.Rat {
+	sum := new(big.Rat).Mul(before.Rat(), ratio(s.LeadSeconds/3600))
+	sum.SetString(sum.FloatString(money.Places))
+	return sum.Add(sum, s.Price.Rat())
+}
+
+// startCost returns what the starts of an hour are said to cost.
+func startCost(x *timetable.Rented) *big.Rat {
+	if x.StartCost == nil {
+		return new(big.Rat)
+	}
+	return x.StartCost.Rat()
 }
 
 func (s *scheduled) checkLines(at string, x *timetable.Rented, vms, onDemand, spot, started int64) {

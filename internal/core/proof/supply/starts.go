@@ -7,18 +7,17 @@ import (
 
 // Starts says what each VM costs by which an hour has more than the one before, and how many are there before the first.
 type Starts struct {
-	Price  *big.Rat
+	Prices []*big.Rat // by hour
 	Before int64
 }
 
-// Count returns how many VMs are started for hours with so many.
-func (s *Starts) Count(vms []int64) (n int64) {
-	was := s.Before
-	for _, now := range vms {
-		n += max(0, now-was)
-		was = now
+// Cost returns how many VMs are started for an hour, and what that costs. The hour before has others; the first one has those before it.
+func (s *Starts) Cost(hour int, was, now int64) (n int64, cost *big.Rat) {
+	if hour == 0 {
+		was = s.Before
 	}
-	return n
+	n = max(0, now-was)
+	return n, times(s.Prices[hour], n)
 }
 
 // cuts returns numbers of VMs between which each VM of an hour costs the same, the first of them 0.
@@ -37,31 +36,40 @@ func (s *Starts) cuts(hours []Hour, more ...int64) []int64 {
 	return slices.Compact(all)
 }
 
-// Stay raises VMs of the hours, in place, by those that are cheaper to keep without work than to start again.
+// Stay raises VMs of the hours, in place, by those that are cheaper to keep without work than to start again, or to start earlier.
 func (s *Starts) Stay(hours []Hour, vms []int64) {
 	needed := slices.Clone(vms)
 	cuts := s.cuts(hours, needed...)
 	for i := range len(cuts) - 1 {
-		low, high := cuts[i], cuts[i+1]
-		again := times(s.Price, high-low)
-		since, kept := -1, s.Before > low
-		cost := new(big.Rat)
-		for h := range hours {
-			if needed[h] <= low {
-				more, some := hours[h].between(low, high)
-				if kept = kept && some; kept {
-					cost.Add(cost, more)
-				}
-				continue
-			}
-			if kept && cost.Cmp(again) < 0 {
-				for at := since + 1; at < h; at++ {
-					vms[at] = max(vms[at], high)
-				}
-			}
-			since, kept = h, true
-			cost.SetInt64(0)
+		s.keep(hours, needed, vms, cuts[i], cuts[i+1])
+	}
+}
+
+// keep raises VMs by those from one number to another.
+func (s *Starts) keep(hours []Hour, needed, vms []int64, low, high int64) {
+	last, there := -1, s.Before > low
+	for h := range hours {
+		if needed[h] <= low {
+			continue
 		}
+		idle, some := new(big.Rat), true
+		from, cheapest := h, times(s.Prices[h], high-low)
+		for at := h - 1; at > last && some; at-- {
+			var more *big.Rat
+			if more, some = hours[at].between(low, high); some {
+				idle.Add(idle, more)
+				if begun := new(big.Rat).Add(idle, times(s.Prices[at], high-low)); begun.Cmp(cheapest) < 0 {
+					from, cheapest = at, begun
+				}
+			}
+		}
+		if there && some && idle.Cmp(cheapest) < 0 {
+			from = last + 1
+		}
+		for at := from; at < h; at++ {
+			vms[at] = max(vms[at], high)
+		}
+		last, there = h, true
 	}
 }
 
@@ -103,7 +111,6 @@ func (s *Starts) Bound(hours []Hour, bound *big.Rat) (prices []*big.Rat, ok bool
 // gain returns what VMs from one number to another cost less than they are worth at prices, as a negative amount, where they are
 // there in the hours that are best for it.
 func (s *Starts) gain(hours []Hour, prices []*big.Rat, low, high int64) *big.Rat {
-	again := times(s.Price, high-low)
 	gone := new(big.Rat) // the least until an hour, if they are not there in it
 	var there *big.Rat   // the least if they are
 	if s.Before > low {
@@ -112,7 +119,7 @@ func (s *Starts) gain(hours []Hour, prices []*big.Rat, low, high int64) *big.Rat
 	for h := range hours {
 		cost, some := hours[h].between(low, high)
 		cost.Sub(cost, times(prices[h], high-low))
-		begun := new(big.Rat).Add(gone, again)
+		begun := new(big.Rat).Add(gone, times(s.Prices[h], high-low))
 		if there != nil {
 			gone = smaller(gone, there)
 			begun = smaller(begun, there)

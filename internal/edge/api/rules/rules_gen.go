@@ -1714,9 +1714,10 @@ var (
 		{"value", &Shape{Kind: Number, Rules: "gt=0,lte=1e+09"}},
 	}, Required: []string{"kind"}, Closed: true}
 	shapeVMStart = Shape{Kind: Object, Members: []Member{
+		{"lead_s", &Shape{Kind: Number, Rules: "gte=0,lte=3600"}},
 		{"min_billed_s", &Shape{Kind: Number, Rules: "gte=0,lte=3600"}},
 		{"price", &shapeMoney},
-	}, Required: []string{"price"}, Closed: true}
+	}, Closed: true}
 	shapeVMType = Shape{Kind: Object, Members: []Member{
 		{"created_at", &Shape{Kind: Time, Rules: "moment"}},
 		{"description", &Shape{Kind: Text, Rules: "max=2000"}},
@@ -1726,6 +1727,7 @@ var (
 		{"name", &shapeName},
 		{"quota", &Shape{Kind: Whole, Nullable: true, Rules: "whole,int64,gte=0,lte=1e+09"}},
 		{"spot", &shapeSpotTerms},
+		{"start_lead_s", &Shape{Kind: Whole, Nullable: true, Rules: "whole,int64,gte=0,lte=3600"}},
 		{"start_price", &shapeMaybeMoney},
 		{"updated_at", &Shape{Kind: Time, Rules: "moment"}},
 		{"vcpu", &Shape{Kind: Number, Nullable: true, Rules: "gte=0,lte=1e+06"}},

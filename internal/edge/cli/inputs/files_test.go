@@ -327,7 +327,7 @@ func TestColumns(t *testing.T) {
 		{prices, "id vm_type purchase price from until version created_at updated_at"},
 		{contracts, "name vm_type vms price billing upfront from until version created_at updated_at"},
 		{offers, "name vm_type price upfront billing term_hours term_years max note version created_at updated_at"},
-		{vmTypes, "name description quota in_use spot_max_share start_price vcpu memory_gib gpus version created_at updated_at"},
+		{vmTypes, "name description quota in_use spot_max_share start_price start_lead_s vcpu memory_gib gpus version created_at updated_at"},
 	} {
 		var names []string
 		for _, l := range remote.LeavesOf(c.of.As) {

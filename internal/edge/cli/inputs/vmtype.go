@@ -19,6 +19,7 @@ var vmTypes = remote.Resource{
 		{Name: "quota", Pointer: "/quota", Usage: "the most that may be rented on demand at once, as a `number`; null for no limit"},
 		{Name: "spot-max-share", Pointer: "/spot/max_share", Usage: "the `share` of the type's VMs that may be spot at most, from 0 to 1"},
 		{Name: "start-price", Pointer: "/start_price", Usage: "what starting a VM costs, as an `amount`; schedules then start fewer"},
+		{Name: "start-lead-s", Pointer: "/start_lead_s", Usage: "how many `seconds` before its hour a VM is asked for, and paid"},
 		{Name: "vcpu", Pointer: "/vcpu", Usage: "how many vCPUs a machine has, as a `number`"},
 		{Name: "memory-gib", Pointer: "/memory_gib", Usage: "how much memory it has, as a `number` of GiB"},
 		{Name: "gpus", Pointer: "/gpus", Usage: "how many GPUs it has, as a `number`"},

@@ -3647,6 +3647,7 @@ export type ScheduleHour = {
   reserved: number;
   spot?: number;
   start: string;
+  start_cost?: Amount;
   started?: number;
   vms: number;
 };
@@ -3728,6 +3729,7 @@ export type ScheduleTypeHour = {
   price: (Amount);
   reserved: number;
   spot?: number;
+  start_cost?: Amount;
   started?: number;
   type: string;
   vms: number;
@@ -4474,8 +4476,9 @@ export type VMMeasurement = {
 };
 
 export type VMStart = {
+  lead_s?: number;
   min_billed_s?: number;
-  price: Money;
+  price?: Money;
 };
 
 export type VMType = {
@@ -4487,6 +4490,7 @@ export type VMType = {
   name: Name;
   quota?: number | null;
   spot?: SpotTerms;
+  start_lead_s?: number | null;
   start_price?: MaybeMoney;
   updated_at?: string;
   vcpu?: number | null;
