@@ -113,12 +113,19 @@ func TestSlowTasksBreakSchedules(t *testing.T) {
 // In weeks of drawn clusters, where half of the classes have a window of twelve hours, most executions end in time by the average bound.
 // With targets of 99 in 100, found where no slots are lent, each cluster keeps them.
 func TestWeeksEndInTime(t *testing.T) {
-	samples := plantest.Trials(2, 30)
+	clusters := []uint64{1, 17} // of which one has a class that whole slots keep in time at the bound, but not in fewer hours
+	if n := plantest.Trials(0, 30); n > 0 {
+		clusters = clusters[:0]
+		for n := range n {
+			clusters = append(clusters, uint64(n)+1)
+		}
+	}
+	samples := len(clusters)
 	var bills [2]float64
 	for targets, least := range []float64{0.9, 0.985} {
 		met, worst, planned, longer := 0.0, 1.0, 0.0, 0.0
-		for seed := range samples {
-			q := weekOf(t, study.DrawCluster(uint64(seed)+1, 168, 12, 50, 12))
+		for _, seed := range clusters {
+			q := weekOf(t, study.DrawCluster(seed, 168, 12, 50, 12))
 			if targets == 1 {
 				promise(t, &q.Problem, 0.99)
 			}
@@ -126,7 +133,7 @@ func TestWeeksEndInTime(t *testing.T) {
 			a, got := triedSchedule(t, q)
 			met, worst, planned, longer = met+got.Met/float64(samples), min(worst, got.Met), planned+got.PlannedVMs, longer+got.LongerVMs
 			if bills[targets] += a.Cost.Total.Float(); got.Met < least {
-				t.Errorf("cluster %d: %s", seed+1, got.Sentence)
+				t.Errorf("cluster %d: %s", seed, got.Sentence)
 			}
 		}
 		t.Logf("%d weeks, targets %d: %.4f of the executions end in time, %.4f in the worst; those that take longer hold %.2f %% more VM-hours", samples, targets, met, worst, 100*longer/planned)

@@ -2,6 +2,8 @@ package trial
 
 import (
 	"math"
+	"slices"
+	"sort"
 
 	"example.org/headroom/internal/core/capacity"
 	"example.org/headroom/internal/core/perf"
@@ -15,6 +17,7 @@ type shown struct {
 	replications       int64
 	refused            bool // the plan admits no job
 	share, low, high   float64
+	longer             float64 // than its bound says is an execution than which the target's part is shorter; 0 is not known
 }
 
 // keeps reports whether the executions show the class's target. Of too few for that, the part that ended in time decides.
@@ -51,6 +54,34 @@ func (t *Trial) shownOf(class int, confidence float64) shown {
 		}
 	}
 	return show(figures, confidence)
+}
+
+// longerOf returns how much longer than its bound an execution of a class takes, as a multiple, than which the part of its target is
+// shorter, as sure as its confidence.
+func (t *Trial) longerOf(class int, c *capacity.Class) float64 {
+	var all []float64
+	for _, p := range t.parts {
+		for i := range p.classes {
+			if p.classes[i].index != class {
+				continue
+			}
+			slots := p.classes[i].slots
+			bound := perf.Time(perf.PlannedDemand(c.OnType(p.vmType), t.problem.Options), float64(p.input.Classes[i].Jobs), slots.Map, max(1, slots.Reduce))
+			for _, took := range p.classes[i].took {
+				for _, seconds := range took {
+					all = append(all, seconds/bound)
+				}
+			}
+		}
+	}
+	if len(all) == 0 {
+		return 0
+	}
+	slices.Sort(all)
+	n := float64(len(all))
+	return all[min(len(all)-1, sort.Search(len(all), func(i int) bool {
+		return perf.BetaQuantile(float64(i+1), n-float64(i), 1-c.TargetConfidence()) >= c.Target
+	}))]
 }
 
 // show returns what replications show. The limits are the wider of those of independent executions (Clopper and Pearson)

@@ -198,8 +198,9 @@ func (s *targetSearch) approach(ctx context.Context) error {
 	return nil
 }
 
-// lift raises factors below 1 towards it, as far as every job keeps its slots. Whole slots may be more than a factor asks for, and
-// schedules and counts of arrivals take the time of an execution from its factor: a lower one tells of less time than it takes.
+// lift raises factors towards 1, or to how much longer executions take, as far as every job keeps its slots. Whole slots may be more
+// than a factor asks for, and schedules and counts of arrivals take the time of an execution from its factor: a lower one tells of
+// less time than it takes.
 func (s *targetSearch) lift(ctx context.Context) error {
 	if s.problem.Options.Integrality != capacity.Executable {
 		return nil
@@ -210,7 +211,7 @@ func (s *targetSearch) lift(ctx context.Context) error {
 	}
 	low, high := make([]float64, len(s.classes)), make([]float64, len(s.classes))
 	for i, c := range s.classes {
-		low[i], high[i] = c.factor, max(c.factor, min(1, c.ceiling))
+		low[i], high[i] = c.factor, max(c.factor, min(max(1, c.searched.longer), c.ceiling))
 	}
 	for range liftRounds {
 		for i, c := range s.classes {
@@ -358,6 +359,7 @@ func (s *targetSearch) simulate(ctx context.Context, group []int, p capacity.Pro
 		if t, err = New(sub, plan, o, s.past); err != nil {
 			return err
 		}
+		t.keepTimes()
 		if err := s.Simulate(ctx, t); err != nil {
 			return err
 		}
@@ -366,6 +368,9 @@ func (s *targetSearch) simulate(ctx context.Context, group []int, p capacity.Pro
 	for _, c := range s.classes {
 		if at := slices.Index(group, c.index); at >= 0 {
 			x := t.shownOf(at, c.TargetConfidence())
+			if t != nil {
+				x.longer = t.longerOf(at, c.Class)
+			}
 			x.refused = pl.Classes[c.index].Admitted < 1
 			show(c, x)
 		}

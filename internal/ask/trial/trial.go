@@ -42,8 +42,9 @@ type tried struct {
 	index      int   // index of the problem's class
 	executions int64 // past executions that its tasks are drawn from
 	slots      capacity.Slots
-	calibrated *float64 // the time promised by its calibration
-	within     []int64  // executions that kept to it, by replication
+	calibrated *float64    // the time promised by its calibration
+	within     []int64     // executions that kept to it, by replication
+	took       [][]float64 // seconds of each execution, by replication, where they are kept
 }
 
 // New prepares the trial of a plan; past holds the past task times by class. A plan that cannot be tried gives a
@@ -95,11 +96,23 @@ func (t *Trial) ready(number int, p *part) error {
 	// One worker makes each replication, so it owns its counts too.
 	work.Finished = func(replication int, x sim.Execution) {
 		c := &p.classes[x.Class]
+		if c.took != nil && x.FinishedSeconds >= p.input.WarmUpSeconds {
+			c.took[replication] = append(c.took[replication], x.FinishedSeconds-x.SubmittedSeconds)
+		}
 		if c.calibrated != nil && x.FinishedSeconds >= p.input.WarmUpSeconds && x.FinishedSeconds-x.SubmittedSeconds <= *c.calibrated*(1+capacity.PremiseSlack) {
 			c.within[replication]++
 		}
 	}
 	return nil
+}
+
+// keepTimes keeps what each execution takes.
+func (t *Trial) keepTimes() {
+	for _, p := range t.parts {
+		for i := range p.classes {
+			p.classes[i].took = make([][]float64, t.options.Replications)
+		}
+	}
 }
 
 // Work simulates with the given number of workers until no replication is left or the context ends.
