@@ -52,6 +52,8 @@ type Database interface {
 
 // Desk makes, keeps and shows the plans of clusters, by request and by itself.
 type Desk struct {
+	Promise Promiser // nil finds no promises
+
 	Board *Board // the current plans in memory, once they are watched
 
 	store        Store

@@ -134,6 +134,7 @@ func (d *Desk) planClaimed(ctx context.Context, claim Claim) {
 	case outcome.Plan != nil:
 		d.Board.made(saved)
 		d.countPlan(saved, nil)
+		d.findPromises(ctx, claim.Cluster, outcome.Plan.Answer.Warnings)
 		if t := d.telemetry; t != nil && !saved.ForNow {
 			t.Log.Warn("a plan came too late; the cluster is planned again", "cluster", claim.Cluster, "number", saved.Number, "took", time.Since(claimed))
 		}

@@ -2,11 +2,14 @@ package question
 
 import (
 	"context"
+	"time"
 
 	"example.org/headroom/internal/ask/trial"
 	"example.org/headroom/internal/ask/whatif"
 	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/data/storage"
 	"example.org/headroom/internal/service/report"
+	"example.org/headroom/internal/service/runs"
 )
 
 // AskedTargets holds a problem whose classes have targets, and what is known of their tasks.
@@ -14,6 +17,8 @@ type AskedTargets struct {
 	trial.TargetQuestion
 	Past map[string]trial.PastTasks `json:"past,omitempty"` // by class
 }
+
+const clusterTargetsAddress = "/v1/clusters/{cluster}/targets"
 
 // Targets asks for the promises of classes with a target: factors on their predicted times, and what shows them.
 var Targets = known(&Kind[AskedTargets, trial.TargetAnswer]{
@@ -23,7 +28,7 @@ var Targets = known(&Kind[AskedTargets, trial.TargetAnswer]{
 			q, err := trial.ReadTarget(r.Body, r.Limits)
 			return AskedTargets{TargetQuestion: q}, err
 		}),
-		"/v1/clusters/{cluster}/targets": ofCluster(trial.ReadClusterTarget, clusterTargets),
+		clusterTargetsAddress: ofCluster(trial.ReadClusterTarget, clusterTargets),
 	},
 	Save: savePromises,
 	Work: workTargets,
@@ -47,6 +52,21 @@ func clusterTargets(ctx context.Context, d *Desk, r Request, q trial.ClusterTarg
 		asked.Past, err = d.pastTasks(ctx, r.Cluster, &asked.Problem, asked.Options.Measured)
 	}
 	return asked, err
+}
+
+// FindPromises is plans.Promiser.
+func (d *Desk) FindPromises(ctx context.Context, cluster string, pause time.Duration) error {
+	last, err := d.Store.Runs(ctx, runs.Filter{Cluster: cluster, Kind: Targets.Run}, storage.Page{Limit: 1})
+	if err != nil {
+		return err
+	}
+	for _, r := range last.Items {
+		if !r.State.Over() || d.Now().Sub(r.CreatedAt) < pause {
+			return nil
+		}
+	}
+	_, _, err = Targets.Ask(ctx, d, clusterTargetsAddress, Request{Body: []byte("{}"), Cluster: cluster, Background: true})
+	return err
 }
 
 // savePromises stores what was found of a cluster's classes, where there is one.
