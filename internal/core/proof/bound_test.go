@@ -165,7 +165,7 @@ func TestTheSearchFindsWhatTryingAllFinds(t *testing.T) {
 		if want == nil {
 			t.Skip("too few whole VMs")
 		}
-		f := m.search(s, far, defaultNodes)
+		f := m.search(s, far, defaultNodes, false)
 		if f.better == nil || f.better.objective.Cmp(want) != 0 {
 			t.Fatalf("got %+v, want a plan of %s", f, short(want))
 		}
@@ -181,13 +181,13 @@ func TestTheSearchFindsWhatTryingAllFinds(t *testing.T) {
 		// At the optimum there is nothing better, slightly above it there is; a starved search must agree.
 		for _, nodes := range []int{defaultNodes, 1} {
 			s, _ = m.choices(lp, want)
-			if f := m.search(s, want, nodes); f.better != nil || want.Cmp(f.bound) < 0 || nodes > 1 && f.bound.Cmp(want) < 0 {
+			if f := m.search(s, want, nodes, false); f.better != nil || want.Cmp(f.bound) < 0 || nodes > 1 && f.bound.Cmp(want) < 0 {
 				t.Fatalf("%d nodes: got %+v, want the bound %s and nothing better", nodes, f, short(want))
 			}
 		}
 		hair := add(want, exact.New(1, 1e6))
 		s, _ = m.choices(lp, hair)
-		if f := m.search(s, hair, defaultNodes); f.better == nil {
+		if f := m.search(s, hair, defaultNodes, true); f.better == nil {
 			t.Fatalf("got %+v, want the plan of %s that is below %s", f, short(want), short(hair))
 		}
 	})
@@ -205,7 +205,7 @@ func TestAStarvedSearchSaysWhatItDoesNotKnow(t *testing.T) {
 	lp := m.relax(zero())
 	threshold := add(lp.objective, exact.New(1, 1e5))
 	s, _ := m.choices(lp, threshold)
-	f := m.search(s, threshold, 1)
+	f := m.search(s, threshold, 1, false)
 	if f.bound.Cmp(threshold) >= 0 && f.better == nil {
 		t.Fatalf("got %+v, which claims a proof that so few states cannot give", f)
 	}

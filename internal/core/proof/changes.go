@@ -149,9 +149,11 @@ type changed interface{ base() *model }
 
 func (m *model) base() *model { return m }
 
-// look searches a changed problem for a plan below a threshold.
-func (k *changes) look(c changed, threshold *exact.Rat) (found bool, outcome Outcome) {
+// look searches a changed problem for a plan below a threshold, where one is expected or not.
+func (k *changes) look(c changed, threshold *exact.Rat, expected bool) (found bool, outcome Outcome) {
 	k.looks--
+	o := k.o
+	o.expected = expected
 	var f finding
 	switch x := c.(type) {
 	case *fleet:
@@ -161,7 +163,7 @@ func (k *changes) look(c changed, threshold *exact.Rat) (found bool, outcome Out
 		if !lp.feasible {
 			return false, OK
 		}
-		f, _ = k.Report.look(x, lp, threshold, k.o)
+		f, _ = k.Report.look(x, lp, threshold, o)
 	}
 	switch {
 	case f.better != nil:
@@ -174,7 +176,7 @@ func (k *changes) look(c changed, threshold *exact.Rat) (found bool, outcome Out
 
 // none says whether no plan of a problem costs less than an objective.
 func (k *changes) none(m changed, objective *exact.Rat) Outcome {
-	found, outcome := k.look(m, sub(objective, k.tolerance()))
+	found, outcome := k.look(m, sub(objective, k.tolerance()), false)
 	if found {
 		return Failed
 	}
@@ -183,7 +185,7 @@ func (k *changes) none(m changed, objective *exact.Rat) Outcome {
 
 // some says whether a plan of a problem costs an objective at most.
 func (k *changes) some(m changed, objective *exact.Rat) Outcome {
-	found, outcome := k.look(m, add(objective, k.tolerance()))
+	found, outcome := k.look(m, add(objective, k.tolerance()), true)
 	if !found && outcome == OK {
 		return Failed
 	}

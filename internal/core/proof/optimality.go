@@ -111,7 +111,7 @@ func (r *Report) look(m *model, lp relaxed, threshold *exact.Rat, o Options) (f 
 	}
 	r.rest()
 	linear := f.bound
-	if f = m.search(s, threshold, o.Nodes); f.better == nil {
+	if f = m.search(s, threshold, o.Nodes, o.expected); f.better == nil {
 		f.bound = larger(f.bound, linear)
 	}
 	if f.doubt {
