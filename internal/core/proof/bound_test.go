@@ -85,7 +85,7 @@ func TestSlotsBeyondReasonAreRefused(t *testing.T) {
 func TestSlotsOfOddSizesArePackedByTrying(t *testing.T) {
 	m := &model{integrality: capacity.Executable}
 	// Erratum E16 and after: one 1/2, two 1/3 and four 1/5 add up to less than two VMs and need three.
-	m.classes = []class{{perMap: 2, perReduce: 3}, {perMap: 5, perReduce: 1}}
+	m.classes = []*class{{perMap: 2, perReduce: 3}, {perMap: 5, perReduce: 1}}
 	odd := []option{{slots: slotting{1, 2}}, {slots: slotting{4, 0}}}
 	if m.packs(odd, whole(2)) || !m.packs(odd, whole(3)) {
 		t.Error("1/2 + 2/3 + 4/5: want three VMs and not two")
@@ -97,7 +97,7 @@ func TestSlotsOfOddSizesArePackedByTrying(t *testing.T) {
 	for h := range int64(2) {
 		for th := range int64(3) {
 			for q := range int64(4) {
-				m.classes = []class{{perMap: 2, perReduce: 3}, {perMap: 4, perReduce: 1}}
+				m.classes = []*class{{perMap: 2, perReduce: 3}, {perMap: 4, perReduce: 1}}
 				slots := []option{{slots: slotting{h, th}}, {slots: slotting{q, 0}}}
 				sum := add(m.classes[0].size(whole(h), whole(th)), m.classes[1].size(whole(q), zero())).Ceil()
 				if !m.packs(slots, new(exact.Rat).SetInt(sum)) {

@@ -216,14 +216,14 @@ func (was *model) with(i int, change func(c *capacity.Class)) *model {
 	in := &m.problem.Classes[i]
 	change(in)
 	c := newClass(in, m.bound, m.problem.Options.OneSlotPerJob)
-	c.phasesOf(&was.classes[i])
-	m.classes[i] = c
+	c.phasesOf(was.classes[i])
+	m.classes[i] = &c
 	m.rest()
 	m.rerank(i)
 	return m
 }
 
-// copied is the same problem with classes of its own.
+// copied is the same problem with a list of classes of its own.
 func (was *model) copied() *model {
 	m := *was
 	m.classes, m.byWorth = slices.Clone(m.classes), slices.Clone(m.byWorth)
@@ -233,7 +233,9 @@ func (was *model) copied() *model {
 // penalized is the problem with another penalty of a class.
 func (k *changes) penalized(i int, penalty *exact.Rat) changed {
 	m := k.m.copied()
-	m.classes[i].penalty = penalty
+	c := *m.classes[i]
+	c.penalty = penalty
+	m.classes[i] = &c
 	m.rerank(i)
 	if k.f == nil {
 		return m
@@ -252,7 +254,7 @@ func (c *class) phasesOf(was *class) {
 }
 
 func (k *changes) class(i int) {
-	c, stated := &k.m.classes[i], &k.pl.Classes[i]
+	c, stated := k.m.classes[i], &k.pl.Classes[i]
 	penalty := c.penalty
 	if more := stated.OneMore; more != nil && (more.Exact || more.Low != nil || more.High != nil) {
 		jobs := float64(k.jobs[i] + 1)

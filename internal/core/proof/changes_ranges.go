@@ -98,7 +98,7 @@ func (k *changes) ends(ends []end, at func(*exact.Rat) (changed, *exact.Rat), to
 func (k *changes) weight() *exact.Rat {
 	vms, jobs := number(k.pl.VMs.Total), zero()
 	for i := range k.m.classes {
-		c := &k.m.classes[i]
+		c := k.m.classes[i]
 		jobs.Add(jobs, c.max)
 		highest := c.highest
 		if k.f != nil {

@@ -128,7 +128,7 @@ func (m *model) leeway(lp relaxed) *exact.Rat {
 	}
 	sum := mul(m.spare(-1), whole(int64(len(m.classes)))) // of each class if VMs are dedicated
 	for i := range m.classes {
-		c := &m.classes[i]
+		c := m.classes[i]
 		if c.given || c.impossible {
 			continue
 		}
