@@ -191,9 +191,10 @@ func newClass(in *capacity.Class, bound capacity.Bound, oneSlot bool) class {
 // newClassAt returns a class on VMs with these slots and this speed. The speed divides all of a demand, all of a
 // profile but its overhead, and VMs per job.
 func newClassAt(in *capacity.Class, slots capacity.SlotsPerVM, speed *exact.Rat, bound capacity.Bound, oneSlot bool) class {
+	none := zero() // which nothing changes
 	c := class{
 		penalty: amount(in.Penalty.Decimal), min: number(promisedOf(in)), max: number(in.Jobs.Max),
-		low: zero(), high: zero(), lowest: zero(), highest: zero(), slack: zero(), oneSlot: oneSlot,
+		low: none, high: none, lowest: none, highest: none, slack: none, oneSlot: oneSlot,
 	}
 	if in.VMsPerJob != nil {
 		c.given, c.low = true, quo(amount(*in.VMsPerJob), speed)
