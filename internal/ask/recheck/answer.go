@@ -159,37 +159,49 @@ func checkWith[Q, A any](c *checking, q Q, wrong error, answer []byte, check fun
 
 // kindOf tells questions apart by their members. A question about a purchase is one about months as well.
 func kindOf(question, answer []byte) string {
-	var q, a map[string]json.RawMessage
-	_, _ = json.Unmarshal(question, &q), json.Unmarshal(answer, &a)
+	q, a := members(question), members(answer)
 	switch {
-	case q["offers"] != nil && (a == nil || a["recommended"] != nil):
+	case q["offers"] && (a == nil || a["recommended"]):
 		return "purchase"
-	case a["as_planned"] != nil: // a simulation
+	case a["as_planned"]: // a simulation
 		return ""
-	case q["periods"] != nil && (q["vary"] != nil || a["vary"] != nil):
+	case q["periods"] && (q["vary"] || a["vary"]):
 		return "waiting"
-	case q["periods"] != nil && a["schedule"] != nil:
+	case q["periods"] && a["schedule"]:
 		return "schedule"
-	case q["periods"] != nil:
+	case q["periods"]:
 		return "months"
-	case q["scenarios"] != nil:
+	case q["scenarios"]:
 		return "what-if"
-	case q["vary"] != nil:
+	case q["vary"]:
 		return "sweep"
-	case q["question"] != nil:
+	case q["question"]:
 		return "goal"
-	case q["slot"] != nil:
+	case q["slot"]:
 		return "decide"
-	case q["job"] != nil && q["nodes"] != nil:
+	case q["job"] && q["nodes"]:
 		return "judge"
-	case q["measurements"] != nil:
+	case q["measurements"]:
 		return "fit"
-	case q["executions"] != nil:
+	case q["executions"]:
 		return "calibration"
-	case a["searched_seed"] != nil:
+	case a["searched_seed"]:
 		return "targets"
 	}
 	return ""
+}
+
+// members returns the names of an object's members; nil if the document is no JSON, or none of an object.
+func members(document []byte) map[string]bool {
+	names := map[string]bool{}
+	r := strict.NewReader(document)
+	if whole := r.Members("", func(key []byte) { names[string(key)] = true; r.Skip() }); !whole {
+		return nil
+	}
+	if r.End(); r.Failure != nil || len(r.Findings) > 0 {
+		return nil
+	}
+	return names
 }
 
 // ofProblem returns a question about targets. One that is a bare problem has the options that the answer names.

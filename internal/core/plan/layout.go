@@ -1,7 +1,7 @@
 package plan
 
 import (
-	"cmp"
+	"fmt"
 	"math"
 	"slices"
 
@@ -86,7 +86,7 @@ func (d *decision) looseVMs(jobs []int64) (vms int64) {
 
 // layout puts whole slots onto VMs, equal VMs listed once. Slots of one size fill VMs exactly; only
 // what is left of each size is mixed. Up to 4 slots a VM this takes the sum of sizes rounded up,
-// up to 6 at most one VM more.
+// up to 16 the fewest VMs that carry them.
 func layout(kinds []slotKind) (vms []capacity.VMLayout, count int64) {
 	kinds = bySize(kinds)
 	list := loadedVMs{vms: make([]capacity.VMLayout, 0, 2*len(kinds)), slots: make([]capacity.ClassSlots, 0, 3*len(kinds))}
@@ -144,12 +144,7 @@ func vmCount(kinds []slotKind) (count int64) {
 			rest = append(rest, slotKind{perVM: perVM, count: odd})
 		}
 	}
-	for _, used := range mixed(rest).bins {
-		if used > 0 {
-			count++
-		}
-	}
-	return count
+	return count + int64(len(mixed(rest).vms))
 }
 
 // loadedVMs is VMs and what stands on them; the slots of all VMs share one list.
@@ -205,103 +200,134 @@ func (l *loadedVMs) fill(kinds []slotKind, rest []slotKind) []slotKind {
 	return append(rest, open...)
 }
 
-// mix adds the odd slots of several sizes.
+// mix adds the odd slots of several sizes. Each VM takes what it carries of a size from the kinds in their order.
 func (l *loadedVMs) mix(rest []slotKind) {
-	p := mixed(rest)
-	for b := range p.bins {
+	m := mixed(rest)
+	for _, vm := range m.vms {
 		var slots []slotKind
-		for i, it := range p.items {
-			if p.at[i] == b {
-				slots = append(slots, slotKind{rest[it.kind].class, rest[it.kind].reduce, rest[it.kind].perVM, 1})
+		for k := range rest {
+			of := slices.Index(m.perVM, rest[k].perVM)
+			if n := min(vm[of], rest[k].count); n > 0 {
+				slots = append(slots, slotKind{rest[k].class, rest[k].reduce, rest[k].perVM, n})
+				vm[of] -= n
+				rest[k].count -= n
 			}
 		}
-		if len(slots) > 0 {
-			l.add(1, slots...)
-		}
+		l.add(1, slots...)
 	}
 }
 
-// mixed packs odd slots. Each VM in turn gets the slots that fill it best; where that takes a VM
-// more than the sum of sizes, other fillings are tried.
-func mixed(rest []slotKind) packing {
-	if len(rest) == 0 {
-		return packing{}
-	}
-	grid := int64(1)
-	for _, k := range rest {
-		if grid = grid / integer.GCD(grid, k.perVM) * k.perVM; grid > integer.FineGrid {
-			grid = integer.FineGrid
-			break
-		}
-	}
-	sum := int64(0)
-	var items []item
-	for at, k := range rest {
-		for range k.count {
-			items = append(items, item{at, integer.CeilDiv(grid, k.perVM)})
-			sum += integer.CeilDiv(grid, k.perVM)
-		}
-	}
-	slices.SortStableFunc(items, func(a, b item) int { return cmp.Compare(b.size, a.size) })
-	p := packing{items: items, grid: grid, budget: mixMost}
-	for bins := int(integer.CeilDiv(sum, grid)); ; bins++ {
-		p.bins = make([]int64, bins)
-		p.at = make([]int, len(items))
-		if p.place(0) || p.firstFit() {
-			return p
-		}
-	}
+// mixing puts odd slots of several sizes onto VMs, which are filled one after the other.
+type mixing struct {
+	perVM []int64 // slots of each size on a VM, ascending: the largest slots come first
+	units []int64 // of a slot of each size
+	left  []int64 // slots that stand nowhere yet
+	grid  int64   // units of a VM
+	vms   [][]int64
+	tries int
+	dead  map[string]int // VMs that are too few for what was left
 }
 
-// mixMost bounds the search for a packing of odd slots; beyond it the first that fits is taken.
+// mixMost bounds the search for a mixing; beyond it the first that fits is taken.
 const mixMost = 20_000
 
-type item struct {
-	kind int
-	size int64
+// mixed puts odd slots, ordered by size, onto the fewest VMs. The sum of sizes is tried first, and then a VM more.
+func mixed(rest []slotKind) *mixing {
+	m := &mixing{grid: 1, tries: mixMost, dead: map[string]int{}}
+	for _, k := range rest {
+		if n := len(m.perVM); n == 0 || m.perVM[n-1] != k.perVM {
+			m.perVM, m.left = append(m.perVM, k.perVM), append(m.left, 0)
+			if m.grid = m.grid / integer.GCD(m.grid, k.perVM) * k.perVM; m.grid > integer.FineGrid {
+				m.grid = integer.FineGrid
+			}
+		}
+		m.left[len(m.left)-1] += k.count
+	}
+	for _, perVM := range m.perVM {
+		m.units = append(m.units, integer.CeilDiv(m.grid, perVM))
+	}
+	for vms := int(integer.CeilDiv(m.volume(), m.grid)); !m.fit(vms) && !m.firstFit(vms); {
+		vms++
+	}
+	return m
 }
 
-// packing is a bin-packing of the odd slots, largest first.
-type packing struct {
-	items  []item
-	grid   int64
-	bins   []int64 // used of each
-	at     []int   // bin of each item
-	budget int
+// volume is the units of all that is left.
+func (m *mixing) volume() (sum int64) {
+	for k, n := range m.left {
+		sum += n * m.units[k]
+	}
+	return sum
 }
 
-// place puts items i and later into the bins, backtracking while the budget lasts.
-func (p *packing) place(i int) bool {
-	if i == len(p.items) {
+// fit puts what is left onto so many more VMs. The first of them takes one of the largest slots that are left.
+func (m *mixing) fit(vms int) bool {
+	largest := slices.IndexFunc(m.left, func(n int64) bool { return n > 0 })
+	switch {
+	case largest < 0:
+		return true
+	case m.volume() > int64(vms)*m.grid:
+		return false
+	}
+	if len(m.dead) > 0 && m.dead[fmt.Sprint(m.left)] >= vms {
+		return false
+	}
+	m.vms = append(m.vms, make([]int64, len(m.left)))
+	if m.fill(largest, largest, m.grid, vms) {
 		return true
 	}
-	for b, used := range p.bins {
-		if p.budget--; p.budget < 0 {
-			return false
-		}
-		if used+p.items[i].size > p.grid || slices.Contains(p.bins[:b], used) {
-			continue
-		}
-		p.bins[b] += p.items[i].size
-		p.at[i] = b
-		if p.place(i + 1) {
-			return true
-		}
-		p.bins[b] -= p.items[i].size
+	m.vms = m.vms[:len(m.vms)-1]
+	if m.tries >= 0 {
+		m.dead[fmt.Sprint(m.left)] = vms
 	}
 	return false
 }
 
-// firstFit puts each item into the first bin with room.
-func (p *packing) firstFit() bool {
-	clear(p.bins)
-	for i, it := range p.items {
-		b := slices.IndexFunc(p.bins, func(used int64) bool { return used+it.size <= p.grid })
-		if b < 0 {
-			return false
+// fill puts slots of a size and of smaller ones onto the last VM, in every way that leaves no room for another slot, and the
+// rest onto the other VMs.
+func (m *mixing) fill(size, largest int, room int64, vms int) bool {
+	if size == len(m.left) {
+		for k, n := range m.left {
+			if n > 0 && m.units[k] <= room {
+				return false
+			}
 		}
-		p.bins[b] += it.size
-		p.at[i] = b
+		return m.fit(vms - 1)
 	}
+	if m.tries--; m.tries < 0 {
+		return false
+	}
+	vm, least := m.vms[len(m.vms)-1], int64(0)
+	if size == largest {
+		least = 1
+	}
+	for n := min(m.left[size], room/m.units[size]); n >= least; n-- {
+		vm[size] = n
+		m.left[size] -= n
+		if m.fill(size+1, largest, room-n*m.units[size], vms) {
+			return true
+		}
+		m.left[size] += n
+	}
+	return false
+}
+
+// firstFit puts each slot onto the first VM with room.
+func (m *mixing) firstFit(vms int) bool {
+	bins, room := make([][]int64, vms), make([]int64, vms)
+	for b := range bins {
+		bins[b], room[b] = make([]int64, len(m.left)), m.grid
+	}
+	for k, n := range m.left {
+		for range n {
+			b := slices.IndexFunc(room, func(room int64) bool { return m.units[k] <= room })
+			if b < 0 {
+				return false
+			}
+			bins[b][k]++
+			room[b] -= m.units[k]
+		}
+	}
+	m.vms = slices.DeleteFunc(bins, func(vm []int64) bool { return !slices.ContainsFunc(vm, func(n int64) bool { return n > 0 }) })
 	return true
 }

@@ -185,6 +185,76 @@ func TestRandomLayouts(t *testing.T) {
 	t.Logf("VMs above the sum of sizes: %v", more)
 }
 
+// carriedBy says whether slots of sizes 1/1 to 1/16 fit so many VMs: every way to fill the VM with the largest of them is tried.
+func carriedBy(left [17]int64, vms int64, known map[[17]int64]int64) bool {
+	const unit = 720_720 // makes all sizes whole
+	largest, sum := 0, int64(0)
+	for perVM := 16; perVM > 0; perVM-- {
+		if sum += left[perVM] * (unit / int64(perVM)); left[perVM] > 0 {
+			largest = perVM
+		}
+	}
+	if largest == 0 || sum > vms*unit {
+		return largest == 0
+	}
+	if few, is := known[left]; is && few >= vms {
+		return false
+	}
+	var fill func(perVM int, room int64, rest [17]int64) bool
+	fill = func(perVM int, room int64, rest [17]int64) bool {
+		if perVM > 16 {
+			return rest != left && carriedBy(rest, vms-1, known)
+		}
+		for n := min(rest[perVM], room*int64(perVM)/unit); n >= 0; n-- {
+			if perVM == largest && n == 0 {
+				break
+			}
+			next := rest
+			next[perVM] -= n
+			if fill(perVM+1, room-n*(unit/int64(perVM)), next) {
+				return true
+			}
+		}
+		return false
+	}
+	if fill(largest, unit, left) {
+		return true
+	}
+	known[left] = vms
+	return false
+}
+
+// Up to 16 slots a VM no layout takes more VMs than the fewest.
+func TestLayoutsTakeTheFewestVMs(t *testing.T) {
+	r := rand.New(rand.NewPCG(77, 1))
+	above := 0
+	for trial := range plantest.Trials(900, 20_000) {
+		most := []int64{6, 8, 12, 16}[trial%4]
+		var slots, odd [17]int64
+		for range 1 + r.IntN(24) {
+			slots[1+r.Int64N(most)] += r.Int64N(20)
+		}
+		var kinds []slotKind
+		full := int64(0)
+		for perVM := int64(1); perVM <= 16; perVM++ {
+			kinds = append(kinds, slotKind{fmt.Sprint(perVM), false, perVM, slots[perVM]})
+			full += slots[perVM] / perVM
+			odd[perVM] = slots[perVM] % perVM
+		}
+		_, _, sum := inputOf(kinds)
+		n := vmCount(kinds)
+		if n == roundUp(sum) {
+			continue
+		}
+		if above++; carriedBy(odd, n-1-full, map[[17]int64]int64{}) {
+			t.Errorf("%v: got %d VMs, and one less carries them", slots, n)
+		}
+	}
+	if above == 0 {
+		t.Error("no layout took more VMs than the sum of its slots; some must")
+	}
+}
+
 // oddSlots is a problem whose slots of three sizes add up to 1.967 VMs and cannot stand on two:
 // map-only jobs of one slot each.
 func oddSlots(min [3]float64, penalty [3]string, quota *int64) capacity.Problem {

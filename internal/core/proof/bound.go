@@ -67,8 +67,9 @@ func (m *model) choices(lp relaxed, threshold *exact.Rat) (*choices, string) {
 	options := int64(0)
 	for i := range m.classes {
 		m.rest()
-		c := &m.classes[i]
-		from, to := c.min.Num().Int64(), c.max.Num().Int64()
+		c := m.classes[i]
+		from, _ := c.min.Int64()
+		to, _ := c.max.Int64()
 		if c.impossible {
 			to = 0
 		}
@@ -151,7 +152,7 @@ func refine(unit *big.Int, x *exact.Rat) {
 func (s *choices) price(m *model) {
 	unit, highest, vms, dearest := big.NewInt(1), zero(), whole(1), zero()
 	for _, ch := range s.classes {
-		c := &m.classes[ch.class]
+		c := m.classes[ch.class]
 		refine(unit, c.penalty)
 		highest.Add(highest, mul(c.penalty, c.max))
 		heaviest := zero()

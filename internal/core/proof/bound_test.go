@@ -85,7 +85,7 @@ func TestSlotsBeyondReasonAreRefused(t *testing.T) {
 func TestSlotsOfOddSizesArePackedByTrying(t *testing.T) {
 	m := &model{integrality: capacity.Executable}
 	// Erratum E16 and after: one 1/2, two 1/3 and four 1/5 add up to less than two VMs and need three.
-	m.classes = []class{{perMap: 2, perReduce: 3}, {perMap: 5, perReduce: 1}}
+	m.classes = []*class{{perMap: 2, perReduce: 3}, {perMap: 5, perReduce: 1}}
 	odd := []option{{slots: slotting{1, 2}}, {slots: slotting{4, 0}}}
 	if m.packs(odd, whole(2)) || !m.packs(odd, whole(3)) {
 		t.Error("1/2 + 2/3 + 4/5: want three VMs and not two")
@@ -97,7 +97,7 @@ func TestSlotsOfOddSizesArePackedByTrying(t *testing.T) {
 	for h := range int64(2) {
 		for th := range int64(3) {
 			for q := range int64(4) {
-				m.classes = []class{{perMap: 2, perReduce: 3}, {perMap: 4, perReduce: 1}}
+				m.classes = []*class{{perMap: 2, perReduce: 3}, {perMap: 4, perReduce: 1}}
 				slots := []option{{slots: slotting{h, th}}, {slots: slotting{q, 0}}}
 				sum := add(m.classes[0].size(whole(h), whole(th)), m.classes[1].size(whole(q), zero())).Ceil()
 				if !m.packs(slots, new(exact.Rat).SetInt(sum)) {
@@ -165,7 +165,7 @@ func TestTheSearchFindsWhatTryingAllFinds(t *testing.T) {
 		if want == nil {
 			t.Skip("too few whole VMs")
 		}
-		f := m.search(s, far, defaultNodes)
+		f := m.search(s, far, defaultNodes, false)
 		if f.better == nil || f.better.objective.Cmp(want) != 0 {
 			t.Fatalf("got %+v, want a plan of %s", f, short(want))
 		}
@@ -181,13 +181,13 @@ func TestTheSearchFindsWhatTryingAllFinds(t *testing.T) {
 		// At the optimum there is nothing better, slightly above it there is; a starved search must agree.
 		for _, nodes := range []int{defaultNodes, 1} {
 			s, _ = m.choices(lp, want)
-			if f := m.search(s, want, nodes); f.better != nil || want.Cmp(f.bound) < 0 || nodes > 1 && f.bound.Cmp(want) < 0 {
+			if f := m.search(s, want, nodes, false); f.better != nil || want.Cmp(f.bound) < 0 || nodes > 1 && f.bound.Cmp(want) < 0 {
 				t.Fatalf("%d nodes: got %+v, want the bound %s and nothing better", nodes, f, short(want))
 			}
 		}
 		hair := add(want, exact.New(1, 1e6))
 		s, _ = m.choices(lp, hair)
-		if f := m.search(s, hair, defaultNodes); f.better == nil {
+		if f := m.search(s, hair, defaultNodes, true); f.better == nil {
 			t.Fatalf("got %+v, want the plan of %s that is below %s", f, short(want), short(hair))
 		}
 	})
@@ -205,7 +205,7 @@ func TestAStarvedSearchSaysWhatItDoesNotKnow(t *testing.T) {
 	lp := m.relax(zero())
 	threshold := add(lp.objective, exact.New(1, 1e5))
 	s, _ := m.choices(lp, threshold)
-	f := m.search(s, threshold, 1)
+	f := m.search(s, threshold, 1, false)
 	if f.bound.Cmp(threshold) >= 0 && f.better == nil {
 		t.Fatalf("got %+v, which claims a proof that so few states cannot give", f)
 	}

@@ -149,9 +149,11 @@ type changed interface{ base() *model }
 
 func (m *model) base() *model { return m }
 
-// look searches a changed problem for a plan below a threshold.
-func (k *changes) look(c changed, threshold *exact.Rat) (found bool, outcome Outcome) {
+// look searches a changed problem for a plan below a threshold, where one is expected or not.
+func (k *changes) look(c changed, threshold *exact.Rat, expected bool) (found bool, outcome Outcome) {
 	k.looks--
+	o := k.o
+	o.expected = expected
 	var f finding
 	switch x := c.(type) {
 	case *fleet:
@@ -161,7 +163,7 @@ func (k *changes) look(c changed, threshold *exact.Rat) (found bool, outcome Out
 		if !lp.feasible {
 			return false, OK
 		}
-		f, _ = k.Report.look(x, lp, threshold, k.o)
+		f, _ = k.Report.look(x, lp, threshold, o)
 	}
 	switch {
 	case f.better != nil:
@@ -174,7 +176,7 @@ func (k *changes) look(c changed, threshold *exact.Rat) (found bool, outcome Out
 
 // none says whether no plan of a problem costs less than an objective.
 func (k *changes) none(m changed, objective *exact.Rat) Outcome {
-	found, outcome := k.look(m, sub(objective, k.tolerance()))
+	found, outcome := k.look(m, sub(objective, k.tolerance()), false)
 	if found {
 		return Failed
 	}
@@ -183,7 +185,7 @@ func (k *changes) none(m changed, objective *exact.Rat) Outcome {
 
 // some says whether a plan of a problem costs an objective at most.
 func (k *changes) some(m changed, objective *exact.Rat) Outcome {
-	found, outcome := k.look(m, add(objective, k.tolerance()))
+	found, outcome := k.look(m, add(objective, k.tolerance()), true)
 	if !found && outcome == OK {
 		return Failed
 	}
@@ -214,14 +216,14 @@ func (was *model) with(i int, change func(c *capacity.Class)) *model {
 	in := &m.problem.Classes[i]
 	change(in)
 	c := newClass(in, m.bound, m.problem.Options.OneSlotPerJob)
-	c.phasesOf(&was.classes[i])
-	m.classes[i] = c
+	c.phasesOf(was.classes[i])
+	m.classes[i] = &c
 	m.rest()
 	m.rerank(i)
 	return m
 }
 
-// copied is the same problem with classes of its own.
+// copied is the same problem with a list of classes of its own.
 func (was *model) copied() *model {
 	m := *was
 	m.classes, m.byWorth = slices.Clone(m.classes), slices.Clone(m.byWorth)
@@ -231,7 +233,9 @@ func (was *model) copied() *model {
 // penalized is the problem with another penalty of a class.
 func (k *changes) penalized(i int, penalty *exact.Rat) changed {
 	m := k.m.copied()
-	m.classes[i].penalty = penalty
+	c := *m.classes[i]
+	c.penalty = penalty
+	m.classes[i] = &c
 	m.rerank(i)
 	if k.f == nil {
 		return m
@@ -250,7 +254,7 @@ func (c *class) phasesOf(was *class) {
 }
 
 func (k *changes) class(i int) {
-	c, stated := &k.m.classes[i], &k.pl.Classes[i]
+	c, stated := k.m.classes[i], &k.pl.Classes[i]
 	penalty := c.penalty
 	if more := stated.OneMore; more != nil && (more.Exact || more.Low != nil || more.High != nil) {
 		jobs := float64(k.jobs[i] + 1)

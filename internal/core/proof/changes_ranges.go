@@ -78,7 +78,7 @@ func (k *changes) ends(ends []end, at func(*exact.Rat) (changed, *exact.Rat), to
 		outcome := k.none(m, sub(mine, slack))
 		if outcome != Failed && !e.open && e.beyond.Sign() >= 0 && affords(e.beyond, zero()) {
 			m, mine = at(e.beyond)
-			found, beyond := k.look(m, sub(mine, k.tolerance()))
+			found, beyond := k.look(m, sub(mine, k.tolerance()), true)
 			if !found && beyond == OK {
 				beyond = Failed
 			}
@@ -98,7 +98,7 @@ func (k *changes) ends(ends []end, at func(*exact.Rat) (changed, *exact.Rat), to
 func (k *changes) weight() *exact.Rat {
 	vms, jobs := number(k.pl.VMs.Total), zero()
 	for i := range k.m.classes {
-		c := &k.m.classes[i]
+		c := k.m.classes[i]
 		jobs.Add(jobs, c.max)
 		highest := c.highest
 		if k.f != nil {
@@ -175,7 +175,7 @@ func (k *changes) deadlines(i int, stated *capacity.ClassPlan, r *capacity.Range
 		outcome = k.none(at(last), objective)
 	}
 	if r.High != nil && outcome != Failed {
-		found, beyond := k.look(at(*r.High+off(*r.High)), objective) // however little that plan saves
+		found, beyond := k.look(at(*r.High+off(*r.High)), objective, true) // however little that plan saves
 		if !found && beyond == OK {
 			beyond = Failed
 		}

@@ -138,7 +138,7 @@ func (k *changes) quota(v int, r *capacity.Range) {
 	if last > *offer.Quota {
 		outcome = k.none(at(&last), k.bill.objective)
 	}
-	found, then := k.look(at(&beyond), sub(k.bill.objective, k.tolerance()))
+	found, then := k.look(at(&beyond), sub(k.bill.objective, k.tolerance()), true)
 	if !found && then == OK {
 		then = Failed
 	}

@@ -304,11 +304,11 @@ func (k *conflicting) promised(c fault.Finding, i int, cure string) {
 // needsOf is the VMs of a job of a class on the type where they are fewest. A demand without work in a phase leaves open
 // whether it is there; both are told.
 func (k *conflicting) needsOf(i int) (each []float64) {
-	of := []*class{&k.m.classes[i]}
+	of := []*class{k.m.classes[i]}
 	if k.f != nil {
 		of = of[:0]
 		for v := range k.f.types {
-			of = append(of, &k.f.types[v].classes[i])
+			of = append(of, k.f.types[v].classes[i])
 		}
 	}
 	least := func(phases bool) float64 {
@@ -406,7 +406,7 @@ func (k *conflicting) complete(stated []fault.Finding) {
 	}
 	var needs []float64
 	for i := range k.m.classes {
-		if c := &k.m.classes[i]; !c.impossible && c.min.Sign() > 0 {
+		if c := k.m.classes[i]; !c.impossible && c.min.Sign() > 0 {
 			if x := k.needsOf(i)[0] * promisedOf(&p.Classes[i]); x > 0 {
 				needs = append(needs, x)
 			}

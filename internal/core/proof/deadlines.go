@@ -10,7 +10,7 @@ func (m *model) deadlines(pl capacity.Plan, a answer) []string {
 	var f faults
 	for i := range m.classes {
 		m.rest()
-		c, stated := &m.classes[i], &pl.Classes[i]
+		c, stated := m.classes[i], &pl.Classes[i]
 		switch {
 		case c.given:
 			if stated.Slots != nil || stated.Time != nil {

@@ -44,7 +44,8 @@ func newFleet(p capacity.Problem, pause func()) *fleet {
 		t.problem.Classes = p.Classes
 		for i := range p.Classes {
 			t.rest()
-			t.classes = append(t.classes, classOn(&p.Classes[i], s.Name, t.bound, p.Options.OneSlotPerJob))
+			c := classOn(&p.Classes[i], s.Name, t.bound, p.Options.OneSlotPerJob)
+			t.classes = append(t.classes, &c)
 		}
 		if t.integrality == capacity.Relaxed {
 			t.hair = add(spare, mul(relative, spare))
@@ -56,13 +57,13 @@ func newFleet(p capacity.Problem, pause func()) *fleet {
 		f.types = append(f.types, t)
 	}
 	for i := range p.Classes {
-		c := &f.types[0].classes[i]
+		c := f.types[0].classes[i]
 		for v := range f.types {
-			if on := &f.types[v].classes[i]; c.impossible && !on.impossible {
+			if on := f.types[v].classes[i]; c.impossible && !on.impossible {
 				c = on
 			}
 		}
-		f.classes = append(f.classes, *c)
+		f.classes = append(f.classes, c)
 	}
 	if b := p.Budget; b != nil && b.VMCost != nil {
 		f.purse = sub(forVMs(b), f.fixed)

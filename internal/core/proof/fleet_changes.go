@@ -36,10 +36,11 @@ func (f *fleet) with(i int, change func(c *capacity.Class)) *fleet {
 		t := *f.types[v].model
 		t.problem.Classes = m.problem.Classes
 		t.classes = slices.Clone(t.classes)
-		t.classes[i] = classOn(in, g.types[v].name, t.bound, m.problem.Options.OneSlotPerJob)
-		t.classes[i].phasesOf(&f.types[v].classes[i])
-		if c := &t.classes[i]; v == 0 || m.classes[i].impossible && !c.impossible {
-			m.classes[i] = *c
+		c := classOn(in, g.types[v].name, t.bound, m.problem.Options.OneSlotPerJob)
+		c.phasesOf(f.types[v].classes[i])
+		t.classes[i] = &c
+		if v == 0 || m.classes[i].impossible && !c.impossible {
+			m.classes[i] = &c
 		}
 		g.types[v].model = &t
 	}
@@ -102,7 +103,7 @@ func (f *fleet) where(all *faults, i int, w *words.Where, prices []capacity.Type
 	name := f.problem.Classes[i].Name
 	least, at := (*exact.Rat)(nil), ""
 	for v := range f.types {
-		on, price := &f.types[v].classes[i], &prices[v]
+		on, price := f.types[v].classes[i], &prices[v]
 		if on.impossible {
 			continue
 		}
@@ -173,8 +174,8 @@ func (f *faults) rangesOf(class *capacity.Class, stated *capacity.ClassPlan) (pe
 }
 
 // relaxedJob checks what one job more or less changes where the linear program says so; exact is nil where no more VMs
-// are to be had.
-func (f *faults) relaxedJob(stated *capacity.ClassPlan, what string, shown *capacity.JobChange, exact, slack *exact.Rat) {
+// are to be had. far judges the distance of the two.
+func (f *faults) relaxedJob(stated *capacity.ClassPlan, what string, shown *capacity.JobChange, exact *exact.Rat, far func(distance *exact.Rat) bool) {
 	if shown == nil || shown.Exact {
 		return
 	}
@@ -193,14 +194,11 @@ func (f *faults) relaxedJob(stated *capacity.ClassPlan, what string, shown *capa
 		} else if less(exact, amount(low.Decimal)) {
 			exact = amount(low.Decimal)
 		}
-		if slack == nil {
-			slack = zero()
-		}
 	}
 	switch {
 	case none != (shown.Amount == nil) || none == shown.Fits:
 		f.addf("%s: one job %s is said to change %v.", stated.Name, what, orNone(shown.Amount))
-	case !none && abs(sub(amount(shown.Amount.Decimal), exact)).Cmp(slack) > 0:
+	case !none && far(abs(sub(amount(shown.Amount.Decimal), exact))):
 		f.addf("%s: one job %s changes %s in the linear program, not %s.", stated.Name, what, amountOf(exact), shown.Amount)
 	}
 }

@@ -153,7 +153,7 @@ func (f *fleet) exists(nodes int, total *exact.Rat) (likelihood, string) {
 // impossible returns the promised classes whose deadline no number of slots of any type meets.
 func (f *fleet) impossible() (classes []int) {
 	for i := range f.classes {
-		if c := &f.classes[i]; c.impossible && c.min.Sign() > 0 {
+		if c := f.classes[i]; c.impossible && c.min.Sign() > 0 {
 			classes = append(classes, i)
 		}
 	}

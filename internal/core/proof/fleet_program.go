@@ -64,7 +64,7 @@ func (f *fleet) newProgram(linear bool, aim aim) *program {
 		need[v] = whole(1)
 	}
 	for i := range f.classes {
-		c := &f.classes[i]
+		c := f.classes[i]
 		low, high := c.min, c.max
 		if aim != objective {
 			high = c.min
@@ -75,7 +75,7 @@ func (f *fleet) newProgram(linear bool, aim aim) *program {
 		p.low, p.high = append(p.low, low), append(p.high, high)
 		gammas := make([]*exact.Rat, len(f.types))
 		for v := range f.types {
-			on := &f.types[v].classes[i]
+			on := f.types[v].classes[i]
 			if on.impossible {
 				continue
 			}

@@ -22,7 +22,7 @@ func (p *program) sides() sides {
 	for v, nu := range d.nu { // whole plans may lack that much of a VM, and so may their linear program
 		lost += (nu + float(p.types[v].dearest())) * 1.1 * float(spare)
 		for i := range p.classes {
-			if c := &p.types[v].classes[i]; p.gamma[i][v] != nil && !c.given {
+			if c := p.types[v].classes[i]; p.gamma[i][v] != nil && !c.given {
 				lost += nu * float(mul(c.max, sub(c.highest, c.lowest)))
 			}
 		}
@@ -54,7 +54,7 @@ func (r *Report) relaxedFleet(f *fleet, pl capacity.Plan, lp sides) {
 	lowest, highest, lost := zero(), zero(), zero() // VMs
 	fixed := f.newProgram(true, objective)
 	for i := range f.classes {
-		c, jobs := &f.classes[i], number(x.Jobs[i])
+		c, jobs := f.classes[i], number(x.Jobs[i])
 		slack := mul(relative, c.max)
 		if less(jobs, sub(c.min, slack)) || less(add(c.max, slack), jobs) || c.impossible && jobs.Sign() != 0 {
 			all.addf("%s: %v jobs are outside %s to %s.", f.problem.Classes[i].Name, x.Jobs[i], short(c.min), short(c.max))
@@ -64,7 +64,7 @@ func (r *Report) relaxedFleet(f *fleet, pl capacity.Plan, lp sides) {
 		fixed.floats.low[i], fixed.floats.high[i] = x.Jobs[i], x.Jobs[i]
 		var light, heavy *exact.Rat
 		for v := range f.types {
-			if on := &f.types[v].classes[i]; !on.impossible {
+			if on := f.types[v].classes[i]; !on.impossible {
 				if light == nil {
 					light, heavy = on.low, on.low
 				}

@@ -132,7 +132,7 @@ func (f *fleet) averages(pl capacity.Plan) []string {
 		if len(stated.Types) == 0 { // that of the cheapest type, which depends on prices
 			known := false
 			for v := range f.types {
-				c := &f.types[v].classes[i]
+				c := f.types[v].classes[i]
 				known = known || !c.impossible && c.agrees(gamma)
 			}
 			if !known {

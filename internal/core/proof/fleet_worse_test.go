@@ -44,7 +44,7 @@ func of(p capacity.Problem, pl capacity.Plan) capacity.Plan {
 		pl.Cost.Penalties.Decimal = pl.Cost.Penalties.Add(p.Classes[i].Penalty.Mul(dec(c.Refused)))
 		if c.Admitted == 0 {
 			for v := range f.types {
-				if on := &f.types[v].classes[i]; !on.impossible {
+				if on := f.types[v].classes[i]; !on.impossible {
 					c.VMsPerJob = float(on.low)
 				}
 			}

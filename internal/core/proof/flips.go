@@ -24,6 +24,8 @@ type market struct {
 	ranked   []float64  // worths, ascending
 	above    []float64  // VMs of the jobs beyond the promised ones, of classes from that place on
 	sources  []offering // by ascending price
+	low      *exact.Rat // of a VM of capacity less, as the plan states it
+	high     *exact.Rat // of one more; nil if there is none
 	size     float64    // sum of the VMs added up
 }
 
@@ -39,7 +41,7 @@ func (m *model) market(relaxed []float64) *market {
 	promised := zero()
 	order := make([]int, 0, n)
 	for i := range m.classes {
-		c := &m.classes[i]
+		c := m.classes[i]
 		k.worth[i] = math.Inf(1)
 		if c.impossible {
 			k.worth[i] = 0
@@ -58,7 +60,7 @@ func (m *model) market(relaxed []float64) *market {
 	sum := zero()
 	k.above = k.above[:len(order)+1]
 	for at := len(order) - 1; at >= 0; at-- {
-		c := &m.classes[order[at]]
+		c := m.classes[order[at]]
 		sum.Add(sum, mul(c.low, sub(c.max, c.min)))
 		k.above[at] = sum.Float()
 	}
@@ -155,13 +157,17 @@ func (m *model) flips(pl capacity.Plan) []string {
 		return nil // other checks refuse it
 	}
 	k := m.market(pl.Relaxed.Jobs)
+	k.low = amount(pl.Prices.Capacity.Low.Decimal)
+	if high := pl.Prices.Capacity.High; high != nil {
+		k.high = amount(high.Decimal)
+	}
 	for i := range m.classes {
-		c, stated := &m.classes[i], &pl.Classes[i]
+		c, stated := m.classes[i], &pl.Classes[i]
 		m.rest()
 		decided := !(math.Floor(float(c.max)+1e-9) > math.Floor(float(c.min)+1e-9))
 		penalty, deadline := f.rangesOf(&m.problem.Classes[i], stated)
 		if !penalty {
-			k.breakEven(&f, i, stated, pl.Prices.Capacity.High)
+			k.breakEven(&f, i, stated)
 			k.penalty(&f, i, stated, decided)
 		}
 		if !deadline {
@@ -172,7 +178,7 @@ func (m *model) flips(pl capacity.Plan) []string {
 		} else {
 			k.onDemand(&f, i, stated, decided)
 		}
-		k.relaxedJobs(&f, i, stated, pl.Prices.Capacity)
+		k.relaxedJobs(&f, i, stated)
 	}
 	return f
 }
@@ -185,45 +191,55 @@ func (f *faults) nearest(stated *capacity.ClassPlan, what string, shown, end *mo
 }
 
 // relaxedJobs checks what one job more costs and one less saves where the linear program says so.
-func (k *market) relaxedJobs(f *faults, i int, stated *capacity.ClassPlan, price capacity.CapacityPrice) {
-	c := &k.m.classes[i]
-	check := func(what string, shown *capacity.JobChange, price *money.Amount) {
-		if price == nil && c.low.Sign() > 0 {
-			f.relaxedJob(stated, what, shown, nil, nil)
-			return
+func (k *market) relaxedJobs(f *faults, i int, stated *capacity.ClassPlan) {
+	c := k.m.classes[i]
+	check := func(what string, shown *capacity.JobChange, price *exact.Rat) {
+		switch {
+		case shown == nil || shown.Exact:
+		case price == nil && c.low.Sign() > 0:
+			f.relaxedJob(stated, what, shown, nil, func(distance *exact.Rat) bool { return distance.Sign() > 0 })
+		default:
+			f.relaxedJob(stated, what, shown, k.worthOf(c, price), func(distance *exact.Rat) bool { return k.far(c, price, distance) })
 		}
-		worth, slack := k.worthOf(c, price)
-		f.relaxedJob(stated, what, shown, worth, slack)
 	}
-	check("more", stated.OneMore, price.High)
-	check("less", stated.OneLess, &price.Low)
+	check("more", stated.OneMore, k.high)
+	check("less", stated.OneLess, k.low)
 	if c.impossible && (stated.OneMore != nil || stated.OneLess != nil) {
 		f.addf("%s: no job can run, and one more or less is said to change something.", stated.Name)
 	}
 }
 
-// worthOf returns what a job's VMs are worth at a price, and by how much a figure of it may be off. Without a price it is nothing.
-func (k *market) worthOf(c *class, price *money.Amount) (worth, slack *exact.Rat) {
-	slack = add(halfUnit, mul(halfUnit, c.low))
+// worthOf returns what a job's VMs are worth at a price. Without a price it is nothing.
+func (k *market) worthOf(c *class, price *exact.Rat) *exact.Rat {
 	if price == nil {
-		return zero(), slack
+		return zero()
 	}
-	p := amount(price.Decimal)
-	worth = mul(c.low, p)
-	slack.Add(slack, mul(relative, worth))
-	return worth, slack.Add(slack, mul(c.doubt(), p))
+	return mul(c.low, price)
 }
 
-func (k *market) breakEven(f *faults, i int, stated *capacity.ClassPlan, high *money.Amount) {
-	c := &k.m.classes[i]
+// far reports whether a figure is farther from a job's worth than it may be: half a unit and more.
+func (k *market) far(c *class, price, distance *exact.Rat) bool {
+	if distance.Cmp(halfUnit) <= 0 {
+		return false
+	}
+	slack := add(halfUnit, mul(halfUnit, c.low))
+	if price != nil {
+		slack.Add(slack, mul(relative, mul(c.low, price)))
+		slack.Add(slack, mul(c.doubt(), price))
+	}
+	return distance.Cmp(slack) > 0
+}
+
+func (k *market) breakEven(f *faults, i int, stated *capacity.ClassPlan) {
+	c := k.m.classes[i]
 	switch shown := stated.BreakEvenPenalty; {
-	case c.impossible || high == nil:
+	case c.impossible || k.high == nil:
 		if shown != nil {
 			f.addf("%s: there is no penalty for which one more job is worth its VMs, and %s is said.", stated.Name, shown)
 		}
 	default:
-		worth, slack := k.worthOf(c, high)
-		if shown == nil || abs(sub(amount(shown.Decimal), worth)).Cmp(slack) > 0 {
+		worth := k.worthOf(c, k.high)
+		if shown == nil || k.far(c, k.high, abs(sub(amount(shown.Decimal), worth))) {
 			f.addf("%s: one more job is worth its VMs from a penalty of %s on, not %s.", stated.Name, amountOf(worth), orNone(shown))
 		}
 	}
@@ -262,7 +278,7 @@ func (c crossing) holds() bool {
 }
 
 func (k *market) penalty(f *faults, i int, stated *capacity.ClassPlan, decided bool) {
-	c, shown := &k.m.classes[i], stated.Flips.Penalty
+	c, shown := k.m.classes[i], stated.Flips.Penalty
 	gamma := float(c.low)
 	wrong := func() {
 		f.addf("%s: its jobs do not change at a penalty of %v, or at a nearer one.", stated.Name, orNone(shown))
@@ -291,7 +307,7 @@ func (k *market) penalty(f *faults, i int, stated *capacity.ClassPlan, decided b
 }
 
 func (k *market) deadline(f *faults, i int, stated *capacity.ClassPlan, decided bool) {
-	c, shown := &k.m.classes[i], stated.Flips.DeadlineSeconds
+	c, shown := k.m.classes[i], stated.Flips.DeadlineSeconds
 	wrong := func() {
 		f.addf("%s: its jobs do not change at a deadline of %v s, or at a nearer one.", stated.Name, orNone(shown))
 	}
@@ -339,7 +355,7 @@ func (k *market) deadline(f *faults, i int, stated *capacity.ClassPlan, decided 
 
 // onDemand checks the on-demand price: below a VM's worth to the class such VMs serve it, and above they do not.
 func (k *market) onDemand(f *faults, i int, stated *capacity.ClassPlan, decided bool) {
-	c, shown := &k.m.classes[i], stated.Flips.OnDemandPrice
+	c, shown := k.m.classes[i], stated.Flips.OnDemandPrice
 	wrong := func() {
 		f.addf("%s: its jobs do not change at a price on demand of %v, or at a nearer one.", stated.Name, orNone(shown))
 	}

@@ -33,7 +33,7 @@ func (m *model) shortage() shortage {
 	highest, surely := m.lacking()
 	chosen := make([]option, len(m.classes))
 	for i := range m.classes {
-		c := &m.classes[i]
+		c := m.classes[i]
 		switch {
 		case c.impossible:
 			if c.min.Sign() > 0 {

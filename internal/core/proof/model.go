@@ -17,7 +17,7 @@ type model struct {
 	bound       capacity.Bound
 	dedicated   bool
 	hours       *exact.Rat // of a period
-	classes     []class
+	classes     []*class
 	byWorth     []int      // classes by descending penalty a VM
 	supply      []source   // by ascending price at the margin
 	overspent   bool       // the budget does not even cover the fixed costs
@@ -73,9 +73,12 @@ func newModel(p capacity.Problem, pause func()) *model {
 		steps:       maxSteps,
 		pause:       pause,
 	}
+	all := make([]class, len(p.Classes))
+	m.classes = make([]*class, len(p.Classes))
 	for i := range p.Classes {
 		m.rest()
-		m.classes = append(m.classes, newClass(&p.Classes[i], m.bound, p.Options.OneSlotPerJob))
+		all[i] = newClass(&p.Classes[i], m.bound, p.Options.OneSlotPerJob)
+		m.classes[i] = &all[i]
 	}
 	m.rank()
 	return m.supplied()
@@ -134,7 +137,7 @@ func (m *model) rank() {
 	}
 	worths := make([]worth, len(m.classes))
 	for i := range m.classes {
-		c := &m.classes[i]
+		c := m.classes[i]
 		worths[i].class = i
 		worths[i].penalty = c.penalty.Float()
 		worths[i].low = c.low.Float()
@@ -147,7 +150,7 @@ func (m *model) rank() {
 		if math.Abs(more-less) > nearby*(more+less) {
 			return cmp.Compare(more, less)
 		}
-		p, q := &m.classes[x.class], &m.classes[y.class]
+		p, q := m.classes[x.class], m.classes[y.class]
 		return cmp.Or(mul(q.penalty, p.low).Cmp(mul(p.penalty, q.low)), cmp.Compare(x.class, y.class))
 	})
 	m.byWorth = m.byWorth[:0]
@@ -160,7 +163,7 @@ func (m *model) rank() {
 func (m *model) rerank(i int) {
 	m.byWorth = slices.DeleteFunc(m.byWorth, func(k int) bool { return k == i })
 	at, _ := slices.BinarySearchFunc(m.byWorth, i, func(x, y int) int {
-		p, q := &m.classes[x], &m.classes[y]
+		p, q := m.classes[x], m.classes[y]
 		if p.low.Sign() == 0 || q.low.Sign() == 0 {
 			return cmp.Or(p.low.Cmp(q.low), cmp.Compare(x, y))
 		}
@@ -188,9 +191,10 @@ func newClass(in *capacity.Class, bound capacity.Bound, oneSlot bool) class {
 // newClassAt returns a class on VMs with these slots and this speed. The speed divides all of a demand, all of a
 // profile but its overhead, and VMs per job.
 func newClassAt(in *capacity.Class, slots capacity.SlotsPerVM, speed *exact.Rat, bound capacity.Bound, oneSlot bool) class {
+	none := zero() // which nothing changes
 	c := class{
 		penalty: amount(in.Penalty.Decimal), min: number(promisedOf(in)), max: number(in.Jobs.Max),
-		low: zero(), high: zero(), lowest: zero(), highest: zero(), slack: zero(), oneSlot: oneSlot,
+		low: none, high: none, lowest: none, highest: none, slack: none, oneSlot: oneSlot,
 	}
 	if in.VMsPerJob != nil {
 		c.given, c.low = true, quo(amount(*in.VMsPerJob), speed)
@@ -362,7 +366,7 @@ func (c *class) gamma(work, reduceWork, slack *exact.Rat, up bool) *exact.Rat {
 func (m *model) settle(pl capacity.Plan) {
 	changed := false
 	for i := range m.classes {
-		c := &m.classes[i]
+		c := m.classes[i]
 		if c.given || c.profiled || c.impossible || c.hasMap && c.hasReduce {
 			continue
 		}

@@ -111,7 +111,7 @@ func (r *Report) look(m *model, lp relaxed, threshold *exact.Rat, o Options) (f 
 	}
 	r.rest()
 	linear := f.bound
-	if f = m.search(s, threshold, o.Nodes); f.better == nil {
+	if f = m.search(s, threshold, o.Nodes, o.expected); f.better == nil {
 		f.bound = larger(f.bound, linear)
 	}
 	if f.doubt {
@@ -128,7 +128,7 @@ func (m *model) leeway(lp relaxed) *exact.Rat {
 	}
 	sum := mul(m.spare(-1), whole(int64(len(m.classes)))) // of each class if VMs are dedicated
 	for i := range m.classes {
-		c := &m.classes[i]
+		c := m.classes[i]
 		if c.given || c.impossible {
 			continue
 		}

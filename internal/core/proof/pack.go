@@ -17,7 +17,7 @@ func (m *model) packs(chosen []option, vms *exact.Rat) bool {
 	}
 	slots := map[int64]int64{} // number of slots of size 1/key
 	for i := range chosen {
-		if c := &m.classes[i]; !c.given {
+		if c := m.classes[i]; !c.given {
 			slots[c.perMap] += chosen[i].slots.maps
 			slots[c.perReduce] += chosen[i].slots.reduces
 		}

@@ -147,7 +147,7 @@ func (f *fleet) flips(pl capacity.Plan) []string {
 		return nil
 	}
 	for i := range f.classes {
-		c, stated := &f.classes[i], &pl.Classes[i]
+		c, stated := f.classes[i], &pl.Classes[i]
 		penalty, deadline := all.rangesOf(&f.problem.Classes[i], stated)
 		if !deadline && stated.Flips.DeadlineSeconds != nil {
 			all.addf("%s: with several prices of capacity the linear program knows no deadline that would change its jobs.", stated.Name)
@@ -164,8 +164,9 @@ func (f *fleet) flips(pl capacity.Plan) []string {
 		}
 		low, high, slack := f.cheapest(i, pl.Prices)
 		if !c.impossible && f.integrality != capacity.Relaxed {
-			all.relaxedJob(stated, "more", stated.OneMore, high, slack)
-			all.relaxedJob(stated, "less", stated.OneLess, low, slack)
+			far := func(distance *exact.Rat) bool { return distance.Cmp(slack) > 0 }
+			all.relaxedJob(stated, "more", stated.OneMore, high, far)
+			all.relaxedJob(stated, "less", stated.OneLess, low, far)
 		}
 		if c.impossible && (stated.OneMore != nil || stated.OneLess != nil) {
 			all.addf("%s: no job can run, and one more or less is said to change something.", stated.Name)
@@ -197,7 +198,7 @@ func (f *fleet) cheapest(i int, prices *capacity.Prices) (low, high, slack *exac
 	}
 	slack = halfUnit
 	for v := range f.types {
-		on := &f.types[v].classes[i]
+		on := f.types[v].classes[i]
 		if on.impossible {
 			continue
 		}
@@ -221,7 +222,7 @@ func (f *fleet) cheapest(i int, prices *capacity.Prices) (low, high, slack *exac
 // penaltyFlip checks the penalty that changes a decision. If all jobs of the class run, it is the savings of a job's
 // VMs with one less. If only the promised ones run, it is their cost with one more.
 func (f *fleet) penaltyFlip(all *faults, i int, stated *capacity.ClassPlan, jobs float64, low, high, slack *exact.Rat) {
-	c, shown := &f.classes[i], stated.Flips.Penalty
+	c, shown := f.classes[i], stated.Flips.Penalty
 	open := !c.impossible && low != nil && less(c.min, c.max)
 	near := 1e-7 * (1 + float(c.max))
 	flips := func(decided bool, at *exact.Rat) bool {

@@ -44,7 +44,7 @@ func promiseWarnings(c *class, in *capacity.Class, o capacity.Options, at string
 func PromiseWarnings(p capacity.Problem) (due []capacity.Warning) {
 	m := newModel(p, nil)
 	for i := range m.classes {
-		due = append(due, promiseWarnings(&m.classes[i], &p.Classes[i], p.Options, fmt.Sprintf("/classes/%d", i))...)
+		due = append(due, promiseWarnings(m.classes[i], &p.Classes[i], p.Options, fmt.Sprintf("/classes/%d", i))...)
 	}
 	return due
 }

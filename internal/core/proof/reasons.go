@@ -12,7 +12,7 @@ import (
 func (m *model) reasons(pl capacity.Plan) []string {
 	var f faults
 	fixed := func(i int) float64 {
-		if c := &m.classes[i]; !c.given {
+		if c := m.classes[i]; !c.given {
 			return float(c.plan.c)
 		}
 		return 0

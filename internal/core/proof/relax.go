@@ -44,7 +44,7 @@ func (m *model) relax(further *exact.Rat) relaxed {
 	}
 	need := larger(zero(), further)
 	for i := range m.classes {
-		c := &m.classes[i]
+		c := m.classes[i]
 		if c.impossible && c.min.Sign() > 0 {
 			return r
 		}
@@ -70,7 +70,7 @@ func (m *model) relax(further *exact.Rat) relaxed {
 	r.feasible = true
 	for _, i := range m.byWorth {
 		m.rest()
-		c := &m.classes[i]
+		c := m.classes[i]
 		if c.impossible || c.penalty.Sign() == 0 {
 			continue
 		}
@@ -97,27 +97,40 @@ func (m *model) relax(further *exact.Rat) relaxed {
 
 // prices finds the price of one VM of capacity less and of one more: what is used last, and what is free first.
 func (r *relaxed) prices(m *model, supply []source, used []*exact.Rat) {
-	r.low = zero()
+	low, high := price{zero(), whole(1)}, price{}
 	for k, s := range supply {
-		if used[k].Sign() > 0 {
-			r.low = larger(r.low, s.price)
+		of := price{s.price, whole(1)}
+		if used[k].Sign() > 0 && low.below(of) {
+			low = of
 		}
-		if s.unlimited || less(used[k], s.vms) {
-			r.cheaper(s.price)
+		if (s.unlimited || less(used[k], s.vms)) && (high.amount == nil || of.below(high)) {
+			high = of
 		}
 	}
 	for i := range m.classes {
-		c := &m.classes[i]
+		c := m.classes[i]
 		if c.impossible || c.low.Sign() == 0 {
 			continue
 		}
-		if less(r.jobs[i], c.max) && less(mul(r.low, c.low), c.penalty) {
-			r.low = quo(c.penalty, c.low)
+		of := price{c.penalty, c.low}
+		if less(r.jobs[i], c.max) && low.below(of) {
+			low = of
 		}
-		if less(c.min, r.jobs[i]) && (r.high == nil || less(c.penalty, mul(r.high, c.low))) {
-			r.high = quo(c.penalty, c.low)
+		if less(c.min, r.jobs[i]) && (high.amount == nil || of.below(high)) {
+			high = of
 		}
 	}
+	r.low = quo(low.amount, low.vms)
+	if high.amount != nil {
+		r.high = quo(high.amount, high.vms)
+	}
+}
+
+// price is an amount for so many VMs. Prices are compared by products, which are shorter than quotients.
+type price struct{ amount, vms *exact.Rat }
+
+func (p price) below(other price) bool {
+	return less(mul(p.amount, other.vms), mul(other.amount, p.vms))
 }
 
 // hairOf returns the amount of these VMs that plans may lack.
@@ -162,7 +175,7 @@ func (m *model) relaxation(x capacity.RelaxedPlan, lp relaxed) []string {
 	}
 	load, avoided := zero(), zero()
 	for i := range m.classes {
-		c, jobs := &m.classes[i], number(x.Jobs[i])
+		c, jobs := m.classes[i], number(x.Jobs[i])
 		slack := mul(relative, c.max)
 		if less(jobs, sub(c.min, slack)) || less(add(c.max, slack), jobs) || c.impossible && jobs.Sign() != 0 {
 			f.addf("%s: %v jobs are outside %s to %s.", m.problem.Classes[i].Name, x.Jobs[i], short(c.min), short(c.max))

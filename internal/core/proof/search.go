@@ -35,8 +35,9 @@ type selection struct {
 
 // search looks for a plan that costs less than the threshold, by dynamic programming over the classes. Of two
 // selections for the same classes it drops the heavier one unless it is cheaper. It also drops one whose bound and
-// regrets reach the threshold. States dropped for lack of room lower the bound.
-func (m *model) search(s *choices, threshold *exact.Rat, nodes int) finding {
+// regrets reach the threshold. States dropped for lack of room lower the bound. Where a plan is expected below the
+// threshold, a search with little room comes first.
+func (m *model) search(s *choices, threshold *exact.Rat, nodes int, expected bool) finding {
 	target := mul(sub(threshold, m.fixed), s.scale)
 	limit := target.Ceil()
 	f := finding{bound: add(s.bound, m.fixed)}
@@ -48,41 +49,13 @@ func (m *model) search(s *choices, threshold *exact.Rat, nodes int) finding {
 	}
 	budget := limit.Int64() - s.rootCost // regrets from here on cannot lead below the threshold
 	base, open := s.reduce(budget)
-	layers := [][]state{{{weight: base.weight, cost: base.cost}}}
-	cut := int64(math.MaxInt64) // smallest regret of a state dropped for lack of room
-	room, grain := max(256, nodes/max(1, len(open))), budget/1024+1
-	var made []state // used again for each class
-	for i := range open {
-		before, options := layers[len(layers)-1], open[i].options
-		extend := func(below int64) {
-			made = made[:0]
-			for p, st := range before {
-				for k := range options {
-					o := &options[k]
-					if r := st.regret + o.regret; r < below {
-						made = append(made, state{st.weight + o.weight, st.cost + o.cost, r, int32(p), int32(k)})
-					}
-				}
-				if len(made) > 16*room {
-					made, cut = trim(undominated(made), room, grain, cut)
-				}
-			}
-			made = undominated(made)
-		}
-		likely := lowest(before, options, budget, 2*room)
-		if extend(likely); likely < budget && len(made) <= room {
-			extend(budget)
-		}
-		made, cut = trim(made, room, grain, cut)
-		m.rest()
-		f.states += len(made)
-		layers = append(layers, slices.Clone(made))
+	cut := int64(math.MinInt64)
+	if expected {
+		cut = m.extend(&f, s, base, open, threshold, budget, littleRoom)
 	}
-	ends := slices.Values(layers[len(layers)-1])
-	f.better, f.doubt = m.finish(s, open, threshold, ends, func(at, layer int) (option, parent int) {
-		st := layers[layer][at]
-		return int(st.option), int(st.parent)
-	})
+	if cut < budget && f.better == nil {
+		cut = m.extend(&f, s, base, open, threshold, budget, max(256, nodes/max(1, len(open))))
+	}
 	if cut < budget && f.better == nil {
 		if d := newDense(open, base, nodes); d != nil { // all possible weights, so nothing is cut
 			d.fill(m.rest)
@@ -102,6 +75,116 @@ func (m *model) search(s *choices, threshold *exact.Rat, nodes int) finding {
 		f.bound = larger(f.bound, smaller(threshold, add(reached, m.fixed)))
 	}
 	return f
+}
+
+// littleRoom is the number of states of a class in a search for a plan that is expected.
+const littleRoom = 32
+
+// extend selects options class by class, with room for so many states of each, and notes the plan found and the states. It
+// returns the smallest regret of a state dropped for lack of room.
+func (m *model) extend(f *finding, s *choices, base state, open []choice, threshold *exact.Rat, budget int64, room int) (cut int64) {
+	layers := [][]state{{{weight: base.weight, cost: base.cost}}}
+	cut = math.MaxInt64
+	grain := budget/1024 + 1
+	var made, spare []state // used again for each class
+	for i := range open {
+		before, options := layers[len(layers)-1], open[i].options
+		follow := func(below int64) {
+			if len(before)*len(options) <= 16*room {
+				made, spare = followers(before, options, below, made[:0], spare[:0])
+				return
+			}
+			made = made[:0]
+			for p, st := range before {
+				for k := range options {
+					if r := st.regret + options[k].regret; r < below {
+						made = append(made, st.with(p, k, &options[k]))
+					}
+				}
+				if len(made) > 16*room {
+					made, cut = trim(undominated(made), room, grain, cut)
+				}
+			}
+			made = undominated(made)
+		}
+		likely := lowest(before, options, budget, 2*room)
+		if follow(likely); likely < budget && len(made) <= room {
+			follow(budget)
+		}
+		made, cut = trim(made, room, grain, cut)
+		m.rest()
+		f.states += len(made)
+		layers = append(layers, slices.Clone(made))
+	}
+	ends := slices.Values(layers[len(layers)-1])
+	f.better, f.doubt = m.finish(s, open, threshold, ends, func(at, layer int) (option, parent int) {
+		st := layers[layer][at]
+		return int(st.option), int(st.parent)
+	})
+	return cut
+}
+
+// with is the state at a place, and an option of the next class.
+func (st state) with(place, k int, o *option) state {
+	return state{st.weight + o.weight, st.cost + o.cost, st.regret + o.regret, int32(place), int32(k)}
+}
+
+// before orders states by weight, and of one weight by cost.
+func (st *state) before(other *state) bool {
+	switch { // most states differ in weight, so that nothing else is compared
+	case st.weight != other.weight:
+		return st.weight < other.weight
+	case st.cost != other.cost:
+		return st.cost < other.cost
+	case st.parent != other.parent:
+		return st.parent < other.parent
+	}
+	return st.option < other.option
+}
+
+// followers returns the undominated states that follow others with a regret below a limit. With one option they are in order
+// as the others are, so that two by two options are merged. Both buffers are returned for the next class.
+func followers(before []state, options []option, below int64, made, spare []state) (states, other []state) {
+	runs := make([]int, 1, len(options)+1) // where the states of an option, or of several, begin
+	for k := range options {
+		o := &options[k]
+		for p := range before {
+			if before[p].regret+o.regret < below {
+				made = append(made, before[p].with(p, k, o))
+			}
+		}
+		runs = append(runs, len(made))
+	}
+	for len(runs) > 2 {
+		spare = spare[:0]
+		merged := runs[:1]
+		for i := 0; i+1 < len(runs); i += 2 {
+			if i+2 < len(runs) {
+				spare = merge(spare, made[runs[i]:runs[i+1]], made[runs[i+1]:runs[i+2]])
+			} else {
+				spare = append(spare, made[runs[i]:runs[i+1]]...)
+			}
+			merged = append(merged, len(spare))
+		}
+		made, spare, runs = spare, made, merged
+	}
+	return made, spare
+}
+
+// merge appends the undominated states of two lists of such states.
+func merge(to, x, y []state) []state {
+	lowest := int64(math.MaxInt64)
+	for len(x)+len(y) > 0 {
+		from := &x
+		if len(x) == 0 || len(y) > 0 && y[0].before(&x[0]) {
+			from = &y
+		}
+		if st := (*from)[0]; st.cost < lowest {
+			to, lowest = append(to, st), st.cost
+		}
+		*from = (*from)[1:]
+	}
+	return to
 }
 
 // rest lets others go first in long work.
@@ -164,15 +247,13 @@ func lowest(before []state, options []option, budget int64, enough int) int64 {
 // undominated keeps of any two states the lighter and cheaper one, by ascending weight.
 func undominated(states []state) []state {
 	slices.SortFunc(states, func(x, y state) int {
-		switch { // most states differ in weight, so that nothing else is compared
-		case x.weight != y.weight:
-			return cmp.Compare(x.weight, y.weight)
-		case x.cost != y.cost:
-			return cmp.Compare(x.cost, y.cost)
-		case x.parent != y.parent:
-			return cmp.Compare(x.parent, y.parent)
+		switch {
+		case x.before(&y):
+			return -1
+		case y.before(&x):
+			return 1
 		}
-		return cmp.Compare(x.option, y.option)
+		return 0
 	})
 	kept, lowest := states[:0], int64(math.MaxInt64)
 	for _, st := range states {

@@ -93,3 +93,38 @@ func TestRerank(t *testing.T) {
 		}
 	}
 }
+
+// TestFollowers compares merging with sorting all states.
+func TestFollowers(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 8))
+	var made, spare []state
+	kept := 0
+	for range 2000 {
+		before := make([]state, 1+r.IntN(30))
+		for p := range before {
+			before[p] = state{weight: r.Int64N(40), cost: r.Int64N(40), regret: r.Int64N(20)}
+		}
+		before = undominated(before)
+		options := make([]option, 1+r.IntN(9))
+		for k := range options {
+			options[k] = option{weight: r.Int64N(20), cost: -r.Int64N(20), regret: r.Int64N(20)}
+		}
+		below := 1 + r.Int64N(40)
+		var all []state
+		for p, st := range before {
+			for k := range options {
+				if st.regret+options[k].regret < below {
+					all = append(all, st.with(p, k, &options[k]))
+				}
+			}
+		}
+		want := undominated(all)
+		made, spare = followers(before, options, below, made[:0], spare[:0])
+		if kept += len(made); !slices.Equal(made, want) {
+			t.Fatalf("got %v, want %v", made, want)
+		}
+	}
+	if kept < 2000 {
+		t.Errorf("only %d states were kept", kept)
+	}
+}

@@ -22,7 +22,7 @@ func (m *model) read(pl capacity.Plan) answer {
 	m.settle(pl)
 	a := make(answer, len(m.classes))
 	for i := range m.classes {
-		c, stated, x := &m.classes[i], &pl.Classes[i], &a[i]
+		c, stated, x := m.classes[i], &pl.Classes[i], &a[i]
 		x.jobs, x.refused = number(stated.Admitted), number(stated.Refused)
 		x.maps, x.reduces, x.noise = zero(), zero(), zero()
 		if stated.Slots != nil {
@@ -53,7 +53,7 @@ func (m *model) shape(pl capacity.Plan) []string {
 		return f
 	}
 	for i := range m.classes {
-		c, stated := &m.classes[i], &pl.Classes[i]
+		c, stated := m.classes[i], &pl.Classes[i]
 		if name := m.problem.Classes[i].Name; stated.Name != name {
 			f.addf("In place %d stands class %s, not %s.", i, stated.Name, name)
 			continue
@@ -108,7 +108,7 @@ func (c *class) verdict(jobs, slack *exact.Rat) capacity.Verdict {
 func (m *model) conversion(pl capacity.Plan, a answer) []string {
 	var f faults
 	for i := range m.classes {
-		c, stated := &m.classes[i], &pl.Classes[i]
+		c, stated := m.classes[i], &pl.Classes[i]
 		gamma, share := number(stated.VMsPerJob), number(stated.VMs)
 		switch {
 		case c.impossible:
@@ -144,7 +144,7 @@ func (m *model) roundUp(i int, x part) *exact.Rat {
 // known exactly; ratios of more than nine places are not.
 func (m *model) spare(i int) *exact.Rat {
 	for k := range m.classes {
-		c := &m.classes[k]
+		c := m.classes[k]
 		if (i < 0 || k == i) && (m.integrality == capacity.Integer && !c.given || m.integrality != capacity.Relaxed && c.long) {
 			return spare
 		}

@@ -147,7 +147,7 @@ func (c *class) tolerant() *exact.Rat { return sub(c.latest(), c.plan.c) }
 // needs returns the VMs for this number of a class's jobs: at least low, and certainly no more than high, which
 // differ by tolerances alone. Slots are those of high, for executable plans.
 func (m *model) needs(i int, jobs int64) (low, high *exact.Rat, s slotting, ok bool) {
-	c := &m.classes[i]
+	c := m.classes[i]
 	h := whole(jobs)
 	switch {
 	case c.impossible && jobs > 0:

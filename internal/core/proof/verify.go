@@ -103,6 +103,8 @@ type Options struct {
 	Nodes int    // largest number of states in the search; 0 for 300,000
 	Brief bool   // the plan may lack the parts that brief plans lack: relaxed, prices and integer
 	Pause func() // called between checks, so that others get the processor; may be nil
+
+	expected bool // the search looks for a plan that is said to exist
 }
 
 const (

@@ -16,7 +16,7 @@ func (m *model) warnings(pl capacity.Plan, fleet bool) []string {
 	var f faults
 	var known, due []capacity.Warning
 	for i := range m.classes {
-		c, in := &m.classes[i], &m.problem.Classes[i]
+		c, in := m.classes[i], &m.problem.Classes[i]
 		if i < len(pl.Classes) && !samePromise(pl.Classes[i].Promise, in.PromiseOf()) {
 			f.addf("%s: the promise is not that of the problem.", in.Name)
 		}

@@ -235,7 +235,7 @@ var overlaid = map[string]reflect.Type{
 	"list[inputs.PricePeriod]": reflect.TypeFor[list[inputs.PricePeriod]](), "list[inputs.SignedContract]": reflect.TypeFor[list[inputs.SignedContract]](),
 	"list[inputs.ProfileVersion]": reflect.TypeFor[list[inputs.ProfileVersion]](), "list[inputs.PlannedClass]": reflect.TypeFor[list[inputs.PlannedClass]](),
 	"list[inputs.Forecast]": reflect.TypeFor[list[inputs.Forecast]](), "list[plans.PlanSummary]": reflect.TypeFor[list[plans.PlanSummary]](),
-	"list[plans.Overview]": reflect.TypeFor[list[plans.Overview]](), "plans.Overview": reflect.TypeFor[plans.Overview](), "plans.ContractEnd": reflect.TypeFor[plans.ContractEnd](), "plans.MonthSoFar": reflect.TypeFor[plans.MonthSoFar](),
+	"list[plans.Overview]": reflect.TypeFor[list[plans.Overview]](), "plans.Overview": reflect.TypeFor[plans.Overview](), "plans.Vote": reflect.TypeFor[plans.Vote](), "plans.ContractEnd": reflect.TypeFor[plans.ContractEnd](), "plans.MonthSoFar": reflect.TypeFor[plans.MonthSoFar](),
 	"list[plans.Observation]": reflect.TypeFor[list[plans.Observation]](), "list[perf.JobMeasurement]": reflect.TypeFor[list[perf.JobMeasurement]](), "list[pool.StorageSample]": reflect.TypeFor[list[pool.StorageSample]](), "list[pool.PoolPlanSummary]": reflect.TypeFor[list[pool.PoolPlanSummary]](),
 	"list[auth.Key]": reflect.TypeFor[list[auth.Key]](), "list[app.AuditEntry]": reflect.TypeFor[list[app.AuditEntry]](),
 }

@@ -142,7 +142,11 @@ func planRef(text string) plans.PlanRef {
 
 // planReply answers a stored plan with its stored text, which need not be parsed.
 func planReply(record plans.PlanRecord, err error) (reply[PlanRecord], error) {
-	return reply[PlanRecord]{etag: etagOf(record.Number), text: func() []byte { return recordText(record) }}, err
+	etag := etagOf(record.Number)
+	if v := record.Vote; v != nil {
+		etag = quoted(fmt.Sprintf("%d-%s", record.Number, v.State))
+	}
+	return reply[PlanRecord]{etag: etag, text: func() []byte { return recordText(record) }}, err
 }
 
 func recordText(record plans.PlanRecord) []byte {
@@ -150,9 +154,14 @@ func recordText(record plans.PlanRecord) []byte {
 	if err != nil {
 		panic(fmt.Sprintf("write the summary of a plan: %v", err)) // it holds plain figures alone
 	}
+	vote, err := json.Marshal(record.Vote)
+	if err != nil {
+		panic(fmt.Sprintf("write the vote on a plan: %v", err)) // likewise
+	}
 	const more = 1000 // for the text around it
 	all := make([]byte, 0, len(summary)+len(record.Plan)+more)
 	all = append(all, summary[:len(summary)-1]...)
+	all = append(append(all, `,"vote":`...), vote...)
 	all = append(all, `,"plan":`...)
 	all = append(all, record.Plan...)
 	return append(all, '}', '\n')

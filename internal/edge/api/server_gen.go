@@ -827,6 +827,9 @@ type PlanStays = capacity.PlanStays
 // PlanSummary A stored plan in one flat row; money is per period. `bill` will be on invoices, `penalties` is the value of refused jobs to you, and `total_cost` is both together.
 type PlanSummary = plans.PlanSummary
 
+// PlanVote The vote of CBC on a plan of one VM type, which is out before CBC has looked at it. Null where none is asked for afterwards, because the cluster is planned without CBC or `proof` already says what it found.
+type PlanVote = plans.Vote
+
 // Policy The rule by which a freed slot is given away. A member of another kind is refused.
 type Policy = dispatch.PolicyConfig
 

@@ -26,7 +26,7 @@ var ours = []string{
 	"plans_cluster_fkey", "plans_number_check", "plans_number_key", "removed_plans_cluster_fkey", "removed_plans_numbers_check", "removed_plans_pkey",
 	"removed_pool_plans_cluster_fkey", "removed_pool_plans_numbers_check", "removed_pool_plans_pkey",
 	"planning_claim_check", "planning_cluster_fkey", "planning_pin_check", "planning_pkey", "plan_turns_pkey", "plan_turns_planning_fkey", "plans_pkey", "plans_status_check", "plans_texts_check", "prices_cluster_fkey", "prices_pkey", "profile_versions_cluster_fkey", "retired_pkey", "sessions_hash_check", "sessions_key_fkey",
-	"plan_reigns_pkey", "plan_reigns_planning_fkey", "report_parts_pkey", "report_parts_report_fkey", "report_schedules_cluster_fkey", "report_schedules_pkey",
+	"plan_reigns_pkey", "plan_reigns_planning_fkey", "plan_votes_pkey", "plan_votes_cluster_fkey", "plan_votes_state_check", "plan_votes_at_check", "report_parts_pkey", "report_parts_report_fkey", "report_schedules_cluster_fkey", "report_schedules_pkey",
 	"class_calibrations_pkey", "class_calibrations_class_fkey", "cluster_schedules_pkey", "cluster_schedules_cluster_id_fkey",
 	"executions_pkey", "executions_cluster_fkey", "executions_execution_key", "executions_outcome_check", "executions_form_check", "executions_times_check", "executions_seconds_check", "executions_sample_check",
 	"fit_series_pkey", "fit_series_cluster_fkey", "fit_series_job_key", "fit_series_kind_check", "fit_series_counts_check", "fits_pkey", "fits_series_fkey", "fits_counts_check",

@@ -27,7 +27,7 @@ const past = `
 
 // selectCurrent reads current plans; g is the row of planning.
 const selectCurrent = `
-	SELECT ` + planColumns + `, p.plan::text AS plan, g.confirmed_at, coalesce(g.confirmed_version, 0) AS confirmed_version, least(g.boundary, g.pin_until) AS boundary,
+	SELECT ` + planColumns + `, p.plan::text AS plan, ` + vote + `, g.confirmed_at, coalesce(g.confirmed_version, 0) AS confirmed_version, least(g.boundary, g.pin_until) AS boundary,
 	       c.inputs_version AS cluster_inputs_version, g.inputs_changed_at, g.pin_number, g.pin_until, g.pin_by, g.last_attempt::text AS last_attempt, c.hold_seconds, ` + past + ` AS past,
 	       CASE WHEN g.pin_number IS NOT NULL AND g.newest_number <> g.current_number THEN g.newest_number END AS waiting
 	FROM planning g JOIN clusters c ON c.id = g.cluster_id JOIN plans p ON p.cluster_id = g.cluster_id AND p.number = g.current_number`
@@ -99,6 +99,7 @@ func currentOf(row pgx.CollectableRow) (plans.Current, error) {
 	type columns struct {
 		plans.PlanSummary
 		Plan                 json.RawMessage
+		Vote                 *plans.Vote
 		ConfirmedAt          *time.Time
 		ConfirmedVersion     int64
 		Boundary             *time.Time
@@ -117,7 +118,7 @@ func currentOf(row pgx.CollectableRow) (plans.Current, error) {
 		return plans.Current{}, err
 	}
 	c := plans.Current{
-		Record: plans.PlanRecord{PlanSummary: r.PlanSummary, Plan: r.Plan}, ConfirmedAt: r.CreatedAt, ConfirmedVersion: r.ConfirmedVersion,
+		Record: plans.PlanRecord{PlanSummary: r.PlanSummary, Plan: r.Plan, Vote: r.Vote}, ConfirmedAt: r.CreatedAt, ConfirmedVersion: r.ConfirmedVersion,
 		Boundary: r.Boundary, InputsVersion: r.ClusterInputsVersion, InputsChangedAt: r.InputsChangedAt, HoldSeconds: r.HoldSeconds, Waiting: r.Waiting,
 	}
 	if r.ConfirmedAt != nil { // not of a plan for another moment that was pinned before there was any other

@@ -63,7 +63,7 @@ func insertPlan(ctx context.Context, q querier, r *plans.PlanRecord) (cluster in
 		return 0, err
 	}
 	r.ID, r.CreatedBy = newID(), auth.From(ctx).Name
-	return cluster, at(r.Cluster, r.PlanSummary, q.QueryRow(ctx, `
+	err = at(r.Cluster, r.PlanSummary, q.QueryRow(ctx, `
 		INSERT INTO plans (id, cluster_id, number, at, created_by, inputs_version, status, objective, total_cost, on_demand_cost, spot_cost, reserved_cost,
 		                   penalties, currency, period_seconds, vms, vms_on_demand, vms_spot, vms_reserved, admitted, refused, gap, for_now, why, problem, plan)
 		VALUES (@id, @cluster, @number, @at, @created_by, @inputs_version, @status, @objective, @total_cost, @on_demand_cost, @spot_cost, @reserved_cost,
@@ -75,6 +75,10 @@ func insertPlan(ctx context.Context, q querier, r *plans.PlanRecord) (cluster in
 			"penalties": r.Penalties, "currency": r.Currency, "period_seconds": r.PeriodSeconds, "vms": r.VMs, "vms_on_demand": r.VMsOnDemand, "vms_spot": r.VMsSpot,
 			"vms_reserved": r.VMsReserved, "admitted": r.Admitted, "refused": r.Refused, "gap": r.Gap, "for_now": r.ForNow, "why": r.Why, "problem": string(r.Problem), "plan": string(r.Plan),
 		}).Scan(&r.At, &r.CreatedAt))
+	if err != nil || r.Vote == nil {
+		return cluster, err
+	}
+	return cluster, askVote(ctx, q, cluster, r.Number)
 }
 
 // Plans lists the newest first.
@@ -181,7 +185,7 @@ func (s *Store) Plan(ctx context.Context, cluster string, ref plans.PlanRef) (r 
 			return err
 		}
 		r, err = one[plans.PlanRecord](ctx, q, `
-			SELECT `+planColumns+`, p.plan::text, p.problem::text FROM plans p JOIN clusters c ON c.id = p.cluster_id
+			SELECT `+planColumns+`, p.plan::text, p.problem::text, `+vote+` FROM plans p JOIN clusters c ON c.id = p.cluster_id
 			WHERE p.cluster_id = @cluster AND (@id::uuid IS NULL OR p.id = @id)
 			  AND p.number = CASE WHEN @id::uuid IS NOT NULL THEN p.number WHEN @number::bigint <> 0 THEN @number::bigint
 			                 ELSE (SELECT g.current_number FROM planning g WHERE g.cluster_id = @cluster) END`,

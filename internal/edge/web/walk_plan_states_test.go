@@ -131,9 +131,20 @@ func walkPlanStates(t *testing.T, s *server, browser context.Context) {
 		t.Errorf("the cluster's plans may take %d ms, want 8000", settings.Options.Most)
 	}
 
-	// The other solver's plan is dearer.
-	value[bool](t, ctx, `window.told = {plan: {proof: {agreed: false, engine: "cbc"}}}, `+look)
-	until(t, ctx, proof+`.textContent.includes("CBC gave a worse plan; ours is shown and was checked. Details")`)
+	// The other solver votes when the plan is out.
+	for vote, said := range map[string]string{
+		`{state: "waiting", engine: "", detail: "", at: null}`:                 "CBC has not voted on it yet.",
+		`{state: "none", engine: "", detail: "No solver answered.", at: null}`: "CBC did not vote on it. No solver answered.",
+		`{state: "same", engine: "cbc 2.10.8", detail: "", at: null}`:          ", and CBC 2.10.8 found the same.",
+		`{state: "other", engine: "cbc 2.10.8", detail: "", at: null}`:         "CBC 2.10.8 found another cost; ours is shown and was checked.",
+	} {
+		value[bool](t, ctx, `window.told = {vote: `+vote+`, plan: {proof: {agreed: null, engine: ""}}}, `+look)
+		until(t, ctx, fmt.Sprintf(`%s.textContent.includes(%q)`, proof, said))
+	}
+
+	// The other solver found another cost before that.
+	value[bool](t, ctx, `window.told = {vote: null, plan: {proof: {agreed: false, engine: "cbc"}}}, `+look)
+	until(t, ctx, proof+`.textContent.includes("CBC found another cost; ours is shown and was checked. Details")`)
 	press(t, ctx, "Details")
 	until(t, ctx, fmt.Sprintf(`%s.textContent.includes("No plan brings bill and value refused together below %s a month: that bound was proved by ")`, proof, amountOf(t, c.Plan.Cost.Total, month, true)))
 	calm(t, ctx, "now, not proved")

@@ -67,6 +67,7 @@ type Desk struct {
 	telemetry    *telemetry.Telemetry
 	look         time.Duration
 	ahead        foresight
+	unvoted      chan struct{} // a plan was stored whose vote waits
 }
 
 func New(c Config) *Desk {
@@ -74,7 +75,7 @@ func New(c Config) *Desk {
 		c.Look = plannerLook
 	}
 	d := &Desk{store: c.Store, observations: c.Observations, inputs: c.Inputs, runs: c.Runs, database: c.Database,
-		solver: c.Solver, ring: c.Ring, now: c.Now, telemetry: c.Telemetry, look: c.Look}
+		solver: c.Solver, ring: c.Ring, now: c.Now, telemetry: c.Telemetry, look: c.Look, unvoted: make(chan struct{}, 1)}
 	d.Board = newBoard(boardStores{c.Store, c.Database}, c.Now, c.warn)
 	return d
 }

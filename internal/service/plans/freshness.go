@@ -70,7 +70,7 @@ func (f Freshness) unplanned(number int64) string {
 	return ""
 }
 
-// Tag changes with the plan and with every member of its freshness except Stale, which changes by the passing of time
+// Tag changes with the plan, its vote and every member of its freshness except Stale, which changes by the passing of time
 // alone.
 func (c Current) Tag() string {
 	f := c.Freshness(time.Time{})
@@ -78,6 +78,9 @@ func (c Current) Tag() string {
 	text, err := json.Marshal(f)
 	if err != nil {
 		panic(fmt.Sprintf("write how fresh a plan is: %v", err)) // it holds times, numbers and sentences alone
+	}
+	if v := c.Record.Vote; v != nil {
+		text = append(text, v.State...)
 	}
 	sum := sha256.Sum256(text)
 	return fmt.Sprintf("%d-%x", c.Record.Number, sum[:4])

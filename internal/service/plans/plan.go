@@ -27,7 +27,7 @@ func (d *Desk) Create(ctx context.Context, cluster string, at time.Time) (PlanRe
 		return PlanRecord{}, err
 	}
 	saved, err := save(ctx, record)
-	d.countPlan(saved, err)
+	d.stored(saved, err)
 	return saved, err
 }
 
@@ -55,7 +55,7 @@ func (d *Desk) makePlan(ctx context.Context, cluster string, at time.Time) (reco
 
 // answer solves a cluster's problem and returns the record to store, without the problem.
 func (d *Desk) answer(ctx context.Context, snapshot inputs.Snapshot, p capacity.Problem, at time.Time) (PlanRecord, error) {
-	answer, err := d.solver.Solve(ctx, func() (capacity.Problem, error) { return p, nil })
+	answer, later, err := d.solver.SolveFirst(ctx, p)
 	if err != nil {
 		return PlanRecord{}, err
 	}
@@ -65,6 +65,9 @@ func (d *Desk) answer(ctx context.Context, snapshot inputs.Snapshot, p capacity.
 	record := PlanRecord{PlanSummary: Summarize(answer)}
 	record.Cluster, record.At, record.InputsVersion = snapshot.Cluster.Name, at.UTC(), snapshot.Cluster.InputsVersion
 	record.Ready, record.Plan, record.Answer = d.now(), capacity.AppendPlan(nil, answer), answer
+	if later {
+		record.Vote = &Vote{State: VoteWaiting}
+	}
 	return record, nil
 }
 
@@ -77,9 +80,19 @@ func ends(s inputs.Snapshot, at time.Time) *time.Time {
 	return nil
 }
 
-func (d *Desk) countPlan(r PlanRecord, err error) {
-	if t := d.telemetry; t != nil && err == nil {
+// stored counts a plan that was stored, and wakes the voter for it.
+func (d *Desk) stored(r PlanRecord, err error) {
+	if err != nil {
+		return
+	}
+	if t := d.telemetry; t != nil {
 		t.PlanStored(string(r.Status))
+	}
+	if r.Vote != nil {
+		select {
+		case d.unvoted <- struct{}{}:
+		default:
+		}
 	}
 }
 

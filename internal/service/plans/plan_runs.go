@@ -38,7 +38,7 @@ func (d *Desk) ForRun(ctx context.Context, claim runs.Claim) (save func(context.
 		if err != nil {
 			return runs.Result{}, err
 		}
-		d.countPlan(saved, nil)
+		d.stored(saved, nil)
 		text, err := json.Marshal(saved)
 		return runs.Result{Type: "application/json", Body: text}, err
 	}, nil

@@ -40,6 +40,7 @@ func (d *Desk) Start(ctx context.Context, others ...Duty) (done <-chan struct{})
 		defer close(ended)
 		var both sync.WaitGroup
 		both.Go(func() { d.attend(ctx, Duty{Channel, d.store.Claim, d.planClaimed}) })
+		both.Go(func() { d.takeVotes(auth.With(ctx, solving.Voter)) })
 		for _, other := range others {
 			both.Go(func() { d.attend(ctx, other) })
 		}
@@ -133,7 +134,7 @@ func (d *Desk) planClaimed(ctx context.Context, claim Claim) {
 		complain(ctx, d.telemetry, "the outcome of planning was not stored; it is tried again", err, "cluster", claim.Cluster)
 	case outcome.Plan != nil:
 		d.Board.made(saved)
-		d.countPlan(saved, nil)
+		d.stored(saved, nil)
 		d.findPromises(ctx, claim.Cluster, outcome.Plan.Answer.Warnings)
 		if t := d.telemetry; t != nil && !saved.ForNow {
 			t.Log.Warn("a plan came too late; the cluster is planned again", "cluster", claim.Cluster, "number", saved.Number, "took", time.Since(claimed))

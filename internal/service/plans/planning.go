@@ -36,10 +36,23 @@ type ClaimStore interface {
 	Settle(ctx context.Context, c Claim, o Outcome) (PlanRecord, error)
 }
 
-// Store stores plans, current plans and the claims of planning.
+// VoteStore hands out the plans on which CBC has to vote.
+type VoteStore interface {
+	// ClaimVote takes a plan whose vote waits, for the time of the lease; nil is none. Newest is the plan's number, and
+	// Failures counts the claims before that brought no vote.
+	ClaimVote(ctx context.Context, lease time.Duration) (*Claim, error)
+	// KeepVote extends a claim; ReleaseVote returns the plan to the queue.
+	KeepVote(ctx context.Context, c Claim, lease time.Duration) error
+	ReleaseVote(ctx context.Context, c Claim) error
+	// SettleVote stores a vote and ends the claim.
+	SettleVote(ctx context.Context, c Claim, v Vote) error
+}
+
+// Store stores plans, current plans, the claims of planning and votes.
 type Store interface {
 	CurrentStore
 	ClaimStore
+	VoteStore
 
 	// SavePlan numbers and stores a plan for now; of the summary it needs Cluster, At and InputsVersion. The plan
 	// becomes current, with exceptions: another plan is pinned or is about newer inputs, or this one came too late.

@@ -63,6 +63,7 @@ func Summarize(p capacity.Plan) PlanSummary {
 // read, recomputed and verified for ever.
 type PlanRecord struct {
 	PlanSummary
+	Vote    *Vote           `json:"vote"` // nil: none is asked for after the plan
 	Plan    json.RawMessage `json:"plan"`
 	Problem json.RawMessage `json:"-"`
 	// Of plans that are being stored:

@@ -194,7 +194,7 @@ func explainPlan(p capacity.Problem, r record, forecast string) []explanation {
 		said = append(said, explanation{"money", "", line})
 	}
 	if pl.Proof != nil {
-		said = append(said, explanation{"proof", "", proofSentences(p, pl)})
+		said = append(said, explanation{"proof", "", strings.TrimSpace(proofSentences(p, pl) + " " + r.Vote.Missing())})
 	}
 	for _, w := range pl.Warnings {
 		said = append(said, explanation{"warning", "", "Warning: " + shell.Sentence(w.Detail)})

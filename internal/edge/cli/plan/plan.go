@@ -56,6 +56,7 @@ func planRef(args []string, position int) (string, error) {
 type record struct {
 	text json.RawMessage
 	plans.PlanSummary
+	Vote      *plans.Vote     `json:"vote"`
 	Plan      capacity.Plan   `json:"plan"`
 	Freshness plans.Freshness `json:"freshness"` // of the current plan
 }
@@ -66,6 +67,7 @@ func readRecord(a remote.Answer, err error) (record, error) {
 	if err == nil {
 		err = a.Into(&r)
 	}
+	r.Vote.On(r.Plan.Proof)
 	return r, err
 }
 
@@ -120,6 +122,11 @@ func writePlan(c *cobra.Command, s *remote.Service, out shell.Output, r record) 
 			}
 			if err := tables.Plan(w, p, r.Plan); err != nil {
 				return err
+			}
+			if said := r.Vote.Missing(); said != "" {
+				if _, err := fmt.Fprintln(w, shell.Shown(said)); err != nil {
+					return err
+				}
 			}
 			return writeWaiting(w, s, c.Context(), r)
 		},

@@ -71,7 +71,7 @@ const grants = `
 	                planning, admissions, runs, executions, allowed_hosts, webhooks, webhook_secrets, webhook_deliveries, report_schedules, fit_series, pools, storage_samples,
 	                live_clusters, live_memories, live_learned, live_nodes, live_jobs, live_runs, live_measured, live_heartbeats, servers, drivers, kept, admission_waits}'::text[]),
 	            ('SELECT, INSERT, DELETE', '{profile_versions, reports, report_parts, packings, pool_changes, observations, measurements, fits}'),
-	            ('SELECT, INSERT, UPDATE', '{class_calibrations, cluster_schedules}'),
+	            ('SELECT, INSERT, UPDATE', '{class_calibrations, cluster_schedules, plan_votes}'),
 	            ('SELECT, UPDATE', '{kept_measured}'),
 	            ('SELECT, INSERT', '{plans, stored_plans, audit, pool_plans}'),
 	            ('SELECT', '{plan_turns, plan_reigns, removed_plans, removed_pool_plans, audit_eras, goose_db_version}')

@@ -59,6 +59,13 @@ func (d *Desk) Solve(ctx context.Context, read func() (capacity.Problem, error))
 	return d.Plan(ctx, p)
 }
 
+// SolveFirst is Solve for a plan that CBC can vote on when it is out; later says that it has not.
+func (d *Desk) SolveFirst(ctx context.Context, p capacity.Problem) (answer capacity.Plan, later bool, err error) {
+	p, later = plan.BeforeVote(p)
+	answer, err = d.Solve(ctx, func() (capacity.Problem, error) { return p, nil })
+	return answer, later && answer.Proof != nil && answer.Proof.Engine == "", err
+}
+
 // Plan answers a problem within its time budget, for a caller who has a place to solve in.
 func (d *Desk) Plan(ctx context.Context, p capacity.Problem) (capacity.Plan, error) {
 	return d.planBy(ctx, p, func(ctx context.Context, p capacity.Problem) (capacity.Plan, error) {

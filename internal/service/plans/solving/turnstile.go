@@ -428,5 +428,8 @@ func (t *turnstile) count() (passing, waiting int) {
 // Planner is the principal of automatic planning.
 var Planner = auth.Principal{ID: "planner", Name: "planner", Role: auth.Planner}
 
+// Voter asks for votes on plans that are out.
+var Voter = auth.Principal{ID: "voter", Name: "voter", Role: auth.Planner}
+
 // Foresight plans moments ahead, behind everybody else.
 var Foresight = auth.Principal{ID: "foresight", Name: "foresight", Role: auth.Planner}

@@ -2484,6 +2484,7 @@ export type PlanList = {
 
 export type PlanRecord = (PlanSummary & {
     plan: Plan;
+    vote: PlanVote;
   });
 
 export type PlanRequest = {
@@ -2525,6 +2526,13 @@ export type PlanSummary = {
   vms_spot: number;
   why: string;
 };
+
+export type PlanVote = {
+  at: string | null;
+  detail: string;
+  engine: string;
+  state: "waiting" | "same" | "other" | "none";
+} | null;
 
 export type Policy = {
   affinity_threshold?: number;

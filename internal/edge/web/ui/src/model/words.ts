@@ -70,8 +70,16 @@ export function proved(p: CurrentPlan): string {
   const by = p.plan.proof;
   if (!by) return "This plan was not proved.";
   const how = by.gap === 0 ? `No plan is better: proved in ${milliseconds(by.solve_ms)} by our own exact method` : `No plan is better by ${percentAtMost(by.gap)}: that much was proved in ${milliseconds(by.solve_ms)}`;
-  const other = by.agreed === true ? `, and ${by.engine.toUpperCase()} found the same.` : ".";
-  return how + other + (by.checked ? " Every limit was checked again in exact decimals." : "");
+  const voter = judgedBy(p);
+  const other = voter?.agreed === true ? `, and ${voter.engine.toUpperCase()} found the same.` : ".";
+  const missing = p.vote?.state === "waiting" ? " CBC has not voted on it yet." : p.vote?.state === "none" ? ` CBC did not vote on it. ${p.vote.detail}` : "";
+  return how + other + missing + (by.checked ? " Every limit was checked again in exact decimals." : "");
+}
+
+/** judgedBy is the other solver that answered, and whether it found the same: with the plan, or after it was out. */
+export function judgedBy(p: CurrentPlan): { engine: string; agreed: boolean | null } | null {
+  const v = p.vote;
+  return v && (v.state === "same" || v.state === "other") ? { engine: v.engine, agreed: v.state === "same" } : p.plan.proof ?? null;
 }
 
 function milliseconds(ms: number): string {

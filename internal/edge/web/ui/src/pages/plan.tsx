@@ -11,7 +11,7 @@ import { cent, eachAtRate, headline, type Period, periodTexts, perPeriod, price,
 import { basis } from "../model/month.ts";
 import { contractsOf, typesOf } from "../model/supply.ts";
 import { day, monthOf, sinceInMonth } from "../model/time.ts";
-import { count, inText, lead, percent, percentAtMost, proved } from "../model/words.ts";
+import { count, inText, judgedBy, lead, percent, percentAtMost, proved } from "../model/words.ts";
 import { Export } from "../parts/export.tsx";
 import { Waiting } from "../parts/fetched.tsx";
 import { lazy } from "../parts/lazy.tsx";
@@ -128,6 +128,7 @@ function Proof({ plan }: { plan: CurrentPlan }) {
   const details = useSignal(false);
   const said = useSignal("");
   const by = plan.plan.proof;
+  const judge = judgedBy(plan);
   const { cost } = plan.plan;
   // The bound is one of the objective, which leaves out what all jobs are valued at.
   const worse = by ? perPeriod(plan.plan.objective, cost.period_s, "month") - perPeriod(by.bound, cost.period_s, "month") : 0n;
@@ -153,9 +154,9 @@ function Proof({ plan }: { plan: CurrentPlan }) {
           No plan's bill and value refused together are lower by more than {headline(worse, cost.currency)} a month, a gap of {percentAtMost(by.gap)}. <button class="quiet" onClick={() => void longer()}>Search longer</button>
         </p>
       )}
-      {by?.agreed === false && (
+      {judge?.agreed === false && (
         <p>
-          {by.engine.toUpperCase()} gave a worse plan; ours is shown and was checked.{" "}
+          {judge.engine.toUpperCase()} found another cost; ours is shown and was checked.{" "}
           <button class="quiet" aria-expanded={details.value} onClick={() => (details.value = !details.value)}>Details</button>
         </p>
       )}
