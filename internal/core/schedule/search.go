@@ -18,6 +18,7 @@ type search struct {
 	steep    float64     // price of VMs that are not there, as it counts now
 	full     float64     // the price of them that no penalty is worth
 	dear     float64     // the highest price of VMs
+	mean     float64     // the mean price of the dearest VMs by step
 	smooth   float64     // part of the price of the last VM that counts by how full it is, 0 to 1
 	step     []float64   // cost of each step as it stands
 	before   []float64   // the same of some steps, before a move
@@ -35,9 +36,12 @@ func newSearch(p *Problem, arrivals []arrival) *search {
 	s := &search{Problem: p, arrivals: arrivals, taken: make([][]share, len(arrivals)), near: make([][]option, len(arrivals)), random: rand.New(rand.NewPCG(1, 2)),
 		load: make([]int64, len(p.Supply)), step: make([]float64, len(p.Supply))}
 	for _, tiers := range p.Supply {
+		dearest := 0.0
 		for _, tier := range tiers {
-			s.dear = max(s.dear, tier.Price)
+			dearest = max(dearest, tier.Price)
 		}
+		s.dear = max(s.dear, dearest)
+		s.mean += dearest / float64(len(p.Supply))
 	}
 	for _, spot := range p.Spot {
 		s.dear = max(s.dear, spot.Price)
@@ -265,11 +269,10 @@ func (s *search) anneal(ctx context.Context, moves int, hottest float64, gently 
 	if len(movable) == 0 {
 		return
 	}
-	price := s.meanPrice()
 	best, kept := s.total(), s.copied()
 	for n := range coolings {
 		cold := float64(n) / (coolings - 1)
-		heat := price * hottest * math.Pow(coldest/hottest, cold)
+		heat := s.mean * hottest * math.Pow(coldest/hottest, cold)
 		if gently && s.dear > 0 {
 			softer := math.Pow(min(1, gentle*s.dear/s.full), (1-cold)*(1-cold))
 			if s.steep = s.full * softer; s.spending != nil {
@@ -355,22 +358,10 @@ func (s *search) hottest() float64 {
 		penalties += float64(a.jobs) * s.Classes[a.class].Penalty
 		jobs += float64(a.jobs)
 	}
-	if price := s.meanPrice(); price > 0 && jobs > 0 {
-		return max(hot, penalties/jobs/price)
+	if s.mean > 0 && jobs > 0 {
+		return max(hot, penalties/jobs/s.mean)
 	}
 	return hot
-}
-
-// meanPrice returns the mean price of the dearest VMs by step.
-func (s *search) meanPrice() (price float64) {
-	for _, tiers := range s.Supply {
-		dearest := 0.0
-		for _, t := range tiers {
-			dearest = max(dearest, t.Price)
-		}
-		price += dearest / float64(len(s.Supply))
-	}
-	return price
 }
 
 func (s *search) copied() [][]share {

@@ -51,12 +51,13 @@ func Solve(ctx context.Context, p Problem, solver lp.Solver, o Options) Plan {
 	}
 	best.anneal(ctx, quickMoves, warm, false) // first, so that a search that ends early has found something
 	moves := min(p.effort(), cmp.Or(o.Moves, DefaultMoves))
-	if moves < DefaultMoves { // so few executions that all of them can be placed anew
-		for n := range 2 + hotMoves/max(1, moves) {
-			best.anneal(ctx, moves, best.hottest(), n%2 == 0)
-		}
-	} else {
+	if moves == DefaultMoves {
 		best.near = m.near()
+	} else if moves > 0 { // so few executions that all of them can be placed anew
+		hottest := best.hottest()
+		for n := range 2 + hotMoves/moves {
+			best.anneal(ctx, moves, hottest, n%2 == 0)
+		}
 	}
 	best.anneal(ctx, moves, warm, moves == DefaultMoves)
 	best.again(0)
