@@ -15,10 +15,7 @@ func pack(folder string, made time.Time, files []file) ([]byte, error) {
 	files = slices.Clone(files)
 	slices.SortFunc(files, func(a, b file) int { return cmp.Compare(a.name, b.name) })
 	var out bytes.Buffer
-	zipped, err := gzip.NewWriterLevel(&out, gzip.BestCompression)
-	if err != nil {
-		return nil, err
-	}
+	zipped := gzip.NewWriter(&out)
 	archive := tar.NewWriter(zipped)
 	for _, f := range files {
 		if err := archive.WriteHeader(&tar.Header{

@@ -100,10 +100,8 @@ func debFiles(files []file) ([]file, error) {
 // gzipped packs a text without a name and a time.
 func gzipped(text []byte) ([]byte, error) {
 	var out bytes.Buffer
-	w, err := gzip.NewWriterLevel(&out, gzip.BestCompression)
-	if err == nil {
-		_, err = w.Write(text)
-	}
+	w := gzip.NewWriter(&out)
+	_, err := w.Write(text)
 	if err == nil {
 		err = w.Close()
 	}

@@ -18,8 +18,10 @@ type search struct {
 	steep    float64     // price of VMs that are not there, as it counts now
 	full     float64     // the price of them that no penalty is worth
 	dear     float64     // the highest price of VMs
+	mean     float64     // the mean price of the dearest VMs by step
 	smooth   float64     // part of the price of the last VM that counts by how full it is, 0 to 1
 	step     []float64   // cost of each step as it stands
+	before   []float64   // the same of some steps, before a move
 	starts   []*Starting // by step, or nil
 	spending *spending   // nil where there are no budgets
 }
@@ -34,9 +36,12 @@ func newSearch(p *Problem, arrivals []arrival) *search {
 	s := &search{Problem: p, arrivals: arrivals, taken: make([][]share, len(arrivals)), near: make([][]option, len(arrivals)), random: rand.New(rand.NewPCG(1, 2)),
 		load: make([]int64, len(p.Supply)), step: make([]float64, len(p.Supply))}
 	for _, tiers := range p.Supply {
+		dearest := 0.0
 		for _, tier := range tiers {
-			s.dear = max(s.dear, tier.Price)
+			dearest = max(dearest, tier.Price)
 		}
+		s.dear = max(s.dear, dearest)
+		s.mean += dearest / float64(len(p.Supply))
 	}
 	for _, spot := range p.Spot {
 		s.dear = max(s.dear, spot.Price)
@@ -88,18 +93,38 @@ func (s *search) put(i int, o option, jobs int64) (more float64) {
 	if o.run == Refused {
 		return float64(jobs) * c.Penalty
 	}
-	r := &c.Runs[o.run]
-	for d, x := range r.Load {
-		t := r.First + o.at + d
-		s.load[t] += x * jobs
+	s.lay(i, o, jobs)
+	first, until := s.span(i, o)
+	for t := first; t < until; t++ {
 		more += s.renew(t)
 	}
-	if s.starts != nil && len(r.Load) > 0 { // what later starts cost depends on two steps before
-		for next := r.First + o.at + len(r.Load); next < min(len(s.load), r.First+o.at+len(r.Load)+2); next++ {
-			more += s.renew(next)
-		}
-	}
 	return more
+}
+
+// span returns the steps whose cost jobs of an arrival in an option may change.
+func (s *search) span(i int, o option) (first, until int) {
+	if o.run == Refused {
+		return 0, 0
+	}
+	r := &s.Classes[s.arrivals[i].class].Runs[o.run]
+	first = r.First + o.at
+	until = first + len(r.Load)
+	if s.starts != nil && len(r.Load) > 0 { // what later starts cost depends on two steps before
+		until = min(len(s.load), until+2)
+	}
+	return first, until
+}
+
+// lay adds the load of jobs in an option, or takes it away.
+func (s *search) lay(i int, o option, jobs int64) {
+	if o.run == Refused {
+		return
+	}
+	r := &s.Classes[s.arrivals[i].class].Runs[o.run]
+	load := s.load[r.First+o.at:]
+	for d, x := range r.Load {
+		load[d] += x * jobs
+	}
 }
 
 // renew finds the cost of a step anew, and returns by how much it is higher.
@@ -228,6 +253,8 @@ const (
 	nearMoves = 6    // of eight moves go to an option that is cheap at the prices
 	gentle    = 2    // times the highest price of VMs: what missing ones cost at first
 	lookEvery = 1024 // moves between looks at the time
+
+	neverAccepted = 37 // exp(-37) is below 2^-53
 )
 
 // anneal moves executions at random: always where that costs less, and sometimes where it costs more, which grows rarer. The
@@ -242,11 +269,10 @@ func (s *search) anneal(ctx context.Context, moves int, hottest float64, gently 
 	if len(movable) == 0 {
 		return
 	}
-	price := s.meanPrice()
 	best, kept := s.total(), s.copied()
 	for n := range coolings {
 		cold := float64(n) / (coolings - 1)
-		heat := price * hottest * math.Pow(coldest/hottest, cold)
+		heat := s.mean * hottest * math.Pow(coldest/hottest, cold)
 		if gently && s.dear > 0 {
 			softer := math.Pow(min(1, gentle*s.dear/s.full), (1-cold)*(1-cold))
 			if s.steep = s.full * softer; s.spending != nil {
@@ -300,14 +326,29 @@ func (s *search) move(i int, heat float64) {
 	if to == from.option {
 		return
 	}
+	fromFirst, fromUntil := s.span(i, from.option)
+	toFirst, toUntil := s.span(i, to)
+	s.before = append(append(s.before[:0], s.step[fromFirst:fromUntil]...), s.step[toFirst:toUntil]...)
 	more := s.put(i, from.option, -jobs) + s.put(i, to, jobs)
-	if more <= 0 || random.Float64() < math.Exp(-more/heat) {
+	if more <= 0 || accepts(random.Float64(), more/heat) {
 		s.note(i, from.option, -jobs)
 		s.note(i, to, jobs)
 		return
 	}
-	s.put(i, to, -jobs)
-	s.put(i, from.option, jobs)
+	if s.spending != nil { // which follows every change
+		s.put(i, to, -jobs)
+		s.put(i, from.option, jobs)
+		return
+	}
+	s.lay(i, to, -jobs)
+	s.lay(i, from.option, jobs)
+	copy(s.step[fromFirst:fromUntil], s.before)
+	copy(s.step[toFirst:toUntil], s.before[fromUntil-fromFirst:])
+}
+
+// accepts reports whether a move that costs more is made. A drawn number is 0 or at least 2^-53, so that few need the exponential.
+func accepts(drawn, more float64) bool {
+	return (more < neverAccepted || drawn == 0) && drawn < math.Exp(-more)
 }
 
 // hottest returns the heat where all is still open: executions are refused as easily as VMs are rented.
@@ -317,22 +358,10 @@ func (s *search) hottest() float64 {
 		penalties += float64(a.jobs) * s.Classes[a.class].Penalty
 		jobs += float64(a.jobs)
 	}
-	if price := s.meanPrice(); price > 0 && jobs > 0 {
-		return max(hot, penalties/jobs/price)
+	if s.mean > 0 && jobs > 0 {
+		return max(hot, penalties/jobs/s.mean)
 	}
 	return hot
-}
-
-// meanPrice returns the mean price of the dearest VMs by step.
-func (s *search) meanPrice() (price float64) {
-	for _, tiers := range s.Supply {
-		dearest := 0.0
-		for _, t := range tiers {
-			dearest = max(dearest, t.Price)
-		}
-		price += dearest / float64(len(s.Supply))
-	}
-	return price
 }
 
 func (s *search) copied() [][]share {

@@ -11,7 +11,7 @@ import (
 
 // Options limits the effort of a solve. The context limits its time.
 type Options struct {
-	Moves     int     // that the search tries; 0 is as many as are worth it
+	Moves     int     // that the search tries at most; 0 is as many as are worth it
 	LPSeconds float64 // of each linear program
 }
 
@@ -50,13 +50,14 @@ func Solve(ctx context.Context, p Problem, solver lp.Solver, o Options) Plan {
 		}
 	}
 	best.anneal(ctx, quickMoves, warm, false) // first, so that a search that ends early has found something
-	moves := cmp.Or(o.Moves, p.effort())
-	if moves < DefaultMoves { // so few executions that all of them can be placed anew
-		for n := range 2 + hotMoves/max(1, moves) {
-			best.anneal(ctx, moves, best.hottest(), n%2 == 0)
-		}
-	} else {
+	moves := min(p.effort(), cmp.Or(o.Moves, DefaultMoves))
+	if moves == DefaultMoves {
 		best.near = m.near()
+	} else if moves > 0 { // so few executions that all of them can be placed anew
+		hottest := best.hottest()
+		for n := range 2 + hotMoves/moves {
+			best.anneal(ctx, moves, hottest, n%2 == 0)
+		}
 	}
 	best.anneal(ctx, moves, warm, moves == DefaultMoves)
 	best.again(0)
