@@ -126,7 +126,7 @@ $(PEERS)/installed: cmd/bench/requirements.txt
 	python3 -m venv $(PEERS) && $(PEERS)/bin/pip install --quiet --disable-pip-version-check --requirement $< && touch $@
 
 # BENCH passes options on: make bench BENCH='-families hard -markdown', make bench BENCH='-limit 3s -table docs/benchmarks.md',
-# make bench BENCH='-only fleets -fleets 5'; -help lists them.
+# make bench BENCH='-only fleets -fleets 5', make bench BENCH='-only packing'; -help lists them.
 bench: build $(PEERS)/installed ## compare with CBC, GLPK, HiGHS, SCIP and CP-SAT on seeded instances (installs them), and measure simulator, packer and server
 	@scripts/setup bench
 	HEADROOM_SOLVER='$(CURDIR)/bin/headroom-solver' go run ./cmd/bench -headroom bin/headroom $(BENCH)

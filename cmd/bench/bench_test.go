@@ -155,8 +155,8 @@ func TestSettingsAreRefusedWithAReason(t *testing.T) {
 		{"-peers cplex", `there is no peer "cplex"; the peers are headroom-file, cbc-library, cbc`},
 		{"-sizes many", "many"},
 		{"-seeds 0", "at least one seed"},
-		{"-only all", `there is no part "all" to measure; the parts are p2, fleets, packings, product`},
-		{"-only fleets -table x", "-table replaces the tables of p2 and of fleets"},
+		{"-only all", `there is no part "all" to measure; the parts are p2, fleets, horizons, packing, product`},
+		{"-horizons -1", "a number of problems is negative"},
 		{"hard", `do not know what "hard" is`},
 		{"-families hrad -sizes 5 -peers ,", `there is no family "hrad"`},
 	} {

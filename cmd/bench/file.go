@@ -10,28 +10,23 @@ import (
 	"time"
 )
 
-// Marks in a file around the short table.
-const (
-	tableBegins = "<!-- make bench writes from here -->\n"
-	tableEnds   = "<!-- to here -->\n"
-)
+// tableBegins and tableEnds are the marks in a file around the table of a part.
+func tableBegins(part string) string { return "<!-- make bench writes " + part + " from here -->\n" }
 
-// writeTable writes the short tables of a run into the file, between its marks.
-func writeTable(s settings, peers []peer, all []comparison, planned fleetTable) error {
-	text, err := os.ReadFile(s.table)
+const tableEnds = "<!-- to here -->\n"
+
+// writeTable writes the table of a part of a run into the file, between its marks.
+func writeTable(file, part, table string) error {
+	text, err := os.ReadFile(file)
 	if err != nil {
 		return err
 	}
-	before, rest, found := bytes.Cut(text, []byte(tableBegins))
+	before, rest, begins := bytes.Cut(text, []byte(tableBegins(part)))
 	_, after, ends := bytes.Cut(rest, []byte(tableEnds))
-	if !found || !ends {
-		return errors.New(s.table + " has no marks for the table; it stands between the lines " + strings.TrimSpace(tableBegins) + " and " + strings.TrimSpace(tableEnds))
+	if !begins || !ends {
+		return errors.New(file + " has no marks for the table; it stands between the lines " + strings.TrimSpace(tableBegins(part)) + " and " + strings.TrimSpace(tableEnds))
 	}
-	tables := short(s, peers, all)
-	if planned.fleets > 0 {
-		tables += "\n" + planned.text()
-	}
-	return os.WriteFile(s.table, []byte(string(before)+tableBegins+tables+tableEnds+string(after)), 0o644)
+	return os.WriteFile(file, []byte(string(before)+tableBegins(part)+table+tableEnds+string(after)), 0o644)
 }
 
 // short returns the table for readers of the product's pages, with the kinds that have goals.

@@ -2,9 +2,7 @@ package main
 
 import (
 	"math"
-	"strings"
 	"testing"
-	"time"
 
 	"example.org/headroom/internal/core/lp"
 )
@@ -29,20 +27,5 @@ func TestPlansOfFleetsAreChecked(t *testing.T) {
 		if got := planned(&p, c.x); got != c.want {
 			t.Errorf("%v costs %g, want %g", c.x, got, c.want)
 		}
-	}
-}
-
-func TestTheTableOfFleetsIsWritten(t *testing.T) {
-	none := math.Inf(1)
-	mine := []fleetAnswer{{0, 0.001, 80 * time.Millisecond}, {0, 0.002, 90 * time.Millisecond}, {0.02, 0.003, 100 * time.Millisecond}}
-	theirs := []fleetAnswer{{1e-7, math.NaN(), time.Second}, {none, math.NaN(), time.Second}, {0.01, 0.001, time.Second}}
-	round := map[string][]fleetAnswer{"headroom": mine, "other": theirs}
-	table := fleetTable{fleets: 3, solvers: []string{"headroom", "other"}, answers: []map[string][]fleetAnswer{round, round}}
-	want := `
-| headroom | 250ms | 0.0000 % / 2.0000 % | 2 | 0.2000 % | 90 |
-| other | 250ms | 1.0000 % / none | 2 | none | 1000 |
-| headroom | 1s |`
-	if got := table.text(); !strings.Contains(got, want) {
-		t.Errorf("got\n%s\nwant in it\n%s", got, want)
 	}
 }

@@ -48,7 +48,7 @@ func TestTheShortTableIsWritten(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	s := settings{seeds: 1, limit: 3 * time.Second, table: file}
+	s := settings{seeds: 1, limit: 3 * time.Second}
 	peers := []peer{{name: asProgram}, {name: "other"}, {name: "third"}, {name: "wrong"}}
 	whole := solves(optimal, 30*time.Millisecond)
 	whole[0].whole = 45 * time.Millisecond
@@ -60,8 +60,8 @@ func TestTheShortTableIsWritten(t *testing.T) {
 		{work: work{family: "steps", size: 20, gap: 1e-6, goal: goal{ms: 1}}, ours: solves(limited, time.Millisecond)},
 		{work: work{family: "mixed", size: 20}, ours: solves(optimal, time.Millisecond)},
 	}
-	write("before\n" + tableBegins + "old\n" + tableEnds + "after\n")
-	if err := writeTable(s, peers, all, fleetTable{}); err != nil {
+	write("before\n" + tableBegins(partFleets) + "kept\n" + tableEnds + tableBegins(partP2) + "old\n" + tableEnds + "after\n")
+	if err := writeTable(file, partP2, short(s, peers, all)); err != nil {
 		t.Fatal(err)
 	}
 	got, err := os.ReadFile(file)
@@ -71,11 +71,11 @@ func TestTheShortTableIsWritten(t *testing.T) {
 | hard | 20 | 1e-9 | 1.0 | 10 (×10) | 30 (×30; 45) | limit | 40 (×40), wrong | ×30 |
 | steps | 20 | 1e-06 | 1.0, 1 open | – | – | – | – | – |
 ` + tableEnds + "after\n"
-	if err != nil || !strings.HasPrefix(string(got), "before\n"+tableBegins+"CPU milliseconds, median of 1 instances") || !strings.HasSuffix(string(got), want) {
+	if err != nil || !strings.HasPrefix(string(got), "before\n"+tableBegins(partFleets)+"kept\n"+tableEnds+tableBegins(partP2)+"CPU milliseconds, median of 1 instances") || !strings.HasSuffix(string(got), want) {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 	write("nothing here")
-	if err := writeTable(s, peers, all, fleetTable{}); err == nil || !strings.Contains(err.Error(), "has no marks") {
+	if err := writeTable(file, partP2, short(s, peers, all)); err == nil || !strings.Contains(err.Error(), "has no marks") {
 		t.Errorf("without marks: %v", err)
 	}
 }

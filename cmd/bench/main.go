@@ -1,7 +1,7 @@
 // Bench solves seeded instances of P2 with Headroom's own method and with CBC, GLPK, HiGHS, SCIP and CP-SAT, in one run
 // on one machine. It prints CPU milliseconds side by side, with their goals. It is a program for developers: make bench
-// starts it and installs the peers. It then plans fleets of several VM types beside them, packs random batches exactly
-// and by the paper's swarm, simulates, and measures a server: its start, solves, sweeps and polls.
+// starts it and installs the peers. It then plans fleets of several VM types and schedules of a few days beside them, packs
+// large batches beside CP-SAT and small ones by the paper's swarm, simulates, and measures a server.
 package main
 
 import (
@@ -44,6 +44,8 @@ type settings struct {
 	peers    []string
 	parts    []string
 	fleets   int // seeds of each kind
+	horizons int // seeds of each size
+	batches  int // likewise
 	packings int
 	python   string // that has the solvers of the Python registry
 	headroom string // the program that serves; "" for none
@@ -55,11 +57,12 @@ type settings struct {
 const (
 	partP2       = "p2"
 	partFleets   = "fleets"
-	partPackings = "packings"
+	partHorizons = "horizons"
+	partPacking  = "packing"
 	partProduct  = "product"
 )
 
-var everyPart = []string{partP2, partFleets, partPackings, partProduct}
+var everyPart = []string{partP2, partFleets, partHorizons, partPacking, partProduct}
 
 func (s *settings) measures(part string) bool { return slices.Contains(s.parts, part) }
 
@@ -110,11 +113,13 @@ func readSettings(args []string, usage io.Writer) (settings, error) {
 	s.parts = everyPart
 	list("only", "what to measure", strings.Join(everyPart, ","), func(words []string) error { s.parts = words; return nil })
 	flags.IntVar(&s.fleets, "fleets", 1, "fleets of each of twelve kinds, with seeds 1, 2, ...")
+	flags.IntVar(&s.horizons, "horizons", 3, "schedules of each of three sizes, with seeds 1, 2, ...")
+	flags.IntVar(&s.batches, "batches", 1, "large batches of each of two sizes to pack beside CP-SAT, with seeds 1, 2, ...")
 	flags.StringVar(&s.python, "python", "bin/peers/bin/python", "the Python that has HiGHS, SCIP and CP-SAT")
 	flags.IntVar(&s.packings, "packings", 100, "random batches to pack exactly and by the paper's swarm; 0 is none")
 	flags.StringVar(&s.headroom, "headroom", "", "the program to measure as a server and in its simulations, bin/headroom say; none without")
 	flags.BoolVar(&s.markdown, "markdown", false, "print a Markdown table")
-	flags.StringVar(&s.table, "table", "", "write the short table into this `FILE`, between its marks, such as docs/benchmarks.md")
+	flags.StringVar(&s.table, "table", "", "write the tables of what is measured into this `FILE`, between their marks, such as docs/benchmarks.md")
 	if err := flags.Parse(args); err != nil {
 		return settings{}, err
 	}
@@ -152,8 +157,8 @@ func worksOf(families []string, sizes, large []int, gaps []float64) (works []wor
 
 // check refuses what cannot be measured; names are those of the peers.
 func (s *settings) check(names []string) error {
-	if s.packings < 0 {
-		return errors.New("the number of packings is negative")
+	if min(s.packings, s.fleets, s.horizons, s.batches) < 0 {
+		return errors.New("a number of problems is negative")
 	}
 	if s.seeds < 1 {
 		return errors.New("at least one seed is needed")
@@ -162,9 +167,6 @@ func (s *settings) check(names []string) error {
 		if !slices.Contains(everyPart, part) {
 			return fmt.Errorf("there is no part %q to measure; the parts are %s", part, strings.Join(everyPart, ", "))
 		}
-	}
-	if s.table != "" && !(s.measures(partP2) && s.measures(partFleets)) {
-		return errors.New("-table replaces the tables of p2 and of fleets, so that -only must not leave one out")
 	}
 	for _, name := range s.peers {
 		if !slices.Contains(names, name) {
@@ -193,7 +195,7 @@ func run(ctx context.Context, args []string, out, progress io.Writer) error {
 	pool := worker.New(worker.Config{Processes: 1, Longest: s.limit + grace})
 	defer pool.Close()
 	chosen := slices.DeleteFunc(peers(pool, s.headroom, s.python), func(p peer) bool { return !slices.Contains(s.peers, p.name) })
-	if len(s.works) > 0 && slices.Contains(s.peers, "cbc-library") || s.measures(partFleets) && s.fleets > 0 {
+	if len(s.works) > 0 && slices.Contains(s.peers, "cbc-library") || s.measures(partFleets) || s.measures(partHorizons) || s.measures(partPacking) {
 		if err := pool.Warm(ctx); err != nil {
 			return err
 		}
@@ -225,22 +227,35 @@ func run(ctx context.Context, args []string, out, progress io.Writer) error {
 		if err := t.print(out); err != nil {
 			return err
 		}
-	}
-	var planned fleetTable
-	if s.measures(partFleets) && s.fleets > 0 {
-		if planned, err = compareFleets(ctx, s, pool, chosen, filepath.Join(dir, "fleet.mps"), progress); err != nil {
-			return err
-		}
-		if _, err := io.WriteString(out, "\n"+planned.text()); err != nil {
-			return err
+		if s.table != "" {
+			if err := writeTable(s.table, partP2, short(s, chosen, all)); err != nil {
+				return err
+			}
 		}
 	}
-	if s.table != "" {
-		if err := writeTable(s, chosen, all, planned); err != nil {
+	b := beside{pool: pool, peers: chosen, python: s.python, file: filepath.Join(dir, "program.mps"), progress: progress}
+	for _, c := range []struct {
+		part    string
+		seeds   int
+		compare func(ctx context.Context, seeds int) (*contest, error)
+	}{{partFleets, s.fleets, b.fleets}, {partHorizons, s.horizons, b.horizons}, {partPacking, s.batches, b.batches}} {
+		if !s.measures(c.part) || c.seeds == 0 {
+			continue
+		}
+		measured, err := c.compare(ctx, c.seeds)
+		if err != nil {
 			return err
 		}
+		if _, err := io.WriteString(out, "\n"+measured.text()); err != nil {
+			return err
+		}
+		if s.table != "" {
+			if err := writeTable(s.table, c.part, measured.text()); err != nil {
+				return err
+			}
+		}
 	}
-	if s.measures(partPackings) {
+	if s.measures(partPacking) {
 		if err := comparePackings(ctx, s.packings, out, progress); err != nil {
 			return err
 		}

@@ -128,12 +128,15 @@ func headroomFile(program string) func(context.Context, question) (answer, error
 	}
 }
 
-// grace is the time that a peer may overrun its own limit before it is ended.
-const grace = 5 * time.Second
+// A peer that overruns its own limit by grace is ended. On a busy machine its processor time may take so many times as long.
+const (
+	grace = 5 * time.Second
+	busy  = 30
+)
 
 // runPeer runs a command to its end or past its limit and returns its output and CPU time.
 func runPeer(ctx context.Context, q question, name string, args ...string) (output []byte, cpu time.Duration, err error) {
-	ctx, cancel := context.WithTimeout(ctx, q.limit+grace)
+	ctx, cancel := context.WithTimeout(ctx, busy*q.limit+grace)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, name, args...)
 	var out bytes.Buffer
@@ -188,7 +191,7 @@ func timed(ctx context.Context, q question, name string, args, reading []string)
 func cbc(settings ...string) func(context.Context, question) (answer, error) {
 	return func(ctx context.Context, q question) (answer, error) {
 		solution := filepath.Join(filepath.Dir(q.file), "cbc.solution")
-		args := append([]string{q.file, "-timeMode", "elapsed", "-sec", number(q.limit.Seconds()), "-ratio", number(q.gap)}, settings...)
+		args := append([]string{q.file, "-timeMode", "cpu", "-sec", number(q.limit.Seconds()), "-ratio", number(q.gap)}, settings...)
 		output, a, err := timed(ctx, q, "cbc", append(args, "-solve", "-solu", solution), []string{q.file, "-quit"})
 		if err != nil || output == nil {
 			return a, err

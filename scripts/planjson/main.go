@@ -314,7 +314,7 @@ func (g *generator) there(f field) string {
 		return "len(" + x + ") > 0"
 	case strings.HasPrefix(f.kind, "*"):
 		return x + " != nil"
-	case f.kind == "string":
+	case f.kind == "string" || g.words[f.kind]:
 		return x + ` != ""`
 	case f.kind == "money.Amount":
 		return "!" + x + ".IsZero()"

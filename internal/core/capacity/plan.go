@@ -276,14 +276,22 @@ type ClassSlots struct {
 //
 //planjson:shape a proof
 type Proof struct {
-	Bound   money.Amount `json:"bound"`  // no plan costs less; found without CBC
-	Gap     float64      `json:"gap"`    // (objective - bound) / |objective|
+	Bound   money.Amount `json:"bound"` // no plan costs less; found without CBC
+	Gap     float64      `json:"gap"`   // (objective - bound) / |objective|
+	Limited Cutoff       `json:"limited,omitempty"`
 	Method  string       `json:"method"` // who proved the bound: lp, core
 	Engine  string       `json:"engine"` // who else solved it, with version; "" for nobody
 	Agreed  *bool        `json:"agreed"` // did that engine find the same objective; null when it gave none
 	Checked bool         `json:"checked"`
 	SolveMs float64      `json:"solve_ms"`
 }
+
+// Cutoff says what ended a search before it had proved its plan.
+type Cutoff string
+
+// ClockCutoff is that the time was over: more time, or a machine that is less busy, may give another plan. Where there
+// is none, the search had done its work, and the clock had no part in the plan.
+const ClockCutoff Cutoff = "clock"
 
 // Warning is something the reader of a plan should know.
 //

@@ -667,7 +667,7 @@ func appendPromise(dst []byte, x *Promise) []byte {
 	return append(dst, '}')
 }
 
-var planProofShape = strict.NewShape("a proof", []string{"bound", "gap", "method", "engine", "agreed", "checked", "solve_ms"})
+var planProofShape = strict.NewShape("a proof", []string{"bound", "gap", "method", "engine", "agreed", "checked", "solve_ms"}, "limited")
 
 func (r *planReader) readProof(x *Proof) {
 	r.Object(planProofShape, func(name string) {
@@ -676,6 +676,8 @@ func (r *planReader) readProof(x *Proof) {
 			r.money(&x.Bound)
 		case "gap":
 			r.Float(&x.Gap)
+		case "limited":
+			known(r.Reader, &x.Limited, "cutoff", allCutoff)
 		case "method":
 			r.string(&x.Method)
 		case "engine":
@@ -693,6 +695,9 @@ func (r *planReader) readProof(x *Proof) {
 func appendProof(dst []byte, x *Proof) []byte {
 	dst = money.AppendMoney(append(dst, `{"bound":`...), x.Bound)
 	dst = strict.AppendNumber(append(dst, `,"gap":`...), x.Gap)
+	if x.Limited != "" {
+		dst = strict.AppendText(append(dst, `,"limited":`...), string(x.Limited))
+	}
 	dst = strict.AppendText(append(dst, `,"method":`...), x.Method)
 	dst = strict.AppendText(append(dst, `,"engine":`...), x.Engine)
 	dst = append(dst, `,"agreed":`...)

@@ -19,6 +19,7 @@ var (
 
 	allStatus  = []Status{Optimal, Feasible, InfeasibleStatus}
 	allVerdict = []Verdict{VerdictImpossible, VerdictFull, VerdictNone, VerdictMinimum, VerdictPartial}
+	allCutoff  = []Cutoff{ClockCutoff}
 )
 
 // planReader reads a plan, a multiple faster than encoding/json and more strictly.

@@ -82,6 +82,8 @@ func soften(r *rand.Rand, v reflect.Value) {
 		v.Set(reflect.ValueOf(money.Round(float64(r.IntN(1e6)) / 128)))
 	case v.Type() == reflect.TypeFor[Status]():
 		v.SetString(string(allStatus[r.IntN(len(allStatus))]))
+	case v.Type() == reflect.TypeFor[Cutoff]():
+		v.SetString(string(allCutoff[r.IntN(len(allCutoff))]))
 	case v.Type() == reflect.TypeFor[Verdict]():
 		v.SetString(string(allVerdict[r.IntN(len(allVerdict))]))
 	case v.Kind() == reflect.Struct:

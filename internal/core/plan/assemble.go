@@ -57,10 +57,7 @@ func (d *decision) plan() capacity.Plan {
 	}
 	pl := d.priced(a)
 	pl.Proof = d.proof(&pl)
-	pl.Status = capacity.Feasible
-	if pl.Proof.Gap <= max(d.Options.Gap, integer.ProofResolution) {
-		pl.Status = capacity.Optimal
-	}
+	d.grade(&pl, d.cut)
 	if d.brief() {
 		pl.Prices = &capacity.Prices{Capacity: d.relaxed.capacityPrice()}
 		return pl
@@ -106,6 +103,16 @@ func (d *decision) proof(pl *capacity.Plan) *capacity.Proof {
 		p.Gap = relativeGap(pl.Objective.Sub(p.Bound.Decimal).InexactFloat64(), pl)
 	}
 	return p
+}
+
+// grade calls a plan optimal whose gap is small enough. Of another it says whether the clock has ended the search.
+func (m *model) grade(pl *capacity.Plan, cut bool) {
+	pl.Status = capacity.Feasible
+	if pl.Proof.Gap <= max(m.Options.Gap, integer.ProofResolution) {
+		pl.Status = capacity.Optimal
+	} else if cut {
+		pl.Proof.Limited = capacity.ClockCutoff
+	}
 }
 
 // relativeGap is the gap as a share of the plan's yardstick, 0 where no amount of money or float can tell

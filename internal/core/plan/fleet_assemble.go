@@ -6,7 +6,6 @@ import (
 	"example.org/headroom/internal/core/capacity"
 	"example.org/headroom/internal/core/fault"
 	"example.org/headroom/internal/core/money"
-	"example.org/headroom/internal/core/plan/integer"
 	"example.org/headroom/internal/core/words"
 )
 
@@ -14,7 +13,7 @@ import (
 func (d *fleetDecision) plan() capacity.Plan {
 	pl := capacity.Plan{
 		Warnings: append([]capacity.Warning{}, d.warnings...), Conflicts: []fault.Finding{},
-		Classes: make([]capacity.ClassPlan, len(d.classes)), Status: capacity.Feasible,
+		Classes: make([]capacity.ClassPlan, len(d.classes)),
 	}
 	own := make([]capacity.Plan, len(d.types)) // each type's part
 	for v := range d.types {
@@ -31,9 +30,7 @@ func (d *fleetDecision) plan() capacity.Plan {
 	pl.Cost, pl.Objective = d.cost(hourly, penalties.Value(), avoided.Value())
 	pl.Proof = &capacity.Proof{Method: d.method, Engine: d.second.engine, Agreed: d.second.agreed}
 	pl.Proof.Bound, pl.Proof.Gap = gapOf(&pl, d.gap)
-	if pl.Proof.Gap <= max(d.Options.Gap, integer.ProofResolution) {
-		pl.Status = capacity.Optimal
-	}
+	d.grade(&pl, d.cut)
 	pl.Relaxed = d.relaxedSummary(d.relaxed)
 	d.price(&pl)
 	for v, layout := range d.layouts {

@@ -18,6 +18,7 @@ const (
 	nearbyWork            = 10_000  // of a tree for each class that is let go
 	nearbyTurns           = 16      // of dives or exchanges
 	treeUnit              = 1.5     // units of a tree's work that take as long as one of the search
+	cutRounds             = 2       // of a tree
 	treeColumns           = 3000    // the most that a tree gets
 )
 
@@ -176,6 +177,7 @@ func (s *fleetSearch) around(free []int, base *fleetPlan, above float64) (found 
 		return limit - beside
 	}
 	ended := func() bool { return s.work+int(float64(t.Work())/treeUnit) > s.most || s.done() }
+	t.Tighten(limit-beside, cutRounds, ended)
 	work := nearbyWork * (len(free) + letGoLeast)
 	t.Improve(limit-beside, work/4, ended, take)
 	for dive := 0; t.Work() < work && !ended(); dive++ {

@@ -152,6 +152,7 @@ func (d *fleetDecision) help(ctx context.Context, solver lp.Solver, s *fleetSear
 	sol, ok := d.consult(ctx, solver, &p.Program, lp.Options{
 		Gap: max(d.Options.Gap, integer.ProofResolution), Cuts: true, Seconds: helpShare * float64(d.Options.MaxSolveMs) / 1000,
 	})
+	d.cut = ok && cut(sol)
 	if !ok || len(sol.X) == 0 || lp.CheckAdvice(&p.Program, sol.X, sol.Objective) != nil {
 		return
 	}

@@ -44,6 +44,7 @@ func solveFleet(ctx context.Context, p *capacity.Problem, solver lp.Solver, ofSe
 		return f.infeasible(f.shortages(ctx)), nil
 	case p.Options.Integrality == capacity.Relaxed:
 		d.takeRelaxed()
+		d.cut = searching.Err() != nil
 		d.settleRelaxed(ctx, solver)
 	default:
 		if decided := d.takeWhole(searching, solver); !decided {
@@ -113,6 +114,7 @@ type fleetDecision struct {
 	vms      []float64
 	gap      float64
 	method   string
+	cut      bool // the search, by the clock
 	second   second
 	warnings []capacity.Warning
 	layouts  [][]capacity.VMLayout // of each type
@@ -171,6 +173,7 @@ func (d *fleetDecision) takeWhole(ctx context.Context, solver lp.Solver) (decide
 	for _, n := range best.vms {
 		d.vms = append(d.vms, float64(n))
 	}
+	d.cut = d.cut || ctx.Err() != nil
 	d.lookBeside(ctx, best, s.root)
 	return true
 }

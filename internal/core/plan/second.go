@@ -27,6 +27,7 @@ type second struct {
 	engine  string
 	agreed  *bool
 	jobs    []int64 // its plan, if it is cheaper
+	cut     bool    // by the clock, where it had no other limit
 	warning *capacity.Warning
 }
 
@@ -38,6 +39,9 @@ func claimed(p *lp.Program, sol lp.Solution, start []float64, cost float64) floa
 	}
 	return cost + sol.Objective
 }
+
+// cut says that a solver without a limit on its nodes was ended by the clock.
+func cut(sol lp.Solution) bool { return sol.Status == lp.Feasible || sol.Status == lp.Stopped }
 
 // ask lets the solver try to do better than the search. It works while the caller does other things, until the caller
 // asks for its answer, which must be done.
@@ -68,7 +72,7 @@ func (m *model) ask(ctx context.Context, solver lp.Solver, f integer.Modeller, s
 
 // judge says what a solver's answer is worth.
 func (m *model) judge(f integer.Modeller, r integer.Result, p *integer.Program, sol lp.Solution, proved bool) second {
-	answer := second{engine: sol.Engine}
+	answer := second{engine: sol.Engine, cut: !proved && cut(sol)}
 	if len(sol.X) == 0 {
 		if sol.Status == lp.Infeasible || sol.Status == lp.Unbounded { // we hold a plan: it is wrong
 			answer.agreed = new(bool)

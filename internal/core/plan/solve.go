@@ -215,6 +215,7 @@ type decision struct {
 	best     integer.Result
 	searched integer.Result // before another engine or another plan that is near counted
 	second   second
+	cut      bool          // the search, by the clock
 	opinion  func() second // of the second engine about a proved plan; nil if it was not asked
 	warnings []capacity.Warning
 
@@ -228,6 +229,7 @@ type decision struct {
 // the answer is awaited later.
 func (d *decision) settle(ctx context.Context, solver lp.Solver, f integer.Modeller, s *integer.Search, r integer.Result) {
 	d.front, d.best, d.searched = f, r, r
+	defer func() { d.cut = d.second.cut || ctx.Err() != nil }()
 	proved := r.Gap <= max(d.tolerance(r.Objective), money.Smallest, integer.GapNoise*d.wanted())
 	if d.Options.Near != nil {
 		defer d.stayNear()

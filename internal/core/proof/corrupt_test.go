@@ -148,6 +148,7 @@ var corruptions = []corruption{
 		plus(&pl.Proof.Bound, "-0.01")
 		pl.Proof.Gap = 0.01 / math.Abs(objective)
 	}},
+	{"optimal though the clock ended its search", CertificateCheck, func(_ *capacity.Problem, pl *capacity.Plan) { pl.Proof.Limited = capacity.ClockCutoff }},
 	{"no proof", CertificateCheck, func(_ *capacity.Problem, pl *capacity.Plan) { pl.Proof = nil }},
 	{"a VM that carries too much", LayoutCheck, func(_ *capacity.Problem, pl *capacity.Plan) { pl.Layout[0].Slots[0].Map += 9 }},
 	{"a VM forgotten in the layout", LayoutCheck, func(_ *capacity.Problem, pl *capacity.Plan) { pl.Layout = pl.Layout[1:] }},

@@ -32,6 +32,9 @@ func (r *Report) certificate(m *model, pl capacity.Plan, b bill) {
 	if allowed := number(m.problem.Options.Gap); pl.Status == capacity.Optimal && less(add(larger(smallest, mul(allowed, size)), slack), distance) {
 		f.addf("The plan is called optimal with a gap of %v, and %v is allowed.", pl.Proof.Gap, m.problem.Options.Gap)
 	}
+	if pl.Status == capacity.Optimal && pl.Proof.Limited != "" {
+		f.addf("The plan is called optimal, and its search is said to have been ended by the %s.", pl.Proof.Limited)
+	}
 	if pl.Status == capacity.Feasible && pl.Proof.Gap <= m.problem.Options.Gap {
 		f.addf("The plan is called feasible with a gap of %v, and is optimal with up to %v.", pl.Proof.Gap, m.problem.Options.Gap)
 	}

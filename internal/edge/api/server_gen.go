@@ -380,6 +380,9 @@ type CreatedKey = createdKey
 // CreatedWebhook A new webhook with its secret.
 type CreatedWebhook = createdWebhook
 
+// Cutoff The search ended because the time was over, before it had proved its plan or done its work. Another run may give another plan. Without this member the clock had no part in it.
+type Cutoff = capacity.Cutoff
+
 // DataSource The source of the amount of data and its growth.
 type DataSource = pool.DataSource
 

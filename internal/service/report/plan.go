@@ -225,7 +225,11 @@ func quality(pl capacity.Plan) string {
 	case pl.Proof == nil:
 		return "How good it is has not been proved."
 	case pl.Status != capacity.Optimal:
-		return fmt.Sprintf("At most %s from optimal.", percentUp(pl.Proof.Gap))
+		said := fmt.Sprintf("At most %s from optimal", percentUp(pl.Proof.Gap))
+		if pl.Proof.Limited == capacity.ClockCutoff {
+			said += " when the time was over"
+		}
+		return said + "."
 	case pl.Proof.Gap > 0:
 		return fmt.Sprintf("Proved optimal to %s.", percentUp(pl.Proof.Gap))
 	default:

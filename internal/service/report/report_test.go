@@ -99,6 +99,10 @@ Proved by the built-in solver: no plan's bill and value together are more than 9
 	if diff := cmp.Diff(want, b.String()); diff != "" {
 		t.Errorf("plan (-want +got):\n%s", diff)
 	}
+	pl.Proof.Limited = capacity.ClockCutoff
+	if said := quality(pl); said != "At most 1.3 % from optimal when the time was over." {
+		t.Errorf("of a plan whose search the clock ended it says %q", said)
+	}
 }
 
 // Without its problem a plan has no times, deadlines, prices or quotas; its amounts still add up.

@@ -99,6 +99,34 @@ func TestTheTreeFindsTheBest(t *testing.T) {
 	}
 }
 
+// With cuts the tree finds the same, and no solution that is whole is lost.
+func TestCutsLoseNoSolution(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 168))
+	cut, solved := 0, 0
+	for trial := range 3000 {
+		p := drawn(r)
+		want, got := cheapest(p), math.Inf(1)
+		search, _ := tree.New(p)
+		if search.Tighten(want+1, 1+trial%4, never) > 0 {
+			cut++
+		}
+		all := search.Improve(math.Inf(1), 1_000_000, never, func(x []float64) float64 {
+			got = min(got, wholeCost(p, x))
+			return got - 1e-9
+		})
+		if !all {
+			continue
+		}
+		solved++
+		if got != want && math.Abs(got-want) > 1e-7 {
+			t.Fatalf("trial %d: found %g with cuts, the best is %g", trial, got, want)
+		}
+	}
+	if solved < 2900 || cut < 500 {
+		t.Errorf("of 3000 programs %d were looked at in full, and %d have cuts", solved, cut)
+	}
+}
+
 // A dive leaves the bounds as they were, so that the same search finds the best after it.
 func TestADiveLeavesNoTrace(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 163))

@@ -511,6 +511,9 @@ func proofSentences(p capacity.Problem, pl capacity.Plan) string {
 	} else {
 		s = append(s, fmt.Sprintf("%s, and no plan's is below %s: this one is at most %s from the best.", claim, proof.Bound, words.PercentUp(decimal.NewFromFloat(proof.Gap))))
 	}
+	if proof.Limited == capacity.ClockCutoff {
+		s = append(s, "The time was over before the search was: with more by options.max_solve_ms, or on a machine with less to do, a better plan may be found.")
+	}
 	switch {
 	case proof.Method == "core" && proof.Gap > 0:
 		s = append(s, "That follows from a Lagrangian bound and a search of what it leaves open, both our own.")

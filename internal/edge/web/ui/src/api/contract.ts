@@ -852,6 +852,8 @@ export type CurvePoint = {
   slope: MaybeAmount;
 };
 
+export type Cutoff = "clock";
+
 export type DataNodesAnswer = {
   cap_mb_s: number;
   count: number;
@@ -3127,6 +3129,7 @@ export type Proof = {
   checked: boolean;
   engine: string;
   gap: number;
+  limited?: Cutoff;
   method: string;
   solve_ms: number;
 };
