@@ -129,8 +129,8 @@ func TestOutputsAreCompared(t *testing.T) {
 
 // Every command after "$ " in a console block runs, and writes what is printed below it. The commands of a page run
 // one after the other in a folder with bin/headroom and openapi. Blocks "console server" ask a server, one for each page.
+// No other test runs beside it, which would take the time of commands that print the best plan of a few seconds.
 func TestPrintedOutputsAreReal(t *testing.T) {
-	t.Parallel()
 	program, err := exec.LookPath("headroom")
 	if err != nil {
 		t.Fatal(err)
