@@ -99,6 +99,16 @@ func (s *service) over(address string) (r runs.Run) {
 	return r
 }
 
+// answer posts a question, and waits for its run where that was started because the machine is busy.
+func (s *service) answer(path string, body any, into any) {
+	s.Helper()
+	a := s.ask(s.admin, "POST", path, body)
+	if a.StatusCode == http.StatusAccepted {
+		a = s.ask(s.admin, "GET", "/v1/runs/"+s.over(a.Header.Get("Location")).ID+"/result", nil)
+	}
+	a.want(s, 200).into(s, into)
+}
+
 func TestAPlanInTheBackground(t *testing.T) {
 	t.Parallel()
 	s := works(t)
