@@ -127,7 +127,7 @@ func (q *Question) checkTaken(c *strict.Checker) {
 			c.Refuse(member, "not_taken", "%s", detail)
 		}
 	}
-	refuse(p.Budget != nil && !takesBudget(p), "budget", "A schedule keeps to a budget for the VMs of each hour (vm_cost), where there is one kind of VM without spot, a start has no price and period_s is 3600. Leave it out, or give budgets of hours.")
+	refuse(p.Budget != nil && !takesBudget(p), "budget", "A schedule keeps to a budget for the VMs of each hour (vm_cost), where there is one kind of VM without spot and start, and period_s is 3600. Leave it out, or leave start out and give budgets of hours.")
 	c.Enter("options")
 	refuse(p.Options.Integrality == capacity.Relaxed, "integrality", "A schedule starts whole executions on whole VMs; leave this out.")
 	refuse(p.Options.Sharing == capacity.Dedicated, "sharing", "In a schedule the classes share VMs; leave this out.")

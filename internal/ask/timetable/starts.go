@@ -204,16 +204,32 @@ func (a *Answer) explainStarts(q *Question) {
 		}
 	}
 	if n > 0 {
-		lead, asked := 0.0, ""
-		for _, t := range q.Problem.Supply.Types() {
-			if t.Start.Costs() {
-				lead = max(lead, t.Start.LeadSeconds)
-			}
-		}
-		if lead > 0 {
-			asked = fmt.Sprintf(", as they are asked for up to %s s before their hour", words.Number(lead))
+		asked := ""
+		if lead := a.leadAlone(q); lead > 0 {
+			asked = fmt.Sprintf(", as they are paid from %s s before their hour", words.Number(lead))
 		}
 		a.Facts.Say("starts", "", fmt.Sprintf("Of that, starting VMs %s costs %s%s.", words.Counted(words.Number(n), "time"), words.CentsOf(cost), asked),
 			words.Count("starts", n, "VMs"), words.Money("starts", cost, a.Currency))
 	}
+}
+
+// leadAlone returns how long before its hour each VM is asked for that is started, or 0 where they differ or have a price beside.
+func (a *Answer) leadAlone(q *Question) (lead float64) {
+	types := q.Problem.Supply.Types()
+	for i := range a.Hours {
+		for v := range types {
+			row := &a.Hours[i].Rented
+			if len(a.Hours[i].ByType) > v {
+				row = &a.Hours[i].ByType[v].Rented
+			}
+			switch s := types[v].Start; {
+			case row.StartCost == nil:
+			case s.Price.IsPositive() || s.LeadSeconds == 0 || lead > 0 && s.LeadSeconds != lead:
+				return 0
+			default:
+				lead = s.LeadSeconds
+			}
+		}
+	}
+	return lead
 }

@@ -508,7 +508,7 @@ func TestFollowedSchedulesCountStarts(t *testing.T) {
 	}
 	s.ask(s.admin, "PUT", "/v1/clusters/lab/vm-types/m", `{"name":"m"}`, "If-Match", `"1"`).want(t, 200)
 	f, assumed := starts()
-	if start := f.Question.Problem.Supply.Start; start == nil || start.LeadSeconds != 300 || !strings.Contains(f.Answer.Explanation, "asked for up to 300 s before their hour") || assumed > before {
+	if start := f.Question.Problem.Supply.Start; start == nil || start.LeadSeconds != 300 || !strings.Contains(f.Answer.Explanation, "paid from 300 s before their hour") || assumed > before {
 		t.Errorf("nobody said when VMs are asked for, and a start costs %+v. VMs start %d times, and %d times for nothing: %s", start, assumed, before, f.Answer.Explanation)
 	}
 	s.ask(s.admin, "PUT", "/v1/clusters/lab/vm-types/m", `{"name":"m","start_price":"2.5","start_lead_s":600}`, "If-Match", `"2"`).want(t, 200)

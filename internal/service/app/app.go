@@ -84,7 +84,7 @@ func New(stores Stores, keys *auth.Keyring, c Config) *App {
 	a.Usage = clusters.NewUsage(stores.Kept, c.Kept, a.warn)
 	a.Questions = &question.Desk{Solver: a.Solver, Runs: a.Runs, Store: stores.Runs, Now: a.Now, Plans: a.Plans, Clusters: a.Clusters,
 		Inputs: stores.Inputs, Profiles: stores.Profiles, Fits: stores.Fits, Packings: stores.Packings, Promises: stores.Promises}
-	a.Plans.Promise = a.Questions.FindPromises
+	a.Plans.FindPromises = a.Questions.FindPromises
 	a.Reports = reporting.New(reporting.Config{Store: stores.Reports, Clusters: stores.Inputs, Runs: stores.Runs, Now: a.Now,
 		Ahead: a.reportAhead, Behind: a.reportBehind})
 	return a

@@ -52,7 +52,8 @@ type Database interface {
 
 // Desk makes, keeps and shows the plans of clusters, by request and by itself.
 type Desk struct {
-	Promise Promiser // nil finds no promises
+	// FindPromises starts a run that finds the promises of a cluster's classes; nil finds none.
+	FindPromises func(ctx context.Context, cluster string) error
 
 	Board *Board // the current plans in memory, once they are watched
 

@@ -2,12 +2,17 @@ package question
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
 	"time"
 
 	"example.org/headroom/internal/ask/trial"
 	"example.org/headroom/internal/ask/whatif"
 	"example.org/headroom/internal/core/capacity"
+	"example.org/headroom/internal/core/perf"
 	"example.org/headroom/internal/data/storage"
+	"example.org/headroom/internal/service/auth"
 	"example.org/headroom/internal/service/report"
 	"example.org/headroom/internal/service/runs"
 )
@@ -54,19 +59,57 @@ func clusterTargets(ctx context.Context, d *Desk, r Request, q trial.ClusterTarg
 	return asked, err
 }
 
-// FindPromises is plans.Promiser.
-func (d *Desk) FindPromises(ctx context.Context, cluster string, pause time.Duration) error {
+// askedAgain is the time after which a question that nobody asked for is asked again.
+const askedAgain = time.Hour
+
+// ownSlots asks for promises that rest on a class's own slots: what is not watched, such as the jobs of other classes, makes none false.
+const ownSlots = `{"options": {"lending": "class", "max_events": 150000000}}`
+
+// FindPromises starts a run that finds the promises of a cluster's classes, unless one goes on, or the last one was asked the same less
+// than an hour ago.
+func (d *Desk) FindPromises(ctx context.Context, cluster string) error {
 	last, err := d.Store.Runs(ctx, runs.Filter{Cluster: cluster, Kind: Targets.Run}, storage.Page{Limit: 1})
+	if err != nil || len(last.Items) > 0 && !last.Items[0].State.Over() {
+		return err
+	}
+	read, err := Targets.From[clusterTargetsAddress](ctx, d, Request{Body: []byte(ownSlots), Cluster: cluster})
 	if err != nil {
 		return err
 	}
-	for _, r := range last.Items {
-		if !r.State.Over() || d.Now().Sub(r.CreatedAt) < pause {
+	ask, err := read()
+	if err != nil {
+		return err
+	}
+	if len(last.Items) > 0 && d.Now().Sub(last.Items[0].CreatedAt) < askedAgain {
+		input, err := d.Store.RunInput(ctx, last.Items[0].ID)
+		if err != nil {
+			return err
+		}
+		var before AskedTargets
+		if err := json.Unmarshal(input, &before); err != nil {
+			return fmt.Errorf("read the input of run %s: %w", last.Items[0].ID, err)
+		}
+		if !asksMore(&ask.Problem, &before.Problem) {
 			return nil
 		}
 	}
-	_, _, err = Targets.Ask(ctx, d, clusterTargetsAddress, Request{Body: []byte("{}"), Cluster: cluster, Background: true})
+	_, err = d.start(ctx, runs.NewRun{Kind: Targets.Run, Cluster: cluster, Role: auth.Planner, Input: ask})
 	return err
+}
+
+// asksMore reports whether a class with a target is new, or asks for another time than before.
+func asksMore(now, before *capacity.Problem) bool {
+	return slices.ContainsFunc(now.Classes, func(c capacity.Class) bool {
+		return c.Target > 0 && !slices.ContainsFunc(before.Classes, func(b capacity.Class) bool {
+			return b.Name == c.Name && b.Target == c.Target && b.TargetConfidence() == c.TargetConfidence() && b.DeadlineSeconds == c.DeadlineSeconds &&
+				perf.PlannedDemand(unpromised(b), before.Options) == perf.PlannedDemand(unpromised(c), now.Options)
+		})
+	})
+}
+
+func unpromised(c capacity.Class) capacity.Class {
+	c.Promise = nil
+	return c
 }
 
 // savePromises stores what was found of a cluster's classes, where there is one.

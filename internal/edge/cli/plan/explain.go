@@ -564,8 +564,11 @@ func vms(n float64) string {
 	return shell.Figure(n) + " VMs"
 }
 
-// boundWord names the bound that a class is planned with. Without a calibration of its own that is the average.
+// boundWord names the time that a class is planned with. Without a calibration of its own that is the average.
 func boundWord(c *capacity.Class, b capacity.Bound) string {
+	if c.Promise != nil {
+		return "as promised"
+	}
 	if b == capacity.CalibratedBound && c.Calibration == nil {
 		b = capacity.AverageBound
 	}

@@ -19,7 +19,7 @@ import (
 )
 
 // Promises are found by themselves: the plan of a class with a target and no promise starts a run, and the plans after it keep the promise.
-// A promise for another deadline is not found anew within the hour.
+// It is found again for another deadline, and not within the hour where jobs have left its range.
 func TestPromisesAreFoundByThemselves(t *testing.T) {
 	t.Parallel()
 	s := start(t, pgtest.Database(t), queue.Config{Kinds: queue.Kinds})
@@ -78,12 +78,17 @@ func TestPromisesAreFoundByThemselves(t *testing.T) {
 	if _, err := s.Clusters.Classes().Replace(ctx, "c", class.Name, class.Version, class); err != nil {
 		t.Fatal(err)
 	}
-	plan("a plan that warns of the other deadline", func(warned, promised bool) bool { return warned && promised })
-	if all := found(); len(all) != 1 {
-		t.Errorf("the last run is not an hour old, and there are %d: %+v", len(all), all)
+	class = plan("a plan with a promise for another deadline", func(warned, promised bool) bool { return !warned && promised })
+	if all := found(); class.Promise.DeadlineSeconds != 700 || class.Promise.Lending != "class" || len(all) != 2 {
+		t.Errorf("the promise is %+v, after %d runs", class.Promise, len(all))
 	}
-	if err := s.Questions.FindPromises(ctx, "c", 0); err != nil {
+	// Jobs leave the range of the promise: the same has been asked less than an hour ago.
+	class.Jobs.Max = 40
+	if _, err := s.Clusters.Classes().Replace(ctx, "c", class.Name, class.Version, class); err != nil {
 		t.Fatal(err)
 	}
-	plan("a plan with a promise for it", func(warned, promised bool) bool { return !warned && promised })
+	plan("a plan that warns of more jobs", func(warned, promised bool) bool { return warned && promised })
+	if err := s.Questions.FindPromises(ctx, "c"); err != nil || len(found()) != 2 {
+		t.Errorf("%v; there are %d runs", err, len(found()))
+	}
 }
