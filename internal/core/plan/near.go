@@ -123,9 +123,9 @@ type partly struct {
 	jobs         int64
 }
 
-// nearest is the plan within the limit that is nearest to a previous one, where there is room for all parts of plans that
-// differ in load or worth; otherwise those nearest so far go on. A part whose regrets at the price of a VM are beyond the
-// limit has no plan.
+// nearest is the plan within the limit that is nearest to a previous one. It adds class after class, and of parts of the
+// same load and worth keeps the nearest. Where they have no room, the nearest of all go on. A part whose regrets at the price
+// of a VM are beyond the limit has no plan.
 func (d *decision) nearest(previous []int64, limit float64) []int64 {
 	supply, nu := integer.NewSupply(d.tiers), d.relaxed.nuLow
 	_, free := supply.Below(nu)
