@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -10,8 +11,8 @@ import (
 
 // stayNear trades what the gap leaves open for calm: among the plans that are still within the
 // gap, it takes one close to the previous plan, by VMs first and by jobs then. It walks both ways:
-// from the best plan back to the previous one, and from the previous one towards the best. Small
-// problems are searched in full, for the nearest plan there is.
+// from the best plan back to the previous one, and from the previous one towards the best. And it
+// looks for the nearest plan there is, with bounded room.
 func (d *decision) stayNear() {
 	bound := d.best.Objective - d.best.Gap
 	limit := max(d.best.Objective, d.within(bound, d.committed())) + integer.GapNoise*d.wanted() // a tie may be a float's last place above
@@ -23,10 +24,7 @@ func (d *decision) stayNear() {
 		}
 	}
 	chosen := d.distance(d.best.Jobs, previous)
-	candidates := [][]int64{d.walk(d.best.Jobs, previous, limit, false), d.walk(previous, d.best.Jobs, limit, true)}
-	if d.plans() <= nearestMost {
-		candidates = append(candidates, d.nearest(previous, limit))
-	}
+	candidates := [][]int64{d.walk(d.best.Jobs, previous, limit, false), d.walk(previous, d.best.Jobs, limit, true), d.nearest(previous, limit)}
 	for _, jobs := range candidates {
 		n := integer.VMsFor(d.front, jobs)
 		cost := d.front.Objective(jobs, n)
@@ -110,42 +108,106 @@ func (w *walker) move(i int, h int64) {
 	w.jobs[i] = h
 }
 
-// nearestMost bounds the plans of a problem that is searched in full.
-const nearestMost = 20_000
+const (
+	nearestMost    = 20_000 // plans that are looked at in any case
+	nearestWork    = 50_000 // steps where there are more
+	nearestChoices = 10_000 // numbers of jobs of all classes
+)
 
-// plans returns the number of ways to choose the jobs.
-func (d *decision) plans() float64 {
-	n := 1.0
-	for i := range d.classes {
-		n *= d.classes[i].high - d.classes[i].low + 1
-	}
-	return n
+// partly is the first classes' part of a plan.
+type partly struct {
+	load         int64
+	worth        float64 // less the penalties avoided
+	regret, away float64
+	parent       int
+	jobs         int64
 }
 
-// nearest is the plan within the limit that is nearest to a previous one; ties go to the cheaper.
+// nearest is the plan within the limit that is nearest to a previous one. It adds class after class, and of parts of the
+// same load and worth keeps the nearest. Where they have no room, the nearest of all go on. A part whose regrets at the price
+// of a VM are beyond the limit has no plan.
 func (d *decision) nearest(previous []int64, limit float64) []int64 {
-	w := d.newWalker(d.best.Jobs)
-	best, at, cost := slices.Clone(w.jobs), d.distance(w.jobs, previous), w.cost()
-	var visit func(i int)
-	visit = func(i int) {
-		if i == len(w.jobs) {
-			c := w.cost()
-			if c > limit {
-				return
-			}
-			if here := d.distance(w.jobs, previous); here.less(at) || here == at && c < cost {
-				at, cost = here, c
-				copy(best, w.jobs)
-			}
-			return
+	supply, nu := integer.NewSupply(d.tiers), d.relaxed.nuLow
+	_, free := supply.Below(nu)
+	allowed := limit - (supply.Cost(free) - nu*float64(free))
+	choices := 0.0
+	for i := range d.classes {
+		choices += d.classes[i].high - d.classes[i].low + 1
+	}
+	if choices > nearestChoices {
+		return d.best.Jobs
+	}
+	options, plans, steps := make([][]partly, len(d.classes)), 1.0, 0
+	load := d.front.Load(d.best.Jobs)
+	for i := range d.classes {
+		c := &d.classes[i]
+		load -= d.front.Units(i, d.best.Jobs[i])
+		least := math.Inf(1)
+		for h := int64(c.low); h <= int64(c.high); h++ {
+			o := partly{load: d.front.Units(i, h), worth: -c.penalty * float64(h), away: math.Abs(float64(h - previous[i])), jobs: h}
+			o.regret = o.worth + nu*float64(o.load)/float64(d.front.PerVM())
+			least = min(least, o.regret)
+			options[i] = append(options[i], o)
 		}
-		for h := int64(d.classes[i].low); h <= int64(d.classes[i].high); h++ {
-			w.move(i, h)
-			visit(i + 1)
+		allowed -= least
+		for k := range options[i] {
+			options[i][k].regret -= least
 		}
 	}
-	visit(0)
-	return best
+	allowed += 2 * integer.GapNoise * d.wanted()
+	for i := range options {
+		options[i] = slices.DeleteFunc(options[i], func(o partly) bool { return o.regret > allowed })
+		plans *= float64(len(options[i]))
+		steps += len(options[i])
+	}
+	room := nearestMost
+	if plans > nearestMost {
+		room = min(room, nearestWork/max(1, steps))
+	}
+	layers := [][]partly{{{load: load}}}
+	grid := 1e12 / math.Max(1, d.wanted())
+	for i := range options {
+		type kind struct{ load, worth int64 }
+		known, next := map[kind]int{}, []partly(nil)
+		for p, from := range layers[i] {
+			for _, o := range options[i] {
+				if o.regret += from.regret; o.regret > allowed {
+					continue
+				}
+				o.load, o.worth, o.away, o.parent = o.load+from.load, o.worth+from.worth, o.away+from.away, p
+				of := kind{o.load, int64(math.Round(o.worth * grid))}
+				switch at, is := known[of]; {
+				case !is:
+					known[of] = len(next)
+					next = append(next, o)
+				case o.away < next[at].away:
+					next[at] = o
+				}
+			}
+		}
+		if len(next) > room {
+			slices.SortStableFunc(next, func(x, y partly) int { return cmp.Compare(x.away, y.away) })
+			next = next[:room]
+		}
+		layers = append(layers, next)
+	}
+	best, at := -1, away{math.Inf(1), math.Inf(1)}
+	ends := layers[len(d.classes)]
+	for k, end := range ends {
+		n := integer.CeilDiv(end.load, d.front.PerVM())
+		if n > supply.Most() || supply.Cost(n)+end.worth > limit {
+			continue
+		}
+		if here := (away{math.Abs(float64(n) - d.Options.Near.VMs), end.away}); here.less(at) {
+			best, at = k, here
+		}
+	}
+	jobs := slices.Clone(d.best.Jobs)
+	for i := len(d.classes); i > 0 && best >= 0; i-- {
+		part := layers[i][best]
+		jobs[i-1], best = part.jobs, part.parent
+	}
+	return jobs
 }
 
 // closerMost bounds the steps that closer tries.

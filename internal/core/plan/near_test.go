@@ -189,3 +189,49 @@ func TestTiesAtNothingStay(t *testing.T) {
 		}
 	}
 }
+
+// Where the objective is 0, plans of many VMs and of few cost the same. The nearest is found, also among more plans than are
+// looked at one by one.
+func TestNearAmongManyTies(t *testing.T) {
+	r := rand.New(rand.NewPCG(53, 1))
+	tied, room := 0, 0
+	for tied < plantest.Trials(60, 2000) {
+		p := capacity.Problem{Currency: "USD", PeriodSeconds: 3600, Options: capacity.DefaultOptions()}
+		p.Options.Integrality, p.Options.Engine = capacity.Integer, capacity.EngineExact
+		price := 10 + r.Int64N(40)
+		p.Supply.OnDemand.Price = money.Amount{Decimal: decimal.New(price, -2)}
+		for i := range 5 + r.IntN(2) {
+			gamma := decimal.New([]int64{5, 7, 10, 13, 15, 20, 25, 30}[r.IntN(8)], -1)
+			p.Classes = append(p.Classes, capacity.Class{Name: string(rune('a' + i)), VMsPerJob: &gamma, Jobs: capacity.JobRange{Max: float64(1 + r.IntN(8))},
+				Penalty: money.Amount{Decimal: gamma.Mul(decimal.New(price-r.Int64N(4)/3*(1+r.Int64N(3)), -2))}})
+		}
+		plain := answered(t, p)
+		if !plain.Objective.IsZero() {
+			continue
+		}
+		tied++
+		previous, seen := nearTo(plain), 0
+		b := plantest.NewBrute(p)
+		b.Each(func(objective, vms int64, jobs []int64) { // one of the ties, each as likely
+			if objective != 0 {
+				return
+			}
+			if seen++; r.IntN(seen) == 0 {
+				previous.VMs = float64(vms)
+				for i, h := range jobs {
+					previous.Jobs[p.Classes[i].Name] = float64(h)
+				}
+			}
+		})
+		if (distanceTo(previous, plain) != away{}) {
+			room++
+		}
+		p.Options.Near = previous
+		if pl := answered(t, p); (distanceTo(previous, pl) != away{}) {
+			t.Errorf("the plan is %+v away from one that costs as much\n%s", distanceTo(previous, pl), plantest.Text(p))
+		}
+	}
+	if room < tied/2 {
+		t.Errorf("only %d of %d plans were not near without asking", room, tied)
+	}
+}

@@ -138,12 +138,6 @@ func (m *model) hairOf(vms *exact.Rat) *exact.Rat {
 	return larger(m.spare(-1), mul(relative, add(whole(1), vms)))
 }
 
-func (r *relaxed) cheaper(price *exact.Rat) {
-	if r.high == nil || less(price, r.high) {
-		r.high = price
-	}
-}
-
 // magnitude returns the size of the amounts whose difference is the objective.
 func (m *model) magnitude(r relaxed) *exact.Rat {
 	sum := abs(r.objective)

@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"errors"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -20,7 +19,7 @@ type held struct {
 	lp.Solver
 	wait  chan struct{} // closed: it answers
 	asked atomic.Int64
-	says  func(lp.Solution, error) (lp.Solution, error) // of the true answer
+	says  func() (lp.Solution, error) // in place of the true answer, if it is set
 }
 
 func (h *held) Solve(ctx context.Context, p *lp.Program, o lp.Options) (lp.Solution, error) {
@@ -30,8 +29,10 @@ func (h *held) Solve(ctx context.Context, p *lp.Program, o lp.Options) (lp.Solut
 	case <-ctx.Done():
 		return lp.Solution{}, ctx.Err()
 	}
-	s, err := h.Solver.Solve(ctx, p, o)
-	return h.says(s, err)
+	if h.says != nil {
+		return h.says()
+	}
+	return h.Solver.Solve(ctx, p, o)
 }
 
 // votedPlan is a plan with the vote on it.
@@ -42,7 +43,7 @@ type votedPlan struct {
 }
 
 // voting serves a cluster of one VM type that is planned with CBC.
-func voting(t *testing.T, says func(lp.Solution, error) (lp.Solution, error)) (*service, *held) {
+func voting(t *testing.T, says func() (lp.Solution, error)) (*service, *held) {
 	t.Helper()
 	h := &held{wait: make(chan struct{}), says: says}
 	s := newService(t, solved(t), func(c *app.Config) {
@@ -51,7 +52,7 @@ func voting(t *testing.T, says func(lp.Solution, error) (lp.Solution, error)) (*
 	})
 	s.cluster("c")
 	r := s.ask(s.admin, "GET", "/v1/clusters/c", nil)
-	s.ask(s.admin, "PUT", "/v1/clusters/c", `{"name":"c","currency":"USD","options":{"engine":"cbc"}}`, "If-Match", r.Header.Get("ETag")).want(t, 200)
+	s.ask(s.admin, "PUT", "/v1/clusters/c", `{"name":"c","currency":"USD","options":{"engine":"cbc","max_solve_ms":30000}}`, "If-Match", r.Header.Get("ETag")).want(t, 200)
 	return s, h
 }
 
@@ -81,12 +82,10 @@ func (s *service) voted(t *testing.T, state string) (p votedPlan, r answered) {
 	return p, r
 }
 
-func honest(s lp.Solution, err error) (lp.Solution, error) { return s, err }
-
 // A plan is current before CBC has looked at it. Its vote comes later, also from a server that was started meanwhile.
 func TestVotesComeAfterThePlan(t *testing.T) {
 	t.Parallel()
-	s, h := voting(t, honest)
+	s, h := voting(t, nil)
 	stop := s.plansOf(t)
 	p, current := s.voted(t, plans.VoteWaiting)
 	if p.Plan.Status != capacity.Optimal || p.Plan.Proof.Agreed != nil || p.Plan.Proof.Engine != "" || p.Vote.At != nil {
@@ -126,14 +125,9 @@ func TestVotesComeAfterThePlan(t *testing.T) {
 // A vote against a plan is told, and so is one that never comes.
 func TestVotesThatDoNotConfirm(t *testing.T) {
 	t.Parallel()
-	for state, says := range map[string]func(lp.Solution, error) (lp.Solution, error){
-		plans.VoteOther: func(s lp.Solution, err error) (lp.Solution, error) {
-			s.Status, s.X = lp.Infeasible, nil
-			return s, err
-		},
-		plans.VoteNone: func(lp.Solution, error) (lp.Solution, error) {
-			return lp.Solution{}, errors.Join(lp.ErrUnavailable)
-		},
+	for state, says := range map[string]func() (lp.Solution, error){
+		plans.VoteOther: func() (lp.Solution, error) { return lp.Solution{Status: lp.Infeasible, Engine: "cbc 1"}, nil },
+		plans.VoteNone:  func() (lp.Solution, error) { return lp.Solution{}, lp.ErrUnavailable },
 	} {
 		t.Run(state, func(t *testing.T) {
 			t.Parallel()
