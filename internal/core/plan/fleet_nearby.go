@@ -18,7 +18,7 @@ const (
 	nearbyWork            = 10_000  // of a tree for each class that is let go
 	nearbyTurns           = 16      // of dives or exchanges
 	treeUnit              = 1.5     // units of a tree's work that take as long as one of the search
-	cutRounds             = 2       // of a tree
+	cutRounds             = 4       // of a tree
 	treeColumns           = 3000    // the most that a tree gets
 )
 

@@ -22,12 +22,14 @@ const (
 	checkedClasses = 60
 	// helpColumns bounds the program that CBC gets.
 	helpColumns = 10_000
-	// Of the time, the search gets glanceShare to find a plan, and what improves plan and bound polishShare. CBC gets
-	// helpShare where there is no plan.
-	glanceShare, polishShare, helpShare = 0.02, 0.8, 0.5
+	// Of the time, the search gets glanceShare to find a plan and lastShare to prove it, and what improves plan and bound
+	// polishShare: its units take half the time of the search's. CBC gets helpShare where there is no plan.
+	glanceShare, polishShare, lastShare, helpShare = 0.02, 1.5, 0.1, 0.5
 	// Of that work, firstShare is for all classes at once, poolShare for the plan of a pool, raiseShare for the
 	// bound and sharpShare for that of spot VMs.
-	firstShare, poolShare, raiseShare, sharpShare = 0.12, 0.04, 0.2, 0.1
+	firstShare, poolShare, raiseShare, sharpShare = 0.1, 0.03, 0.22, 0.07
+	// raiseMost bounds the work for the bound: later steps win little.
+	raiseMost = 10_000_000
 )
 
 // find searches for the best plan and the proof, with CBC's help or under its eyes where the options want it.
@@ -61,7 +63,7 @@ func (d *fleetDecision) find(ctx context.Context, solver lp.Solver) *fleetSearch
 		d.polish(ctx, s)
 	}
 	if many && !s.proved() {
-		s.allow(1)
+		s.grant(lastShare)
 		s.run()
 	}
 	if s.best != nil && s.proved() && d.Options.Engine == capacity.EngineCBC {
@@ -82,7 +84,7 @@ func (d *fleetDecision) polish(ctx context.Context, s *fleetSearch) {
 	}
 	a := s.setApart(s.best.vms)
 	if s.columns() > helpColumns { // a step of the bound takes longer than all the rest
-		s.nearby(s.effort - s.work)
+		s.nearby((s.effort - s.work) / 2)
 		s.raise(ctx, a, 0)
 		return
 	}
@@ -92,7 +94,7 @@ func (d *fleetDecision) polish(ctx context.Context, s *fleetSearch) {
 	s.raise(ctx, a, share(raiseShare/4))
 	s.first(share(firstShare))
 	s.nearby((s.effort - s.work) / 2)
-	s.raise(ctx, a, share(raiseShare))
+	s.raise(ctx, a, min(share(raiseShare), raiseMost))
 	s.sharpen(ctx, a, share(sharpShare))
 	s.nearby(s.effort - s.work)
 }

@@ -14,7 +14,7 @@ const (
 	leastBroken   = 1e-3 // by so much of its own length a cut is broken at least
 	leastFraction = 0.02 // a side this near to a whole number makes none
 	divisorsMost  = 6
-	leastWon      = 0.02 // share of what is left that a round of cuts wins at least
+	leastWon      = 0.01 // share of what is left that a round of cuts wins at least
 )
 
 // cut is a row of at most a side.

@@ -51,6 +51,7 @@ type Program struct {
 	basis    []basic
 	value    []float64 // of the basis
 	inverse  [][]float64
+	replaced int // columns of the basis since the inverse was made; negative where it must be made
 	PhaseOne bool
 	Lacking  float64 // VMs and money that phase one left missing, also where that is noise
 	random   integer.SplitMix
@@ -268,6 +269,12 @@ func (p *Program) entries(b *basic, dst []float64) []float64 {
 // basis cannot be inverted any more.
 func (p *Program) invert() bool {
 	n := len(p.basis)
+	if n >= replacedFrom && p.replaced >= 0 && p.replaced < replacedMost {
+		*p.work += 10 + n*n/4 + len(p.columns)/2
+		p.price()
+		return true
+	}
+	p.replaced = 0
 	*p.work += 10 + n*n*n/10 + len(p.columns)/2
 	var column []float64
 	for r := range n {
@@ -303,6 +310,49 @@ func (p *Program) invert() bool {
 			}
 		}
 	}
+	p.price()
+	return true
+}
+
+// An inverse of so many rows is kept from step to step, for so many steps: to make it takes the cube of its rows.
+const (
+	replacedFrom, replacedMost = 16, 50
+	replacedLeast              = 1e-7 // what a new column has at least in its place
+)
+
+// replace puts the column that now stands in a place of the basis into the inverse.
+func (p *Program) replace(at int) {
+	n := len(p.basis)
+	if n < replacedFrom || p.replaced < 0 {
+		return
+	}
+	entries, column := p.entries(&p.basis[at], nil), make([]float64, n)
+	for k := range n {
+		for r := range n {
+			column[k] += p.inverse[k][n+r] * entries[r]
+		}
+	}
+	pivot := column[at]
+	if p.replaced++; math.Abs(pivot) < replacedLeast {
+		p.replaced = -1
+		return
+	}
+	own := p.inverse[at][n:]
+	for r := range own {
+		own[r] /= pivot
+	}
+	for k := range n {
+		if factor := column[k]; k != at && factor != 0 {
+			for r, x := range own {
+				p.inverse[k][n+r] -= factor * x
+			}
+		}
+	}
+}
+
+// price computes the values of the basis and the prices of the rows.
+func (p *Program) price() {
+	n := len(p.basis)
 	dual := make([]float64, n)
 	for k := range n {
 		p.value[k] = 0
@@ -318,13 +368,13 @@ func (p *Program) invert() bool {
 	if p.Mu = 0; p.budgeted {
 		p.Mu = -dual[p.types]
 	}
-	return true
 }
 
 // stepsMost bounds the steps of a linear program; the prices are good long before.
 func (p *Program) stepsMost() int { return 2000 + 40*(len(p.keys)+len(p.columns)) }
 
 func (p *Program) steps() {
+	p.replaced = -1
 	for range p.stepsMost() {
 		if !p.invert() {
 			return
@@ -484,6 +534,7 @@ func (p *Program) step(enter basic, up bool) bool {
 			}
 		}
 		p.basis[leave] = enter
+		p.replace(leave)
 	default:
 		at := slices.IndexFunc(p.basis, func(b basic) bool { return b.class == leaveKey })
 		if at < 0 { // the class changes its mind altogether
@@ -492,6 +543,12 @@ func (p *Program) step(enter basic, up bool) bool {
 		}
 		p.setKey(leaveKey, p.basis[at].choice)
 		p.basis[at] = enter
+		p.replace(at)
+		for k := range p.basis {
+			if k != at && p.basis[k].class == leaveKey { // it counts from another key now
+				p.replaced = -1
+			}
+		}
 	}
 	return true
 }
