@@ -9,7 +9,8 @@ import (
 
 // Work ends with its processor time, however long it waits for the processor, and its own error stays.
 func TestWorkEndsWithItsProcessorTime(t *testing.T) {
-	const limit = 50 * time.Millisecond
+	const limit = 200 * time.Millisecond
+	const ticks = 20 * time.Millisecond // in which the system counts processor time, at both ends
 	took, err := within(t.Context(), limit, func(ctx context.Context) error {
 		time.Sleep(2 * limit)
 		if ctx.Err() != nil {
@@ -20,7 +21,7 @@ func TestWorkEndsWithItsProcessorTime(t *testing.T) {
 		<-ctx.Done()
 		return nil
 	})
-	if err != nil || took < limit || took > 20*limit {
+	if err != nil || took < limit-ticks || took > 5*limit {
 		t.Errorf("it took %v of %v, %v", took, limit, err)
 	}
 	wrong := errors.New("wrong")
