@@ -31,9 +31,13 @@ func DefaultLimits() Limits {
 // many.
 const gammaPlaces = 30
 
+// schedulesAlone says who takes members that no plan of a moment knows.
+const schedulesAlone = "schedules alone take it (headroom whatif schedule)"
+
 var (
-	problemShape     = strict.NewShape("a problem", []string{"currency", "supply", "classes"}, "period_s", "options", "budget")
-	classShape       = strict.NewShape("a class", []string{"name", "jobs", "penalty"}, "profile", "demand", "vms_per_job", "calibration", "deadline_s", "slots_per_vm", "speed", "target", "confidence", "promise", "arrivals_per_hour")
+	problemShape = strict.NewShape("a problem", []string{"currency", "supply", "classes"}, "period_s", "options", "budget")
+	classShape   = strict.NewShape("a class", []string{"name", "jobs", "penalty"}, "profile", "demand", "vms_per_job", "calibration", "deadline_s", "slots_per_vm", "speed", "target", "confidence", "promise", "arrivals_per_hour").
+			Elsewhere("schedules take it, and months and purchases with waiting", "due_s", "due")
 	dueClassShape    = strict.NewShape("a class", classShape.Names[:3], append(classShape.Names[3:len(classShape.Names):len(classShape.Names)], "due_s", "due")...)
 	profileShape     = strict.NewShape("a profile", nil, slices.Concat(mapMembers[:], reduceMembers[:], []string{"overhead_s", "stages"})...)
 	stageShape       = strict.NewShape("a stage", []string{"tasks", "avg_s", "max_s"}, "name")

@@ -8,8 +8,8 @@ import (
 )
 
 var (
-	supplyShape = strict.NewShape("the supply", nil, "contracts", "on_demand", "spot", "vm_types")
-	vmTypeShape = strict.NewShape("a VM type", []string{"name", "on_demand"}, "contracts", "spot")
+	supplyShape = strict.NewShape("the supply", nil, "contracts", "on_demand", "spot", "vm_types").Elsewhere(schedulesAlone, "start")
+	vmTypeShape = strict.NewShape("a VM type", []string{"name", "on_demand"}, "contracts", "spot").Elsewhere(schedulesAlone, "start")
 	// With starts, where schedules are asked for.
 	startSupplyShape = strict.NewShape("the supply", nil, "contracts", "on_demand", "spot", "vm_types", "start")
 	startVMTypeShape = strict.NewShape("a VM type", []string{"name", "on_demand"}, "contracts", "spot", "start")

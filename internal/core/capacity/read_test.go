@@ -86,6 +86,8 @@ var refusals = []struct {
 	says     string // part of the sentence or of its hint
 }{
 	{"unknown member", `"deadline_s": 2700`, `"deadline_s": 2700, "deadlines": 3`, "/classes/0/deadlines", "unknown_member", `Did you mean "deadline_s"?`},
+	{"a member of schedules", `"deadline_s": 2700`, `"deadline_s": 2700, "due_s": 3`, "/classes/0/due_s", "unknown_member", "schedules take it"},
+	{"a member of the supply of schedules", `"supply": {`, `"supply": {"start": {"price": "1"}, `, "/supply/start", "unknown_member", "headroom whatif schedule"},
 	{"unknown member far from all", `"period_s": 3600`, `"zebra": 1`, "/zebra", "unknown_member", `no member "zebra"`},
 	{"unknown member with a path in its name", `"period_s": 3600`, `"a/b~c": 1`, "/a~1b~0c", "unknown_member", "A problem has no member"},
 	{"duplicate member", `"period_s": 3600`, `"period_s": 3600, "period_s": 3600`, "/period_s", "duplicate_member", "twice"},

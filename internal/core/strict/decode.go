@@ -31,10 +31,20 @@ type Shape struct {
 	what     string // for messages, such as "a profile"
 	Names    []string
 	required int
+	others   map[string]string // members that such an object has elsewhere, and who takes them there
 }
 
 func NewShape(what string, required []string, optional ...string) *Shape {
-	return &Shape{what, append(append([]string{}, required...), optional...), len(required)}
+	return &Shape{what: what, Names: append(append([]string{}, required...), optional...), required: len(required)}
+}
+
+// Elsewhere says who takes members that such an object does not have here.
+func (s *Shape) Elsewhere(taken string, names ...string) *Shape {
+	s.others = map[string]string{}
+	for _, name := range names {
+		s.others[name] = taken
+	}
+	return s
 }
 
 // index returns the position of a name in the shape, or -1. The search starts at from, the likely position: members
@@ -173,7 +183,11 @@ func (r *Reader) Object(s *Shape, read func(name string)) (g Given) {
 			return
 		case i < 0:
 			r.Enter(string(key))
-			r.Found("unknown_member", fmt.Sprintf("%s has no member %q.", fault.Capital(s.what), fault.Clip(string(key))), fault.DidYouMean(string(key), s.Names))
+			if taken := s.others[string(key)]; taken != "" {
+				r.Found("unknown_member", fmt.Sprintf("%s has no member %q here: %s. Leave it out.", fault.Capital(s.what), string(key), taken), nil)
+			} else {
+				r.Found("unknown_member", fmt.Sprintf("%s has no member %q.", fault.Capital(s.what), fault.Clip(string(key))), fault.DidYouMean(string(key), s.Names))
+			}
 			r.Skip()
 		case g&(1<<i) != 0:
 			r.Enter(s.Names[i])

@@ -1255,7 +1255,7 @@ type VMMeasurement = perf.Measurement
 // VMStart The cost of starting a VM: `price`, and the time from `lead_s` before its hour. Only questions about schedules take it, where there is no `spot`; what nothing is said of starts for nothing.
 type VMStart = capacity.VMStart
 
-// VMType A kind of machine that can be rented. Starting a VM costs its `start_price`; null is nothing. Schedules plan with that and with `start_lead_s`, where the type has no spot VMs and the cluster no budget.
+// VMType A kind of machine that can be rented. Starting a VM costs its `start_price`; null is nothing. Schedules plan with that and with `start_lead_s`, where the type has no spot VMs and the schedule keeps to no budget.
 type VMType = inputs.VMType
 
 // VMTypeList A page of VM types.
