@@ -183,10 +183,10 @@ func (r *Reader) Object(s *Shape, read func(name string)) (g Given) {
 			return
 		case i < 0:
 			r.Enter(string(key))
-			if taken := s.others[string(key)]; taken != "" {
-				r.Found("unknown_member", fmt.Sprintf("%s has no member %q here: %s. Leave it out.", fault.Capital(s.what), string(key), taken), nil)
-			} else {
+			if taken := s.others[string(key)]; taken == "" {
 				r.Found("unknown_member", fmt.Sprintf("%s has no member %q.", fault.Capital(s.what), fault.Clip(string(key))), fault.DidYouMean(string(key), s.Names))
+			} else {
+				r.Found("unknown_member", fmt.Sprintf("%s has no member %q here: %s. Leave it out.", fault.Capital(s.what), string(key), taken), nil)
 			}
 			r.Skip()
 		case g&(1<<i) != 0:
