@@ -259,7 +259,11 @@ func TestServeWithItsOwnDatabase(t *testing.T) {
 	if current := s.get(t, "/v1/clusters/demo/plans/current"); !strings.Contains(current, `"number":2`) {
 		t.Errorf("the current plan: got %s", current)
 	}
-	plan := s.get(t, "/v1/clusters/demo/plans/2")
+	plan := ""
+	await.Until(t, patience(20*time.Second), "CBC has voted on the plan", func() bool {
+		plan = s.get(t, "/v1/clusters/demo/plans/2")
+		return !strings.Contains(plan, `"state":"waiting"`)
+	})
 	if !strings.Contains(plan, `"status":"optimal"`) || !strings.Contains(plan, `"number":2`) {
 		t.Errorf("the demonstration's plan: got %s", plan)
 	}
