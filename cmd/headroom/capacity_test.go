@@ -155,6 +155,7 @@ func TestWhatOneServerHolds(t *testing.T) {
 	s.localKey = crashKey
 	conn := connectTo(t, database)
 	const current = "/v1/clusters/demo/plans/current"
+	s.voted(t, current) // its tag changes with the vote
 	problem := func(classes int) string {
 		instance, err := study.Generate("hard", classes, 7)
 		if err != nil {

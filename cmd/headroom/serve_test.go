@@ -232,6 +232,16 @@ func (s *served) get(t *testing.T, path string) string {
 	return answer
 }
 
+// voted gets a plan once CBC has voted on it: after that it stays as it is.
+func (s *served) voted(t *testing.T, path string) (plan string) {
+	t.Helper()
+	await.Until(t, patience(20*time.Second), "CBC has voted on the plan", func() bool {
+		plan = s.get(t, path)
+		return !strings.Contains(plan, `"state":"waiting"`)
+	})
+	return plan
+}
+
 // The whole first minute of somebody new, and what a crash of either process leaves.
 func TestServeWithItsOwnDatabase(t *testing.T) {
 	t.Parallel()
@@ -259,11 +269,7 @@ func TestServeWithItsOwnDatabase(t *testing.T) {
 	if current := s.get(t, "/v1/clusters/demo/plans/current"); !strings.Contains(current, `"number":2`) {
 		t.Errorf("the current plan: got %s", current)
 	}
-	plan := ""
-	await.Until(t, patience(20*time.Second), "CBC has voted on the plan", func() bool {
-		plan = s.get(t, "/v1/clusters/demo/plans/2")
-		return !strings.Contains(plan, `"state":"waiting"`)
-	})
+	plan := s.voted(t, "/v1/clusters/demo/plans/2")
 	if !strings.Contains(plan, `"status":"optimal"`) || !strings.Contains(plan, `"number":2`) {
 		t.Errorf("the demonstration's plan: got %s", plan)
 	}
