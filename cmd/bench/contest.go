@@ -84,6 +84,19 @@ func (c *contest) add(group string, round []found, best, measure float64) {
 	}
 }
 
+// addCosts adds plans whose measure is what the best of them costs. None may be below Headroom's bound, which comes first.
+func (c *contest) addCosts(group string, round []found) error {
+	best := round[0].cost
+	for _, a := range round {
+		best = min(best, a.cost)
+	}
+	if bound := round[0].bound; best < bound*(1-proofNoise) {
+		return fmt.Errorf("%s: a plan costs %g, below Headroom's bound of %g", group, best, bound)
+	}
+	c.add(group, round, best, best)
+	return nil
+}
+
 // text writes the table.
 func (c *contest) text() string {
 	var b strings.Builder

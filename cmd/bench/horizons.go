@@ -57,15 +57,7 @@ func (b *beside) horizon(ctx context.Context, t *contest, group string, p schedu
 	if err != nil {
 		return err
 	}
-	round, best := append([]found{{cost: pl.Cost(), bound: pl.Bound, took: took}}, theirs...), pl.Cost()
-	for _, a := range theirs {
-		best = min(best, a.cost)
-	}
-	if best < pl.Bound*(1-proofNoise) {
-		return fmt.Errorf("a plan costs %g, below Headroom's bound of %g", best, pl.Bound)
-	}
-	t.add(group, round, best, best)
-	return nil
+	return t.addCosts(group, append([]found{{cost: pl.Cost(), bound: pl.Bound, took: took}}, theirs...))
 }
 
 // horizonOf returns the classes of a cluster that may wait, on one type of VMs. Runs take whole hours, on fewer VMs the

@@ -79,15 +79,7 @@ func (b *beside) batch(ctx context.Context, t *contest, group string, p pack.Pac
 		}
 		round = append(round, theirs)
 	}
-	best := mine.BusySeconds
-	for _, a := range round {
-		best = min(best, a.cost)
-	}
-	if best < mine.LowerBoundSeconds*(1-proofNoise) {
-		return fmt.Errorf("a packing takes %g s, less than Headroom's bound of %g s", best, mine.LowerBoundSeconds)
-	}
-	t.add(group, round, best, best)
-	return nil
+	return t.addCosts(group, round)
 }
 
 // cpJob is a job for CP-SAT: its times from its fewest VMs on.
